@@ -1,0 +1,28 @@
+"""The array seam: the type of an array, and the few array helpers that every layer shares."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[np.floating[Any]]
+IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
+RngLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | None
+
+
+def as_rng(rng: RngLike) -> np.random.Generator:
+    """Return a generator: the one given, or a new one seeded by an integer (None: from the system)."""
+    return np.random.default_rng(rng)
+
+
+def centered(*samples: Array) -> tuple[Array, ...]:
+    """Shift all samples by the mean of the first: differences survive, rounding at large offsets does not."""
+    origin = samples[0].mean(axis=0) if len(samples[0]) else 0.0
+    return tuple(sample - origin for sample in samples)
+
+
+def slices(n: int, size: int) -> list[slice]:
+    """Cut ``range(n)`` into consecutive slices of at most ``size``."""
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]

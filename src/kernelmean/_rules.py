@@ -1,0 +1,53 @@
+"""Dispatch tables: a rule is registered for a tuple of types and found by the nearest base classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any, Generic, TypeVar
+
+Rule = TypeVar("Rule", bound=Callable[..., Any])
+Signature = tuple[type, ...]
+
+
+class Rules(Generic[Rule]):
+    """A table from tuples of types to functions, searched along the method resolution orders.
+
+    Candidates are tried in the order of their total distance in the class hierarchies, ties by the earlier
+    argument, so that the most specific rule wins and a result never depends on the order of registration.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._table: dict[Signature, Rule] = {}
+
+    def register(self, *signature: type) -> Callable[[Rule], Rule]:
+        """Return a decorator that files a function under ``signature``; filing twice is an error."""
+
+        def decorate(rule: Rule) -> Rule:
+            if signature in self._table:
+                names = ", ".join(cls.__name__ for cls in signature)
+                raise ValueError(f"{self.name}({names}) is registered already")
+            self._table[signature] = rule
+            return rule
+
+        return decorate
+
+    def find(self, *arguments: object) -> Rule | None:
+        """Return the rule of the nearest registered signature, or None."""
+        return self.find_types(*(type(argument) for argument in arguments))
+
+    def find_types(self, *types: type) -> Rule | None:
+        """Return the rule nearest to ``types``, or None."""
+        ranked = sorted(
+            product(*(enumerate(cls.__mro__) for cls in types)),
+            key=lambda chain: (sum(depth for depth, _ in chain), [depth for depth, _ in chain]),
+        )
+        for chain in ranked:
+            rule = self._table.get(tuple(cls for _, cls in chain))
+            if rule is not None:
+                return rule
+        return None
+
+    def __iter__(self) -> Iterator[Signature]:
+        return iter(self._table)

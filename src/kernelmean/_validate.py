@@ -1,0 +1,74 @@
+"""Checks of what the user passed: shapes, finiteness, and the texts of errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._array import Array
+
+
+def check_points(X: Any, name: str = "X") -> Array:
+    """Return ``X`` as a float64 array of shape (n, d), or say what is wrong with it."""
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"{name} has rows of different lengths; pass a table (n, d)") from error
+    if array.dtype.kind not in "fiub":
+        raise TypeError(
+            f"{name} holds values of type {array.dtype}, numbers are needed; "
+            "encode text and categories as numbers first"
+        )
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} has shape {array.shape}, a table of shape (n, d) is needed; "
+            f"write {name}.reshape(-1, 1) for one column, {name}.reshape(1, -1) for one row"
+        )
+    if 0 in array.shape:
+        raise ValueError(f"{name} has shape {array.shape}: at least one row and one column are needed")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    check_finite(array, name)
+    return array
+
+
+def check_finite(array: Array, name: str) -> None:
+    """Raise when ``array`` holds NaN or infinity, and say where the first one is."""
+    bad = ~np.isfinite(array)
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(
+            f"{name} holds {int(bad.sum())} NaN or infinite values (the first at {where}); "
+            "drop or impute them first"
+        )
+
+
+def check_same_columns(X: Array, Y: Array, names: tuple[str, str] = ("X", "Y")) -> None:
+    """Raise when two tables differ in their number of columns."""
+    if X.shape[1] != Y.shape[1]:
+        raise ValueError(
+            f"{names[0]} has {X.shape[1]} columns and {names[1]} has {Y.shape[1]}; "
+            "both must describe the same variables"
+        )
+
+
+def check_weights(weights: Any, n: int, name: str = "weights") -> Array:
+    """Return ``weights`` as a finite float64 vector of length ``n`` (any sign)."""
+    array = np.asarray(weights, dtype=np.float64)
+    if array.shape != (n,):
+        raise ValueError(f"{name} has shape {array.shape}, one number per point, ({n},), is needed")
+    check_finite(array, name)
+    return array
+
+
+def check_positive(value: Any, name: str, *, zero: bool = False) -> Array:
+    """Return ``value`` as a float64 array of positive (or, with ``zero``, non-negative) numbers."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} is {value!r}, a number or an array of numbers is needed") from error
+    low = array >= 0 if zero else array > 0
+    if not (np.isfinite(array) & low).all():
+        kind = "non-negative" if zero else "positive"
+        raise ValueError(f"{name} is {value!r}, a finite {kind} number is needed")
+    return array

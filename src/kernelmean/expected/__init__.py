@@ -1,0 +1,1 @@
+"""Expectations of kernels under noise."""

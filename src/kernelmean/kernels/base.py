@@ -1,0 +1,55 @@
+"""What a kernel is: a symmetric positive semi-definite function of two rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+
+from .._array import Array
+
+Blocks = Callable[[slice, slice], Array]
+
+
+class Kernel(ABC):
+    """A symmetric positive semi-definite function k(x, y) of two rows of a table.
+
+    Kernels are values: immutable, comparable, with a readable ``repr``. They form an algebra:
+    ``k1 + k2``, ``2.0 * k`` and ``k1 * k2`` are kernels.
+    """
+
+    @abstractmethod
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return the Gram matrix k(x_i, y_j), shape (n, m), of ``X`` (n, d) and ``Y`` (m, d)."""
+
+    def diag(self, X: Array) -> Array:
+        """Return k(x_i, x_i), shape (n,), in O(n d)."""
+        return np.array([self(x[None], x[None])[0, 0] for x in X])
+
+    def blocks(self, X: Array, Y: Array) -> Blocks:
+        """Prepare ``f(i, j) = k(X[i], Y[j])`` for slices; families with a faster way override it."""
+        return lambda i, j: self(X[i], Y[j])
+
+    def __add__(self, other: Kernel) -> Kernel:
+        from .compose import Sum
+
+        return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        from .compose import Product, Scaled
+
+        if isinstance(other, Kernel):
+            return Product((self, other))
+        return Scaled(float(other), self) if isinstance(other, (int, float)) else NotImplemented
+
+    __rmul__ = __mul__
+
+
+class Stationary(Kernel):
+    """A kernel that depends on x - y only: additive noise turns it into another kernel."""
+
+    def diag(self, X: Array) -> Array:
+        """Return the constant k(x, x), shape (n,)."""
+        origin = np.zeros((1, X.shape[1]))
+        return np.full(len(X), self(origin, origin)[0, 0])

@@ -1,0 +1,153 @@
+"""The algebra of kernels: sums, scalings, products, and products over blocks of columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from .._array import Array
+from .._validate import check_positive
+from .base import Blocks, Kernel
+
+
+@dataclass(frozen=True)
+class Scaled(Kernel):
+    """The kernel ``factor * kernel``, with ``factor`` ≥ 0.
+
+    Examples
+    --------
+    >>> from kernelmean.kernels import Gaussian
+    >>> 2.0 * Gaussian(1.0)
+    2.0 * Gaussian(bandwidth=1.0)
+    """
+
+    factor: float
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        check_positive(self.factor, "factor", zero=True)
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return the Gram matrix, shape (n, m)."""
+        return self.factor * self.kernel(X, Y)
+
+    def diag(self, X: Array) -> Array:
+        """Return factor · k(x_i, x_i), shape (n,)."""
+        return self.factor * self.kernel.diag(X)
+
+    def blocks(self, X: Array, Y: Array) -> Blocks:
+        """Prepare the kernel inside, and scale its blocks."""
+        inner = self.kernel.blocks(X, Y)
+        return lambda i, j: self.factor * inner(i, j)
+
+    def __repr__(self) -> str:
+        return f"{self.factor!r} * {self.kernel!r}"
+
+
+@dataclass(frozen=True)
+class Sum(Kernel):
+    """The sum of kernels on the same columns, as ``k1 + k2`` makes it."""
+
+    terms: tuple[Kernel, ...]
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return the Gram matrix, shape (n, m)."""
+        return reduce(np.add, (kernel(X, Y) for kernel in self.terms))
+
+    def diag(self, X: Array) -> Array:
+        """Return Σ k(x_i, x_i), shape (n,)."""
+        return reduce(np.add, (kernel.diag(X) for kernel in self.terms))
+
+    def blocks(self, X: Array, Y: Array) -> Blocks:
+        """Prepare every term, and add their blocks."""
+        inner = [kernel.blocks(X, Y) for kernel in self.terms]
+        return lambda i, j: reduce(np.add, (block(i, j) for block in inner))
+
+    def __repr__(self) -> str:
+        return "(" + " + ".join(map(repr, self.terms)) + ")"
+
+
+@dataclass(frozen=True)
+class Product(Kernel):
+    """The product of kernels on the same columns, as ``k1 * k2`` makes it."""
+
+    factors: tuple[Kernel, ...]
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return the Gram matrix, shape (n, m)."""
+        return reduce(np.multiply, (kernel(X, Y) for kernel in self.factors))
+
+    def diag(self, X: Array) -> Array:
+        """Return Π k(x_i, x_i), shape (n,)."""
+        return reduce(np.multiply, (kernel.diag(X) for kernel in self.factors))
+
+    def blocks(self, X: Array, Y: Array) -> Blocks:
+        """Prepare every factor, and multiply their blocks."""
+        inner = [kernel.blocks(X, Y) for kernel in self.factors]
+        return lambda i, j: reduce(np.multiply, (block(i, j) for block in inner))
+
+    def __repr__(self) -> str:
+        return "(" + " * ".join(map(repr, self.factors)) + ")"
+
+
+@dataclass(frozen=True)
+class TensorProduct(Kernel):
+    """The product over blocks of columns, :math:`k(x, y) = Π_b k_b(x_{C_b}, y_{C_b})`.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        One kernel per block of columns.
+    columns : sequence of sequences of int
+        The columns of each block; blocks do not overlap.
+
+    Examples
+    --------
+    >>> from kernelmean.kernels import Categorical, Gaussian
+    >>> TensorProduct((Gaussian(1.0), Categorical(0.5)), ((0, 1), (2,)))
+    TensorProduct(Gaussian(bandwidth=1.0) on (0, 1), Categorical(similarity=0.5) on (2,))
+    """
+
+    kernels: tuple[Kernel, ...]
+    columns: tuple[tuple[int, ...], ...]
+
+    def __init__(self, kernels: Sequence[Kernel], columns: Sequence[Sequence[int]]) -> None:
+        object.__setattr__(self, "kernels", tuple(kernels))
+        object.__setattr__(self, "columns", tuple(tuple(map(int, block)) for block in columns))
+        flat = [column for block in self.columns for column in block]
+        if len(self.kernels) != len(self.columns) or not all(self.columns):
+            raise ValueError(
+                f"{len(self.kernels)} kernels and {len(self.columns)} blocks of columns were passed; "
+                "one non-empty block per kernel is needed"
+            )
+        if len(set(flat)) != len(flat) or min(flat) < 0:
+            raise ValueError(f"column blocks {self.columns} must be distinct indices ≥ 0")
+
+    def _parts(self, X: Array) -> list[Array]:
+        highest = max(max(block) for block in self.columns)
+        if highest >= X.shape[1]:
+            raise ValueError(f"the kernel uses column {highest}, the data have {X.shape[1]} columns")
+        return [X[:, list(block)] for block in self.columns]
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return the Gram matrix, shape (n, m)."""
+        return self.blocks(X, Y)(slice(None), slice(None))
+
+    def diag(self, X: Array) -> Array:
+        """Return Π_b k_b(x_i, x_i), shape (n,)."""
+        parts = zip(self.kernels, self._parts(X), strict=True)
+        return np.asarray(math.prod(kernel.diag(part) for kernel, part in parts))
+
+    def blocks(self, X: Array, Y: Array) -> Blocks:
+        """Cut the columns once, prepare every block's kernel, and multiply."""
+        triples = zip(self.kernels, self._parts(X), self._parts(Y), strict=True)
+        inner = [kernel.blocks(part_X, part_Y) for kernel, part_X, part_Y in triples]
+        return lambda i, j: reduce(np.multiply, (block(i, j) for block in inner))
+
+    def __repr__(self) -> str:
+        parts = zip(self.kernels, self.columns, strict=True)
+        return "TensorProduct(" + ", ".join(f"{k!r} on {c}" for k, c in parts) + ")"

@@ -1,0 +1,67 @@
+"""What a noise is: a law v(·|x) around every point."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from .._array import Array
+
+
+class Noise(ABC):
+    """A corruption v(·|x): one law around every point x, the same for all points or one per point."""
+
+    @property
+    def per_point(self) -> int | None:
+        """The number of points that the noise is tied to, or None when all points share it."""
+        return None
+
+    def take(self, index: slice | Array) -> Noise:
+        """Return the noise of a subset of the points; a shared noise returns itself."""
+        del index
+        return self
+
+    def columns(self, index: tuple[int, ...]) -> Noise:
+        """Return the marginal law on a block of columns."""
+        del index
+        return self
+
+    @abstractmethod
+    def sample(self, X: Array, rng: np.random.Generator) -> Array:
+        """Draw one corrupted copy of every row of ``X``, shape (n, d)."""
+
+    def logpdf(self, gap: Array) -> Array:
+        """Return log v at ``gap`` = x̃ - x, shape (..., d) to (...); -inf outside the support.
+
+        Raises
+        ------
+        TypeError
+            When the noise has no density.
+        """
+        del gap
+        raise TypeError(f"{self!r} has no density; use a Normal, Laplace or Uniform noise")
+
+
+class Additive(Noise):
+    """A noise x̃ = x + ε whose ε does not depend on x: it turns stationary kernels into kernels."""
+
+    @abstractmethod
+    def sample_gap(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
+        """Draw ε, of the given shape (n, d)."""
+
+    def sample(self, X: Array, rng: np.random.Generator) -> Array:
+        """Draw x + ε for every row of ``X``, shape (n, d)."""
+        gap: Array = X + self.sample_gap((len(X), X.shape[1]), rng)
+        return gap
+
+    def characteristic(self, frequencies: Array) -> Array:
+        """Return E cos(ωᵀε), shape (m,), at ``frequencies`` of shape (m, d); the noise is symmetric."""
+        del frequencies
+        raise TypeError(f"{self!r} has no characteristic function in closed form")
+
+
+def per_axis(values: Any, index: tuple[int, ...]) -> Any:
+    """Cut per-axis values to the columns in ``index``; a single number serves all axes."""
+    return values if np.ndim(values) == 0 else np.asarray(values)[..., list(index)]

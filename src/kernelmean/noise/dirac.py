@@ -1,0 +1,30 @@
+"""No noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._array import Array
+from .base import Additive
+
+
+@dataclass(frozen=True)
+class Dirac(Additive):
+    """The absence of noise: x̃ = x. The empirical kernel mean is the embedding under this noise.
+
+    Examples
+    --------
+    >>> Dirac()
+    Dirac()
+    """
+
+    def sample_gap(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
+        """Return zeros of the given shape."""
+        del rng
+        return np.zeros(shape)
+
+    def characteristic(self, frequencies: Array) -> Array:
+        """Return ones, shape (m,)."""
+        return np.ones(len(frequencies))

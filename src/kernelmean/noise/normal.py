@@ -1,0 +1,172 @@
+"""Gaussian noise: isotropic, diagonal or full, shared or one covariance per point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from .._array import Array
+from .._validate import check_finite, check_positive
+from .base import Additive
+
+Form = Literal["isotropic", "diagonal", "full"]
+_EVENT = {"isotropic": 0, "diagonal": 1, "full": 2}
+
+
+@final
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Normal(Additive):
+    """Gaussian noise N(0, Σ) around every point (the corruption of MKME and MMKME).
+
+    Parameters
+    ----------
+    covariance : float or array of shape (d, d) or (n, d, d)
+        A number is the variance σ² of every axis (MKME), a (d, d) array a full Σ, and a leading n gives every
+        point its own. In squared units of X. ``Normal.diagonal(e)`` takes one variance per axis (MMKME), shape
+        (d,) or (n, d); ``Normal.isotropic(s)`` one variance per point, shape (n,).
+
+    Raises
+    ------
+    ValueError
+        When a variance is negative, a matrix is not symmetric positive semi-definite, or the shape is (n,) or
+        (d,), which is ambiguous: use ``Normal.diagonal`` or ``Normal.isotropic``.
+
+    Notes
+    -----
+    Xia et al. (2021), eq. (multi-variant).
+
+    Examples
+    --------
+    >>> Normal(0.1)
+    Normal(0.1)
+    >>> Normal.diagonal([0.1, 0.2])
+    Normal.diagonal([0.1, 0.2])
+    """
+
+    covariance: Array
+    form: Form
+
+    def __init__(self, covariance: Any) -> None:
+        ndim = np.ndim(covariance)
+        if ndim == 1:
+            raise ValueError(
+                f"a covariance of shape {np.shape(covariance)} is ambiguous; write Normal.diagonal(e) for one "
+                "variance per column or Normal.isotropic(s) for one per point"
+            )
+        self._fill(covariance, "isotropic" if ndim == 0 else "full")
+
+    def _fill(self, covariance: Any, form: Form) -> None:
+        array = np.asarray(covariance, dtype=np.float64)
+        if form == "full":
+            _check_covariance(array)
+        else:
+            check_positive(array, "variance", zero=True)
+        if array.ndim - _EVENT[form] not in (0, 1):
+            raise ValueError(f"a {form} covariance cannot have shape {array.shape}")
+        object.__setattr__(self, "covariance", array)
+        object.__setattr__(self, "form", form)
+
+    @classmethod
+    def _of(cls, covariance: Any, form: Form) -> Normal:
+        noise = cls.__new__(cls)
+        noise._fill(covariance, form)
+        return noise
+
+    @classmethod
+    def diagonal(cls, variances: Any) -> Normal:
+        """Return the noise with one variance per axis, shape (d,), or per point and axis, (n, d)."""
+        return cls._of(variances, "diagonal")
+
+    @classmethod
+    def isotropic(cls, variances: Any) -> Normal:
+        """Return the noise with one variance for all axes, a number, or one per point, (n,)."""
+        return cls._of(variances, "isotropic")
+
+    @property
+    def per_point(self) -> int | None:
+        """The number of points when every point has its own covariance, else None."""
+        return len(self.covariance) if self.covariance.ndim > _EVENT[self.form] else None
+
+    def take(self, index: slice | Array) -> Normal:
+        """Return the noise of a subset of the points."""
+        if self.per_point is None:
+            return self
+        return Normal._of(self.covariance[index], self.form)
+
+    def columns(self, index: tuple[int, ...]) -> Normal:
+        """Return the marginal noise on a block of columns."""
+        if self.form == "isotropic":
+            return self
+        chosen = self.covariance[..., list(index)]
+        return Normal._of(chosen if self.form == "diagonal" else chosen[..., list(index), :], self.form)
+
+    def matrices(self, dim: int) -> Array:
+        """Return Σ as full matrices, shape (d, d) or (n, d, d)."""
+        if self.form == "full":
+            return self.covariance
+        if self.form == "diagonal":
+            return self.covariance[..., None] * np.eye(dim)
+        return self.covariance[..., None, None] * np.eye(dim)
+
+    def variances(self, dim: int) -> Array:
+        """Return the variance of every axis, shape (d,) or (n, d)."""
+        if self.form == "full":
+            return np.diagonal(self.covariance, axis1=-2, axis2=-1)
+        shape = (*self.covariance.shape, dim) if self.form == "isotropic" else self.covariance.shape
+        expanded = self.covariance[..., None] if self.form == "isotropic" else self.covariance
+        return np.broadcast_to(expanded, shape)
+
+    def sample_gap(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
+        """Draw ε ~ N(0, Σ), shape (n, d)."""
+        gap = rng.standard_normal(shape)
+        if self.form != "full":
+            return gap * np.sqrt(self.variances(shape[1]))
+        values, vectors = np.linalg.eigh(self.covariance)
+        scaled = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
+        return np.einsum("...ij,...j->...i", scaled, gap)
+
+    def logpdf(self, gap: Array) -> Array:
+        """Return log N(gap; 0, Σ), shape (..., d) to (...); a shared Σ only."""
+        dim = gap.shape[-1]
+        if self.form == "full":
+            factor = cholesky(self.covariance, lower=True)
+            white = solve_triangular(factor, gap.reshape(-1, dim).T, lower=True).T.reshape(gap.shape)
+            log_scale = np.log(np.diagonal(factor)).sum()
+        else:
+            deviation = np.sqrt(self.variances(dim))
+            white, log_scale = gap / deviation, np.log(deviation).sum(axis=-1)
+        return -0.5 * (white**2).sum(-1) - log_scale - 0.5 * dim * np.log(2 * np.pi)
+
+    def characteristic(self, frequencies: Array) -> Array:
+        """Return exp(-½ ωᵀΣω), shape (m,); a shared Σ only."""
+        quadratic = np.einsum("mi,ij,mj->m", frequencies, self.matrices(frequencies.shape[1]), frequencies)
+        return np.exp(-0.5 * quadratic)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Normal):
+            return NotImplemented
+        return self.form == other.form and np.array_equal(self.covariance, other.covariance)
+
+    def __hash__(self) -> int:
+        return hash((self.form, self.covariance.tobytes()))
+
+    def __repr__(self) -> str:
+        if self.per_point is not None:
+            return f"Normal({self.form}, one per point, n={self.per_point})"
+        name = {"isotropic": "Normal", "diagonal": "Normal.diagonal", "full": "Normal"}[self.form]
+        return f"{name}({np.array2string(self.covariance, separator=', ', threshold=12)})"
+
+
+def _check_covariance(array: Array) -> None:
+    """Raise unless ``array`` is a symmetric positive semi-definite matrix, or a stack of them."""
+    if array.ndim not in (2, 3) or array.shape[-1] != array.shape[-2]:
+        raise ValueError(f"a full covariance has shape (d, d) or (n, d, d), not {array.shape}")
+    check_finite(array, "covariance")
+    scale = np.abs(array).max(initial=0.0)
+    if np.abs(array - np.swapaxes(array, -1, -2)).max(initial=0.0) > 1e-10 * scale:
+        raise ValueError("the covariance is not symmetric; pass (C + C.T) / 2 if it should be")
+    if np.linalg.eigvalsh(array).min(initial=0.0) < -1e-10 * scale:
+        raise ValueError("the covariance has a negative eigenvalue; a covariance is positive semi-definite")
