@@ -38,8 +38,7 @@ def check_finite(array: Array, name: str) -> None:
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise ValueError(
-            f"{name} holds {int(bad.sum())} NaN or infinite values (the first at {where}); "
-            "drop or impute them first"
+            f"{name} holds {int(bad.sum())} NaN or infinite values (the first at {where}); drop or impute them first"
         )
 
 
@@ -72,3 +71,9 @@ def check_positive(value: Any, name: str, *, zero: bool = False) -> Array:
         kind = "non-negative" if zero else "positive"
         raise ValueError(f"{name} is {value!r}, a finite {kind} number is needed")
     return array
+
+
+def as_value(array: Any) -> Any:
+    """Return a number or a (nested) tuple of numbers, so that kernels and noises compare, hash and print by value."""
+    array = np.asarray(array, dtype=np.float64)
+    return float(array) if array.ndim == 0 else tuple(as_value(row) for row in array)

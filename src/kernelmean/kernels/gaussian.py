@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from .._array import Array
-from .._validate import check_positive
+from .._validate import as_value, check_positive
 from .base import Blocks, Stationary
 from .distances import squared_distance_blocks
 
@@ -75,7 +75,7 @@ class QuadraticGaussian(Stationary):
     covariance: Any
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "covariance", as_value(np.asarray(self.covariance, dtype=np.float64)))
+        object.__setattr__(self, "covariance", as_value(self.covariance))
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
@@ -86,11 +86,6 @@ class QuadraticGaussian(Stationary):
         factor = np.sqrt(2.0) * cholesky(np.asarray(self.covariance), lower=True)
         white_X, white_Y = (solve_triangular(factor, Z.T, lower=True).T for Z in (X, Y))
         return exponential_blocks(white_X, white_Y)
-
-
-def as_value(array: Array) -> Any:
-    """Return a number or a (nested) tuple of numbers, so that kernels compare, hash and print by value."""
-    return float(array) if array.ndim == 0 else tuple(as_value(row) for row in array)
 
 
 def check_axes(values: Any, dim: int) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,11 @@ class Noise(ABC):
     def sample(self, X: Array, rng: np.random.Generator) -> Array:
         """Draw one corrupted copy of every row of ``X``, shape (n, d)."""
 
+    def raw_moments(self, X: Array, order: int) -> Array:
+        """Return E x̃_j^r for r = 0 … order, shape (order + 1, n, d), when coordinates are independent."""
+        del X, order
+        raise TypeError(f"{self!r} has no moments in closed form")
+
     def logpdf(self, gap: Array) -> Array:
         """Return log v at ``gap`` = x̃ - x, shape (..., d) to (...); -inf outside the support.
 
@@ -55,6 +61,17 @@ class Additive(Noise):
         """Draw x + ε for every row of ``X``, shape (n, d)."""
         gap: Array = X + self.sample_gap((len(X), X.shape[1]), rng)
         return gap
+
+    def moments(self, order: int, dim: int) -> Array:
+        """Return E ε_j^r for r = 0 … order, shape (order + 1, d) or (order + 1, n, d)."""
+        del order, dim
+        raise TypeError(f"{self!r} has no moments in closed form")
+
+    def raw_moments(self, X: Array, order: int) -> Array:
+        """Return E (x_j + ε_j)^r for r = 0 … order, shape (order + 1, n, d), by the binomial theorem."""
+        central = self.moments(order, X.shape[1])
+        terms = [sum(comb(r, k) * X ** (r - k) * central[k] for k in range(r + 1)) for r in range(order + 1)]
+        return np.stack([np.broadcast_to(term, X.shape) for term in terms])
 
     def characteristic(self, frequencies: Array) -> Array:
         """Return E cos(ωᵀε), shape (m,), at ``frequencies`` of shape (m, d); the noise is symmetric."""

@@ -28,3 +28,7 @@ class Dirac(Additive):
     def characteristic(self, frequencies: Array) -> Array:
         """Return ones, shape (m,)."""
         return np.ones(len(frequencies))
+
+    def moments(self, order: int, dim: int) -> Array:
+        """Return 1, 0, 0, …, shape (order + 1, d)."""
+        return np.eye(order + 1, 1) * np.ones(dim)

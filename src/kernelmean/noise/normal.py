@@ -7,6 +7,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
+from scipy.special import factorial2
 
 from .._array import Array
 from .._validate import check_finite, check_positive
@@ -139,6 +140,14 @@ class Normal(Additive):
             deviation = np.sqrt(self.variances(dim))
             white, log_scale = gap / deviation, np.log(deviation).sum(axis=-1)
         return -0.5 * (white**2).sum(-1) - log_scale - 0.5 * dim * np.log(2 * np.pi)
+
+    def moments(self, order: int, dim: int) -> Array:
+        """Return E ε_j^r = (r - 1)!! e_j^{r/2} for even r, shape (order + 1, d) or (order + 1, n, d)."""
+        if self.form == "full":
+            raise TypeError(f"{self!r} has dependent coordinates; axis-wise moments need a diagonal covariance")
+        variances = self.variances(dim)
+        factors = [float(factorial2(r - 1)) if r % 2 == 0 and r else float(r == 0) for r in range(order + 1)]
+        return np.stack([factor * variances ** (r / 2) for r, factor in enumerate(factors)])
 
     def characteristic(self, frequencies: Array) -> Array:
         """Return exp(-½ ωᵀΣω), shape (m,); a shared Σ only."""

@@ -1,0 +1,330 @@
+"""Tables with named columns: the border where data frames, files and arrays become float64."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, final
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import numpy.typing as npt
+
+from ._array import Array, IntArray
+from ._validate import check_points
+
+Missing = Literal["error", "drop"]
+_LARGEST_EXACT = 2**53
+_LISTED = 8
+_MEND_MISSING = "drop such rows with missing='drop' (--missing drop) or fill them first"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Finite numbers with column names; ``numpy.asarray(table)`` gives the values.
+
+    Parameters
+    ----------
+    values : array of shape (n, d)
+        Finite float64 numbers.
+    names : tuple of d str
+        The names of the columns.
+
+    Examples
+    --------
+    >>> Table(np.array([[1.0, 2.0]]), ("a", "b"))
+    Table(1 row, 2 columns: a, b)
+    """
+
+    values: Array
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if self.values.ndim != 2 or self.values.shape[1] != len(self.names):
+            raise ValueError(f"values of shape {self.values.shape} do not fit {len(self.names)} column names")
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        return f"Table({count(len(self), 'row')}, {count(len(self.names), 'column')}: {listed(self.names)})"
+
+    def columns(self, index: Sequence[int] | IntArray) -> Table:
+        """Return the table of the columns in ``index``, in that order."""
+        return Table(self.values[:, list(index)], tuple(self.names[i] for i in index))
+
+    def take(self, rows: Any) -> Table:
+        """Return the table of some rows: a slice, indices, or a mask."""
+        return Table(self.values[rows], self.names)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A table as it was read: numbers (NaN where missing) and other columns (None where missing).
+
+    Parameters
+    ----------
+    cells : mapping from str to array of shape (n,)
+        float64 arrays for numbers, object arrays for anything else.
+    source : str
+        What errors call the table: a file, a name, or the name of an argument.
+    notes : tuple of str
+        What the reader did that a user should know.
+    rows : array of shape (n,), optional
+        The row numbers of the source, from 1, that errors name; None when no row was left out.
+    """
+
+    cells: Mapping[str, npt.NDArray[Any]]
+    source: str
+    notes: tuple[str, ...] = ()
+    rows: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(next(iter(self.cells.values()))) if self.cells else 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.cells)
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        return self.cells[self._known([name])[0]]
+
+    def select(self, columns: Iterable[str] | None = None, drop: Iterable[str] = ()) -> Frame:
+        """Return the frame of the chosen ``columns`` (None: all), in that order, without those in ``drop``.
+
+        Raises
+        ------
+        ValueError
+            When a name is unknown.
+        """
+        left_out = set(self._known(drop))
+        chosen = self.names if columns is None else self._known(columns)
+        return replace(self, cells={name: self.cells[name] for name in chosen if name not in left_out})
+
+    def take(self, rows: Any) -> Frame:
+        """Return the frame of some rows: a slice, indices, or a mask."""
+        kept = self._row_numbers()[rows]
+        return replace(self, cells={name: column[rows] for name, column in self.cells.items()}, rows=kept)
+
+    def complete(self) -> npt.NDArray[np.bool_]:
+        """Return the mask of the rows without a missing cell, shape (n,)."""
+        mask = np.ones(len(self), dtype=bool)
+        for column in self.cells.values():
+            mask &= ~missing_cells(column)
+        return mask
+
+    def to_table(self, missing: Missing = "error") -> Table:
+        """Return the numbers as a `Table`.
+
+        Parameters
+        ----------
+        missing : {"error", "drop"}
+            What to do with rows that hold a blank or NaN cell.
+
+        Raises
+        ------
+        ValueError
+            When nothing is left, a cell is missing or infinite.
+        TypeError
+            When a column does not hold numbers.
+        """
+        if missing not in ("error", "drop"):
+            raise ValueError(f"missing is {missing!r}; write 'error' or 'drop'")
+        _check_size(self)
+        _check_numeric(self)
+        values: Array = np.column_stack(list(self.cells.values()))
+        self._check_cells(np.isinf(values), "infinite", "replace or remove it first")
+        if missing == "drop":
+            values = _complete_rows(self, values)
+        self._check_cells(np.isnan(values), "blank or NaN", _MEND_MISSING)
+        return Table(np.ascontiguousarray(values), self.names)
+
+    def _row_numbers(self) -> IntArray:
+        return np.arange(1, len(self) + 1) if self.rows is None else self.rows
+
+    def _check_cells(self, bad: npt.NDArray[np.bool_], what: str, mend: str) -> None:
+        """Raise when a cell is bad, and say where the first one is."""
+        if bad.any():
+            row, column = (int(i) for i in np.argwhere(bad)[0])
+            raise ValueError(
+                f"{self.source}: row {self._row_numbers()[row]}, column {self.names[column]!r} is {what} "
+                f"({count(int(bad.sum()), 'such cell')} in all); {mend}"
+            )
+
+    def _known(self, names: Iterable[str]) -> list[str]:
+        """Return ``names``, or raise when one is not a column."""
+        found = list(names)
+        for name in found:
+            if name not in self.cells:
+                near = difflib.get_close_matches(name, self.names, n=1)
+                hint = f"did you mean {near[0]!r}? " if near else ""
+                raise ValueError(f"{self.source} has no column {name!r}; {hint}its columns are {listed(self.names)}")
+        return found
+
+
+def as_table(X: Any, name: str = "X", *, missing: Missing = "error") -> Table:
+    """Return numbers with column names from a data frame, an array, or a `Table`.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), data frame (pandas, polars, pyarrow, modin, ...), or Table
+        Columns of a data frame keep their names, those of an array are called x0, x1, ….
+    name : str
+        What errors call it.
+    missing : {"error", "drop"}
+        What to do with rows of a data frame that hold a blank or NaN cell. Arrays must be finite.
+
+    Raises
+    ------
+    ValueError
+        When the shape is not (n, d), nothing is left, a cell is missing or infinite, or a column name is used twice.
+    TypeError
+        When a column does not hold numbers, or holds integers beyond 2⁵³, which float64 cannot tell apart.
+
+    Notes
+    -----
+    O(n d) time and memory.
+
+    Examples
+    --------
+    >>> as_table([[1, 2], [3, 4]])
+    Table(2 rows, 2 columns: x0, x1)
+    """
+    if isinstance(X, Table):
+        return X
+    frame = _data_frame(X, name)
+    if frame is not None:
+        return _as_frame(frame, name).to_table(missing)
+    values = check_points(X, name)
+    return Table(values, tuple(f"x{j}" for j in range(values.shape[1])))
+
+
+def as_frame(data: Any, source: str, notes: tuple[str, ...] = ()) -> Frame:
+    """Return the columns of a data frame as numpy arrays; whatever holds numbers becomes float64."""
+    frame = _data_frame(data, source)
+    if frame is None:
+        raise TypeError(f"{source} is a {type(data).__name__}; a data frame with named columns is needed")
+    return _as_frame(frame, source, notes)
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Raise when a column has no name or the name of another one."""
+    for position, name in enumerate(names, start=1):
+        if not name:
+            raise ValueError(
+                f"{source}: column {position} has no name; name it in the header, or write the file without the row "
+                "index (index=False in pandas)"
+            )
+        if name in names[: position - 1]:
+            raise ValueError(f"{source} uses the column name {name!r} twice; give every column its own name")
+
+
+def count(n: int, noun: str) -> str:
+    """Return "1 row", "2 rows", "12,000 rows"."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def listed(names: Iterable[Any]) -> str:
+    """Return names separated by commas; long lists are cut and say so."""
+    all_names = [str(name) for name in names]
+    rest = len(all_names) - _LISTED
+    return ", ".join(all_names[:_LISTED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def missing_cells(column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return the mask of the missing cells of one column of a `Frame`, shape (n,)."""
+    if column.dtype == object:
+        return np.array([cell is None for cell in column], dtype=bool)
+    return np.isnan(column)
+
+
+def _data_frame(data: Any, source: str) -> nw.DataFrame[Any] | None:
+    """Return any library's data frame behind one face, or None for anything else."""
+    try:
+        frame = nw.from_native(data, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"{source} uses a column name twice; give every column its own name") from error
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _as_frame(frame: nw.DataFrame[Any], source: str, notes: tuple[str, ...] = ()) -> Frame:
+    names = [str(name).strip() for name in frame.columns]
+    check_names(names, source)
+    columns = (_cells(frame[:, position]) for position in range(len(names)))
+    return Frame(dict(zip(names, columns, strict=True)), source, notes)
+
+
+def _cells(column: nw.Series[Any]) -> npt.NDArray[Any]:
+    """Return one column as float64 (NaN where missing) or as objects (None where missing)."""
+    if _fits_float64(column):
+        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    cells = np.empty(len(column), dtype=object)
+    cells[:] = [None if _is_missing(cell) else cell for cell in column.to_list()]
+    return np.full(len(cells), np.nan) if all(cell is None for cell in cells) else cells
+
+
+def _is_missing(cell: Any) -> bool:
+    """Whether a cell of any type is None, NaN, NA or NaT."""
+    return cell is None or str(cell) in ("nan", "<NA>", "NaT")
+
+
+def _fits_float64(column: nw.Series[Any]) -> bool:
+    """Whether a column holds numbers that float64 tells apart."""
+    if column.dtype.is_integer():
+        extremes = [extreme for extreme in (column.min(), column.max()) if not _is_missing(extreme)]
+        return all(abs(int(extreme)) <= _LARGEST_EXACT for extreme in extremes)
+    return column.dtype.is_numeric() or column.dtype == nw.Boolean
+
+
+def _check_size(frame: Frame) -> None:
+    if not frame.cells:
+        raise ValueError(f"{frame.source} has no columns left; choose at least one")
+    if not len(frame):
+        raise ValueError(f"{frame.source} has no rows")
+
+
+def _check_numeric(frame: Frame) -> None:
+    """Raise when a column holds something else than numbers, and show one such cell of each."""
+    others = [name for name, column in frame.cells.items() if column.dtype == object]
+    if others:
+        examples = listed(f"{name!r} ({_first_other(frame.cells[name])})" for name in others)
+        names = ",".join(others)
+        raise TypeError(
+            f"{frame.source} has columns that are not numbers, or integers beyond 2^53: {examples}; leave them out "
+            f"with drop= (--drop {names}), choose others with columns= (--columns), or encode them as numbers"
+        )
+
+
+def _first_other(column: npt.NDArray[Any]) -> str:
+    """Return the first cell that is not a number, and its row."""
+    filled = [(row, cell) for row, cell in enumerate(column, start=1) if cell is not None]
+    row, cell = next(((row, cell) for row, cell in filled if not _is_number(cell)), filled[0])
+    text = str(cell).replace("\n", " ")
+    return f"'{text[:20]}…' in row {row}" if len(text) > 20 else f"'{text}' in row {row}"
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        number = float(cell)
+    except (TypeError, ValueError):
+        return False
+    return isinstance(cell, str) or number == cell
+
+
+def _complete_rows(frame: Frame, values: Array) -> Array:
+    """Return the rows without NaN, or raise when none is left."""
+    kept = values[~np.isnan(values).any(axis=1)]
+    if not len(kept):
+        emptiest = frame.names[int(np.isnan(values).sum(axis=0).argmax())]
+        raise ValueError(
+            f"{frame.source}: every row has a blank cell, most of them in column {emptiest!r}; leave that column out "
+            f"with drop= (--drop {emptiest})"
+        )
+    return kept

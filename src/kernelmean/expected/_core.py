@@ -1,0 +1,183 @@
+"""The verb of the package: expectations of a kernel under noise, found in three tables.
+
+``difference(v, w)`` is the law of ε - ε'; ``smoothed(kernel, noise)`` is a kernel again; ``expected(kernel, X, Y,
+v, w)`` has one rule for all stationary kernels and additive noises, ``smoothed(k, difference(v, w))``, and others where a noise
+is not additive or not shared by all points, or the kernel not stationary. A missing pair raises: nothing is silently
+approximated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .._array import Array, slices
+from .._rules import Rules
+from .._validate import check_points, check_same_columns
+from ..kernels.base import Blocks, Kernel, Stationary
+from ..noise.base import Additive, Noise
+from ..noise.dirac import Dirac
+
+difference_rules: Rules[Callable[..., Noise]] = Rules("difference")
+smoothed_rules: Rules[Callable[..., Kernel]] = Rules("smoothed")
+blocks_rules: Rules[Callable[..., Blocks]] = Rules("expected")
+per_point_rules: Rules[Callable[..., Blocks]] = Rules("expected, per point")
+
+
+class NoClosedFormError(TypeError):
+    """A kernel and a noise whose expectation is not known in closed form."""
+
+
+def difference(v: Noise, w: Noise) -> Noise:
+    """Return the law of ε - ε' for independent ε ~ v and ε' ~ w, both additive and symmetric.
+
+    Examples
+    --------
+    >>> from kernelmean.noise import Normal
+    >>> difference(Normal(1.0), Normal(2.0))
+    Normal(3.)
+    """
+    rule = difference_rules.find(v, w)
+    if rule is None:
+        raise NoClosedFormError(f"the difference of {v!r} and {w!r} has no closed form; both must be additive")
+    return rule(v, w)
+
+
+def smoothed(kernel: Kernel, noise: Noise, dim: int) -> Kernel:
+    r"""Return the kernel :math:`\tilde k(x, y) = E\,k(x + ε, y)`, ε from an additive ``noise``.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    noise : Noise
+        Additive and shared by all points.
+    dim : int
+        The number of columns d; the normalising constant depends on it.
+
+    Raises
+    ------
+    TypeError
+        When the pair has no closed form; the text names the alternatives.
+
+    Notes
+    -----
+    Noise multiplies the kernel's spectrum by the noise's characteristic function, so smoothing is a semigroup:
+    smoothing twice is smoothing by the sum of the noises.
+
+    Examples
+    --------
+    >>> from kernelmean.kernels import Gaussian
+    >>> from kernelmean.noise import Normal
+    >>> smoothed(Gaussian(1.0), Normal(3.0), dim=1)
+    0.5 * Gaussian(bandwidth=2.0)
+    """
+    if isinstance(noise, Dirac):
+        return kernel
+    rule = smoothed_rules.find(kernel, noise)
+    if rule is None:
+        raise NoClosedFormError(missing(kernel, noise))
+    return rule(kernel, noise, dim)
+
+
+def expected(kernel: Kernel, X: Array, Y: Array, v: Noise | None = None, w: Noise | None = None) -> Array:
+    r"""Return the matrix :math:`E_{ij} = E\,k(\tilde x_i, \tilde y_j)`, with independent noise on both sides.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array of shape (n, d)
+    Y : array of shape (m, d)
+    v, w : Noise, optional
+        The laws of x̃ around x and of ỹ around y; None is no noise. The two sides are independent, also for i = j.
+
+    Returns
+    -------
+    array of shape (n, m)
+
+    Raises
+    ------
+    TypeError
+        When there is no closed form; ``noise.Sampled`` is the explicit Monte Carlo alternative.
+
+    Notes
+    -----
+    O(n m d) time for shared noise; with one full covariance per point on one side O(n (d³ + m d²)).
+    Xia et al. (2021), L with one noisy side and Q (eq. Q) with two.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmean.kernels import Gaussian
+    >>> from kernelmean.noise import Normal
+    >>> expected(Gaussian(1.0), np.zeros((1, 1)), np.zeros((1, 1)), v=Normal(3.0))
+    array([[0.5]])
+    """
+    X, Y = check_points(X, "X"), check_points(Y, "Y")
+    check_same_columns(X, Y)
+    return expected_blocks(kernel, X, v or Dirac(), Y, w or Dirac())(slice(None), slice(None))
+
+
+def expected_blocks(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
+    """Prepare ``f(i, j) = expected(kernel, X[i], Y[j], v, w)`` for slices; what depends on no block is done once."""
+    check_noise(v, len(X))
+    check_noise(w, len(Y))
+    if isinstance(v, Dirac) and isinstance(w, Dirac):
+        return kernel.blocks(X, Y)
+    rule = blocks_rules.find(kernel, v, w)
+    if rule is None:
+        raise NoClosedFormError(missing(kernel, v, w))
+    return rule(kernel, X, v, Y, w)
+
+
+def expected_diag(kernel: Kernel, X: Array, v: Noise, w: Noise) -> Array:
+    """Return E k(x̃_i, x̃'_i) for two independent corruptions of the same points, shape (n,)."""
+    if v.per_point is None and w.per_point is None and isinstance(kernel, Stationary) and is_additive(v, w):
+        return np.full(len(X), expected(kernel, X[:1], X[:1], v, w)[0, 0])
+    block = expected_blocks(kernel, X, v, X, w)
+    return np.array([block(row, row)[0, 0] for row in slices(len(X), 1)])
+
+
+def is_additive(*noises: Noise) -> bool:
+    """Whether every noise is additive."""
+    return all(isinstance(noise, Additive) for noise in noises)
+
+
+def check_noise(noise: Noise, n: int) -> None:
+    """Raise when a noise with one law per point does not fit the number of points."""
+    if noise.per_point not in (None, n):
+        raise ValueError(f"{noise!r} has {noise.per_point} laws for {n} points; one per point is needed")
+
+
+@blocks_rules.register(Stationary, Additive, Additive)
+def _stationary(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
+    if v.per_point is None and w.per_point is None:
+        return smoothed(kernel, difference(v, w), X.shape[1]).blocks(X, Y)
+    rule = per_point_rules.find(kernel, v, w)
+    if rule is None:
+        raise NoClosedFormError(missing(kernel, v, w))
+    return rule(kernel, X, v, Y, w)
+
+
+@difference_rules.register(Dirac, Additive)
+@difference_rules.register(Dirac, Dirac)
+def _left_dirac(v: Noise, w: Noise) -> Noise:
+    del v
+    return w
+
+
+@difference_rules.register(Additive, Dirac)
+def _right_dirac(v: Noise, w: Noise) -> Noise:
+    del w
+    return v
+
+
+def missing(kernel: Kernel, *noises: Noise) -> str:
+    """Return the error text of a missing closed form: what was asked, what exists, what to write instead."""
+    noisy = [noise for noise in noises if not isinstance(noise, Dirac)]
+    known = sorted({names[1].__name__ for names in smoothed_rules if isinstance(kernel, names[0])})
+    exists = f"closed forms of this kernel exist for {', '.join(known)}" if known else "it has none"
+    return (
+        f"E k has no closed form here for {type(kernel).__name__} under {' and '.join(map(repr, noisy))}; {exists}; "
+        f"kernelmean.support() lists all; for explicit Monte Carlo write noise.Sampled({noisy[0]!r}, n_samples=256)"
+    )

@@ -1,0 +1,100 @@
+"""Expectations of composite kernels: sums and scalings recurse, products where the noise lets their blocks part."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+
+from .._array import Array
+from ..kernels.base import Blocks, Kernel
+from ..kernels.compose import Product, Scaled, Sum, TensorProduct
+from ..kernels.gaussian import Gaussian, QuadraticGaussian
+from ..noise.base import Noise
+from ..noise.normal import Normal
+from ._core import NoClosedFormError, blocks_rules, expected_blocks, missing, smoothed, smoothed_rules
+
+
+@smoothed_rules.register(Scaled, Noise)
+def _scaled(kernel: Scaled, noise: Noise, dim: int) -> Kernel:
+    inner = smoothed(kernel.kernel, noise, dim)
+    if isinstance(inner, Scaled):
+        return Scaled(kernel.factor * inner.factor, inner.kernel)
+    return Scaled(kernel.factor, inner)
+
+
+@smoothed_rules.register(Sum, Noise)
+def _sum(kernel: Sum, noise: Noise, dim: int) -> Kernel:
+    return Sum(tuple(smoothed(term, noise, dim) for term in kernel.terms))
+
+
+@smoothed_rules.register(Product, Noise)
+def _product(kernel: Product, noise: Noise, dim: int) -> Kernel:
+    return smoothed(fused(kernel, noise, dim), noise, dim)
+
+
+@blocks_rules.register(Scaled, Noise, Noise)
+def _scaled_blocks(kernel: Scaled, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
+    inner = expected_blocks(kernel.kernel, X, v, Y, w)
+    return lambda i, j: kernel.factor * inner(i, j)
+
+
+@blocks_rules.register(Sum, Noise, Noise)
+def _sum_blocks(kernel: Sum, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
+    inner = [expected_blocks(term, X, v, Y, w) for term in kernel.terms]
+    return lambda i, j: reduce(np.add, (block(i, j) for block in inner))
+
+
+@blocks_rules.register(Product, Noise, Noise)
+def _product_blocks(kernel: Product, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
+    return expected_blocks(fused(kernel, v, X.shape[1]), X, v, Y, w)
+
+
+@blocks_rules.register(TensorProduct, Noise, Noise)
+def _tensor_blocks(kernel: TensorProduct, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
+    """Blocks of columns part when the noise is independent between them."""
+    check_independent(v, kernel.columns)
+    check_independent(w, kernel.columns)
+    inner = [
+        expected_blocks(factor, X[:, list(c)], v.columns(c), Y[:, list(c)], w.columns(c))
+        for factor, c in zip(kernel.kernels, kernel.columns, strict=True)
+    ]
+    return lambda i, j: reduce(np.multiply, (block(i, j) for block in inner))
+
+
+def check_independent(noise: Noise, columns: tuple[tuple[int, ...], ...]) -> None:
+    """Raise when a full covariance ties two blocks of columns together."""
+    if not (isinstance(noise, Normal) and noise.form == "full"):
+        return
+    label = np.full(noise.covariance.shape[-1], -1)
+    for number, block in enumerate(columns):
+        label[list(block)] = number
+    tied = (label[:, None] != label) & (label[:, None] >= 0) & (label >= 0)
+    if np.abs(noise.covariance[..., tied]).max(initial=0.0) > 0.0:
+        raise NoClosedFormError(
+            "the noise correlates columns that the tensor product separates; use a covariance that is "
+            "block-diagonal in the same columns, or noise.Sampled"
+        )
+
+
+def fused(kernel: Product, noise: Noise, dim: int) -> Kernel:
+    """Return a product on shared columns as one kernel: factors and precisions of Gaussians combine."""
+    factor, kernels = 1.0, []
+    for part in kernel.factors:
+        inner = fused(part, noise, dim) if isinstance(part, Product) else part
+        if isinstance(inner, Scaled):
+            factor, inner = factor * inner.factor, inner.kernel
+        kernels.append(inner)
+    if not all(isinstance(part, Gaussian | QuadraticGaussian) for part in kernels):
+        raise NoClosedFormError(missing(kernel, noise))
+    precision = sum(np.linalg.inv(_covariance(part, dim)) for part in kernels)
+    if all(isinstance(part, Gaussian) for part in kernels):
+        return Scaled(factor, Gaussian(1.0 / np.sqrt(np.diagonal(precision))))
+    return Scaled(factor, QuadraticGaussian(np.linalg.inv(precision)))
+
+
+def _covariance(kernel: Kernel, dim: int) -> Array:
+    if isinstance(kernel, QuadraticGaussian):
+        return np.asarray(kernel.covariance)
+    assert isinstance(kernel, Gaussian)
+    return np.square(kernel.bandwidth) * np.eye(dim)

@@ -1,0 +1,90 @@
+"""Noises that replace coordinates: for kernels that are products over axes, each axis is a mixture of two atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+
+import numpy as np
+
+from .._array import Array
+from .._rules import Rules
+from ..kernels.base import Blocks, Kernel
+from ..kernels.categorical import Categorical
+from ..kernels.gaussian import Gaussian, check_axes
+from ..kernels.polynomial import Polynomial
+from ..noise.base import Noise
+from ..noise.blankout import Blankout, Switch
+from ..noise.dirac import Dirac
+from ._core import NoClosedFormError, blocks_rules, expected_blocks, missing
+
+axis_rules: Rules[Callable[..., Iterable[Kernel]]] = Rules("axis factors")
+
+
+@axis_rules.register(Gaussian)
+def _gaussian_axes(kernel: Gaussian, dim: int) -> Iterable[Kernel]:
+    return [Gaussian(theta) for theta in np.broadcast_to(check_axes(kernel.bandwidth, dim), (dim,))]
+
+
+@axis_rules.register(Categorical)
+def _categorical_axes(kernel: Categorical, dim: int) -> Iterable[Kernel]:
+    return [kernel] * dim
+
+
+@blocks_rules.register(Kernel, Blankout, Blankout)
+@blocks_rules.register(Kernel, Blankout, Noise)
+@blocks_rules.register(Kernel, Noise, Blankout)
+def _blankout(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
+    rule = axis_rules.find(kernel)
+    if rule is None:
+        raise NoClosedFormError(missing(kernel, v, w))
+    axes = [
+        _axis(factor, X[:, [a]], v.columns((a,)), Y[:, [a]], w.columns((a,)))
+        for a, factor in enumerate(rule(kernel, X.shape[1]))
+    ]
+    return lambda i, j: reduce(np.multiply, (axis(i, j) for axis in axes))
+
+
+def _axis(kernel: Kernel, x: Array, v: Noise, y: Array, w: Noise) -> Blocks:
+    """Prepare one axis: the sum over both sides' atoms (the point itself, or the value that replaces it)."""
+    terms = [
+        (p * q, expected_blocks(kernel, a, noise_a, b, noise_b))
+        for p, a, noise_a in _atoms(x, v)
+        for q, b, noise_b in _atoms(y, w)
+    ]
+    return lambda i, j: reduce(np.add, (weight * block(i, j) for weight, block in terms))
+
+
+def _atoms(x: Array, noise: Noise) -> list[tuple[float, Array, Noise]]:
+    """Return (probability, points, remaining noise) of one side."""
+    if not isinstance(noise, Blankout):
+        return [(1.0, x, noise)]
+    p = float(np.ravel(noise.probability)[0])
+    blank = np.full_like(x, float(np.ravel(noise.value)[0]))
+    return [(1.0 - p, x, Dirac()), (p, blank, Dirac())]
+
+
+@blocks_rules.register(Categorical, Switch, Switch)
+@blocks_rules.register(Categorical, Switch, Dirac)
+@blocks_rules.register(Categorical, Dirac, Switch)
+def _switch(kernel: Categorical, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
+    """Agreement has probability a + (1 - a)/L on equal codes and (1 - a)/L on others, a = (1 - p)(1 - q)."""
+    switches = [noise for noise in (v, w) if isinstance(noise, Switch)]
+    if len({noise.levels for noise in switches}) > 1:
+        raise ValueError(f"{v!r} and {w!r} have different numbers of levels for the same columns")
+    kept = float(np.prod([1.0 - noise.probability for noise in switches]))
+    gain = (1.0 - kernel.similarity) * kept
+    base = kernel.similarity + (1.0 - kernel.similarity) * (1.0 - kept) / switches[0].levels
+    total = base + gain
+    agreement = Categorical(base / total).blocks(X, Y)
+    return lambda i, j: total ** X.shape[1] * agreement(i, j)
+
+
+@blocks_rules.register(Polynomial, Blankout, Blankout)
+@blocks_rules.register(Polynomial, Blankout, Noise)
+@blocks_rules.register(Polynomial, Noise, Blankout)
+def _polynomial_blankout(kernel: Polynomial, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
+    """Moments serve any noise with independent coordinates: leave it to the general rule."""
+    general = blocks_rules.find_types(Polynomial, Noise, Noise)
+    assert general is not None
+    return general(kernel, X, v, Y, w)

@@ -1,0 +1,38 @@
+"""Sampled noise: an average over its draws, for every kernel and every noise on the other side."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from .._array import Array
+from ..kernels.base import Blocks, Kernel
+from ..kernels.categorical import Categorical
+from ..kernels.compose import Product, Scaled, Sum, TensorProduct
+from ..kernels.polynomial import Polynomial
+from ..noise.base import Noise
+from ..noise.dirac import Dirac
+from ..noise.sampled import Sampled
+from ._core import blocks_rules, expected_blocks
+
+
+def _sampled(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
+    left, right = _copies(X, v), _copies(Y, w)
+    inner = [expected_blocks(kernel, a, va, b, wb) for (a, va), (b, wb) in product(left, right)]
+
+    def block(i: slice, j: slice) -> Array:
+        total = inner[0](i, j)
+        for other in inner[1:]:
+            total = total + other(i, j)
+        return total / len(inner)
+
+    return block
+
+
+def _copies(X: Array, noise: Noise) -> list[tuple[Array, Noise]]:
+    return [(copy, Dirac()) for copy in noise.copies(X)] if isinstance(noise, Sampled) else [(X, noise)]
+
+
+# Registered for every family that has a rule of its own for any noise: draws of a joint law must not be taken apart.
+for family in (Kernel, Scaled, Sum, Product, TensorProduct, Polynomial, Categorical):
+    for sides in ((Sampled, Sampled), (Sampled, Noise), (Noise, Sampled)):
+        blocks_rules.register(family, *sides)(_sampled)

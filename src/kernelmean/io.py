@@ -1,0 +1,162 @@
+"""Saving and loading: names and numbers only, so that no code is ever executed from a file.
+
+A file is an uncompressed zip archive in the manner of numpy's npz: ``header.json`` says what the object is, and one
+``.npy`` member holds each array. Nothing is unpickled, and nothing is trusted: sizes, types and shapes are checked
+before memory is taken, and objects are made by their own constructors.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ._serial import AnyArray, decode, encode
+
+FORMAT, VERSION = "kernelmean", 1
+_HEADER = "header.json"
+_LARGEST_HEADER = 2**24
+_DTYPES = ("<f8", "<i8", "|b1")
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_DAMAGE = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, OverflowError, EOFError)
+
+
+def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = ()) -> None:
+    """Save an embedding, a kernel or a noise of the library to a file.
+
+    Parameters
+    ----------
+    value : Embedding, Kernel or Noise
+        What to save.
+    path : str or path
+        The file; an existing one is replaced, in one step, when the new one is complete.
+    columns : iterable of str
+        The names of the columns, for people; :func:`read_columns` returns them.
+
+    Raises
+    ------
+    TypeError
+        When the object holds something that is not of the library, a kernel of your own, say.
+    OSError
+        When the file cannot be written.
+
+    Notes
+    -----
+    The same object gives the same bytes. How big sums run (``plan``) belongs to a machine and is not saved.
+
+    Examples
+    --------
+    >>> import tempfile, kernelmean as km
+    >>> path = tempfile.mkdtemp() + "/mean.npz"
+    >>> save(km.embed([[0.0], [1.0]], km.kernels.Gaussian(1.0)), path)
+    >>> load(path)
+    Embedding(n=2, d=1, kernel=Gaussian(bandwidth=1.0), noise=Dirac())
+    """
+    arrays: list[AnyArray] = []
+    tree = encode(value, arrays)
+    header = {"format": FORMAT, "version": VERSION, "columns": list(columns), "arrays": len(arrays), "value": tree}
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            _write(file, json.dumps(header, allow_nan=False), arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the object that :func:`save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Raises
+    ------
+    ValueError
+        When the file is damaged, was not written by kernelmean, or by a later version of it.
+    OSError
+        When there is no such file, or it cannot be read.
+    """
+    return _guarded(path, lambda header, arrays: decode(header["value"], arrays))
+
+
+def read_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Return the names of the columns that were saved with an object; see :func:`load` for errors."""
+    return _guarded(path, lambda header, _: tuple(str(name) for name in header["columns"]))
+
+
+def _guarded(path: str | os.PathLike[str], read: Any) -> Any:
+    """Return what ``read`` makes of a file's header and arrays; whatever is wrong with them is one plain error."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            header = _read_header(archive)
+            arrays = [_read_array(archive, f"a{number}.npy") for number in range(header["arrays"])]
+            return read(header, arrays)
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"{os.fspath(path)} is damaged or was not written by kernelmean ({error})") from error
+    except _DAMAGE as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{os.fspath(path)} cannot be loaded: {reason}; save it again with kernelmean.save") from error
+
+
+def _write(file: BinaryIO, header: str, arrays: list[AnyArray]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(_HEADER, _EPOCH), header)
+        for number, array in enumerate(arrays):
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, array, allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"a{number}.npy", _EPOCH), buffer.getbuffer())
+
+
+def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
+    """Return the header, or raise when the archive is not ours, of a later version, or holds other members."""
+    if _HEADER not in archive.namelist():
+        raise ValueError("it was not written by kernelmean")
+    _check_member(archive.getinfo(_HEADER), _LARGEST_HEADER)
+    header = json.loads(archive.read(_HEADER))
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ValueError("it was not written by kernelmean")
+    if header.get("version") != VERSION:
+        raise ValueError(f"it has version {header.get('version')!r} of the format, this kernelmean reads {VERSION}")
+    members = [_HEADER, *(f"a{number}.npy" for number in range(len(archive.namelist()) - 1))]
+    if header.get("arrays") != len(members) - 1 or sorted(archive.namelist()) != sorted(members):
+        raise ValueError("it lacks members, or has others than its header says")
+    return header
+
+
+def _check_member(member: zipfile.ZipInfo, largest: int) -> None:
+    """Raise when a member is compressed (a small file could then fill the memory) or too large."""
+    if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
+        raise ValueError(f"its member {member.filename} is compressed, which kernelmean never does")
+    if member.file_size > largest:
+        raise ValueError(f"its member {member.filename} is too large")
+
+
+def _read_array(archive: zipfile.ZipFile, name: str) -> AnyArray:
+    """Return one array, when its size is the one that its type and shape ask for."""
+    member = archive.getinfo(name)
+    _check_member(member, Path(archive.filename or "").stat().st_size)
+    with archive.open(member) as file:
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise ValueError(f"its member {name} is not an array of the expected form")
+        shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(file)
+        size = int(np.prod(shape, dtype=object)) * dtype.itemsize
+        if (
+            dtype.str not in _DTYPES
+            or fortran_order
+            or min(shape, default=0) < 0
+            or file.tell() + size != member.file_size
+        ):
+            raise ValueError(f"its member {name} has the wrong type or size")
+        return np.frombuffer(file.read(), dtype=dtype).reshape(shape).copy()

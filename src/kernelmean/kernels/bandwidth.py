@@ -1,0 +1,136 @@
+"""Rules of thumb for the bandwidth θ, which say how they came to their number."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from .._array import Array, RngLike, as_rng, centered
+from .._validate import check_points
+
+Rule = Literal["median", "median-unsquared", "silverman", "scott"]
+
+
+class Bandwidth(float):
+    """A bandwidth θ, in the units of X, that remembers the rule and whether all pairs were used.
+
+    Attributes
+    ----------
+    rule : str
+        How the number was found, in words.
+    exact : bool
+        Whether every pair of rows was used; False after a seeded subsample.
+    n_points : int
+        How many rows were used.
+    """
+
+    rule: str
+    exact: bool
+    n_points: int
+
+    def __new__(cls, value: float, rule: str, exact: bool, n_points: int) -> Bandwidth:
+        """Make the number and attach what is known of it."""
+        bandwidth = super().__new__(cls, value)
+        bandwidth.rule, bandwidth.exact, bandwidth.n_points = rule, exact, n_points
+        return bandwidth
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Bandwidth, (float(self), self.rule, self.exact, self.n_points)
+
+
+def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = 5000, rng: RngLike = 0) -> Bandwidth:
+    r"""Return the median heuristic, :math:`θ^2 = \mathrm{median}_{i<j} |x_i - x_j|^2`.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        At least two different rows.
+    squared : bool
+        True is the convention of Xia et al. (2021); False is :math:`θ^2 = \mathrm{median}_{i<j} |x_i - x_j|`,
+        which the published curves of Muandet et al. (2014) fit.
+    exact_up_to : int
+        Above so many rows a random subsample of that size is used, and the result says so.
+    rng : int or Generator
+        Seeds the subsample.
+
+    Returns
+    -------
+    Bandwidth
+        A float, θ in the units of X, with ``.rule``, ``.exact`` and ``.n_points``.
+
+    Raises
+    ------
+    ValueError
+        When all rows are equal.
+
+    Notes
+    -----
+    When more than half of the pairs coincide the median is 0; then the median of the positive distances is used, and
+    ``.rule`` says so. O(m² d) time and O(m²) memory for m = min(n, ``exact_up_to``): the memory does not grow with n.
+
+    Examples
+    --------
+    >>> median_bandwidth([[0.0], [1.0], [3.0]])
+    2.0
+    """
+    X = check_points(X)
+    exact = len(X) <= exact_up_to
+    if not exact:
+        X = X[as_rng(rng).choice(len(X), exact_up_to, replace=False, shuffle=False)]
+    distances = pdist(centered(X)[0], "sqeuclidean")
+    if not distances.size or distances.max() == 0.0:
+        raise ValueError(
+            f"all {len(X)} rows are equal, so the median distance is 0; pass a bandwidth, or data that vary"
+        )
+    rule = "median of squared distances" if squared else "median of distances"
+    median = float(np.median(distances))
+    if median == 0.0:
+        median, rule = float(np.median(distances[distances > 0])), rule + " that are not 0"
+    theta = np.sqrt(median) if squared else median**0.25
+    return Bandwidth(theta, rule, exact, len(X))
+
+
+def normal_rule_bandwidth(X: Any, rule: Literal["silverman", "scott"] = "silverman") -> Array:
+    r"""Return a rule of thumb of density estimation, one θ per axis, for comparison.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    rule : {"silverman", "scott"}
+        :math:`θ_j = s_j (4 / ((d + 2) n))^{1/(d+4)}` or :math:`θ_j = s_j n^{-1/(d+4)}`, s_j the standard deviation.
+
+    Raises
+    ------
+    ValueError
+        When a column is constant.
+
+    Examples
+    --------
+    >>> normal_rule_bandwidth([[0.0], [2.0]], rule="scott").round(4)
+    array([1.2311])
+    """
+    X = check_points(X)
+    n, dim = X.shape
+    if n < 2:
+        raise ValueError("X has one row; a standard deviation needs at least two")
+    deviation = X.std(axis=0, ddof=1)
+    if (deviation == 0).any():
+        raise ValueError(f"column {int(np.argmin(deviation))} is constant; drop it, or pass a bandwidth")
+    count = n if rule == "scott" else (dim + 2) * n / 4
+    return np.asarray(deviation * count ** (-1.0 / (dim + 4)))
+
+
+def bandwidth_from(X: Any, rule: Rule | float | Array) -> Any:
+    """Return the bandwidth of a named rule, or the number (or one per axis) that was passed."""
+    if not isinstance(rule, str):
+        return rule
+    if rule in ("median", "median-unsquared"):
+        return median_bandwidth(X, squared=rule == "median")
+    if rule in ("silverman", "scott"):
+        return normal_rule_bandwidth(X, rule)  # type: ignore[arg-type]
+    raise ValueError(
+        f"bandwidth is {rule!r}; pass a number, one per column, or one of 'median', 'median-unsquared', "
+        "'silverman', 'scott'"
+    )

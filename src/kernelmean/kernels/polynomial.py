@@ -1,0 +1,63 @@
+"""Polynomial kernels, the linear one among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._array import Array
+from .._validate import check_positive
+from .base import Kernel
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    r"""The polynomial kernel :math:`k(x, y) = (c + x^⊤ y)^p`.
+
+    Parameters
+    ----------
+    degree : int
+        p ≥ 1.
+    offset : float
+        c ≥ 0, in squared units of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Polynomial(2)(np.array([[1.0, 1.0]]), np.array([[2.0, 0.0]]))
+    array([[9.]])
+    """
+
+    degree: int
+    offset: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.degree, int | np.integer) or self.degree < 1:
+            raise ValueError(f"degree is {self.degree!r}, an integer ≥ 1 is needed")
+        check_positive(self.offset, "offset", zero=True)
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return the Gram matrix, shape (n, m)."""
+        return (self.offset + X @ Y.T) ** self.degree
+
+    def diag(self, X: Array) -> Array:
+        """Return (c + |x_i|²)^p, shape (n,)."""
+        return (self.offset + np.einsum("ij,ij->i", X, X)) ** self.degree
+
+
+@dataclass(frozen=True)
+class Linear(Polynomial):
+    """The linear kernel k(x, y) = xᵀy: its mean embedding is the mean.
+
+    Examples
+    --------
+    >>> Linear()
+    Linear()
+    """
+
+    degree: int = 1
+    offset: float = 0.0
+
+    def __repr__(self) -> str:
+        return "Linear()"

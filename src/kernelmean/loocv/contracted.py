@@ -1,0 +1,61 @@
+r"""Scores of the variance-preserving estimator: points drawn towards their mean, the lost variance as noise.
+
+:math:`\tilde x = \bar x + r (x - \bar x) + ε`, ε ~ N(0, σ²I), tied σ² = (1 - r²) v or free. Leaving one out also
+moves the mean, so that L is not symmetric.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._array import Array
+from .pair_sums import PairSum, pair_sum
+from .score import Terms, norm_terms
+
+
+def terms(Y: Array, contraction: float, noise: float, alpha: float) -> Terms:
+    r"""Return the terms of the score at r = ``contraction`` and σ²/θ² = ``noise``, for points in units of θ.
+
+    L_ij = κ(|y_i - (1-r) ȳ_(-i) - r y_j|²; a) and Q_ij = κ(r² |y_i - y_j|²; 2a) with
+    κ(t; a) = (1+a)^{-d/2} exp(-t/(2(1+a))). Exact in O(n² d); slopes are derivatives in (r, a). The points must have
+    mean zero.
+    """
+    cross, cross_slope = _cross(Y, contraction, noise)
+    off = _off_diagonal(Y, contraction, noise)
+    half = 0.5 * Y.shape[1]
+    diag = -half * math.log1p(2 * noise), np.array([0.0, -2 * half / (1 + 2 * noise)])
+    square, square_slope = norm_terms(alpha, off, diag)
+    return Terms(cross, square, cross_slope, square_slope)
+
+
+def _cross(Y: Array, r: float, noise: float) -> tuple[float, Array]:
+    """Return log L̄ and its slopes: without y_i the mean is -y_i/(n-1), so the target becomes c y_i."""
+    c, c_slope = 1 + (1 - r) / (len(Y) - 1), -1.0 / (len(Y) - 1)
+    root = math.sqrt(2 * (1 + noise))
+    pairs = pair_sum(c * Y / root, r * Y / root)
+    return _log_mean(pairs, Y, noise, 1.0, _distance_slope(pairs, c, c_slope, r))
+
+
+def _off_diagonal(Y: Array, r: float, noise: float) -> tuple[float, Array]:
+    """Return log of the mean of Q over i ≠ j and its slopes."""
+    scaled = r * Y / math.sqrt(2 * (1 + 2 * noise))
+    pairs = pair_sum(scaled, scaled)
+    distance = float(pairs.gaps.sum())
+    return _log_mean(pairs, Y, noise, 2.0, 2 * distance / r if r > 0 else 0.0)
+
+
+def _distance_slope(pairs: PairSum, c: float, c_slope: float, r: float) -> float:
+    """Return the weighted mean of d/dr |c y_i - r y_j|², in the scaled units of the sum."""
+    left, right, both = (float(part.sum()) for part in (pairs.left, pairs.right, pairs.both))
+    by_r = 2 * (right - both) / r if r > 0 else 0.0
+    return 2 * c_slope * (left - both) / c + by_r
+
+
+def _log_mean(pairs: PairSum, Y: Array, noise: float, sides: float, distance_slope: float) -> tuple[float, Array]:
+    n, dim = Y.shape
+    s = 1 + sides * noise
+    log_mean = pairs.log - math.log(n * (n - 1.0)) - 0.5 * dim * math.log1p(sides * noise)
+    slope = sides * (float(pairs.gaps.sum()) - 0.5 * dim) / s
+    return log_mean, np.array([-distance_slope, slope])

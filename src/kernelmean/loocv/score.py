@@ -1,0 +1,125 @@
+"""What a leave-one-out score is made of, kept in logarithms so that narrow kernels do not underflow."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from .._array import Array
+
+Criterion = Literal["loocv", "risk"]
+
+
+@dataclass(frozen=True)
+class Score:
+    r"""A score, ``constant + sign · exp(log)``: the mean of k(x, x), and the part that depends on the estimate.
+
+    For a kernel narrower than the gaps between the points the second part is 1e-26 or far less, and the sum is the
+    constant to every digit; comparisons use the second part only.
+
+    Attributes
+    ----------
+    constant : float
+        mean k(x_i, x_i).
+    sign : int
+        The sign of the excess, -1, 0 or 1.
+    log : float
+        The logarithm of the absolute excess, -inf when it is 0.
+
+    Examples
+    --------
+    >>> low, high = Score.of(-1e-30, constant=1.0), Score.of(1e-40, constant=1.0)
+    >>> low < high, low.value, low.excess
+    (True, 1.0, -1e-30)
+    """
+
+    constant: float
+    sign: int
+    log: float
+
+    @classmethod
+    def of(cls, excess: float, constant: float) -> Score:
+        """Return the score with this excess over the constant."""
+        log = math.log(abs(excess)) if excess else -math.inf
+        return cls(float(constant), int(np.sign(excess)), log)
+
+    @property
+    def excess(self) -> float:
+        """The score without the constant; 0 where it is below 1e-308 in size."""
+        return self.sign * math.exp(self.log) if self.log < 709 else self.sign * math.inf
+
+    @property
+    def value(self) -> float:
+        """The score."""
+        return self.constant + self.excess
+
+    def __lt__(self, other: Score) -> bool:
+        return self._key < other._key
+
+    def __le__(self, other: Score) -> bool:
+        return self._key <= other._key
+
+    @property
+    def _key(self) -> tuple[int, float]:
+        return self.sign, self.sign * self.log if self.sign else 0.0
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The two logarithms of which a score with a common noise consists, and their derivatives.
+
+    Attributes
+    ----------
+    cross : float
+        log L̄, the mean over i ≠ j of E k(x_i, x̃_j).
+    square : float
+        log Q̄, the mean squared norm of the leave-one-out estimates (or of the estimate: the risk criterion).
+    cross_slope, square_slope : array of shape (p,)
+        Derivatives with respect to the p parameters.
+    """
+
+    cross: float
+    square: float
+    cross_slope: Array
+    square_slope: Array
+
+    def score(self, *, shrink: bool = False, constant: float = 1.0) -> Score:
+        """Return the score 1 - 2 a L̄ + a² Q̄ at a = 1, or with ``shrink`` at the best a in [0, 1]."""
+        if shrink and self.cross < self.square:
+            return Score(constant, -1, 2 * self.cross - self.square)
+        gap = self.cross + math.log(2.0) - self.square
+        if gap == 0.0:
+            return Score(constant, 0, -math.inf)
+        larger = max(self.cross + math.log(2.0), self.square)
+        return Score(constant, -1 if gap > 0 else 1, larger + math.log(-math.expm1(-abs(gap))))
+
+    def slope(self, *, shrink: bool = False) -> Array:
+        """Return the derivative of log |excess|, shape (p,)."""
+        if shrink and self.cross < self.square:
+            return 2 * self.cross_slope - self.square_slope
+        ratio = math.exp(min(self.square - self.cross - math.log(2.0), 700.0))
+        return (self.cross_slope - ratio * self.square_slope) / (1.0 - ratio)
+
+    def scale(self) -> float:
+        """Return the scale a = min(L̄/Q̄, 1) of the estimate that minimizes the score."""
+        return math.exp(min(self.cross - self.square, 0.0))
+
+
+def norm_terms(alpha: float, off: tuple[float, Any], diag: tuple[float, Any]) -> tuple[float, Any]:
+    """Return log((1-α) e^off + α e^diag) and its derivative, from two logarithms with theirs."""
+    log_off = off[0] + (math.log1p(-alpha) if alpha < 1 else -math.inf)
+    log_diag = diag[0] + math.log(alpha)
+    total = float(np.logaddexp(log_off, log_diag))
+    return total, math.exp(log_off - total) * off[1] + math.exp(log_diag - total) * diag[1]
+
+
+def diagonal_share(n: int, criterion: Criterion) -> float:
+    """Return α, the share of the diagonal of Q in the squared norm: 1/(n-1) left one out, 1/n for the risk."""
+    if criterion not in ("loocv", "risk"):
+        raise ValueError(f"criterion is {criterion!r}; write 'loocv' or 'risk'")
+    if n < 2:
+        raise ValueError(f"{n} row was passed; leaving one out needs at least two")
+    return 1.0 / (n - 1) if criterion == "loocv" else 1.0 / n

@@ -1,0 +1,90 @@
+"""Noises that replace a coordinate: by a fixed value, or by a random category."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._array import Array
+from .._validate import as_value, check_positive
+from .base import Noise, per_axis
+
+
+@dataclass(frozen=True)
+class Blankout(Noise):
+    """Every coordinate is replaced by ``value`` with ``probability``, independently of the others.
+
+    Parameters
+    ----------
+    probability : float or sequence of shape (d,)
+        p in [0, 1], for all axes or one per axis.
+    value : float or sequence of shape (d,)
+        What a dropped coordinate becomes, in the units of X.
+
+    Examples
+    --------
+    >>> Blankout(0.1)
+    Blankout(probability=0.1, value=0.0)
+    """
+
+    probability: Any
+    value: Any = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "probability", as_value(check_probability(self.probability)))
+        object.__setattr__(self, "value", as_value(self.value))
+
+    def columns(self, index: tuple[int, ...]) -> Blankout:
+        """Return the noise on a block of columns."""
+        return Blankout(per_axis(self.probability, index), per_axis(self.value, index))
+
+    def sample(self, X: Array, rng: np.random.Generator) -> Array:
+        """Draw one corrupted copy of every row, shape (n, d)."""
+        dropped = rng.random(X.shape) < np.asarray(self.probability)
+        return np.where(dropped, np.asarray(self.value), X)
+
+    def raw_moments(self, X: Array, order: int) -> Array:
+        """Return E x̃_j^r for r = 0 … order, shape (order + 1, n, d)."""
+        p, powers = np.asarray(self.probability), np.arange(order + 1)[:, None, None]
+        return (1 - p) * X**powers + p * np.asarray(self.value) ** powers
+
+
+@dataclass(frozen=True)
+class Switch(Noise):
+    """Every category is replaced, with ``probability``, by one drawn evenly from all ``levels`` codes 0 … levels - 1.
+
+    Parameters
+    ----------
+    probability : float
+        p in [0, 1].
+    levels : int
+        The number of categories, at least 2.
+
+    Examples
+    --------
+    >>> Switch(0.1, levels=3)
+    Switch(probability=0.1, levels=3)
+    """
+
+    probability: float
+    levels: int
+
+    def __post_init__(self) -> None:
+        check_probability(self.probability)
+        if self.levels < 2:
+            raise ValueError(f"levels is {self.levels!r}, at least 2 are needed")
+
+    def sample(self, X: Array, rng: np.random.Generator) -> Array:
+        """Draw one corrupted copy of every row, shape (n, d)."""
+        switched = rng.random(X.shape) < self.probability
+        return np.where(switched, rng.integers(self.levels, size=X.shape), X)
+
+
+def check_probability(value: Any) -> Array:
+    """Return ``value`` as an array of numbers in [0, 1]."""
+    array = check_positive(value, "probability", zero=True)
+    if (array > 1).any():
+        raise ValueError(f"probability is {value!r}, numbers in [0, 1] are needed")
+    return array

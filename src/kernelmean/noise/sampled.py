@@ -1,0 +1,60 @@
+"""Monte Carlo, when it is asked for by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._array import Array
+from .base import Noise
+
+
+@dataclass(frozen=True)
+class Sampled(Noise):
+    """A noise known by ``n_samples`` seeded draws around every point: explicit Monte Carlo for any pair.
+
+    The law is the empirical law of the draws, so expectations under it are exact, Gram matrices are symmetric and
+    positive semi-definite, and the error against ``noise`` itself falls as 1/√n_samples.
+
+    Parameters
+    ----------
+    noise : Noise
+        What is sampled.
+    n_samples : int
+        Draws per point; cost and memory grow with it, and on both sides with its square.
+    seed : int
+        The same seed gives the same draws.
+
+    Examples
+    --------
+    >>> from kernelmean.noise import Normal
+    >>> Sampled(Normal(0.1), n_samples=64)
+    Sampled(noise=Normal(0.1), n_samples=64, seed=0)
+    """
+
+    noise: Noise
+    n_samples: int = 256
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.n_samples < 1:
+            raise ValueError(f"n_samples is {self.n_samples!r}, at least 1 is needed")
+
+    @property
+    def per_point(self) -> int | None:
+        """The number of points that the sampled noise is tied to, or None."""
+        return self.noise.per_point
+
+    def take(self, index: slice | Array) -> Sampled:
+        """Return the noise of a subset of the points."""
+        return Sampled(self.noise.take(index), self.n_samples, self.seed)
+
+    def sample(self, X: Array, rng: np.random.Generator) -> Array:
+        """Draw one fresh corrupted copy of every row, shape (n, d)."""
+        return self.noise.sample(X, rng)
+
+    def copies(self, X: Array) -> Array:
+        """Return the fixed draws, shape (n_samples, n, d)."""
+        rng = np.random.default_rng(self.seed)
+        return np.stack([self.noise.sample(X, rng) for _ in range(self.n_samples)])

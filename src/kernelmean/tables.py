@@ -1,0 +1,290 @@
+"""Reading tables: CSV and Parquet files, and the built-in tables by name."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._table import Frame, Missing, Table, as_frame, as_table, check_names, count, listed
+from .datasets import BUILT_IN
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Frame", "Table", "as_table", "match_columns", "read_frame", "read_table", "split_frame"]
+
+_MISSING_TEXTS = ["", "?", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None"]
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+def read_table(
+    source: str | os.PathLike[str],
+    *,
+    columns: Iterable[str] | None = None,
+    drop: Iterable[str] = (),
+    missing: Missing = "error",
+) -> Table:
+    """Return the numbers of a CSV file, a Parquet file, or a built-in table, with their column names.
+
+    Parameters
+    ----------
+    source : str or path
+        A file that ends in .csv, .tsv, .parquet or .pq, or the name of a built-in table: wine, breast_cancer
+        (also wbdc), iris, diabetes, digits, eckerle4.
+    columns, drop : iterables of str
+        The columns to use (None: all), and those to leave out.
+    missing : {"error", "drop"}
+        What to do with rows that hold a blank or NaN cell.
+
+    Raises
+    ------
+    ValueError
+        When the file is empty, damaged, ragged or not text, when a column name is missing or used twice, or a
+        cell is missing or infinite.
+    TypeError
+        When a column does not hold numbers.
+    OSError
+        When there is no such file, or it cannot be read.
+    ImportError
+        When a file is read without pyarrow, which ``kernelmean[cli]`` installs.
+
+    Notes
+    -----
+    O(n d) time and memory; the whole file is held in memory.
+
+    Examples
+    --------
+    >>> read_table("eckerle4")
+    Table(35 rows, 2 columns: y, x)
+    """
+    return read_frame(source).select(columns, drop).to_table(missing)
+
+
+def read_frame(source: str | os.PathLike[str]) -> Frame:
+    """Return all columns of a file or a built-in table, of any type; see `read_table`."""
+    name = os.fspath(source)
+    if name in BUILT_IN:
+        return BUILT_IN[name]()
+    path = Path(name)
+    _check_file(path)
+    suffix = path.suffix.lower()
+    if suffix in (".parquet", ".pq"):
+        return _read_parquet(path)
+    if suffix in (".csv", ".tsv"):
+        return _read_csv(path)
+    raise ValueError(f"{path}: the ending {suffix!r} is unknown; write the table as .csv, .tsv or .parquet")
+
+
+def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> tuple[Frame, Frame]:
+    """Cut a frame into two by the values of one column, which is left out of both.
+
+    Parameters
+    ----------
+    frame : Frame
+        The table.
+    by : str
+        The column that holds the groups.
+    groups : two str, optional
+        The two groups to take; needed when there are more than two.
+
+    Raises
+    ------
+    ValueError
+        When the column or a group is unknown, or it is not clear which two groups are meant.
+    """
+    labels = np.array([_label(cell) for cell in frame[by]], dtype=object)
+    sizes = {str(name): int((labels == name).sum()) for name in dict.fromkeys(labels) if name is not None}
+    chosen = _two_groups(sizes, f"{frame.source}: column {by!r}", groups)
+    rest = frame.select(drop=[by])
+    first, second = (rest.take(labels == name) for name in chosen)
+    return _renamed(first, f"{by}={chosen[0]}"), _renamed(second, f"{by}={chosen[1]}")
+
+
+def match_columns(A: Frame, B: Frame) -> tuple[Frame, bool]:
+    """Return ``B`` with its columns in the order of ``A``, and whether they had to be moved.
+
+    Raises
+    ------
+    ValueError
+        When the two do not have the same column names.
+    """
+    differ = [
+        f"only in {one.source}: {listed(extra)}"
+        for one, other in ((A, B), (B, A))
+        if (extra := [name for name in one.names if name not in other.names])
+    ]
+    if differ:
+        common = [name for name in A.names if name in B.names]
+        mend = f"compare the common ones with --columns {','.join(common)}" if common else "rename them to match"
+        raise ValueError(f"the two tables have different columns ({'; '.join(differ)}); {mend}")
+    return B.select(A.names), A.names != B.names
+
+
+def _renamed(frame: Frame, source: str) -> Frame:
+    return Frame(frame.cells, source, frame.notes, frame.rows)
+
+
+def _label(cell: Any) -> str | None:
+    """Return the text of a group: 1 for 1.0, None for a missing cell."""
+    if cell is None:
+        return None
+    if isinstance(cell, float):
+        return None if math.isnan(cell) else f"{cell:.0f}" if cell.is_integer() else str(cell)
+    return str(cell)
+
+
+def _two_groups(sizes: dict[str, int], column: str, groups: Iterable[str] | None) -> list[str]:
+    chosen = list(sizes if groups is None else groups)
+    found = f"{column} has the groups " + listed(f"{name} ({count(n, 'row')})" for name, n in sizes.items())
+    if groups is None and len(sizes) != 2:
+        mend = "choose two of them with --groups a,b" if len(sizes) > 2 else "two are needed"
+        raise ValueError(f"{found}; {mend}")
+    unknown = [name for name in chosen if name not in sizes]
+    if unknown or len(set(chosen)) != 2 or len(chosen) != 2:
+        raise ValueError(
+            f"{found}; the groups {','.join(chosen)!r} were asked for, two different ones of them are needed"
+        )
+    return chosen
+
+
+def _check_file(path: Path) -> None:
+    """Raise unless ``path`` is a file that can be read and is not empty."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a directory; pass one file")
+    if not path.exists():
+        near = difflib.get_close_matches(str(path), BUILT_IN, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise FileNotFoundError(
+            f"there is no file {str(path)!r} and no built-in table of that name{hint}; the built-in tables are "
+            f"{listed(BUILT_IN)}"
+        )
+    if not path.is_file():
+        raise ValueError(f"{path} is not a regular file; write the table to a .csv or .parquet file first")
+    try:
+        with path.open("rb") as file:
+            empty = not file.read(1)
+    except PermissionError as error:
+        raise PermissionError(f"{path} may not be read; change its permissions (chmod u+r)") from error
+    if empty:
+        raise ValueError(_empty(path))
+
+
+def _empty(path: Path) -> str:
+    return f"{path} is empty; a header line and rows of numbers are needed"
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError('reading files needs pyarrow; write: pip install "kernelmean[cli]"') from error
+    return pyarrow
+
+
+def _read_parquet(path: Path) -> Frame:
+    arrow = _arrow()
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            table = file.read()
+    except (arrow.ArrowException, OSError) as error:
+        raise ValueError(f"{path} is damaged or not a Parquet file ({_first_line(error)}); write it again") from error
+    index = [name for name in table.column_names if name.startswith("__index_level_")]
+    notes = (f"{path}: the saved row index ({listed(index)}) was left out",) if index else ()
+    check_names(table.column_names, str(path))
+    return as_frame(table.drop_columns(index), str(path), notes)
+
+
+def _read_csv(path: Path) -> Frame:
+    header = _header(path)
+    separator = _separator(header)
+    table = _parse_csv(path, separator, one_column=separator not in header)
+    names = [name.strip() for name in table.column_names]
+    _check_header(names, path)
+    if not table.num_rows:
+        raise ValueError(f"{path} has a header line and no rows; rows of numbers are needed")
+    expected = separator == "," or path.suffix.lower() == ".tsv"
+    notes = () if expected else (f"{path}: cells are separated by {_SEPARATORS[separator]}",)
+    return as_frame(table.rename_columns(names), str(path), notes)
+
+
+def _parse_csv(path: Path, separator: str, *, one_column: bool) -> pa.Table:
+    """Parse a file; blank lines are nothing in a wide table, and blank cells in one column."""
+    arrow = _arrow()
+    from pyarrow import csv
+
+    try:
+        table = csv.read_csv(
+            path,
+            parse_options=csv.ParseOptions(delimiter=separator, ignore_empty_lines=not one_column),
+            convert_options=csv.ConvertOptions(null_values=_MISSING_TEXTS, strings_can_be_null=True),
+        )
+    except arrow.ArrowException as error:
+        raise ValueError(
+            f"{path} is not a table of cells separated by {_SEPARATORS[separator]} ({_first_line(error)}); every line "
+            "needs as many cells as the header"
+        ) from error
+    if not _is_utf8(table):
+        raise ValueError(
+            f"{path} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8 {path.name}"
+        )
+    return table
+
+
+def _header(path: Path) -> str:
+    """Return the first line that is not blank, or raise when the file is not text."""
+    with path.open("rb") as file:
+        head = file.read(1 << 16)
+    if b"\0" in head:
+        raise ValueError(f"{path} is not a text file; a CSV file in UTF-8, or a file that ends in .parquet, is needed")
+    lines = head.decode("utf-8-sig", errors="replace").lstrip().splitlines()
+    if not lines:
+        raise ValueError(_empty(path))
+    return lines[0]
+
+
+def _separator(header: str) -> str:
+    """Return what separates the cells of a header: the most frequent of , ; tab and |."""
+    return max(_SEPARATORS, key=header.count)
+
+
+def _check_header(names: list[str], path: Path) -> None:
+    """Raise when names are missing, repeated, or look like a row of data."""
+    numbers = [name for name in names if _is_float(name)]
+    numbered = [str(position) for position in range(len(names))]
+    if len(numbers) == len(names) and names != numbered:
+        raise ValueError(
+            f"{path}: the first line holds numbers ({listed(names)}), a header line with column names is needed"
+        )
+    check_names(names, str(path))
+
+
+def _is_float(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_utf8(table: pa.Table) -> bool:
+    """Whether names and cells are text: pyarrow keeps cells that are not as bytes."""
+    try:
+        table.schema.names  # noqa: B018 (decodes them)
+    except UnicodeDecodeError:
+        return False
+    return not any(str(field.type) in ("binary", "large_binary") for field in table.schema)
+
+
+def _first_line(error: BaseException) -> str:
+    """Return the start of an error's text as one printable line."""
+    text = " ".join(str(error).split())
+    printable = "".join(letter if letter.isprintable() and letter != "\ufffd" else "." for letter in text)
+    return printable if len(printable) <= 100 else printable[:100] + "…"

@@ -1,0 +1,83 @@
+"""What every kernel promises: symmetry, positive semi-definiteness, one diagonal, blocks that equal the whole."""
+
+import numpy as np
+import pytest
+
+from kernelmean.expected.support import KERNELS
+from kernelmean.kernels import Categorical, Gaussian, Kernel, Laplacian, Matern, RationalQuadratic, Stationary, Wendland
+
+PLAIN = [*KERNELS, 0.5 * Gaussian(2.0), Gaussian(0.01), RationalQuadratic(0.5, 2.0)]
+
+
+def points(kernel, n, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.integers(3, size=(n, 2)).astype(float) if isinstance(kernel, Categorical) else rng.normal(size=(n, 2))
+
+
+@pytest.mark.parametrize("kernel", PLAIN, ids=repr)
+def test_gram_is_symmetric_and_positive_semi_definite(kernel):
+    X = points(kernel, 40)
+    gram = kernel(X, X)
+    np.testing.assert_allclose(gram, gram.T, rtol=1e-13, atol=1e-14)
+    assert np.linalg.eigvalsh(gram).min() > -1e-13 * np.abs(gram).max() * len(X)
+
+
+@pytest.mark.parametrize("kernel", PLAIN, ids=repr)
+def test_diagonal_and_blocks_equal_the_gram_matrix(kernel):
+    X, Y = points(kernel, 7), points(kernel, 5, seed=1)
+    np.testing.assert_allclose(kernel.diag(X), np.diag(kernel(X, X)), rtol=1e-13)
+    blocks = kernel.blocks(X, Y)
+    whole = kernel(X, Y)
+    assert whole.shape == (7, 5)
+    for i, j in [(slice(0, 3), slice(2, 5)), (slice(6, 7), slice(0, 1)), (slice(None), slice(None))]:
+        np.testing.assert_allclose(blocks(i, j), whole[i, j], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("kernel", [kernel for kernel in PLAIN if isinstance(kernel, Stationary)], ids=repr)
+def test_stationary_kernels_do_not_see_an_offset(kernel):
+    X, Y = points(kernel, 6), points(kernel, 4, seed=1)
+    np.testing.assert_allclose(kernel(X + 1e6, Y + 1e6), kernel(X, Y), rtol=1e-6, atol=1e-12)
+
+
+def test_values_match_their_formulas():
+    x, y = np.array([[0.3, -1.0]]), np.array([[1.0, 0.5]])
+    gap = np.abs(x - y)[0]
+    assert Gaussian(0.7)(x, y)[0, 0] == pytest.approx(np.exp(-(gap @ gap) / (2 * 0.49)), rel=1e-14)
+    assert Laplacian(0.7)(x, y)[0, 0] == pytest.approx(np.exp(-gap.sum() / 0.7), rel=1e-14)
+    r = np.sqrt(3) * gap / 0.7
+    assert Matern(1.5, 0.7)(x, y)[0, 0] == pytest.approx(np.prod((1 + r) * np.exp(-r)), rel=1e-14)
+    r = np.sqrt(5) * gap / 0.7
+    assert Matern(2.5, 0.7)(x, y)[0, 0] == pytest.approx(np.prod((1 + r + r**2 / 3) * np.exp(-r)), rel=1e-14)
+    assert Matern(0.5, 0.7)(x, y)[0, 0] == pytest.approx(Laplacian(0.7)(x, y)[0, 0], rel=1e-14)
+    r = gap / 2.0
+    assert Wendland(0, 2.0)(x, y)[0, 0] == pytest.approx(np.prod(1 - r), rel=1e-14)
+    assert Wendland(2, 2.0)(x, y)[0, 0] == pytest.approx(np.prod((1 - r) ** 3 * (3 * r + 1)), rel=1e-14)
+    truth = (1 + gap @ gap / (2 * 1.5 * 0.49)) ** -1.5
+    assert RationalQuadratic(0.7, 1.5)(x, y)[0, 0] == pytest.approx(truth, rel=1e-14)
+
+
+def test_kernels_are_values():
+    assert Gaussian(1.0) == Gaussian(1.0) != Gaussian(2.0)
+    assert Gaussian([1.0, 2.0]) == Gaussian((1, 2))
+    assert len({Gaussian([1.0, 2.0]), Gaussian([1.0, 2.0]), 2.0 * Gaussian(1.0)}) == 2
+    assert repr(2.0 * Gaussian(1.0) + Laplacian(1.0)) == "(2.0 * Gaussian(bandwidth=1.0) + Laplacian(bandwidth=1.0))"
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf, "wide", [[1.0]], [1.0, 0.0]])
+@pytest.mark.parametrize("family", [Gaussian, Laplacian])
+def test_bandwidths_must_be_positive(family, bad):
+    with pytest.raises((ValueError, TypeError), match="bandwidth"):
+        family(bad)
+
+
+def test_a_bandwidth_per_axis_must_fit_the_data():
+    with pytest.raises(ValueError, match="3 columns"):
+        Gaussian([1.0, 2.0])(np.zeros((1, 3)), np.zeros((1, 3)))
+
+
+def test_the_algebra_refuses_what_is_no_kernel():
+    with pytest.raises(ValueError, match="factor"):
+        -1.0 * Gaussian(1.0)
+    with pytest.raises(TypeError):
+        Gaussian(1.0) + 1.0
+    assert isinstance(Gaussian(1.0) * Gaussian(1.0), Kernel)

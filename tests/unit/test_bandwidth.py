@@ -1,0 +1,67 @@
+import pickle
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist
+
+import kernelmean as km
+from kernelmean.kernels.bandwidth import bandwidth_from, normal_rule_bandwidth
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+
+
+def test_both_conventions():
+    assert km.median_bandwidth(X) ** 2 == pytest.approx(np.median(pdist(X) ** 2), rel=1e-14)
+    assert km.median_bandwidth(X, squared=False) ** 2 == pytest.approx(np.median(pdist(X)), rel=1e-14)
+
+
+def test_an_offset_or_an_order_changes_nothing():
+    assert km.median_bandwidth(X + 1e6) == pytest.approx(km.median_bandwidth(X), rel=1e-9)
+    assert km.median_bandwidth(X[::-1]) == pytest.approx(km.median_bandwidth(X), rel=1e-14)
+
+
+def test_a_subsample_says_so_and_is_seeded():
+    exact, first, again = (km.median_bandwidth(X, exact_up_to=n, rng=1) for n in (60, 30, 30))
+    assert exact.exact
+    assert exact.n_points == 60
+    assert not first.exact
+    assert first.n_points == 30
+    assert first == again
+    assert first == pytest.approx(exact, rel=0.2)
+
+
+def test_ties_beyond_half_are_named():
+    tied = np.r_[np.zeros(20), np.arange(1, 4.0)][:, None]
+    theta = km.median_bandwidth(tied)
+    assert theta > 0
+    assert theta.rule.endswith("not 0")
+
+
+def test_constant_data_raise():
+    with pytest.raises(ValueError, match="all 5 rows are equal"):
+        km.median_bandwidth(np.ones((5, 2)))
+    with pytest.raises(ValueError, match="all 1 rows"):
+        km.median_bandwidth(np.ones((1, 2)))
+
+
+def test_what_is_known_survives_pickling():
+    theta = pickle.loads(pickle.dumps(km.median_bandwidth(X)))
+    assert theta.rule == "median of squared distances"
+
+
+def test_normal_rules():
+    n, dim = X.shape
+    np.testing.assert_allclose(normal_rule_bandwidth(X, "scott"), X.std(axis=0, ddof=1) * n ** (-1 / (dim + 4)))
+    ratio = normal_rule_bandwidth(X, "silverman") / normal_rule_bandwidth(X, "scott")
+    np.testing.assert_allclose(ratio, (4 / (dim + 2)) ** (1 / (dim + 4)))
+    with pytest.raises(ValueError, match="column 1 is constant"):
+        normal_rule_bandwidth([[0.0, 1.0], [1.0, 1.0]])
+
+
+def test_rules_by_name():
+    assert bandwidth_from(X, 0.3) == 0.3
+    assert bandwidth_from(X, "median") == km.median_bandwidth(X)
+    assert bandwidth_from(X, "median-unsquared") == km.median_bandwidth(X, squared=False)
+    assert np.shape(bandwidth_from(X, "scott")) == (3,)
+    with pytest.raises(ValueError, match="'median'"):
+        bandwidth_from(X, "mean")

@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean.expected import expected
+from kernelmean.kernels import Gaussian, Linear
+from kernelmean.noise import Blankout, Dirac, Normal
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(7, 2)), RNG.normal(size=(5, 2)) + 0.5
+KERNEL = Gaussian(0.8)
+COVARIANCES = np.stack([np.eye(2) * s for s in (0.1, 0.2, 0.3, 0.4, 0.5)])
+NOISES = [None, Normal(0.3), Normal.diagonal([0.1, 0.4]), Blankout(0.2), Normal(COVARIANCES)]
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=repr)
+def test_inner_products_and_values_equal_the_definition(noise):
+    beta, gamma = RNG.normal(size=7), RNG.normal(size=5)
+    mu = km.embed(X, KERNEL, weights=beta)
+    nu = km.embed(Y, KERNEL, weights=gamma, noise=noise)
+    gram = expected(KERNEL, X, Y, Dirac(), noise)
+    assert mu @ nu == pytest.approx(beta @ gram @ gamma, rel=1e-12)
+    assert nu @ nu == pytest.approx(gamma @ expected(KERNEL, Y, Y, noise, noise) @ gamma, rel=1e-12)
+    np.testing.assert_allclose(nu(X), gram @ gamma, rtol=1e-12)
+
+
+def test_the_algebra_is_that_of_a_vector_space():
+    mu, nu = km.embed(X, KERNEL), km.embed(Y, KERNEL, noise=Normal(0.2))
+    difference = 2.0 * mu - nu / 2
+    assert difference @ difference == pytest.approx(4 * (mu @ mu) - 2 * (mu @ nu) + 0.25 * (nu @ nu), rel=1e-12)
+    np.testing.assert_allclose(difference(Y), 2 * mu(Y) - nu(Y) / 2, rtol=1e-12)
+    np.testing.assert_allclose((-mu)(Y), -mu(Y), rtol=1e-15)
+    assert (mu - mu).norm() < 1e-8
+    assert mu.witness(nu).norm() == pytest.approx(1.0, rel=1e-12)
+    with pytest.raises(ValueError, match="equal"):
+        mu.witness(km.embed(X, KERNEL))
+
+
+def test_the_mean_of_a_gaussian_mixture_is_exact():
+    rng = np.random.default_rng(1)
+    means, proportions = rng.normal(size=(3, 2)), np.array([0.2, 0.5, 0.3])
+    covariances = np.stack([np.eye(2), 0.5 * np.eye(2), np.array([[1.0, 0.4], [0.4, 0.7]])])
+    truth = km.embed(means, KERNEL, weights=proportions, noise=Normal(covariances))
+    component = rng.choice(3, size=20_000, p=proportions)
+    noise = np.einsum("nij,nj->ni", np.linalg.cholesky(covariances)[component], rng.normal(size=(20_000, 2)))
+    draws = means[component] + noise
+    values = KERNEL(Y, draws)
+    standard_error = values.std(axis=1) / np.sqrt(20_000)
+    assert np.all(np.abs(truth(Y) - values.mean(axis=1)) < 4 * standard_error)
+
+
+def test_a_duplicated_point_is_a_doubled_weight():
+    doubled = km.embed(np.vstack([X, X[:1]]), KERNEL, weights=np.ones(8))
+    weighted = km.embed(X, KERNEL, weights=np.r_[2.0, np.ones(6)])
+    np.testing.assert_allclose(doubled(Y), weighted(Y), rtol=1e-13)
+
+
+def test_linear_kernel_embeds_the_mean():
+    mu, nu = km.embed(X, Linear()), km.embed(Y, Linear())
+    assert mu @ nu == pytest.approx(X.mean(axis=0) @ Y.mean(axis=0), rel=1e-12)
+
+
+def test_sampling_follows_the_mixture():
+    centers = np.array([[0.0, 0.0], [10.0, 0.0]])
+    mu = km.embed(centers, KERNEL, weights=[0.25, 0.75], noise=Normal.isotropic([0.01, 0.04]))
+    draws = mu.sample(20_000, rng=0)
+    right = draws[:, 0] > 5
+    assert abs(right.mean() - 0.75) < 4 * np.sqrt(0.25 * 0.75 / 20_000)
+    assert draws[right].var(axis=0) == pytest.approx([0.04, 0.04], rel=0.05)
+    np.testing.assert_array_equal(draws, mu.sample(20_000, rng=0))
+    with pytest.raises(ValueError, match="negative"):
+        km.embed(centers, KERNEL, weights=[1.0, -0.5]).sample(3)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [Normal(0.3), Normal.diagonal([0.1, 0.4]), Normal(np.array([[0.3, 0.1], [0.1, 0.2]])), Normal(COVARIANCES)],
+    ids=repr,
+)
+def test_log_density_integrates_to_one(noise):
+    mu = km.embed(Y, KERNEL, weights=[0.1, 0.2, 0.3, 0.2, 0.2], noise=noise)
+    axis = np.linspace(-9, 9, 241)
+    grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
+    assert np.exp(mu.logpdf(grid)).sum() * (axis[1] - axis[0]) ** 2 == pytest.approx(1.0, rel=1e-9)
+
+
+def test_a_log_density_far_out_is_finite():
+    mu = km.embed(X, KERNEL, noise=Normal(0.1))
+    assert np.isfinite(mu.logpdf(np.full((1, 2), 1e3)))[0]
+    with pytest.raises(TypeError, match="no density"):
+        km.embed(X, KERNEL).logpdf(Y)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"X": [[np.nan]]}, ValueError, "NaN"),
+        ({"X": [[np.inf]]}, ValueError, "infinite"),
+        ({"X": np.zeros((0, 2))}, ValueError, "at least one row"),
+        ({"X": np.zeros((2, 0))}, ValueError, "at least one row"),
+        ({"X": [1.0, 2.0]}, ValueError, r"reshape\(-1, 1\)"),
+        ({"X": [["a", "b"]]}, TypeError, "numbers are needed"),
+        ({"X": [[1.0], [1.0, 2.0]]}, ValueError, "different lengths"),
+        ({"X": np.array([[object()]])}, TypeError, "numbers are needed"),
+        ({"X": np.zeros((2, 1)), "weights": [1.0]}, ValueError, "weights"),
+        ({"X": np.zeros((2, 1)), "weights": [1.0, np.nan]}, ValueError, "weights"),
+        ({"X": np.zeros((2, 1)), "noise": Normal(np.ones((3, 1, 1)))}, ValueError, "3 laws for 2 points"),
+    ],
+)
+def test_bad_input_is_refused(arguments, error, text):
+    with pytest.raises(error, match=text):
+        km.embed(kernel=KERNEL, **arguments)
+
+
+def test_embeddings_of_different_spaces_do_not_mix():
+    mu = km.embed(X, KERNEL)
+    with pytest.raises(ValueError, match="different spaces"):
+        mu @ km.embed(Y, Gaussian(0.9))
+    with pytest.raises(ValueError, match="2 columns"):
+        mu - km.embed(np.zeros((3, 1)), KERNEL)
+    with pytest.raises(ValueError, match="different noises"):
+        _ = (mu - km.embed(Y, KERNEL, noise=Normal(0.1))).noise
+    with pytest.raises(TypeError, match="no Embedding"):
+        mu @ X
+
+
+def test_an_embedding_says_what_it_is():
+    assert repr(km.embed(X, KERNEL)) == "Embedding(n=7, d=2, kernel=Gaussian(bandwidth=0.8), noise=Dirac())"

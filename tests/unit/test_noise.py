@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from kernelmean.noise import Blankout, Dirac, Normal, Sampled, Switch
+
+C = np.array([[1.0, 0.3], [0.3, 0.5]])
+
+
+@pytest.mark.parametrize("noise", [Normal(0.4), Normal.diagonal([0.2, 0.6]), Normal(C)], ids=repr)
+def test_normal_draws_have_their_covariance(noise):
+    draws = noise.sample(np.ones((40_000, 2)), np.random.default_rng(0)) - 1.0
+    np.testing.assert_allclose(np.cov(draws.T), noise.matrices(2), atol=0.02)
+
+
+def test_per_point_draws_and_slices():
+    noise = Normal(np.stack([1e-8 * np.eye(2), C]))
+    draws = noise.sample(np.zeros((2, 2)), np.random.default_rng(0))
+    assert np.abs(draws[0]).max() < 1e-3 < np.abs(draws[1]).max()
+    np.testing.assert_array_equal(noise.take(slice(1, 2)).covariance[0], C)
+    assert noise.take(np.array([1, 1, 0])).per_point == 3
+
+
+@pytest.mark.parametrize("noise", [Normal(0.4), Normal.diagonal([0.2, 0.6]), Normal(C)], ids=repr)
+def test_normal_density_and_characteristic_function(noise):
+    gaps = np.random.default_rng(0).normal(size=(5, 2))
+    law = stats.multivariate_normal(np.zeros(2), noise.matrices(2))
+    np.testing.assert_allclose(noise.logpdf(gaps), law.logpdf(gaps), rtol=1e-12)
+    truth = [np.exp(-0.5 * w @ noise.matrices(2) @ w) for w in gaps]
+    np.testing.assert_allclose(noise.characteristic(gaps), truth, rtol=1e-13)
+
+
+def test_marginals_on_columns():
+    assert Normal(0.3).columns((1,)) == Normal(0.3)
+    assert Normal.diagonal([0.1, 0.2, 0.3]).columns((2, 0)) == Normal.diagonal([0.3, 0.1])
+    np.testing.assert_array_equal(Normal(C).columns((1,)).covariance, [[0.5]])
+    assert Blankout([0.1, 0.2], [1.0, 2.0]).columns((1,)) == Blankout((0.2,), (2.0,))
+
+
+@pytest.mark.parametrize(
+    ("bad", "text"),
+    [
+        ([0.1, 0.2], "ambiguous"),
+        (-1.0, "variance"),
+        (np.nan, "variance"),
+        (np.ones((2, 3)), "full covariance has shape"),
+        (np.array([[1.0, 0.5], [0.2, 1.0]]), "not symmetric"),
+        (np.array([[1.0, 2.0], [2.0, 1.0]]), "negative eigenvalue"),
+    ],
+)
+def test_a_bad_covariance_is_refused(bad, text):
+    with pytest.raises(ValueError, match=text):
+        Normal(bad)
+
+
+def test_moments_of_normal_noise():
+    noise = Normal.diagonal([0.5, 2.0])
+    np.testing.assert_allclose(noise.moments(6, 2)[[1, 2, 3, 4, 6], 1], [0, 2.0, 0, 3 * 4.0, 15 * 8.0])
+    with pytest.raises(TypeError, match="dependent"):
+        Normal(C).moments(2, 2)
+    np.testing.assert_array_equal(Dirac().moments(2, 3), [[1, 1, 1], [0, 0, 0], [0, 0, 0]])
+
+
+def test_blankout_and_switch_draw_what_they_say():
+    rng = np.random.default_rng(0)
+    X = np.full((40_000, 2), 5.0)
+    share = (Blankout([0.2, 0.7], -1.0).sample(X, rng) == -1.0).mean(axis=0)
+    np.testing.assert_allclose(share, [0.2, 0.7], atol=0.01)
+    moments = Blankout(0.2, -1.0).raw_moments(X[:1], 2)[:, 0, 0]
+    np.testing.assert_allclose(moments, [1.0, 0.8 * 5 - 0.2, 0.8 * 25 + 0.2])
+    switched = Switch(0.6, 3).sample(np.zeros((40_000, 1)), rng)
+    np.testing.assert_allclose(np.bincount(switched[:, 0].astype(int)) / 40_000, [0.6, 0.2, 0.2], atol=0.01)
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.1, np.nan])
+def test_probabilities_lie_between_0_and_1(bad):
+    with pytest.raises(ValueError, match="probability"):
+        Blankout(bad)
+    with pytest.raises(ValueError, match="probability"):
+        Switch(bad, 2)
+
+
+def test_sampled_noise_is_fixed_by_its_seed():
+    X = np.zeros((3, 2))
+    np.testing.assert_array_equal(Sampled(Normal(1.0), 4).copies(X), Sampled(Normal(1.0), 4).copies(X))
+    assert Sampled(Normal(1.0), 4).copies(X).shape == (4, 3, 2)
+    assert not np.array_equal(Sampled(Normal(1.0), 4).copies(X), Sampled(Normal(1.0), 4, seed=1).copies(X))
+    with pytest.raises(ValueError, match="n_samples"):
+        Sampled(Normal(1.0), 0)
