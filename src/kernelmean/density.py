@@ -38,17 +38,10 @@ def logpdf(parts: Sequence[Mixture], Y: Array) -> Array:
 
 
 def _part_logpdf(part: Mixture, Y: Array) -> Array:
-    n, dim = part.points.shape
-    if part.noise.per_point is not None:
-        rows = [_shared(part.points[i], part.noise.take(i), part.weights[i], Y) for i in slices(n, 1)]
-        return np.asarray(logsumexp(np.stack(rows), axis=0))
-    size = max(1, _BLOCK_NUMBERS // (n * dim))
-    return np.concatenate([_shared(part.points, part.noise, part.weights, Y[j]) for j in slices(len(Y), size)])
-
-
-def _shared(points: Array, noise: Noise, weights: Array, Y: Array) -> Array:
-    """Return log Σ_i β_i v(y - x_i) for a noise that these points share."""
-    return np.asarray(logsumexp(noise.logpdf(Y[:, None, :] - points), axis=1, b=weights))
+    """Return log Σ_i β_i v(y|x_i), block by block."""
+    size = max(1, _BLOCK_NUMBERS // part.points.size)
+    blocks = [part.noise.logpdf(Y[j, None, :] - part.points) for j in slices(len(Y), size)]
+    return np.concatenate([logsumexp(block, axis=1, b=part.weights) for block in blocks])
 
 
 def sample(parts: Sequence[Mixture], n: int, rng: np.random.Generator) -> Array:

@@ -85,11 +85,11 @@ def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = 5000, r
             f"all {len(X)} rows are equal, so the median distance is 0; pass a bandwidth, or data that vary"
         )
     rule = "median of squared distances" if squared else "median of distances"
+    distances = distances if squared else np.sqrt(distances)
     median = float(np.median(distances))
     if median == 0.0:
         median, rule = float(np.median(distances[distances > 0])), rule + " that are not 0"
-    theta = np.sqrt(median) if squared else median**0.25
-    return Bandwidth(theta, rule, exact, len(X))
+    return Bandwidth(np.sqrt(median), rule, exact, len(X))
 
 
 def normal_rule_bandwidth(X: Any, rule: Literal["silverman", "scott"] = "silverman") -> Array:

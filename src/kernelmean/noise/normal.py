@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, final
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 from scipy.special import factorial2
 
 from .._array import Array
@@ -130,12 +129,13 @@ class Normal(Additive):
         return np.einsum("...ij,...j->...i", scaled, gap)
 
     def logpdf(self, gap: Array) -> Array:
-        """Return log N(gap; 0, Σ), shape (..., d) to (...); a shared Σ only."""
+        """Return log N(gap; 0, Σ), shape (..., d) to (...); with one Σ per point, (..., n, d) to (..., n)."""
         dim = gap.shape[-1]
         if self.form == "full":
-            factor = cholesky(self.covariance, lower=True)
-            white = solve_triangular(factor, gap.reshape(-1, dim).T, lower=True).T.reshape(gap.shape)
-            log_scale = np.log(np.diagonal(factor)).sum()
+            factor = np.linalg.cholesky(self.covariance)
+            inverse = np.swapaxes(np.linalg.inv(factor), -1, -2)
+            white = gap @ inverse if inverse.ndim == 2 else np.einsum("...nj,nji->...ni", gap, inverse)
+            log_scale = np.log(np.diagonal(factor, axis1=-2, axis2=-1)).sum(axis=-1)
         else:
             deviation = np.sqrt(self.variances(dim))
             white, log_scale = gap / deviation, np.log(deviation).sum(axis=-1)

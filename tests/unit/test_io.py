@@ -1,0 +1,266 @@
+"""Files: whatever is saved comes back equal, and a damaged or foreign file is one plain error."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean import _serial
+from kernelmean.embedding import Embedding
+from kernelmean.io import load, read_columns, save
+from kernelmean.kernels.base import Kernel
+from kernelmean.noise.base import Noise
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((5, 2))
+K, N = km.kernels, km.noise
+FULL = np.array([[2.0, 0.5], [0.5, 1.0]])
+KERNELS = [
+    K.Gaussian(1.5),
+    K.Gaussian([0.1, 3.0]),
+    K.Gaussian(km.median_bandwidth(X)),
+    0.5 * K.Gaussian(1.0) + K.Gaussian(2.0) * K.Gaussian(1e-300),
+    K.TensorProduct([K.Gaussian(1.0), K.Categorical(0.25)], [[0], [1]]),
+]
+NOISES = [
+    N.Dirac(),
+    N.Normal(0.1),
+    N.Normal(FULL),
+    N.Normal(np.stack([FULL] * 5)),
+    N.Normal.diagonal([0.1, 0.2]),
+    N.Normal.isotropic(np.arange(5.0)),
+    N.Blankout(0.25, (1.0, 2.0)),
+    N.Sampled(N.Normal(0.5), 16, seed=7),
+]
+
+
+def same(a: Embedding, b: Embedding) -> bool:
+    parts = zip(a.parts, b.parts, strict=True)
+    return a.kernel == b.kernel and all(
+        np.array_equal(p.points, q.points) and np.array_equal(p.weights, q.weights) and p.noise == q.noise
+        for p, q in parts
+    )
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "mean.npz"
+
+
+class TestRoundTrip:
+    @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+    def test_kernels(self, kernel: Kernel, path: Path) -> None:
+        save(kernel, path)
+        assert load(path) == kernel
+
+    @pytest.mark.parametrize("noise", NOISES, ids=repr)
+    def test_noises(self, noise: Noise, path: Path) -> None:
+        save(noise, path)
+        assert load(path) == noise
+
+    @pytest.mark.parametrize("noise", NOISES, ids=repr)
+    def test_embeddings(self, noise: Noise, path: Path) -> None:
+        mu = km.embed(X, KERNELS[1], weights=RNG.standard_normal(5), noise=noise)
+        save(mu, path)
+        assert same(load(path), mu)
+
+    def test_sums_keep_their_parts_and_their_values(self, path: Path) -> None:
+        mu, nu = (km.embed(Z, KERNELS[0], noise=noise) for Z, noise in ((X, N.Dirac()), (X + 1, N.Normal(0.3))))
+        save(mu - 2.0 * nu, path)
+        np.testing.assert_array_equal(load(path)(X), (mu - 2.0 * nu)(X))
+
+    def test_a_bandwidth_remembers_its_rule(self, path: Path) -> None:
+        save(K.Gaussian(km.median_bandwidth(X)), path)
+        assert load(path) == KERNELS[2]
+
+    def test_columns(self, path: Path) -> None:
+        save(km.embed(X, KERNELS[0]), path, columns=["left", "right"])
+        assert read_columns(path) == ("left", "right")
+
+    def test_every_kernel_and_noise_of_the_library_is_known(self) -> None:
+        known = {kind.cls for kind in _serial.kinds().values()}
+        public = [getattr(module, name) for module in (K, N) for name in module.__all__]
+        concrete = [cls for cls in public if isinstance(cls, type) and issubclass(cls, (Kernel, Noise))]
+        missing = [cls for cls in concrete if cls not in known and not getattr(cls, "__abstractmethods__", None)]
+        assert missing == []
+        assert len(known) == len(_serial.kinds())
+
+    def test_the_same_object_gives_the_same_bytes(self, path: Path) -> None:
+        files = []
+        for _ in range(2):
+            save(km.embed(X, KERNELS[0]), path)
+            files.append(path.read_bytes())
+        assert files[0] == files[1]
+
+    def test_numpy_reads_the_arrays(self, path: Path) -> None:
+        save(km.embed(X, KERNELS[0]), path)
+        with np.load(path, allow_pickle=False) as file:
+            np.testing.assert_array_equal(file["a0"], X)
+
+
+class TestSaving:
+    def test_what_is_not_of_the_library_is_refused_and_nothing_is_written(self, path: Path) -> None:
+        @dataclass(frozen=True)
+        class Mine(Kernel):
+            def __call__(self, X: Any, Y: Any) -> Any:
+                return X @ Y.T
+
+        for value in (Mine(), km.embed(X, Mine()), {1: 2}, np.array(["a"]), np.array([None]), object()):
+            with pytest.raises(TypeError, match="cannot be saved"):
+                save(value, path)
+        assert list(path.parent.iterdir()) == []
+
+    def test_a_failed_save_keeps_the_old_file(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        save(KERNELS[0], path)
+        before = path.read_bytes()
+
+        def fail(*_: Any, **__: Any) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("kernelmean.io._write", fail)
+        with pytest.raises(OSError, match="No space left"):
+            save(KERNELS[1], path)
+        assert path.read_bytes() == before
+        assert list(path.parent.iterdir()) == [path]
+
+    def test_a_folder_that_is_not_there(self, tmp_path: Path) -> None:
+        with pytest.raises(FileNotFoundError):
+            save(KERNELS[0], tmp_path / "no" / "mean.npz")
+
+
+def members(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def rewrite(path: Path, contents: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> None:
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+
+
+def with_header(change: Callable[[dict[str, Any]], Any]) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        contents = members(path)
+        header = json.loads(contents["header.json"])
+        changed = change(header)
+        rewrite(path, {**contents, "header.json": json.dumps(header if changed is None else changed).encode()})
+
+    return damage
+
+
+def with_array(array: Any, **kwargs: Any) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        buffer = io.BytesIO()
+        np.save(buffer, array, **kwargs)
+        rewrite(path, {**members(path), "a0.npy": buffer.getvalue()})
+
+    return damage
+
+
+def fields(header: dict[str, Any]) -> dict[str, Any]:
+    inside: dict[str, Any] = header["value"]["fields"]
+    return inside
+
+
+def part(header: dict[str, Any]) -> dict[str, Any]:
+    inside: dict[str, Any] = fields(header)["parts"]["tuple"][0]["fields"]
+    return inside
+
+
+def promise_a_million_gigabytes(path: Path) -> None:
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": (10**14, 2)})
+    rewrite(path, {**members(path), "a0.npy": buffer.getvalue()})
+
+
+def flip_a_bit(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    position = data.find(X.tobytes()[:16])
+    data[position] ^= 1
+    path.write_bytes(data)
+
+
+DAMAGES: dict[str, Callable[[Path], Any]] = {
+    "empty": lambda path: path.write_bytes(b""),
+    "text": lambda path: path.write_text("a,b\n1,2\n"),
+    "pickle": lambda path: path.write_bytes(pickle.dumps(X)),
+    "npy": lambda path: path.write_bytes(b"\x93NUMPY\x01\x00"),
+    "foreign npz": lambda path: np.savez(path, a0=X),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-30]),
+    "one bit": flip_a_bit,
+    "compressed": lambda path: rewrite(path, members(path), zipfile.ZIP_DEFLATED),
+    "a member too many": lambda path: rewrite(path, {**members(path), "a9.npy": b""}),
+    "a member too few": lambda path: rewrite(path, {k: v for k, v in members(path).items() if k != "a1.npy"}),
+    "header is no JSON": lambda path: rewrite(path, {**members(path), "header.json": b"{"}),
+    "header is not UTF-8": lambda path: rewrite(path, {**members(path), "header.json": b"\xff\xfe{"}),
+    "header is a list": with_header(lambda header: [header]),
+    "header nested": lambda path: rewrite(path, {**members(path), "header.json": b'{"a":' * 5000 + b"1" + b"}" * 5000}),
+    "another format": with_header(lambda header: header.update(format="other")),
+    "a later version": with_header(lambda header: header.update(version=99)),
+    "no value": with_header(lambda header: header.pop("value") and None),
+    "array count": with_header(lambda header: header.update(arrays=10**9)),
+    "array count is text": with_header(lambda header: header.update(arrays="2")),
+    "unknown class": with_header(lambda header: header["value"].update(type="os.system")),
+    "class is a list": with_header(lambda header: header["value"].update(type=["Embedding"])),
+    "unknown field": with_header(lambda header: fields(header).update(extra=1)),
+    "field lacks": with_header(lambda header: fields(header).pop("kernel") and None),
+    "kernel is a number": with_header(lambda header: fields(header).update(kernel=1)),
+    "kernel is a noise": with_header(lambda header: fields(header).update(kernel={"type": "Dirac", "fields": {}})),
+    "no parts": with_header(lambda header: fields(header).update(parts={"tuple": []})),
+    "parts are numbers": with_header(lambda header: fields(header).update(parts={"tuple": [1]})),
+    "sum of texts": with_header(
+        lambda header: fields(header).update(kernel={"type": "Sum", "fields": {"terms": {"tuple": ["a"]}}})
+    ),
+    "bandwidth is text": with_header(lambda header: fields(header)["kernel"]["fields"].update(bandwidth="wide")),
+    "bandwidth is negative": with_header(lambda header: fields(header)["kernel"]["fields"].update(bandwidth=-1.0)),
+    "bandwidths of other columns": with_header(
+        lambda header: fields(header)["kernel"]["fields"].update(bandwidth={"tuple": [1.0, 2.0, 3.0]})
+    ),
+    "noise is text": with_header(lambda header: part(header).update(noise="none")),
+    "noise of other columns": with_header(
+        lambda header: part(header).update(
+            noise={"type": "Blankout", "fields": {"probability": {"tuple": [0.1] * 3}, "value": 0.0}}
+        )
+    ),
+    "unknown tag": with_header(lambda header: part(header).update(points={"eval": "1"})),
+    "array out of range": with_header(lambda header: part(header).update(points={"array": 7})),
+    "array named by text": with_header(lambda header: part(header).update(points={"array": "a0"})),
+    "weights are the points": with_header(lambda header: part(header).update(weights={"array": 0})),
+    "NaN": with_array(np.where(X > 0, np.nan, X)),
+    "other shape": with_array(X[:-1]),
+    "other type": with_array(X.astype(np.float32)),
+    "complex": with_array(X.astype(complex)),
+    "text array": with_array(np.full((5, 2), "a")),
+    "object array": with_array(np.full((5, 2), None), allow_pickle=True),
+    "column order": with_array(np.asfortranarray(X)),
+    "array is no array": lambda path: rewrite(path, {**members(path), "a0.npy": b"0123456789"}),
+    "array is empty": lambda path: rewrite(path, {**members(path), "a0.npy": b""}),
+    "array promises too much": promise_a_million_gigabytes,
+}
+
+
+class TestDamage:
+    @pytest.mark.parametrize("name", DAMAGES)
+    def test_is_one_plain_line(self, name: str, path: Path) -> None:
+        save(km.embed(X, K.Gaussian(1.0)), path)
+        assert same(load(path), km.embed(X, K.Gaussian(1.0)))
+        DAMAGES[name](path)
+        with pytest.raises(ValueError, match=r"cannot be loaded|is damaged") as caught:
+            load(path)
+        assert str(path) in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    def test_a_file_that_is_not_there(self, path: Path) -> None:
+        with pytest.raises(FileNotFoundError):
+            load(path)
