@@ -2,7 +2,7 @@
 
 from . import kernels, noise
 from .embedding import Embedding, embed
-from .expected import difference, expected, smoothed
+from .expected import difference, expected, smoothed, support
 from .kernels.bandwidth import median_bandwidth
 from .plan import Plan
 
@@ -18,4 +18,5 @@ __all__ = [
     "median_bandwidth",
     "noise",
     "smoothed",
+    "support",
 ]

@@ -10,11 +10,15 @@ Rule = TypeVar("Rule", bound=Callable[..., Any])
 Signature = tuple[type, ...]
 
 
+class NoClosedFormError(TypeError):
+    """A kernel and a noise whose expectation is not known in closed form."""
+
+
 class Rules(Generic[Rule]):
     """A table from tuples of types to functions, searched along the method resolution orders.
 
-    Candidates are tried in the order of their total distance in the class hierarchies, ties by the earlier
-    argument, so that the most specific rule wins and a result never depends on the order of registration.
+    The nearest base class of the first argument decides, then that of the second, and so on: a result never
+    depends on the order of registration.
     """
 
     def __init__(self, name: str) -> None:
@@ -39,12 +43,8 @@ class Rules(Generic[Rule]):
 
     def find_types(self, *types: type) -> Rule | None:
         """Return the rule nearest to ``types``, or None."""
-        ranked = sorted(
-            product(*(enumerate(cls.__mro__) for cls in types)),
-            key=lambda chain: (sum(depth for depth, _ in chain), [depth for depth, _ in chain]),
-        )
-        for chain in ranked:
-            rule = self._table.get(tuple(cls for _, cls in chain))
+        for signature in product(*(cls.__mro__ for cls in types)):
+            rule = self._table.get(signature)
             if rule is not None:
                 return rule
         return None

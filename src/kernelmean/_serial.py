@@ -133,7 +133,7 @@ def _store(array: AnyArray, arrays: list[AnyArray]) -> int:
     """Append an array in one of the three types that files hold, and return its position."""
     if array.dtype.kind not in _DTYPES:
         raise TypeError(f"an array of type {array.dtype} cannot be saved; convert it to numbers first")
-    arrays.append(np.ascontiguousarray(array, dtype=_DTYPES[array.dtype.kind]))
+    arrays.append(np.asarray(array, dtype=_DTYPES[array.dtype.kind], order="C"))
     return len(arrays) - 1
 
 
@@ -146,15 +146,11 @@ def _embedding(kernel: Any, parts: Any) -> Embedding:
     """Make an embedding part by part, with all checks of :func:`embed`, and evaluate it on one of its points."""
     if not isinstance(kernel, Kernel) or not parts or not all(isinstance(part, Part) for part in parts):
         raise ValueError("its embedding lacks a kernel or points")
-    mu = reduce(add, (_embed(kernel, part) for part in parts))
+    if not all(isinstance(part.noise, Noise) for part in parts):
+        raise ValueError("its embedding lacks a noise")
+    mu = reduce(add, (embed(part.points, kernel, weights=part.weights, noise=part.noise) for part in parts))
     _check_fit(mu)
     return mu
-
-
-def _embed(kernel: Kernel, part: Part) -> Embedding:
-    if not isinstance(part.noise, Noise):
-        raise ValueError("its embedding lacks a noise")
-    return embed(part.points, kernel, weights=part.weights, noise=part.noise)
 
 
 def _check_fit(mu: Embedding) -> None:

@@ -19,7 +19,7 @@ def test_the_nearest_rule_wins_whatever_the_order_of_registration():
             rules.register(*signature)(lambda *_, s=signature: s)
         assert rules.find(Grandchild(), Base())() == (Child, Base)
         assert rules.find(Base(), Grandchild())() == (Base, Child)
-        assert rules.find(Child(), Child())() == (Child, Base)
+        assert rules.find(Child(), Grandchild())() == (Child, Base)
         assert rules.find(Base(), 1) is None
 
 

@@ -1,6 +1,6 @@
 """Expectations of kernels under noise: one verb, three tables, one file a family of closed forms."""
 
-from . import composite, gaussian, polynomial, replacing, sampled  # noqa: F401 (they register their rules)
+from . import composite, gaussian, polynomial, replacing, sampled, separable  # noqa: F401 (they register their rules)
 from ._core import (
     NoClosedFormError,
     difference,
@@ -9,5 +9,15 @@ from ._core import (
     expected_diag,
     smoothed,
 )
+from .support import SupportTable, support
 
-__all__ = ["NoClosedFormError", "difference", "expected", "expected_blocks", "expected_diag", "smoothed"]
+__all__ = [
+    "NoClosedFormError",
+    "SupportTable",
+    "difference",
+    "expected",
+    "expected_blocks",
+    "expected_diag",
+    "smoothed",
+    "support",
+]

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._array import Array, slices
-from .._rules import Rules
+from .._rules import NoClosedFormError, Rules
 from .._validate import check_points, check_same_columns
 from ..kernels.base import Blocks, Kernel, Stationary
 from ..noise.base import Additive, Noise
@@ -23,10 +23,6 @@ difference_rules: Rules[Callable[..., Noise]] = Rules("difference")
 smoothed_rules: Rules[Callable[..., Kernel]] = Rules("smoothed")
 blocks_rules: Rules[Callable[..., Blocks]] = Rules("expected")
 per_point_rules: Rules[Callable[..., Blocks]] = Rules("expected, per point")
-
-
-class NoClosedFormError(TypeError):
-    """A kernel and a noise whose expectation is not known in closed form."""
 
 
 def difference(v: Noise, w: Noise) -> Noise:

@@ -10,9 +10,11 @@ from .._array import Array
 from ..kernels.base import Blocks, Kernel
 from ..kernels.compose import Product, Scaled, Sum, TensorProduct
 from ..kernels.gaussian import Gaussian, QuadraticGaussian
+from ..kernels.separable import Separable
 from ..noise.base import Noise
 from ..noise.normal import Normal
 from ._core import NoClosedFormError, blocks_rules, expected_blocks, missing, smoothed, smoothed_rules
+from .separable import fused_separable
 
 
 @smoothed_rules.register(Scaled, Noise)
@@ -78,7 +80,7 @@ def check_independent(noise: Noise, columns: tuple[tuple[int, ...], ...]) -> Non
 
 
 def fused(kernel: Product, noise: Noise, dim: int) -> Kernel:
-    """Return a product on shared columns as one kernel: factors and precisions of Gaussians combine."""
+    """Return a product on shared columns as one kernel: precisions of Gaussians add up, profiles multiply."""
     factor, kernels = 1.0, []
     for part in kernel.factors:
         inner = fused(part, noise, dim) if isinstance(part, Product) else part
@@ -86,7 +88,9 @@ def fused(kernel: Product, noise: Noise, dim: int) -> Kernel:
             factor, inner = factor * inner.factor, inner.kernel
         kernels.append(inner)
     if not all(isinstance(part, Gaussian | QuadraticGaussian) for part in kernels):
-        raise NoClosedFormError(missing(kernel, noise))
+        if not all(isinstance(part, Gaussian | Separable) for part in kernels):
+            raise NoClosedFormError(missing(kernel, noise))
+        return Scaled(factor, fused_separable(Product(tuple(kernels)), dim))
     precision = sum(np.linalg.inv(_covariance(part, dim)) for part in kernels)
     if all(isinstance(part, Gaussian) for part in kernels):
         return Scaled(factor, Gaussian(1.0 / np.sqrt(np.diagonal(precision))))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import reduce
+from typing import final
 
 import numpy as np
 
@@ -12,11 +14,12 @@ from .._rules import Rules
 from ..kernels.base import Blocks, Kernel
 from ..kernels.categorical import Categorical
 from ..kernels.gaussian import Gaussian, check_axes
-from ..kernels.polynomial import Polynomial
+from ..kernels.separable import AxisProfile, Separable
 from ..noise.base import Noise
 from ..noise.blankout import Blankout, Switch
 from ..noise.dirac import Dirac
 from ._core import NoClosedFormError, blocks_rules, expected_blocks, missing
+from .separable import Profiles, SmoothedSeparable, profile_rules
 
 axis_rules: Rules[Callable[..., Iterable[Kernel]]] = Rules("axis factors")
 
@@ -29,6 +32,32 @@ def _gaussian_axes(kernel: Gaussian, dim: int) -> Iterable[Kernel]:
 @axis_rules.register(Categorical)
 def _categorical_axes(kernel: Categorical, dim: int) -> Iterable[Kernel]:
     return [kernel] * dim
+
+
+@final
+@dataclass(frozen=True)
+class AxisOf(Separable):
+    """One axis of a separable kernel, a kernel of one column."""
+
+    kernel: Separable
+    axis: int
+    dim: int
+
+    def profiles(self, dim: int) -> Sequence[AxisProfile]:
+        """Return the profile of this axis."""
+        del dim
+        return [self.kernel.profiles(self.dim)[self.axis]]
+
+
+@profile_rules.register(AxisOf)
+def _axis_profile(kernel: AxisOf, dim: int) -> Profiles:
+    del dim
+    return [SmoothedSeparable(kernel.kernel).profiles(kernel.dim)[kernel.axis]]
+
+
+@axis_rules.register(Separable)
+def _separable_axes(kernel: Separable, dim: int) -> Iterable[Kernel]:
+    return [AxisOf(kernel, axis, dim) for axis in range(dim)]
 
 
 @blocks_rules.register(Kernel, Blankout, Blankout)
@@ -78,13 +107,3 @@ def _switch(kernel: Categorical, X: Array, v: Noise, Y: Array, w: Noise) -> Bloc
     total = base + gain
     agreement = Categorical(base / total).blocks(X, Y)
     return lambda i, j: total ** X.shape[1] * agreement(i, j)
-
-
-@blocks_rules.register(Polynomial, Blankout, Blankout)
-@blocks_rules.register(Polynomial, Blankout, Noise)
-@blocks_rules.register(Polynomial, Noise, Blankout)
-def _polynomial_blankout(kernel: Polynomial, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
-    """Moments serve any noise with independent coordinates: leave it to the general rule."""
-    general = blocks_rules.find_types(Polynomial, Noise, Noise)
-    assert general is not None
-    return general(kernel, X, v, Y, w)

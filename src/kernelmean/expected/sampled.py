@@ -6,8 +6,7 @@ from itertools import product
 
 from .._array import Array
 from ..kernels.base import Blocks, Kernel
-from ..kernels.categorical import Categorical
-from ..kernels.compose import Product, Scaled, Sum, TensorProduct
+from ..kernels.compose import Product, TensorProduct
 from ..kernels.polynomial import Polynomial
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
@@ -32,7 +31,7 @@ def _copies(X: Array, noise: Noise) -> list[tuple[Array, Noise]]:
     return [(copy, Dirac()) for copy in noise.copies(X)] if isinstance(noise, Sampled) else [(X, noise)]
 
 
-# Registered for every family that has a rule of its own for any noise: draws of a joint law must not be taken apart.
-for family in (Kernel, Scaled, Sum, Product, TensorProduct, Polynomial, Categorical):
+# Also for the families with a rule for any noise: draws of a joint law must not be taken apart.
+for family in (Kernel, Product, TensorProduct, Polynomial):
     for sides in ((Sampled, Sampled), (Sampled, Noise), (Noise, Sampled)):
         blocks_rules.register(family, *sides)(_sampled)

@@ -17,7 +17,7 @@ class Categorical(Kernel):
     Parameters
     ----------
     similarity : float
-        ρ in [0, 1): the factor of a column on which the rows disagree; 0 asks for equal rows.
+        ρ in [0, 1]: the factor of a column on which the rows disagree; 0 asks for equal rows, 1 sees nothing.
 
     Examples
     --------
@@ -29,8 +29,8 @@ class Categorical(Kernel):
     similarity: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.similarity < 1.0:
-            raise ValueError(f"similarity is {self.similarity!r}, a number in [0, 1) is needed")
+        if not 0.0 <= self.similarity <= 1.0:
+            raise ValueError(f"similarity is {self.similarity!r}, a number in [0, 1] is needed")
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""

@@ -8,10 +8,10 @@ from typing import Any, final
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from .._array import Array, centered
+from .._array import Array
 from .._validate import as_value, check_positive
 from .base import Blocks, Stationary
-from .distances import squared_distance_blocks
+from .distances import recentered, squared_distance_blocks
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Gaussian(Stationary):
         bandwidth = check_positive(self.bandwidth, "bandwidth")
         if bandwidth.ndim > 1:
             raise ValueError(f"bandwidth has shape {bandwidth.shape}; pass a number or one number per column (d,)")
-        object.__setattr__(self, "bandwidth", float(bandwidth) if bandwidth.ndim == 0 else bandwidth)
+        object.__setattr__(self, "bandwidth", as_value(bandwidth))
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
@@ -59,6 +59,7 @@ class Gaussian(Stationary):
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare the Gram matrix of slices: one matrix product and one exponential a block."""
         scale = np.sqrt(2.0) * check_axes(self.bandwidth, X.shape[1])
+        X, Y = recentered(X, Y)
         return exponential_blocks(X / scale, Y / scale)
 
 
@@ -84,7 +85,7 @@ class QuadraticGaussian(Stationary):
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Whiten both sides once by a Cholesky factor, then prepare as for one bandwidth."""
         factor = np.sqrt(2.0) * cholesky(np.asarray(self.covariance), lower=True)
-        white_X, white_Y = (solve_triangular(factor, Z.T, lower=True).T for Z in (X, Y))
+        white_X, white_Y = (solve_triangular(factor, Z.T, lower=True).T for Z in recentered(X, Y))
         return exponential_blocks(white_X, white_Y)
 
 
@@ -104,7 +105,7 @@ class ExponentialBlocks:
     Attributes
     ----------
     X, Y : array of shape (n, d) and (m, d)
-        Centered, in the units of the kernel: divided by √2 θ.
+        In the units of the kernel: divided by √2 θ.
     tiles : callable
         The block function without the factor.
     dtype : {"float64", "float32"}
@@ -132,7 +133,6 @@ class ExponentialBlocks:
 
 def exponential_blocks(X: Array, Y: Array, dtype: str = "float64") -> ExponentialBlocks:
     """Prepare exp(-|x - y|²) for slices of two tables."""
-    X, Y = centered(X, Y)
     distances = squared_distance_blocks(X, Y, floor=1.0, dtype=dtype)
 
     def tile(i: slice, j: slice) -> Array:

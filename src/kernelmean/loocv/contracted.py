@@ -15,14 +15,14 @@ from .pair_sums import PairSum, pair_sum
 from .score import Terms, norm_terms
 
 
-def terms(Y: Array, contraction: float, noise: float, alpha: float) -> Terms:
+def terms(Y: Array, contraction: float, noise: float, alpha: float, n: int) -> Terms:
     r"""Return the terms of the score at r = ``contraction`` and σ²/θ² = ``noise``, for points in units of θ.
 
     L_ij = κ(|y_i - (1-r) ȳ_(-i) - r y_j|²; a) and Q_ij = κ(r² |y_i - y_j|²; 2a) with
-    κ(t; a) = (1+a)^{-d/2} exp(-t/(2(1+a))). Exact in O(n² d); slopes are derivatives in (r, a). The points must have
-    mean zero.
+    κ(t; a) = (1+a)^{-d/2} exp(-t/(2(1+a))). Exact in O(n² d); slopes are derivatives in (r, a), r > 0. The ``n``
+    points of the sample have mean zero; Y may be a part of them.
     """
-    cross, cross_slope = _cross(Y, contraction, noise)
+    cross, cross_slope = _cross(Y, contraction, noise, n)
     off = _off_diagonal(Y, contraction, noise)
     half = 0.5 * Y.shape[1]
     diag = -half * math.log1p(2 * noise), np.array([0.0, -2 * half / (1 + 2 * noise)])
@@ -30,9 +30,9 @@ def terms(Y: Array, contraction: float, noise: float, alpha: float) -> Terms:
     return Terms(cross, square, cross_slope, square_slope)
 
 
-def _cross(Y: Array, r: float, noise: float) -> tuple[float, Array]:
+def _cross(Y: Array, r: float, noise: float, n: int) -> tuple[float, Array]:
     """Return log L̄ and its slopes: without y_i the mean is -y_i/(n-1), so the target becomes c y_i."""
-    c, c_slope = 1 + (1 - r) / (len(Y) - 1), -1.0 / (len(Y) - 1)
+    c, c_slope = 1 + (1 - r) / (n - 1), -1.0 / (n - 1)
     root = math.sqrt(2 * (1 + noise))
     pairs = pair_sum(c * Y / root, r * Y / root)
     return _log_mean(pairs, Y, noise, 1.0, _distance_slope(pairs, c, c_slope, r))
@@ -43,14 +43,13 @@ def _off_diagonal(Y: Array, r: float, noise: float) -> tuple[float, Array]:
     scaled = r * Y / math.sqrt(2 * (1 + 2 * noise))
     pairs = pair_sum(scaled, scaled)
     distance = float(pairs.gaps.sum())
-    return _log_mean(pairs, Y, noise, 2.0, 2 * distance / r if r > 0 else 0.0)
+    return _log_mean(pairs, Y, noise, 2.0, 2 * distance / r)
 
 
 def _distance_slope(pairs: PairSum, c: float, c_slope: float, r: float) -> float:
     """Return the weighted mean of d/dr |c y_i - r y_j|², in the scaled units of the sum."""
     left, right, both = (float(part.sum()) for part in (pairs.left, pairs.right, pairs.both))
-    by_r = 2 * (right - both) / r if r > 0 else 0.0
-    return 2 * c_slope * (left - both) / c + by_r
+    return 2 * c_slope * (left - both) / c + 2 * (right - both) / r
 
 
 def _log_mean(pairs: PairSum, Y: Array, noise: float, sides: float, distance_slope: float) -> tuple[float, Array]:

@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
 
 from .._array import Array, slices
 from ..kernels.base import Blocks
 from ..kernels.distances import squared_distance_blocks
+from ..plan import DEFAULT
 
-_TILE = 512
+_TILE = 256
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,14 @@ class PairSum:
 def pair_sum(A: Array, B: Array, *, moments: bool = True) -> PairSum:
     """Return the sum over i ≠ j for two tables (n, d); ``B is A`` halves the work. O(n² d) time, O(block²) memory."""
     rows, symmetric = slices(len(A), _tile_size(len(A))), A is B
-    blocks = squared_distance_blocks(A, B)
-    tiles = [
-        _tile(blocks, A, B, i, j, moments) * (2.0 if symmetric and i != j else 1.0)
-        for k, i in enumerate(rows)
-        for j in (rows[k:] if symmetric else rows)
-    ]
-    return _combine([tile for tile in tiles if tile.total > 0])
+    blocks = squared_distance_blocks(A, B, floor=1.0)
+    cells = ((i, j) for k, i in enumerate(rows) for j in (rows[k:] if symmetric else rows))
+
+    def run(cell: tuple[slice, slice]) -> _Tile:
+        i, j = cell
+        return _tile(blocks, A, B, i, j, moments) * (2.0 if symmetric and i != j else 1.0)
+
+    return _combine([tile for tile in DEFAULT._map(run, cells, len(A) ** 2) if tile.total > 0])
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class _Tile:
 
 
 def _tile_size(n: int) -> int:
-    """Return a tile of at most 512 rows that cuts ``n`` evenly."""
+    """Return a tile of at most 256 rows that cuts ``n`` evenly."""
     return math.ceil(n / math.ceil(n / _TILE))
 
 
@@ -83,7 +84,7 @@ def _tile(blocks: Blocks, A: Array, B: Array, i: slice, j: slice, moments: bool)
 
 def _combine(tiles: list[_Tile]) -> PairSum:
     logs = np.array([math.log(tile.total) - tile.shift for tile in tiles])
-    log = float(logsumexp(logs))
+    log = float(logs.max() + np.log(np.exp(logs - logs.max()).sum()))
     shares = [math.exp(-tile.shift - log) for tile in tiles]
     products = np.sum([share * tile.products for share, tile in zip(shares, tiles, strict=True)], axis=0)
     return PairSum(log, *products)

@@ -32,8 +32,8 @@ class Score:
     Examples
     --------
     >>> low, high = Score.of(-1e-30, constant=1.0), Score.of(1e-40, constant=1.0)
-    >>> low < high, low.value, low.excess
-    (True, 1.0, -1e-30)
+    >>> low < high, low.value == high.value
+    (True, True)
     """
 
     constant: float
@@ -57,13 +57,14 @@ class Score:
         return self.constant + self.excess
 
     def __lt__(self, other: Score) -> bool:
-        return self._key < other._key
+        return self.key < other.key
 
     def __le__(self, other: Score) -> bool:
-        return self._key <= other._key
+        return self.key <= other.key
 
     @property
-    def _key(self) -> tuple[int, float]:
+    def key(self) -> tuple[int, float]:
+        """What sorts scores of one sample: the sign of the excess, then its size."""
         return self.sign, self.sign * self.log if self.sign else 0.0
 
 
@@ -86,26 +87,39 @@ class Terms:
     cross_slope: Array
     square_slope: Array
 
-    def score(self, *, shrink: bool = False, constant: float = 1.0) -> Score:
-        """Return the score 1 - 2 a L̄ + a² Q̄ at a = 1, or with ``shrink`` at the best a in [0, 1]."""
-        if shrink and self.cross < self.square:
+    def score(self, scale: float | None = 1.0, *, constant: float = 1.0) -> Score:
+        """Return the score 1 - 2 a L̄ + a² Q̄ at a = ``scale``, or at the best a in [0, 1] when it is None."""
+        a = self.best_scale(scale)
+        if scale is None and a < 1:
             return Score(constant, -1, 2 * self.cross - self.square)
-        gap = self.cross + math.log(2.0) - self.square
-        if gap == 0.0:
+        if a == 0:
             return Score(constant, 0, -math.inf)
-        larger = max(self.cross + math.log(2.0), self.square)
-        return Score(constant, -1 if gap > 0 else 1, larger + math.log(-math.expm1(-abs(gap))))
+        gain, loss = self.cross + math.log(2 * a), self.square + 2 * math.log(a)
+        if gain == loss:
+            return Score(constant, 0, -math.inf)
+        return Score(constant, -1 if gain > loss else 1, max(gain, loss) + math.log(-math.expm1(-abs(gain - loss))))
 
-    def slope(self, *, shrink: bool = False) -> Array:
-        """Return the derivative of log |excess|, shape (p,)."""
-        if shrink and self.cross < self.square:
-            return 2 * self.cross_slope - self.square_slope
-        ratio = math.exp(min(self.square - self.cross - math.log(2.0), 700.0))
-        return (self.cross_slope - ratio * self.square_slope) / (1.0 - ratio)
+    def slope(self, scale: float | None = 1.0) -> Array:
+        """Return the derivative of the excess divided by the larger of its two parts, shape (p,); never singular."""
+        a = self.best_scale(scale)
+        if scale is None and a < 1:
+            return self.square_slope - 2 * self.cross_slope
+        gain, loss = self.cross + math.log(2 * a), self.square + 2 * math.log(a)
+        larger = max(gain, loss)
+        return math.exp(loss - larger) * self.square_slope - math.exp(gain - larger) * self.cross_slope
 
-    def scale(self) -> float:
-        """Return the scale a = min(L̄/Q̄, 1) of the estimate that minimizes the score."""
-        return math.exp(min(self.cross - self.square, 0.0))
+    def log_slope(self, scale: float | None = 1.0) -> Array:
+        """Return the derivative of log |excess|, shape (p,); the excess must not be 0."""
+        a = self.best_scale(scale)
+        if scale is None and a < 1:
+            return -self.slope(scale)
+        gap = abs(self.cross + math.log(2.0) - self.square - math.log(a))
+        sign = self.score(scale).sign
+        return sign * self.slope(scale) / -math.expm1(-gap)
+
+    def best_scale(self, scale: float | None = None) -> float:
+        """Return the scale a = min(L̄/Q̄, 1) that minimizes the score, or the ``scale`` that was set."""
+        return math.exp(min(self.cross - self.square, 0.0)) if scale is None else scale
 
 
 def norm_terms(alpha: float, off: tuple[float, Any], diag: tuple[float, Any]) -> tuple[float, Any]:

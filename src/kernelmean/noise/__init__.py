@@ -3,7 +3,21 @@
 from .base import Additive, Noise
 from .blankout import Blankout, Switch
 from .dirac import Dirac
+from .laplace import Laplace
 from .normal import Normal
 from .sampled import Sampled
+from .sums import IndependentSum
+from .uniform import Uniform
 
-__all__ = ["Additive", "Blankout", "Dirac", "Noise", "Normal", "Sampled", "Switch"]
+__all__ = [
+    "Additive",
+    "Blankout",
+    "Dirac",
+    "IndependentSum",
+    "Laplace",
+    "Noise",
+    "Normal",
+    "Sampled",
+    "Switch",
+    "Uniform",
+]

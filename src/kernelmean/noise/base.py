@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._array import Array
+from .._rules import NoClosedFormError
 
 
 class Noise(ABC):
@@ -36,7 +37,7 @@ class Noise(ABC):
     def raw_moments(self, X: Array, order: int) -> Array:
         """Return E x̃_j^r for r = 0 … order, shape (order + 1, n, d), when coordinates are independent."""
         del X, order
-        raise TypeError(f"{self!r} has no moments in closed form")
+        raise NoClosedFormError(f"{self!r} has no moments in closed form")
 
     def logpdf(self, gap: Array) -> Array:
         """Return log v at ``gap`` = x̃ - x, shape (..., d) to (...); -inf outside the support.
@@ -65,7 +66,7 @@ class Additive(Noise):
     def moments(self, order: int, dim: int) -> Array:
         """Return E ε_j^r for r = 0 … order, shape (order + 1, d) or (order + 1, n, d)."""
         del order, dim
-        raise TypeError(f"{self!r} has no moments in closed form")
+        raise NoClosedFormError(f"{self!r} has no moments in closed form")
 
     def raw_moments(self, X: Array, order: int) -> Array:
         """Return E (x_j + ε_j)^r for r = 0 … order, shape (order + 1, n, d), by the binomial theorem."""

@@ -1,0 +1,24 @@
+"""The command line: parsing, calling the library, printing. See ``kernelmean --help``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+_EXTRA = ("typer", "rich", "pyarrow")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 when it worked, 2 when the input was bad, 1 when kernelmean itself failed."""
+    try:
+        from .app import run
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in _EXTRA:
+            raise
+        sys.exit(_without_extra())
+    sys.exit(run(arguments))
+
+
+def _without_extra() -> int:
+    print('kernelmean: the command line needs its extra; write: pip install "kernelmean[cli]"', file=sys.stderr)
+    return 2

@@ -1,0 +1,50 @@
+"""Every error becomes one line on stderr and an exit code; nobody is shown a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+BAD_INPUT, FAILURE = 2, 1
+DEBUG = "KERNELMEAN_DEBUG"
+
+
+def guarded(run: Callable[[], int | None]) -> int:
+    """Return the exit code of ``run``; errors and warnings are told in one line each."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            return int(run() or 0)
+        except Exception as error:
+            if os.environ.get(DEBUG):
+                raise
+            code, text = explain(error)
+            print(f"kernelmean: {one_line(text)}", file=sys.stderr)
+            return code
+
+
+def explain(error: Exception) -> tuple[int, str]:
+    """Return the exit code and the text for an error."""
+    format_message = getattr(error, "format_message", None)
+    if format_message is not None:  # an error of the option parser
+        return BAD_INPUT, f"{format_message().rstrip('.')}; see kernelmean --help"
+    if isinstance(error, OSError) and error.strerror:
+        return BAD_INPUT, f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return BAD_INPUT, "there is not enough memory for so many rows; use --max-rows N with a smaller N"
+    if isinstance(error, ValueError | TypeError | OSError | ImportError):
+        return BAD_INPUT, str(error)
+    kind = type(error).__name__
+    return FAILURE, f"an error of kernelmean itself ({kind}: {error}); set {DEBUG}=1 to see where, and report it"
+
+
+def one_line(text: str) -> str:
+    """Return a text without line breaks."""
+    return " ".join(text.split())
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"kernelmean: note: {one_line(str(message))}", file=sys.stderr)

@@ -1,0 +1,149 @@
+"""What all estimators share: input checks, evaluation, densities, samples, in scikit-learn's manner."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._array import Array
+from ..density import logpdf
+from ..embedding import Embedding
+from ..kernels.bandwidth import median_bandwidth
+from ..kernels.base import Kernel
+from ..kernels.gaussian import Gaussian
+from ..noise.base import Noise
+from ..noise.dirac import Dirac
+
+WIDE = 0.05  # θ² in units of the median squared distance, from which the noise is too small for a density
+
+
+class MeanEstimator(BaseEstimator):  # type: ignore[misc]
+    """An estimator that fits an embedding to a sample. Abstract: subclasses say how."""
+
+    embedding_: Embedding
+    kernel_: Kernel
+    noise_: Noise
+    weights_: Array
+    n_features_in_: int
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Estimate the kernel mean of the law that the rows of ``X`` come from.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, d)
+            At least two rows.
+        y : None
+            Ignored; here for pipelines.
+
+        Raises
+        ------
+        ValueError
+            When X is not a finite table of numbers, or options do not go together.
+        """
+        del y
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        self._estimate(X)
+        self.kernel_, self.noise_ = self.embedding_.kernel, self.embedding_.noise
+        self.weights_ = self.embedding_.weights
+        return self
+
+    @abstractmethod
+    def _estimate(self, X: Array) -> None:
+        """Set ``embedding_`` and what else was learned from finite points, shape (n, d)."""
+
+    def evaluate(self, Z: Any) -> Array:
+        """Return the estimated kernel mean μ(z) at the rows of ``Z``, shape (m,), in O(n m d) time."""
+        return self.embedding_(self._check(Z))
+
+    def score_samples(self, Z: Any) -> Array:
+        r"""Return the log density of the marginalized estimate, :math:`\log Σ_i β_i v(z|x_i) / Σ_i β_i`.
+
+        Parameters
+        ----------
+        Z : array of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m,)
+
+        Raises
+        ------
+        TypeError
+            When there is no noise: points have no density.
+        ValueError
+            When a variance is 0 or a weight negative.
+
+        Warns
+        -----
+        UserWarning
+            When the kernel is wide, θ² above 0.05 of the median squared distance. A wide kernel does not see small
+            scales: at the median bandwidth the chosen noise is 10 to 70 times too small for a density. Fit with
+            ``bandwidth="likelihood"``.
+        """
+        Z = self._check(Z)
+        self._check_density()
+        return logpdf(self.embedding_.parts, Z)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        r"""Return how well the estimate fits new data; larger is better.
+
+        With a noise it is a density, and this is its mean log density at the rows of ``X``. Without, it is minus
+        the mean squared distance :math:`|k(x, ·) - \hat μ|^2` in the RKHS, which compares estimates with the same
+        kernel only: a wider kernel has smaller distances.
+        """
+        del y
+        if self._is_density():
+            return float(np.mean(self.score_samples(X)))
+        X, mu = self._check(X), self.embedding_
+        return float(2 * mu(X).mean() - mu @ mu - mu.kernel.diag(X).mean())
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+        """Draw rows from the estimate: a point by its weight, and its noise; shape (n_samples, d).
+
+        Raises
+        ------
+        ValueError
+            When a weight is negative.
+        """
+        check_is_fitted(self)
+        if not isinstance(random_state, np.random.Generator):
+            random_state = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
+        return self.embedding_.sample(n_samples, random_state)
+
+    def _is_density(self) -> bool:
+        return not isinstance(self.noise_, Dirac)
+
+    def _check(self, Z: Any) -> Array:
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, Z, dtype=np.float64, reset=False))
+
+    def _check_density(self) -> None:
+        if isinstance(self.noise_, Dirac):
+            raise TypeError("this estimate has no noise, so it has no density; fit with noise='diagonal', for example")
+        covariance = getattr(self.noise_, "covariance", None)
+        if covariance is not None and np.min(np.linalg.eigvalsh(self.noise_.matrices(self.n_features_in_))) <= 0:  # type: ignore[attr-defined]
+            raise ValueError(
+                "the chosen noise has variance 0 in a direction, so the estimate has no density; drop constant "
+                "columns, or fit with bandwidth='likelihood'"
+            )
+        _warn_if_wide(self.kernel_, self.embedding_.points)
+
+
+def _warn_if_wide(kernel: Kernel, points: Array) -> None:
+    if not isinstance(kernel, Gaussian):
+        return
+    median = median_bandwidth(points / kernel.bandwidth, exact_up_to=1000)
+    if median**-2 > WIDE:
+        warnings.warn(
+            f"θ² is {median**-2:.3g} of the median squared distance: a kernel so wide chooses a noise that is too "
+            "small for a density; fit with bandwidth='likelihood' or with θ² below 0.01 of the median",
+            UserWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,157 @@
+"""The Bayesian kernel mean: a Gaussian process on the mean function, observed through the empirical mean."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, final
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.optimize import minimize_scalar
+
+from .._array import Array
+from .._validate import check_positive
+from ..embedding import embed
+from ..expected import expected
+from ..kernels.base import Kernel
+from ..loocv.masked import Masked, score_of
+from ..noise.normal import Normal
+from .base import MeanEstimator
+from .options import KernelLike, make_kernel
+
+LIMIT = 2000
+_LOWEST, _HIGHEST, _GRID = 1e-10, 1e4, 29  # of λ, in units of r(x, x)
+
+
+@final
+class BayesianKernelMean(MeanEstimator):
+    r"""Estimate a kernel mean as the posterior mean of a Gaussian process, in its shrinkage form.
+
+    The prior is μ ~ GP(0, A r), r(x, y) = E k(x, y + ε) with ε ~ N(0, s²I), which lies in the RKHS of k; the
+    empirical mean :math:`z = \hat μ(x_i)` is observed at the points, z_i ~ N(μ(x_i), τ²/n). The posterior mean is
+
+    .. math:: \hat μ = Σ_j w_j\, r(·, x_j), \qquad w = (R + λI)^{-1} K 1_n, \qquad λ = τ^2 / (n A),
+
+    an embedding with noise N(0, s²I) and weights w. For a Gaussian k and s = θ, r is proportional to
+    ∫ k(x, u) k(u, y) du, the prior of the paper.
+
+    Parameters
+    ----------
+    kernel : {"gaussian"}, Kernel, or a class of kernels
+    bandwidth : rule, float or array
+        θ, as in :class:`KernelMean`.
+    smoothing : float, optional
+        s², in squared units of X; θ² by default.
+    strength : {"loocv", "evidence"} or float
+        λ: by the exact leave-one-out score in the RKHS, by the marginal likelihood of z (A in closed form), or given.
+
+    Attributes
+    ----------
+    embedding_, kernel_, noise_, weights_, bandwidth_, strength_, loocv_
+        As in :class:`KernelMean`.
+
+    Raises
+    ------
+    ValueError
+        Above 2000 points: every λ costs O(n³).
+
+    Notes
+    -----
+    Flaxman, Sejdinovic, Cunningham & Filippi (2016), "Bayesian learning of kernel embeddings". Weights may be negative.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(20, 1))
+    >>> estimate = BayesianKernelMean(bandwidth=1.0).fit(X)
+    >>> estimate.embedding_
+    Embedding(n=20, d=1, kernel=Gaussian(bandwidth=1.0), noise=Normal(1.))
+    """
+
+    strength_: float
+    loocv_: float
+    bandwidth_: Any
+
+    def __init__(
+        self,
+        kernel: KernelLike = "gaussian",
+        *,
+        bandwidth: Any = "median",
+        smoothing: float | None = None,
+        strength: float | str = "loocv",
+    ) -> None:
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.smoothing = smoothing
+        self.strength = strength
+
+    def _estimate(self, X: Array) -> None:
+        if len(X) > LIMIT:
+            raise ValueError(
+                f"the Bayesian estimate is limited to {LIMIT} points, {len(X)} were passed; subsample them"
+            )
+        kernel = make_kernel(self.kernel, self.bandwidth, X)
+        noise = Normal(self._smoothing(kernel))
+        posterior = _Posterior(X, kernel, noise)
+        self.strength_ = self._strength(posterior)
+        self.loocv_ = posterior.loocv(self.strength_)
+        self.embedding_ = embed(X, kernel, weights=posterior.weights(self.strength_), noise=noise)
+        self.bandwidth_ = getattr(kernel, "bandwidth", None)
+
+    def _smoothing(self, kernel: Kernel) -> float:
+        if self.smoothing is not None:
+            return float(check_positive(self.smoothing, "smoothing"))
+        bandwidth = getattr(kernel, "bandwidth", None)
+        if bandwidth is None or np.ndim(bandwidth) > 0:
+            raise ValueError(f"{kernel!r} has not one bandwidth to take s² = θ² from; pass smoothing=<variance>")
+        return float(bandwidth) ** 2
+
+    def _strength(self, posterior: _Posterior) -> float:
+        if not isinstance(self.strength, str):
+            return float(check_positive(self.strength, "strength"))
+        if self.strength == "loocv":
+            return _minimize(posterior.loocv, posterior.scale)
+        if self.strength == "evidence":
+            return _minimize(posterior.negative_log_evidence, posterior.scale)
+        raise ValueError(f"strength is {self.strength!r}; write 'loocv', 'evidence' or a number")
+
+
+class _Posterior:
+    """The matrices K, R and the twice smoothed S of a sample, and what depends on λ."""
+
+    def __init__(self, X: Array, kernel: Kernel, noise: Normal) -> None:
+        self.n = len(X)
+        self.plain, self.once = expected(kernel, X, X), expected(kernel, X, X, noise)
+        self.twice = expected(kernel, X, X, noise, noise)
+        self.constant = float(kernel.diag(X).mean())
+        self.scale = float(np.diagonal(self.once).mean())
+        self._target = self.plain.mean(axis=1)
+        self._values, self._vectors = eigh(self.once)
+        self._projected = self._vectors.T @ self._target
+
+    def weights(self, strength: float) -> Array:
+        """Return w = (R + λI)^{-1} K 1_n, shape (n,)."""
+        return self._vectors @ (self._projected / (self._values + strength))
+
+    def loocv(self, strength: float) -> float:
+        """Return the exact leave-one-out score, refitting w without every point."""
+        masked = Masked(self.once)
+        targets = Masked(self.plain).apply(masked.start())
+        return score_of(masked.solve(targets, strength), self.once, self.twice, self.constant).value
+
+    def negative_log_evidence(self, strength: float) -> float:
+        """Return -2 log N(z; 0, A (R + λI)) at the best A, up to a constant."""
+        shifted = self._values + strength
+        if shifted.min() <= 0:
+            return math.inf
+        amplitude = float((self._projected**2 / shifted).mean())
+        return self.n * math.log(amplitude) + float(np.log(shifted).sum())
+
+
+def _minimize(score: Any, unit: float) -> float:
+    """Return the best λ: the best of a grid of logarithms, refined between its neighbours."""
+    grid = np.log(unit * np.geomspace(_LOWEST, _HIGHEST, _GRID))
+    values = [score(math.exp(u)) for u in grid]
+    k = int(np.argmin(values))
+    bounds = (grid[max(k - 1, 0)], grid[min(k + 1, _GRID - 1)])
+    found = minimize_scalar(lambda u: score(math.exp(u)), bounds=bounds, method="bounded", options={"xatol": 1e-6})
+    return math.exp(found.x if found.fun < values[k] else grid[k])

@@ -1,0 +1,179 @@
+"""From options to a fitted embedding: which search answers which combination."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._array import Array
+from .._tiles import serial_blas
+from ..filters import Filter
+from ..kernels.base import Kernel
+from ..kernels.gaussian import Gaussian
+from ..loocv.means import means
+from ..loocv.score import Score, diagonal_share
+from ..noise.base import Noise
+from ..noise.dirac import Dirac
+from ..noise.normal import Normal
+from .contraction_search import search_free, search_tied
+from .generic_search import search_variance
+from .noise_search import search_diagonal, search_full, search_isotropic
+from .options import NoiseForm, Options
+from .problem import Choice, Problem
+from .strength import ScoreLimitError, Weighing
+
+SEARCHES: dict[str, Callable[[Problem], Choice]] = {
+    "isotropic": search_isotropic,
+    "diagonal": search_diagonal,
+    "full": search_full,
+    "tied": search_tied,
+    "free": search_free,
+}
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What an estimator found.
+
+    Attributes
+    ----------
+    points : array of shape (n, d)
+    weights : array of shape (n,)
+    noise : Noise
+    score : Score
+        Of the chosen criterion.
+    loocv : float
+        The leave-one-out score; nan where it would take too long.
+    strength : float or None
+        λ of the filter.
+    contraction : float
+        r; 1 when the points were left where they are.
+    """
+
+    points: Array
+    weights: Array
+    noise: Noise
+    score: Score
+    loocv: float
+    strength: float | None = None
+    contraction: float = 1.0
+
+
+def choose(X: Array, kernel: Kernel, options: Options) -> Fitted:
+    """Return the estimate that ``options`` describe, all free parameters chosen."""
+    if options.spectral is not None:
+        assert not isinstance(options.noise, str)
+        return _filtered(X, kernel, options.noise or Dirac(), options.spectral, options.strength)
+    if isinstance(kernel, Gaussian):
+        problem = Problem(X, kernel, options.criterion, options.scale)
+        fixed = _relative(options.noise, problem)
+        if fixed is not None or isinstance(options.noise, str):
+            return _gaussian(X, problem, options, fixed)
+    return _generic(X, kernel, options)
+
+
+# -- Gaussian kernels: everything in units of θ and in logarithms ------------------------------------------------------
+
+
+def _gaussian(X: Array, problem: Problem, options: Options, fixed: Choice | None) -> Fitted:
+    with serial_blas:
+        choice = fixed or SEARCHES[options.contraction or str(options.noise)](problem)
+        scale = choice.terms.best_scale(options.scale)
+        center = X.mean(axis=0)
+        r = choice.contraction
+        by_loocv = options.criterion == "loocv"
+        return Fitted(
+            points=X if r == 1.0 else center + r * (X - center),
+            weights=np.full(len(X), scale / len(X)),
+            noise=noise_of(problem, choice, options.noise),
+            score=choice.score,
+            loocv=(choice.score if by_loocv else problem.rescored(choice, "loocv", scale)).value,
+            strength=_strength(scale, options),
+            contraction=r,
+        )
+
+
+def _relative(noise: NoiseForm | Noise | None, problem: Problem) -> Choice | None:
+    """Return the score of a fixed noise that all points share, when it is Gaussian or none."""
+    if noise is None or isinstance(noise, Dirac):
+        return problem.without()
+    if not isinstance(noise, Normal) or noise.per_point is not None:
+        return None
+    if noise.form != "full":
+        return problem.at(noise.variances(problem.dim) / problem.bandwidths**2)
+    values, vectors = np.linalg.eigh(noise.covariance / np.outer(problem.bandwidths, problem.bandwidths))
+    return problem.at(np.maximum(values, 0.0), vectors)
+
+
+def noise_of(problem: Problem, choice: Choice, asked: NoiseForm | Noise | None) -> Noise:
+    """Return the chosen noise in the units of the data."""
+    if not isinstance(asked, str):
+        return asked or Dirac()
+    if choice.vectors is not None or asked == "full":
+        vectors = np.eye(problem.dim) if choice.vectors is None else choice.vectors
+        covariance = (vectors * choice.noise) @ vectors.T * np.outer(problem.bandwidths, problem.bandwidths)
+        return Normal((covariance + covariance.T) / 2)
+    variances = choice.noise * problem.bandwidths**2
+    return Normal.diagonal(variances) if asked == "diagonal" else Normal(float(variances[0]))
+
+
+def _strength(scale: float, options: Options) -> float | None:
+    """Return λ with scale = 1/(1+λ), None without a filter."""
+    if options.filter is None:
+        return None
+    return 1.0 / scale - 1.0 if scale > 0 else math.inf
+
+
+# -- other kernels and noises: sums of L and Q ------------------------------------------------------------------------
+
+
+def _generic(X: Array, kernel: Kernel, options: Options) -> Fitted:
+    alpha = diagonal_share(len(X), options.criterion)
+    if isinstance(options.noise, str):
+        chosen = search_variance(X, kernel, _family(X, options.noise), alpha, options.scale)
+        noise, found = chosen.noise, chosen.means
+    else:
+        noise = options.noise or Dirac()
+        found = means(kernel, X, noise, alpha)
+    scale = found.best_scale(options.scale)
+    loocv = means(kernel, X, noise, diagonal_share(len(X), "loocv")) if options.criterion == "risk" else found
+    return Fitted(
+        points=X,
+        weights=np.full(len(X), scale / len(X)),
+        noise=noise,
+        score=found.score(scale),
+        loocv=loocv.score(scale).value,
+        strength=_strength(scale, options),
+    )
+
+
+def _family(X: Array, form: NoiseForm) -> Callable[[float], Noise]:
+    """Return Normal noises by their one parameter: σ², or the factor of the sample covariance."""
+    if form == "isotropic":
+        return Normal
+    covariance = np.atleast_2d(np.cov(X.T, bias=True))
+    unit = covariance / max(float(np.trace(covariance)) / X.shape[1], 1e-300)
+    return lambda variance: Normal(variance * unit)
+
+
+# -- spectral filters -------------------------------------------------------------------------------------------------
+
+
+def _filtered(X: Array, kernel: Kernel, noise: Noise, filter_: Filter, strength: float | None) -> Fitted:
+    weighing = Weighing(X, kernel, noise)
+    if strength is None:
+        found = weighing.best(filter_)
+        value, score = found.value, found.score
+    else:
+        value, score = strength, _score_if_cheap(weighing, filter_, strength)
+    return Fitted(X, weighing.weights(filter_, value), noise, score, score.value, value)
+
+
+def _score_if_cheap(weighing: Weighing, filter_: Filter, strength: float) -> Score:
+    try:
+        return weighing.at(filter_, strength).score
+    except ScoreLimitError:
+        return Score(math.nan, 0, -math.inf)

@@ -1,0 +1,68 @@
+"""The variance-preserving marginalized estimator: contraction and noise chosen by leaving one out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._array import Array
+from ..loocv import contracted
+from ..loocv.score import Terms
+from .noise_search import EXPLORE, search_isotropic
+from .problem import GRID_STEP, Choice, Problem, along, in_logs, lower
+from .search import Objective, best, descend, minimize_line
+
+_LEAST_CONTRACTION, _LEAST_NOISE = 1e-3, 1e-10
+
+
+def search_tied(problem: Problem) -> Choice:
+    """Return the best r of the tied contraction, σ² = (1 - r²) v, v the mean variance of the columns."""
+    exact, coarse = (_tied(problem, Y) for Y in (problem.Y, problem.part))
+    grid = np.arange(math.log(1e-8), math.log(-math.log(_LEAST_CONTRACTION)), GRID_STEP)
+    found = minimize_line(exact, coarse, grid)
+    r, noise = _tied_parameters(problem, float(found.point[0]))
+    return lower(problem.without(), problem.choice(found.terms, np.full(problem.dim, noise), r))
+
+
+def _tied_parameters(problem: Problem, u: float) -> tuple[float, float]:
+    """Return r = exp(-e^u) and (1 - r²) v, without rounding 1 - r where r is near 1."""
+    rate = math.exp(u)
+    return math.exp(-rate), -float(problem.variances.mean()) * math.expm1(-2 * rate)
+
+
+def _tied(problem: Problem, Y: Array) -> Objective:
+    def at(u: Array) -> Terms:
+        r, noise = _tied_parameters(problem, float(u[0]))
+        r_slope = -math.exp(u[0]) * r
+        direction = np.array([r_slope, -2 * float(problem.variances.mean()) * r * r_slope])
+        return along(contracted.terms(Y, r, noise, problem.alpha, problem.n), direction)
+
+    return problem.objective(at)
+
+
+def search_free(problem: Problem) -> Choice:
+    """Return the best (r, σ²), never worse than the best tied pair and the best σ² without contraction."""
+    tied, common = search_tied(problem), search_isotropic(problem)
+    unit = problem.informative(lower(common, tied))
+    largest = 1e4 * (float(problem.variances.mean()) + 1.0)
+    bounds = np.array([[_LEAST_CONTRACTION, 1.0], [math.log(_LEAST_NOISE), math.log(largest)]])
+    corners = [_corner(tied), _corner(common)]
+    exact, coarse = (_free(problem, Y) for Y in (problem.Y, problem.part))
+    explored = [descend(coarse, u, bounds, unit, EXPLORE) for u in [*corners, 0.5 * (corners[0] + corners[1])]]
+    starts = [np.clip(u, *bounds.T) for u in [best(explored).point, *corners]]
+    found = descend(exact, best([exact.at(u) for u in starts]).point, bounds, unit)
+    noise = np.full(problem.dim, math.exp(found.point[1]))
+    return lower(lower(common, tied), problem.choice(found.terms, noise, float(found.point[0])))
+
+
+def _corner(choice: Choice) -> Array:
+    return np.array([choice.contraction, math.log(max(float(choice.noise[0]), _LEAST_NOISE))])
+
+
+def _free(problem: Problem, Y: Array) -> Objective:
+    def at(p: Array) -> Terms:
+        noise = math.exp(p[1])
+        return in_logs(contracted.terms(Y, p[0], noise, problem.alpha, problem.n), np.array([1.0, noise]))
+
+    return problem.objective(at)

@@ -1,0 +1,84 @@
+"""The estimators of the papers by their names: points of noise × filter × contraction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .kernel_mean import KernelMean
+from .options import Contraction, KernelLike
+
+
+def KME(kernel: KernelLike = "gaussian", *, bandwidth: Any = "median") -> KernelMean:  # noqa: N802 (the paper's name)
+    """Return the empirical kernel mean: no noise, equal weights.
+
+    Examples
+    --------
+    >>> KME()
+    KernelMean()
+    """
+    return KernelMean(kernel, bandwidth=bandwidth)
+
+
+def SKMSE(  # noqa: N802
+    kernel: KernelLike = "gaussian", *, bandwidth: Any = "median", strength: float | str = "loocv"
+) -> KernelMean:
+    """Return the simple shrinkage estimator of Muandet et al. (2014): weights 1/(n (1+λ)), λ in closed form.
+
+    Muandet et al. (2016) call it R-KMSE.
+
+    Examples
+    --------
+    >>> SKMSE()
+    KernelMean(filter='scale')
+    """
+    return KernelMean(kernel, bandwidth=bandwidth, filter="scale", strength=strength)
+
+
+def FKMSE(  # noqa: N802
+    kernel: KernelLike = "gaussian", *, bandwidth: Any = "median", strength: float | str = "loocv"
+) -> KernelMean:
+    """Return the flexible shrinkage estimator of Muandet et al. (2014): weights (K+λI)^{-1} K 1/n.
+
+    Muandet et al. (2016) call it S-KMSE, with λ_2014 = n λ_2016.
+
+    Examples
+    --------
+    >>> FKMSE()
+    KernelMean(filter='ridge')
+    """
+    return KernelMean(kernel, bandwidth=bandwidth, filter="ridge", strength=strength)
+
+
+def MKME(kernel: KernelLike = "gaussian", *, bandwidth: Any = "median", criterion: str = "loocv") -> KernelMean:  # noqa: N802
+    """Return the marginalized estimator with one variance for all columns, Xia et al. (2021).
+
+    Examples
+    --------
+    >>> MKME()
+    KernelMean(noise='isotropic')
+    """
+    return KernelMean(kernel, bandwidth=bandwidth, noise="isotropic", criterion=criterion)
+
+
+def MMKME(kernel: KernelLike = "gaussian", *, bandwidth: Any = "median", criterion: str = "loocv") -> KernelMean:  # noqa: N802
+    """Return the marginalized estimator with one variance per column, Xia et al. (2021).
+
+    Examples
+    --------
+    >>> MMKME()
+    KernelMean(noise='diagonal')
+    """
+    return KernelMean(kernel, bandwidth=bandwidth, noise="diagonal", criterion=criterion)
+
+
+def VPMKME(  # noqa: N802
+    kernel: KernelLike = "gaussian", *, bandwidth: Any = "median", contraction: Contraction = "free"
+) -> KernelMean:
+    """Return the variance-preserving marginalized estimator: points drawn to their mean, the lost variance as noise.
+
+    Examples
+    --------
+    >>> VPMKME(contraction="tied")
+    KernelMean(contraction='tied', noise='isotropic')
+    """
+    return KernelMean(kernel, bandwidth=bandwidth, noise="isotropic", contraction=contraction)

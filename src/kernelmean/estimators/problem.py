@@ -1,0 +1,130 @@
+"""A sample under a Gaussian kernel, in units of the bandwidth: what every search for a noise starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .._array import Array
+from ..kernels.gaussian import Gaussian
+from ..loocv import axes, isotropic
+from ..loocv.score import Criterion, Score, Terms, diagonal_share
+from .search import Objective
+
+COARSE = 300  # rows on which searches explore
+GRID_STEP = 0.25  # of logarithms
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A noise with its score.
+
+    Attributes
+    ----------
+    noise : array of shape (d,)
+        Variances in units of θ², along the axes or along ``vectors``.
+    terms : Terms
+    score : Score
+    contraction : float
+        r, by which the points are drawn to their mean; 1 leaves them.
+    vectors : array of shape (d, d), optional
+        Orthonormal columns; the axes when None.
+    """
+
+    noise: Array
+    terms: Terms
+    score: Score
+    contraction: float = 1.0
+    vectors: Array | None = None
+
+
+def lower(first: Choice, second: Choice) -> Choice:
+    """Return the choice with the lower score, the first of equals."""
+    return second if second.score < first.score else first
+
+
+class Problem:
+    """A sample in units of the bandwidth, and its score at a noise.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    kernel : Gaussian
+    criterion : {"loocv", "risk"}
+    scale : float or None
+        The factor of all weights; None is the best one for every noise.
+    """
+
+    def __init__(self, X: Array, kernel: Gaussian, criterion: Criterion = "loocv", scale: float | None = 1.0) -> None:
+        self.n, self.dim = X.shape
+        self.bandwidths = np.broadcast_to(np.asarray(kernel.bandwidth, dtype=np.float64), (self.dim,))
+        self.Y = (X - X.mean(axis=0)) / self.bandwidths
+        self.alpha = diagonal_share(self.n, criterion)
+        self.constant = 1.0 if criterion == "loocv" else 0.0
+        self.scale = scale
+
+    @cached_property
+    def distances(self) -> isotropic.Distances:
+        """The squared distances of all pairs."""
+        return isotropic.Distances(self.Y)
+
+    @cached_property
+    def part(self) -> Array:
+        """At most 300 rows, on which searches look for good starts; every reported score uses all rows."""
+        if self.n <= COARSE:
+            return self.Y
+        return self.Y[np.random.default_rng(0).choice(self.n, COARSE, replace=False)]
+
+    @cached_property
+    def variances(self) -> Array:
+        """The variance of every column, shape (d,)."""
+        return self.Y.var(axis=0)
+
+    def without(self) -> Choice:
+        """Return the score without noise."""
+        return self.choice(isotropic.terms(self.distances, 0.0, self.alpha), np.zeros(self.dim))
+
+    def at(self, noise: Array, vectors: Array | None = None) -> Choice:
+        """Return the score at given variances (d,), along the axes or the columns of ``vectors``."""
+        if np.ptp(noise) == 0:
+            return self.choice(isotropic.terms(self.distances, float(noise[0]), self.alpha), noise)
+        Y = self.Y if vectors is None else self.Y @ vectors
+        return self.choice(axes.terms(Y, noise, self.alpha, slopes=False), noise, vectors=vectors)
+
+    def choice(self, terms: Terms, noise: Array, contraction: float = 1.0, vectors: Array | None = None) -> Choice:
+        """Return the choice of a noise whose terms are known."""
+        score = terms.score(self.scale, constant=self.constant)
+        return Choice(noise, terms, score, contraction, vectors)
+
+    def objective(self, terms: Callable[[Array], Terms]) -> Objective:
+        """Return the score as a function of parameters."""
+        return Objective(terms, self.scale)
+
+    def rescored(self, choice: Choice, criterion: Criterion, scale: float) -> Score:
+        """Return the score of a choice without contraction by another criterion, at a given scale."""
+        other = copy(self)
+        other.alpha, other.scale = diagonal_share(self.n, criterion), scale
+        other.constant = 1.0 if criterion == "loocv" else 0.0
+        return other.at(choice.noise, choice.vectors).score
+
+    def informative(self, choice: Choice) -> float:
+        """Return the relative gain of a choice over no noise: the size of what there is to see."""
+        nothing = self.without().score
+        if nothing.sign >= 0 or choice.score.sign >= 0:
+            return 1.0
+        return float(np.clip(choice.score.log - nothing.log, 1e-9, 1.0))
+
+
+def in_logs(terms: Terms, parameters: Array) -> Terms:
+    """Return the terms with slopes in the logarithms of the parameters."""
+    return Terms(terms.cross, terms.square, parameters * terms.cross_slope, parameters * terms.square_slope)
+
+
+def along(terms: Terms, direction: Array) -> Terms:
+    """Return the terms with slopes along one direction in the space of the parameters."""
+    slopes = (np.array([direction @ slope]) for slope in (terms.cross_slope, terms.square_slope))
+    return Terms(terms.cross, terms.square, *slopes)

@@ -1,0 +1,122 @@
+"""Searches for the minimum of a score: along a line, and in many logarithms at once by quasi-Newton steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import Bounds, brentq, minimize
+
+from .._array import Array
+from ..loocv.score import Score, Terms
+
+TermsAt = Callable[[Array], Terms]
+
+_CANDIDATES = 3  # local minima of the coarse score that are polished
+_TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True)
+class Found:
+    """A point with the terms of the score there."""
+
+    point: Array
+    terms: Terms
+    score: Score
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A score as a function of parameters p, at a fixed scale of the estimate or (None) at the best one."""
+
+    terms: TermsAt
+    scale: float | None = 1.0
+
+    def at(self, point: Array) -> Found:
+        """Return the terms and the score at a point."""
+        terms = self.terms(point)
+        return Found(point, terms, terms.score(self.scale))
+
+    def slope(self, u: float) -> float:
+        """Return the derivative of the score along a line, up to a positive factor."""
+        return float(self.terms(np.array([u])).slope(self.scale)[0])
+
+
+def best(found: Sequence[Found]) -> Found:
+    """Return the one with the smallest score; the first of equals."""
+    return min(found, key=lambda one: one.score.key)
+
+
+def minimize_line(exact: Objective, coarse: Objective, grid: Array) -> Found:
+    """Return the global minimum over the range of ``grid``: all minima of the coarse score, polished exactly.
+
+    A minimum is where the slope of the coarse score turns from falling to rising, or an end of the range.
+    """
+    slopes = np.array([coarse.slope(u) for u in grid])
+    turns = [_turn(coarse, grid[k], grid[k + 1]) for k in np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0))]
+    ends = [float(grid[0])] * bool(slopes[0] >= 0) + [float(grid[-1])] * bool(slopes[-1] < 0)
+    rough = sorted((coarse.at(np.array([u])) for u in turns + ends), key=lambda found: found.score.key)
+    guesses = [float(found.point[0]) for found in rough[:_CANDIDATES]]
+    return best([exact.at(np.array([_root(exact.slope, u, grid[0], grid[-1])])) for u in guesses])
+
+
+def _turn(coarse: Objective, low: float, high: float) -> float:
+    return float(brentq(coarse.slope, low, high, xtol=1e-6))
+
+
+def _root(slope: Callable[[float], float], guess: float, low: float, high: float) -> float:
+    """Return a root of an increasing slope near ``guess`` in [low, high], or the end towards which it falls."""
+    step, here = 1e-3, slope(guess)
+    direction = -1.0 if here > 0 else 1.0
+    near, far = guess, guess
+    while here * direction < 0:
+        near, far = far, min(max(guess + direction * step, low), high)
+        if far == near:
+            return far
+        here, step = slope(far), 8 * step
+    return near if near == far else float(brentq(slope, near, far, xtol=_TOLERANCE))
+
+
+def descend(objective: Objective, start: Array, bounds: Array, unit: float = 1.0, most: int = 500) -> Found:
+    r"""Return a local minimum by L-BFGS-B from ``start`` within ``bounds`` (p, 2), never worse than the start.
+
+    Minimizes :math:`-\log(J/J_0)/u`, J the (negative) excess of the score, J₀ that of the start and u = ``unit`` the
+    relative size of its informative part: at wide bandwidths plain gradients are below every default tolerance.
+    At most ``most`` iterations.
+    """
+    start = np.clip(start, bounds[:, 0], bounds[:, 1])
+    first = objective.at(start)
+    if first.score.sign >= 0:
+        return first
+    tracker = _Tracker(objective, first, unit)
+    options: Any = {"gtol": 1e-5, "ftol": 1e-10, "maxiter": most, "maxfun": 2 * most, "maxcor": 20}
+    minimize(tracker, start, jac=True, method="L-BFGS-B", bounds=Bounds(*bounds.T), options=options)
+    return tracker.best
+
+
+class _Tracker:
+    """The objective as scipy wants it, which remembers the best point it saw."""
+
+    def __init__(self, objective: Objective, first: Found, unit: float) -> None:
+        self.objective, self.reference, self.unit, self.best = objective, first.score.log, unit, first
+
+    def __call__(self, point: Array) -> tuple[float, Array]:
+        found = self.objective.at(point.copy())
+        if found.score < self.best.score:
+            self.best = found
+        value, gradient = self._barrier(found)
+        return value / self.unit, gradient / self.unit
+
+    def _barrier(self, found: Found) -> tuple[float, Array]:
+        """Return -log(J/J₀), continued as a straight line in J where J is above half of J₀."""
+        sign, gain = found.score.sign, found.score.log - self.reference
+        if sign == 0:
+            return 1.0 + math.log(2.0), np.zeros_like(found.point)
+        slope = found.terms.log_slope(self.objective.scale)
+        if sign < 0 and gain > -math.log(2.0):
+            return -gain, -slope
+        ratio = -sign * math.exp(min(gain, 300.0))
+        return math.log(2.0) + 1.0 - 2.0 * ratio, -2.0 * ratio * slope

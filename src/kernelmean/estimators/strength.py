@@ -1,0 +1,197 @@
+"""The strength of a spectral filter chosen by exact leave-one-out, for weights under any fixed noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from .._array import Array
+from ..expected import expected_blocks
+from ..filters import Cutoff, Filter, Iterative, Resolvent, Ridge, check_iterations
+from ..kernels.base import Kernel, Stationary
+from ..loocv import ridge
+from ..loocv.masked import Masked, cutoff_scores, score_of
+from ..loocv.score import Score
+from ..noise.base import Noise
+from ..noise.dirac import Dirac
+from ..plan import DEFAULT
+
+MASKED_LIMIT, CUTOFF_LIMIT = 2000, 500
+ITERATIONS = 100  # the most that a search tries
+_PER_DECADE, _REFINE = 4, 1e-6
+_UNDERFLOW = 1e-150  # below, squares of kernel values vanish and the ridge is a scale to all digits
+
+
+class ScoreLimitError(ValueError):
+    """A leave-one-out score that would take too long."""
+
+
+@dataclass(frozen=True)
+class Strength:
+    """A strength λ (or a number of iterations) with its leave-one-out score."""
+
+    value: float
+    score: Score
+
+
+class Weighing:
+    """The matrices L and Q of a sample under a fixed noise, from which filters make weights.
+
+    Raises
+    ------
+    ValueError
+        Above 5000 points: a filter needs Q as a matrix.
+    """
+
+    def __init__(self, X: Array, kernel: Kernel, noise: Noise) -> None:
+        ridge.check_size(len(X))
+        self.n, self.X, self.kernel, self.noise = len(X), X, kernel, noise
+        self.constant = float(kernel.diag(X).mean())
+
+    @cached_property
+    def square(self) -> Array:
+        """Q_ij = E k(x̃_i, x̃_j), symmetric."""
+        return self._gram(self.noise, symmetric=True)
+
+    @cached_property
+    def cross(self) -> Array:
+        """L_ij = E k(x_i, x̃_j); Q itself when there is no noise."""
+        return self.square if isinstance(self.noise, Dirac) else self._gram(Dirac(), symmetric=False)
+
+    def _gram(self, left: Noise, *, symmetric: bool) -> Array:
+        blocks = expected_blocks(self.kernel, self.X, left, self.X, self.noise)
+        return DEFAULT.gram(blocks, self.n, self.n, symmetric=symmetric)
+
+    @cached_property
+    def spectrum(self) -> ridge.Spectrum:
+        """The eigendecomposition of a Gram matrix with constant diagonal."""
+        return ridge.Spectrum.of(self.square, self.constant)
+
+    @property
+    def has_path(self) -> bool:
+        """Whether the exact ridge path applies: no noise, and k(x, x) the same everywhere."""
+        return isinstance(self.noise, Dirac) and isinstance(self.kernel, Stationary)
+
+    def weights(self, filter_: Filter, strength: float) -> Array:
+        """Return β, shape (n,)."""
+        if strength == math.inf:
+            return np.zeros(self.n)
+        if isinstance(filter_, Ridge) and self.has_path:
+            return self.spectrum.weights(strength)
+        return filter_.weights(self.square, strength)
+
+    def at(self, filter_: Filter, strength: float) -> Strength:
+        """Return the exact leave-one-out score of a filter at a given strength."""
+        if isinstance(filter_, Ridge) and self.has_path:
+            return Strength(strength, ridge.scores(self.spectrum, np.array([strength]))[0])
+        if isinstance(filter_, Cutoff):
+            return self._cutoffs(np.array([strength]))[0]
+        if isinstance(filter_, Resolvent):
+            return self._resolvent(filter_, strength)
+        if isinstance(filter_, Iterative):
+            return self._iterations(filter_, check_iterations(strength))[-1]
+        raise TypeError(f"{filter_!r} has no leave-one-out score; derive it from Resolvent or Iterative")
+
+    def best(self, filter_: Filter) -> Strength:
+        """Return the strength with the smallest exact leave-one-out score."""
+        if isinstance(filter_, Ridge) and self.has_path:
+            return self._best_ridge()
+        if isinstance(filter_, Cutoff):
+            return _smallest(self._cutoffs(self._between_eigenvalues()))
+        if isinstance(filter_, Iterative):
+            return _smallest(self._iterations(filter_, ITERATIONS))
+        return _minimize(lambda lam: [self.at(filter_, x) for x in lam], self._grid(_PER_DECADE))
+
+    # -- ridge: all strengths from one decomposition --------------------------------------------------------------
+
+    def _best_ridge(self) -> Strength:
+        off = self.square - np.diag(np.diagonal(self.square))
+        mean_off = float(off.sum()) / (self.n * (self.n - 1.0))
+        if np.abs(off).max() < _UNDERFLOW:
+            return self._negligible(mean_off)
+
+        def path(lam: Array) -> list[Strength]:
+            scores = ridge.scores(self.spectrum, lam)
+            return [Strength(float(x), score) for x, score in zip(lam, scores, strict=True)]
+
+        grid = self._grid(6)
+        if mean_off > 0:  # the optimum if K had equal entries off the diagonal: far out for narrow kernels
+            around = (self.constant - mean_off) / ((self.n - 1) * mean_off) * (self.constant + self.n * mean_off)
+            grid = np.unique(np.concatenate([grid, around * np.geomspace(0.01, 100.0, 17)]))
+        return _minimize(path, grid)
+
+    def _negligible(self, mean_off: float) -> Strength:
+        """Return the optimum where K is c I up to entries whose squares vanish: that of a plain scale."""
+        if mean_off <= 0:
+            return Strength(math.inf, Score(self.constant, 0, -math.inf))
+        log_scale = math.log(self.n - 1.0) + math.log(mean_off / self.constant)
+        strength = self.constant * math.exp(-log_scale) if log_scale > -700 else math.inf
+        return Strength(strength, Score(self.constant, -1, log_scale + math.log(mean_off)))
+
+    # -- any filter: leave-one-out weights as a matrix ----------------------------------------------------------------
+
+    def _resolvent(self, filter_: Resolvent, strength: float) -> Strength:
+        check_limit(self.n, MASKED_LIMIT, filter_)
+        columns = filter_.solutions(Masked(self.square), strength)
+        return Strength(strength, score_of(columns, self.cross, self.square, self.constant))
+
+    def _iterations(self, filter_: Iterative, most: int) -> list[Strength]:
+        """Return the scores after 1, …, ``most`` iterations; the step length is that of the full Gram matrix."""
+        check_limit(self.n, MASKED_LIMIT, filter_)
+        largest = float(np.linalg.eigvalsh(self.square)[-1])
+        iterates = islice(filter_.iterates(Masked(self.square), largest), most)
+        return [
+            Strength(float(step), score_of(columns, self.cross, self.square, self.constant))
+            for step, columns in enumerate(iterates, 1)
+        ]
+
+    def _cutoffs(self, cutoffs: Array) -> list[Strength]:
+        check_limit(self.n, CUTOFF_LIMIT, Cutoff())
+        scores = cutoff_scores(self.cross, self.square, self.constant, cutoffs)
+        return [Strength(float(x), score) for x, score in zip(cutoffs, scores, strict=True)]
+
+    def _between_eigenvalues(self) -> Array:
+        """Return one cutoff between every two eigenvalues that are not rounding."""
+        values = np.linalg.eigvalsh(self.square)
+        values = values[values > 1e-12 * values[-1]]
+        return np.sqrt(np.append(values[:-1] * values[1:], values[0] ** 2 / 4.0))
+
+    def _grid(self, per_decade: int) -> Array:
+        """Return λ from 1e-8 to 1e3 n times the diagonal."""
+        decades = 11 + math.log10(self.n)
+        diagonal = float(np.diagonal(self.square).mean())
+        return diagonal * np.geomspace(1e-8, 1e3 * self.n, math.ceil(per_decade * decades))
+
+
+def _smallest(strengths: Sequence[Strength]) -> Strength:
+    return min(strengths, key=lambda one: one.score.key)
+
+
+def _minimize(path: Callable[[Array], list[Strength]], grid: Array) -> Strength:
+    """Return the minimum over λ: the best of the grid, refined in log λ between its neighbours."""
+    rough = path(grid)
+    k = min(range(len(grid)), key=lambda index: rough[index].score.key)
+    seen = [rough[k]]
+
+    def at(u: float) -> float:
+        seen.extend(path(np.array([math.exp(u)])))
+        return seen[-1].score.excess / abs(rough[k].score.excess or 1.0)
+
+    low, high = grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)]
+    minimize_scalar(at, bounds=(math.log(low), math.log(high)), method="bounded", options={"xatol": _REFINE})
+    return _smallest(seen)
+
+
+def check_limit(n: int, limit: int, filter_: Filter) -> None:
+    """Raise when leave-one-out scores of a filter would take too long."""
+    if n > limit:
+        raise ScoreLimitError(
+            f"the leave-one-out score of {filter_!r} is limited to {limit} points, {n} were passed; pass "
+            "strength=<number> (loocv_ is then nan), or use filter='ridge' (up to 5000) or 'scale' (no limit)"
+        )

@@ -1,0 +1,107 @@
+"""Exponential-polynomial laws plus compact polynomial ones: incomplete gamma functions, piece by piece."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import gammainc
+
+from ..._array import Array
+from .exponential import LaplacePowers, horner
+from .spline import Piece, Spline
+
+
+@dataclass(frozen=True)
+class SplineWithExponential:
+    r"""The density of a spline law plus a mixture of Laplace powers, :math:`\int w(u) f(t - u)\,du`.
+
+    Examples
+    --------
+    >>> from .spline import box
+    >>> law = SplineWithExponential(box(0.5), LaplacePowers(1.0, (1.0,)))
+    >>> law(np.zeros(1)).round(6)  # 1 - exp(-1/2)
+    array([0.393469])
+    """
+
+    spline: Spline
+    law: LaplacePowers
+
+    def __call__(self, gap: Array) -> Array:
+        """Return the density at ``gap`` ≥ 0."""
+        value = np.zeros_like(gap)
+        for part in self._parts:
+            part.add(gap, value)
+        return value
+
+    @cached_property
+    def _parts(self) -> list[_Part]:
+        return [_Part(piece, self.law.scale, tuple(self.law.coefficients)) for piece in self.spline.pieces]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One piece under the density q(x) e^{-x} / b, x = |t - u| / b."""
+
+    piece: Piece
+    scale: float
+    density: tuple[float, ...]
+
+    def add(self, gap: Array, value: Array) -> None:
+        """Add the integral over the piece to ``value``: left of ``gap``, right of it, or around it."""
+        start, stop = self.piece.start, self.piece.stop
+        for where, near, polynomial in (
+            (gap >= stop, stop, self.piece.from_stop),
+            (gap <= start, start, self.piece.from_start),
+        ):
+            if where.any():
+                distance = np.abs(gap[where] - near) / self.scale
+                value[where] += np.exp(-distance) * horner(self._aside(polynomial), distance)
+        inside = (start < gap) & (gap < stop)
+        if inside.any():
+            value[inside] += self._around(gap[inside])
+
+    @cached_property
+    def _width(self) -> float:
+        return self.piece.width / self.scale
+
+    def _aside(self, polynomial: tuple[float, ...]) -> list[float]:
+        """Coefficients in d of e^d ∫ p(x) q(d + x) e^{-d-x} dx over the piece, x from its nearer end."""
+        order = len(polynomial) + len(self.density)
+        gammas = [float(g) for g in lower_gammas(np.array(self._width), order)]
+        scaled = [c * (1.0 / self._width) ** k for k, c in enumerate(polynomial)]
+        moments = [math.fsum(c * gammas[k + i] for k, c in enumerate(scaled)) for i in range(len(self.density))]
+        return [
+            math.fsum(self.density[i] * math.comb(i, j) * moments[i - j] for i in range(j, len(self.density)))
+            for j in range(len(self.density))
+        ]
+
+    def _around(self, gap: Array) -> Array:
+        """Integrate to both sides of ``gap``, with the polynomial expanded there in units of its width."""
+        left, right = (gap - self.piece.start) / self.scale, (self.piece.stop - gap) / self.scale
+        sides = [self._half(x, len(self.piece.from_stop)) for x in (left, right)]
+        place = (self.piece.stop - gap) / self.piece.width
+        value = np.zeros_like(gap)
+        for k, (toward_start, toward_stop) in enumerate(zip(*sides, strict=True)):
+            later = enumerate(self.piece.from_stop[k:], start=k)
+            derivative = horner([math.comb(j, k) * c for j, c in later], place)
+            value += derivative * (toward_start + (-1) ** k * toward_stop) * (1.0 / self._width) ** k
+        return value
+
+    def _half(self, end: Array, order: int) -> list[Array]:
+        """Return ∫_0^end x^k q(x) e^{-x} dx for k < ``order``."""
+        gammas = lower_gammas(end, order + len(self.density))
+        return [sum(q * gammas[k + i] for i, q in enumerate(self.density)) for k in range(order)]
+
+
+def lower_gammas(x: Array, order: int) -> list[Any]:
+    """Return γ(1, x), …, γ(order, x), downward by positive terms: γ(k, x) = (γ(k + 1, x) + x^k e^{-x}) / k."""
+    x = np.minimum(x, 1e3)  # beyond, they are complete
+    decay = np.exp(-x)
+    gammas = [math.factorial(order - 1) * gammainc(order, x)]
+    for k in range(order - 1, 0, -1):
+        gammas.append((gammas[-1] + x**k * decay) / k)
+    return gammas[::-1]

@@ -1,0 +1,107 @@
+"""Moments of a Gaussian on half a line, to full relative accuracy however far out the half-line starts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.polynomial.legendre import leggauss
+from scipy.special import erfcx, ndtr
+
+from ..._array import Array
+
+SQRT_2PI = float(np.sqrt(2 * np.pi))
+_DEGREE = 29
+
+
+def normal_density(z: Array) -> Array:
+    """Return φ(z)."""
+    return np.exp(-0.5 * z * z) / SQRT_2PI
+
+
+def tail_moments(z: Array, coefficients: Sequence[float | Array], unit: float = 1.0) -> Array:
+    r"""Return :math:`Σ_k a_k u^k I_k(z)` for z ≥ 0, with :math:`I_k(z) = ∫_0^∞ x^k e^{-x²/2 - zx} dx`.
+
+    Parameters
+    ----------
+    z : array
+        Where the half-line starts, in standard deviations beyond the mean; not negative.
+    coefficients : sequence of float or array
+        a_0, …, a_p; arrays must have the shape of ``z``.
+    unit : float
+        u, kept apart from ``coefficients`` so that neither overflows.
+
+    Returns
+    -------
+    array of the shape of ``z``
+
+    Notes
+    -----
+    The forward recursion loses digits for z > 1, so the sum runs downward in the positive ratios
+    R_k = I_k / I_{k-1} = k / (z + R_{k+1}) from one polynomial fit of R_p. Relative error about 1e-14.
+
+    Examples
+    --------
+    >>> tail_moments(np.array([0.0]), [1.0]).round(6)  # √(π/2)
+    array([1.253314])
+    """
+    order = len(coefficients) - 1
+    total = coefficients[order]
+    if order:
+        ratio = _highest_ratio(z, order)
+        for k in range(order, 0, -1):
+            total = coefficients[k - 1] + unit * (ratio * total)
+            if k > 1:
+                ratio = (k - 1) / (z + ratio)
+    return np.sqrt(np.pi / 2) * erfcx(z / np.sqrt(2)) * total
+
+
+def body_moments(z: Array, scaled: Array, coefficients: Sequence[float], unit: float) -> Array:
+    r"""Return :math:`Σ_k a_k u^k ∫_0^∞ x^k φ(x - z) dx` for z ≥ 0; ``scaled`` is u z. All terms are positive."""
+    lower, moment = np.zeros_like(z), ndtr(z)
+    total = coefficients[0] * moment
+    for k in range(1, len(coefficients)):
+        boundary = unit * normal_density(z) if k == 1 else (k - 1) * unit**2 * lower
+        lower, moment = moment, scaled * moment + boundary
+        total += coefficients[k] * moment
+    return total
+
+
+def _highest_ratio(z: Array, order: int) -> Array:
+    """Return I_p(z) / I_{p-1}(z) for p = ``order`` from its fit: Horner's rule in w, in place."""
+    scale, coefficients = _ratio_fit(order)
+    shifted = z + scale
+    w = 1.0 - 2.0 * scale / shifted
+    value = np.full_like(w, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        value *= w
+        value += coefficient
+    value /= shifted
+    return value
+
+
+@lru_cache(maxsize=64)
+def _ratio_fit(order: int) -> tuple[float, list[float]]:
+    """Fit (z + a) I_p / I_{p-1} by a polynomial in w = (z - a) / (z + a), which maps [0, ∞) to [-1, 1).
+
+    The function is analytic there, and a near 3 + √p makes its Chebyshev coefficients fall fast enough (to 1e-15 at
+    degree 29 for p ≤ 20) for powers of w to be as good a basis.
+    """
+    scale = 3.0 + 0.8 * math.sqrt(order)
+    w = np.asarray(chebyshev.chebpts1(2 * _DEGREE))
+    z = scale * (1 + w) / (1 - w)
+    ratio = _moment_by_quadrature(order, z) / _moment_by_quadrature(order - 1, z)
+    fit = chebyshev.cheb2poly(chebyshev.chebfit(w, (z + scale) * ratio, _DEGREE))
+    return scale, [float(value) for value in fit]
+
+
+def _moment_by_quadrature(order: int, z: Array) -> Array:
+    """Return I_k(z) by a Gauss-Legendre rule on a positive integrand, cut where it is below 1e-25."""
+    nodes, weights = leggauss(100)
+    reach = 60.0 + 4 * order
+    end = 2 * reach / (z + np.sqrt(z * z + 2 * reach))
+    x = end[:, None] * (nodes + 1) / 2
+    return end / 2 * ((x**order * np.exp(-x * (x / 2 + z[:, None]))) @ weights)

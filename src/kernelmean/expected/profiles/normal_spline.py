@@ -1,0 +1,96 @@
+"""Compact polynomial laws plus Gaussian noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+
+from ..._array import Array
+from .exponential import horner
+from .half_line import normal_density, tail_moments
+from .spline import Piece, Spline
+
+# Pieces up to this many standard deviations wide take the quadrature rule, wider ones their closed form.
+_NARROW = 1.5
+
+
+@dataclass(frozen=True)
+class SplineWithNormal:
+    r"""The density of a spline law plus N(0, s²), :math:`\int w(u) φ((t - u)/s)/s \, du`.
+
+    A wide piece contributes its polynomial averaged over the whole Gaussian where ``gap`` lies inside it, and
+    Gaussian tail moments beyond its ends, with nothing to cancel. On a narrow piece those terms cancel, but there
+    the integrand is so smooth that n = 8 + 4 W Gauss-Legendre nodes (W ≤ 1.5 its width in deviations) are
+    exact to rounding: for gaps up to 9 s beyond the end the error is below 1e-14 of the value.
+    """
+
+    spline: Spline
+    deviation: float
+
+    def __call__(self, gap: Array) -> Array:
+        """Return the density at ``gap`` ≥ 0."""
+        value = np.zeros_like(gap)
+        for node, weight in self._nodes:
+            value += weight * normal_density((gap - node) / self.deviation)
+        for piece in self._wide:
+            inside = (piece.start <= gap) & (gap < piece.stop)
+            if inside.any():
+                value[inside] += horner(self._averaged(piece), (piece.stop - gap[inside]) / piece.width)
+        for knot, jumps in self._knots:
+            value += self._beyond(knot, jumps, gap)
+        return value
+
+    @cached_property
+    def _wide(self) -> list[Piece]:
+        return [piece for piece in self.spline.pieces if piece.width > _NARROW * self.deviation]
+
+    @cached_property
+    def _nodes(self) -> list[tuple[float, float]]:
+        """The quadrature nodes of all narrow pieces, with the polynomial in the weights."""
+        rule = []
+        for piece in self.spline.pieces:
+            ratio = piece.width / self.deviation
+            if ratio <= _NARROW:
+                x, weights = leggauss(8 + math.ceil(4 * ratio))
+                backward = (1 - x) / 2
+                masses = ratio / 2 * weights * horner(piece.from_stop, backward)
+                rule += list(zip(piece.stop - piece.width * backward, masses, strict=True))
+        return rule
+
+    def _averaged(self, piece: Piece) -> list[float]:
+        """Coefficients of E p(t + s Z) from those of p: E (y + r Z)^k = Σ_j C(k, 2j) (2j-1)!! r^2j y^(k-2j)."""
+        ratio, order = self.deviation / piece.width, len(piece.from_stop)
+        averaged = [0.0] * order
+        for k, c in enumerate(piece.from_stop):
+            for j in range(k // 2 + 1):
+                double_factorial = math.factorial(2 * j) / (2**j * math.factorial(j))
+                averaged[k - 2 * j] += c * math.comb(k, 2 * j) * double_factorial * ratio ** (2 * j)
+        return averaged
+
+    @cached_property
+    def _knots(self) -> list[tuple[float, list[float]]]:
+        """The ends of wide pieces, and what the polynomial in (t - knot)/s gains there."""
+        jumps: dict[float, list[float]] = {}
+        for piece in self._wide:
+            ratio = self.deviation / piece.width
+            for knot, coefficients, step in (
+                (piece.start, piece.from_start, ratio),
+                (piece.stop, piece.from_stop, -ratio),
+            ):
+                sign = 1.0 if step > 0 else -1.0
+                gained = jumps.setdefault(knot, [0.0] * len(coefficients))
+                for k, c in enumerate(coefficients):
+                    gained[k] += sign * c * step**k
+        return list(jumps.items())
+
+    def _beyond(self, knot: float, jumps: list[float], gap: Array) -> Array:
+        """Integrate the gained polynomial over the side of ``knot`` away from ``gap``."""
+        z = (knot - gap) / self.deviation
+        side = np.where(z > 0, 1.0, -1.0)
+        np.abs(z, out=z)
+        coefficients = [jump if k % 2 else jump * side for k, jump in enumerate(jumps)]
+        return normal_density(z) * tail_moments(z, coefficients)

@@ -1,0 +1,224 @@
+"""Separable kernels under noise that is independent between the axes: one profile at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from typing import final
+
+import numpy as np
+
+from .._array import Array
+from .._rules import Rules
+from ..kernels.base import Kernel, Stationary
+from ..kernels.compose import Product
+from ..kernels.gaussian import Gaussian, check_axes
+from ..kernels.laplacian import Laplacian
+from ..kernels.matern import Matern
+from ..kernels.separable import Separable
+from ..kernels.wendland import Wendland
+from ..noise.base import Additive, Noise
+from ..noise.dirac import Dirac
+from ..noise.laplace import Laplace
+from ..noise.normal import Normal
+from ..noise.sums import IndependentSum
+from ..noise.uniform import Uniform
+from ._core import NoClosedFormError, difference_rules, smoothed, smoothed_rules
+from .profiles import LaplacePowers, Profile, Smoothable, product_of_profiles, wendland
+
+Profiles = list[Smoothable]
+profile_rules: Rules[Callable[..., Profiles]] = Rules("profiles")
+axis_noise_rules: Rules[Callable[..., Profiles]] = Rules("noise on each axis")
+
+
+@final
+@dataclass(frozen=True)
+class SmoothedSeparable(Separable):
+    r"""The kernel :math:`E\,k(x + ε, y)` of a kernel that is a product over the axes, a kernel of the same kind.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Gaussian, separable, or a product of such kernels.
+    noises : tuple of Additive
+        The independent terms of ε; none is no noise.
+
+    Raises
+    ------
+    TypeError
+        When it is evaluated, and the kernel has no closed form under these noises; ``smoothed`` raises at once.
+
+    Notes
+    -----
+    O(n m d) time with a constant of 10 to 100 exponentials, O(n m) memory. Relative error of a value about 1e-12,
+    also in the tails, for widths of kernel and noise up to a factor 10⁶ apart.
+
+    Examples
+    --------
+    >>> SmoothedSeparable(Laplacian(1.0), (Laplace(1.0),))(np.zeros((1, 1)), np.zeros((1, 1)))
+    array([[0.5]])
+    """
+
+    kernel: Kernel
+    noises: tuple[Additive, ...] = ()
+
+    def profiles(self, dim: int) -> Profiles:
+        """Return the smoothed profile of every axis; equal axes share one."""
+        profiles = reduce(_with_noise, self.noises, find_profiles(self.kernel, dim))
+        distinct: dict[Smoothable, Smoothable] = {}
+        return [distinct.setdefault(profile, profile) for profile in profiles]
+
+    def __repr__(self) -> str:
+        return f"SmoothedSeparable({', '.join(map(repr, (self.kernel, *self.noises)))})"
+
+
+def find_profiles(kernel: Kernel, dim: int) -> Profiles:
+    """Return the profiles of a kernel that is a product over ``dim`` axes, or raise."""
+    rule = profile_rules.find(kernel)
+    if rule is None:
+        raise NoClosedFormError(f"{kernel!r} has no closed form on an axis of its own")
+    return rule(kernel, dim)
+
+
+def _with_noise(profiles: Profiles, noise: Additive) -> Profiles:
+    rule = axis_noise_rules.find(noise)
+    if rule is None:
+        raise NoClosedFormError(f"{noise!r} is not Normal, Laplace or Uniform")
+    return rule(noise, profiles)
+
+
+@smoothed_rules.register(Separable, Normal)
+@smoothed_rules.register(Separable, Laplace)
+@smoothed_rules.register(Separable, Uniform)
+@smoothed_rules.register(Gaussian, Laplace)
+@smoothed_rules.register(Gaussian, Uniform)
+def smooth_separable(kernel: Kernel, noise: Additive, dim: int) -> Kernel:
+    """Return ``kernel`` smoothed by a noise that is independent between the axes.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Gaussian, separable, or a product of such kernels.
+    noise : Additive
+        Dirac, Normal (isotropic, diagonal, or a full matrix that is diagonal), Laplace, Uniform, or a sum of them.
+    dim : int
+        The number of columns.
+
+    Raises
+    ------
+    TypeError
+        When there is no closed form; the text says what stands in the way.
+    """
+    base, noises = (kernel.kernel, kernel.noises) if isinstance(kernel, SmoothedSeparable) else (kernel, ())
+    terms = noise.terms if isinstance(noise, IndependentSum) else (noise,)
+    smooth = SmoothedSeparable(base, noises + tuple(term for term in terms if not isinstance(term, Dirac)))
+    try:
+        smooth.profiles(dim)
+    except NoClosedFormError as reason:
+        raise NoClosedFormError(
+            f"{kernel!r} under {noise!r} has no closed form: {reason}; kernelmean.support() lists what has; for "
+            f"explicit Monte Carlo write noise.Sampled({noise!r}, n_samples=256)"
+        ) from reason
+    return smooth
+
+
+def fused_separable(kernel: Product, dim: int) -> Separable:
+    """Return a product of Gaussian and separable kernels on shared columns as one separable kernel.
+
+    Raises
+    ------
+    TypeError
+        When there is no closed form even without noise; see ``product_of_profiles``.
+    """
+    fused = SmoothedSeparable(kernel)
+    fused.profiles(dim)
+    return fused
+
+
+def separable_pairs() -> list[tuple[type[Kernel], type[Noise]]]:
+    """Return the pairs (kernel class, noise class) of this file, each with a closed form on one and on both sides."""
+    kernels = [kernel for (kernel,) in profile_rules if kernel is not Product]
+    return [(kernel, noise) for kernel in kernels for (noise,) in axis_noise_rules]
+
+
+@smoothed_rules.register(Stationary, IndependentSum)
+def _one_by_one(kernel: Kernel, noise: IndependentSum, dim: int) -> Kernel:
+    return reduce(lambda smooth, term: smoothed(smooth, term, dim), noise.terms, kernel)
+
+
+@difference_rules.register(Additive, Additive)
+def _sum_of_both(v: Additive, w: Additive) -> Additive:
+    """Both are symmetric, so the difference is the sum."""
+    return IndependentSum((v, w))
+
+
+@profile_rules.register(Gaussian)
+def _gaussian(kernel: Gaussian, dim: int) -> Profiles:
+    return [Profile(math.sqrt(2 * math.pi) * theta, variance=theta**2) for theta in _bandwidths(kernel, dim)]
+
+
+@profile_rules.register(Laplacian)
+def _laplacian(kernel: Laplacian, dim: int) -> Profiles:
+    return [_exponential(theta, 1) for theta in _bandwidths(kernel, dim)]
+
+
+@profile_rules.register(Matern)
+def _matern(kernel: Matern, dim: int) -> Profiles:
+    return [_exponential(scale, kernel.degree + 1) for scale in kernel.scales(dim)]
+
+
+def _exponential(scale: float, power: int) -> Profile:
+    """Return the density of a power of the Laplace law, scaled to one at zero."""
+    law = LaplacePowers(scale, (0.0,) * (power - 1) + (1.0,))
+    return Profile(scale / law.coefficients[0], exponentials=(law,))
+
+
+@profile_rules.register(Wendland)
+def _wendland(kernel: Wendland, dim: int) -> Profiles:
+    mass = 1.0 if kernel.order == 0 else 0.8
+    return [Profile(mass * theta, spline=wendland(kernel.order, theta)) for theta in _bandwidths(kernel, dim)]
+
+
+@profile_rules.register(SmoothedSeparable)
+def _smoothed(kernel: SmoothedSeparable, dim: int) -> Profiles:
+    return kernel.profiles(dim)
+
+
+@profile_rules.register(Product)
+def _product(kernel: Product, dim: int) -> Profiles:
+    factors = [find_profiles(factor, dim) for factor in kernel.factors]
+    return [product_of_profiles(axis) for axis in zip(*factors, strict=True)]
+
+
+def _bandwidths(kernel: Gaussian | Laplacian | Wendland, dim: int) -> list[float]:
+    return [float(theta) for theta in np.broadcast_to(check_axes(kernel.bandwidth, dim), (dim,))]
+
+
+@axis_noise_rules.register(Normal)
+def _normal(noise: Normal, profiles: Profiles) -> Profiles:
+    return [
+        profile.plus_normal(float(e)) for profile, e in zip(profiles, _variances(noise, len(profiles)), strict=True)
+    ]
+
+
+def _variances(noise: Normal, dim: int) -> Array:
+    """Return the variance of every axis, or raise when the axes are dependent or the law is not shared."""
+    if noise.per_point is not None:
+        raise NoClosedFormError("one covariance per point needs a Gaussian kernel")
+    if noise.form == "full" and np.count_nonzero(noise.covariance - np.diag(np.diagonal(noise.covariance))):
+        raise NoClosedFormError("a product over the axes needs noise that is independent between them")
+    return noise.variances(dim)
+
+
+@axis_noise_rules.register(Laplace)
+def _laplace(noise: Laplace, profiles: Profiles) -> Profiles:
+    scales = noise.scales(len(profiles))
+    return [profile.plus_laplace(float(b)) for profile, b in zip(profiles, scales, strict=True)]
+
+
+@axis_noise_rules.register(Uniform)
+def _uniform(noise: Uniform, profiles: Profiles) -> Profiles:
+    halfwidths = noise.halfwidths(len(profiles))
+    return [profile.plus_box(float(h)) for profile, h in zip(profiles, halfwidths, strict=True)]

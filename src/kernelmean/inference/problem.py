@@ -1,0 +1,253 @@
+"""The two sides of a test: kernels over points, or the 0/1 labels of two samples, and which of them are paired.
+
+Both tests are one: HSIC asks whether the pairing of two Gram matrices matters, and MMD is the case where the second
+Gram matrix is that of the labels, Z = aaᵀ. Schemes know sides, never tests.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from .._array import Array, IntArray
+from ..kernels import Kernel
+from .low_rank import Factor, is_low_rank, pivoted_cholesky
+from .permutations import AllLabelings, AllPermutations, RandomPermutations, Relabelings
+from .statistics import Statistic, Sums
+
+Tiles = Callable[[slice, slice], list[Array]]
+_SHIFT_ROWS = 256
+
+
+class Side(ABC):
+    """n rows with one or several Gram matrices over them.
+
+    Sums run over the matrices less a constant each, ``shifts``: centering removes it again, rounding is smaller.
+    """
+
+    shifts: tuple[float, ...]
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Return the number of rows."""
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """Return the number of Gram matrices."""
+
+    @abstractmethod
+    def permuted(self, order: IntArray) -> Side:
+        """Return the side with its rows in another order."""
+
+    @abstractmethod
+    def tiles(self) -> Tiles:
+        """Prepare ``f(i, j)``, one block of every Gram matrix for two slices of rows; nothing is subtracted yet."""
+
+    @abstractmethod
+    def gram_diagonal(self) -> Array:
+        """Return the diagonals less the constants, shape (count, n)."""
+
+    @abstractmethod
+    def factors(self, max_rank: int) -> list[Factor | None]:
+        """Return a verified low-rank factor of every Gram matrix, None where the rank exceeds ``max_rank``."""
+
+    def diagonal(self, row_sums: Array) -> Array:
+        """Return the diagonals of the centered matrices, shape (count, n)."""
+        n = self.n
+        total = row_sums.sum(axis=1, keepdims=True)
+        return np.asarray(self.gram_diagonal() - 2 / n * row_sums + total / n**2)
+
+    def coupling(self, row_sums: Array) -> Array:
+        """Return what ``Sums.diagonal`` couples to the left diagonal: here the right one, shape (count, n)."""
+        return self.diagonal(row_sums)
+
+    def dense(self) -> tuple[list[Array], Array]:
+        """Return the centered matrices and their diagonals; O(n²) memory."""
+        everything = slice(0, self.n)
+        grams = [_centered(gram) for gram in self.tiles()(everything, everything)]
+        return grams, np.stack([np.diagonal(gram) for gram in grams])
+
+
+def _centered(gram: Array) -> Array:
+    """Return HKH."""
+    means = gram.mean(axis=0)
+    return np.asarray(gram - means - (means - means.mean())[:, None])
+
+
+@final
+@dataclass(frozen=True)
+class KernelSide(Side):
+    """Points and the kernels that are tried on them."""
+
+    points: Array
+    kernels: tuple[Kernel, ...]
+    shifts: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.shifts:
+            rows = self.points[np.linspace(0, self.n - 1, min(self.n, _SHIFT_ROWS)).astype(np.intp)]
+            object.__setattr__(self, "shifts", tuple(float(kernel(rows, rows).mean()) for kernel in self.kernels))
+
+    @property
+    def n(self) -> int:
+        """Return the number of points."""
+        return len(self.points)
+
+    @property
+    def count(self) -> int:
+        """Return the number of kernels."""
+        return len(self.kernels)
+
+    def permuted(self, order: IntArray) -> KernelSide:
+        """Return the side with its points in another order."""
+        return replace(self, points=self.points[order])
+
+    def tiles(self) -> Tiles:
+        """Prepare the kernels once, and evaluate blocks on demand."""
+        prepared = [kernel.blocks(self.points, self.points) for kernel in self.kernels]
+        return lambda i, j: [block(i, j) for block in prepared]
+
+    def unshifted(self) -> KernelSide:
+        """Return the side with nothing subtracted."""
+        return replace(self, shifts=(0.0,) * self.count)
+
+    def gram_diagonal(self) -> Array:
+        """Return k(x_i, x_i) less the constant."""
+        return np.stack(
+            [kernel.diag(self.points) - shift for kernel, shift in zip(self.kernels, self.shifts, strict=True)]
+        )
+
+    def is_low_rank(self) -> bool:
+        """Say whether every kernel looks to be of low rank on these points."""
+        return all(is_low_rank(kernel, self.points) for kernel in self.kernels)
+
+    def factors(self, max_rank: int) -> list[Factor | None]:
+        """Factor every kernel by pivoted Cholesky."""
+        return [pivoted_cholesky(kernel, self.points, max_rank=max_rank) for kernel in self.kernels]
+
+
+@final
+@dataclass(frozen=True)
+class LabelSide(Side):
+    """The labels of two samples, a_i = 1 in the first and 0 in the second, with the Gram matrix aaᵀ."""
+
+    labels: Array
+    shifts: tuple[float, ...] = (0.0,)
+
+    @property
+    def n(self) -> int:
+        """Return the number of pooled rows."""
+        return len(self.labels)
+
+    @property
+    def count(self) -> int:
+        """Return 1."""
+        return 1
+
+    def permuted(self, order: IntArray) -> LabelSide:
+        """Return the labels in another order."""
+        return LabelSide(self.labels[order])
+
+    def tiles(self) -> Tiles:
+        """Return blocks of aaᵀ."""
+        return lambda i, j: [np.outer(self.labels[i], self.labels[j])]
+
+    def gram_diagonal(self) -> Array:
+        """Return a_i² = a_i."""
+        return self.labels[None]
+
+    def factors(self, max_rank: int) -> list[Factor | None]:
+        """Return the labels themselves: the rank is 1."""
+        del max_rank
+        return [Factor(self.labels[None].copy(), 0.0)]
+
+    def coupling(self, row_sums: Array) -> Array:
+        """Return the labels: a sum of the left diagonal over the first sample."""
+        del row_sums
+        return self.labels[None]
+
+
+@final
+@dataclass(frozen=True)
+class Problem:
+    """A statistic over pairs (left, right) of Gram matrices, the right one relabeled."""
+
+    left: KernelSide
+    right: KernelSide | LabelSide
+    pairs: tuple[tuple[int, int], ...]
+    statistic: Statistic
+
+    @property
+    def n(self) -> int:
+        """Return the number of rows of either side."""
+        return self.left.n
+
+    @property
+    def two_samples(self) -> bool:
+        """Say whether the right side is the labels of two samples."""
+        return isinstance(self.right, LabelSide)
+
+    @property
+    def labels(self) -> Array:
+        """Return the labels of two samples, shape (n,)."""
+        assert isinstance(self.right, LabelSide), "a scheme for two samples met an independence test"
+        return self.right.labels
+
+    @property
+    def index(self) -> tuple[IntArray, IntArray]:
+        """Return the left and the right numbers of the pairs."""
+        left, right = np.array(self.pairs).T
+        return left, right
+
+    def everything(self) -> AllLabelings | AllPermutations:
+        """Return all relabelings that can differ."""
+        if isinstance(self.right, LabelSide):
+            first = int(self.right.labels.sum())
+            return AllLabelings(first, self.n - first)
+        return AllPermutations(self.n)
+
+    def some(self, n_resamples: int, rng: np.random.Generator) -> Relabelings:
+        """Return the identity and so many random relabelings."""
+        return RandomPermutations(self.n, n_resamples + 1, rng)
+
+    def shuffled(self, order: IntArray) -> Problem:
+        """Return the same problem with the rows of both sides in another order."""
+        return replace(self, left=self.left.permuted(order), right=self.right.permuted(order))
+
+    def index_sets(self, chosen: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Return the left and the right kernels that some of the pairs need, in ascending order."""
+        left, right = (sorted({self.pairs[p][side] for p in chosen}) for side in (0, 1))
+        return left, right
+
+    def restricted(self, chosen: Sequence[int]) -> Problem:
+        """Return the problem of some of the pairs, with the kernels that these need."""
+        lefts, rights = self.index_sets(chosen)
+        return replace(
+            self,
+            left=_subset(self.left, lefts),
+            right=self.right if isinstance(self.right, LabelSide) else _subset(self.right, rights),
+            pairs=tuple((lefts.index(i), rights.index(j)) for i, j in (self.pairs[p] for p in chosen)),
+        )
+
+    def centered_sums(self, raw: Array, linear: Array, diagonal: Array, rows: tuple[Array, Array]) -> Sums:
+        """Turn sums over uncentered matrices into :class:`Sums`.
+
+        ``raw`` (m, P) is Σ K_ij Z_π(i)π(j), ``linear`` (m, P) is Σ k_i z_π(i) of the row sums ``rows``, and
+        ``diagonal`` (m, P) is that of the centered matrices already.
+        """
+        left, right = self.index
+        totals = rows[0].sum(axis=1)[left] * rows[1].sum(axis=1)[right]
+        pairs = raw - 2 / self.n * linear + totals[:, None] / self.n**2
+        traces = (side.diagonal(sums).sum(axis=1) for side, sums in zip((self.left, self.right), rows, strict=True))
+        left_trace, right_trace = traces
+        return Sums(pairs, diagonal, left_trace[left], right_trace[right])
+
+
+def _subset(side: KernelSide, chosen: Sequence[int]) -> KernelSide:
+    return replace(side, kernels=tuple(side.kernels[i] for i in chosen), shifts=tuple(side.shifts[i] for i in chosen))

@@ -1,0 +1,111 @@
+"""What a test returns: a value that unpacks as (statistic, pvalue) and says how it was found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from .._array import Array
+
+_QUANTILES = (0.5, 0.9, 0.95, 0.99)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class TestResult:
+    """The outcome of a permutation test; ``statistic, pvalue = result`` unpacks it.
+
+    Attributes
+    ----------
+    statistic : float
+        The observed statistic, signed and never clipped.
+    pvalue : float
+        ``(1 + #{T_b ≥ T - tolerance}) / (1 + n_resamples)``; the observed arrangement counts, so it is never 0.
+    null_distribution : array of shape (n_resamples,)
+        T_b, the statistic of every other arrangement that was looked at.
+    tolerance : float
+        What counts as a tie.
+    method : str
+        The test in words.
+    statistic_name : str
+        Which statistic.
+    scheme : str
+        How the arrangements were chosen and evaluated, a name that ``scheme=`` takes.
+    n_resamples : int
+        How many arrangements besides the observed one. Group schemes return at least as many as were asked for,
+        enumeration returns all there are.
+    kernel : Kernel or tuple of Kernel
+        As used, in the units of the data; for independence that of X and that of Y.
+    noise : Noise or tuple of Noise
+        The noise that the kernels were smoothed with.
+    sizes : tuple of int
+        The rows of the two samples, or the number of pairs.
+    memory : float
+        The estimate of the working memory in bytes that was made before the test ran.
+    notes : tuple of str
+        What else a reader should know.
+    """
+
+    __test__ = False  # its name makes pytest curious
+
+    statistic: float
+    pvalue: float
+    null_distribution: Array
+    tolerance: float
+    method: str
+    statistic_name: str
+    scheme: str
+    kernel: Any
+    noise: Any
+    sizes: tuple[int, ...]
+    memory: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_resamples(self) -> int:
+        """Return the number of arrangements besides the observed one."""
+        return len(self.null_distribution)
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.statistic, self.pvalue))
+
+    def __repr__(self) -> str:
+        return (
+            f"TestResult(statistic={self.statistic:.6g}, pvalue={self.pvalue:.4g}, scheme={self.scheme!r}, "
+            f"n_resamples={self.n_resamples})"
+        )
+
+    def summary(self) -> str:
+        """Return a few lines of text for a reader."""
+        quantile = self.quantiles().get("0.95")
+        lines = [
+            self.method,
+            f"  {self.statistic_name}: {self.statistic:.6g}"
+            + ("" if quantile is None else f" (95 % of the null: below {quantile:.6g})"),
+            f"  p-value: {self.pvalue:.4g}, from {self.n_resamples} rearrangements and the observed one",
+            f"  scheme: {self.scheme}",
+            f"  kernel: {self.kernel!r}; noise: {self.noise!r}",
+            f"  rows: {' and '.join(f'{size:,}' for size in self.sizes)}; memory: about {self.memory / 2**20:.3g} MiB",
+        ]
+        return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+
+    def quantiles(self) -> dict[str, float]:
+        """Return the quantiles of the null distribution at .5, .9, .95 and .99; empty when there is none."""
+        if not self.n_resamples:
+            return {}
+        values = np.quantile(self.null_distribution, _QUANTILES)
+        return {str(level): float(value) for level, value in zip(_QUANTILES, values, strict=True)}
+
+    def to_json(self, *, null_distribution: bool = False) -> str:
+        """Return a JSON object; the null distribution as quantiles, or in full when asked for."""
+        names = ("statistic", "pvalue", "tolerance", "method", "statistic_name", "scheme", "n_resamples", "memory")
+        content: dict[str, Any] = {name: getattr(self, name) for name in names}
+        content |= {"kernel": repr(self.kernel), "noise": repr(self.noise), "sizes": self.sizes, "notes": self.notes}
+        content["null_quantiles"] = self.quantiles()
+        if null_distribution:
+            content["null_distribution"] = self.null_distribution.tolist()
+        return json.dumps(content)

@@ -1,0 +1,27 @@
+"""The schemes by name; every one of them is exact."""
+
+from __future__ import annotations
+
+from .base import Resources, Scheme, Shape
+from .blocks import Blocks
+from .cyclic import Cyclic
+from .exact import Exact, count_all
+from .gather import Gather
+from .gemm import Gemm
+from .low_rank import LowRank
+
+SCHEMES: dict[str, Scheme] = {
+    scheme.name: scheme
+    for scheme in (
+        Exact(),
+        Gemm(),
+        Gather(),
+        LowRank(),
+        Cyclic(),
+        Cyclic("cyclic-tiles", "tiles"),
+        Cyclic("cyclic-low-rank", "factors"),
+        Blocks(),
+    )
+}
+
+__all__ = ["SCHEMES", "Resources", "Scheme", "Shape", "count_all"]

@@ -1,0 +1,90 @@
+"""What a scheme is: a way to choose relabelings and to sum over all of them at once."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import TypeVar, final
+
+import numpy as np
+
+from ..problem import Problem
+from ..statistics import Sums
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+MIB = 2**20
+
+
+@final
+@dataclass(frozen=True)
+class Shape:
+    """The sizes of a call: all that the choice of a scheme and the estimate of its memory may depend on.
+
+    Attributes
+    ----------
+    n : int
+        Rows: the pooled sample for two samples, pairs for independence.
+    dim : int
+        Columns: of the pooled sample, or of X and Y together.
+    n_resamples : int
+        What was asked for, the observed arrangement not counted.
+    first : int or None
+        The rows of the first of two samples; None for independence.
+    kernels : tuple of int
+        How many kernels are on the left and on the right.
+    """
+
+    n: int
+    dim: int
+    n_resamples: int
+    first: int | None = None
+    kernels: tuple[int, int] = (1, 1)
+
+
+@final
+@dataclass(frozen=True)
+class Resources:
+    """What a scheme may use: randomness, threads, and bytes."""
+
+    n_resamples: int
+    rng: np.random.Generator
+    n_jobs: int = 1
+    memory: float = 1024 * MIB
+
+
+class Scheme(ABC):
+    """A set of relabelings together with a fast way to evaluate all of them."""
+
+    name: str
+    summary: str
+
+    @abstractmethod
+    def sums(self, problem: Problem, resources: Resources) -> Sums:
+        """Return the sums of all pairs of kernels over all relabelings, the observed one first."""
+
+    @abstractmethod
+    def memory(self, shape: Shape, n_jobs: int = 1) -> float:
+        """Return an upper estimate of the working memory, in bytes."""
+
+    def obstacle(self, shape: Shape) -> str | None:
+        """Say why the scheme cannot serve a call of this shape, or None."""
+        del shape
+        return None
+
+
+def upper_tiles(rows: list[slice]) -> list[tuple[slice, slice]]:
+    """Return the pairs (I, J), I ≤ J, of slices of rows, which cover a symmetric matrix."""
+    return list(combinations_with_replacement(rows, 2))
+
+
+def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int) -> Iterator[Result]:
+    """Map over items with ``n_jobs`` threads; results come in the order of the items, whatever the number."""
+    if n_jobs == 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(n_jobs) as pool:
+        yield from pool.map(function, items)

@@ -1,0 +1,74 @@
+"""Random or all permutations of pairs: the second Gram matrix is gathered in every new order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import final
+
+import numpy as np
+
+from ..._array import Array, IntArray
+from ..permutations import Relabelings
+from ..problem import Problem
+from ..statistics import Sums
+from .base import Resources, Scheme, Shape, in_order
+
+DENSE_LIMIT = 5000
+_BATCH_BYTES = 2**23
+_COMPILE_FROM = 2e9
+
+
+@final
+class Gather(Scheme):
+    """Σ K̄_ij Z̄_π(i)π(j) as it stands, both matrices in memory; compiled where numba is there and it pays."""
+
+    name = "gather"
+    summary = "random permutations, gathered one by one"
+
+    def sums(self, problem: Problem, resources: Resources) -> Sums:
+        """Evaluate random permutations."""
+        return permutation_sums(problem, problem.some(resources.n_resamples, resources.rng), resources.n_jobs)
+
+    def memory(self, shape: Shape, n_jobs: int = 1) -> float:
+        """Count the dense matrices, the copies made while centering, and a batch per thread."""
+        return 8.0 * shape.n**2 * (sum(shape.kernels) + 3 + n_jobs) + 2.0 * n_jobs * _BATCH_BYTES
+
+    def obstacle(self, shape: Shape) -> str | None:
+        """Refuse two samples, and what would need large dense matrices."""
+        if shape.first is not None:
+            return "it serves independence tests; use 'gemm' or 'cyclic'"
+        if shape.n > DENSE_LIMIT:
+            return f"it holds n × n matrices, for at most {DENSE_LIMIT} rows; use 'cyclic'"
+        return None
+
+
+def permutation_sums(problem: Problem, relabelings: Relabelings, n_jobs: int) -> Sums:
+    """Return the sums over the permutations in the list; O(n² P) time, O(n²) memory."""
+    (left_grams, left_diagonal), (right_grams, right_diagonal) = problem.left.dense(), problem.right.dense()
+    left, right = problem.index
+    gather = _gatherer(problem.n**2 * relabelings.count)
+
+    def evaluate(batch: IntArray) -> tuple[Array, Array]:
+        pairs = np.stack([gather(left_grams[i], right_grams[j], batch) for i, j in problem.pairs])
+        return pairs, np.einsum("ki,kbi->kb", left_diagonal[left], right_diagonal[right][:, batch])
+
+    batches = relabelings.batches(max(1, _BATCH_BYTES // (8 * problem.n**2)))
+    pairs, diagonal = zip(*in_order(evaluate, batches, n_jobs), strict=True)
+    traces = left_diagonal.sum(axis=1)[left], right_diagonal.sum(axis=1)[right]
+    return Sums(np.concatenate(pairs, axis=1), np.concatenate(diagonal, axis=1), *traces)
+
+
+def _gatherer(cost: float) -> Callable[[Array, Array, IntArray], Array]:
+    """Return the compiled loop for large calls where numba is installed, else the NumPy one."""
+    if cost >= _COMPILE_FROM and find_spec("numba"):
+        from .compiled import gather
+
+        return gather
+    return _gather
+
+
+def _gather(left: Array, right: Array, batch: IntArray) -> Array:
+    """Return Σ_ij left_ij right_π(i)π(j) for every row π of ``batch``."""
+    permuted = right[batch[:, :, None], batch[:, None, :]]
+    return np.asarray(permuted.reshape(len(batch), -1) @ left.ravel())

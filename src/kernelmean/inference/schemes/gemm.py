@@ -1,0 +1,76 @@
+"""Random or all labelings of two samples: one matrix product of the Gram matrix with a batch of label vectors."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from ..._array import Array, IntArray, slices
+from ..permutations import Relabelings
+from ..problem import Problem
+from ..statistics import Sums
+from .base import MIB, Resources, Scheme, Shape, in_order, upper_tiles
+
+_TILE = 512
+_BATCH_BYTES = 256 * MIB
+
+
+@final
+class Gemm(Scheme):
+    """The quadratic forms a_πᵀKa_π of a whole batch as K·(a_π1 … a_πb), tile by tile over half of K."""
+
+    name = "gemm"
+    summary = "random labelings, all of them in one matrix product"
+
+    def sums(self, problem: Problem, resources: Resources) -> Sums:
+        """Evaluate random labelings."""
+        return label_sums(problem, problem.some(resources.n_resamples, resources.rng), resources.n_jobs)
+
+    def memory(self, shape: Shape, n_jobs: int = 1) -> float:
+        """Count a batch of labels (as integers and numbers) and one tile with its product per thread."""
+        batch = _batch(shape.n, shape.n_resamples + 1)
+        tile = min(_TILE, shape.n)
+        return 8.0 * (2 * shape.n * batch + n_jobs * tile * (3 * tile + 2 * batch) * shape.kernels[0])
+
+    def obstacle(self, shape: Shape) -> str | None:
+        """Refuse independence, where nothing is a matrix product."""
+        return None if shape.first is not None else "it serves two-sample tests; use 'gather' or 'cyclic'"
+
+
+def _batch(n: int, count: int) -> int:
+    return int(min(count, max(64, _BATCH_BYTES // (16 * n))))
+
+
+def label_sums(problem: Problem, relabelings: Relabelings, n_jobs: int) -> Sums:
+    """Return the sums over the labelings in the list; O(n² P) time, O(n P) memory in batches."""
+    batches = relabelings.batches(_batch(problem.n, relabelings.count))
+    return Sums.joined([_batch_sums(problem, batch, n_jobs) for batch in batches], axis=1)
+
+
+def _batch_sums(problem: Problem, batch: IntArray, n_jobs: int) -> Sums:
+    """Return the sums of one batch of permutations, shape (b, n)."""
+    side = problem.left
+    labels = problem.labels[batch.T]
+    label_rows = problem.labels.sum() * problem.labels[None]
+    tiles = side.tiles()
+
+    def forms(pair: tuple[slice, slice]) -> list[tuple[Array, Array, Array]]:
+        i, j = pair
+        weight = 1.0 if i == j else 2.0
+        return [
+            (weight * np.einsum("ib,ib->b", labels[i], gram @ labels[j]), gram.sum(axis=1), gram.sum(axis=0))
+            for gram in map(np.subtract, tiles(i, j), side.shifts)
+        ]
+
+    raw, rows = np.zeros((side.count, len(batch))), np.zeros((side.count, side.n))
+    pairs = upper_tiles(slices(side.n, _TILE))
+    for (i, j), parts in zip(pairs, in_order(forms, pairs, n_jobs), strict=True):
+        for k, (form, row_sums, column_sums) in enumerate(parts):
+            raw[k] += form
+            rows[k, i] += row_sums
+            if i != j:
+                rows[k, j] += column_sums
+    left, _ = problem.index
+    linear = (rows @ labels) * label_rows.max()
+    return problem.centered_sums(raw[left], linear[left], (side.diagonal(rows) @ labels)[left], (rows, label_rows))

@@ -1,0 +1,57 @@
+"""Random permutations on factors K ≈ AᵀA, Z ≈ CᵀC: all sums are squared norms of A C_πᵀ."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from ..._array import Array, IntArray
+from ..factored import Factored, required_factors
+from ..permutations import Relabelings
+from ..problem import Problem
+from ..statistics import Sums
+from .base import MIB, Resources, Scheme, Shape, in_order
+
+_BATCH_BYTES = 32 * MIB
+
+
+@final
+class LowRank(Scheme):
+    """Pivoted Cholesky with a residual trace of at most 1e-10 tr K; raises where the rank is not low."""
+
+    name = "low-rank"
+    summary = "random permutations, on verified low-rank factors"
+
+    def sums(self, problem: Problem, resources: Resources) -> Sums:
+        """Evaluate random permutations."""
+        factored = required_factors(problem, resources.memory)
+        return factor_sums(factored, problem.some(resources.n_resamples, resources.rng), resources.n_jobs)
+
+    def memory(self, shape: Shape, n_jobs: int = 1) -> float:
+        """Count factors of rank 200 for every kernel, and a batch per thread."""
+        sides = shape.kernels[0] + (shape.kernels[1] if shape.first is None else 0)
+        return 8.0 * shape.n * 200 * sides + 3.0 * n_jobs * _BATCH_BYTES
+
+
+def factor_sums(factored: Factored, relabelings: Relabelings, n_jobs: int) -> Sums:
+    """Return the sums over the permutations in the list; O(n r² P) time, for two samples O(n r P)."""
+    problem, diagonals = factored.problem, factored.diagonals
+    left, right = problem.index
+
+    def evaluate(batch: IntArray) -> tuple[Array, Array]:
+        columns = [rows[:, batch] for rows in factored.right]
+        pairs = np.stack([_squared_norms(factored.left[i], columns[j]) for i, j in problem.pairs])
+        return pairs, np.einsum("ki,kbi->kb", diagonals[0][left], diagonals[1][right][:, batch])
+
+    widest = max(len(rows) for rows in factored.right)
+    batches = relabelings.batches(max(1, _BATCH_BYTES // (8 * problem.n * widest)))
+    pairs, diagonal = zip(*in_order(evaluate, batches, n_jobs), strict=True)
+    return factored.sums(np.concatenate(pairs, axis=1), np.concatenate(diagonal, axis=1))
+
+
+def _squared_norms(left: Array, columns: Array) -> Array:
+    """Return |A C_πᵀ|² from A (r, n) and C_π (q, b, n), shape (b,)."""
+    products = left @ columns.reshape(-1, columns.shape[-1]).T
+    products = products.reshape(len(left), *columns.shape[:2])
+    return np.asarray(np.einsum("rqb,rqb->b", products, products))

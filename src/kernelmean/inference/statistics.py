@@ -1,0 +1,166 @@
+"""What is computed: MMD² and HSIC as functions of two sums over a relabeling, in one place for every scheme."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, final
+
+import numpy as np
+
+from .._array import Array, IntArray
+
+Kind = Literal["u", "v"]
+
+
+@final
+@dataclass(frozen=True)
+class Sums:
+    r"""The sums that every scheme delivers, one row per pair of kernels and one column per relabeling π.
+
+    With K̄ = HKH, H = I - 11ᵀ/n, and Z̄ likewise; for two samples Z = aaᵀ, a the 0/1 labels.
+
+    Attributes
+    ----------
+    pairs : array of shape (m, P)
+        :math:`Σ_{ij} K̄_{ij} Z̄_{π(i)π(j)}`; for two samples that is :math:`a_π^⊤ K̄ a_π`.
+    diagonal : array of shape (m, P)
+        :math:`Σ_i K̄_{ii} Z̄_{π(i)π(i)}`; for two samples :math:`Σ_i K̄_{ii} a_{π(i)}`.
+    left_trace, right_trace : array of shape (m,)
+        tr K̄ and tr Z̄.
+    """
+
+    pairs: Array
+    diagonal: Array
+    left_trace: Array
+    right_trace: Array
+
+    @staticmethod
+    def joined(parts: Sequence[Sums], axis: int) -> Sums:
+        """Join batches of relabelings (``axis`` 1, the same pairs) or groups of pairs (``axis`` 0)."""
+        traces = [parts[0].left_trace, parts[0].right_trace]
+        if axis == 0:
+            traces = [np.concatenate([getattr(part, name) for part in parts]) for name in ("left_trace", "right_trace")]
+        pairs, diagonal = (
+            np.concatenate([getattr(part, name) for part in parts], axis) for name in ("pairs", "diagonal")
+        )
+        return Sums(pairs, diagonal, *traces)
+
+    def reordered(self, index: IntArray) -> Sums:
+        """Return the sums of the pairs in another order."""
+        return Sums(self.pairs[index], self.diagonal[index], self.left_trace[index], self.right_trace[index])
+
+
+class Statistic(ABC):
+    """A function of :class:`Sums`, applied to all kernels and relabelings at once."""
+
+    kind: Kind
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Say in words what the number is."""
+
+    @property
+    @abstractmethod
+    def sensitivity(self) -> float:
+        """Return the coefficient of ``Sums.pairs``: what a rounding error there is multiplied by."""
+
+    @abstractmethod
+    def __call__(self, sums: Sums) -> Array:
+        """Return the statistic, shape (m, P)."""
+
+    def tolerance(self, values: Array, sums: Sums) -> Array:
+        """Return what counts as a tie, shape (m,): 1e-9 of the range of the values, and the reach of rounding."""
+        spread = np.ptp(values, axis=1)
+        rounding = abs(self.sensitivity) * sums.left_trace * sums.right_trace
+        return np.asarray(1e-9 * spread + 2.0**-42 * np.abs(rounding))
+
+
+@final
+@dataclass(frozen=True)
+class MMD(Statistic):
+    r"""The squared maximum mean discrepancy of two samples, Gretton et al. (2012), eq. (3) and (5).
+
+    V: :math:`\overline{K_{XX}} + \overline{K_{YY}} - 2 \overline{K_{XY}}`, plain means, never negative.
+    U: the first two means leave out the diagonal; unbiased, of either sign.
+    Centering K changes neither, and makes its rows sum to 0: the three block sums are one number.
+    """
+
+    n_first: int
+    n_second: int
+    kind: Kind = "u"
+
+    def __post_init__(self) -> None:
+        if self.kind == "u" and min(self.n_first, self.n_second) < 2:
+            raise ValueError(
+                f"samples of {self.n_first} and {self.n_second} rows: the unbiased statistic needs two rows in each; "
+                "pass statistic='v'"
+            )
+
+    @property
+    def name(self) -> str:
+        """Name the statistic."""
+        return "MMD² (unbiased)" if self.kind == "u" else "MMD² (V-statistic)"
+
+    @property
+    def _counts(self) -> tuple[int, int, int]:
+        """Return over how many terms each of the three means runs."""
+        unbiased = 1 if self.kind == "u" else 0
+        n, m = self.n_first, self.n_second
+        return n * (n - unbiased), m * (m - unbiased), n * m
+
+    @property
+    def sensitivity(self) -> float:
+        """Return d MMD² / d pairs."""
+        first, second, cross = self._counts
+        return 1 / first + 1 / second + 2 / cross
+
+    def __call__(self, sums: Sums) -> Array:
+        """Return MMD², shape (m, P)."""
+        first, second, cross = self._counts
+        within_first = within_second = sums.pairs
+        between = -sums.pairs
+        if self.kind == "u":
+            within_first = within_first - sums.diagonal
+            within_second = within_second - (sums.left_trace[:, None] - sums.diagonal)
+        return np.asarray(within_first / first + within_second / second - 2 * between / cross)
+
+
+@final
+@dataclass(frozen=True)
+class HSIC(Statistic):
+    r"""The Hilbert-Schmidt independence criterion of n pairs.
+
+    V: :math:`\mathrm{tr}(HKHZ)/n^2` (Gretton et al. 2005, eq. 9; Xia et al. 2021, which calls it unbiased: it is not).
+    U: the unbiased estimate of Song et al. (2012), eq. (5), here for centered matrices, whose rows sum to 0:
+    :math:`[Σ_{i≠j} K̄Z̄ - \tfrac{2}{n-2} Σ_i K̄_{ii}Z̄_{ii} + \tfrac{\mathrm{tr}K̄ \mathrm{tr}Z̄}{(n-1)(n-2)}] / (n(n-3))`.
+    """
+
+    n: int
+    kind: Kind = "v"
+
+    def __post_init__(self) -> None:
+        least = 4 if self.kind == "u" else 2
+        if self.n < least:
+            advice = "; pass statistic='v'" if self.n >= 2 else ""
+            raise ValueError(f"{self.n} pairs were passed, the {self.name} needs at least {least}{advice}")
+
+    @property
+    def name(self) -> str:
+        """Name the statistic."""
+        return "HSIC (unbiased)" if self.kind == "u" else "HSIC (V-statistic)"
+
+    @property
+    def sensitivity(self) -> float:
+        """Return d HSIC / d pairs."""
+        return 1 / (self.n * (self.n - 3)) if self.kind == "u" else 1 / self.n**2
+
+    def __call__(self, sums: Sums) -> Array:
+        """Return HSIC, shape (m, P)."""
+        n = self.n
+        if self.kind == "v":
+            return np.asarray(sums.pairs / n**2)
+        traces = (sums.left_trace * sums.right_trace)[:, None] / ((n - 1) * (n - 2))
+        return np.asarray((sums.pairs - n / (n - 2) * sums.diagonal + traces) / (n * (n - 3)))

@@ -1,0 +1,58 @@
+"""Joint matching of weights, means and covariances: quasi-Newton steps along the analytic gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import OptimizeResult, minimize
+
+from .._array import Array
+from .mixture import Mixture
+from .objective import Objective
+from .parameters import Layout
+
+Watch = Callable[[int, Mixture], bool]
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Where a descent ended.
+
+    Attributes
+    ----------
+    mixture : Mixture
+    objective : array of shape (n_steps + 1,)
+        The objective at the start and after every step; it never rises.
+    converged : bool
+        Whether the steps ended by themselves.
+    """
+
+    mixture: Mixture
+    objective: Array
+    converged: bool
+
+
+def descend(objective: Objective, layout: Layout, start: Mixture, max_iter: int, watch: Watch | None = None) -> Descent:
+    """Minimise the objective from ``start`` by L-BFGS; ``watch(step, mixture)`` may end it by returning True."""
+    vector = layout.pack(start)
+    if max_iter == 0:
+        return Descent(start, np.array([objective(start).value]), True)
+    first = objective(layout.unpack(vector)).value
+    scale = abs(first) or 1.0
+    path = [first]
+
+    def function(x: Array) -> tuple[float, Array]:
+        mixture = layout.unpack(x)
+        value = objective(mixture)
+        return value.value / scale, layout.pull(x, mixture, value) / scale
+
+    def after_step(intermediate_result: OptimizeResult) -> None:
+        path.append(scale * float(intermediate_result.fun))
+        if watch is not None and watch(len(path) - 1, layout.unpack(intermediate_result.x)):
+            raise StopIteration
+
+    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "ftol": 1e-13, "gtol": 1e-9, "maxcor": 20}
+    result = minimize(function, vector, jac=True, method="L-BFGS-B", callback=after_step, options=options)
+    return Descent(layout.unpack(result.x), np.array(path), bool(result.status != 1))

@@ -1,0 +1,108 @@
+"""Gaussian prototypes: k-means clusters with their covariances."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from .._array import Array, IntArray
+from .mixture import Mixture
+from .parameters import CovarianceType
+
+_SPREAD = 1e-3  # pooled within-cluster variances below this share of the data's mean that clusters are points
+
+
+def kmeans_prototypes(
+    X: Array,
+    weights: Array,
+    n_components: int,
+    covariance_type: CovarianceType,
+    *,
+    floor: float,
+    pooling: float,
+    spread: Array | float = 0.0,
+    n_init: int,
+    seed: int,
+) -> Mixture:
+    r"""Return one Gaussian per k-means cluster, :math:`S_k = (n_k \hat S_k + p \bar S) / (n_k + p)`, above a floor.
+
+    Ŝ_k is the covariance within the cluster, S̄ the pooled one and p = ``pooling`` a number of pseudo-observations, so
+    that a cluster of one point has the typical shape; where all clusters are points, S̄ is the data's covariance.
+    Fewer distinct rows than components give one component per distinct row.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    weights : array of shape (n,)
+        Positive, summing to one.
+    n_components : int
+    covariance_type : {"spherical", "diag", "tied", "full"}
+    floor : float
+        Smallest variance in any direction.
+    pooling : float
+        p ≥ 0.
+    spread : float, array of shape (d,) or (d, d)
+        A covariance that every row brings along.
+    n_init : int
+        k-means is run so many times, and the best run taken.
+    seed : int
+
+    Returns
+    -------
+    Mixture
+        Weights are the shares of the clusters.
+    """
+    labels = _labels(X, n_components, weights, n_init, seed)
+    member = np.eye(labels.max() + 1)[labels] * weights[:, None]
+    share = member.sum(axis=0)
+    means = member.T @ X / share[:, None]
+    scatter = _scatter(X - means[labels], member, covariance_type)
+    pooled = scatter.sum(axis=0)
+    everything = _scatter(X - weights @ X, weights[:, None], covariance_type)[0]
+    if _trace(pooled) < _SPREAD * _trace(everything):
+        pooled = everything
+    if covariance_type == "tied":
+        scatter = share.reshape(-1, 1, 1) * pooled
+    counts = len(X) * share.reshape(-1, *[1] * (scatter.ndim - 1))
+    covariances = (len(X) * scatter + pooling * pooled) / (counts + pooling)
+    return Mixture(share, means, lift(covariances + _shaped(spread, covariance_type, X.shape[1]), floor))
+
+
+def lift(covariances: Array, floor: float) -> Array:
+    """Return covariances whose variance is at least the floor in every direction."""
+    if covariances.ndim == 2:
+        return np.maximum(covariances, floor)
+    values, vectors = np.linalg.eigh(covariances)
+    return (vectors * np.maximum(values, floor)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+
+
+def _labels(X: Array, n_components: int, weights: Array, n_init: int, seed: int) -> IntArray:
+    """Return clusters numbered from 0, none empty."""
+    distinct, labels = np.unique(X, axis=0, return_inverse=True)
+    if len(distinct) > n_components:
+        kmeans = KMeans(n_components, n_init=n_init, random_state=seed)
+        labels = kmeans.fit(X - weights @ X, sample_weight=weights * len(X)).labels_
+    return np.unique(labels, return_inverse=True)[1].ravel()
+
+
+def _scatter(gaps: Array, member: Array, covariance_type: CovarianceType) -> Array:
+    """Return Σ_i member_ik gap_i gap_iᵀ, shape (K, d, d), or its diagonal, shape (K, d), averaged if spherical."""
+    if covariance_type in ("tied", "full"):
+        return np.stack([(column[:, None] * gaps).T @ gaps for column in member.T])
+    scatter = member.T @ gaps**2
+    if covariance_type == "spherical":
+        return np.broadcast_to(scatter.mean(axis=1, keepdims=True), scatter.shape)
+    return scatter
+
+
+def _trace(covariance: Array) -> float:
+    return float(covariance.sum() if covariance.ndim == 1 else np.trace(covariance))
+
+
+def _shaped(spread: Array | float, covariance_type: CovarianceType, dim: int) -> Array:
+    """Return a covariance as the covariance type holds it: variances (d,), equal if spherical, or a matrix (d, d)."""
+    matrix = np.asarray(spread) if np.ndim(spread) == 2 else np.diag(np.broadcast_to(spread, (dim,)))
+    if covariance_type in ("tied", "full"):
+        return matrix
+    variances = np.diagonal(matrix)
+    return np.full(dim, variances.mean()) if covariance_type == "spherical" else variances

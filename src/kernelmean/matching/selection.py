@@ -1,0 +1,116 @@
+"""Choice among whole settings by cross-validation on the training data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from .._array import Array
+from .._validate import check_points
+from .kernel_mean_matching import KernelMeanMatching
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Candidates with their cross-validated scores, and the best one, fitted to all rows.
+
+    Attributes
+    ----------
+    best : KernelMeanMatching
+    candidates : list of KernelMeanMatching
+        Unfitted, as they were passed.
+    scores : array of shape (n_candidates, n_splits)
+        Mean log densities of the held-out folds.
+    """
+
+    best: KernelMeanMatching
+    candidates: list[KernelMeanMatching]
+    scores: Array
+
+
+def select(
+    X: Any, candidates: Sequence[KernelMeanMatching] | None = None, *, n_splits: int = 5, random_state: int = 0
+) -> Selection:
+    """Return the candidate with the best cross-validated log density, fitted to all rows of ``X``.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Training data; nothing else is seen.
+    candidates : sequence of KernelMeanMatching, optional
+        By default those of :func:`recommended`.
+    n_splits : int
+        Folds, at least two and at most n.
+    random_state : int
+        Seeds the folds.
+
+    Returns
+    -------
+    Selection
+
+    Raises
+    ------
+    ValueError
+        When there is no candidate, or X has fewer rows than folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> few = [KernelMeanMatching(K, update="weights", random_state=0) for K in (1, 8)]
+    >>> select(X, few).best.n_components_
+    1
+    """
+    X = check_points(X)
+    candidates = recommended(X, random_state=random_state) if candidates is None else list(candidates)
+    if not candidates:
+        raise ValueError("there is no candidate; pass at least one KernelMeanMatching")
+    folds = list(KFold(n_splits, shuffle=True, random_state=random_state).split(X))
+    scores = np.array([[clone(one).fit(X[fit]).score(X[held]) for fit, held in folds] for one in candidates])
+    best = clone(candidates[int(np.argmax(scores.mean(axis=1)))]).fit(X)
+    return Selection(best, candidates, scores)
+
+
+def recommended(X: Any, *, random_state: int = 0) -> list[KernelMeanMatching]:
+    """Return settings that are worth trying for the best density of standardised data.
+
+    Fixed prototypes of every covariance type, whose weights are matched exactly, and joint fits, stopped early, of
+    spherical and diagonal ones. Numbers of components stay below a quarter of the distinct rows.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    random_state : int
+        Seeds every candidate.
+    """
+    most = max(1, len(np.unique(check_points(X), axis=0)) // 4)
+    weights = [
+        KernelMeanMatching(
+            K,
+            estimator="kme",
+            bandwidth="median",
+            update="weights",
+            covariance_type=kind,
+            variance_floor=floor,
+            pooling=pooling,
+            random_state=random_state,
+        )
+        for K in (1, 2, 3, 5, 10)
+        for kind in ("diag", "tied", "full")
+        for floor in (0.01, 0.03, 0.1)
+        for pooling in ((0.0,) if kind == "tied" else (1.0, 10.0))
+        if K <= most
+    ]
+    joint = [
+        KernelMeanMatching(K, covariance_type=kind, variance_floor=floor, random_state=random_state)
+        for K in (5, 10, 20)
+        for kind in ("spherical", "diag")
+        for floor in (0.01, 0.1)
+        if most >= K
+    ]
+    return weights + joint

@@ -1,0 +1,65 @@
+"""Uniform noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from .._array import Array
+from .base import Additive, per_axis
+from .laplace import check_width, widths_of_axes, widths_with_density
+
+
+@final
+@dataclass(frozen=True)
+class Uniform(Additive):
+    r"""Uniform noise on the box :math:`\prod_j [-h_j, h_j]`: rounding to a multiple of 2h, say.
+
+    Parameters
+    ----------
+    halfwidth : float or array of shape (d,)
+        h, in the units of X: one for all axes, or one per axis; the variance is h²/3. Zero is no noise.
+
+    Raises
+    ------
+    ValueError
+        When a halfwidth is negative or not finite.
+
+    Examples
+    --------
+    >>> Uniform(0.5)
+    Uniform(halfwidth=0.5)
+    """
+
+    halfwidth: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "halfwidth", check_width(self.halfwidth, "halfwidth"))
+
+    def columns(self, index: tuple[int, ...]) -> Uniform:
+        """Return the noise on a block of columns."""
+        return Uniform(per_axis(self.halfwidth, index))
+
+    def halfwidths(self, dim: int) -> Array:
+        """Return h_j of every axis, shape (d,)."""
+        return widths_of_axes(self.halfwidth, dim, "halfwidths")
+
+    def sample_gap(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
+        """Draw ε, of the given shape (n, d)."""
+        return rng.uniform(-1.0, 1.0, size=shape) * self.halfwidths(shape[1])
+
+    def moments(self, order: int, dim: int) -> Array:
+        """Return E ε_j^r = h_j^r / (r + 1) for even r and 0 for odd, r = 0 … order, shape (order + 1, d)."""
+        h = self.halfwidths(dim)
+        return np.stack([(r % 2 == 0) * h**r / (r + 1) for r in range(order + 1)])
+
+    def logpdf(self, gap: Array) -> Array:
+        """Return log v at ``gap``, shape (..., d) to (...); -inf outside the box."""
+        h = widths_with_density(self, self.halfwidths(gap.shape[-1]))
+        return np.where((np.abs(gap) <= h).all(axis=-1), -np.log(2 * h).sum(), -np.inf)
+
+    def characteristic(self, frequencies: Array) -> Array:
+        """Return Π_j sin(h_j ω_j) / (h_j ω_j), shape (m,)."""
+        return np.prod(np.sinc(self.halfwidths(frequencies.shape[1]) * frequencies / np.pi), axis=1)
