@@ -1,0 +1,98 @@
+"""Laws that hold for every pair in the table of support, whichever rule serves it."""
+
+import numpy as np
+import pytest
+
+from kernelmean.expected import NoClosedFormError, expected, expected_blocks, expected_diag, support
+from kernelmean.expected.support import KERNELS, NOISES
+from kernelmean.kernels import Categorical, Gaussian, Stationary
+from kernelmean.noise import Additive, Dirac, Laplace, Normal, Sampled, Switch, Uniform
+
+SIDES = {(kernel, noise): sides for kernel, noise, sides in support()}
+PAIRS = [(k, name) for k in KERNELS for name in NOISES if SIDES[repr(k), name] != "none"]
+SHARED = [pair for pair in PAIRS if NOISES[pair[1]].per_point is None]
+IDS = [f"{k!r}-{name}" for k, name in SHARED]
+
+
+def points(kernel, n, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.integers(3, size=(n, 2)).astype(float) if isinstance(kernel, Categorical) else rng.normal(size=(n, 2))
+
+
+def test_the_table_says_both_one_or_none():
+    assert set(SIDES.values()) <= {"both", "one", "none"}
+    assert SIDES["Gaussian(bandwidth=1.0)", "Laplace"] == "both"
+    assert SIDES["Linear()", "Switch"] == "none"
+    assert "| Linear() | both |" in str(support())
+
+
+@pytest.mark.parametrize(("kernel", "name"), SHARED, ids=IDS)
+def test_two_noisy_sides_give_a_symmetric_positive_matrix(kernel, name):
+    X = points(kernel, 25)
+    gram = expected(kernel, X, X, NOISES[name], NOISES[name])
+    np.testing.assert_allclose(gram, gram.T, rtol=1e-12, atol=1e-14)
+    assert np.linalg.eigvalsh(gram).min() > -1e-12 * np.abs(gram).max() * len(X)
+    np.testing.assert_allclose(expected_diag(kernel, X, NOISES[name], NOISES[name]), np.diag(gram), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("kernel", "name"), SHARED, ids=IDS)
+def test_the_two_sides_are_interchangeable(kernel, name):
+    X, Y = points(kernel, 4), points(kernel, 5, seed=1)
+    one = expected(kernel, X, Y, NOISES[name], Dirac())
+    other = expected(kernel, Y, X, Dirac(), NOISES[name])
+    np.testing.assert_allclose(one, other.T, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(("kernel", "name"), SHARED, ids=IDS)
+def test_blocks_equal_the_whole(kernel, name):
+    X, Y = points(kernel, 6), points(kernel, 5, seed=1)
+    blocks = expected_blocks(kernel, X, NOISES[name], Y, NOISES[name])
+    whole = expected(kernel, X, Y, NOISES[name], NOISES[name])
+    np.testing.assert_allclose(blocks(slice(2, 5), slice(1, 4)), whole[2:5, 1:4], rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.parametrize(("kernel", "name"), SHARED, ids=IDS)
+def test_a_closed_form_agrees_with_sampling(kernel, name):
+    X, Y = points(kernel, 2), points(kernel, 3, seed=1)
+    copies = Sampled(NOISES[name], 1500).copies(X)
+    values = np.stack([kernel(copy, Y) for copy in copies])
+    error = values.std(axis=0) / np.sqrt(len(values)) + 1e-12
+    assert np.abs((values.mean(axis=0) - expected(kernel, X, Y, NOISES[name])) / error).max() < 5
+
+
+@pytest.mark.parametrize(
+    ("kernel", "name"),
+    [(k, name) for k, name in SHARED if isinstance(k, Stationary) and isinstance(NOISES[name], Additive)],
+    ids=lambda value: repr(value),
+)
+def test_an_offset_changes_nothing_and_noise_lowers_the_peak(kernel, name):
+    X, Y = points(kernel, 4), points(kernel, 5, seed=1)
+    near, far = (expected(kernel, X + s, Y + s, NOISES[name], NOISES[name]) for s in (0.0, 1e6))
+    np.testing.assert_allclose(far, near, rtol=1e-6, atol=1e-9)
+    peak = expected(kernel, X[:1], X[:1], NOISES[name])[0, 0]
+    assert expected(kernel, X[:1], X[:1], NOISES[name], NOISES[name])[0, 0] < peak < kernel.diag(X[:1])[0]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize(
+    "family",
+    [lambda s: Normal(s**2), Laplace, Uniform, lambda s: Switch(s, 3)],
+    ids=["Normal", "Laplace", "Uniform", "Switch"],
+)
+def test_vanishing_noise_is_no_noise(kernel, family):
+    X, Y = points(kernel, 4), points(kernel, 5, seed=1)
+    try:
+        found = expected(kernel, X, Y, family(1e-9), family(1e-9))
+    except NoClosedFormError:
+        pytest.skip("no closed form")
+    np.testing.assert_allclose(found, kernel(X, Y), rtol=1e-7, atol=1e-7)
+
+
+def test_per_point_noise_follows_its_points():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(3, 2)), rng.normal(size=(4, 2))
+    noise = Normal(np.stack([s * np.array([[1.0, 0.2], [0.2, 0.7]]) for s in (0.1, 1.0, 5.0)]))
+    whole = expected(Gaussian(0.7), X, Y, noise)
+    for i in range(3):
+        alone = expected(Gaussian(0.7), X[i : i + 1], Y, Normal(noise.covariance[i]))
+        np.testing.assert_allclose(whole[i : i + 1], alone, rtol=1e-12)

@@ -1,0 +1,196 @@
+"""The one-dimensional closed forms, against the same laws in arithmetic of many digits."""
+
+from fractions import Fraction
+from itertools import product
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from kernelmean.expected.profiles import LaplacePowers, Profile, box, wendland
+from kernelmean.expected.profiles.exponential import product_of_densities, sum_of_laws
+from kernelmean.expected.profiles.exponential_spline import lower_gammas
+from kernelmean.expected.profiles.half_line import body_moments, tail_moments
+
+
+@pytest.fixture(autouse=True)
+def digits():
+    with mp.workdps(80):
+        yield
+
+
+def power(scale, m):
+    """Return the law with characteristic function (1 + b²ω²)^{-m}."""
+    return LaplacePowers(scale, (0.0,) * (m - 1) + (1.0,))
+
+
+def exact_power_density(m, scale, gap):
+    """The Bessel-function form of the same density."""
+    x = mp.mpf(gap) / scale
+    if not x:
+        return mp.gamma(m - mp.mpf(1) / 2) / (2 * mp.sqrt(mp.pi) * mp.gamma(m) * scale)
+    return (x / 2) ** (m - mp.mpf(1) / 2) * mp.besselk(m - mp.mpf(1) / 2, x) / (mp.sqrt(mp.pi) * mp.gamma(m) * scale)
+
+
+def relative_error(values, truths):
+    return max(abs(float(mp.mpf(float(v)) / t - 1)) for v, t in zip(values, truths, strict=True))
+
+
+class TestHalfLine:
+    Z = np.concatenate([[0.0, 1e-8, 1.0, 3.0, 40.0], 10 ** np.random.default_rng(0).uniform(-3, 3, 20)])
+
+    @pytest.mark.parametrize("order", [0, 1, 2, 3, 5, 9, 15])
+    def test_tail_moments_have_full_relative_accuracy(self, order):
+        for k in {0, order // 2, order}:
+            values = tail_moments(self.Z, [float(j == k) for j in range(order + 1)])
+            truths = [mp.gamma(k + 1) * mp.exp(mp.mpf(z) ** 2 / 4) * mp.pcfd(-k - 1, z) for z in self.Z]
+            assert relative_error(values, truths) < 2e-13
+
+    def test_far_out_the_moments_are_factorials_over_powers(self):
+        z = np.array([1e8, 1e150])
+        for k, factorial in enumerate([1, 1, 2, 6]):
+            np.testing.assert_allclose(
+                tail_moments(z, [0.0] * k + [1.0], 1e8), factorial * (1e8 / z) ** k / z, rtol=1e-13, atol=1e-320
+            )
+
+    def test_body_moments(self):
+        z = np.array([0.0, 0.3, 5.0, 100.0])
+        for k in range(5):
+            values = body_moments(z, 0.5 * z, [float(j == k) for j in range(5)], 0.5)
+            truths = [
+                mp.gamma(k + 1) / 2**k * mp.exp(-(mp.mpf(x) ** 2) / 4) * mp.pcfd(-k - 1, -x) / mp.sqrt(2 * mp.pi)
+                for x in z
+            ]
+            assert relative_error(values, truths) < 1e-14
+
+    def test_lower_gammas(self):
+        x = np.array([1e-9, 0.1, 1.0, 20.0, 1e5])
+        for k, values in enumerate(lower_gammas(x, 6), start=1):
+            assert relative_error(values, [mp.gammainc(k, 0, t) for t in x]) < 1e-14
+
+
+class TestExponential:
+    @pytest.mark.parametrize("m", [1, 2, 3, 6, 12])
+    def test_power_of_the_laplace_law(self, m):
+        gaps = [0.0, 0.01, 1.0, 7.0, 40.0]
+        assert (
+            relative_error(
+                power(0.7, m).density(np.array(gaps)), [exact_power_density(m, mp.mpf(0.7), t) for t in gaps]
+            )
+            < 1e-13
+        )
+
+    @pytest.mark.parametrize("powers", [(1, 1), (2, 1), (3, 2), (1, 1, 1), (3, 1, 1), (11, 2)], ids=str)
+    def test_sums_of_near_and_far_scales(self, powers):
+        """All of partial fractions, positive mixtures and both at once."""
+        rng = np.random.default_rng(0)
+        factors = [1e-9, 1e-4, 0.02, 0.3, 1.0, 50.0, 1e6]
+        for _ in range(25):
+            scales = np.cumprod(1 + np.append(0, rng.choice(factors, len(powers) - 1)))[rng.permutation(len(powers))]
+            gaps = np.append(0.0, scales.max() * 10 ** rng.uniform(-3, 1.6, 3))
+            laws = sum_of_laws(power(float(b), m) for b, m in zip(scales, powers, strict=True))
+            values = sum(law.density(gaps) for law in laws)
+            truths = exact_sum(scales, powers, gaps)
+            assert relative_error(values, truths) < 1e-11
+
+    def test_equal_scales_add_their_powers(self):
+        assert sum_of_laws([power(0.5, 2), power(0.5, 1)]) == (power(0.5, 3),)
+
+    def test_products_of_densities_are_positive_mixtures(self):
+        gaps = np.linspace(0, 10, 11)
+        for m, n, b in product([1, 3, 6], [1, 2, 5], [1.0, 0.3, 1e-4]):
+            mass, law = product_of_densities(power(1.0, m), power(b, n))
+            assert min(law.weights) >= 0
+            assert sum(law.weights) == pytest.approx(1, rel=1e-14)
+            at = gaps * min(1, b)
+            np.testing.assert_allclose(
+                mass * law.density(at), power(1.0, m).density(at) * power(b, n).density(at), rtol=1e-12
+            )
+
+
+def exact_sum(scales, powers, gaps):
+    """Partial fractions with so many digits that their cancellation does not matter."""
+    with mp.workdps(260):
+        terms = {(mp.mpf(scales[0]), powers[0]): mp.mpf(1)}
+        for b, j in zip(map(mp.mpf, scales[1:]), powers[1:], strict=True):
+            new = {}
+            for (a, i), weight in terms.items():
+                gap = 1 - (b / a) ** 2
+                ratio = (b / a) ** 2 / gap
+                for m in range(i):
+                    term = weight * (-ratio) ** m * mp.binomial(j + m - 1, m) / gap**j
+                    new[a, i - m] = new.get((a, i - m), 0) + term
+                for m in range(j):
+                    term = weight * (-ratio) ** i * mp.binomial(i + m - 1, m) / gap**m
+                    new[b, j - m] = new.get((b, j - m), 0) + term
+            terms = new
+        return [sum(w * exact_power_density(m, a, t) for (a, m), w in terms.items()) for t in gaps]
+
+
+class TestSpline:
+    def test_wendland_kernels(self):
+        r = np.linspace(0, 1.2, 13)
+        for order, formula in ((0, np.maximum(1 - r, 0)), (2, np.maximum(1 - r, 0) ** 3 * (3 * r + 1))):
+            mass = 1.0 if order == 0 else 0.8
+            np.testing.assert_allclose(mass * 1.3 * wendland(order, 1.3)(1.3 * r), formula, atol=1e-15)
+
+    @pytest.mark.parametrize("widths", [(0.3, 1.7), (1e-6, 1.0), (1.0, 1.0 + 1e-9), (1e6, 0.4)], ids=str)
+    def test_convolutions_are_exact(self, widths):
+        first, second = map(Fraction, widths)
+        law = box(widths[0]).plus_box(widths[1])
+        outer, inner = first + second, abs(first - second)
+        for place in (0.0, 0.3, 0.5, 0.999999):
+            gap = float(inner) + place * float(outer - inner)
+            truth = min(2 * min(first, second), outer - Fraction(gap)) / (4 * first * second)
+            assert law(np.array([gap]))[0] == pytest.approx(float(truth), rel=1e-14)
+        assert law(np.array([1.0001 * float(outer)]))[0] == 0
+
+    def test_pieces_join_and_have_mass_one(self):
+        law = wendland(2, 1.3).plus_box(0.123).plus_box(1.7)
+        for left, right in zip(law.pieces[:-1], law.pieces[1:], strict=True):
+            assert left.stop == right.start
+            assert left.from_stop[0] == pytest.approx(right.from_start[0], abs=1e-16)
+        mass = sum(p.width * sum(c / (k + 1) for k, c in enumerate(p.from_stop)) for p in law.pieces)
+        assert mass == pytest.approx(1, rel=1e-14)
+
+
+def survival(m, scale, deviation, gap):
+    """P(V + s Z > gap) for a power of the Laplace law, by moments of half a Gaussian."""
+    u, tau = mp.mpf(deviation) / scale, mp.mpf(gap) / deviation
+    q = [mp.factorial(2 * m - 2 - k) * 2**k * mp.binomial(m - 1, k) for k in range(m)]
+    q = [c / (2 ** (2 * m - 1) * mp.factorial(m - 1) ** 2) for c in q]
+    tail = [sum(q[i] * mp.factorial(i) / mp.factorial(k) for i in range(k, m)) for k in range(m)]
+
+    def moments(z):
+        values = [mp.sqrt(mp.pi / 2) * mp.exp(z * z / 2) * mp.erfc(z / mp.sqrt(2))]
+        values.append(1 - z * values[0])
+        for k in range(1, m):
+            values.append(k * values[k - 1] - z * values[k])
+        return values
+
+    both = zip(tail, moments(u - tau), moments(u + tau), strict=False)
+    return mp.erfc(tau / mp.sqrt(2)) / 2 + mp.npdf(tau) * sum(r * u**k * (a - b) for k, (r, a, b) in enumerate(both))
+
+
+def test_all_three_kinds_of_variables_at_once():
+    rng = np.random.default_rng(0)
+    for trial in range(150):
+        m, (deviation, halfwidth) = int(rng.integers(1, 5)), 10 ** rng.uniform(-3, 3, 2)
+        profile = Profile(1.0, deviation**2, (power(1.0, m),), box(halfwidth))
+        widest = max(deviation, halfwidth, 1.0)
+        gaps = [0.0, rng.uniform(0, 5) * widest, abs(halfwidth + rng.uniform(-3, 3) * min(deviation, 1.0))]
+        with mp.workdps(400 if min(deviation, halfwidth) < 0.05 or widest > 20 else 120):
+            s = mp.sqrt(mp.mpf(deviation**2))
+            ends = [[mp.mpf(gap) + sign * mp.mpf(halfwidth) for sign in (-1, 1)] for gap in gaps]
+            truths = [(survival(m, 1, s, a) - survival(m, 1, s, b)) / (2 * mp.mpf(halfwidth)) for a, b in ends]
+        for gap, truth in zip(gaps, truths, strict=True):
+            if truth > 1e-14 * truths[0]:
+                value = profile(np.array([gap]))[0]
+                assert value == pytest.approx(float(truth), rel=3e-12), (trial, gap)
+
+
+def test_a_sum_that_loses_its_digits_is_refused():
+    with pytest.raises(TypeError, match="lose too many digits"):
+        Profile(1.0, 1e-20, (power(1.0, 1),), box(1e-8))
+    narrow = Profile(1.0, 1e-14, (power(1.0, 1),), box(1e-8))
+    assert narrow(np.array([1.0]))[0] == pytest.approx(np.exp(-1) / 2, rel=1e-12)
