@@ -2,21 +2,54 @@
 
 from . import kernels, noise
 from .embedding import Embedding, embed
+from .estimators import (
+    FKMSE,
+    KME,
+    MKME,
+    MMKME,
+    SKMSE,
+    VPMKME,
+    BayesianKernelMean,
+    KernelMean,
+    LikelihoodBandwidth,
+    MedianOfMeans,
+    likelihood_bandwidth,
+)
 from .expected import difference, expected, smoothed, support
+from .inference import TestResult, hsic_test, mmd_test
+from .io import load, save
 from .kernels.bandwidth import median_bandwidth
+from .linear_form import linear_form
 from .plan import Plan
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "FKMSE",
+    "KME",
+    "MKME",
+    "MMKME",
+    "SKMSE",
+    "VPMKME",
+    "BayesianKernelMean",
     "Embedding",
+    "KernelMean",
+    "LikelihoodBandwidth",
+    "MedianOfMeans",
     "Plan",
+    "TestResult",
     "difference",
     "embed",
     "expected",
+    "hsic_test",
     "kernels",
+    "likelihood_bandwidth",
+    "linear_form",
+    "load",
     "median_bandwidth",
+    "mmd_test",
     "noise",
+    "save",
     "smoothed",
     "support",
 ]

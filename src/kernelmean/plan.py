@@ -58,7 +58,7 @@ class Plan:
     >>> X = np.linspace(0.0, 1.0, 5)[:, None]
     >>> blocks = Gaussian(1.0).blocks(X, X)
     >>> Plan(threads=1).matmul(blocks, 5, 5, np.ones(5)).round(3)
-    array([4.24 , 4.58 , 4.7  , 4.58 , 4.24 ])
+    array([4.213, 4.576, 4.703, 4.576, 4.213])
     """
 
     block: tuple[int, int] = (256, 1024)

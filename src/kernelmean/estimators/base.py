@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._array import Array
@@ -21,6 +22,13 @@ from ..noise.base import Noise
 from ..noise.dirac import Dirac
 
 WIDE = 0.05  # θ² in units of the median squared distance, from which the noise is too small for a density
+
+
+def _density_exists(estimator: MeanEstimator) -> bool:
+    reason = estimator._no_density()
+    if reason:
+        raise AttributeError(f"this estimate has no density, {reason}")
+    return True
 
 
 class MeanEstimator(BaseEstimator):  # type: ignore[misc]
@@ -62,6 +70,11 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the estimated kernel mean μ(z) at the rows of ``Z``, shape (m,), in O(n m d) time."""
         return self.embedding_(self._check(Z))
 
+    @abstractmethod
+    def _no_density(self) -> str:
+        """Return why the options rule out a density and what to do, or nothing when they do not."""
+
+    @available_if(_density_exists)  # type: ignore[untyped-decorator]
     def score_samples(self, Z: Any) -> Array:
         r"""Return the log density of the marginalized estimate, :math:`\log Σ_i β_i v(z|x_i) / Σ_i β_i`.
 
@@ -75,10 +88,10 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        TypeError
-            When there is no noise: points have no density.
+        AttributeError
+            When there is no noise, or a filter that may make weights negative: there is no such method then.
         ValueError
-            When a variance is 0 or a weight negative.
+            When a variance was chosen to be 0.
 
         Warns
         -----
@@ -94,12 +107,12 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any = None) -> float:
         r"""Return how well the estimate fits new data; larger is better.
 
-        With a noise it is a density, and this is its mean log density at the rows of ``X``. Without, it is minus
+        With a density it is the mean log density at the rows of ``X``. Without, it is minus
         the mean squared distance :math:`|k(x, ·) - \hat μ|^2` in the RKHS, which compares estimates with the same
         kernel only: a wider kernel has smaller distances.
         """
         del y
-        if self._is_density():
+        if not self._no_density():
             return float(np.mean(self.score_samples(X)))
         X, mu = self._check(X), self.embedding_
         return float(2 * mu(X).mean() - mu @ mu - mu.kernel.diag(X).mean())
@@ -117,16 +130,11 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
             random_state = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
         return self.embedding_.sample(n_samples, random_state)
 
-    def _is_density(self) -> bool:
-        return not isinstance(self.noise_, Dirac)
-
     def _check(self, Z: Any) -> Array:
         check_is_fitted(self)
         return np.asarray(validate_data(self, Z, dtype=np.float64, reset=False))
 
     def _check_density(self) -> None:
-        if isinstance(self.noise_, Dirac):
-            raise TypeError("this estimate has no noise, so it has no density; fit with noise='diagonal', for example")
         covariance = getattr(self.noise_, "covariance", None)
         if covariance is not None and np.min(np.linalg.eigvalsh(self.noise_.matrices(self.n_features_in_))) <= 0:  # type: ignore[attr-defined]
             raise ValueError(
@@ -147,3 +155,10 @@ def _warn_if_wide(kernel: Kernel, points: Array) -> None:
             UserWarning,
             stacklevel=4,
         )
+
+
+def no_density_without_noise(noise: Any) -> str:
+    """Return why a missing noise leaves no density."""
+    if noise is None or isinstance(noise, Dirac):
+        return "since it has no noise; write KernelMean(noise='diagonal') or MMKME()"
+    return ""

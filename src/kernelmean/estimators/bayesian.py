@@ -97,6 +97,9 @@ class BayesianKernelMean(MeanEstimator):
         self.embedding_ = embed(X, kernel, weights=posterior.weights(self.strength_), noise=noise)
         self.bandwidth_ = getattr(kernel, "bandwidth", None)
 
+    def _no_density(self) -> str:
+        return "since its weights may be negative; use KernelMean(noise='diagonal')"
+
     def _smoothing(self, kernel: Kernel) -> float:
         if self.smoothing is not None:
             return float(check_positive(self.smoothing, "smoothing"))

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 from typing import Any, final
 
-from sklearn.utils.metaestimators import available_if
-
 from .._array import Array
 from ..embedding import embed
-from ..filters import Filter
+from ..filters import Filter, Scale, as_filter
 from ..noise.base import Noise
-from ..noise.dirac import Dirac
-from .base import MeanEstimator
+from .base import MeanEstimator, no_density_without_noise
 from .choose import choose
 from .density_bandwidth import likelihood_bandwidth
 from .options import Contraction, KernelLike, NoiseForm, check_options, make_kernel
-
-
-def _has_noise(estimator: KernelMean) -> bool:
-    if estimator.noise is None or isinstance(estimator.noise, Dirac):
-        raise AttributeError(
-            "an estimate without noise has no density, so there is no score_samples; write "
-            "KernelMean(noise='diagonal') or MMKME()"
-        )
-    return True
 
 
 @final
@@ -133,7 +121,7 @@ class KernelMean(MeanEstimator):
             )
         return likelihood_bandwidth(X, noise=self.noise).bandwidth
 
-    score_samples = available_if(_has_noise)(MeanEstimator.score_samples)
-
-    def _is_density(self) -> bool:
-        return self.noise is not None and not isinstance(self.noise, Dirac)
+    def _no_density(self) -> str:
+        if self.filter is not None and not isinstance(as_filter(self.filter), Scale):
+            return f"since {self.filter!r} may make weights negative; write filter=None or 'scale'"
+        return no_density_without_noise(self.noise)

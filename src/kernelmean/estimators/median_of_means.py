@@ -13,7 +13,7 @@ from ..expected import expected_blocks
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan import DEFAULT
-from .base import MeanEstimator
+from .base import MeanEstimator, no_density_without_noise
 from .options import KernelLike, make_kernel
 
 _TOLERANCE, _MOST = 1e-12, 1000
@@ -95,6 +95,9 @@ class MedianOfMeans(MeanEstimator):
         self.block_weights_ = geometric_median(gram)
         self.embedding_ = embed(X, kernel, weights=averages @ self.block_weights_, noise=noise)
         self.bandwidth_ = getattr(kernel, "bandwidth", None)
+
+    def _no_density(self) -> str:
+        return no_density_without_noise(self.noise)
 
 
 def geometric_median(gram: Array) -> Array:

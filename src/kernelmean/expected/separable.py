@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 
 from .._array import Array
-from .._rules import Rules
+from .._rules import NoClosedFormError, Rules
 from ..kernels.base import Kernel, Stationary
 from ..kernels.compose import Product
 from ..kernels.gaussian import Gaussian, check_axes
@@ -25,7 +25,7 @@ from ..noise.laplace import Laplace
 from ..noise.normal import Normal
 from ..noise.sums import IndependentSum
 from ..noise.uniform import Uniform
-from ._core import NoClosedFormError, difference_rules, smoothed, smoothed_rules
+from ._core import difference_rules, smoothed, smoothed_rules
 from .profiles import LaplacePowers, Profile, Smoothable, product_of_profiles, wendland
 
 Profiles = list[Smoothable]

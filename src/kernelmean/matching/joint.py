@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
@@ -34,9 +35,14 @@ class Descent:
     converged: bool
 
 
-def descend(objective: Objective, layout: Layout, start: Mixture, max_iter: int, watch: Watch | None = None) -> Descent:
-    """Minimise the objective from ``start`` by L-BFGS; ``watch(step, mixture)`` may end it by returning True."""
-    vector = layout.pack(start)
+def descend(
+    objective: Objective, layout: Layout, start: Mixture, max_iter: int, tol: float, watch: Watch | None = None
+) -> Descent:
+    """Minimise the objective from ``start`` by L-BFGS until a step gains less than ``tol`` of its size at the start.
+
+    ``watch(step, mixture)`` may end it by returning True.
+    """
+    vector: Any = layout.pack(start)
     if max_iter == 0:
         return Descent(start, np.array([objective(start).value]), True)
     first = objective(layout.unpack(vector)).value
@@ -53,6 +59,6 @@ def descend(objective: Objective, layout: Layout, start: Mixture, max_iter: int,
         if watch is not None and watch(len(path) - 1, layout.unpack(intermediate_result.x)):
             raise StopIteration
 
-    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "ftol": 1e-13, "gtol": 1e-9, "maxcor": 20}
+    options: Any = {"maxiter": max_iter, "maxfun": 20 * max_iter, "ftol": tol, "gtol": 1e-9, "maxcor": 20}
     result = minimize(function, vector, jac=True, method="L-BFGS-B", callback=after_step, options=options)
     return Descent(layout.unpack(result.x), np.array(path), bool(result.status != 1))

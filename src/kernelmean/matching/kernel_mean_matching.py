@@ -64,6 +64,8 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
     n_iter_no_change : int
         Give up when held-out scores have not improved for so many steps.
     max_iter : int
+    tol : float
+        A joint fit rests when a step lowers the objective by less than this share of its size at the start.
     n_init : int
         Starts, each from other k-means clusters; the best held-out score wins, or without one the lowest objective.
     kmeans_n_init : int
@@ -140,7 +142,8 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         early_stopping: bool = True,
         validation_fraction: float = 0.2,
         n_iter_no_change: int = 50,
-        max_iter: int = 1000,
+        max_iter: int = 2000,
+        tol: float = 1e-10,
         n_init: int = 1,
         kmeans_n_init: int = 10,
         random_state: Any = None,
@@ -159,6 +162,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.max_iter = max_iter
+        self.tol = tol
         self.n_init = n_init
         self.kmeans_n_init = kmeans_n_init
         self.random_state = random_state
@@ -262,6 +266,11 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return self._mixture.embedding(kernel or self.kernel_)
+
+    def start(self, X: Any, sample_weight: Any = None) -> Mixture:
+        """Return the prototypes from which a fit to the rows of ``X`` sets out (of the first start and first K)."""
+        recipe, grid, _ = self._prepare()
+        return recipe.start(Sample.of(check_points(X), sample_weight), *grid[0])
 
     def _prepare(self) -> tuple[Recipe, Grid, np.random.Generator]:
         """Check the options; return them as values, with the pairs of K and a seed to try, and a generator."""

@@ -71,6 +71,7 @@ class Recipe:
     variance_floor: float
     pooling: float
     max_iter: int
+    tol: float
     kmeans_n_init: int
     prototypes: Mixture | None
 
@@ -114,7 +115,8 @@ class Recipe:
             solution = solve_simplex_qp(gram, linear)
             return Descent(replace(start, weights=solution.weights), np.array([before, 2.0 * solution.value]), True)
         layout = Layout(self.covariance_type, len(start.weights), start.means.shape[1], floor)
-        return descend(Objective(target), layout, start, self.max_iter if n_iter is None else n_iter, watch)
+        limit = self.max_iter if n_iter is None else n_iter
+        return descend(Objective(target), layout, start, limit, self.tol, watch)
 
 
 RECIPE_OPTIONS = frozenset(field.name for field in fields(Recipe))
@@ -126,7 +128,7 @@ def make_recipe(n_components: Any, *, prototypes: Any, **options: Any) -> tuple[
     covariance_type = _check_word("covariance_type", options["covariance_type"], COVARIANCE_TYPES)
     counts = [int(K) for K in np.atleast_1d(np.asarray(n_components))]
     check_at_least_one(n_components=min(counts), max_iter=options["max_iter"], kmeans_n_init=options["kmeans_n_init"])
-    for name, zero in (("variance_floor", False), ("pooling", True)):
+    for name, zero in (("variance_floor", False), ("pooling", True), ("tol", True)):
         options[name] = float(check_positive(options[name], name, zero=zero))
     given = None
     if prototypes is not None:

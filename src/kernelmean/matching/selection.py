@@ -98,16 +98,17 @@ def recommended(X: Any, *, random_state: int = 0) -> list[KernelMeanMatching]:
             covariance_type=kind,
             variance_floor=floor,
             pooling=pooling,
+            kmeans_n_init=3,
             random_state=random_state,
         )
         for K in (1, 2, 3, 5, 10)
         for kind in ("diag", "tied", "full")
         for floor in (0.01, 0.03, 0.1)
         for pooling in ((0.0,) if kind == "tied" else (1.0, 10.0))
-        if K <= most
+        if most >= K
     ]
     joint = [
-        KernelMeanMatching(K, covariance_type=kind, variance_floor=floor, random_state=random_state)
+        KernelMeanMatching(K, covariance_type=kind, variance_floor=floor, kmeans_n_init=3, random_state=random_state)
         for K in (5, 10, 20)
         for kind in ("spherical", "diag")
         for floor in (0.01, 0.1)

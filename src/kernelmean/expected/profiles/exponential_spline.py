@@ -52,17 +52,15 @@ class _Part:
 
     def add(self, gap: Array, value: Array) -> None:
         """Add the integral over the piece to ``value``: left of ``gap``, right of it, or around it."""
-        start, stop = self.piece.start, self.piece.stop
-        for where, near, polynomial in (
-            (gap >= stop, stop, self.piece.from_stop),
-            (gap <= start, start, self.piece.from_start),
-        ):
+        piece, to_start, to_stop = self.piece, self.piece.start.minus(gap), self.piece.stop.minus(gap)
+        for beyond, polynomial in ((-to_stop, piece.from_stop), (to_start, piece.from_start)):
+            where = beyond >= 0
             if where.any():
-                distance = np.abs(gap[where] - near) / self.scale
+                distance = beyond[where] / self.scale
                 value[where] += np.exp(-distance) * horner(self._aside(polynomial), distance)
-        inside = (start < gap) & (gap < stop)
+        inside = (to_start < 0) & (to_stop > 0)
         if inside.any():
-            value[inside] += self._around(gap[inside])
+            value[inside] += self._around(-to_start[inside], to_stop[inside])
 
     @cached_property
     def _width(self) -> float:
@@ -79,12 +77,11 @@ class _Part:
             for j in range(len(self.density))
         ]
 
-    def _around(self, gap: Array) -> Array:
-        """Integrate to both sides of ``gap``, with the polynomial expanded there in units of its width."""
-        left, right = (gap - self.piece.start) / self.scale, (self.piece.stop - gap) / self.scale
-        sides = [self._half(x, len(self.piece.from_stop)) for x in (left, right)]
-        place = (self.piece.stop - gap) / self.piece.width
-        value = np.zeros_like(gap)
+    def _around(self, left: Array, right: Array) -> Array:
+        """Integrate over both sides, with the polynomial expanded between them in units of its width."""
+        sides = [self._half(x / self.scale, len(self.piece.from_stop)) for x in (left, right)]
+        place = right / self.piece.width
+        value = np.zeros_like(right)
         for k, (toward_start, toward_stop) in enumerate(zip(*sides, strict=True)):
             later = enumerate(self.piece.from_stop[k:], start=k)
             derivative = horner([math.comb(j, k) * c for j, c in later], place)

@@ -12,7 +12,7 @@ from numpy.polynomial.legendre import leggauss
 from ..._array import Array
 from .exponential import horner
 from .half_line import normal_density, tail_moments
-from .spline import Piece, Spline
+from .spline import Knot, Piece, Spline
 
 # Pieces up to this many standard deviations wide take the quadrature rule, wider ones their closed form.
 _NARROW = 1.5
@@ -34,12 +34,12 @@ class SplineWithNormal:
     def __call__(self, gap: Array) -> Array:
         """Return the density at ``gap`` ≥ 0."""
         value = np.zeros_like(gap)
-        for node, weight in self._nodes:
-            value += weight * normal_density((gap - node) / self.deviation)
+        for knot, offset, weight in self._nodes:
+            value += weight * normal_density((knot.minus(gap) - offset) / self.deviation)
         for piece in self._wide:
-            inside = (piece.start <= gap) & (gap < piece.stop)
+            inside = piece.holds(gap)
             if inside.any():
-                value[inside] += horner(self._averaged(piece), (piece.stop - gap[inside]) / piece.width)
+                value[inside] += horner(self._averaged(piece), piece.stop.minus(gap[inside]) / piece.width)
         for knot, jumps in self._knots:
             value += self._beyond(knot, jumps, gap)
         return value
@@ -49,16 +49,16 @@ class SplineWithNormal:
         return [piece for piece in self.spline.pieces if piece.width > _NARROW * self.deviation]
 
     @cached_property
-    def _nodes(self) -> list[tuple[float, float]]:
-        """The quadrature nodes of all narrow pieces, with the polynomial in the weights."""
-        rule = []
+    def _nodes(self) -> list[tuple[Knot, float, float]]:
+        """The quadrature nodes of all narrow pieces, left of their right ends, with the polynomial in the weights."""
+        rule: list[tuple[Knot, float, float]] = []
         for piece in self.spline.pieces:
             ratio = piece.width / self.deviation
             if ratio <= _NARROW:
                 x, weights = leggauss(8 + math.ceil(4 * ratio))
                 backward = (1 - x) / 2
                 masses = ratio / 2 * weights * horner(piece.from_stop, backward)
-                rule += list(zip(piece.stop - piece.width * backward, masses, strict=True))
+                rule += [(piece.stop, y * piece.width, mass) for y, mass in zip(backward, masses, strict=True)]
         return rule
 
     def _averaged(self, piece: Piece) -> list[float]:
@@ -72,9 +72,9 @@ class SplineWithNormal:
         return averaged
 
     @cached_property
-    def _knots(self) -> list[tuple[float, list[float]]]:
+    def _knots(self) -> list[tuple[Knot, list[float]]]:
         """The ends of wide pieces, and what the polynomial in (t - knot)/s gains there."""
-        jumps: dict[float, list[float]] = {}
+        jumps: dict[Knot, list[float]] = {}
         for piece in self._wide:
             ratio = self.deviation / piece.width
             for knot, coefficients, step in (
@@ -87,9 +87,9 @@ class SplineWithNormal:
                     gained[k] += sign * c * step**k
         return list(jumps.items())
 
-    def _beyond(self, knot: float, jumps: list[float], gap: Array) -> Array:
+    def _beyond(self, knot: Knot, jumps: list[float], gap: Array) -> Array:
         """Integrate the gained polynomial over the side of ``knot`` away from ``gap``."""
-        z = (knot - gap) / self.deviation
+        z = knot.minus(gap) / self.deviation
         side = np.where(z > 0, 1.0, -1.0)
         np.abs(z, out=z)
         coefficients = [jump if k % 2 else jump * side for k, jump in enumerate(jumps)]

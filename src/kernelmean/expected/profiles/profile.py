@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from ..._array import Array
-from .._core import NoClosedFormError
+from ..._rules import NoClosedFormError
 from .exponential import LaplacePowers, sum_of_laws
 from .exponential_normal import BoxWithBoth, density_with_normal
 from .exponential_spline import SplineWithExponential

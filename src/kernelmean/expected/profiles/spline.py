@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,15 +18,36 @@ from .exponential import horner
 _Powers = tuple[tuple[Fraction, tuple[Fraction, ...]], ...]
 
 
+class Knot(NamedTuple):
+    """A point as a float and what its rounding left, so that small distances from it are exact."""
+
+    value: float
+    rest: float
+
+    def minus(self, gap: Array) -> Array:
+        """Return the point minus ``gap``."""
+        return (self.value - gap) + self.rest
+
+    @classmethod
+    def at(cls, numerator: int, denominator: int) -> Knot:
+        """Split a fraction."""
+        value = numerator / denominator
+        return cls(value, float(Fraction(numerator, denominator) - Fraction(value)))
+
+
 @dataclass(frozen=True)
 class Piece:
     """One polynomial on [start, stop], as coefficients of (stop - t)^k / width^k and of (t - start)^k / width^k."""
 
-    start: float
-    stop: float
+    start: Knot
+    stop: Knot
     width: float
     from_stop: tuple[float, ...]
     from_start: tuple[float, ...]
+
+    def holds(self, gap: Array) -> Array:
+        """Whether start ≤ gap < stop."""
+        return (self.start.minus(gap) <= 0) & (self.stop.minus(gap) > 0)
 
 
 @dataclass(frozen=True)
@@ -89,8 +111,8 @@ class Spline:
         for index, ((start, _), (stop, _)) in enumerate(pairwise(whole)):
             active, width = whole[: index + 1], stop - start
             yield Piece(
-                start / unit,
-                stop / unit,
+                Knot.at(start, unit),
+                Knot.at(stop, unit),
                 width / unit,
                 from_stop=_taylor(active, stop, -width, divisor),
                 from_start=_taylor(active, start, width, divisor),
@@ -100,9 +122,9 @@ class Spline:
         """Return the density at ``gap`` ≥ 0."""
         value = np.zeros_like(gap)
         for piece in self.pieces:
-            inside = (piece.start <= gap) & (gap < piece.stop)
+            inside = piece.holds(gap)
             if inside.any():
-                value[inside] = horner(piece.from_stop, (piece.stop - gap[inside]) / piece.width)
+                value[inside] = horner(piece.from_stop, piece.stop.minus(gap[inside]) / piece.width)
         return value
 
 
