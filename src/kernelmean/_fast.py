@@ -5,6 +5,7 @@ Importing this module imports numba (the extra ``fast``); :mod:`kernelmean.plan`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from numba import njit, types
 from numba.extending import overload
 
 from ._array import Array
-from ._tiles import TileSums
 from .kernels.distances import recentered
 from .kernels.gaussian import ExponentialBlocks
 
@@ -27,7 +27,7 @@ _POWER_32 = tuple(map(np.float32, (0.00015453163, 0.0013390863, 0.009618083, 0.0
 _FLOAT32_REACH = 20.0
 
 
-def tile_sums(blocks: ExponentialBlocks, weights: Array) -> TileSums:
+def tile_sums(blocks: ExponentialBlocks, weights: Array) -> Callable[[slice, slice, bool], tuple[Array, Array]]:
     """Prepare ``f(i, j, mirrored)``: the tile times weights[j], and its transpose times weights[i] where asked.
 
     The factor of ``blocks`` is left out; ``weights`` has shape (m, k), and every column evaluates the tile again.

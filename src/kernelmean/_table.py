@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, final
+from typing import Any, final
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -14,7 +14,6 @@ import numpy.typing as npt
 from ._array import Array, IntArray
 from ._validate import check_points
 
-Missing = Literal["error", "drop"]
 _LARGEST_EXACT = 2**53
 _LISTED = 8
 _MEND_MISSING = "drop such rows with missing='drop' (--missing drop) or fill them first"
@@ -61,6 +60,11 @@ class Table:
     def take(self, rows: Any) -> Table:
         """Return the table of some rows: a slice, indices, or a mask."""
         return Table(self.values[rows], self.names)
+
+    def constant(self) -> tuple[IntArray, tuple[str, ...]]:
+        """Return the indices of the columns that vary, and the names of those that do not."""
+        varies = np.ptp(self.values, axis=0) > 0
+        return np.flatnonzero(varies), tuple(name for name, v in zip(self.names, varies, strict=True) if not v)
 
 
 @final
@@ -120,7 +124,7 @@ class Frame:
             mask &= ~missing_cells(column)
         return mask
 
-    def to_table(self, missing: Missing = "error") -> Table:
+    def to_table(self, missing: str = "error") -> Table:
         """Return the numbers as a `Table`.
 
         Parameters
@@ -169,7 +173,7 @@ class Frame:
         return found
 
 
-def as_table(X: Any, name: str = "X", *, missing: Missing = "error") -> Table:
+def as_table(X: Any, name: str = "X", *, missing: str = "error") -> Table:
     """Return numbers with column names from a data frame, an array, or a `Table`.
 
     Parameters

@@ -10,15 +10,16 @@ import numpy as np
 
 from ._array import Array, RngLike, as_rng
 from ._table import Table, as_table, count, listed
-from .estimators import KME, MKME, MMKME
+from .estimators import MKME, MMKME
 from .expected import difference, smoothed
 from .inference import TestResult, mmd_test
 from .kernels import Gaussian, Kernel
 from .kernels.bandwidth import Bandwidth, bandwidth_from
 from .noise import Noise, Normal
 
-ESTIMATORS = {"kme": KME, "mkme": MKME, "mmkme": MMKME}
-"""What the test can be based on: estimators whose noise turns the kernel into another kernel."""
+NOISY = {"mkme": MKME, "mmkme": MMKME}
+ESTIMATORS = ("kme", *NOISY)
+"""What the test can be based on: no noise, or a noise that turns the kernel into another kernel."""
 
 Progress = Callable[[str, int, int], None]
 """Called with what comes next, the steps done, and the steps in all."""
@@ -222,7 +223,7 @@ class _Test:
             X,
             Y,
             kernel=Gaussian(theta),
-            estimator=self._smoothed,
+            estimator="kme" if self.estimator == "kme" else self._smoothed,
             n_resamples=n_resamples or self.n_resamples,
             rng=rng,
             n_jobs=self.n_jobs,
@@ -236,7 +237,7 @@ class _Test:
 
     def _smoothed(self, points: Array, kernel: Kernel) -> tuple[Kernel, Noise]:
         """Return the kernel with independent noise on both sides, the noise fitted to the pooled points."""
-        noise = ESTIMATORS[self.estimator](kernel).fit(points).noise_
+        noise = NOISY[self.estimator](kernel).fit(points).noise_
         return smoothed(kernel, difference(noise, noise), points.shape[1]), noise
 
 
@@ -247,14 +248,11 @@ def _informative(A: Table, B: Table, names: tuple[str, str]) -> tuple[Table, Tab
     for table, name in zip((A, B), names, strict=True):
         if len(table) < 2:
             raise ValueError(f"{name} has {count(len(table), 'row')}; a comparison needs at least 2 in each table")
-    pooled = np.concatenate([A.values, B.values])
-    varies = np.ptp(pooled, axis=0) > 0
-    if not varies.any():
+    kept, constant = Table(np.concatenate([A.values, B.values]), A.names).constant()
+    if not len(kept):
         raise ValueError(
             f"every column of {names[0]} and {names[1]} is constant and the same in both; there is nothing to compare"
         )
-    kept = np.flatnonzero(varies)
-    constant = tuple(name for name, varying in zip(A.names, varies, strict=True) if not varying)
     return A.columns(kept), B.columns(kept), constant
 
 

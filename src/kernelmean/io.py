@@ -62,6 +62,8 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
     tree = encode(value, arrays)
     header = {"format": FORMAT, "version": VERSION, "columns": list(columns), "arrays": len(arrays), "value": tree}
     target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to save {target.name!r} in; make it first")
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("xb") as file:

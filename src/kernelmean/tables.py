@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._table import Frame, Missing, Table, as_frame, as_table, check_names, count, listed
+from ._table import Frame, Table, as_frame, as_table, check_names, count, listed
 from .datasets import BUILT_IN
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def read_table(
     *,
     columns: Iterable[str] | None = None,
     drop: Iterable[str] = (),
-    missing: Missing = "error",
+    missing: str = "error",
 ) -> Table:
     """Return the numbers of a CSV file, a Parquet file, or a built-in table, with their column names.
 

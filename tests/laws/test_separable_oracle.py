@@ -9,14 +9,8 @@ from numpy.polynomial.legendre import leggauss
 
 from kernelmean.expected import difference, smoothed
 from kernelmean.expected.separable import fused_separable, separable_pairs
-from kernelmean.kernels import Gaussian
-from kernelmean.kernels.laplacian import Laplacian
-from kernelmean.kernels.matern import Matern
-from kernelmean.kernels.wendland import Wendland
-from kernelmean.noise import Normal
-from kernelmean.noise.laplace import Laplace
-from kernelmean.noise.sums import IndependentSum
-from kernelmean.noise.uniform import Uniform
+from kernelmean.kernels import Gaussian, Laplacian, Matern, Wendland
+from kernelmean.noise import IndependentSum, Laplace, Normal, Uniform
 
 DRAWS = 60  # of the widths, and four differences for each
 GRID = np.array([0, 2**-4, 2**-3, 0.25, 0.5, 1, 1.5, *range(2, 44, 2), 48, 56, 64, 80, 100])

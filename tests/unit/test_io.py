@@ -134,7 +134,7 @@ class TestSaving:
         assert list(path.parent.iterdir()) == [path]
 
     def test_a_folder_that_is_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(FileNotFoundError):
+        with pytest.raises(FileNotFoundError, match="there is no folder"):
             save(KERNELS[0], tmp_path / "no" / "mean.npz")
 
 

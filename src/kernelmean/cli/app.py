@@ -1,30 +1,190 @@
-"""The commands: what they take, and whom they call."""
+"""The commands: what they take, whom they call, and where the output goes."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from .. import __version__
-from .._table import Missing
+from ..comparison import compare as compare_tables
+from ..fits import fit_all
+from ..io import load, read_columns, save
+from . import show
 from .errors import guarded
 from .inputs import ROW_LIMIT, Reading, read_one, read_pair
+from .progress import progress
 
 app = typer.Typer(
     name="kernelmean",
-    help="""Kernel mean embeddings on tables: do two data sets differ, where, and what describes one best?
-
-    Tables are CSV or Parquet files, or built-in: wine, breast_cancer (wbdc), iris, diabetes, digits, eckerle4.
-    """,
-    epilog="Start with: kernelmean compare wine --by target --groups 0,1",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Columns = Annotated[list[str] | None, typer.Option(help="Use these columns only: a,b, or the option repeated.", metavar="NAMES")]
+Source = "A CSV or Parquet file, or a built-in table: wine, wbdc, iris, diabetes, digits, eckerle4."
+Columns = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Use only these columns: a,b.")]
+Drop = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Leave these columns out: a,b.")]
+Missing = Annotated[str, typer.Option(metavar="error|drop", help="What to do with rows that have a blank cell.")]
+MaxRows = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=2,
+        help=f"Use at most N random rows of a table. Needed for tables of more than {ROW_LIMIT} rows.",
+    ),
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same output.")]
+Bandwidth = Annotated[
+    str,
+    typer.Option(metavar="RULE|NUMBER", help="Of the kernel: median, median-unsquared, silverman, scott, or a number."),
+]
+Scale = Annotated[
+    bool,
+    typer.Option("--scale/--no-scale", help="Divide every column by its standard deviation, or leave it as it is."),
+]
+Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all numbers as JSON; - is the screen.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line only, and no progress.")]
+
+
+def _examples(*lines: str) -> str:
+    """Return an epilog whose lines stay lines."""
+    return "\n\n".join(("For example:", *lines))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    return guarded(lambda: app(args=None if arguments is None else list(arguments), standalone_mode=False))
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"kernelmean {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog="Start with:  kernelmean compare wine --by target --groups 0,1")
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Compare tables by their kernel means: do two data sets differ, and in which columns."""
+
+
+@app.command(
+    epilog=_examples(
+        "kernelmean compare before.csv after.csv",
+        "kernelmean compare trial.parquet --by arm --groups placebo,drug --drop id",
+        "kernelmean compare wine --by target --groups 0,1 --json result.json",
+    )
+)
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help=Source)],
+    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other table; or split A with --by.")] = None,
+    by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Split A into groups by this column.")] = None,
+    groups: Annotated[str | None, typer.Option(metavar="X,Y", help="The two groups, when there are more.")] = None,
+    estimator: Annotated[str, typer.Option(metavar="NAME", help="mmkme, mkme or kme.")] = "mmkme",
+    bandwidth: Bandwidth = "median",
+    scale: Scale = True,
+    resamples: Annotated[int, typer.Option(metavar="N", min=1, help="Permutations of the joint test.")] = 999,
+    columns: Columns = None,
+    drop: Drop = None,
+    missing: Missing = "error",
+    max_rows: MaxRows = None,
+    seed: Seed = 0,
+    json_path: Json = None,
+    quiet: Quiet = False,
+) -> None:
+    """Test whether two tables come from the same law, and show which columns tell."""
+    first, second = read_pair(a, b, by, groups, _reading(columns, drop, missing, max_rows, seed))
+    with progress(quiet) as report:
+        result = compare_tables(
+            first.table,
+            second.table,
+            names=(first.name, second.name),
+            estimator=estimator,
+            bandwidth=_bandwidth(bandwidth),
+            scale=scale,
+            n_resamples=resamples,
+            rng=seed,
+            n_jobs=-1,
+            progress=report,
+        )
+    notes = (*first.notes, *second.notes, *result.notes)
+    _put(show.comparison(result), notes, quiet, {**result.as_dict(), "seed": seed}, json_path)
+
+
+@app.command(
+    epilog=_examples(
+        "kernelmean estimate wine --drop target",
+        "kernelmean estimate data.csv --save mean.npz --estimator mmkme",
+    )
+)
+def estimate(
+    data: Annotated[str, typer.Argument(metavar="DATA", help=Source)],
+    save_path: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE", help="Save an estimate, in the units of DATA.")
+    ] = None,
+    estimator: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The estimate to save: by default that of the lowest score.")
+    ] = None,
+    bandwidth: Bandwidth = "median",
+    scale: Scale = True,
+    columns: Columns = None,
+    drop: Drop = None,
+    missing: Missing = "error",
+    max_rows: MaxRows = None,
+    seed: Seed = 0,
+    json_path: Json = None,
+    quiet: Quiet = False,
+) -> None:
+    """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
+    source = read_one(data, _reading(columns, drop, missing, max_rows, seed))
+    with progress(quiet) as report:
+        fits = fit_all(source.table, bandwidth=_bandwidth(bandwidth), scale=scale, progress=report)
+    notes = [*source.notes, *fits.notes]
+    if save_path is not None:
+        name = estimator or fits.best
+        save(fits.embedding(name), save_path, columns=fits.table.names)
+        notes.append(f"{name} saved to {save_path}")
+    _put(show.fits(fits, source.name), notes, quiet, {**fits.as_dict(), "seed": seed}, json_path)
+
+
+@app.command(epilog=_examples("kernelmean info mean.npz"))
+def info(file: Annotated[Path, typer.Argument(metavar="FILE", help="What estimate --save wrote.")]) -> None:
+    """Show what is in a saved embedding."""
+    print("\n".join(show.saved(load(file), read_columns(file))))
+
+
+def _reading(
+    columns: list[str] | None, drop: list[str] | None, missing: str, max_rows: int | None, seed: int
+) -> Reading:
+    return Reading(tuple(columns or ()), tuple(drop or ()), missing, max_rows, seed)
+
+
+def _bandwidth(text: str) -> Any:
+    """Return a number, or the name of a rule as it is."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _put(
+    lines: Sequence[str], notes: Sequence[str], quiet: bool, content: dict[str, Any], json_path: str | None
+) -> None:
+    """Print the lines (with ``quiet`` the first), and write JSON where it was asked for: "-" prints it instead."""
+    if json_path is not None:
+        content = {**content, "notes": list(notes), "version": __version__}
+        text = json.dumps(content, indent=2, allow_nan=False)
+        if json_path == "-":
+            print(text)
+            return
+        Path(json_path).write_text(text + "\n", encoding="utf-8")
+    print("\n".join(lines[:1] if quiet else [*lines, *show.notes(notes)]))

@@ -22,15 +22,17 @@ def guarded(run: Callable[[], int | None]) -> int:
             if os.environ.get(DEBUG):
                 raise
             code, text = explain(error)
-            print(f"kernelmean: {one_line(text)}", file=sys.stderr)
+            if text:
+                print(f"kernelmean: {one_line(text)}", file=sys.stderr)
             return code
 
 
 def explain(error: Exception) -> tuple[int, str]:
     """Return the exit code and the text for an error."""
     format_message = getattr(error, "format_message", None)
-    if format_message is not None:  # an error of the option parser
-        return BAD_INPUT, f"{format_message().rstrip('.')}; see kernelmean --help"
+    if format_message is not None:  # of the option parser, which has shown help itself when it says nothing
+        text = format_message().rstrip(".")
+        return BAD_INPUT, f"{text}; see kernelmean --help" if text else ""
     if isinstance(error, OSError) and error.strerror:
         return BAD_INPUT, f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):

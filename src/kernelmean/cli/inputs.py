@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._table import Frame, Missing, Table, count
+from .._table import Frame, Table, count
 from ..tables import match_columns, read_frame, split_frame
 
-ROW_LIMIT = 10_000
+ROW_LIMIT = 5000
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Reading:
 
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
-    missing: Missing = "error"
+    missing: str = "error"
     max_rows: int | None = None
     seed: int = 0
 

@@ -53,7 +53,9 @@ class SmoothedSeparable(Separable):
     Notes
     -----
     O(n m d) time with a constant of 10 to 100 exponentials, O(n m) memory. Relative error of a value about 1e-12,
-    also in the tails, for widths of kernel and noise up to a factor 10⁶ apart.
+    also in the tails, for widths of kernel and noise up to a factor 10⁶ apart. Positive semi-definite when the noise
+    is Normal, Laplace, or the difference of two copies of one law; under a single Uniform noise (one noisy side)
+    it need not be, as that law's characteristic function changes sign.
 
     Examples
     --------

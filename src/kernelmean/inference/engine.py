@@ -7,105 +7,54 @@ The rule of ``scheme="auto"``, by sizes alone, so that neither units nor install
    ("gather"): the textbook test, within milliseconds.
 3. Otherwise "cyclic": rotations of shuffled blocks, evaluated on low-rank factors where a pivoted Cholesky finds a
    rank at which that costs less, else on tiles. Both give the same p-value: they sum over the same relabelings.
-4. Two samples of more than 8000 rows take "blocks" instead, one pass over the Gram matrix, unless 1000 scattered rows
-   show that the rank of every kernel is low.
+4. Two samples of more than 8000 rows together: "cyclic-low-rank" where factors within the memory limit are found, else
+   "blocks", one pass over the Gram matrix.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, final
+from contextlib import suppress
 
 import numpy as np
 from joblib import cpu_count
 
-from .._array import Array, RngLike, as_rng
+from .._array import RngLike, as_rng
 from .._tiles import serial_blas
+from .._validate import check_positive
+from .factored import LowRankError
+from .null import Null
 from .problem import Problem
-from .schemes import SCHEMES, Resources, Scheme, Shape, count_all
+from .schemes import SCHEMES, Scheme, count_all
+from .sizes import MIB, Resources, Shape
 
-GIB = 2**30
 _GEMM_ROWS = 400
 _GATHER_PAIRS = 32
 _BLOCKS_ROWS = 8000
 
 
-@final
-@dataclass(frozen=True)
-class Null:
-    """The statistics of all kernels under the same relabelings.
-
-    Attributes
-    ----------
-    values : array of shape (m, P)
-        One row per pair of kernels; the first column is the observed arrangement.
-    tolerance : array of shape (m,)
-        What counts as a tie.
-    statistic_name : str
-        What the values are.
-    scheme : str
-        Which relabelings, and how they were evaluated.
-    memory : float
-        The estimate in bytes that was made beforehand.
-    """
-
-    values: Array
-    tolerance: Array
-    statistic_name: str
-    scheme: str
-    memory: float
-
-    @property
-    def pvalues(self) -> Array:
-        """Return #{T_π ≥ T_observed - tolerance} / P for every pair, the observed arrangement counted."""
-        return np.asarray((self.values >= self.values[:, :1] - self.tolerance[:, None]).mean(axis=1))
-
-    def outcome(self, pair: int) -> dict[str, Any]:
-        """Return what a result holds of one pair of kernels, as keyword arguments of ``TestResult``."""
-        return {
-            "statistic": float(self.values[pair, 0]),
-            "pvalue": float(self.pvalues[pair]),
-            "null_distribution": self.values[pair, 1:],
-            "tolerance": float(self.tolerance[pair]),
-            "statistic_name": self.statistic_name,
-            "scheme": self.scheme,
-            "memory": self.memory,
-        }
-
-
-def choose(shape: Shape, name: str = "auto", memory: float = GIB, n_jobs: int = 1) -> Scheme:
+def choose(shape: Shape, name: str) -> Scheme:
     """Return the scheme of that name, or the one that the rule picks; raise when it cannot serve the call."""
-    scheme = SCHEMES.get(_automatic(shape) if name == "auto" else name)
+    scheme = SCHEMES.get(automatic(shape) if name == "auto" else name)
     if scheme is None:
         raise ValueError(f"scheme is {name!r}; pass 'auto' or one of {', '.join(map(repr, SCHEMES))}")
     obstacle = scheme.obstacle(shape)
     if obstacle:
         raise ValueError(f"scheme {name!r} does not fit: {obstacle}")
-    needed = scheme.memory(shape, n_jobs)
-    if needed > memory:
-        raise MemoryError(
-            f"scheme {scheme.name!r} needs about {needed / 2**20:.0f} MiB for {shape.n} rows, the limit is "
-            f"{memory / 2**20:.0f} MiB; pass memory={int(np.ceil(needed))}, or fewer threads, kernels or resamples"
-        )
     return scheme
 
 
-def _automatic(shape: Shape) -> str:
+def automatic(shape: Shape) -> str:
     """Return the name that the rule in this module's docstring picks."""
-    if count_all(shape) <= shape.n_resamples + 1:
+    if count_all(shape, shape.n_resamples + 1) <= shape.n_resamples + 1:
         return "exact"
     if shape.n <= (_GATHER_PAIRS if shape.first is None else _GEMM_ROWS):
         return "gather" if shape.first is None else "gemm"
-    return "cyclic"
-
-
-def _is_large(shape: Shape) -> bool:
-    return shape.n > _BLOCKS_ROWS and SCHEMES["blocks"].obstacle(shape) is None
+    return "blocks" if shape.n > _BLOCKS_ROWS and SCHEMES["blocks"].obstacle(shape) is None else "cyclic"
 
 
 def permutation_null(
     problem: Problem,
-    shape: Shape,
+    n_resamples: int,
     *,
     scheme: str = "auto",
     rng: RngLike = None,
@@ -113,26 +62,36 @@ def permutation_null(
     memory: float | None = None,
 ) -> Null:
     """Return the statistics of all pairs of kernels under one set of relabelings."""
-    if shape.n_resamples < 1 or shape.n_resamples != int(shape.n_resamples):
-        raise ValueError(f"n_resamples is {shape.n_resamples!r}; a whole number from 1 is needed, such as 999")
-    limit, jobs = GIB if memory is None else memory, count_jobs(n_jobs)
-    chosen = choose(shape, scheme, limit, jobs)
+    if n_resamples < 1 or n_resamples != int(n_resamples):
+        raise ValueError(f"n_resamples is {n_resamples!r}; a whole number from 1 is needed, such as 999")
+    shape, resources = problem.shape(int(n_resamples)), _resources(n_jobs, memory)
+    generator = as_rng(rng)
+    chosen = choose(shape, scheme)
     with serial_blas:
-        if scheme == "auto" and chosen.name == "cyclic" and _is_large(shape) and not problem.left.is_low_rank():
-            chosen = choose(shape, "blocks", limit, jobs)
-        sums = chosen.sums(problem, Resources(shape.n_resamples, as_rng(rng), jobs, limit))
+        if scheme == "auto" and chosen.name == "blocks":
+            with suppress(LowRankError):
+                return _run(SCHEMES["cyclic-low-rank"], problem, shape, generator, resources)
+        return _run(chosen, problem, shape, generator, resources)
+
+
+def _run(scheme: Scheme, problem: Problem, shape: Shape, rng: np.random.Generator, resources: Resources) -> Null:
+    needed = scheme.memory(shape, resources)
+    if needed > resources.memory:
+        raise MemoryError(
+            f"scheme {scheme.name!r} may need {needed / MIB:.0f} MiB for {shape.n} rows, the limit is "
+            f"{resources.memory / MIB:.0f} MiB; pass memory={int(np.ceil(needed))}, or fewer threads or kernels"
+        )
+    sums = scheme.sums(problem, shape.n_resamples, rng, resources)
     values = problem.statistic(sums)
-    tolerance = problem.statistic.tolerance(values, sums)
-    return Null(values, tolerance, problem.statistic.name, chosen.name, chosen.memory(shape, jobs))
+    return Null(values, problem.statistic.tolerance(values, sums), problem.statistic.name, scheme.name, needed)
 
 
-def count_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads: None is one, a negative number counts from all cores."""
+def _resources(n_jobs: int | None, memory: float | None) -> Resources:
+    """Return threads (None is one, a negative number counts from all cores) and bytes (None is 1 GiB)."""
     if n_jobs == 0:
         raise ValueError("n_jobs is 0; pass 1 for one thread, -1 for all cores")
-    if n_jobs is None or n_jobs > 0:
-        return n_jobs or 1
-    return max(1, cpu_count() + 1 + n_jobs)
+    jobs = 1 if n_jobs is None else n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
+    return Resources(jobs) if memory is None else Resources(jobs, float(check_positive(memory, "memory")))
 
 
 def memory_estimate(
@@ -143,8 +102,12 @@ def memory_estimate(
     kernels: tuple[int, int] = (1, 1),
     scheme: str = "auto",
     n_jobs: int | None = None,
+    memory: float | None = None,
 ) -> tuple[str, float]:
-    """Return the scheme that a call will use, and the bytes it will need, without running it.
+    """Return the scheme that a call will use, and the bytes it will need at most, without running it.
+
+    Where the rule first tries low-rank factors, whose rank only the data tell, the bytes are those of the highest
+    rank within the limit.
 
     Parameters
     ----------
@@ -152,17 +115,17 @@ def memory_estimate(
         The rows of two samples, or the number of pairs.
     dim : int
         Columns; for independence those of X and Y together.
-    n_resamples, kernels, scheme, n_jobs
+    n_resamples, kernels, scheme, n_jobs, memory
         As in the tests; ``kernels`` says how many are on the left and on the right.
 
     Examples
     --------
-    >>> name, needed = memory_estimate((100_000, 100_000), 20)
+    >>> name, needed = memory_estimate((3000,), 4)
     >>> name, needed < 2**30
     ('cyclic', True)
     """
-    first = sizes[0] if len(sizes) == 2 else None
-    shape = Shape(sum(sizes), dim, n_resamples, first, kernels)
-    jobs = count_jobs(n_jobs)
-    chosen = choose(shape, scheme, float("inf"), jobs)
-    return chosen.name, chosen.memory(shape, jobs)
+    shape = Shape(sum(sizes), dim, n_resamples, sizes[0] if len(sizes) == 2 else None, kernels)
+    resources = _resources(n_jobs, memory)
+    chosen = choose(shape, scheme)
+    tried = [chosen, SCHEMES["cyclic-low-rank"]] if scheme == "auto" and chosen.name == "blocks" else [chosen]
+    return chosen.name, max(each.memory(shape, resources) for each in tried)

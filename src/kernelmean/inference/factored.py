@@ -10,7 +10,10 @@ import numpy as np
 from .._array import Array
 from .low_rank import Factor
 from .problem import Problem
+from .sizes import MIB, Shape
 from .statistics import Sums
+
+CHUNK_BYTES = 48 * MIB
 
 
 @final
@@ -35,12 +38,6 @@ class Factored:
         traces = (np.array([np.vdot(rows, rows) for rows in side]) for side in (self.left, self.right))
         left, right = (trace[index] for trace, index in zip(traces, self.problem.index, strict=True))
         return Sums(pairs, diagonal, left, right)
-
-    @property
-    def ranks(self) -> str:
-        """Say how many pivots were needed."""
-        ranks = sorted({len(rows) for rows in self.left + ([] if self.problem.two_samples else self.right)})
-        return f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {ranks[0]} to {ranks[-1]}"
 
 
 def squared_columns(rows: Array) -> Array:
@@ -68,13 +65,27 @@ def _center(factor: Factor) -> Array:
     return rows
 
 
-def required_factors(problem: Problem, memory: float) -> Factored:
-    """Factor both sides within the memory, or raise with what to write instead."""
-    cap = int(memory / (8 * problem.n * (problem.left.count + problem.right.count)))
-    found, _, others = split(problem, cap)
-    if found is None or others:
-        raise ValueError(
-            f"a Gram matrix over {problem.n} rows has more than {min(cap, problem.n)} significant directions, which is "
-            "what fits into the memory limit; use scheme='cyclic' or 'auto', or pass a larger memory"
+@final
+class LowRankError(ValueError):
+    """A Gram matrix is not of a rank whose factor fits the memory."""
+
+    def __init__(self, n: int, rank: int) -> None:
+        super().__init__(
+            f"a Gram matrix over {n} rows has more than {rank} significant directions, which is as many as the memory "
+            "limit allows factors; write scheme='auto', or pass a larger memory"
         )
-    return found
+
+
+def factor_bytes(shape: Shape, rank: int) -> float:
+    """Return the memory of factors of this rank, and of the chunks in which they are convolved."""
+    return 8.0 * shape.n * rank * _stored(shape) + 4.0 * min(CHUNK_BYTES, 16 * shape.n * rank) if rank else 0.0
+
+
+def fitting_rank(shape: Shape, memory: float) -> int:
+    """Return the highest rank at which factors take four fifths of the memory."""
+    return max(0, min(shape.n, int((0.8 * memory - 4.0 * CHUNK_BYTES) / (8.0 * shape.n * _stored(shape)))))
+
+
+def _stored(shape: Shape) -> int:
+    """Return how many factors are held at once: of every kernel, and for independence one transformed once more."""
+    return shape.kernels[0] + (0 if shape.first is not None else shape.kernels[1] + 1)

@@ -8,12 +8,12 @@ from typing import Any
 from .._array import Array, RngLike, as_rng
 from ..estimators.options import KernelLike
 from ..kernels import Kernel
-from .engine import Null, permutation_null
+from .engine import permutation_null
 from .kernel_choice import KernelOf, choose_kernel, median_rows
+from .null import Null
 from .problem import KernelSide, Problem
 from .result import TestResult
 from .samples import check_pairs
-from .schemes import Shape
 from .statistics import HSIC, Kind
 
 Pair = tuple[KernelLike, KernelLike]
@@ -129,8 +129,7 @@ def hsic_null(
         KernelSide(points, tuple(kernel for _, kernel in side.values())) for points, side in ((X, left), (Y, right))
     ]
     problem = Problem(sides[0], sides[1], pairs, HSIC(len(X), statistic))
-    shape = Shape(len(X), X.shape[1] + Y.shape[1], n_resamples, None, (len(left), len(right)))
-    return permutation_null(problem, shape, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)
+    return permutation_null(problem, n_resamples, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)
 
 
 def _distinct(kernels: Sequence[Kernel]) -> dict[int, tuple[int, Kernel]]:

@@ -17,7 +17,6 @@ _SAMPLE = 1000
 _WORST = 250
 _ROUNDS = 12
 _COLUMNS = 16384
-_LOW = 400
 
 
 @final
@@ -81,15 +80,6 @@ def pivoted_cholesky(kernel: Kernel, points: Array, *, max_rank: int, residual: 
             return Factor(factor[:rank], float(left.sum() / diagonal.sum()))
         candidates = np.argsort(left)[-_WORST:]
     return None
-
-
-def is_low_rank(kernel: Kernel, points: Array) -> bool:
-    """Say whether 1000 scattered rows have at most 400 significant directions; the same answer every time."""
-    rows = _spread(len(points), _SAMPLE)
-    pivots, _ = _pivots(
-        kernel, points, np.empty((0, len(points))), rows, RESIDUAL * float(kernel.diag(points[rows]).mean())
-    )
-    return len(pivots) <= _LOW
 
 
 def _spread(n: int, size: int) -> IntArray:

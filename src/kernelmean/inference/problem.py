@@ -15,8 +15,9 @@ import numpy as np
 
 from .._array import Array, IntArray
 from ..kernels import Kernel
-from .low_rank import Factor, is_low_rank, pivoted_cholesky
+from .low_rank import Factor, pivoted_cholesky
 from .permutations import AllLabelings, AllPermutations, RandomPermutations, Relabelings
+from .sizes import Shape
 from .statistics import Statistic, Sums
 
 Tiles = Callable[[slice, slice], list[Array]]
@@ -40,6 +41,11 @@ class Side(ABC):
     @abstractmethod
     def count(self) -> int:
         """Return the number of Gram matrices."""
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """Return the number of columns that kernels read."""
 
     @abstractmethod
     def permuted(self, order: IntArray) -> Side:
@@ -100,6 +106,11 @@ class KernelSide(Side):
         return len(self.points)
 
     @property
+    def dim(self) -> int:
+        """Return the number of columns."""
+        return self.points.shape[1]
+
+    @property
     def count(self) -> int:
         """Return the number of kernels."""
         return len(self.kernels)
@@ -123,10 +134,6 @@ class KernelSide(Side):
             [kernel.diag(self.points) - shift for kernel, shift in zip(self.kernels, self.shifts, strict=True)]
         )
 
-    def is_low_rank(self) -> bool:
-        """Say whether every kernel looks to be of low rank on these points."""
-        return all(is_low_rank(kernel, self.points) for kernel in self.kernels)
-
     def factors(self, max_rank: int) -> list[Factor | None]:
         """Factor every kernel by pivoted Cholesky."""
         return [pivoted_cholesky(kernel, self.points, max_rank=max_rank) for kernel in self.kernels]
@@ -144,6 +151,11 @@ class LabelSide(Side):
     def n(self) -> int:
         """Return the number of pooled rows."""
         return len(self.labels)
+
+    @property
+    def dim(self) -> int:
+        """Return 0: there are labels only."""
+        return 0
 
     @property
     def count(self) -> int:
@@ -204,6 +216,12 @@ class Problem:
         """Return the left and the right numbers of the pairs."""
         left, right = np.array(self.pairs).T
         return left, right
+
+    def shape(self, n_resamples: int) -> Shape:
+        """Return the sizes of a call that asks for so many relabelings."""
+        first = int(self.labels.sum()) if self.two_samples else None
+        dim = self.left.dim + self.right.dim
+        return Shape(self.n, dim, n_resamples, first, (self.left.count, self.right.count))
 
     def everything(self) -> AllLabelings | AllPermutations:
         """Return all relabelings that can differ."""

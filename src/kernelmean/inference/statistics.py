@@ -72,10 +72,17 @@ class Statistic(ABC):
         """Return the statistic, shape (m, P)."""
 
     def tolerance(self, values: Array, sums: Sums) -> Array:
-        """Return what counts as a tie, shape (m,): 1e-9 of the range of the values, and the reach of rounding."""
-        spread = np.ptp(values, axis=1)
-        rounding = abs(self.sensitivity) * sums.left_trace * sums.right_trace
-        return np.asarray(1e-9 * spread + 2.0**-42 * np.abs(rounding))
+        """Return what counts as a tie, shape (m,)."""
+        return ties(values, np.abs(self.sensitivity * sums.left_trace * sums.right_trace))
+
+
+def ties(values: Array, magnitude: Array) -> Array:
+    """Return what counts as a tie among rows of ``values``: 1e-9 of their range, or rounding at 2⁻⁴² of a magnitude.
+
+    Equal values in exact arithmetic come out unequal by a few units of rounding of the sums that made them; different
+    ones are hardly ever so close. A tie counts against the observed value, so the p-value errs to the safe side.
+    """
+    return np.asarray(1e-9 * np.ptp(values, axis=1) + 2.0**-42 * magnitude)
 
 
 @final

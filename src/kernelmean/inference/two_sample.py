@@ -10,12 +10,12 @@ import numpy as np
 from .._array import Array, RngLike, as_rng
 from ..estimators.options import KernelLike
 from ..kernels import Kernel
-from .engine import Null, permutation_null
+from .engine import permutation_null
 from .kernel_choice import KernelOf, choose_kernel, median_rows
+from .null import Null
 from .problem import KernelSide, LabelSide, Problem
 from .result import TestResult
 from .samples import check_samples, in_fixed_order
-from .schemes import Shape
 from .statistics import MMD, Kind
 
 
@@ -138,5 +138,4 @@ def mmd_null(
         tuple((k, 0) for k in range(len(kernels))),
         MMD(len(X), len(Y), statistic),
     )
-    shape = Shape(len(pooled), pooled.shape[1], n_resamples, len(X), (len(kernels), 1))
-    return permutation_null(problem, shape, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)
+    return permutation_null(problem, n_resamples, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)

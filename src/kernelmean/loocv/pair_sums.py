@@ -46,7 +46,8 @@ def pair_sum(A: Array, B: Array, *, moments: bool = True) -> PairSum:
 
     def run(cell: tuple[slice, slice]) -> _Tile:
         i, j = cell
-        return _tile(blocks, A, B, i, j, moments) * (2.0 if symmetric and i != j else 1.0)
+        tile = _tile(blocks, A, B, i, j, moments)
+        return tile.mirrored() if symmetric and i != j else tile
 
     return _combine([tile for tile in DEFAULT._map(run, cells, len(A) ** 2) if tile.total > 0])
 
@@ -57,8 +58,9 @@ class _Tile:
     total: float
     products: Array  # (3, d) unnormalized: a², b², ab
 
-    def __mul__(self, factor: float) -> _Tile:
-        return _Tile(self.shift, factor * self.total, factor * self.products)
+    def mirrored(self) -> _Tile:
+        """Return the sum with the tile across the diagonal, where left and right change places."""
+        return _Tile(self.shift, 2 * self.total, self.products + self.products[[1, 0, 2]])
 
 
 def _tile_size(n: int) -> int:

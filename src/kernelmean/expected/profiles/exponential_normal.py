@@ -47,8 +47,9 @@ class BoxWithBoth:
     r"""The density of a uniform variable on [-h, h] plus mixtures of Laplace powers plus N(0, s²).
 
     With S the survival function of all but the uniform variable it is (S(t - h) - S(t + h)) / 2h. Where the box is
-    narrow against s the difference cancels, but there the density is so smooth that 14 Gauss-Legendre nodes are exact
-    to rounding. A box that is wide against s but narrow against the largest scale b loses b/h rounding errors.
+    narrow against s the difference cancels, but there the density is so smooth that 8 to 14 Gauss-Legendre nodes
+    are exact to rounding. A box that is wide against s but narrow against the largest scale b costs b/h rounding
+    errors.
     """
 
     halfwidth: float
@@ -68,7 +69,7 @@ class BoxWithBoth:
 
     def _smooth(self, gap: Array) -> Array:
         value = np.zeros_like(gap)
-        for node, weight in zip(*leggauss(14), strict=True):
+        for node, weight in zip(*leggauss(8 + math.ceil(8 * self.halfwidth / self.deviation)), strict=True):
             shifted = np.abs(gap - self.halfwidth * node)
             for law in self.laws:
                 value += 0.5 * weight * density_with_normal(law, self.deviation, shifted)

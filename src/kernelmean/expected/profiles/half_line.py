@@ -19,7 +19,11 @@ _DEGREE = 29
 
 def normal_density(z: Array) -> Array:
     """Return φ(z)."""
-    return np.exp(-0.5 * z * z) / SQRT_2PI
+    value = z * z
+    value *= -0.5
+    np.exp(value, out=value)
+    value /= SQRT_2PI
+    return value
 
 
 def tail_moments(z: Array, coefficients: Sequence[float | Array], unit: float = 1.0) -> Array:

@@ -34,8 +34,10 @@ class SplineWithNormal:
     def __call__(self, gap: Array) -> Array:
         """Return the density at ``gap`` ≥ 0."""
         value = np.zeros_like(gap)
-        for knot, offset, weight in self._nodes:
-            value += weight * normal_density((knot.minus(gap) - offset) / self.deviation)
+        for knot, offsets, weights in self._rules:
+            z = knot.minus(gap) / self.deviation
+            for offset, weight in zip(offsets, weights, strict=True):
+                value += weight * normal_density(z - offset)
         for piece in self._wide:
             inside = piece.holds(gap)
             if inside.any():
@@ -49,17 +51,13 @@ class SplineWithNormal:
         return [piece for piece in self.spline.pieces if piece.width > _NARROW * self.deviation]
 
     @cached_property
-    def _nodes(self) -> list[tuple[Knot, float, float]]:
-        """The quadrature nodes of all narrow pieces, left of their right ends, with the polynomial in the weights."""
-        rule: list[tuple[Knot, float, float]] = []
-        for piece in self.spline.pieces:
-            ratio = piece.width / self.deviation
-            if ratio <= _NARROW:
-                x, weights = leggauss(8 + math.ceil(4 * ratio))
-                backward = (1 - x) / 2
-                masses = ratio / 2 * weights * horner(piece.from_stop, backward)
-                rule += [(piece.stop, y * piece.width, mass) for y, mass in zip(backward, masses, strict=True)]
-        return rule
+    def _rules(self) -> list[tuple[Knot, Array, Array]]:
+        """For every narrow piece its right end, the nodes' distances from it in deviations, and their masses."""
+        return [
+            (piece.stop, *_rule(piece, piece.width / self.deviation))
+            for piece in self.spline.pieces
+            if piece.width <= _NARROW * self.deviation
+        ]
 
     def _averaged(self, piece: Piece) -> list[float]:
         """Coefficients of E p(t + s Z) from those of p: E (y + r Z)^k = Σ_j C(k, 2j) (2j-1)!! r^2j y^(k-2j)."""
@@ -94,3 +92,10 @@ class SplineWithNormal:
         np.abs(z, out=z)
         coefficients = [jump if k % 2 else jump * side for k, jump in enumerate(jumps)]
         return normal_density(z) * tail_moments(z, coefficients)
+
+
+def _rule(piece: Piece, ratio: float) -> tuple[Array, Array]:
+    """Return the Gauss-Legendre nodes of a piece ``ratio`` deviations wide, with its polynomial in the weights."""
+    nodes, weights = leggauss(8 + math.ceil(4 * ratio))
+    backward = (1 - nodes) / 2
+    return ratio * backward, ratio / 2 * weights * horner(piece.from_stop, backward)

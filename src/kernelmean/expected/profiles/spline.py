@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..._array import Array
 from .exponential import horner
@@ -45,7 +46,7 @@ class Piece:
     from_stop: tuple[float, ...]
     from_start: tuple[float, ...]
 
-    def holds(self, gap: Array) -> Array:
+    def holds(self, gap: Array) -> npt.NDArray[np.bool_]:
         """Whether start ≤ gap < stop."""
         return (self.start.minus(gap) <= 0) & (self.stop.minus(gap) > 0)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from .base import Resources, Scheme, Shape
+from .base import Scheme
 from .blocks import Blocks
 from .cyclic import Cyclic
 from .exact import Exact, count_all
 from .gather import Gather
 from .gemm import Gemm
 from .low_rank import LowRank
+from .xor import Xor
 
 SCHEMES: dict[str, Scheme] = {
     scheme.name: scheme
@@ -21,7 +22,8 @@ SCHEMES: dict[str, Scheme] = {
         Cyclic("cyclic-tiles", "tiles"),
         Cyclic("cyclic-low-rank", "factors"),
         Blocks(),
+        Xor(),
     )
 }
 
-__all__ = ["SCHEMES", "Resources", "Scheme", "Shape", "count_all"]
+__all__ = ["SCHEMES", "Scheme", "count_all"]

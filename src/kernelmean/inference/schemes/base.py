@@ -5,55 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import TypeVar, final
+from typing import TypeVar
 
 import numpy as np
 
 from ..problem import Problem
+from ..sizes import Resources, Shape
 from ..statistics import Sums
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-MIB = 2**20
-
-
-@final
-@dataclass(frozen=True)
-class Shape:
-    """The sizes of a call: all that the choice of a scheme and the estimate of its memory may depend on.
-
-    Attributes
-    ----------
-    n : int
-        Rows: the pooled sample for two samples, pairs for independence.
-    dim : int
-        Columns: of the pooled sample, or of X and Y together.
-    n_resamples : int
-        What was asked for, the observed arrangement not counted.
-    first : int or None
-        The rows of the first of two samples; None for independence.
-    kernels : tuple of int
-        How many kernels are on the left and on the right.
-    """
-
-    n: int
-    dim: int
-    n_resamples: int
-    first: int | None = None
-    kernels: tuple[int, int] = (1, 1)
-
-
-@final
-@dataclass(frozen=True)
-class Resources:
-    """What a scheme may use: randomness, threads, and bytes."""
-
-    n_resamples: int
-    rng: np.random.Generator
-    n_jobs: int = 1
-    memory: float = 1024 * MIB
 
 
 class Scheme(ABC):
@@ -63,11 +25,11 @@ class Scheme(ABC):
     summary: str
 
     @abstractmethod
-    def sums(self, problem: Problem, resources: Resources) -> Sums:
+    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Return the sums of all pairs of kernels over all relabelings, the observed one first."""
 
     @abstractmethod
-    def memory(self, shape: Shape, n_jobs: int = 1) -> float:
+    def memory(self, shape: Shape, resources: Resources) -> float:
         """Return an upper estimate of the working memory, in bytes."""
 
     def obstacle(self, shape: Shape) -> str | None:

@@ -15,8 +15,9 @@ import numpy as np
 from ..._array import Array, IntArray, slices
 from ..permutations import RandomPermutations
 from ..problem import Problem
+from ..sizes import Resources, Shape
 from ..statistics import Sums
-from .base import Resources, Scheme, Shape, in_order, upper_tiles
+from .base import Scheme, in_order, upper_tiles
 
 _BINS = 512
 _LEAST_BINS = 64
@@ -88,12 +89,12 @@ class Blocks(Scheme):
     name = "blocks"
     summary = "random permutations of bins of rows, after one pass over the Gram matrix"
 
-    def sums(self, problem: Problem, resources: Resources) -> Sums:
+    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Draw bins, add up, and permute."""
-        bins = Bins.draw(problem.labels, resources.rng)
+        bins = Bins.draw(problem.labels, rng)
         problem = problem.shuffled(bins.order)
         grams, diagonals = _centered(*_bin_sums(problem, bins, resources.n_jobs), bins.sizes)
-        draws = RandomPermutations(bins.movable, resources.n_resamples + 1, resources.rng)
+        draws = RandomPermutations(bins.movable, n_resamples + 1, rng)
         labels = bins.relabeled(np.concatenate(list(draws.batches(1024))))
         pairs = np.stack([np.einsum("ip,ip->p", labels, gram @ labels) for gram in grams])
         first = float(problem.labels.sum())
@@ -101,12 +102,15 @@ class Blocks(Scheme):
         right_trace = np.full(len(left), first * (1 - first / problem.n))
         return Sums(pairs[left], (diagonals @ labels)[left], diagonals.sum(axis=1)[left], right_trace)
 
-    def memory(self, shape: Shape, n_jobs: int = 1) -> float:
+    def memory(self, shape: Shape, resources: Resources) -> float:
         """Count the prepared points, the bin sums, the labels of the bins and the tiles."""
         assert shape.first is not None
         bins = shape.n / bin_size(shape.first, shape.n - shape.first) + 2
         points = shape.n * (2 * shape.dim + 8)
-        return 8.0 * shape.kernels[0] * (points + 3 * bins**2 + 4 * n_jobs * _TILE**2) + 24.0 * bins * shape.n_resamples
+        return (
+            8.0 * shape.kernels[0] * (points + 3 * bins**2 + 4 * resources.n_jobs * _TILE**2)
+            + 24.0 * bins * shape.n_resamples
+        )
 
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse independence, and samples so unequal that the bins would be too many."""

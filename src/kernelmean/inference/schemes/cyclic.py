@@ -6,11 +6,12 @@ from typing import Literal, final
 
 import numpy as np
 
-from ..factored import Factored, required_factors, split
+from ..factored import Factored, LowRankError, factor_bytes, fitting_rank, split
 from ..problem import Problem
 from ..rotations import Rotations, block_length
+from ..sizes import Resources, Shape
 from ..statistics import Sums
-from .base import Resources, Scheme, Shape
+from .base import Scheme
 from .cyclic_factors import factor_sums
 from .cyclic_tiles import tile_sums
 
@@ -30,41 +31,53 @@ class Cyclic(Scheme):
         self.name = name
         self.evaluation = evaluation
 
-    def sums(self, problem: Problem, resources: Resources) -> Sums:
+    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Draw the group and its cosets, and evaluate both kinds of pairs."""
-        rotations = Rotations.draw(problem.n, resources.n_resamples + 1, resources.rng)
+        rotations = Rotations.draw(problem.n, n_resamples + 1, rng)
         problem = problem.shuffled(rotations.shuffle)
-        found, low, others = self._split(problem, rotations, resources)
+        found, low, others = self._split(problem, n_resamples, resources)
         parts = [] if found is None else [factor_sums(found, rotations)]
         if others:
             parts.append(tile_sums(problem.restricted(others), rotations, resources.n_jobs))
         return Sums.joined(parts, axis=0).reordered(np.argsort(low + others))
 
     def _split(
-        self, problem: Problem, rotations: Rotations, resources: Resources
+        self, problem: Problem, n_resamples: int, resources: Resources
     ) -> tuple[Factored | None, list[int], list[int]]:
-        everything = list(range(len(problem.pairs)))
-        if self.evaluation == "factors":
-            return required_factors(problem, resources.memory), everything, []
-        rank = 0 if self.evaluation == "tiles" else worthwhile_rank(problem, rotations, resources.memory)
-        return split(problem, rank) if rank else (None, [], everything)
+        rank = self._rank(problem.shape(n_resamples), resources)
+        found, low, others = split(problem, rank) if rank else (None, [], list(range(len(problem.pairs))))
+        if others and self.evaluation == "factors":
+            raise LowRankError(problem.n, rank)
+        return found, low, others
 
-    def memory(self, shape: Shape, n_jobs: int = 1) -> float:
-        """Count the tiles of every thread, wrapped and transformed, and the prepared points of every coset."""
-        length = block_length(shape.n, shape.n_resamples + 1)
-        cosets = -(-(shape.n_resamples + 1) // length)
+    def _rank(self, shape: Shape, resources: Resources) -> int:
+        """Return the highest rank that factors may have; 0 for tiles only."""
+        if self.evaluation == "tiles":
+            return 0
+        fitting = fitting_rank(shape, resources.memory)
+        return fitting if self.evaluation == "factors" else min(fitting, worthwhile_rank(shape))
+
+    def memory(self, shape: Shape, resources: Resources) -> float:
+        """Count the tiles of every thread, prepared points, and factors of the highest rank that they may have."""
+        length, cosets = _group(shape)
         grams = shape.kernels[0] + shape.kernels[1] * cosets
-        return 8.0 * (grams * (4.0 * n_jobs * length**2 + 2 * shape.n * (shape.dim + 2)) + shape.n * cosets)
+        tiles = 0.0 if self.evaluation == "factors" else 8.0 * grams * resources.n_jobs * 2.0 * length**2
+        points = 8.0 * (grams * shape.n * (2 * shape.dim + 3) + shape.n * cosets)
+        return points + tiles + factor_bytes(shape, self._rank(shape, resources))
 
 
-def worthwhile_rank(problem: Problem, rotations: Rotations, memory: float) -> int:
-    """Return the highest rank at which factors cost less time than tiles, within a third of the memory; 0 for never."""
-    n, cosets = problem.n, len(rotations.cosets)
-    sides = problem.left.count + (0 if problem.two_samples else problem.right.count)
-    fitting = memory / (3 * 8 * n * sides)
-    ranks = np.arange(8, max(9, min(n, fitting)))
-    other = 1 if problem.two_samples else ranks
+def _group(shape: Shape) -> tuple[int, int]:
+    """Return the order of the group and the number of cosets."""
+    length = block_length(shape.n, shape.n_resamples + 1)
+    return length, -(-(shape.n_resamples + 1) // length)
+
+
+def worthwhile_rank(shape: Shape) -> int:
+    """Return the highest rank at which factors cost less time than tiles; 0 for never."""
+    n, (length, cosets) = shape.n, _group(shape)
+    ranks = np.arange(8, max(9, min(n, 20_000)))
+    other = 1 if shape.first is not None else ranks
     rows = n * (ranks + (other > 1) * other) * (_ROW_NS + _ROW_RANK_NS * ranks)
-    entries = ranks * other * (_ENTRY_NS * rotations.count + _BLOCK_NS * n * cosets)
+    entries = ranks * other * cosets * (_ENTRY_NS * length + _BLOCK_NS * n)
     tiles = _TILE_NS * n**2 * (1 + cosets) / 2
     return int(max(ranks[rows + entries < tiles], default=0))

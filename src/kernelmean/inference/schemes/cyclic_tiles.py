@@ -7,9 +7,8 @@ Rows that no block holds do not turn: against them it is columns that are convol
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from threading import local
 from typing import final
 
@@ -41,7 +40,7 @@ class _Part:
 
 def tile_sums(problem: Problem, rotations: Rotations, n_jobs: int) -> Sums:
     """Return the sums over all rotations of the shuffled rows; O(n² (log g + d)) time, O(g²) memory per thread."""
-    blocks = slices(rotations.rest.start, rotations.length)
+    blocks = slices(rotations.rest.start, rotations.order)
     rest = [rotations.rest] if rotations.rest.start < rotations.rest.stop else []
     spectrum: Spectrum = np.zeros(1, dtype=np.complex128)
     fixed: Array = np.zeros(1)
@@ -53,15 +52,7 @@ def tile_sums(problem: Problem, rotations: Rotations, n_jobs: int) -> Sums:
             if part.tile[0] != part.tile[1]:
                 total[:, part.tile[1]] += margins[1]
     raw = rotations.back(spectrum) + fixed[:, :, None]
-    return _centered(problem, rotations, raw.reshape(len(raw), -1), rows)
-
-
-def _centered(problem: Problem, rotations: Rotations, raw: Array, rows: tuple[Array, Array]) -> Sums:
-    """Add the sums over single rows, and center."""
-    left, right = problem.index
-    linear = rotations.correlations(rows[0][left], rows[1][right])
-    diagonals = problem.left.diagonal(rows[0])[left], problem.right.coupling(rows[1])[right]
-    return problem.centered_sums(raw, linear, rotations.correlations(*diagonals), rows)
+    return rotations.centered(problem, raw.reshape(len(raw), -1), rows)
 
 
 @final
@@ -74,23 +65,26 @@ class _Convolution:
         self.rights = [_Evaluation(problem.right.permuted(order), rotations.rest) for order in rotations.cosets]
 
     def __call__(self, tile: Tile) -> _Part:
-        shape = (len(self.pairs), len(self.rights))
-        spectrum = np.zeros((*shape, self.rotations.length // 2 + 1), dtype=np.complex128)
+        left, left_margins = self.left(tile)
+        rights, right_margins = zip(*(evaluate(tile) for evaluate in self.rights), strict=True)
+        shape = (len(self.pairs), len(rights))
+        spectrum = np.zeros((*shape, self.rotations.order // 2 + 1), dtype=np.complex128)
         fixed = np.zeros(shape)
-        left, margins = self.left(tile)
-        turns = tile[0] != self.rotations.rest
-        spectra = _conjugates(left, same=tile[0] == tile[1]) if turns else iter(())
-        repeated = [spectra] if len(self.rights) == 1 else repeat(list(spectra))
-        both = [margins]
-        for coset, (evaluate, own_spectra) in enumerate(zip(self.rights, repeated, strict=False)):
-            right, margins = evaluate(tile)
-            both.append(margins)
-            if not turns:
-                fixed[:, coset] = [np.vdot(left[k], right[z]) for k, z in self.pairs]
-            for own, other in zip(own_spectra, _spectra(right) if turns else [], strict=True):
+        if tile[0] == self.rotations.rest:
+            fixed[:] = [[np.vdot(left[k], right[z]) for right in rights] for k, z in self.pairs]
+        else:
+            weights = _weights(left.shape[2], rows=left.shape[1] if tile[0] == tile[1] else None)
+            self._convolve(left, rights, weights, spectrum)
+        return _Part(tile, spectrum, fixed, (left_margins, right_margins[0]))
+
+    def _convolve(self, left: Array, rights: Sequence[Array], weights: Array, out: Spectrum) -> None:
+        """Add Σ_d w_d conj(F K_d) F Z_d to ``out``, chunk by chunk of diagonals d."""
+        for chunk in slices(len(weights), _CHUNK):
+            own = [np.conj(fft.rfft(gram[:, chunk] * weights[chunk], axis=0)) for gram in left]
+            for coset, right in enumerate(rights):
+                other = [fft.rfft(gram[:, chunk], axis=0) for gram in right]
                 for pair, (k, z) in enumerate(self.pairs):
-                    spectrum[pair, coset] += _row_products(own[k], other[z])
-        return _Part(tile, 2.0 * spectrum, fixed, tuple(both[:2]))
+                    out[pair, coset] += _row_products(own[k], other[z])
 
 
 @final
@@ -120,10 +114,11 @@ class _Evaluation:
 
     def _buffer(self, rows: int, columns: int) -> Array:
         """Return memory that the thread keeps, as an array (count, rows, columns)."""
-        size = len(self.shifts) * rows * columns
+        padded = columns + 8 * (columns % 64 == 0)  # rows a power of two apart would share a cache line
+        size = len(self.shifts) * rows * padded
         if len(getattr(self.memory, "numbers", ())) < size:
             self.memory.numbers = np.empty(size)
-        diagonals: Array = self.memory.numbers[:size].reshape(len(self.shifts), rows, columns)
+        diagonals: Array = self.memory.numbers[:size].reshape(len(self.shifts), rows, padded)[:, :, :columns]
         return diagonals
 
 
@@ -135,21 +130,14 @@ def _turned(gram: Array, start: int, count: int) -> Array:
     return as_strided(wide, (len(gram), count), (down + across, across), writeable=False)
 
 
-def _spectra(diagonals: Array) -> Iterator[list[Spectrum]]:
-    """Yield the transforms of all diagonals, shape (f, chunk) for each Gram matrix, chunk by chunk."""
-    for chunk in slices(diagonals.shape[2], _CHUNK):
-        yield [fft.rfft(gram[:, chunk], axis=0) for gram in diagonals]
-
-
-def _conjugates(diagonals: Array, *, same: bool) -> Iterator[list[Spectrum]]:
-    """Yield the conjugate transforms; in a symmetric tile, what counts once is halved where the rest counts twice."""
-    count, rows = diagonals.shape[2], diagonals.shape[1]
-    once = [0, count - 1] if same and rows % 2 == 0 else [0] * same
-    for chunk, spectra in zip(slices(count, _CHUNK), _spectra(diagonals), strict=True):
-        for spectrum in spectra:
-            np.conjugate(spectrum, out=spectrum)
-            spectrum[:, [d - chunk.start for d in once if chunk.start <= d < chunk.stop]] *= 0.5
-        yield spectra
+def _weights(count: int, rows: int | None) -> Array:
+    """Return how often a diagonal counts: twice by symmetry, once where a symmetric tile mirrors it on itself."""
+    weights = np.full(count, 2.0)
+    if rows is not None:
+        weights[0] = 1.0
+        if rows % 2 == 0:
+            weights[-1] = 1.0
+    return weights
 
 
 def _row_products(left: Spectrum, right: Spectrum) -> Spectrum:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import final
 
+import numpy as np
+
 from ..problem import Problem
+from ..sizes import Resources, Shape
 from ..statistics import Sums
-from .base import Resources, Scheme, Shape
+from .base import Scheme
 from .gather import Gather, permutation_sums
 from .gemm import Gemm, label_sums
 
@@ -21,24 +23,33 @@ class Exact(Scheme):
     name = "exact"
     summary = "all distinct relabelings enumerated"
 
-    def sums(self, problem: Problem, resources: Resources) -> Sums:
+    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Evaluate the complete list."""
+        del n_resamples, rng
         evaluate = label_sums if problem.two_samples else permutation_sums
         return evaluate(problem, problem.everything(), resources.n_jobs)
 
-    def memory(self, shape: Shape, n_jobs: int = 1) -> float:
+    def memory(self, shape: Shape, resources: Resources) -> float:
         """Count as the random scheme of the same size does."""
         scheme = Gather() if shape.first is None else Gemm()
-        return scheme.memory(Shape(shape.n, shape.dim, count_all(shape), shape.first, shape.kernels), n_jobs)
+        return scheme.memory(Shape(shape.n, shape.dim, count_all(shape), shape.first, shape.kernels), resources)
 
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse lists beyond two million."""
-        count = count_all(shape)
-        if count <= _MOST:
+        if count_all(shape) <= _MOST:
             return None
-        return f"there are {count:.3g} relabelings to enumerate, more than {_MOST}; use scheme='auto'"
+        return f"there are more than {_MOST:,} relabelings to enumerate; use scheme='auto'"
 
 
-def count_all(shape: Shape) -> int:
-    """Return how many relabelings can differ: labelings of two samples, or permutations of pairs."""
-    return math.factorial(shape.n) if shape.first is None else math.comb(shape.n, shape.first)
+def count_all(shape: Shape, limit: int = _MOST) -> int:
+    """Return how many relabelings can differ, or ``limit`` + 1 when there are more."""
+    if shape.first is None:
+        factors = ((i, 1) for i in range(1, shape.n + 1))
+    else:
+        factors = ((shape.n - i, i + 1) for i in range(min(shape.first, shape.n - shape.first)))
+    count = 1
+    for above, below in factors:
+        count = count * above // below
+        if count > limit:
+            return limit + 1
+    return count

@@ -11,8 +11,9 @@ import numpy as np
 from ..._array import Array, IntArray
 from ..permutations import Relabelings
 from ..problem import Problem
+from ..sizes import Resources, Shape
 from ..statistics import Sums
-from .base import Resources, Scheme, Shape, in_order
+from .base import Scheme, in_order
 
 DENSE_LIMIT = 5000
 _BATCH_BYTES = 2**23
@@ -26,13 +27,13 @@ class Gather(Scheme):
     name = "gather"
     summary = "random permutations, gathered one by one"
 
-    def sums(self, problem: Problem, resources: Resources) -> Sums:
+    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Evaluate random permutations."""
-        return permutation_sums(problem, problem.some(resources.n_resamples, resources.rng), resources.n_jobs)
+        return permutation_sums(problem, problem.some(n_resamples, rng), resources.n_jobs)
 
-    def memory(self, shape: Shape, n_jobs: int = 1) -> float:
+    def memory(self, shape: Shape, resources: Resources) -> float:
         """Count the dense matrices, the copies made while centering, and a batch per thread."""
-        return 8.0 * shape.n**2 * (sum(shape.kernels) + 3 + n_jobs) + 2.0 * n_jobs * _BATCH_BYTES
+        return 8.0 * shape.n**2 * (sum(shape.kernels) + 3 + resources.n_jobs) + 2.0 * resources.n_jobs * _BATCH_BYTES
 
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse two samples, and what would need large dense matrices."""

@@ -9,8 +9,9 @@ import numpy as np
 from ..._array import Array, IntArray, slices
 from ..permutations import Relabelings
 from ..problem import Problem
+from ..sizes import MIB, Resources, Shape
 from ..statistics import Sums
-from .base import MIB, Resources, Scheme, Shape, in_order, upper_tiles
+from .base import Scheme, in_order, upper_tiles
 
 _TILE = 512
 _BATCH_BYTES = 256 * MIB
@@ -23,15 +24,15 @@ class Gemm(Scheme):
     name = "gemm"
     summary = "random labelings, all of them in one matrix product"
 
-    def sums(self, problem: Problem, resources: Resources) -> Sums:
+    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Evaluate random labelings."""
-        return label_sums(problem, problem.some(resources.n_resamples, resources.rng), resources.n_jobs)
+        return label_sums(problem, problem.some(n_resamples, rng), resources.n_jobs)
 
-    def memory(self, shape: Shape, n_jobs: int = 1) -> float:
+    def memory(self, shape: Shape, resources: Resources) -> float:
         """Count a batch of labels (as integers and numbers) and one tile with its product per thread."""
         batch = _batch(shape.n, shape.n_resamples + 1)
         tile = min(_TILE, shape.n)
-        return 8.0 * (2 * shape.n * batch + n_jobs * tile * (3 * tile + 2 * batch) * shape.kernels[0])
+        return 8.0 * (2 * shape.n * batch + resources.n_jobs * tile * (3 * tile + 2 * batch) * shape.kernels[0])
 
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse independence, where nothing is a matrix product."""

@@ -7,11 +7,12 @@ from typing import final
 import numpy as np
 
 from ..._array import Array, IntArray
-from ..factored import Factored, required_factors
+from ..factored import Factored, LowRankError, factor_bytes, fitting_rank, split
 from ..permutations import Relabelings
 from ..problem import Problem
+from ..sizes import MIB, Resources, Shape
 from ..statistics import Sums
-from .base import MIB, Resources, Scheme, Shape, in_order
+from .base import Scheme, in_order
 
 _BATCH_BYTES = 32 * MIB
 
@@ -23,15 +24,17 @@ class LowRank(Scheme):
     name = "low-rank"
     summary = "random permutations, on verified low-rank factors"
 
-    def sums(self, problem: Problem, resources: Resources) -> Sums:
+    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Evaluate random permutations."""
-        factored = required_factors(problem, resources.memory)
-        return factor_sums(factored, problem.some(resources.n_resamples, resources.rng), resources.n_jobs)
+        rank = fitting_rank(problem.shape(n_resamples), resources.memory)
+        factored, _, others = split(problem, rank)
+        if factored is None or others:
+            raise LowRankError(problem.n, rank)
+        return factor_sums(factored, problem.some(n_resamples, rng), resources.n_jobs)
 
-    def memory(self, shape: Shape, n_jobs: int = 1) -> float:
-        """Count factors of rank 200 for every kernel, and a batch per thread."""
-        sides = shape.kernels[0] + (shape.kernels[1] if shape.first is None else 0)
-        return 8.0 * shape.n * 200 * sides + 3.0 * n_jobs * _BATCH_BYTES
+    def memory(self, shape: Shape, resources: Resources) -> float:
+        """Count factors of the highest rank that they may have, and a batch per thread."""
+        return factor_bytes(shape, fitting_rank(shape, resources.memory)) + 3.0 * resources.n_jobs * _BATCH_BYTES
 
 
 def factor_sums(factored: Factored, relabelings: Relabelings, n_jobs: int) -> Sums:

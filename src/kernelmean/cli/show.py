@@ -1,0 +1,131 @@
+"""What a person reads, as lines of text: the verdict first, then the numbers, then notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from .._table import count, listed
+from ..comparison import ColumnDifference, Comparison
+from ..embedding import Embedding
+from ..fits import Fits
+from ..kernels import Gaussian, Kernel
+from ..noise import Noise, Normal
+
+_SHOWN = 10
+_LONGEST_NAME = 32
+
+
+def comparison(result: Comparison) -> list[str]:
+    """Return the lines of a comparison, the verdict first."""
+    hidden = len(result.columns) - _SHOWN
+    rest = [f"  and {count(hidden, 'column')} more, which differ less (--json FILE has all)"] if hidden > 0 else []
+    heads = ["column", *(f"mean {_short(name)}" for name in result.names)]
+    heads += ["gap/sd", "noise sd", "MMD²", "p", "adjusted p"]
+    rows = [_difference(column) for column in result.columns[:_SHOWN]]
+    facts = _facts(_comparison_facts(result))
+    return [result.verdict(), "", *facts, "", "Columns that differ most", *_grid([heads, *rows]), *rest]
+
+
+def fits(result: Fits, name: str) -> list[str]:
+    """Return the lines of a table of scores, the best estimator first."""
+    rows, columns = result.table.values.shape
+    score = result.estimators[result.best].loocv_
+    best = f"{result.best} has the lowest leave-one-out score on {name}: {score:.6g}."
+    heads = ["estimator", "score", "below kme", "noise sd", "other"]
+    size = f"  {count(rows, 'row')}, {count(columns, 'column')}; lower scores are better"
+    return [best, "", size, "", *_grid([heads, *(_scores(result, each) for each in result.estimators)])]
+
+
+def saved(value: Any, columns: Sequence[str]) -> list[str]:
+    """Return the lines that say what a file holds."""
+    if not isinstance(value, Embedding):
+        return [repr(value)]
+    n, dim = value.points.shape
+    facts = [("columns", listed(columns) or "no names"), ("kernel", _kernel(value.kernel))]
+    facts += [("noise", _noise(part.noise, dim)) for part in value.parts]
+    facts += [("weights", f"sum {value.weights.sum():.6g}"), ("norm", f"{value.norm():.6g}")]
+    return [f"An embedding of {count(n, 'point')} with {count(dim, 'column')}.", *_facts(facts)]
+
+
+def notes(texts: Iterable[str]) -> list[str]:
+    """Return notes as lines."""
+    return [f"  note: {text}" for text in texts]
+
+
+def _comparison_facts(result: Comparison) -> list[tuple[str, str]]:
+    test, (n, m) = result.test, result.sizes
+    finest = test.pvalue * (test.n_resamples + 1) < 1.5
+    unit = "standard deviations" if result.scaled else "the units of the data"
+    scale = "every column divided by its standard deviation over both tables (--no-scale leaves them as they are)"
+    return [
+        ("rows", f"{n:,} of {result.names[0]}, {m:,} of {result.names[1]}; {count(len(result.columns), 'column')}"),
+        ("statistic", f"{test.statistic:.4g}, {test.statistic_name} of the {result.estimator} estimates"),
+        (
+            "p-value",
+            f"{test.pvalue:.3g}, exact, from {count(test.n_resamples, 'permutation')} (scheme {test.scheme})"
+            + ("; no smaller one is possible with so many" if finest else ""),
+        ),
+        ("bandwidth", f"{_numbers(result.bandwidth)}, in {unit}"),
+        ("scale", scale if result.scaled else "columns as they are, so those with large numbers weigh most"),
+    ]
+
+
+def _difference(column: ColumnDifference) -> list[str]:
+    means = [f"{mean:.4g}" for mean in column.means]
+    tests = [f"{column.statistic:.2g}", f"{column.pvalue:.2g}", f"{column.adjusted:.2g}"]
+    return [_short(column.name), *means, f"{column.gap:+.2f}", f"{column.noise:.2g}", *tests]
+
+
+def _scores(result: Fits, name: str) -> list[str]:
+    fit, chosen = result.estimators[name], result.parameters(name)
+    gain = result.estimators["kme"].loocv_ - fit.loocv_
+    words = {"strength": "λ", "contraction": "r"}
+    other = ", ".join(f"{word} = {chosen[key]:.4g}" for key, word in words.items() if key in chosen)
+    return [name, f"{fit.loocv_:.8g}", f"{gain:.3g}", _numbers(chosen["noise"]) if "noise" in chosen else "none", other]
+
+
+def _kernel(kernel: Kernel) -> str:
+    return f"Gaussian, bandwidth {_numbers(kernel.bandwidth)}" if isinstance(kernel, Gaussian) else repr(kernel)
+
+
+def _noise(noise: Noise, dim: int) -> str:
+    if isinstance(noise, Normal):
+        return f"Gaussian, {noise.form}, standard deviation {_numbers(np.sqrt(noise.variances(dim)))}"
+    return repr(noise)
+
+
+def _numbers(values: Any) -> str:
+    """Return one number, or the range of several."""
+    array = np.asarray(values, dtype=np.float64)
+    if np.ptp(array) == 0:
+        return f"{array.flat[0]:.4g}"
+    return f"{array.min():.3g} to {array.max():.3g}"
+
+
+def _short(name: str) -> str:
+    """Return the end of a path, and the start of what is still long."""
+    end = PurePath(name).name if "=" not in name and PurePath(name).suffix else name
+    return end if len(end) <= _LONGEST_NAME else end[: _LONGEST_NAME - 1] + "…"
+
+
+def _facts(facts: Iterable[tuple[str, str]]) -> list[str]:
+    rows = list(facts)
+    width = max(len(name) for name, _ in rows)
+    return [f"  {name:<{width}}  {fact}" for name, fact in rows]
+
+
+def _grid(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows as aligned lines, the first column to the left."""
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        first, *others = (
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        lines.append(f"  {first}  {'  '.join(others)}".rstrip())
+    return lines

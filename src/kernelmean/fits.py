@@ -1,0 +1,171 @@
+"""All estimators side by side on one table. The library behind ``kernelmean estimate``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from ._array import Array
+from ._table import Table, as_table, count, listed
+from .embedding import Embedding, Part
+from .estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
+from .kernels import Gaussian
+from .kernels.bandwidth import Bandwidth, bandwidth_from
+from .noise import Dirac, Noise, Normal
+
+ESTIMATORS: dict[str, Callable[..., KernelMean]] = {
+    "kme": KME,
+    "s-kmse": SKMSE,
+    "f-kmse": FKMSE,
+    "mkme": MKME,
+    "mmkme": MMKME,
+    "vpmkme": VPMKME,
+}
+"""The five estimators of Xia et al. (2021) and the variance-preserving one, by name."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with what comes next, the steps done, and the steps in all."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """Estimators fitted to one table.
+
+    Attributes
+    ----------
+    table : Table
+        The table, without constant columns, in its own units.
+    estimators : dict from str to KernelMean
+        The fitted estimators, in the units of ``unit``.
+    unit : array of shape (d,)
+        What every column was divided by; ones when the table was not scaled.
+    notes : tuple of str
+        What else a reader should know.
+    """
+
+    table: Table
+    estimators: dict[str, KernelMean]
+    unit: Array
+    notes: tuple[str, ...]
+
+    @property
+    def best(self) -> str:
+        """The name of the estimator with the lowest leave-one-out score."""
+        return min(self.estimators, key=lambda name: self.estimators[name].criterion_)
+
+    def embedding(self, name: str) -> Embedding:
+        """Return an estimate in the units of the table, whatever it was fitted in."""
+        if name not in self.estimators:
+            raise ValueError(f"estimator is {name!r}; write one of {listed(self.estimators)}")
+        return rescaled(self.estimators[name].embedding_, self.unit)
+
+    def parameters(self, name: str) -> dict[str, Any]:
+        """Return what an estimator chose: λ, r, and the standard deviation of its noise in every column."""
+        estimator = self.estimators[name]
+        chosen: dict[str, Any] = {}
+        if estimator.strength_ is not None:
+            chosen["strength"] = float(estimator.strength_)
+        if estimator.contraction is not None:
+            chosen["contraction"] = float(estimator.contraction_)
+        if isinstance(estimator.noise_, Normal):
+            chosen["noise"] = np.sqrt(self.embedding(name).noise.variances(len(self.unit))).tolist()  # type: ignore[attr-defined]
+        return chosen
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the scores and parameters as plain names and numbers, for JSON."""
+        scores = {
+            name: {"loocv": fit.loocv_, "excess": fit.criterion_.excess, **self.parameters(name)}
+            for name, fit in self.estimators.items()
+        }
+        return {
+            "rows": len(self.table),
+            "columns": list(self.table.names),
+            "unit": self.unit.tolist(),
+            "best": self.best,
+            "estimators": scores,
+            "notes": list(self.notes),
+        }
+
+
+def fit_all(X: Any, *, bandwidth: Any = "median", scale: bool = True, progress: Progress = lambda *_: None) -> Fits:
+    """Fit KME, S-KMSE, F-KMSE, MKME, MMKME and VPMKME to one table with the same kernel.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), data frame, or Table
+        At least two rows; at most 5000, where F-KMSE stops.
+    bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
+        θ: a rule, or a number.
+    scale : bool
+        Divide every column by its standard deviation.
+    progress : callable, optional
+        Called with what comes next, the steps done, and the steps in all.
+
+    Raises
+    ------
+    ValueError
+        When there are fewer than two rows, or all columns are constant.
+
+    Notes
+    -----
+    O(n² d) time a score, O(n³) for F-KMSE. Constant columns say nothing and are left out, which a note tells.
+
+    Examples
+    --------
+    >>> fits = fit_all(np.random.default_rng(0).normal(size=(30, 2)))
+    >>> fits.estimators["mmkme"].loocv_ <= fits.estimators["mkme"].loocv_ <= fits.estimators["kme"].loocv_
+    True
+    """
+    table, constant = _varying(as_table(X))
+    unit = table.values.std(axis=0) if scale else np.ones(len(table.names))
+    values = table.values / unit
+    theta = bandwidth_from(values, bandwidth)
+    fitted = {}
+    for step, (name, make) in enumerate(ESTIMATORS.items()):
+        progress(name, step, len(ESTIMATORS))
+        fitted[name] = make(Gaussian(theta)).fit(values)
+    notes = [f"constant, so left out: {listed(constant)}"] if constant else []
+    if isinstance(theta, Bandwidth):
+        notes.append(f"bandwidth {float(theta):.4g}: {theta.rule}")
+    return Fits(table, fitted, unit, tuple(notes))
+
+
+def rescaled(mu: Embedding, unit: Array) -> Embedding:
+    """Return the embedding of the points times ``unit``, shape (d,): the same function in other units.
+
+    Gaussian kernels and no, or Gaussian noise with axis-aligned covariance.
+
+    Examples
+    --------
+    >>> from kernelmean import embed
+    >>> mu = embed([[1.0]], Gaussian(2.0), noise=Normal(0.25))
+    >>> rescaled(mu, np.array([10.0]))
+    Embedding(n=1, d=1, kernel=Gaussian(bandwidth=20.0), noise=Normal.diagonal([25.]))
+    """
+    if not isinstance(mu.kernel, Gaussian):
+        raise TypeError(f"{mu.kernel!r} has no bandwidth per column; only Gaussian kernels change units")
+    bandwidth = mu.kernel.bandwidth * unit if len(unit) > 1 else float(np.squeeze(mu.kernel.bandwidth * unit))
+    parts = (Part(part.points * unit, part.weights, _rescaled_noise(part.noise, unit)) for part in mu.parts)
+    return replace(mu, kernel=Gaussian(bandwidth), parts=tuple(parts))
+
+
+def _rescaled_noise(noise: Noise, unit: Array) -> Noise:
+    if isinstance(noise, Dirac):
+        return noise
+    if not isinstance(noise, Normal) or noise.form == "full":
+        raise TypeError(f"{noise!r} has no variance per column; only such noises change units")
+    return Normal.diagonal(noise.variances(len(unit)) * unit**2)
+
+
+def _varying(table: Table) -> tuple[Table, tuple[str, ...]]:
+    """Return the table without its constant columns, and their names."""
+    if len(table) < 2:
+        raise ValueError(f"the table has {count(len(table), 'row')}; at least 2 are needed")
+    kept, constant = table.constant()
+    if not len(kept):
+        raise ValueError("every column is constant; there is nothing to estimate")
+    return table.columns(kept), constant

@@ -1,0 +1,53 @@
+"""The permutation distribution of one or several statistics, and their p-values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from .._array import Array
+
+
+@final
+@dataclass(frozen=True)
+class Null:
+    """The statistics of all kernels under the same relabelings.
+
+    Attributes
+    ----------
+    values : array of shape (m, P)
+        One row per pair of kernels; the first column is the observed arrangement.
+    tolerance : array of shape (m,)
+        What counts as a tie.
+    statistic_name : str
+        What the values are.
+    scheme : str
+        Which relabelings, and how they were evaluated.
+    memory : float
+        The estimate in bytes that was made beforehand.
+    """
+
+    values: Array
+    tolerance: Array
+    statistic_name: str
+    scheme: str
+    memory: float
+
+    @property
+    def pvalues(self) -> Array:
+        """Return #{T_π ≥ T_observed - tolerance} / P for every pair, the observed arrangement counted."""
+        return np.asarray((self.values >= self.values[:, :1] - self.tolerance[:, None]).mean(axis=1))
+
+    def outcome(self, pair: int) -> dict[str, Any]:
+        """Return what a result holds of one pair of kernels, as keyword arguments of ``TestResult``."""
+        return {
+            "statistic": float(self.values[pair, 0]),
+            "pvalue": float(self.pvalues[pair]),
+            "null_distribution": self.values[pair, 1:],
+            "tolerance": float(self.tolerance[pair]),
+            "statistic_name": self.statistic_name,
+            "scheme": self.scheme,
+            "memory": self.memory,
+        }

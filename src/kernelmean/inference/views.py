@@ -1,0 +1,120 @@
+"""What an adaptive test looks at: several tables made from one, each a symmetric function of the rows.
+
+No view knows which sample, or which partner, a row belongs to: relabeling the rows cannot change it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from .._array import Array, IntArray
+from ..kernels import Kernel, TensorProduct
+from ..kernels.bandwidth import median_bandwidth
+
+VIEWS = ("data", "scores", "ranks", "white", "radius", "axes")
+"""The names of the views, see :func:`view`."""
+
+_ROWS_PER_WHITE_COLUMN = 4
+_MOST_AXES = 256
+
+
+@final
+@dataclass(frozen=True)
+class Views:
+    """Some views of one table, side by side.
+
+    Attributes
+    ----------
+    table : array of shape (n, D)
+        The columns of all views.
+    columns : dict
+        From the name of a view to its columns in ``table``.
+    """
+
+    table: Array
+    columns: dict[str, tuple[int, ...]]
+
+    @classmethod
+    def of(cls, points: Array, names: Sequence[str], rows: IntArray) -> Views:
+        """Make the named views; the median distance, their unit, is that of the given rows."""
+        parts = {name: in_medians(view(points, name), rows, joint=name != "axes") for name in dict.fromkeys(names)}
+        ends = np.cumsum([0] + [part.shape[1] for part in parts.values()])
+        columns = {name: tuple(range(ends[i], ends[i + 1])) for i, name in enumerate(parts)}
+        return cls(np.concatenate(list(parts.values()), axis=1), columns)
+
+    def kernels(self, name: str, kernel: Kernel) -> list[Kernel]:
+        """Return the kernel on the columns of a view, or one kernel for every column of "axes"."""
+        blocks = [(column,) for column in self.columns[name]] if name == "axes" else [self.columns[name]]
+        return [TensorProduct((kernel,), (block,)) for block in blocks]
+
+
+def available(n: int, dim: int) -> tuple[str, ...]:
+    """Return the views that say something new of a table of this shape.
+
+    One column is its own axis and needs no whitening; whitening needs four rows a column; more than 256 columns are
+    not looked at one by one.
+    """
+    if dim == 1:
+        return ("data", "scores", "ranks", "radius")
+    return tuple(
+        name
+        for name in VIEWS
+        if (name != "white" or n >= _ROWS_PER_WHITE_COLUMN * dim) and (name != "axes" or dim <= _MOST_AXES)
+    )
+
+
+def view(points: Array, name: str) -> Array:
+    r"""Return a view of a table of shape (n, d).
+
+    ==========  =====================================================================================
+    data        the columns less their means
+    scores      normal scores of every column, Φ⁻¹((rank - ½) / n), ties at their mean rank
+    ranks       (rank - ½) / n - ½ of every column
+    white       the scores times C^{-1/2}, C their covariance shrunk towards a multiple of I
+    radius      the distance of every row from the mean, one column
+    axes        the scores; every column is tested on its own and the largest statistic counts
+    ==========  =====================================================================================
+    """
+    if name in ("data", "radius"):
+        centered = _bounded(points)
+        return centered if name == "data" else np.linalg.norm(centered, axis=1, keepdims=True)
+    ranks = (rankdata(points, axis=0) - 0.5) / len(points)
+    if name == "ranks":
+        return np.asarray(ranks - 0.5)
+    scores = np.asarray(ndtri(ranks))
+    return whitened(scores) if name == "white" else scores
+
+
+def _bounded(points: Array) -> Array:
+    """Return the table less its mean, divided by a power of two so that no product overflows."""
+    largest = float(np.abs(points).max())
+    scaled = np.ldexp(points, -int(np.frexp(largest)[1])) if largest else points
+    return np.asarray(scaled - scaled.mean(axis=0))
+
+
+def whitened(table: Array) -> Array:
+    """Return the table times C^{-1/2}, C the covariance shrunk by d / (n + d) towards its mean variance."""
+    n, dim = table.shape
+    centered = table - table.mean(axis=0)
+    covariance = centered.T @ centered / n
+    mean_variance = np.trace(covariance) / dim
+    if mean_variance == 0.0:
+        return centered
+    shrinkage = dim / (n + dim)
+    values, vectors = np.linalg.eigh((1 - shrinkage) * covariance + shrinkage * mean_variance * np.eye(dim))
+    return np.asarray(centered @ (vectors / np.sqrt(values)) @ vectors.T)
+
+
+def in_medians(table: Array, rows: IntArray, *, joint: bool = True) -> Array:
+    """Divide a view by its median distance over the rows, or every column by its standard deviation."""
+    if not joint:
+        deviation = table.std(axis=0)
+        return np.asarray(table / np.where(deviation > 0.0, deviation, 1.0))
+    some = table[rows]
+    return table if (some == some[0]).all() else np.asarray(table / float(median_bandwidth(some)))

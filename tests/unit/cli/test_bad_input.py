@@ -1,0 +1,264 @@
+"""Bad input ends with exit code 2 and one line that says what to do: never a traceback, never a number."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernelmean.cli import main
+from kernelmean.cli.inputs import ROW_LIMIT
+
+GOOD = "a,b\n1,2\n2,1\n3,5\n4,3\n"
+OTHER = "a,b\n1,7\n2,9\n5,5\n0,3\n"
+
+
+def in_folder(name: str, content: str | bytes) -> Callable[[Path], list[str]]:
+    """Compare a good table with one of this content."""
+
+    def build(folder: Path) -> list[str]:
+        (folder / "good.csv").write_text(GOOD)
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        return ["compare", "good.csv", name]
+
+    return build
+
+
+def words(*arguments: str) -> Callable[[Path], list[str]]:
+    """Run a command among two good tables."""
+
+    def build(folder: Path) -> list[str]:
+        (folder / "good.csv").write_text(GOOD)
+        (folder / "other.csv").write_text(OTHER)
+        return list(arguments)
+
+    return build
+
+
+def compare(*options: str) -> Callable[[Path], list[str]]:
+    return words("compare", "good.csv", "other.csv", *options)
+
+
+def a_folder(folder: Path) -> list[str]:
+    (folder / "folder.csv").mkdir()
+    (folder / "good.csv").write_text(GOOD)
+    return ["compare", "good.csv", "folder.csv"]
+
+
+def a_cut_parquet(folder: Path) -> list[str]:
+    pd.DataFrame({"a": range(100), "b": range(100)}).to_parquet(folder / "cut.parquet")
+    (folder / "cut.parquet").write_bytes((folder / "cut.parquet").read_bytes()[:-10])
+    return ["estimate", "cut.parquet"]
+
+
+def nested_parquet(folder: Path) -> list[str]:
+    pd.DataFrame({"a": [1, 2], "list": [[1], [2, 3]]}).to_parquet(folder / "nested.parquet")
+    return ["estimate", "nested.parquet"]
+
+
+def nameless_parquet(folder: Path) -> list[str]:
+    pd.DataFrame({"": [1, 2]}).to_parquet(folder / "nameless.parquet")
+    return ["estimate", "nameless.parquet"]
+
+
+def a_huge_file(folder: Path) -> list[str]:
+    rows = np.arange(ROW_LIMIT + 1)
+    pd.DataFrame({"a": rows, "b": rows % 7}).to_csv(folder / "huge.csv", index=False)
+    (folder / "good.csv").write_text(GOOD)
+    return ["compare", "good.csv", "huge.csv"]
+
+
+def a_foreign_archive(folder: Path) -> list[str]:
+    np.savez(folder / "foreign.npz", X=np.eye(2))
+    return ["info", "foreign.npz"]
+
+
+CASES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
+    # cells
+    "blank cell": (in_folder("bad.csv", "a,b\n1,2\n3,\n"), "row 2, column 'b' is blank or NaN"),
+    "NaN": (in_folder("bad.csv", "a,b\n1,2\nNaN,3\n"), "--missing drop"),
+    "question mark": (in_folder("bad.csv", "a,b\n?,2\n1,3\n"), "row 1, column 'a' is blank"),
+    "infinity": (in_folder("bad.csv", "a,b\n1,2\n3,inf\n"), "row 2, column 'b' is infinite"),
+    "minus infinity": (in_folder("bad.csv", "a,b\n1,2\n-inf,2\n"), "infinite"),
+    "beyond float64": (in_folder("bad.csv", "a,b\n1,2\n3,1e999\n"), "infinite"),
+    "one bad cell": (in_folder("bad.csv", "a,b\n1,2\n3,4x\n"), "'4x' in row 2"),
+    "text column": (in_folder("bad.csv", "a,b\n1,red\n3,blue\n"), "--drop b"),
+    "two text columns": (in_folder("bad.csv", "a,b\nx,red\ny,blue\n"), "'a' ('x' in row 1), 'b' ('red' in row 1)"),
+    "decimal commas": (in_folder("bad.csv", "a;b\n1,5;2,5\n3,5;4,5\n"), "'1,5' in row 1"),
+    "dates": (in_folder("bad.csv", "a,b\n1,2020-01-01\n3,2020-01-02\n"), "not numbers"),
+    "long identifiers": (in_folder("bad.csv", "a,b\n9007199254740993,2\n1,3\n"), "2^53"),
+    "all blank": (in_folder("bad.csv", "a,b\n,\n,\n"), "blank"),
+    "blank line in one column": (words("estimate", "one.csv"), "no file 'one.csv'"),
+    # rows and columns
+    "one row": (in_folder("bad.csv", "a,b\n1,2\n"), "bad.csv has 1 row"),
+    "header only": (in_folder("bad.csv", "a,b\n"), "no rows"),
+    "no header": (in_folder("bad.csv", "1.5,2\n3,4\n"), "header line"),
+    "name twice": (in_folder("bad.csv", "a,a\n1,2\n3,4\n"), "'a' twice"),
+    "no name": (in_folder("bad.csv", ",a,b\n0,1,2\n1,3,4\n"), "column 1 has no name"),
+    "other names": (in_folder("bad.csv", "a,c\n1,2\n3,4\n"), "only in good.csv: b; only in bad.csv: c"),
+    "no common names": (in_folder("bad.csv", "c,d\n1,2\n3,4\n"), "rename them"),
+    "a column more": (in_folder("bad.csv", "a,b,c\n1,2,3\n3,4,5\n"), "--columns a,b"),
+    "constant and equal": (words("compare", "flat.csv", "flat.csv"), "no file 'flat.csv'"),
+    "nothing left": (compare("--drop", "a,b"), "no columns left"),
+    "every row has a blank": (in_folder("bad.csv", "a,b\n1,\n2,\n"), "column 'b'"),
+    "unknown column": (compare("--columns", "a,z"), "no column 'z'"),
+    "unknown column to drop": (compare("--drop", "B"), "did you mean 'b'"),
+    # files
+    "missing file": (words("compare", "good.csv", "gone.csv"), "no file 'gone.csv'"),
+    "misspelled name": (words("compare", "wines", "--by", "target"), "did you mean 'wine'"),
+    "empty file": (in_folder("bad.csv", ""), "is empty"),
+    "blank lines": (in_folder("bad.csv", "\n\n\n"), "is empty"),
+    "ragged": (in_folder("bad.csv", "a,b\n1,2\n3\n"), "as many cells as the header"),
+    "too many cells": (in_folder("bad.csv", "a,b\n1,2,3\n"), "as many cells as the header"),
+    "open quote": (in_folder("bad.csv", 'a,b\n1,"2\n3,4\n'), "as many cells as the header"),
+    "binary": (in_folder("bad.csv", bytes(range(256)) * 4), "not a text file"),
+    "UTF-16": (in_folder("bad.csv", GOOD.encode("utf-16")), "not a text file"),
+    "Latin-1": (in_folder("bad.csv", "a,b\n1,2\n3,é\n".encode("latin1")), "iconv"),
+    "Latin-1 header": (in_folder("bad.csv", "a,é\n1,2\n3,4\n".encode("latin1")), "iconv"),
+    "wrong ending": (in_folder("bad.xlsx", GOOD), "write the table as .csv"),
+    "no ending": (in_folder("bad", GOOD), "write the table as .csv"),
+    "folder": (a_folder, "is a directory"),
+    "text as Parquet": (in_folder("bad.parquet", GOOD), "not a Parquet file"),
+    "cut Parquet": (a_cut_parquet, "damaged or not a Parquet file"),
+    "empty Parquet": (in_folder("bad.parquet", ""), "is empty"),
+    "nested Parquet": (nested_parquet, "'list'"),
+    "Parquet without names": (nameless_parquet, "has no name"),
+    "huge file": (a_huge_file, f"--max-rows {ROW_LIMIT}"),
+    # groups
+    "one table": (words("compare", "good.csv"), "--by COLUMN"),
+    "two tables and a column": (compare("--by", "a"), "--by COLUMN"),
+    "groups without a column": (compare("--groups", "1,2"), "--by COLUMN"),
+    "three groups": (words("compare", "wine", "--by", "target"), "0 (59 rows), 1 (71 rows), 2 (48 rows)"),
+    "unknown group": (words("compare", "wine", "--by", "target", "--groups", "0,7"), "'0,7' were asked for"),
+    "one group": (words("compare", "wine", "--by", "target", "--groups", "0"), "two different ones"),
+    "the same group": (words("compare", "wine", "--by", "target", "--groups", "0,0"), "two different ones"),
+    "unknown split": (words("compare", "wine", "--by", "colour"), "no column 'colour'"),
+    "split by what is left out": (words("compare", "wine", "--by", "target", "--drop", "target"), "no column 'target'"),
+    "groups of one row": (words("compare", "good.csv", "--by", "a", "--groups", "1,2"), "a=1 has 1 row"),
+    # options
+    "unknown estimator": (compare("--estimator", "magic"), "mmkme"),
+    "unknown bandwidth": (compare("--bandwidth", "wide"), "'wide'"),
+    "negative bandwidth": (compare("--bandwidth", "-1"), "bandwidth"),
+    "NaN bandwidth": (compare("--bandwidth", "nan"), "bandwidth"),
+    "no permutations": (compare("--resamples", "0"), "--resamples"),
+    "words for a number": (compare("--resamples", "many"), "--resamples"),
+    "one row at most": (compare("--max-rows", "1"), "--max-rows"),
+    "negative seed": (compare("--seed", "-1"), "--seed"),
+    "unknown mend": (compare("--missing", "guess"), "'error' or 'drop'"),
+    "unknown option": (compare("--frobnicate"), "--frobnicate"),
+    "unknown command": (words("contrast", "good.csv", "other.csv"), "contrast"),
+    "no table": (words("compare"), "see kernelmean --help"),
+    "JSON into a missing folder": (compare("--json", "no/such/result.json"), "No such file"),
+    # estimate and info
+    "estimate one row": (words("estimate", "wine", "--max-rows", "1"), "--max-rows"),
+    "estimate text": (words("estimate", "good.csv", "--columns", "c"), "no column 'c'"),
+    "save an unknown estimate": (words("estimate", "good.csv", "--save", "m.npz", "--estimator", "best"), "vpmkme"),
+    "save into a missing folder": (words("estimate", "good.csv", "--save", "no/m.npz"), "there is no folder 'no'"),
+    "info on text": (words("info", "good.csv"), "not written by kernelmean"),
+    "info on nothing": (words("info", "gone.npz"), "gone.npz: No such file"),
+    "info on a foreign archive": (a_foreign_archive, "not written by kernelmean"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bad_input_is_one_plain_line(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    build, text = CASES[name]
+    arguments = build(tmp_path)
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments)
+    out, err = capsys.readouterr()
+    assert exit_.value.code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("kernelmean: ")
+    assert text in err
+    assert "Traceback" not in err
+
+
+def flat(folder: Path, content: str) -> list[str]:
+    (folder / "flat.csv").write_text(content)
+    return ["compare", "flat.csv", "flat.csv"]
+
+
+def test_there_are_many_cases() -> None:
+    assert len(CASES) >= 40
+
+
+@pytest.mark.parametrize("command", [["compare", "flat.csv", "flat.csv"], ["estimate", "flat.csv"]])
+def test_constant_data_is_no_result(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "flat.csv").write_text("a,b\n1,2\n1,2\n1,2\n")
+    with pytest.raises(SystemExit) as exit_:
+        main(command)
+    assert exit_.value.code == 2
+    assert "constant" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the administrator may read everything")
+def test_a_file_without_permission(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret.csv").write_text(GOOD)
+    (tmp_path / "secret.csv").chmod(0)
+    with pytest.raises(SystemExit) as exit_:
+        main(["estimate", "secret.csv"])
+    assert exit_.value.code == 2
+    assert "chmod" in capsys.readouterr().err
+
+
+def test_a_failure_of_the_library_is_told_apart(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("division by\nzero")
+
+    monkeypatch.setattr("kernelmean.cli.app.fit_all", fail)
+    with pytest.raises(SystemExit) as exit_:
+        main(["estimate", "eckerle4"])
+    err = capsys.readouterr().err
+    assert exit_.value.code == 1
+    assert err.count("\n") == 1
+    assert "ZeroDivisionError: division by zero" in err
+    assert "KERNELMEAN_DEBUG" in err
+    monkeypatch.setenv("KERNELMEAN_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["estimate", "eckerle4"])
+
+
+def test_without_memory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("kernelmean.cli.app.fit_all", fail)
+    with pytest.raises(SystemExit) as exit_:
+        main(["estimate", "eckerle4"])
+    assert exit_.value.code == 2
+    assert "--max-rows" in capsys.readouterr().err
+
+
+def test_the_installed_program(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from kernelmean.cli import main; main()", "compare", "gone.csv", "gone.csv"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+
+
+def test_without_the_extra_one_line_says_what_to_install(tmp_path: Path) -> None:
+    block = "import sys; sys.modules['typer'] = None; from kernelmean.cli import main; main(['--version'])"
+    done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == 'kernelmean: the command line needs its extra; write: pip install "kernelmean[cli]"\n'

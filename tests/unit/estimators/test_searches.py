@@ -1,0 +1,124 @@
+"""The searches for a noise: global on a line, never worse than what they start from, at every bandwidth."""
+
+import numpy as np
+import pytest
+
+from kernelmean.estimators.contraction_search import search_free, search_tied
+from kernelmean.estimators.noise_search import search_diagonal, search_full, search_isotropic
+from kernelmean.estimators.problem import Problem
+from kernelmean.kernels import Gaussian
+from kernelmean.kernels.bandwidth import median_bandwidth
+
+BANDWIDTHS = [0.001, 0.01, 0.1, 1.0, 10.0]
+
+
+def data(seed):
+    """Different shapes and laws: scales, heavy tails, few values, clusters, a large offset, skewness."""
+    rng = np.random.default_rng(seed)
+    n, dim, kind = int(rng.integers(2, 60)), int(rng.choice([1, 2, 3, 5, 10, 20, 60])), seed % 6
+    if kind == 0:
+        return rng.normal(size=(n, dim)) * np.exp(2 * rng.normal(size=dim))
+    if kind == 1:
+        return rng.standard_t(1.2, size=(n, dim))
+    if kind == 2:
+        X = rng.integers(0, 4, size=(n, dim)).astype(float)
+        X[0, 0] += 1.0
+        return X
+    if kind == 3:
+        return 5 * rng.normal(size=(3, dim))[rng.integers(0, 3, size=n)] + 0.01 * rng.normal(size=(n, dim))
+    if kind == 4:
+        return np.column_stack([rng.normal(size=(n, dim)), 1e3 + 1e-3 * rng.normal(size=n)])
+    return rng.exponential(size=(n, dim)) ** 3
+
+
+def check_order(seed, ratio):
+    X = data(seed)
+    problem = Problem(X, Gaussian(ratio * median_bandwidth(X)))
+    without, common, per_axis = problem.without(), search_isotropic(problem), search_diagonal(problem)
+    tied, free, full = search_tied(problem), search_free(problem), search_full(problem)
+    assert per_axis.score <= common.score <= without.score
+    assert free.score <= tied.score <= without.score
+    assert free.score <= common.score
+    assert full.score <= without.score
+    assert common.score.sign == -1
+
+
+@pytest.mark.parametrize("ratio", BANDWIDTHS)
+@pytest.mark.parametrize("seed", range(12))
+def test_richer_estimators_are_never_worse(seed, ratio):
+    check_order(seed, ratio)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ratio", BANDWIDTHS)
+@pytest.mark.parametrize("seed", range(12, 500))
+def test_richer_estimators_are_never_worse_on_500_sets(seed, ratio):
+    check_order(seed, ratio)
+
+
+@pytest.mark.parametrize("ratio", BANDWIDTHS)
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 9])
+def test_the_common_variance_is_the_global_optimum(seed, ratio):
+    X = data(seed)
+    problem = Problem(X, Gaussian(ratio * median_bandwidth(X)))
+    found = search_isotropic(problem)
+    level = max(float(problem.variances.mean()), 1.0)
+    grid = np.geomspace(1e-9, 1e3 * level, 400)
+    best = min((problem.at(np.full(problem.dim, a)).score for a in grid), key=lambda score: score.key)
+    assert found.score.sign == -1
+    assert found.score.log >= best.log - 1e-12
+
+
+def test_the_search_leaves_a_local_minimum():
+    """Twin points and a wide spread: one minimum at the twins' scale, a better one at the sample's."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    X = np.concatenate([X, X[:6] + 1e-6 * rng.normal(size=(6, 2))])
+    problem = Problem(X, Gaussian(1e-4))
+    found = search_isotropic(problem)
+    grid = [problem.at(np.full(2, a)).score for a in np.geomspace(1e-6, 1e12, 800)]
+    interior = [k for k in range(1, 799) if grid[k] <= grid[k - 1] and grid[k] <= grid[k + 1]]
+    assert len(interior) >= 1
+    assert all(found.score.log >= grid[k].log - 1e-10 for k in interior)
+
+
+@pytest.mark.parametrize("ratio", [0.05, 1.0])
+def test_no_random_start_finds_much_lower_variances(ratio):
+    X = data(6)[:, :5]
+    problem = Problem(X, Gaussian(ratio * median_bandwidth(X)))
+    found, common = search_diagonal(problem), search_isotropic(problem)
+    rng = np.random.default_rng(1)
+    random = [problem.at(found.noise * np.exp(rng.normal(scale=s, size=problem.dim))) for s in (0.01, 0.1, 1.0) * 40]
+    gain = found.score.log - common.score.log
+    assert gain > 0
+    assert all(choice.score.sign > 0 or choice.score.log <= found.score.log + 1e-4 * gain for choice in random)
+
+
+def test_large_samples_are_searched_on_a_part_and_scored_on_all():
+    X = np.random.default_rng(2).normal(size=(700, 3)) * [1.0, 2.0, 0.5]
+    problem = Problem(X, Gaussian(median_bandwidth(X)))
+    assert len(problem.part) == 300
+    found, common = search_diagonal(problem), search_isotropic(problem)
+    assert found.score < common.score < problem.without().score
+    assert found.score == problem.at(found.noise).score or found.score.log == pytest.approx(
+        problem.at(found.noise).score.log, abs=1e-12
+    )
+
+
+def test_one_bandwidth_per_axis_is_one_variance_in_the_units_of_the_data():
+    X = np.random.default_rng(3).normal(size=(25, 2))
+    theta = np.array([0.7, 2.1])
+    problem = Problem(X, Gaussian(theta))
+    found = search_isotropic(problem)
+    variances = found.noise * theta**2
+    assert variances[0] == pytest.approx(variances[1], rel=1e-12)
+    for factor in (0.97, 1.03):
+        assert found.score < problem.at(factor * found.noise).score
+
+
+def test_useless_variances_are_exactly_zero():
+    rng = np.random.default_rng(4)
+    X = np.column_stack([rng.normal(size=40), rng.integers(0, 2, size=40)])
+    found = search_diagonal(Problem(X, Gaussian(0.05)))
+    assert (found.noise >= 0).all()
+    assert np.isfinite(found.noise).all()

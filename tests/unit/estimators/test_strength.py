@@ -1,0 +1,78 @@
+import math
+
+import numpy as np
+import pytest
+
+from kernelmean.estimators import KernelMean
+from kernelmean.estimators import strength as strengths
+from kernelmean.estimators.strength import Weighing
+from kernelmean.filters import Cutoff, IteratedRidge, Landweber, NuMethod, Ridge
+from kernelmean.kernels import Gaussian, Linear
+from kernelmean.kernels.bandwidth import median_bandwidth
+from kernelmean.noise import Dirac, Normal
+
+
+def sample(n=20, dim=4):
+    return np.random.default_rng(n).normal(size=(n, dim))
+
+
+def weighing(ratio=1.0, noise=None, n=20):
+    X = sample(n)
+    return Weighing(X, Gaussian(ratio * median_bandwidth(X)), noise or Dirac())
+
+
+@pytest.mark.parametrize("ratio", [0.05, 0.4, 1.0, 3.0])
+@pytest.mark.parametrize("filter_", [Ridge(), IteratedRidge(2)])
+def test_no_strength_of_a_fine_grid_is_better(ratio, filter_):
+    problem = weighing(ratio)
+    best = problem.best(filter_)
+    grid = np.unique(np.append(np.geomspace(1e-6, 1e6, 241), best.value * np.array([0.99, 1.01])))
+    scores = [problem.at(filter_, float(x)).score for x in grid]
+    lowest = min(score.excess for score in scores)
+    assert best.score.excess <= lowest + 1e-9 * abs(lowest)
+
+
+@pytest.mark.parametrize("filter_", [Landweber(), NuMethod(), Cutoff()])
+def test_discrete_strengths_are_all_tried(filter_):
+    problem = weighing(0.6)
+    best = problem.best(filter_)
+    others = range(1, 101) if not isinstance(filter_, Cutoff) else np.geomspace(1e-8, 30.0, 60)
+    assert all(best.score.excess <= problem.at(filter_, float(x)).score.excess + 1e-13 for x in others)
+
+
+def test_a_very_narrow_kernel_ends_in_a_scale():
+    """Where squares of kernel values vanish the ridge is a scale; λ and score join what a wider kernel gives."""
+    for ratio in (0.02, 0.01, 1e-3):
+        problem = weighing(ratio)
+        best = problem.best(Ridge())
+        scale = KernelMean(problem.kernel, filter="scale").fit(problem.X)
+        assert best.score.sign == scale.criterion_.sign
+        np.testing.assert_allclose(best.score.log, scale.criterion_.log, rtol=1e-2) if ratio == 0.02 else None
+        assert np.isfinite(best.score.log)
+        assert (problem.weights(Ridge(), best.value) <= 1 / 20).all()
+
+
+def test_kernels_without_values_off_the_diagonal_give_the_zero_function():
+    X = np.eye(4)
+    problem = Weighing(X, Linear(), Dirac())
+    assert problem.best(Ridge()).score.excess <= 0
+    narrow = Weighing(1e3 * X, Gaussian(1.0), Dirac())
+    found = narrow.best(Ridge())
+    assert found.value == math.inf
+    assert (narrow.weights(Ridge(), found.value) == 0).all()
+
+
+def test_noise_under_a_filter():
+    fitted = KernelMean(noise=Normal(0.2), filter="ridge").fit(sample())
+    plain = KernelMean(noise=Normal(0.2)).fit(sample())
+    assert fitted.noise_ == Normal(0.2)
+    assert fitted.loocv_ <= plain.loocv_ + 1e-12
+
+
+def test_limits_are_stated(monkeypatch):
+    monkeypatch.setattr(strengths, "MASKED_LIMIT", 10)
+    with pytest.raises(ValueError, match="limited to 10 points, 20 were passed"):
+        KernelMean(filter=Landweber()).fit(sample())
+    fixed = KernelMean(filter=Landweber(), strength=5).fit(sample())
+    assert math.isnan(fixed.loocv_)
+    assert fixed.weights_.sum() > 0

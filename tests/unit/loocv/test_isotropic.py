@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist
+
+from kernelmean.loocv import isotropic
+
+
+def points(n=40, dim=3):
+    return np.random.default_rng(0).normal(size=(n, dim))
+
+
+@pytest.mark.parametrize("s", [1.0, 3.7, 1e4])
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 40.0])
+def test_laplace_is_the_mean_and_its_derivative(s, unit):
+    Y = unit * points()
+    t = pdist(Y, "sqeuclidean")
+    log_mean, slope = isotropic.Distances(Y).laplace(s)
+    shifted = np.exp(-0.5 * (t - t.min()) / s)
+    assert log_mean == pytest.approx(np.log(shifted.mean()) - 0.5 * t.min() / s, rel=1e-13)
+    assert slope == pytest.approx(0.5 * np.average(t, weights=shifted) / s**2, rel=1e-12)
+
+
+def test_tiles_give_what_stored_distances_give(monkeypatch):
+    Y = points(1100, 2)
+    stored = isotropic.Distances(Y)
+    monkeypatch.setattr(isotropic, "STORE_UP_TO", 10)
+    tiled = isotropic.Distances(Y)
+    assert sum(len(chunk) for chunk in tiled.chunks()) == stored.count
+    np.testing.assert_allclose(tiled.laplace(0.3), stored.laplace(0.3), rtol=1e-12)
+    assert (tiled.smallest, tiled.largest) == (stored.smallest, stored.largest)
+
+
+@pytest.mark.parametrize("s", [1.0, 10.0, 1e3])
+def test_the_sketch_is_near_and_counts_everything(s):
+    Y = 5 * points(300)
+    Y[100:] = Y[:200]  # repeated points: distances 0
+    distances = isotropic.Distances(Y)
+    assert distances.sketch().laplace(s) == pytest.approx(distances.laplace(s), rel=1e-4)
+
+
+def test_two_points():
+    distances = isotropic.Distances(np.array([[0.0], [2.0]]))
+    assert distances.laplace(1.0) == pytest.approx((-2.0, 2.0))

@@ -1,0 +1,97 @@
+"""The quadratic programme on the simplex equals reference solutions, whatever the rank."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+
+from kernelmean.matching.simplex_qp import solve_simplex_qp
+
+
+def value(G, c, w):
+    return 0.5 * w @ G @ w - c @ w
+
+
+def by_nnls(A, b):
+    """min |A w - b|² on the simplex: non-negative least squares for the nearest point of a convex hull."""
+    gaps = A - b[:, None]
+    u, _ = nnls(np.vstack([gaps, np.ones(A.shape[1])]), np.r_[np.zeros(len(b)), 1.0], maxiter=100 * A.shape[1])
+    return u / u.sum()
+
+
+def by_enumeration(G, c):
+    """The smallest value among the stationary points of all faces."""
+    best = np.inf
+    for size in range(1, len(c) + 1):
+        for face in map(list, combinations(range(len(c)), size)):
+            system = np.block([[G[np.ix_(face, face)], np.ones((size, 1))], [np.ones((1, size)), np.zeros((1, 1))]])
+            w = np.linalg.lstsq(system, np.r_[c[face], 1.0], rcond=1e-12)[0][:size]
+            if (w > -1e-12).all() and abs(w.sum() - 1) < 1e-9:
+                best = min(best, value(G[np.ix_(face, face)], c[face], w))
+    return best
+
+
+def problem(number):
+    """A random problem: any rank, duplicated columns in every third, scales from 1e-3 to 1e3."""
+    rng = np.random.default_rng(number)
+    size = rng.integers(1, 30)
+    A = rng.normal(size=(rng.integers(1, size + 3), size)) * 10.0 ** rng.uniform(-3, 3)
+    if number % 3 == 0 and size > 2:
+        A[:, 1] = A[:, 0]
+    b = A @ rng.dirichlet(np.ones(size)) + (number % 2) * rng.normal(size=len(A)) * np.abs(A).max()
+    return A, b
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_equals_non_negative_least_squares_on_a_thousand_problems(block):
+    for number in range(100 * block, 100 * block + 100):
+        A, b = problem(number)
+        G, c = A.T @ A, A.T @ b
+        found = solve_simplex_qp(G, c)
+        scale = max(np.abs(G).max(), np.abs(c).max())
+        assert abs(found.value - value(G, c, by_nnls(A, b))) <= 1e-12 * scale
+        assert found.residual <= 1e-10
+        assert found.weights.min() >= 0
+        assert found.weights.sum() == pytest.approx(1.0, abs=1e-13)
+
+
+def test_unique_solutions_agree_in_every_weight():
+    for number in range(200):
+        A, b = problem(1000 + number)
+        A, b = np.vstack([A, np.eye(A.shape[1]) * np.abs(A).max()]), np.r_[b, np.zeros(A.shape[1])]
+        np.testing.assert_allclose(solve_simplex_qp(A.T @ A, A.T @ b).weights, by_nnls(A, b), atol=1e-8)
+
+
+def test_linear_terms_outside_the_range_equal_enumeration():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        size = rng.integers(1, 7)
+        A = rng.normal(size=(rng.integers(0, size + 1), size))
+        G, c = A.T @ A, rng.normal(size=size)
+        assert solve_simplex_qp(G, c).value == pytest.approx(by_enumeration(G, c), abs=1e-12)
+
+
+def test_a_start_changes_nothing_but_the_way():
+    A, b = problem(4001)
+    G, c = A.T @ A, A.T @ b
+    start = np.random.default_rng(0).dirichlet(np.ones(len(c)))
+    assert solve_simplex_qp(G, c, start).value == pytest.approx(solve_simplex_qp(G, c).value, rel=1e-12)
+
+
+def test_an_indefinite_matrix_still_ends_at_a_stationary_point_or_raises():
+    found = solve_simplex_qp(np.diag([-1.0, -1.0]), np.zeros(2))
+    assert found.value == -0.5
+
+
+@pytest.mark.parametrize(
+    ("gram", "linear", "start", "text"),
+    [
+        (np.eye(2), np.ones(3), None, "a matrix"),
+        (np.eye(2), np.array([1.0, np.nan]), None, "linear holds"),
+        (np.eye(2), np.ones(2), np.array([-1.0, 2.0]), "start needs"),
+    ],
+)
+def test_refusals(gram, linear, start, text):
+    with pytest.raises(ValueError, match=text):
+        solve_simplex_qp(gram, linear, start)
