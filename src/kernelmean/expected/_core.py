@@ -1,9 +1,9 @@
 """The verb of the package: expectations of a kernel under noise, found in three tables.
 
 ``difference(v, w)`` is the law of ε - ε'; ``smoothed(kernel, noise)`` is a kernel again; ``expected(kernel, X, Y,
-v, w)`` has one rule for all stationary kernels and additive noises, ``smoothed(k, difference(v, w))``, and others where a noise
-is not additive or not shared by all points, or the kernel not stationary. A missing pair raises: nothing is silently
-approximated.
+v, w)`` has one rule for all stationary kernels and additive noises, ``smoothed(k, difference(v, w))``, and others
+where a noise is not additive or not shared by all points, or the kernel not stationary. A missing pair raises:
+nothing is silently approximated.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ def smoothed(kernel: Kernel, noise: Noise, dim: int) -> Kernel:
     Notes
     -----
     Noise multiplies the kernel's spectrum by the noise's characteristic function, so smoothing is a semigroup:
-    smoothing twice is smoothing by the sum of the noises.
+    smoothing twice is smoothing by the sum of the noises. By the law of ε - ε' (the same noise on both sides) the
+    result is positive semi-definite; by a noise on one side it need not be (Uniform noise: its spectrum has signs).
 
     Examples
     --------

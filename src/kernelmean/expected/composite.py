@@ -7,13 +7,14 @@ from functools import reduce
 import numpy as np
 
 from .._array import Array
+from .._rules import NoClosedFormError
 from ..kernels.base import Blocks, Kernel
 from ..kernels.compose import Product, Scaled, Sum, TensorProduct
 from ..kernels.gaussian import Gaussian, QuadraticGaussian
 from ..kernels.separable import Separable
 from ..noise.base import Noise
 from ..noise.normal import Normal
-from ._core import NoClosedFormError, blocks_rules, expected_blocks, missing, smoothed, smoothed_rules
+from ._core import blocks_rules, expected_blocks, missing, smoothed, smoothed_rules
 from .separable import fused_separable
 
 

@@ -8,9 +8,10 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from .._array import Array, centered
+from ..kernels.axes import check_axes
 from ..kernels.base import Blocks, Kernel
 from ..kernels.compose import Scaled
-from ..kernels.gaussian import Gaussian, QuadraticGaussian, check_axes
+from ..kernels.gaussian import Gaussian, QuadraticGaussian
 from ..noise.base import Additive, Noise
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal

@@ -7,12 +7,13 @@ from math import comb, factorial
 import numpy as np
 
 from .._array import Array
+from .._rules import NoClosedFormError
 from ..kernels.base import Blocks
 from ..kernels.polynomial import Polynomial
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal
-from ._core import NoClosedFormError, blocks_rules
+from ._core import blocks_rules
 
 
 @blocks_rules.register(Polynomial, Noise, Noise)

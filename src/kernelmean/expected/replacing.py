@@ -10,15 +10,16 @@ from typing import final
 import numpy as np
 
 from .._array import Array
-from .._rules import Rules
+from .._rules import NoClosedFormError, Rules
+from ..kernels.axes import check_axes
 from ..kernels.base import Blocks, Kernel
 from ..kernels.categorical import Categorical
-from ..kernels.gaussian import Gaussian, check_axes
+from ..kernels.gaussian import Gaussian
 from ..kernels.separable import AxisProfile, Separable
 from ..noise.base import Noise
 from ..noise.blankout import Blankout, Switch
 from ..noise.dirac import Dirac
-from ._core import NoClosedFormError, blocks_rules, expected_blocks, missing
+from ._core import blocks_rules, expected_blocks, missing
 from .separable import Profiles, SmoothedSeparable, profile_rules
 
 axis_rules: Rules[Callable[..., Iterable[Kernel]]] = Rules("axis factors")

@@ -12,9 +12,10 @@ import numpy as np
 
 from .._array import Array
 from .._rules import NoClosedFormError, Rules
+from ..kernels.axes import check_axes
 from ..kernels.base import Kernel, Stationary
 from ..kernels.compose import Product
-from ..kernels.gaussian import Gaussian, check_axes
+from ..kernels.gaussian import Gaussian
 from ..kernels.laplacian import Laplacian
 from ..kernels.matern import Matern
 from ..kernels.separable import Separable

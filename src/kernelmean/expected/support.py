@@ -9,9 +9,10 @@ import numpy as np
 
 from .. import kernels as k
 from .. import noise as v
+from .._rules import NoClosedFormError
 from ..kernels.base import Kernel
 from ..noise.base import Noise
-from ._core import NoClosedFormError, expected
+from ._core import expected
 
 KERNELS: tuple[Kernel, ...] = (
     k.Gaussian(1.0),
@@ -63,7 +64,7 @@ class SupportTable:
         lines = ["| kernel | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
         sides = {(kernel, noise): cell for kernel, noise, cell in self.rows}
         for kernel in dict.fromkeys(row[0] for row in self.rows):
-            lines.append(f"| {kernel} | " + " | ".join(sides[kernel, name] for name in names) + " |")
+            lines += [f"| {kernel} | " + " | ".join(sides[kernel, name] for name in names) + " |"]
         return "\n".join(lines)
 
 

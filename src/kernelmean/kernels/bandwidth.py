@@ -129,7 +129,7 @@ def bandwidth_from(X: Any, rule: Rule | float | Array) -> Any:
     if rule in ("median", "median-unsquared"):
         return median_bandwidth(X, squared=rule == "median")
     if rule in ("silverman", "scott"):
-        return normal_rule_bandwidth(X, rule)  # type: ignore[arg-type]
+        return normal_rule_bandwidth(X, rule)
     raise ValueError(
         f"bandwidth is {rule!r}; pass a number, one per column, or one of 'median', 'median-unsquared', "
         "'silverman', 'scott'"

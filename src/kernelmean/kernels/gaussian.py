@@ -9,7 +9,8 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from .._array import Array
-from .._validate import as_value, check_positive
+from .._validate import as_value
+from .axes import check_axes, check_bandwidth
 from .base import Blocks, Stationary
 from .distances import recentered, squared_distance_blocks
 
@@ -43,10 +44,7 @@ class Gaussian(Stationary):
     bandwidth: Any
 
     def __post_init__(self) -> None:
-        bandwidth = check_positive(self.bandwidth, "bandwidth")
-        if bandwidth.ndim > 1:
-            raise ValueError(f"bandwidth has shape {bandwidth.shape}; pass a number or one number per column (d,)")
-        object.__setattr__(self, "bandwidth", as_value(bandwidth))
+        object.__setattr__(self, "bandwidth", check_bandwidth(self.bandwidth))
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
@@ -87,14 +85,6 @@ class QuadraticGaussian(Stationary):
         factor = np.sqrt(2.0) * cholesky(np.asarray(self.covariance), lower=True)
         white_X, white_Y = (solve_triangular(factor, Z.T, lower=True).T for Z in recentered(X, Y))
         return exponential_blocks(white_X, white_Y)
-
-
-def check_axes(values: Any, dim: int) -> Array:
-    """Return per-axis ``values`` as a float or a vector that fits ``dim`` columns."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim == 1 and len(array) != dim:
-        raise ValueError(f"the kernel has {len(array)} bandwidths, the data have {dim} columns")
-    return array
 
 
 @final

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._array import Array
+from .axes import check_axes, check_bandwidth
 from .base import Blocks
 from .distances import recentered
-from .gaussian import check_axes
-from .separable import AxisProfile, Separable, check_bandwidth
+from .separable import AxisProfile, Separable
 
 
 @final

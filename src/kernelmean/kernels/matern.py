@@ -11,8 +11,8 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array
-from .gaussian import check_axes
-from .separable import AxisProfile, Separable, check_bandwidth
+from .axes import check_axes, check_bandwidth
+from .separable import AxisProfile, Separable
 
 
 @final

@@ -9,10 +9,9 @@ import numpy as np
 
 from .._array import Array
 from .._validate import as_value, check_positive
+from .axes import check_axes, check_bandwidth
 from .base import Blocks, Stationary
 from .distances import recentered, squared_distance_blocks
-from .gaussian import check_axes
-from .separable import check_bandwidth
 
 
 @final

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from .._array import Array, slices
-from .._validate import as_value, check_positive
 from .base import Blocks, Stationary
 
 AxisProfile = Callable[[Array], Array]
@@ -49,12 +47,3 @@ def _product_over_axes(profiles: Sequence[AxisProfile], X: Array, Y: Array) -> A
             gap = X[rows, axis, None] - Y[:, axis]
             gram[rows] *= profile(np.abs(gap, out=gap))
     return gram
-
-
-def check_bandwidth(value: Any) -> float | tuple[float, ...]:
-    """Return a bandwidth as one number or one per axis, or say what is wrong with it."""
-    bandwidth = check_positive(value, "bandwidth")
-    if bandwidth.ndim > 1:
-        raise ValueError(f"bandwidth has shape {bandwidth.shape}; pass a number or one number per column (d,)")
-    checked: float | tuple[float, ...] = as_value(bandwidth)
-    return checked

@@ -8,8 +8,9 @@ import numpy as np
 
 from .._array import Array, slices
 from ..embedding import Embedding, Part, embed
+from ..kernels.axes import check_axes
 from ..kernels.base import Kernel
-from ..kernels.gaussian import Gaussian, QuadraticGaussian, check_axes
+from ..kernels.gaussian import Gaussian, QuadraticGaussian
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal
 from .gaussians import Bumps, overlaps
