@@ -11,6 +11,8 @@ from ._array import Array
 
 def check_points(X: Any, name: str = "X") -> Array:
     """Return ``X`` as a float64 array of shape (n, d), or say what is wrong with it."""
+    if np.ma.is_masked(X):
+        raise ValueError(f"{name} has masked cells, which would be taken as numbers; drop or fill them first")
     try:
         array = np.asarray(X)
     except ValueError as error:

@@ -65,3 +65,11 @@ def test_rules_by_name():
     assert np.shape(bandwidth_from(X, "scott")) == (3,)
     with pytest.raises(ValueError, match="'median'"):
         bandwidth_from(X, "mean")
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-150, 1e150])
+def test_any_unit_works(unit):
+    assert km.median_bandwidth(unit * X) == pytest.approx(unit * km.median_bandwidth(X), rel=1e-12)
+    assert km.median_bandwidth(unit * X, squared=False) == pytest.approx(
+        unit**0.5 * km.median_bandwidth(X, squared=False), rel=1e-12
+    )

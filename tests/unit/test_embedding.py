@@ -96,6 +96,8 @@ def test_a_log_density_far_out_is_finite():
     [
         ({"X": [[np.nan]]}, ValueError, "NaN"),
         ({"X": [[np.inf]]}, ValueError, "infinite"),
+        ({"X": np.ma.masked_array([[1.0], [2.0]], mask=[[True], [False]])}, ValueError, "masked"),
+        ({"X": [[1j]]}, TypeError, "numbers are needed"),
         ({"X": np.zeros((0, 2))}, ValueError, "at least one row"),
         ({"X": np.zeros((2, 0))}, ValueError, "at least one row"),
         ({"X": [1.0, 2.0]}, ValueError, r"reshape\(-1, 1\)"),

@@ -79,17 +79,19 @@ def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = 5000, r
     exact = len(X) <= exact_up_to
     if not exact:
         X = X[as_rng(rng).choice(len(X), exact_up_to, replace=False, shuffle=False)]
-    distances = pdist(centered(X)[0], "sqeuclidean")
+    X = centered(X)[0]
+    unit = 2.0 ** int(np.frexp(np.abs(X).max())[1])  # squares of 1e-200 or 1e200 would vanish or overflow
+    distances = pdist(X / unit, "sqeuclidean" if squared else "euclidean")
     if not distances.size or distances.max() == 0.0:
         raise ValueError(
             f"all {len(X)} rows are equal, so the median distance is 0; pass a bandwidth, or data that vary"
         )
     rule = "median of squared distances" if squared else "median of distances"
-    distances = distances if squared else np.sqrt(distances)
     median = float(np.median(distances))
     if median == 0.0:
         median, rule = float(np.median(distances[distances > 0])), rule + " that are not 0"
-    return Bandwidth(np.sqrt(median), rule, exact, len(X))
+    theta = np.sqrt(median) * (unit if squared else np.sqrt(unit))
+    return Bandwidth(theta, rule, exact, len(X))
 
 
 def normal_rule_bandwidth(X: Any, rule: Literal["silverman", "scott"] = "silverman") -> Array:
