@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from functools import reduce
+from functools import cache, partial, reduce
 from operator import add
 from typing import Any
 
@@ -15,12 +15,16 @@ import numpy.typing as npt
 
 from ._array import Array
 from .embedding import Embedding, Part, embed
+from .estimators.base import MeanEstimator
+from .filters import Filter
 from .kernels.bandwidth import Bandwidth
 from .kernels.base import Kernel
+from .loocv.score import Score
 from .noise.base import Noise
 from .noise.normal import Normal
 
 AnyArray = npt.NDArray[Any]
+_DERIVED = ("kernel_", "noise_", "weights_")
 _DTYPES = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "|b1"}
 
 
@@ -31,17 +35,24 @@ class Kind:
     cls: type
     names: tuple[str, ...]
     make: Callable[..., Any]
+    get: Callable[[Any, str], Any] = getattr
 
 
-def kinds() -> dict[str, Kind]:
-    """Return every class that a file may name: all kernels and noises of the library, and what embeddings hold."""
-    values = [cls for base in (Kernel, Noise) for cls in _concrete(base)]
-    table = {cls.__name__: Kind(cls, tuple(field.name for field in fields(cls)), cls) for cls in values}
+@cache
+def kinds() -> Mapping[str, Kind]:
+    """Return every class that a file may name: kernels, noises, filters and estimators, and what they hold."""
+    values = [cls for base in (Kernel, Noise, Filter) for cls in _concrete(base) if is_dataclass(cls)]
+    table = {cls.__name__: Kind(cls, _field_names(cls), cls) for cls in (*values, Part, Score)}
     table["Normal"] = Kind(Normal, ("covariance", "form"), _normal)
-    table["Bandwidth"] = Kind(Bandwidth, ("value", "rule", "exact", "n_points"), Bandwidth)
-    table["Part"] = Kind(Part, ("points", "weights", "noise"), Part)
+    table["Bandwidth"] = Kind(Bandwidth, ("value", "rule", "exact", "n_points"), Bandwidth, _get_bandwidth)
     table["Embedding"] = Kind(Embedding, ("kernel", "parts"), _embedding)
+    for cls in _concrete(MeanEstimator):
+        table[cls.__name__] = Kind(cls, ("parameters", "fitted"), partial(_estimator, cls), _get_estimator)
     return table
+
+
+def _field_names(cls: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls))
 
 
 def encode(value: Any, arrays: list[AnyArray]) -> Any:
@@ -52,26 +63,40 @@ def encode(value: Any, arrays: list[AnyArray]) -> Any:
     TypeError
         When a value is not of the library, a number, a text, an array, or a collection of such.
     """
-    if isinstance(value, np.generic):
-        value = value.item()
+    plain = value.item() if isinstance(value, np.generic) else value
+    if plain is None or isinstance(plain, bool | int | str) or (type(plain) is float and math.isfinite(plain)):
+        return plain
+    tree = _object(plain, arrays) or _collection(plain, arrays)
+    if tree is None:
+        raise TypeError(
+            f"{plain!r} cannot be saved: a file holds kernels, noises, embeddings and estimators of kernelmean, "
+            "numbers, texts and arrays"
+        )
+    return tree
+
+
+def _object(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
+    """Return an object of the library, or one of its classes, as JSON."""
+    cls = value if isinstance(value, type) else type(value)
+    kind = kinds().get(cls.__name__)
+    if kind is None or cls is not kind.cls:
+        return None
+    if value is cls:
+        return {"class": cls.__name__}
+    return {"type": cls.__name__, "fields": {name: encode(kind.get(value, name), arrays) for name in kind.names}}
+
+
+def _collection(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
+    """Return an array, a sequence or a dictionary as JSON; and an infinite number or NaN, which JSON has not."""
     if isinstance(value, np.ndarray):
-        return {"array": _store(value, arrays)}
-    kind = _kind_of(value)
-    if kind is not None:
-        parts = {name: encode(_get(value, name), arrays) for name in kind.names}
-        return {"type": kind.cls.__name__, "fields": parts}
+        return _array(value, arrays)
     if isinstance(value, float):
-        return value if math.isfinite(value) else {"float": str(value)}
-    if value is None or isinstance(value, bool | int | str):
-        return value
+        return {"float": str(value)}
     if isinstance(value, tuple | list):
         return {type(value).__name__: [encode(item, arrays) for item in value]}
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {"dict": {key: encode(item, arrays) for key, item in value.items()}}
-    raise TypeError(
-        f"{value!r} cannot be saved: a file holds kernels, noises and embeddings of kernelmean, numbers, texts "
-        "and arrays"
-    )
+    return None
 
 
 def decode(tree: Any, arrays: Sequence[AnyArray]) -> Any:
@@ -96,6 +121,8 @@ def decode(tree: Any, arrays: Sequence[AnyArray]) -> Any:
 
 _READERS: Mapping[str, Callable[[Any, Sequence[AnyArray]], Any]] = {
     "array": lambda content, arrays: arrays[content],
+    "texts": lambda content, _: np.array([str(text) for text in content], dtype=object),
+    "class": lambda content, _: kinds()[content].cls,
     "float": lambda content, _: float(content),
     "tuple": lambda content, arrays: tuple(decode(item, arrays) for item in content),
     "list": lambda content, arrays: [decode(item, arrays) for item in content],
@@ -113,28 +140,51 @@ def _make(name: str, tree: Any, arrays: Sequence[AnyArray]) -> Any:
     return kind.make(*(decode(tree[field], arrays) for field in kind.names))
 
 
-def _concrete(base: type) -> list[type]:
-    """Return the dataclasses of the library below ``base``."""
+def _concrete(base: type[Any]) -> list[type[Any]]:
+    """Return the concrete classes of the library below ``base``."""
     found = [cls for child in base.__subclasses__() for cls in (child, *_concrete(child))]
     own = (cls for cls in found if cls.__module__.startswith(f"{__package__}."))
-    return [cls for cls in dict.fromkeys(own) if is_dataclass(cls) and not inspect.isabstract(cls)]
+    return [cls for cls in dict.fromkeys(own) if not inspect.isabstract(cls)]
 
 
-def _kind_of(value: Any) -> Kind | None:
-    kind = kinds().get(type(value).__name__)
-    return kind if kind is not None and type(value) is kind.cls else None
-
-
-def _get(value: Any, name: str) -> Any:
-    return float(value) if name == "value" and isinstance(value, Bandwidth) else getattr(value, name)
-
-
-def _store(array: AnyArray, arrays: list[AnyArray]) -> int:
-    """Append an array in one of the three types that files hold, and return its position."""
+def _array(array: AnyArray, arrays: list[AnyArray]) -> dict[str, Any]:
+    """Store an array in one of the three types that files hold; names of columns are texts."""
+    if array.dtype.kind in "OU" and all(isinstance(item, str) for item in array.flat):
+        return {"texts": array.tolist()}
     if array.dtype.kind not in _DTYPES:
         raise TypeError(f"an array of type {array.dtype} cannot be saved; convert it to numbers first")
     arrays.append(np.asarray(array, dtype=_DTYPES[array.dtype.kind], order="C"))
-    return len(arrays) - 1
+    return {"array": len(arrays) - 1}
+
+
+def _get_bandwidth(bandwidth: Bandwidth, name: str) -> Any:
+    return float(bandwidth) if name == "value" else getattr(bandwidth, name)
+
+
+def _get_estimator(estimator: MeanEstimator, name: str) -> dict[str, Any]:
+    """Return the parameters, or what was fitted and does not follow from the embedding."""
+    if name == "parameters":
+        return dict(estimator.get_params(deep=False))
+    return {key: value for key, value in vars(estimator).items() if _is_fitted_name(key) and key not in _DERIVED}
+
+
+def _is_fitted_name(name: str) -> bool:
+    return name.endswith("_") and not name.startswith("_")
+
+
+def _estimator(cls: Callable[..., MeanEstimator], parameters: Any, fitted: Any) -> MeanEstimator:
+    """Make an estimator with its parameters, and give back what it had fitted."""
+    estimator = cls(**parameters)
+    if not all(_is_fitted_name(name) for name in fitted):
+        raise ValueError("its estimator has attributes that are not fitted ones")
+    mu = fitted.get("embedding_")
+    if fitted and not (isinstance(mu, Embedding) and fitted.get("n_features_in_") == mu.points.shape[1]):
+        raise ValueError("its estimator lacks an embedding of as many columns as it was fitted to")
+    for name, value in fitted.items():
+        setattr(estimator, name, value)
+    if isinstance(mu, Embedding):
+        estimator.kernel_, estimator.noise_, estimator.weights_ = mu.kernel, mu.noise, mu.weights
+    return estimator
 
 
 def _normal(covariance: Any, form: str) -> Normal:

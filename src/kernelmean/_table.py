@@ -167,9 +167,10 @@ class Frame:
         found = list(names)
         for name in found:
             if name not in self.cells:
-                near = difflib.get_close_matches(name, self.names, n=1)
-                hint = f"did you mean {near[0]!r}? " if near else ""
-                raise ValueError(f"{self.source} has no column {name!r}; {hint}its columns are {listed(self.names)}")
+                raise ValueError(
+                    f"{self.source} has no column {name!r}{did_you_mean(name, self.names)}; its columns are "
+                    f"{listed(self.names)}"
+                )
         return found
 
 
@@ -240,6 +241,13 @@ def listed(names: Iterable[Any]) -> str:
     all_names = [str(name) for name in names]
     rest = len(all_names) - _LISTED
     return ", ".join(all_names[:_LISTED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return " (did you mean 'x'?)" for the known name nearest to a wrong one, or nothing."""
+    folded = {each.casefold(): each for each in known}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return f" (did you mean {folded[near[0]]!r}?)" if near else ""
 
 
 def missing_cells(column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:

@@ -28,11 +28,11 @@ _DAMAGE = (ValueError, TypeError, KeyError, IndexError, AttributeError, Recursio
 
 
 def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = ()) -> None:
-    """Save an embedding, a kernel or a noise of the library to a file.
+    """Save an embedding, an estimator, a kernel or a noise of the library to a file.
 
     Parameters
     ----------
-    value : Embedding, Kernel or Noise
+    value : Embedding, KernelMean or another estimator, Kernel or Noise
         What to save.
     path : str or path
         The file; an existing one is replaced, in one step, when the new one is complete.
@@ -42,7 +42,7 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
     Raises
     ------
     TypeError
-        When the object holds something that is not of the library, a kernel of your own, say.
+        When the object holds something that is not of the library: a kernel of your own, or a random generator.
     OSError
         When the file cannot be written.
 

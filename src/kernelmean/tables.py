@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 from collections.abc import Iterable
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._table import Frame, Table, as_frame, as_table, check_names, count, listed
+from ._table import Frame, Table, as_frame, as_table, check_names, count, did_you_mean, listed
 from .datasets import BUILT_IN
 
 if TYPE_CHECKING:
@@ -158,11 +157,9 @@ def _check_file(path: Path) -> None:
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a directory; pass one file")
     if not path.exists():
-        near = difflib.get_close_matches(str(path), BUILT_IN, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise FileNotFoundError(
-            f"there is no file {str(path)!r} and no built-in table of that name{hint}; the built-in tables are "
-            f"{listed(BUILT_IN)}"
+            f"there is no file {str(path)!r} and no built-in table of that name"
+            f"{did_you_mean(str(path), BUILT_IN)}; the built-in tables are {listed(BUILT_IN)}"
         )
     if not path.is_file():
         raise ValueError(f"{path} is not a regular file; write the table to a .csv or .parquet file first")

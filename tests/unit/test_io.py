@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import kernelmean as km
 from kernelmean import _serial
 from kernelmean.embedding import Embedding
+from kernelmean.filters import Landweber
 from kernelmean.io import load, read_columns, save
 from kernelmean.kernels.base import Kernel
 from kernelmean.noise.base import Noise
@@ -41,6 +43,17 @@ NOISES = [
     N.Normal.isotropic(np.arange(5.0)),
     N.Blankout(0.25, (1.0, 2.0)),
     N.Sampled(N.Normal(0.5), 16, seed=7),
+]
+ESTIMATORS = [
+    km.KME(bandwidth=2.0),
+    km.SKMSE(),
+    km.FKMSE(K.Laplacian),
+    km.MKME(K.Gaussian([1.0, 2.0])),
+    km.MMKME(),
+    km.VPMKME(),
+    km.KernelMean(noise=N.Normal(FULL), filter=Landweber(), strength=3),
+    km.BayesianKernelMean(),
+    km.MedianOfMeans(2, random_state=0),
 ]
 
 
@@ -87,6 +100,28 @@ class TestRoundTrip:
         save(km.embed(X, KERNELS[0]), path, columns=["left", "right"])
         assert read_columns(path) == ("left", "right")
 
+    @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+    def test_estimators(self, estimator: Any, path: Path) -> None:
+        estimator.fit(X)
+        save(estimator, path)
+        back = load(path)
+        assert repr(back) == repr(estimator)
+        assert vars(back).keys() == vars(estimator).keys()
+        assert same(back.embedding_, estimator.embedding_)
+        assert back.noise_ == estimator.noise_
+        np.testing.assert_array_equal(back.weights_, estimator.weights_)
+        np.testing.assert_array_equal(back.evaluate(X), estimator.evaluate(X))
+        assert back.bandwidth_ == estimator.bandwidth_
+        assert getattr(back, "criterion_", None) == getattr(estimator, "criterion_", None)
+
+    def test_an_estimator_before_it_is_fitted_and_one_of_a_data_frame(self, path: Path) -> None:
+        save(km.MKME(), path)
+        assert vars(load(path)) == vars(km.MKME())
+        save(km.MMKME().fit(pd.DataFrame(X, columns=["left", "right"])), path)
+        assert list(load(path).feature_names_in_) == ["left", "right"]
+        with pytest.raises(TypeError, match="cannot be saved"):
+            save(km.MedianOfMeans(random_state=np.random.RandomState(0)).fit(X), path)
+
     def test_every_kernel_and_noise_of_the_library_is_known(self) -> None:
         known = {kind.cls for kind in _serial.kinds().values()}
         public = [getattr(module, name) for module in (K, N) for name in module.__all__]
@@ -115,7 +150,7 @@ class TestSaving:
             def __call__(self, X: Any, Y: Any) -> Any:
                 return X @ Y.T
 
-        for value in (Mine(), km.embed(X, Mine()), {1: 2}, np.array(["a"]), np.array([None]), object()):
+        for value in (Mine(), km.embed(X, Mine()), {1: 2}, np.array([None]), np.array([1j]), object(), Path):
             with pytest.raises(TypeError, match="cannot be saved"):
                 save(value, path)
         assert list(path.parent.iterdir()) == []
@@ -178,6 +213,10 @@ def part(header: dict[str, Any]) -> dict[str, Any]:
     return inside
 
 
+def estimator_tree(fitted: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "KernelMean", "fields": {"parameters": {"dict": {}}, "fitted": {"dict": fitted}}}
+
+
 def promise_a_million_gigabytes(path: Path) -> None:
     buffer = io.BytesIO()
     np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": (10**14, 2)})
@@ -233,6 +272,11 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
             noise={"type": "Blankout", "fields": {"probability": {"tuple": [0.1] * 3}, "value": 0.0}}
         )
     ),
+    "class that is not": with_header(lambda header: part(header).update(noise={"class": "Path"})),
+    "class for a kernel": with_header(lambda header: fields(header).update(kernel={"class": "Gaussian"})),
+    "estimator of nothing": with_header(lambda header: header.update(value=estimator_tree({"loocv_": 1.0}))),
+    "estimator with methods": with_header(lambda header: header.update(value=estimator_tree({"fit": 1.0}))),
+    "estimator with private parts": with_header(lambda header: header.update(value=estimator_tree({"__class__": 1}))),
     "unknown tag": with_header(lambda header: part(header).update(points={"eval": "1"})),
     "array out of range": with_header(lambda header: part(header).update(points={"array": 7})),
     "array named by text": with_header(lambda header: part(header).update(points={"array": "a0"})),

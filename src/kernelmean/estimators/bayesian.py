@@ -42,8 +42,9 @@ class BayesianKernelMean(MeanEstimator):
         θ, as in :class:`KernelMean`.
     smoothing : float, optional
         s², in squared units of X; θ² by default.
-    strength : {"loocv", "evidence"} or float
-        λ: by the exact leave-one-out score in the RKHS, by the marginal likelihood of z (A in closed form), or given.
+    strength : {"loocv"} or float
+        λ: by the exact leave-one-out score in the RKHS, or given. (The marginal likelihood of z is no way to choose it:
+        z is smooth, so it always wants λ → 0.)
 
     Attributes
     ----------
@@ -113,9 +114,7 @@ class BayesianKernelMean(MeanEstimator):
             return float(check_positive(self.strength, "strength"))
         if self.strength == "loocv":
             return _minimize(posterior.loocv, posterior.scale)
-        if self.strength == "evidence":
-            return _minimize(posterior.negative_log_evidence, posterior.scale)
-        raise ValueError(f"strength is {self.strength!r}; write 'loocv', 'evidence' or a number")
+        raise ValueError(f"strength is {self.strength!r}; write 'loocv' or a number")
 
 
 class _Posterior:
@@ -140,14 +139,6 @@ class _Posterior:
         masked = Masked(self.once)
         targets = Masked(self.plain).apply(masked.start())
         return score_of(masked.solve(targets, strength), self.once, self.twice, self.constant).value
-
-    def negative_log_evidence(self, strength: float) -> float:
-        """Return -2 log N(z; 0, A (R + λI)) at the best A, up to a constant."""
-        shifted = self._values + strength
-        if shifted.min() <= 0:
-            return math.inf
-        amplitude = float((self._projected**2 / shifted).mean())
-        return self.n * math.log(amplitude) + float(np.log(shifted).sum())
 
 
 def _minimize(score: Any, unit: float) -> float:

@@ -23,7 +23,7 @@ from .generic_search import search_variance
 from .noise_search import search_diagonal, search_full, search_isotropic
 from .options import NoiseForm, Options
 from .problem import Choice, Problem
-from .strength import ScoreLimitError, Weighing
+from .strength import ScoreLimitError, Strength, Weighing
 
 SEARCHES: dict[str, Callable[[Problem], Choice]] = {
     "isotropic": search_isotropic,
@@ -66,7 +66,7 @@ def choose(X: Array, kernel: Kernel, options: Options) -> Fitted:
     """Return the estimate that ``options`` describe, all free parameters chosen."""
     if options.spectral is not None:
         assert not isinstance(options.noise, str)
-        return _filtered(X, kernel, options.noise or Dirac(), options.spectral, options.strength)
+        return _filtered(Weighing(X, kernel, options.noise or Dirac()), options.spectral, options)
     if isinstance(kernel, Gaussian):
         problem = Problem(X, kernel, options.criterion, options.scale)
         fixed = _relative(options.noise, problem)
@@ -162,14 +162,20 @@ def _family(X: Array, form: NoiseForm) -> Callable[[float], Noise]:
 # -- spectral filters -------------------------------------------------------------------------------------------------
 
 
-def _filtered(X: Array, kernel: Kernel, noise: Noise, filter_: Filter, strength: float | None) -> Fitted:
-    weighing = Weighing(X, kernel, noise)
-    if strength is None:
-        found = weighing.best(filter_)
-        value, score = found.value, found.score
+def _filtered(weighing: Weighing, filter_: Filter, options: Options) -> Fitted:
+    if options.strength is not None:
+        found = Strength(options.strength, _score_if_cheap(weighing, filter_, options.strength))
     else:
-        value, score = strength, _score_if_cheap(weighing, filter_, strength)
-    return Fitted(X, weighing.weights(filter_, value), noise, score, score.value, value)
+        found = weighing.best_printed() if options.criterion == "printed" else weighing.best(filter_)
+    by_loocv = options.criterion == "loocv"
+    return Fitted(
+        points=weighing.X,
+        weights=weighing.weights(filter_, found.value),
+        noise=weighing.noise,
+        score=found.score,
+        loocv=(found.score if by_loocv else weighing.at(filter_, found.value).score).value,
+        strength=found.value,
+    )
 
 
 def _score_if_cheap(weighing: Weighing, filter_: Filter, strength: float) -> Score:

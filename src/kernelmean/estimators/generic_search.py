@@ -15,8 +15,9 @@ from ..loocv.means import Means, means
 from ..loocv.score import Score
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
+from .problem import some_rows
 
-_COARSE, _CANDIDATES, _GRID = 300, 2, 41
+_CANDIDATES, _GRID = 2, 41
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def search_variance(
     The grid runs over multiples 1e-8 … 1e4 of the mean variance of the columns, on at most 300 rows; minima are
     refined with the exact score. Every evaluation is O(n² d).
     """
-    rows = X if len(X) <= _COARSE else X[np.random.default_rng(0).choice(len(X), _COARSE, replace=False)]
+    rows = some_rows(X)
 
     def at(u: float, points: Array) -> NoiseChoice:
         noise = noise_of(math.exp(u))

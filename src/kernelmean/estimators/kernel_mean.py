@@ -36,9 +36,10 @@ class KernelMean(MeanEstimator):
     contraction : {None, "tied", "free"}
         Draw the points to their mean by a factor r and give the lost variance back as noise (VPMKME): with
         σ² = (1 - r²) v tied to the mean variance v of the columns, or with σ² free. Needs noise="isotropic".
-    criterion : {"loocv", "risk"}
-        What parameters minimize: the leave-one-out score, or the unbiased estimate of the risk (no spectral filter,
-        no contraction).
+    criterion : {"loocv", "risk", "printed"}
+        What parameters minimize: the leave-one-out score; the unbiased estimate of the risk (no spectral filter, no
+        contraction); or, for filter="ridge" only, the score that Muandet et al. (2014) print, which drops a point as
+        target but keeps it as basis point.
 
     Attributes
     ----------

@@ -10,12 +10,13 @@ import numpy as np
 
 from .._array import Array
 from .._validate import check_positive
-from ..filters import Filter, Scale, as_filter
+from ..filters import Filter, Ridge, Scale, as_filter
 from ..kernels.bandwidth import bandwidth_from
-from ..kernels.base import Kernel
+from ..kernels.base import Kernel, Stationary
 from ..kernels.gaussian import Gaussian
 from ..loocv.score import Criterion
 from ..noise.base import Noise
+from ..noise.dirac import Dirac
 
 NoiseForm = Literal["isotropic", "diagonal", "full"]
 Contraction = Literal["tied", "free"]
@@ -48,12 +49,16 @@ class Options:
 
 def check_options(noise: Any, filter_: Any, strength: Any, contraction: Any, criterion: Any, kernel: Kernel) -> Options:
     """Return the options, or say which combination is missing and what to write instead."""
-    if criterion not in ("loocv", "risk"):
-        raise ValueError(f"criterion is {criterion!r}; write 'loocv' or 'risk'")
+    if criterion not in ("loocv", "risk", "printed"):
+        raise ValueError(f"criterion is {criterion!r}; write 'loocv', 'risk' or 'printed'")
     options = Options(_check_noise(noise), as_filter(filter_), _check_strength(strength), contraction, criterion)
     _check_contraction(options, kernel)
     if options.spectral is not None:
         _check_spectral(options)
+    if criterion == "printed" and not (isinstance(options.filter, Ridge) and isinstance(kernel, Stationary)):
+        raise ValueError(
+            "the printed score is that of filter='ridge' with a stationary kernel; write criterion='loocv'"
+        )
     if options.noise == "diagonal" and not isinstance(kernel, Gaussian):
         raise ValueError(
             f"a noise per column is searched by gradient, which exists for Gaussian kernels only, not for {kernel!r}; "
@@ -104,6 +109,8 @@ def _check_spectral(options: Options) -> None:
         )
     if options.criterion == "risk":
         raise ValueError(f"there is no unbiased risk estimate for {options.filter!r}; write criterion='loocv'")
+    if options.criterion == "printed" and not (options.noise is None or isinstance(options.noise, Dirac)):
+        raise ValueError("the printed score is for points without noise; write noise=None")
     if options.strength == 0:
         raise ValueError("strength is 0; a spectral filter needs a positive one, and filter=None is no filter")
 

@@ -64,7 +64,7 @@ class Problem:
         self.bandwidths = np.broadcast_to(np.asarray(kernel.bandwidth, dtype=np.float64), (self.dim,))
         self.Y = (X - X.mean(axis=0)) / self.bandwidths
         self.alpha = diagonal_share(self.n, criterion)
-        self.constant = 1.0 if criterion == "loocv" else 0.0
+        self.constant = 0.0 if criterion == "risk" else 1.0
         self.scale = scale
 
     @cached_property
@@ -75,9 +75,7 @@ class Problem:
     @cached_property
     def part(self) -> Array:
         """At most 300 rows, on which searches look for good starts; every reported score uses all rows."""
-        if self.n <= COARSE:
-            return self.Y
-        return self.Y[np.random.default_rng(0).choice(self.n, COARSE, replace=False)]
+        return some_rows(self.Y)
 
     @cached_property
     def variances(self) -> Array:
@@ -108,7 +106,7 @@ class Problem:
         """Return the score of a choice without contraction by another criterion, at a given scale."""
         other = copy(self)
         other.alpha, other.scale = diagonal_share(self.n, criterion), scale
-        other.constant = 1.0 if criterion == "loocv" else 0.0
+        other.constant = 0.0 if criterion == "risk" else 1.0
         return other.at(choice.noise, choice.vectors).score
 
     def informative(self, choice: Choice) -> float:
@@ -117,6 +115,13 @@ class Problem:
         if nothing.sign >= 0 or choice.score.sign >= 0:
             return 1.0
         return float(np.clip(choice.score.log - nothing.log, 1e-9, 1.0))
+
+
+def some_rows(X: Array) -> Array:
+    """Return at most 300 rows, the same whatever the order of the rows: permutation tests rely on it."""
+    if len(X) <= COARSE:
+        return X
+    return X[np.lexsort(X.T)][np.random.default_rng(0).choice(len(X), COARSE, replace=False)]
 
 
 def in_logs(terms: Terms, parameters: Array) -> Terms:

@@ -24,7 +24,7 @@ from ..plan import DEFAULT
 
 MASKED_LIMIT, CUTOFF_LIMIT = 2000, 500
 ITERATIONS = 100  # the most that a search tries
-_PER_DECADE, _REFINE = 4, 1e-6
+_PER_DECADE, _PER_DECADE_OF_PATH, _REFINE = 4, 6, 1e-6
 _UNDERFLOW = 1e-150  # below, squares of kernel values vanish and the ridge is a scale to all digits
 
 
@@ -99,32 +99,44 @@ class Weighing:
         raise TypeError(f"{filter_!r} has no leave-one-out score; derive it from Resolvent or Iterative")
 
     def best(self, filter_: Filter) -> Strength:
-        """Return the strength with the smallest exact leave-one-out score."""
-        if isinstance(filter_, Ridge) and self.has_path:
-            return self._best_ridge()
-        if isinstance(filter_, Cutoff):
-            return _smallest(self._cutoffs(self._between_eigenvalues()))
+        """Return the strength with the smallest exact leave-one-out score; infinite when nothing beats μ = 0."""
         if isinstance(filter_, Iterative):
             return _smallest(self._iterations(filter_, ITERATIONS))
-        return _minimize(lambda lam: [self.at(filter_, x) for x in lam], self._grid(_PER_DECADE))
+        if isinstance(filter_, Cutoff):
+            found = _smallest(self._cutoffs(self._between_eigenvalues()))
+        elif isinstance(filter_, Ridge) and self.has_path:
+            found = self._best_ridge()
+        else:
+            found = _minimize(lambda lam: [self.at(filter_, float(x)) for x in lam], self._grid(_PER_DECADE))
+        return _smallest([Strength(math.inf, Score(self.constant, 0, -math.inf)), found])
+
+    def best_printed(self) -> Strength:
+        """Return the ridge strength with the smallest score as Muandet et al. (2014) print it."""
+
+        def path(lam: Array) -> list[Strength]:
+            values = ridge.printed_scores(self.spectrum, lam)
+            scores = [Score.of(float(value) - self.constant, self.constant) for value in values]
+            return [Strength(float(x), score) for x, score in zip(lam, scores, strict=True)]
+
+        return _minimize(path, self._grid(_PER_DECADE_OF_PATH))
 
     # -- ridge: all strengths from one decomposition --------------------------------------------------------------
 
-    def _best_ridge(self) -> Strength:
+    @cached_property
+    def _off(self) -> tuple[float, float]:
+        """The mean and the largest size of Q off the diagonal."""
         off = self.square - np.diag(np.diagonal(self.square))
-        mean_off = float(off.sum()) / (self.n * (self.n - 1.0))
-        if np.abs(off).max() < _UNDERFLOW:
-            return self._negligible(mean_off)
+        return float(off.sum()) / (self.n * (self.n - 1.0)), float(np.abs(off).max())
+
+    def _best_ridge(self) -> Strength:
+        if self._off[1] < _UNDERFLOW:
+            return self._negligible(self._off[0])
 
         def path(lam: Array) -> list[Strength]:
             scores = ridge.scores(self.spectrum, lam)
             return [Strength(float(x), score) for x, score in zip(lam, scores, strict=True)]
 
-        grid = self._grid(6)
-        if mean_off > 0:  # the optimum if K had equal entries off the diagonal: far out for narrow kernels
-            around = (self.constant - mean_off) / ((self.n - 1) * mean_off) * (self.constant + self.n * mean_off)
-            grid = np.unique(np.concatenate([grid, around * np.geomspace(0.01, 100.0, 17)]))
-        return _minimize(path, grid)
+        return _minimize(path, self._grid(_PER_DECADE_OF_PATH))
 
     def _negligible(self, mean_off: float) -> Strength:
         """Return the optimum where K is c I up to entries whose squares vanish: that of a plain scale."""
@@ -133,6 +145,19 @@ class Weighing:
         log_scale = math.log(self.n - 1.0) + math.log(mean_off / self.constant)
         strength = self.constant * math.exp(-log_scale) if log_scale > -700 else math.inf
         return Strength(strength, Score(self.constant, -1, log_scale + math.log(mean_off)))
+
+    def _grid(self, per_decade: int) -> Array:
+        """Return λ from 1e-8 to 1e3 n times the diagonal, and around the optimum for equal entries off the diagonal.
+
+        That one is far out for narrow kernels: λ = (c - U)(c + nU) / ((n-1) U).
+        """
+        decades, diagonal = 11 + math.log10(self.n), float(np.diagonal(self.square).mean())
+        grid = diagonal * np.geomspace(1e-8, 1e3 * self.n, math.ceil(per_decade * decades))
+        mean_off = self._off[0]
+        if mean_off < _UNDERFLOW * diagonal:
+            return grid
+        around = (diagonal - mean_off) / ((self.n - 1) * mean_off) * (diagonal + self.n * mean_off)
+        return np.unique(np.concatenate([grid, around * np.geomspace(0.01, 100.0, 4 * per_decade + 1)]))
 
     # -- any filter: leave-one-out weights as a matrix ----------------------------------------------------------------
 
@@ -161,12 +186,6 @@ class Weighing:
         values = np.linalg.eigvalsh(self.square)
         values = values[values > 1e-12 * values[-1]]
         return np.sqrt(np.append(values[:-1] * values[1:], values[0] ** 2 / 4.0))
-
-    def _grid(self, per_decade: int) -> Array:
-        """Return λ from 1e-8 to 1e3 n times the diagonal."""
-        decades = 11 + math.log10(self.n)
-        diagonal = float(np.diagonal(self.square).mean())
-        return diagonal * np.geomspace(1e-8, 1e3 * self.n, math.ceil(per_decade * decades))
 
 
 def _smallest(strengths: Sequence[Strength]) -> Strength:

@@ -1,4 +1,10 @@
-"""Tests that need no choice of kernel: many kernels on many views of the data, and one exact p-value."""
+"""Tests that need no choice of kernel: many kernels on many views of the data, and one exact p-value.
+
+Every member k has its statistic under the same relabelings. Its values are standardized by their own mean and
+deviation, turned into approximate p-values p_k by their own skewness, and combined to log Σ_k w_k / p_k. All that is a
+symmetric function of the relabelings, the observed one among them, so the rank of the observed value is an exact
+p-value whatever the members are.
+"""
 
 from __future__ import annotations
 
@@ -6,33 +12,28 @@ import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar, final
 
 import numpy as np
 
-from .._array import Array, IntArray, RngLike, as_rng
-from ..kernels import Kernel
+from .._array import Array
 from ..noise import Dirac
 from .combine import COMBINATIONS, evidence, standardized
-from .independence import hsic_null
-from .kernel_choice import median_rows
-from .members import Member, PairMember, independence_members, two_sample_members
+from .members import Member, MemberOutcome, PairMember
 from .null import Null
-from .result import MemberOutcome, TestResult
-from .samples import check_pairs, check_samples, in_fixed_order
-from .statistics import Kind
-from .two_sample import mmd_null
-from .views import VIEWS, Views, available
+from .result import TestResult
+from .views import VIEWS
 
 Item = TypeVar("Item")
-Evaluate = Callable[[Sequence[Item], str, np.random.Generator], Null]
 _MOST_AT_ONCE = 8
+_ROUNDING = 1e-10
 
 
 @final
 @dataclass(frozen=True)
 class Adaptive:
-    """How an adaptive test combines its kernels, and which these are.
+    """How an adaptive test combines its kernels, and which these are; a value of ``estimator=``.
 
     Parameters
     ----------
@@ -69,18 +70,6 @@ class Adaptive:
             _check_members(self.members)
 
 
-def _check_members(members: Sequence[Member | PairMember]) -> None:
-    """Raise when there are none, a weight is not positive, or a view has no such name."""
-    if not members:
-        raise ValueError("members is empty; pass at least one Member, or None for the default ones")
-    for member in members:
-        if not 0.0 < member.weight < math.inf:
-            raise ValueError(f"{member.label} has weight {member.weight!r}, a positive number is needed")
-        for view in _views_of(member):
-            if view not in VIEWS:
-                raise ValueError(f"view {view!r} is unknown; pass one of {', '.join(map(repr, VIEWS))}")
-
-
 NAMED: dict[str, Adaptive] = {
     "adaptive": Adaptive(),
     "fuse": Adaptive("fuse"),
@@ -89,162 +78,116 @@ NAMED: dict[str, Adaptive] = {
 """What ``estimator=`` takes by name."""
 
 
-def as_adaptive(estimator: Any) -> Adaptive | None:
-    """Return the adaptive test that ``estimator`` names or is, or None."""
-    if isinstance(estimator, Adaptive):
-        return estimator
-    return NAMED.get(estimator) if isinstance(estimator, str) else None
-
-
-def adaptive_mmd_test(
-    X: Any,
-    Y: Any,
-    adaptive: Adaptive = NAMED["adaptive"],
-    *,
-    statistic: Kind = "u",
-    scheme: str = "auto",
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    n_jobs: int | None = None,
-    memory: float | None = None,
-) -> TestResult:
-    r"""Test whether two samples come from one law, by all members at once; what ``estimator="adaptive"`` calls.
-
-    Every member k has its MMD² under the same relabelings. Its values are standardized by their own mean and deviation,
-    turned into approximate p-values by their own skewness, and combined to
-    :math:`\log \sum_k w_k / p_k`. All that is a symmetric function of the relabelings, the observed one among them, so
-    the rank of the observed value is an exact p-value whatever the members are.
-
-    Parameters
-    ----------
-    X, Y : array of shape (n, d) and (m, d), or data frame
-        Two samples of the same columns.
-    adaptive : Adaptive
-        The rule and the members.
-    statistic, scheme, n_resamples, rng, n_jobs, memory
-        As in :func:`kernelmean.inference.mmd_test`.
-
-    Returns
-    -------
-    TestResult
-        ``members`` holds what every kernel found on its own.
-
-    Notes
-    -----
-    About 25 times the cost of one kernel, and one more kernel per column. Monotone transformations of a column change
-    nothing but the members on "data" and "radius"; a common shift or scale changes nothing.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> result = adaptive_mmd_test(rng.normal(size=(60, 1)), rng.uniform(-1.7, 1.7, size=(60, 1)), rng=0)
-    >>> result.pvalue < 0.05, result.members[0].label
-    (True, 'Gaussian(bandwidth=0.0625) on ranks')
-    """
-    samples = check_samples(X, Y)
-    X, Y = in_fixed_order(*samples)
-    generator = as_rng(rng)
-    pooled = np.concatenate([X, Y])
-    members = _present(adaptive.members or two_sample_members(), available(*pooled.shape), "two samples", Member)
-    views = Views.of(pooled, [member.view for member in members], median_rows(len(pooled), generator))
-    first, second = views.table[: len(X)], views.table[len(X) :]
-
-    def evaluate(kernels: Sequence[Kernel], scheme: str, rng: np.random.Generator) -> Null:
-        return mmd_null(
-            first,
-            second,
-            kernels,
-            statistic=statistic,
-            scheme=scheme,
-            n_resamples=n_resamples,
-            rng=rng,
-            n_jobs=n_jobs,
-            memory=memory,
+def as_adaptive(estimator: Any, kernel: Any = "gaussian", bandwidth: Any = "median") -> Adaptive | None:
+    """Return the adaptive test that ``estimator`` names or is, or None; it leaves no kernel to choose."""
+    adaptive = NAMED.get(estimator) if isinstance(estimator, str) else estimator
+    if not isinstance(adaptive, Adaptive):
+        return None
+    if [type(kernel), kernel, type(bandwidth), bandwidth] != [str, "gaussian", str, "median"]:
+        raise ValueError(
+            f"estimator={estimator!r} brings its own kernels and bandwidths; leave kernel= and bandwidth= out, or name "
+            "the kernels in Adaptive(members=...)"
         )
+    return adaptive
 
-    kernels = [views.kernels(member.view, member.kernel) for member in members]
-    null = _in_parts(evaluate, [kernel for own in kernels for kernel in own], scheme, generator)
-    return _result(
-        null,
-        adaptive.combination,
-        members,
-        [len(own) for own in kernels],
-        method="Adaptive two-sample permutation test, maximum mean discrepancies",
-        sizes=(len(samples[0]), len(samples[1])),
+
+def _check_members(members: Sequence[Member | PairMember]) -> None:
+    """Raise when there are none, a weight is not positive, or a view has no such name."""
+    if not members:
+        raise ValueError("members is empty; pass at least one Member, or None for the default ones")
+    for member in members:
+        if not 0.0 < member.weight < math.inf:
+            raise ValueError(f"{member.label} has weight {member.weight!r}, a positive number is needed")
+        for view in (member.view,) if isinstance(member, Member) else (member.x.view, member.y.view):
+            if view not in VIEWS:
+                raise ValueError(f"view {view!r} is unknown; pass one of {', '.join(map(repr, VIEWS))}")
+
+
+def in_parts(
+    evaluate: Callable[[Sequence[Item], str, np.random.Generator], Null],
+    kernels: Sequence[Item],
+    scheme: str,
+    rng: np.random.Generator,
+) -> Null:
+    """Evaluate a few kernels at a time, as many as memory allows, all under the same relabelings.
+
+    Every part starts from the same state of the generator and takes the scheme that the first part took.
+    """
+    size = _MOST_AT_ONCE
+    while True:
+        try:
+            return _joined(evaluate, [kernels[i : i + size] for i in range(0, len(kernels), size)], scheme, rng)
+        except MemoryError:
+            if size == 1:
+                raise
+            size //= 2
+
+
+def _joined(
+    evaluate: Callable[[Sequence[Item], str, np.random.Generator], Null],
+    parts: Sequence[Sequence[Item]],
+    scheme: str,
+    rng: np.random.Generator,
+) -> Null:
+    nulls = [evaluate(parts[0], scheme, copy.deepcopy(rng))]
+    nulls += [evaluate(part, nulls[0].scheme, copy.deepcopy(rng)) for part in parts[1:]]
+    values, tolerance = (np.concatenate([getattr(null, name) for null in nulls]) for name in ("values", "tolerance"))
+    memory = max(null.memory for null in nulls) + values.nbytes
+    return Null(values, tolerance, nulls[0].statistic_name, nulls[0].scheme, memory)
+
+
+def combined_result(
+    null: Null, rule: str, members: Sequence[Member | PairMember], counts: Sequence[int], **description: Any
+) -> TestResult:
+    """Combine the statistics of all kernels, ``counts[k]`` of them for member k, and tell what every member found."""
+    rows = _per_member(null, counts)
+    weights = np.array([member.weight for member in members])
+    weights = weights / weights.sum()
+    varies = np.ptp(rows, axis=1) > 0.0
+    if not varies.any():
+        varies[:] = True
+    combined = COMBINATIONS[rule](rows[varies], weights[varies] / weights[varies].sum())
+    slack = np.array([_ROUNDING * (1.0 + np.abs(combined).max())])
+    name = f"{rule} combination of {len(members)} statistics, {null.statistic_name}"
+    own = Null(combined[None], slack, name, null.scheme, null.memory)
+    starts = np.cumsum([0, *counts[:-1]])
+    observed = [float(null.values[i, 0] if n == 1 else row[0]) for i, n, row in zip(starts, counts, rows, strict=True)]
+    return TestResult(
+        kernel=tuple(member.kernels for member in members),
+        noise=Dirac(),
+        members=_outcomes(members, weights, observed, rows),
+        **own.outcome(0),
+        **description,
     )
 
 
-def adaptive_hsic_test(
-    X: Any,
-    Y: Any,
-    adaptive: Adaptive = NAMED["adaptive"],
-    *,
-    statistic: Kind = "v",
-    scheme: str = "auto",
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    n_jobs: int | None = None,
-    memory: float | None = None,
-) -> TestResult:
-    r"""Test whether two variables are independent, by all pairs of members at once.
+def _per_member(null: Null, counts: Sequence[int]) -> Array:
+    """Return the standardized values of every member, shape (k, P); of several columns the largest counts."""
+    rows = standardized(np.stack([snapped(*row) for row in zip(null.values, null.tolerance, strict=True)]))
+    ends = np.cumsum([0, *counts])
+    return np.stack([rows[i:j].max(axis=0) for i, j in pairwise(ends)])
 
-    As :func:`adaptive_mmd_test`, with HSIC in place of MMD².
 
-    Parameters
-    ----------
-    X, Y : array of shape (n, d) and (n, e), or data frame
-        Row i of X and row i of Y are one observation.
-    adaptive : Adaptive
-        The rule and the pairs.
-    statistic, scheme, n_resamples, rng, n_jobs, memory
-        As in :func:`kernelmean.inference.hsic_test`.
+def snapped(values: Array, tolerance: float) -> Array:
+    """Make values equal that differ by rounding only: those that a chain of steps up to the tolerance connects."""
+    order = np.argsort(values)
+    ascending = values[order]
+    first = np.flatnonzero(np.concatenate([[True], np.diff(ascending) > tolerance]))
+    equal = np.empty_like(values)
+    equal[order] = np.repeat(ascending[first], np.diff(np.append(first, len(values))))
+    return equal
 
-    Returns
-    -------
-    TestResult
-        ``members`` holds what every pair found on its own.
 
-    Notes
-    -----
-    About 30 times the cost of one pair of kernels.
-
-    Examples
-    --------
-    >>> x = np.random.default_rng(0).uniform(-1, 1, size=(60, 1))
-    >>> adaptive_hsic_test(x, np.cos(9 * x), rng=0).pvalue < 0.01
-    True
-    """
-    X, Y = check_pairs(X, Y)
-    generator = as_rng(rng)
-    both = tuple(view for view in VIEWS if view in available(*X.shape) or view in available(*Y.shape))
-    pairs = _present(adaptive.members or independence_members(), both, "independence", PairMember)
-    rows = median_rows(len(X), generator)
-    left, right = _sides(X, Y, pairs, rows)
-
-    def evaluate(kernels: Sequence[tuple[Kernel, Kernel]], scheme: str, rng: np.random.Generator) -> Null:
-        return hsic_null(
-            left.table,
-            right.table,
-            kernels,
-            statistic=statistic,
-            scheme=scheme,
-            n_resamples=n_resamples,
-            rng=rng,
-            n_jobs=n_jobs,
-            memory=memory,
-        )
-
-    made: dict[tuple[int, str, Kernel], Kernel] = {}
-    for pair in pairs:
-        for side, (views, member) in enumerate(((left, pair.x), (right, pair.y))):
-            made.setdefault((side, member.view, member.kernel), views.kernels(member.view, member.kernel)[0])
-    kernels = [(made[0, p.x.view, p.x.kernel], made[1, p.y.view, p.y.kernel]) for p in pairs]
-    null = _in_parts(evaluate, kernels, scheme, generator)
-    return _result(
-        null,
-        adaptive.combination,
-        pairs,
-        [1] * len(pairs),
-        method="Adaptive permutation test of independence, Hilbert-Schmidt criteria",
-        sizes=(len(X),),
+def _outcomes(
+    members: Sequence[Member | PairMember], weights: Array, observed: Sequence[float], rows: Array
+) -> tuple[MemberOutcome, ...]:
+    scores = standardized(rows)
+    columns = (
+        [member.label for member in members],
+        weights.tolist(),
+        observed,
+        scores[:, 0].tolist(),
+        evidence(scores)[:, 0].tolist(),
+        (rows >= rows[:, :1]).mean(axis=1).tolist(),
     )
+    return tuple(MemberOutcome(*column) for column in zip(*columns, strict=True))

@@ -19,7 +19,7 @@ from .statistics import ties
 
 
 def relabelings(sizes: tuple[int, ...], n_resamples: int, rng: RngLike = None) -> Relabelings:
-    """Return all relabelings of samples (n, m) or pairs (n,) when they are at most n_resamples + 1, else random ones."""
+    """Return all relabelings of samples (n, m) or pairs (n,) if they are at most n_resamples + 1, else random ones."""
     n, first = sum(sizes), sizes[0] if len(sizes) == 2 else None
     if count_all(Shape(n, 0, n_resamples, first), n_resamples + 1) > n_resamples + 1:
         return RandomPermutations(n, n_resamples + 1, as_rng(rng))

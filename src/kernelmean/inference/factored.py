@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import final
 
@@ -83,7 +84,7 @@ def factor_bytes(shape: Shape, rank: int) -> float:
 
 def fitting_rank(shape: Shape, memory: float) -> int:
     """Return the highest rank at which factors take four fifths of the memory."""
-    return max(0, min(shape.n, int((0.8 * memory - 4.0 * CHUNK_BYTES) / (8.0 * shape.n * _stored(shape)))))
+    return bisect_right(range(shape.n + 1), 0.8 * memory, key=lambda rank: factor_bytes(shape, rank)) - 1
 
 
 def _stored(shape: Shape) -> int:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from .._array import Array, RngLike, as_rng
 from ..estimators.options import KernelLike
 from ..kernels import Kernel
+from .adaptive import Adaptive, as_adaptive
+from .adaptive_hsic import adaptive_hsic
 from .engine import permutation_null
 from .kernel_choice import KernelOf, choose_kernel, median_rows
 from .null import Null
@@ -25,7 +28,7 @@ def hsic_test(
     *,
     kernel: KernelLike | Pair = "gaussian",
     bandwidth: Any = "median",
-    estimator: str | KernelOf = "kme",
+    estimator: str | KernelOf | Adaptive = "kme",
     statistic: Kind = "v",
     scheme: str = "auto",
     n_resamples: int = 999,
@@ -45,8 +48,9 @@ def hsic_test(
         As in :func:`mmd_test`; a tuple is the kernel of X and the kernel of Y.
     bandwidth : float, array, or str, or a tuple of two
         As in :func:`mmd_test`, found for X from X and for Y from Y; a tuple is that of X and that of Y.
-    estimator : str or callable
-        "kme"; or a function as in :func:`mmd_test`, which sees the rows of one variable at a time.
+    estimator : str, callable or Adaptive
+        "kme"; "adaptive", "fuse", "aggregate" or an :class:`Adaptive`, as in :func:`mmd_test`; or a
+        function as there, which sees the rows of one variable at a time.
     statistic : {"v", "u"}
         The V-statistic, or the unbiased one, which needs four rows.
     scheme, n_resamples, rng, n_jobs, memory
@@ -81,6 +85,16 @@ def hsic_test(
     """
     X, Y = check_pairs(X, Y)
     generator = as_rng(rng)
+    adaptive = as_adaptive(estimator, kernel, bandwidth)
+    if adaptive is not None:
+        options: dict[str, Any] = {
+            "statistic": statistic,
+            "n_resamples": n_resamples,
+            "n_jobs": n_jobs,
+            "memory": memory,
+        }
+        return adaptive_hsic((X, Y), adaptive, partial(hsic_null, **options), scheme, generator)
+    assert not isinstance(estimator, Adaptive)  # told apart above; for the type checker
     rows = median_rows(len(X), generator)
     chosen = [
         choose_kernel(points, own_kernel, own_bandwidth, estimator, rows, name)

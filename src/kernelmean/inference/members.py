@@ -34,6 +34,11 @@ class Member:
         """Return a short name."""
         return f"{self.kernel!r} on {self.view}"
 
+    @property
+    def kernels(self) -> Kernel:
+        """Return the kernel."""
+        return self.kernel
+
 
 @final
 @dataclass(frozen=True)
@@ -48,6 +53,40 @@ class PairMember:
     def label(self) -> str:
         """Return a short name."""
         return f"{self.x.label} | {self.y.label}"
+
+    @property
+    def kernels(self) -> tuple[Kernel, Kernel]:
+        """Return the kernel of X and the kernel of Y."""
+        return self.x.kernel, self.y.kernel
+
+
+@final
+@dataclass(frozen=True)
+class MemberOutcome:
+    """What one member of an adaptive test found on its own.
+
+    Attributes
+    ----------
+    label : str
+        The kernel and the view, for independence those of X and those of Y.
+    weight : float
+        Its share, all members together 1.
+    statistic : float
+        The observed statistic; of "axes" the largest standardized one of all columns.
+    standardized : float
+        Less its mean over the relabelings, in their standard deviations.
+    evidence : float
+        -log of the approximate p-value that the harmonic mean takes.
+    pvalue : float
+        Its own permutation p-value, not adjusted for the other members.
+    """
+
+    label: str
+    weight: float
+    statistic: float
+    standardized: float
+    evidence: float
+    pvalue: float
 
 
 LINEAR, QUADRATIC, ENERGY = Linear(), Polynomial(2, 0.0), DistanceInduced()

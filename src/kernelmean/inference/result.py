@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, final
 
 import numpy as np
 
 from .._array import Array
+from .members import MemberOutcome
 
 _QUANTILES = (0.5, 0.9, 0.95, 0.99)
+_STRONGEST = 5
 
 
 @final
@@ -48,6 +50,8 @@ class TestResult:
         The estimate of the working memory in bytes that was made before the test ran.
     notes : tuple of str
         What else a reader should know.
+    members : tuple of MemberOutcome
+        Of an adaptive test: what every kernel found on its own.
     """
 
     __test__ = False  # its name makes pytest curious
@@ -64,6 +68,7 @@ class TestResult:
     sizes: tuple[int, ...]
     memory: float
     notes: tuple[str, ...] = ()
+    members: tuple[MemberOutcome, ...] = ()
 
     @property
     def n_resamples(self) -> int:
@@ -88,10 +93,18 @@ class TestResult:
             + ("" if quantile is None else f" (95 % of the null: below {quantile:.6g})"),
             f"  p-value: {self.pvalue:.4g}, from {self.n_resamples} rearrangements and the observed one",
             f"  scheme: {self.scheme}",
-            f"  kernel: {self.kernel!r}; noise: {self.noise!r}",
+            *self._kernel_lines(),
             f"  rows: {' and '.join(f'{size:,}' for size in self.sizes)}; memory: about {self.memory / 2**20:.3g} MiB",
         ]
         return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+
+    def _kernel_lines(self) -> list[str]:
+        """Name the kernel, or the five members that tell most, strongest first."""
+        if not self.members:
+            return [f"  kernel: {self.kernel!r}; noise: {self.noise!r}"]
+        strongest = sorted(self.members, key=lambda member: member.evidence + np.log(member.weight), reverse=True)
+        lines = [f"    {m.label}: weight {m.weight:.3g}, own p {m.pvalue:.3g}" for m in strongest[:_STRONGEST]]
+        return [f"  kernels: {len(self.members)}, of which tell most:", *lines]
 
     def quantiles(self) -> dict[str, float]:
         """Return the quantiles of the null distribution at .5, .9, .95 and .99; empty when there is none."""
@@ -105,6 +118,7 @@ class TestResult:
         names = ("statistic", "pvalue", "tolerance", "method", "statistic_name", "scheme", "n_resamples", "memory")
         content: dict[str, Any] = {name: getattr(self, name) for name in names}
         content |= {"kernel": repr(self.kernel), "noise": repr(self.noise), "sizes": self.sizes, "notes": self.notes}
+        content["members"] = [asdict(member) for member in self.members]
         content["null_quantiles"] = self.quantiles()
         if null_distribution:
             content["null_distribution"] = self.null_distribution.tolist()

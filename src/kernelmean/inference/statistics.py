@@ -76,6 +76,11 @@ class Statistic(ABC):
         return ties(values, np.abs(self.sensitivity * sums.left_trace * sums.right_trace))
 
 
+def _check_kind(kind: str) -> None:
+    if kind not in ("u", "v"):
+        raise ValueError(f"statistic is {kind!r}; pass 'u' (unbiased) or 'v'")
+
+
 def ties(values: Array, magnitude: Array) -> Array:
     """Return what counts as a tie among rows of ``values``: 1e-9 of their range, or rounding at 2⁻⁴² of a magnitude.
 
@@ -100,6 +105,7 @@ class MMD(Statistic):
     kind: Kind = "u"
 
     def __post_init__(self) -> None:
+        _check_kind(self.kind)
         if self.kind == "u" and min(self.n_first, self.n_second) < 2:
             raise ValueError(
                 f"samples of {self.n_first} and {self.n_second} rows: the unbiased statistic needs two rows in each; "
@@ -149,6 +155,7 @@ class HSIC(Statistic):
     kind: Kind = "v"
 
     def __post_init__(self) -> None:
+        _check_kind(self.kind)
         least = 4 if self.kind == "u" else 2
         if self.n < least:
             advice = "; pass statistic='v'" if self.n >= 2 else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from .._array import Array, RngLike, as_rng
 from ..estimators.options import KernelLike
 from ..kernels import Kernel
+from .adaptive import Adaptive, as_adaptive
+from .adaptive_mmd import adaptive_mmd
 from .engine import permutation_null
 from .kernel_choice import KernelOf, choose_kernel, median_rows
 from .null import Null
@@ -25,7 +28,7 @@ def mmd_test(
     *,
     kernel: KernelLike = "gaussian",
     bandwidth: Any = "median",
-    estimator: str | KernelOf = "kme",
+    estimator: str | KernelOf | Adaptive = "kme",
     statistic: Kind = "u",
     scheme: str = "auto",
     n_resamples: int = 999,
@@ -46,9 +49,10 @@ def mmd_test(
     bandwidth : float, array of shape (d,), or str
         θ, in the units of the data; "median" is the squared median of pairwise distances of the pooled sample (of
         1000 rows that the seed draws when there are more), see :func:`kernelmean.median_bandwidth`.
-    estimator : str or callable
-        "kme"; or a symmetric function of the pooled rows and the kernel that returns the kernel of the test and
-        the noise in it.
+    estimator : str, callable or Adaptive
+        "kme"; "adaptive", which brings about 20 kernels of its own and is the most powerful on average, "fuse" or
+        "aggregate", or an :class:`Adaptive`; or a symmetric function of the pooled rows and the kernel
+        that returns the kernel of the test and the noise in it.
     statistic : {"u", "v"}
         Unbiased, or the V-statistic, which is never negative.
     scheme : str
@@ -92,6 +96,16 @@ def mmd_test(
     samples = check_samples(X, Y)
     X, Y = in_fixed_order(*samples)
     generator = as_rng(rng)
+    adaptive = as_adaptive(estimator, kernel, bandwidth)
+    if adaptive is not None:
+        options: dict[str, Any] = {
+            "statistic": statistic,
+            "n_resamples": n_resamples,
+            "n_jobs": n_jobs,
+            "memory": memory,
+        }
+        return adaptive_mmd(samples, adaptive, partial(mmd_null, **options), scheme, generator)
+    assert not isinstance(estimator, Adaptive)  # told apart above; for the type checker
     pooled = np.concatenate([X, Y])
     chosen = choose_kernel(
         pooled, kernel, bandwidth, estimator, median_rows(len(pooled), generator), "the pooled sample"

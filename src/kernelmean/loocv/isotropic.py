@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
 from .._array import Array, IntArray, slices
+from ..plan import DEFAULT
 from .score import Terms, norm_terms
+
+Result = TypeVar("Result")
 
 STORE_UP_TO = 5000
 _CHUNK = 2**15
@@ -27,43 +31,45 @@ class Distances:
         self.n, self.dim = Y.shape
         self._points = Y
         self._stored = pdist(Y, "sqeuclidean") if self.n <= STORE_UP_TO else None
-        self.smallest, self.largest = math.inf, 0.0
-        for chunk in self.chunks():
-            self.smallest = min(self.smallest, float(chunk.min()))
-            self.largest = max(self.largest, float(chunk.max()))
+        ends = list(self._map(lambda chunk: (float(chunk.min()), float(chunk.max()))))
+        self.smallest, self.largest = min(low for low, _ in ends), max(high for _, high in ends)
 
     @property
     def count(self) -> int:
         """The number of pairs i < j."""
         return self.n * (self.n - 1) // 2
 
-    def chunks(self) -> Iterator[Array]:
-        """Iterate over flat pieces of all distances, each small enough for the cache."""
+    def _map(self, run: Callable[[Array], Result]) -> Iterator[Result]:
+        """Run over flat pieces of all distances, each small enough for the cache; recomputed ones in threads."""
         if self._stored is not None:
-            yield from (self._stored[piece] for piece in slices(len(self._stored), _CHUNK))
-            return
+            stored = self._stored
+            return (run(stored[piece]) for piece in slices(len(stored), _CHUNK))
         rows = slices(self.n, _TILE)
-        for index, i in enumerate(rows):
-            if i.stop - i.start > 1:
-                yield pdist(self._points[i], "sqeuclidean")
-            for j in rows[index + 1 :]:
-                yield cdist(self._points[i], self._points[j], "sqeuclidean").ravel()
+        cells = ((i, j) for k, i in enumerate(rows) for j in rows[k:] if i != j or i.stop - i.start > 1)
+        return DEFAULT._map(lambda cell: run(self._cell(*cell)), cells, self.n**2)
+
+    def _cell(self, i: slice, j: slice) -> Array:
+        """Return the distances of one tile, each pair once."""
+        if i == j:
+            return pdist(self._points[i], "sqeuclidean")
+        return cdist(self._points[i], self._points[j], "sqeuclidean").ravel()
 
     def laplace(self, s: float) -> tuple[float, float]:
         """Return log mean exp(-t/2s) and its derivative in s, in O(n²)."""
-        total, moment, buffer = 0.0, 0.0, np.empty(_TILE**2)
-        for chunk in self.chunks():
-            weights = np.subtract(self.smallest, chunk, out=buffer[: len(chunk)])
+
+        def sums(chunk: Array) -> tuple[float, float]:
+            weights = np.subtract(self.smallest, chunk)
             weights *= 0.5 / s
             np.exp(weights, out=weights)
-            total += float(weights.sum())
-            moment += float(weights @ chunk)
+            return float(weights.sum()), float(weights @ chunk)
+
+        total, moment = np.sum(list(self._map(sums)), axis=0)
         log_mean = math.log(total / self.count) - 0.5 * self.smallest / s
-        return log_mean, 0.5 * moment / total / s**2
+        return log_mean, 0.5 * float(moment / total) / s**2
 
     def sketch(self) -> Sketch:
         """Return the distances gathered in narrow bins, each with its count and its mean."""
-        counts, sums = _binned(self.chunks())
+        counts, sums = _gathered(self._map(_binned))
         occupied = counts > 0
         return Sketch(self.dim, sums[occupied] / counts[occupied], np.log(counts[occupied] / self.count))
 
@@ -83,16 +89,22 @@ class Sketch:
         return largest + math.log(total), float(weights @ self._centers) / (2 * total * s**2)
 
 
-def _binned(chunks: Iterator[Array]) -> tuple[Array, Array]:
-    """Return the count and the sum of the distances in every bin; a bin is a range of leading bits."""
-    counts, sums = np.zeros(0), np.zeros(0)
-    for chunk in chunks:
-        bins = _leading_bits(chunk)
-        size = max(len(counts), int(bins.max()) + 1)
-        counts, sums = (np.concatenate([old, np.zeros(size - len(old))]) for old in (counts, sums))
-        counts += np.bincount(bins, minlength=size)
-        sums += np.bincount(bins, weights=chunk, minlength=size)
-    return counts, sums
+def _binned(chunk: Array) -> tuple[Array, Array]:
+    """Return the count and the sum of distances in every bin; a bin is a range of leading bits."""
+    bins = _leading_bits(chunk)
+    counts, sums = np.bincount(bins), np.bincount(bins, weights=chunk)
+    return counts.astype(np.float64), sums.astype(np.float64, copy=False)
+
+
+def _gathered(parts: Iterator[tuple[Array, Array]]) -> Array:
+    """Return the sums of bins of different lengths, shape (2, number of bins)."""
+    total = np.zeros((2, 0))
+    for part in parts:
+        missing = len(part[0]) - total.shape[1]
+        if missing > 0:
+            total = np.pad(total, ((0, 0), (0, missing)))
+        total[:, : len(part[0])] += part
+    return total
 
 
 def _leading_bits(distances: Array) -> IntArray:

@@ -49,7 +49,8 @@ def pair_sum(A: Array, B: Array, *, moments: bool = True) -> PairSum:
         tile = _tile(blocks, A, B, i, j, moments)
         return tile.mirrored() if symmetric and i != j else tile
 
-    return _combine([tile for tile in DEFAULT._map(run, cells, len(A) ** 2) if tile.total > 0])
+    tiles = map(run, cells) if len(rows) == 1 else DEFAULT._map(run, cells, len(A) ** 2)
+    return _combine([tile for tile in tiles if tile.total > 0])
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._array import Array
 
-Criterion = Literal["loocv", "risk"]
+Criterion = Literal["loocv", "risk", "printed"]
 
 
 @dataclass(frozen=True)
@@ -131,9 +131,7 @@ def norm_terms(alpha: float, off: tuple[float, Any], diag: tuple[float, Any]) ->
 
 
 def diagonal_share(n: int, criterion: Criterion) -> float:
-    """Return α, the share of the diagonal of Q in the squared norm: 1/(n-1) left one out, 1/n for the risk."""
-    if criterion not in ("loocv", "risk"):
-        raise ValueError(f"criterion is {criterion!r}; write 'loocv' or 'risk'")
+    """Return α, the share of the diagonal of Q in the squared norm: 1/n for the risk, else 1/(n-1): one is left out."""
     if n < 2:
         raise ValueError(f"{n} row was passed; leaving one out needs at least two")
-    return 1.0 / (n - 1) if criterion == "loocv" else 1.0 / n
+    return 1.0 / n if criterion == "risk" else 1.0 / (n - 1)

@@ -39,7 +39,7 @@ class Sample:
             return cls(points, np.full(len(points), 1.0 / len(points)))
         weights = check_weights(weights, len(points), "sample_weight")
         if (weights < 0).any() or weights.sum() <= 0:
-            raise ValueError("sample_weight has a negative number, or is 0 everywhere; weights ≥ 0 are needed")
+            raise ValueError("sample_weight is zero everywhere, or has a negative number; pass weights ≥ 0")
         return cls(points[weights > 0], weights[weights > 0] / weights.sum())
 
     @classmethod

@@ -1,3 +1,4 @@
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -8,6 +9,7 @@ import kernelmean as km
 from kernelmean.estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
 from kernelmean.filters import NuMethod
 from kernelmean.kernels import Gaussian, Linear
+from kernelmean.loocv.ridge import Spectrum, printed_scores
 from kernelmean.noise import Dirac, Normal
 
 
@@ -69,6 +71,16 @@ def test_the_risk_criterion_reports_the_leave_one_out_score_too():
     assert by_risk.criterion_.constant == 0.0
     fixed = MMKME().fit(X).set_params(noise=by_risk.noise_).fit(X)
     assert fixed.loocv_ == pytest.approx(by_risk.loocv_, rel=1e-12)
+
+
+def test_the_printed_criterion_chooses_another_strength():
+    X = sample()
+    printed, exact = KernelMean(filter="ridge", criterion="printed").fit(X), FKMSE().fit(X)
+    assert printed.strength_ != pytest.approx(exact.strength_, rel=0.1)
+    assert exact.loocv_ < printed.loocv_
+    near = [KernelMean(filter="ridge", strength=factor * printed.strength_).fit(X) for factor in (0.9, 1.1)]
+    values = [float(printed_scores(Spectrum.of(exact.kernel_(X, X), 1.0), np.array([f.strength_]))[0]) for f in near]
+    assert printed.criterion_.value < min(values)
 
 
 def test_unsquared_convention_and_rules():
@@ -174,7 +186,9 @@ def test_a_family_takes_the_bandwidth():
     [
         ({"noise": "gaussian"}, "write None, 'isotropic'"),
         ({"filter": "lasso"}, "write None, 'scale', 'ridge'"),
-        ({"criterion": "aic"}, "write 'loocv' or 'risk'"),
+        ({"criterion": "aic"}, "write 'loocv', 'risk' or 'printed'"),
+        ({"criterion": "printed"}, "filter='ridge' with a stationary kernel"),
+        ({"criterion": "printed", "filter": "ridge", "noise": Normal(0.1)}, "write noise=None"),
         ({"strength": "cv"}, "write 'loocv' or a number"),
         ({"strength": -1.0, "filter": "scale"}, "non-negative"),
         ({"filter": "ridge", "strength": 0}, "strength is 0"),
@@ -206,3 +220,24 @@ def test_duplicated_rows_and_constant_columns():
     X[:, 1] = 4.0
     for make in (KME, SKMSE, FKMSE, MKME, MMKME, VPMKME):
         assert np.isfinite(make().fit(X).loocv_)
+
+
+# -- large samples ----------------------------------------------------------------------------------------------------
+
+
+def test_beyond_5000_points_memory_does_not_grow_with_their_square():
+    X = np.random.default_rng(0).normal(size=(5200, 2))
+    tracemalloc.start()
+    try:
+        fitted = MKME(bandwidth=1.0).fit(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 40e6  # the distances alone would be 108 MB
+    part = KernelMean(noise=fitted.noise_, bandwidth=1.0).fit(X[:5000])
+    assert fitted.loocv_ == pytest.approx(part.loocv_, rel=1e-2)
+
+
+def test_filters_stop_at_5000_points_and_name_alternatives():
+    with pytest.raises(ValueError, match="use a marginalized estimator"):
+        FKMSE(bandwidth=1.0).fit(np.random.default_rng(0).normal(size=(5001, 1)))

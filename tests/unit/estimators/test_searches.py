@@ -98,6 +98,8 @@ def test_large_samples_are_searched_on_a_part_and_scored_on_all():
     X = np.random.default_rng(2).normal(size=(700, 3)) * [1.0, 2.0, 0.5]
     problem = Problem(X, Gaussian(median_bandwidth(X)))
     assert len(problem.part) == 300
+    shuffled = Problem(X[np.random.default_rng(5).permutation(700)], Gaussian(median_bandwidth(X)))
+    np.testing.assert_allclose(shuffled.part, problem.part, rtol=1e-12)
     found, common = search_diagonal(problem), search_isotropic(problem)
     assert found.score < common.score < problem.without().score
     assert found.score == problem.at(found.noise).score or found.score.log == pytest.approx(

@@ -40,26 +40,23 @@ def test_discrete_strengths_are_all_tried(filter_):
     assert all(best.score.excess <= problem.at(filter_, float(x)).score.excess + 1e-13 for x in others)
 
 
-def test_a_very_narrow_kernel_ends_in_a_scale():
-    """Where squares of kernel values vanish the ridge is a scale; λ and score join what a wider kernel gives."""
-    for ratio in (0.02, 0.01, 1e-3):
-        problem = weighing(ratio)
-        best = problem.best(Ridge())
-        scale = KernelMean(problem.kernel, filter="scale").fit(problem.X)
-        assert best.score.sign == scale.criterion_.sign
-        np.testing.assert_allclose(best.score.log, scale.criterion_.log, rtol=1e-2) if ratio == 0.02 else None
-        assert np.isfinite(best.score.log)
-        assert (problem.weights(Ridge(), best.value) <= 1 / 20).all()
+@pytest.mark.parametrize("theta", [0.1, 0.05, 0.04, 0.03])
+def test_a_very_narrow_kernel_ends_in_a_scale(theta):
+    """Pairs at distance 1: kernel values from 1e-22 to 1e-241, past the point where their squares vanish."""
+    problem = Weighing(np.eye(5) / np.sqrt(2), Gaussian(theta), Dirac())
+    best, scale = problem.best(Ridge()), KernelMean(problem.kernel, filter="scale").fit(problem.X)
+    assert best.score.sign == scale.criterion_.sign == -1
+    np.testing.assert_allclose(best.score.log, scale.criterion_.log, rtol=1e-9)
+    np.testing.assert_allclose(problem.weights(Ridge(), best.value), scale.weights_, rtol=1e-4)
 
 
-def test_kernels_without_values_off_the_diagonal_give_the_zero_function():
-    X = np.eye(4)
-    problem = Weighing(X, Linear(), Dirac())
-    assert problem.best(Ridge()).score.excess <= 0
-    narrow = Weighing(1e3 * X, Gaussian(1.0), Dirac())
-    found = narrow.best(Ridge())
-    assert found.value == math.inf
-    assert (narrow.weights(Ridge(), found.value) == 0).all()
+def test_when_nothing_beats_zero_the_estimate_is_zero():
+    for problem in (Weighing(np.eye(4), Linear(), Dirac()), Weighing(1e3 * np.eye(4), Gaussian(1.0), Dirac())):
+        for filter_ in (Ridge(), IteratedRidge(2), Cutoff()):
+            found = problem.best(filter_)
+            assert found.value == math.inf
+            assert (problem.weights(filter_, found.value) == 0).all()
+            assert found.score.value == 1.0
 
 
 def test_noise_under_a_filter():

@@ -25,8 +25,9 @@ def test_tiles_give_what_stored_distances_give(monkeypatch):
     stored = isotropic.Distances(Y)
     monkeypatch.setattr(isotropic, "STORE_UP_TO", 10)
     tiled = isotropic.Distances(Y)
-    assert sum(len(chunk) for chunk in tiled.chunks()) == stored.count
-    np.testing.assert_allclose(tiled.laplace(0.3), stored.laplace(0.3), rtol=1e-12)
+    for s in (0.3, 40.0):
+        np.testing.assert_allclose(tiled.laplace(s), stored.laplace(s), rtol=1e-12)
+        np.testing.assert_allclose(tiled.sketch().laplace(s), stored.sketch().laplace(s), rtol=1e-12)
     assert (tiled.smallest, tiled.largest) == (stored.smallest, stored.largest)
 
 

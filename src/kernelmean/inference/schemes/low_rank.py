@@ -30,14 +30,19 @@ class LowRank(Scheme):
         factored, _, others = split(problem, rank)
         if factored is None or others:
             raise LowRankError(problem.n, rank)
-        return factor_sums(factored, problem.some(n_resamples, rng), resources.n_jobs)
+        return factor_sums(factored, problem.some(n_resamples, rng), resources)
 
     def memory(self, shape: Shape, resources: Resources) -> float:
         """Count factors of the highest rank that they may have, and a batch per thread."""
-        return factor_bytes(shape, fitting_rank(shape, resources.memory)) + 3.0 * resources.n_jobs * _BATCH_BYTES
+        batches = 3.0 * resources.n_jobs * _batch_bytes(resources)
+        return factor_bytes(shape, fitting_rank(shape, resources.memory)) + batches
 
 
-def factor_sums(factored: Factored, relabelings: Relabelings, n_jobs: int) -> Sums:
+def _batch_bytes(resources: Resources) -> float:
+    return min(_BATCH_BYTES, resources.memory / (16 * resources.n_jobs))
+
+
+def factor_sums(factored: Factored, relabelings: Relabelings, resources: Resources) -> Sums:
     """Return the sums over the permutations in the list; O(n r² P) time, for two samples O(n r P)."""
     problem, diagonals = factored.problem, factored.diagonals
     left, right = problem.index
@@ -48,8 +53,8 @@ def factor_sums(factored: Factored, relabelings: Relabelings, n_jobs: int) -> Su
         return pairs, np.einsum("ki,kbi->kb", diagonals[0][left], diagonals[1][right][:, batch])
 
     widest = max(len(rows) for rows in factored.right)
-    batches = relabelings.batches(max(1, _BATCH_BYTES // (8 * problem.n * widest)))
-    pairs, diagonal = zip(*in_order(evaluate, batches, n_jobs), strict=True)
+    batches = relabelings.batches(max(1, int(_batch_bytes(resources) / (8 * problem.n * widest))))
+    pairs, diagonal = zip(*in_order(evaluate, batches, resources.n_jobs), strict=True)
     return factored.sums(np.concatenate(pairs, axis=1), np.concatenate(diagonal, axis=1))
 
 

@@ -1,6 +1,6 @@
 """Translations on tiles: every xor-diagonal of a block of K is convolved with that of Z by Walsh-Hadamard transforms.
 
-Additions only, so about a third faster than rotations on large tiles; the loops are compiled by numba.
+Additions only; the loops are compiled by numba. About as fast as rotations, and another group to check them by.
 """
 
 from __future__ import annotations

@@ -1,0 +1,151 @@
+"""Other libraries, each as a function from a data set to a p-value, or to 0 and 1 where it gives only a decision.
+
+Runs on its own in an interpreter that has the peers: ``python peers.py METHOD IN.npz OUT.json RESAMPLES``, or lists what
+is there without arguments. Needs nothing of kernelmean.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+import warnings
+from importlib.util import find_spec
+
+import numpy as np
+
+
+def median_distance(pooled):
+    gaps = np.sqrt(((pooled[:, None] - pooled[None]) ** 2).sum(-1))[np.triu_indices(len(pooled), 1)]
+    return float(np.median(gaps) or gaps[gaps > 0].min())
+
+
+def hyppo_mmd(x, y, b, seed):
+    from hyppo.ksample import MMD
+
+    # a new object every time, and no chi-square approximation: its second use and its default are not the test
+    return MMD().test(x, y, reps=b, auto=False)[1]
+
+
+def hyppo_hsic(x, y, b, seed):
+    from hyppo.independence import Hsic
+
+    return Hsic().test(x, y, reps=b, auto=False)[1]
+
+
+def hyppo_mgc(x, y, b, seed):
+    from hyppo.independence import MGC
+
+    return MGC().test(x, y, reps=b, random_state=seed)[1]
+
+
+def hyppo_mgc_two(x, y, b, seed):
+    from hyppo.ksample import KSample
+
+    return KSample("MGC").test(x, y, reps=b, auto=False, random_state=seed)[1]
+
+
+def dcor_energy(x, y, b, seed):
+    import dcor
+
+    return dcor.homogeneity.energy_test(x, y, num_resamples=b, random_state=seed).pvalue
+
+
+def dcor_covariance(x, y, b, seed):
+    import dcor
+
+    return dcor.independence.distance_covariance_test(x, y, num_resamples=b, random_state=seed).pvalue
+
+
+def ctt(x, y, b, seed):
+    from goodpoints.ctt import ctt as test
+
+    # its kernel is exp(-|x - y|² / lam²), ours exp(-|x - y|² / (2 θ²))
+    lam = 2**0.5 * median_distance(np.vstack([x, y]))
+    return 0.0 if test(x, y, 0, B=b, lam=lam, null_seed=seed, statistic_seed=seed).rejects else 1.0
+
+
+def actt(x, y, b, seed):
+    from goodpoints.ctt import actt as test
+
+    lam = 2**0.5 * median_distance(np.vstack([x, y])) * 2.0 ** np.arange(-4, 3)
+    with contextlib.redirect_stdout(io.StringIO()):
+        result = test(
+            x, y, 0, B=max(b, 299), lam=lam, weights=np.full(len(lam), 1 / len(lam)), null_seed=seed, statistic_seed=seed
+        )
+    return 0.0 if np.any(result.rejects) else 1.0
+
+
+def kci(x, y, b, seed):
+    from causallearn.utils.KCI.KCI import KCI_UInd
+
+    return float(KCI_UInd().compute_pvalue(x, y)[0])
+
+
+def xi(x, y, b, seed):
+    from scipy.stats import PermutationMethod, chatterjeexi
+
+    if x.shape[1] + y.shape[1] > 2:
+        return None
+    method = PermutationMethod(n_resamples=b, rng=np.random.default_rng(seed))
+    return float(chatterjeexi(x[:, 0], y[:, 0], method=method).pvalue)
+
+
+def scipy_energy(x, y, b, seed):
+    from scipy.stats import energy_distance, permutation_test
+
+    if x.shape[1] > 1:
+        return None
+    return float(
+        permutation_test(
+            (x[:, 0], y[:, 0]),
+            energy_distance,
+            n_resamples=b,
+            alternative="greater",
+            vectorized=False,
+            rng=np.random.default_rng(seed),
+        ).pvalue
+    )
+
+
+PEERS = {
+    "hyppo MMD": ("two samples", "hyppo", hyppo_mmd),
+    "hyppo MGC two-sample": ("two samples", "hyppo", hyppo_mgc_two),
+    "dcor energy": ("two samples", "dcor", dcor_energy),
+    "goodpoints CTT": ("two samples", "goodpoints", ctt),
+    "goodpoints ACTT": ("two samples", "goodpoints", actt),
+    "scipy energy": ("two samples", "scipy", scipy_energy),
+    "hyppo Hsic": ("independence", "hyppo", hyppo_hsic),
+    "hyppo MGC": ("independence", "hyppo", hyppo_mgc),
+    "dcor covariance": ("independence", "dcor", dcor_covariance),
+    "causal-learn KCI": ("independence", "causallearn", kci),
+    "scipy xi": ("independence", "scipy", xi),
+}
+
+
+def available():
+    return [name for name, (_, module, _) in PEERS.items() if find_spec(module)]
+
+
+def evaluate(name, batch, b):
+    """Return p-values, None where the method does not apply."""
+    test = PEERS[name][2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [test(x, y, b, trial) for trial, x, y in batch]
+
+
+def main():
+    if len(sys.argv) == 1:
+        print(json.dumps(available()))
+        return
+    name, source, target, b = sys.argv[1:]
+    with np.load(source) as stored:
+        batch = [(int(t), stored[f"x{t}"], stored[f"y{t}"]) for t in stored["trials"]]
+    with open(target, "w", encoding="utf-8") as file:
+        json.dump(evaluate(name, batch, int(b)), file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""What the documentation shows is what the library does: examples run, and the README's output is printed."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import kernelmean
+from kernelmean.cli import main
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MODULES = sorted(module.name for module in pkgutil.walk_packages(kernelmean.__path__, "kernelmean."))
+PYTHON_PAGES = [
+    page for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if ">>>" in page.read_text()
+]
+
+
+def command(marker: str) -> str:
+    """Return the shell command after a marker of the README."""
+    found = re.search(rf"<!-- {marker} -->\n```sh\n(.*?)\n```", README, flags=re.DOTALL)
+    assert found is not None
+    return found.group(1)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name: str) -> None:
+    module = importlib.import_module(name)
+    assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize("page", PYTHON_PAGES, ids=lambda page: page.name)
+def test_pages(page: Path) -> None:
+    failed, tried = doctest.testfile(str(page), module_relative=False)
+    assert failed == 0
+    assert tried > 0
+
+
+def test_there_are_examples() -> None:
+    assert ROOT / "README.md" in PYTHON_PAGES
+    assert len(MODULES) > 30
+
+
+def test_the_readme_shows_what_the_main_job_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    found = re.search(r"```text\n\$ kernelmean (.*?)\n(.*?)```", README, flags=re.DOTALL)
+    assert found is not None
+    arguments, shown = found.groups()
+    assert command("main job").endswith(f"kernelmean {arguments}")
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments.split())
+    assert exit_.value.code == 0
+    printed = capsys.readouterr().out.split()
+    assert len(printed) == len(shown.split())
+    for ours, theirs in zip(printed, shown.split(), strict=True):
+        assert ours == theirs or float(ours.strip(",;")) == pytest.approx(float(theirs.strip(",;")), rel=0.02)
+
+
+def test_both_commands_are_one_line_and_pinned() -> None:
+    for marker in ("main job", "tests"):
+        assert "\n" not in command(marker)
+        assert "-c constraints.txt" in command(marker)
+
+
+def test_every_command_of_the_readme_exists(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in set(re.findall(r"^(?:\$ )?kernelmean (\w+)", README, flags=re.MULTILINE)):
+        with pytest.raises(SystemExit) as exit_:
+            main([name, "--help"])
+        assert exit_.value.code == 0
+    capsys.readouterr()
+
+
+def test_constraints_pin_every_direct_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["cli"], *extras["test"], *extras["fast"]]
+    names = {re.split(r"[\[>=<]", each)[0].lower() for each in wanted} - {"kernelmean"}
+    pins = (ROOT / "constraints.txt").read_text().splitlines()
+    pinned = {line.split("==")[0].lower() for line in pins if not line.startswith("#")}
+    assert names <= pinned
+    assert all("==" in line and "/" not in line for line in pins if not line.startswith("#"))
+
+
+def test_one_version_everywhere() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert kernelmean.__version__ == version
+    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()

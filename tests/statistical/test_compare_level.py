@@ -1,0 +1,32 @@
+"""The comparison of two tables holds its level: jointly, and over all columns together."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import binom
+
+from kernelmean.comparison import compare
+
+RUNS, LEVEL = 100, 0.05
+MOST = int(binom.ppf(1 - 1e-4, RUNS, LEVEL))  # exceeded once in 10 000 times by a test of exactly this level
+
+
+def test_tables_of_one_law_are_rarely_called_different() -> None:
+    joint = family = 0
+    for seed in range(RUNS):
+        rng = np.random.default_rng([77, seed])
+        pooled = rng.standard_t(3, size=(27, 3)) * [1.0, 1e4, 1e-4]
+        result = compare(pooled[:15], pooled[15:], n_resamples=99, rng=seed)
+        joint += result.differ(LEVEL)
+        family += min(column.adjusted for column in result.columns) <= LEVEL
+    assert joint <= MOST
+    assert family <= MOST
+
+
+def test_tables_of_two_laws_are_often_called_different() -> None:
+    found = 0
+    for seed in range(40):
+        rng = np.random.default_rng([78, seed])
+        result = compare(rng.normal(size=(30, 3)), rng.normal([0, 0, 1.2], size=(30, 3)), n_resamples=99, rng=seed)
+        found += result.differ(LEVEL) and result.columns[0].name == "x2"
+    assert found >= 34

@@ -1,0 +1,204 @@
+"""The commands on good input: what they print, write and save."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean.cli import main
+from kernelmean.cli.inputs import Reading, read_one, split_names
+from kernelmean.cli.progress import progress
+from kernelmean.comparison import compare
+from kernelmean.tables import read_frame, split_frame
+
+RNG = np.random.default_rng(0)
+QUICK = ("--resamples", "99", "--estimator", "kme")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run a command that must work without a word on stderr, and return what it printed."""
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments)
+    out, err = capsys.readouterr()
+    assert (exit_.value.code, err) == (0, "")
+    assert all(line == line.rstrip() for line in out.splitlines())
+    return out
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, shift in (("first", 0.0), ("second", 3.0)):
+        values = RNG.normal([0.0, shift], size=(20, 2))
+        pd.DataFrame(values, columns=["a", "b"]).to_csv(tmp_path / f"{name}.csv", index=False)
+    return tmp_path
+
+
+class TestCompare:
+    def test_the_verdict_comes_first(self, capsys: pytest.CaptureFixture[str]) -> None:
+        out = run(capsys, "compare", "wine", "--by", "target", "--groups", "0,1")
+        assert out.startswith("target=0 and target=1 differ: p = 0.001, below 0.05.\n")
+        for fact in ("59 of target=0, 71 of target=1; 13 columns", "999 permutations", "proline", "adjusted p"):
+            assert fact in out
+        assert "standard deviation over both tables (--no-scale" in out
+
+    def test_files(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        out = run(capsys, "compare", "first.csv", "second.csv", *QUICK)
+        assert out.startswith("first.csv and second.csv differ")
+        differing = out[out.index("Columns that differ most") :].splitlines()
+        assert differing[2].split()[0] == "b"
+
+    def test_json_has_the_numbers_of_the_library(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        run(capsys, "compare", "wine", "--by", "target", "--groups", "2,0", "--json", "out.json", "--seed", "4", *QUICK)
+        content = json.loads((folder / "out.json").read_text())
+        first, second = split_frame(read_frame("wine"), "target", ["2", "0"])
+        ours = compare(first.to_table(), second.to_table(), estimator="kme", n_resamples=99, rng=4)
+        assert content["statistic"] == pytest.approx(ours.test.statistic, rel=1e-12)
+        assert content["pvalue"] == ours.test.pvalue
+        assert (content["seed"], content["version"]) == (4, km.__version__)
+        assert len(content["columns"]) == 13
+
+    def test_json_on_the_screen_is_nothing_but_json(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert json.loads(run(capsys, "compare", "first.csv", "second.csv", "--json", "-", *QUICK))["sizes"] == [20, 20]
+
+    def test_quiet_is_one_line(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert run(capsys, "compare", "first.csv", "first.csv", "-q", *QUICK).count("\n") == 1
+
+    def test_columns_in_another_order_are_matched_and_told(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        pd.read_csv("second.csv")[["b", "a"]].to_csv("mirror.csv", index=False)
+        straight = run(capsys, "compare", "first.csv", "second.csv", *QUICK)
+        moved = run(capsys, "compare", "first.csv", "mirror.csv", *QUICK)
+        assert "matched by name" in moved
+        assert [line for line in moved.replace("mirror", "second").splitlines() if "matched" not in line] == (
+            straight.splitlines()
+        )
+
+    def test_blank_cells_are_dropped_when_asked_for_and_told(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (folder / "blank.csv").write_text((folder / "second.csv").read_text() + ",1\n2,\n")
+        out = run(capsys, "compare", "first.csv", "blank.csv", "--missing", "drop", *QUICK)
+        assert "20 of first.csv, 20 of blank.csv" in out
+        assert "blank.csv: 2 rows with blank cells left out" in out
+
+    def test_a_subsample_is_seeded_and_told(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        command = ("compare", "first.csv", "second.csv", "--max-rows", "8", *QUICK)
+        first, again, other = run(capsys, *command), run(capsys, *command), run(capsys, *command, "--seed", "1")
+        assert "first.csv: a random subsample of 8 of 20 rows (seed 0)" in first
+        assert first == again
+        assert first.replace("seed 0", "seed 1") != other
+        assert "subsample" not in run(capsys, "compare", "first.csv", "second.csv", "--max-rows", "20", *QUICK)
+
+    def test_text_columns_can_be_left_out_or_split_by(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        both = pd.concat([pd.read_csv("first.csv").assign(g="u"), pd.read_csv("second.csv").assign(g="v")])
+        both.assign(id=[f"id{i}" for i in range(40)]).to_parquet("both.parquet", index=False)
+        out = run(capsys, "compare", "both.parquet", "--by", "g", "--drop", "id", *QUICK)
+        assert out.startswith("g=u and g=v differ")
+        assert run(capsys, "compare", "both.parquet", "--by", "g", "--columns", "a,b", *QUICK) == out
+        assert run(capsys, "compare", "both.parquet", "--by", "g", "--columns", "a", "--columns", "b", *QUICK) == out
+
+    def test_other_columns_than_the_common_ones_are_chosen_away(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        pd.read_csv("second.csv").assign(c=1.0).to_csv("more.csv", index=False)
+        assert "2 columns" in run(capsys, "compare", "first.csv", "more.csv", "--columns", "a,b", *QUICK)
+
+    def test_long_tables_of_columns_are_cut_and_say_so(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        for name in ("wide1", "wide2"):
+            pd.DataFrame(RNG.normal(size=(6, 13))).to_csv(f"{name}.csv", index=False)
+        out = run(capsys, "compare", "wide1.csv", "wide2.csv", *QUICK)
+        assert "and 3 columns more, which differ less (--json FILE has all)" in out
+
+    def test_few_rows_are_enumerated(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (folder / "tiny.csv").write_text("a,b\n1,2\n3,4\n2,2\n")
+        assert "scheme exact" in run(capsys, "compare", "tiny.csv", "tiny.csv", *QUICK)
+
+    def test_a_number_for_the_bandwidth_and_columns_as_they_are(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        out = run(capsys, "compare", "first.csv", "second.csv", "--bandwidth", "1.5", "--no-scale", *QUICK)
+        assert "1.5, in the units of the data" in out
+
+
+class TestEstimate:
+    def test_all_estimators_side_by_side(self, capsys: pytest.CaptureFixture[str]) -> None:
+        out = run(capsys, "estimate", "eckerle4")
+        assert out.startswith("vpmkme has the lowest leave-one-out score on eckerle4: ")
+        for name in ("kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme"):
+            assert any(line.split()[:1] == [name] for line in out.splitlines())
+
+    def test_saving_and_showing(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        out = run(capsys, "estimate", "first.csv", "--save", "mean.npz", "--estimator", "mmkme")
+        assert "mmkme saved to mean.npz" in out
+        mu = km.load("mean.npz")
+        np.testing.assert_allclose(mu.points, np.loadtxt("first.csv", delimiter=",", skiprows=1), rtol=1e-15)
+        out = run(capsys, "info", "mean.npz")
+        assert out.startswith("An embedding of 20 points with 2 columns.\n")
+        assert "a, b" in out
+        assert f"{mu.norm():.6g}" in out
+
+    def test_the_best_is_saved_by_default(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        out = run(capsys, "estimate", "first.csv", "--save", "mean.npz")
+        assert f"{out.split()[0]} saved to mean.npz" in out
+
+    def test_json(self, capsys: pytest.CaptureFixture[str]) -> None:
+        content = json.loads(run(capsys, "estimate", "eckerle4", "--json", "-"))
+        assert content["columns"] == ["y", "x"]
+        assert content["estimators"]["vpmkme"]["loocv"] < content["estimators"]["kme"]["loocv"]
+
+    def test_info_on_a_kernel(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        km.save(km.kernels.Gaussian(2.0), "kernel.npz")
+        assert run(capsys, "info", "kernel.npz") == "Gaussian(bandwidth=2.0)\n"
+
+
+class TestHelp:
+    def test_version(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert run(capsys, "--version") == f"kernelmean {km.__version__}\n"
+
+    @pytest.mark.parametrize("command", ["compare", "estimate", "info"])
+    def test_every_command_teaches_by_example(self, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit) as exit_:
+            main([command, "--help"])
+        assert exit_.value.code == 0
+        assert f"kernelmean {command} " in capsys.readouterr().out.partition("For example")[2]
+
+    def test_no_command_shows_help(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit) as exit_:
+            main([])
+        assert exit_.value.code == 2
+        assert "compare" in capsys.readouterr().out
+
+    def test_warnings_are_one_line(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        def warn(*_: object, **__: object) -> None:
+            warnings.simplefilter("always")
+            warnings.warn("mind\nthis", UserWarning, stacklevel=1)
+            raise ValueError("and stop")
+
+        monkeypatch.setattr("kernelmean.cli.app.fit_all", warn)
+        with pytest.raises(SystemExit):
+            main(["estimate", "eckerle4"])
+        assert capsys.readouterr().err == "kernelmean: note: mind this\nkernelmean: and stop\n"
+
+
+def test_names_with_commas_are_names_when_they_are_columns() -> None:
+    assert split_names(["a,b"], ["a,b", "c"]) == ["a,b"]
+    assert split_names(["a, b", "c"], ["a", "b", "c"]) == ["a", "b", "c"]
+
+
+def test_a_subsample_keeps_the_order_of_rows() -> None:
+    table = read_one("eckerle4", Reading(max_rows=10)).table
+    assert (np.diff(table.values[:, 1]) > 0).all()
+
+
+def test_progress_is_silent_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress(quiet=False) as report:
+        report("step", 1, 2)
+    assert capsys.readouterr() == ("", "")

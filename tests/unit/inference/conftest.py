@@ -1,0 +1,115 @@
+"""The definitions that every scheme is held to, written as loops and plain matrices."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kernelmean.inference.permutations import RandomPermutations
+from kernelmean.inference.rotations import Rotations
+from kernelmean.inference.schemes.blocks import Bins
+from kernelmean.inference.translations import Translations
+
+
+def mmd(gram, labels, kind):
+    """MMD² of the rows labelled 1 against those labelled 0, as three means."""
+    x, y = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
+    xx, yy, xy = gram[np.ix_(x, x)], gram[np.ix_(y, y)], gram[np.ix_(x, y)]
+    if kind == "v":
+        return xx.mean() + yy.mean() - 2 * xy.mean()
+    n, m = len(x), len(y)
+    off_x, off_y = xx.sum() - np.trace(xx), yy.sum() - np.trace(yy)
+    return off_x / (n * (n - 1)) + off_y / (m * (m - 1)) - 2 * xy.mean()
+
+
+def hsic(K, Z, kind):
+    """HSIC of two Gram matrices, the V-statistic or the unbiased one."""
+    n = len(K)
+    if kind == "v":
+        H = np.eye(n) - 1 / n
+        return np.trace(K @ H @ Z @ H) / n**2
+    K, Z = K - np.diag(np.diag(K)), Z - np.diag(np.diag(Z))
+    total = np.trace(K @ Z) + K.sum() * Z.sum() / ((n - 1) * (n - 2)) - 2 / (n - 2) * (K @ Z).sum()
+    return total / (n * (n - 3))
+
+
+def orbit(group, act):
+    """All permutations π of the rows: in shuffled numbers i ↦ σ(g(i)), where g = act(i, element)."""
+    found = []
+    for coset in group.cosets:
+        for element in range(group.order):
+            permutation = np.empty(group.n, dtype=int)
+            permutation[group.shuffle] = group.shuffle[coset[act(np.arange(group.n), element)]]
+            found.append(permutation)
+    return np.array(found)
+
+
+def rotate(group):
+    def act(i, s):
+        turned = i // group.order * group.order + (i % group.order + s) % group.order
+        return np.where(i < group.rest.start, turned, i)
+
+    return act
+
+
+def translate(group):
+    def act(i, t):
+        moved = i.copy()
+        for block in group.blocks:
+            inside = i[block] - block.start
+            moved[block] = block.start + (inside ^ (t % (block.stop - block.start)))
+        return moved
+
+    return act
+
+
+def permutations_of(scheme, n, n_resamples, seed):
+    """The permutations, shape (P, n), that a scheme of that name looks at under a seed."""
+    rng = np.random.default_rng(seed)
+    if scheme in ("gemm", "gather", "low-rank"):
+        return next(RandomPermutations(n, n_resamples + 1, rng).batches(n_resamples + 1))
+    if scheme == "xor":
+        group = Translations.draw(n, n_resamples + 1, rng)
+        return orbit(group, translate(group))
+    group = Rotations.draw(n, n_resamples + 1, rng)
+    return orbit(group, rotate(group))
+
+
+def labelings_of(scheme, sizes, n_resamples, seed):
+    """The 0/1 labels of the pooled rows, shape (P, n), that a scheme looks at under a seed."""
+    labels = np.repeat([1.0, 0.0], sizes)
+    if scheme != "blocks":
+        return labels[permutations_of(scheme, sum(sizes), n_resamples, seed)]
+    rng = np.random.default_rng(seed)
+    bins = Bins.draw(labels, rng)
+    draws = next(RandomPermutations(bins.movable, n_resamples + 1, rng).batches(n_resamples + 1))
+    found = []
+    for draw in draws:
+        moved = bins.labels.copy()
+        moved[: bins.movable] = bins.labels[draw]
+        row = np.empty(sum(sizes))
+        row[bins.order] = np.repeat(moved, np.diff(bins.edges))
+        found.append(row)
+    return np.array(found)
+
+
+def pvalue(values):
+    """The share of values that reach the first one, near ties counted."""
+    scale = np.ptp(values)
+    return np.mean(values >= values[0] - 1e-9 * scale - 1e-13)
+
+
+@pytest.fixture(scope="session")
+def brute():
+    return SimpleNamespace(
+        mmd=mmd,
+        hsic=hsic,
+        orbit=orbit,
+        rotate=rotate,
+        translate=translate,
+        permutations_of=permutations_of,
+        labelings_of=labelings_of,
+        pvalue=pvalue,
+    )

@@ -1,0 +1,280 @@
+"""The adaptive tests against their definition over all relabelings, and what their p-values must not depend on."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from kernelmean.inference import hsic_test, mmd_null, mmd_test
+from kernelmean.inference.adaptive import Adaptive, snapped
+from kernelmean.inference.combine import COMBINATIONS, evidence, standardized
+from kernelmean.inference.members import Member, PairMember
+from kernelmean.inference.views import VIEWS, available, view, whitened
+from kernelmean.kernels import Gaussian, Linear, Polynomial
+from kernelmean.kernels.bandwidth import median_bandwidth
+from kernelmean.kernels.distance_induced import DistanceInduced
+
+TWO = (
+    Member("data", Gaussian(0.5), 3.0),
+    Member("ranks", Gaussian(0.25), 1.0),
+    Member("scores", DistanceInduced(), 2.0),
+    Member("radius", Linear(), 1.0),
+)
+PAIRS = (
+    PairMember(Member("data", Gaussian(0.5)), Member("ranks", DistanceInduced()), 2.0),
+    PairMember(Member("scores", Polynomial(2, 0.0)), Member("scores", Linear()), 1.0),
+    PairMember(Member("ranks", Gaussian(1.0)), Member("data", Gaussian(1.0)), 1.0),
+)
+
+
+def scaled(points, name):
+    """A view in units of its median distance, written out again."""
+    n = len(points)
+    ranks = (stats.rankdata(points, axis=0) - 0.5) / n
+    table = {
+        "data": points - points.mean(0),
+        "ranks": ranks - 0.5,
+        "scores": stats.norm.ppf(ranks),
+        "radius": np.linalg.norm(points - points.mean(0), axis=1)[:, None],
+    }[name]
+    return table / float(median_bandwidth(table))
+
+
+def combined(values, weights):
+    """log Σ w / p with p from the gamma law of every row's own first three moments."""
+    weights = np.array(weights) / np.sum(weights)
+    z = (values - values.mean(1, keepdims=True)) / values.std(1, keepdims=True)
+    shape = 4 / np.maximum(stats.skew(values, axis=1), 0.05) ** 2
+    x = np.maximum(shape[:, None] + z * np.sqrt(shape)[:, None], 0.1 * shape[:, None])
+    return np.log((weights[:, None] / stats.gamma.sf(x, shape[:, None])).sum(0))
+
+
+@pytest.mark.parametrize(("sizes", "dim"), [((4, 4), 2), ((3, 5), 1), ((6, 2), 2)])
+def test_two_samples_equal_the_definition_over_all_labelings(brute, sizes, dim):
+    rng = np.random.default_rng(sum(sizes) + dim)
+    X, Y = rng.normal(size=(sizes[0], dim)), rng.normal(size=(sizes[1], dim)) + 0.6
+    result = mmd_test(X, Y, estimator=Adaptive(members=TWO), n_resamples=999)
+    pooled, n = np.vstack([X, Y]), sum(sizes)
+    chosen = list(combinations(range(n), sizes[0]))
+    labels = np.array([np.isin(np.arange(n), rows) for rows in chosen], dtype=float)
+    grams = [member.kernel(*[scaled(pooled, member.view)] * 2) for member in TWO]
+    values = np.array([[brute.mmd(gram, row, "u") for row in labels] for gram in grams])
+    expected = combined(values, [member.weight for member in TWO])
+    assert result.scheme == "exact"
+    assert result.statistic == pytest.approx(expected[0], abs=1e-8)
+    assert result.pvalue == np.mean(expected >= expected[0] - 1e-9)
+    assert [member.pvalue for member in result.members] == [brute.pvalue(row) for row in values]
+
+
+@pytest.mark.parametrize("n", [4, 5, 6])
+def test_independence_equals_the_definition_over_all_permutations(brute, n):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 1))
+    Y = X**2 + 0.3 * rng.normal(size=(n, 1))
+    result = hsic_test(X, Y, estimator=Adaptive(members=PAIRS), n_resamples=999)
+    grams = [
+        (pair.x.kernel(*[scaled(X, pair.x.view)] * 2), pair.y.kernel(*[scaled(Y, pair.y.view)] * 2)) for pair in PAIRS
+    ]
+    orders = [list(order) for order in permutations(range(n))]
+    values = np.array([[brute.hsic(K, Z[np.ix_(o, o)], "v") for o in orders] for K, Z in grams])
+    expected = combined(values, [pair.weight for pair in PAIRS])
+    assert result.statistic == pytest.approx(expected[0], abs=1e-8)
+    assert result.pvalue == np.mean(expected >= expected[0] - 1e-9)
+
+
+def null_samples(kind, rng):
+    if kind == "binary":
+        return rng.integers(0, 2, (9, 2)).astype(float), rng.integers(0, 2, (9, 2)).astype(float)
+    if kind == "heavy":
+        return rng.standard_cauchy((6, 1)), rng.standard_cauchy((25, 1))
+    return rng.normal(size=(8, 3)), rng.normal(size=(12, 3))
+
+
+@pytest.mark.parametrize("kind", ["normal", "binary", "heavy"])
+def test_level_of_two_samples_stays_within_exact_binomial_bounds(kind):
+    rng = np.random.default_rng(7)
+    p = np.array(
+        [mmd_test(*null_samples(kind, rng), estimator="adaptive", n_resamples=59, rng=rng).pvalue for _ in range(500)]
+    )
+    for level in (0.05, 0.1, 0.3):
+        rejections = (p <= level + 1e-12).sum()
+        assert rejections <= stats.binom.ppf(0.9995, len(p), level)
+        if kind != "binary":
+            assert rejections >= stats.binom.ppf(0.0005, len(p), level)
+
+
+@pytest.mark.parametrize("kind", ["normal", "binary"])
+def test_level_of_independence_stays_within_exact_binomial_bounds(kind):
+    rng = np.random.default_rng(8)
+    p = []
+    for _ in range(200):
+        X, Y = (rng.integers(0, 2, (14, 1)) * 1.0 if kind == "binary" else rng.normal(size=(14, 1)) for _ in range(2))
+        p.append(hsic_test(X, Y, estimator="adaptive", n_resamples=39, rng=rng).pvalue)
+    for level in (0.05, 0.1, 0.3):
+        assert np.sum(np.array(p) <= level + 1e-12) <= stats.binom.ppf(0.9995, len(p), level)
+
+
+@pytest.mark.parametrize("rule", COMBINATIONS)
+@pytest.mark.parametrize(("factor", "offset"), [(1000.0, 0.0), (1e-7, 3e-6), (2.0**40, 0.0), (1.7, -50.0)])
+def test_units_do_not_change_p(rule, factor, offset):
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(21, 2)), 1.4 * rng.normal(size=(17, 2)) + 0.3
+    pvalues = [
+        mmd_test(factor * X + shift, factor * Y + shift, estimator=Adaptive(rule), n_resamples=199, rng=3).pvalue
+        for factor, shift in ((1.0, 0.0), (factor, offset))
+    ]
+    assert pvalues[0] == pvalues[1]
+    x, y = X[:, :1], np.sin(3 * X[:, :1]) + Y[:1, :1]
+    first = hsic_test(x, y, estimator=Adaptive(rule), n_resamples=199, rng=3).pvalue
+    assert first == hsic_test(x, factor * y + offset, estimator=Adaptive(rule), n_resamples=199, rng=3).pvalue
+
+
+def test_swapping_the_samples_changes_nothing():
+    rng = np.random.default_rng(2)
+    X, Y = rng.normal(size=(15, 2)), rng.normal(size=(40, 2)) * 1.5
+    one, two = mmd_test(X, Y, estimator="adaptive", rng=0), mmd_test(Y, X, estimator="adaptive", rng=0)
+    assert one.pvalue == two.pvalue
+    assert one.statistic == pytest.approx(two.statistic, rel=1e-12)
+
+
+def test_kernels_evaluated_in_parts_are_relabeled_alike():
+    rng = np.random.default_rng(3)
+    X, Y = rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 0.3
+    free = mmd_test(X, Y, estimator="adaptive", n_resamples=199, rng=0)
+    tight = mmd_test(X, Y, estimator="adaptive", n_resamples=199, rng=0, memory=free.memory / 2)
+    np.testing.assert_allclose(free.null_distribution, tight.null_distribution, rtol=1e-9)
+    with pytest.raises(MemoryError, match="memory="):
+        mmd_test(X, Y, estimator="adaptive", rng=0, memory=1000)
+
+
+def test_members_report_what_a_test_of_their_own_finds():
+    rng = np.random.default_rng(4)
+    X, Y = rng.normal(size=(30, 1)), rng.normal(size=(33, 1)) + 0.5
+    result = mmd_test(X, Y, estimator=Adaptive(members=TWO), n_resamples=199, rng=0)
+    table = scaled(np.vstack([X, Y]), "scores")
+    alone = mmd_null(table[:30], table[30:], [DistanceInduced()], n_resamples=199, rng=0)
+    found = result.members[2]
+    assert found.label == "DistanceInduced(exponent=1.0) on scores"
+    assert found.pvalue == alone.pvalues[0]
+    assert found.statistic == pytest.approx(alone.values[0, 0], rel=1e-9)
+    assert sum(member.weight for member in result.members) == pytest.approx(1.0)
+    assert found.label in result.summary()
+    assert len(json.loads(result.to_json())["members"]) == 4
+
+
+def test_every_column_is_looked_at_on_its_own():
+    rng = np.random.default_rng(5)
+    X, Y = rng.normal(size=(40, 6)), rng.normal(size=(40, 6))
+    Y[:, 4] += 1.0
+    result = mmd_test(X, Y, estimator=Adaptive(members=[Member("axes", Linear())]), n_resamples=199, rng=0)
+    scores = view(np.vstack([X, Y]), "scores")[:, [4]]
+    alone = mmd_null(scores[:40], scores[40:], [Linear()], n_resamples=199, rng=0).values
+    assert result.members[0].statistic == pytest.approx(standardized(alone)[0, 0], rel=1e-9)
+
+
+def test_constant_data_and_constant_columns():
+    ones = np.ones((6, 2))
+    assert mmd_test(ones, ones, estimator="adaptive", rng=0).pvalue == 1.0
+    assert hsic_test(np.ones((7, 1)), np.arange(7.0)[:, None], estimator="adaptive", rng=0).pvalue == 1.0
+    rng = np.random.default_rng(6)
+    X, Y = rng.normal(size=(12, 1)), rng.normal(size=(12, 1)) + 3
+    joined = [np.hstack([Z, np.full((12, 1), 5.0)]) for Z in (X, Y)]
+    assert mmd_test(*joined, estimator="adaptive", n_resamples=199, rng=0).pvalue == 0.005
+
+
+def test_it_finds_what_the_median_bandwidth_misses():
+    rng = np.random.default_rng(9)
+    x = rng.uniform(-1, 1, (60, 1))
+    y = np.sin(4 * np.pi * x) + 0.5 * rng.normal(size=(60, 1))
+    assert hsic_test(x, y, rng=0).pvalue > 0.1
+    assert hsic_test(x, y, estimator="adaptive", rng=0).pvalue < 0.01
+    X = rng.normal(size=(80, 2))
+    Y = rng.normal(size=(80, 2)) @ np.linalg.cholesky([[1, 0.7], [0.7, 1]]).T
+    assert mmd_test(X, Y, rng=0).pvalue > 0.02
+    assert mmd_test(X, Y, estimator="adaptive", rng=0).pvalue < 0.01
+
+
+def test_rules_are_their_definitions():
+    rng = np.random.default_rng(10)
+    values, weights = rng.gamma(0.7, size=(3, 400)), np.array([0.5, 0.3, 0.2])
+    z = (values - values.mean(1, keepdims=True)) / values.std(1, keepdims=True)
+    ranks = np.array([[(row >= value).mean() for value in row] for row in values])
+    np.testing.assert_allclose(COMBINATIONS["max"](values, weights), z.max(0), rtol=1e-12)
+    np.testing.assert_allclose(COMBINATIONS["fuse"](values, weights), np.log(weights @ np.exp(z)), rtol=1e-12)
+    np.testing.assert_allclose(COMBINATIONS["aggregate"](values, weights), -np.log((ranks / weights[:, None]).min(0)))
+    np.testing.assert_allclose(COMBINATIONS["harmonic"](values, weights), combined(values, weights), rtol=1e-9)
+
+
+def test_evidence_is_nearly_the_true_tail_of_a_chi_square_law():
+    values = np.random.default_rng(11).chisquare(3, size=(1, 20000))
+    found = evidence(standardized(values))[0]
+    exact = -stats.chi2.logsf(values[0], 3)
+    middle = (exact > 0.5) & (exact < 5)
+    np.testing.assert_allclose(found[middle], exact[middle], rtol=0.05)
+
+
+def test_snapped_joins_chains_and_nothing_else():
+    values = np.array([1.0, 5.0, 1.0 + 1e-12, 5.0 - 1e-12, 2.0])
+    np.testing.assert_array_equal(snapped(values, 1e-10), [1.0, 5.0 - 1e-12, 1.0, 5.0 - 1e-12, 2.0])
+
+
+def test_views():
+    points = np.random.default_rng(12).normal(size=(200, 3)) @ np.diag([1.0, 10.0, 1000.0])
+    white = whitened(view(points, "scores"))
+    np.testing.assert_allclose(np.cov(white.T), np.eye(3), atol=0.02)
+    np.testing.assert_array_equal(view(points, "scores"), view(np.exp(points / 1000), "scores"))
+    assert available(50, 1) == ("data", "scores", "ranks", "radius")
+    assert available(50, 3) == VIEWS
+    assert "white" not in available(11, 3)
+    assert "axes" not in available(5000, 300)
+    assert np.isfinite(view(np.full((4, 2), 1e300), "radius")).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: Adaptive("median"), ValueError, "pass one of 'harmonic'"),
+        (lambda: Adaptive(members=()), ValueError, "at least one Member"),
+        (lambda: Adaptive(members=[Member("data", Linear(), 0.0)]), ValueError, "positive number"),
+        (lambda: Adaptive(members=[Member("fourier", Linear())]), ValueError, "'fourier' is unknown"),
+        (lambda: mmd_test([[0.0]] * 3, [[1.0]] * 3, estimator="adaptive", bandwidth=1.0), ValueError, "leave kernel="),
+        (lambda: mmd_test([[0.0]] * 3, [[1.0]] * 3, estimator=Adaptive(members=PAIRS)), TypeError, "not PairMember"),
+        (lambda: hsic_test([[0.0]] * 3, [[1.0]] * 3, estimator=Adaptive(members=TWO)), TypeError, "PairMember"),
+        (
+            lambda: mmd_test([[0.0]] * 3, [[1.0]] * 3, estimator=Adaptive(members=[Member("white", Linear())])),
+            ValueError,
+            "no member is left",
+        ),
+    ],
+)
+def test_errors_say_what_to_pass(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
+
+
+def test_one_column_stands_in_for_its_white_self():
+    rng = np.random.default_rng(13)
+    x, y = rng.normal(size=(12, 1)), rng.normal(size=(12, 2))
+    white = PairMember(Member("white", Linear()), Member("white", Linear()))
+    labels = [m.label for m in hsic_test(x, y, estimator=Adaptive(members=[white]), n_resamples=19, rng=0).members]
+    assert labels == ["Linear() on scores | Linear() on white"]
+    with pytest.raises(ValueError, match="no pair is left"):
+        hsic_test(x, x, estimator=Adaptive(members=[white]), n_resamples=19, rng=0)
+
+
+def test_distance_induced_kernel_is_half_the_energy_distance():
+    rng = np.random.default_rng(14)
+    X, Y = rng.normal(size=(9, 2)), rng.normal(size=(7, 2)) + 1
+    distance = lambda A, B: np.linalg.norm(A[:, None] - B[None], axis=2).mean()  # noqa: E731
+    energy = 2 * distance(X, Y) - distance(X, X) - distance(Y, Y)
+    value = mmd_null(X, Y, [DistanceInduced()], statistic="v", n_resamples=1, rng=0).values[0, 0]
+    assert value == pytest.approx(energy / 2, rel=1e-12)
+    gram = DistanceInduced(0.5)(X, X)
+    assert np.linalg.eigvalsh(gram).min() > -1e-12
+    np.testing.assert_allclose(DistanceInduced(0.5).diag(X), np.diag(gram))
+    with pytest.raises(ValueError, match="between 0 and 2"):
+        DistanceInduced(2.0)

@@ -1,0 +1,111 @@
+"""hsic_test: invariances, determinism, what may be passed, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernelmean.inference import hsic_null, hsic_test
+from kernelmean.kernels import Gaussian, Linear
+
+SCHEMES = ["auto", "gather", "low-rank", "cyclic"]
+
+
+def pairs(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 2))
+    return X, 0.4 * X[:, :1] + rng.standard_normal((n, 1))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("factors", [(2.0**-30, 1.0), (3.0, -1e-3), (1e150, 1e-150)])
+def test_units_do_not_change_the_p_value(scheme, factors):
+    X, Y = pairs()
+    plain = hsic_test(X, Y, scheme=scheme, rng=1)
+    scaled = hsic_test(factors[0] * X, factors[1] * Y, scheme=scheme, rng=1)
+    assert scaled.pvalue == plain.pvalue
+    assert scaled.statistic == pytest.approx(plain.statistic, rel=1e-9)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_shifts_do_not_change_the_p_value(scheme):
+    X, Y = pairs()
+    assert hsic_test(X + 1e6, Y - 1e3, scheme=scheme, rng=1).pvalue == hsic_test(X, Y, scheme=scheme, rng=1).pvalue
+
+
+@pytest.mark.parametrize("n", [6, 60, 1200])
+@pytest.mark.parametrize("statistic", ["u", "v"])
+def test_swapping_the_variables_keeps_the_statistic(n, statistic):
+    X, Y = pairs(n)
+    one, other = hsic_test(X, Y, rng=1, statistic=statistic), hsic_test(Y, X, rng=1, statistic=statistic)
+    assert other.statistic == pytest.approx(one.statistic, rel=1e-9)
+    if n != 60:  # enumerated, or one group, which holds its inverses
+        assert other.pvalue == one.pvalue
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_seed_fixes_the_result_whatever_the_threads(scheme):
+    X, Y = pairs()
+    runs = [hsic_test(X, Y, scheme=scheme, rng=seed, n_jobs=jobs) for seed, jobs in ((5, None), (5, 2), (6, 1))]
+    np.testing.assert_array_equal(runs[1].null_distribution, runs[0].null_distribution)
+    assert (runs[2].null_distribution != runs[0].null_distribution).any()
+
+
+@pytest.mark.parametrize("scheme", [*SCHEMES, "exact"])
+def test_a_constant_variable_has_p_value_one(scheme):
+    X, _ = pairs(6 if scheme == "exact" else 40)
+    result = hsic_test(X, np.full((len(X), 1), 0.1), scheme=scheme, rng=0)
+    assert result.pvalue == 1.0
+    assert result.statistic == pytest.approx(0.0, abs=1e-14)
+    assert any("Y is constant" in note for note in result.notes)
+
+
+def test_own_kernels_and_bandwidths_for_both_variables():
+    X, Y = pairs()
+    result = hsic_test(X, Y, kernel=(Gaussian(0.5), Linear()), rng=0)
+    assert result.kernel == (Gaussian(0.5), Linear())
+    assert hsic_test(X, Y, bandwidth=(0.5, 2.0), rng=0).kernel == (Gaussian(0.5), Gaussian(2.0))
+    assert hsic_test(X, Y, bandwidth=0.5, rng=0).kernel == (Gaussian(0.5), Gaussian(0.5))
+    with pytest.raises(ValueError, match="tuple of 3"):
+        hsic_test(X, Y, bandwidth=(1.0, 2.0, 3.0))
+
+
+def test_the_order_of_the_pairs_does_not_change_the_statistic():
+    X, Y = pairs()
+    order = np.random.default_rng(0).permutation(len(X))
+    assert hsic_test(X[order], Y[order], rng=0).statistic == pytest.approx(hsic_test(X, Y, rng=0).statistic, rel=1e-12)
+
+
+def test_a_kernel_in_several_pairs_is_evaluated_once():
+    calls = []
+
+    class Counted(Linear):
+        def __call__(self, X, Y):
+            calls.append(len(X))
+            return super().__call__(X, Y)
+
+    X, Y = pairs(30)
+    kernel = Counted()
+    null = hsic_null(X, Y, [(kernel, Gaussian(1.0)), (kernel, Gaussian(2.0))], scheme="gather", n_resamples=9, rng=0)
+    assert null.values.shape == (2, 10)
+    assert calls.count(30) == 2  # one to place the constant, one for the matrix
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "message"),
+    [
+        (1, {}, "1 pairs were passed"),
+        (3, {"statistic": "u"}, "at least 4"),
+        (10, {"statistic": "w"}, "statistic is 'w'"),
+    ],
+)
+def test_bad_input_is_refused(n, options, message):
+    X, Y = pairs(n)
+    with pytest.raises(ValueError, match=message):
+        hsic_test(X, Y, bandwidth=1.0, **options)
+
+
+def test_rows_must_belong_together():
+    X, Y = pairs()
+    with pytest.raises(ValueError, match="X has 60 rows and Y has 59"):
+        hsic_test(X, Y[1:])

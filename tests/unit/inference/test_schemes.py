@@ -1,0 +1,193 @@
+"""Every scheme against the definitions, over exactly the relabelings that it looks at."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+
+from kernelmean.inference import SCHEMES, hsic_null, mmd_null
+from kernelmean.inference.factored import split
+from kernelmean.inference.problem import KernelSide, LabelSide, Problem
+from kernelmean.inference.rotations import Rotations
+from kernelmean.inference.schemes.cyclic_factors import factor_sums
+from kernelmean.inference.schemes.cyclic_tiles import tile_sums
+from kernelmean.inference.statistics import HSIC, MMD
+from kernelmean.kernels import Gaussian, Linear
+
+KERNELS = [Gaussian(1.0), Gaussian(0.4)]
+TWO_SAMPLES = ["gemm", "low-rank", "cyclic", "cyclic-tiles", "cyclic-low-rank", "blocks", "xor"]
+PAIRS = ["gather", "low-rank", "cyclic", "cyclic-tiles", "cyclic-low-rank", "xor"]
+
+
+@pytest.fixture(autouse=True)
+def _needs_numba(request):
+    name = getattr(request.node, "callspec", None)
+    if name is not None and "xor" in name.params.values() and find_spec("numba") is None:
+        pytest.skip("numba is not installed")
+
+
+def table(kind, n, dim=2, seed=0):
+    rng = np.random.default_rng(seed)
+    if kind == "binary":
+        return rng.integers(0, 2, (n, dim)).astype(float)
+    X = rng.standard_normal((n, dim))
+    return X[rng.integers(0, max(2, n // 2), n)] if kind == "duplicated" else X
+
+
+@pytest.mark.parametrize("kind", ["u", "v"])
+@pytest.mark.parametrize("sizes", [(7, 12), (12, 7), (20, 20), (60, 77)])
+@pytest.mark.parametrize("scheme", TWO_SAMPLES)
+def test_mmd_is_the_definition_under_every_labeling(brute, scheme, sizes, kind):
+    X, Y = table("normal", sizes[0]), table("normal", sizes[1], seed=1) + 0.3
+    null = mmd_null(X, Y, KERNELS, statistic=kind, scheme=scheme, n_resamples=59, rng=5)
+    labelings = brute.labelings_of(scheme, sizes, 59, 5)
+    pooled = np.vstack([X, Y])
+    expected = [[brute.mmd(kernel(pooled, pooled), labels, kind) for labels in labelings] for kernel in KERNELS]
+    np.testing.assert_allclose(null.values, expected, rtol=0, atol=1e-11)
+    np.testing.assert_array_equal(null.pvalues, [brute.pvalue(row) for row in np.array(expected)])
+
+
+@pytest.mark.parametrize("kind", ["u", "v"])
+@pytest.mark.parametrize("n", [6, 19, 41])
+@pytest.mark.parametrize("scheme", PAIRS)
+def test_hsic_is_the_definition_under_every_permutation(brute, scheme, n, kind):
+    X, Y = table("normal", n), table("normal", n, 1, seed=1)
+    pairs = [(KERNELS[0], KERNELS[1]), (KERNELS[0], Linear()), (KERNELS[1], KERNELS[1])]
+    null = hsic_null(X, Y, pairs, statistic=kind, scheme=scheme, n_resamples=39, rng=5)
+    orders = brute.permutations_of(scheme, n, 39, 5)
+    expected = [[brute.hsic(k(X, X), z(Y[order], Y[order]), kind) for order in orders] for k, z in pairs]
+    np.testing.assert_allclose(null.values, expected, rtol=0, atol=1e-11)
+    np.testing.assert_array_equal(null.pvalues, [brute.pvalue(row) for row in np.array(expected)])
+
+
+@pytest.mark.parametrize("data", ["binary", "duplicated"])
+@pytest.mark.parametrize("scheme", TWO_SAMPLES)
+def test_ties_of_two_samples_are_counted_as_in_exact_arithmetic(brute, scheme, data):
+    X, Y = table(data, 9, 1), table(data, 14, 1, seed=3)
+    null = mmd_null(X, Y, [KERNELS[0]], statistic="v", scheme=scheme, n_resamples=79, rng=2)
+    pooled = np.vstack([X, Y])
+    codes = np.unique(pooled)  # MMD² is a function of how often each value occurs in the first sample
+    counts = [
+        [(pooled[labels == 1, 0] == code).sum() for code in codes]
+        for labels in brute.labelings_of(scheme, (9, 14), 79, 2)
+    ]
+    gram, total = KERNELS[0](codes[:, None], codes[:, None]), (pooled == codes).sum(axis=0)
+    weights = np.array(counts) / 9 - (total - np.array(counts)) / 14
+    rounded = np.round(np.einsum("pi,ij,pj->p", weights, gram, weights), 11)
+    assert null.pvalues[0] == np.mean(rounded >= rounded[0])
+
+
+@pytest.mark.parametrize("scheme", PAIRS)
+def test_ties_of_pairs_are_counted_as_in_exact_arithmetic(brute, scheme):
+    X, Y = table("binary", 12, 1), table("binary", 12, 1, seed=4)
+    null = hsic_null(X, Y, [(KERNELS[0], KERNELS[1])], scheme=scheme, n_resamples=99, rng=2)
+    orders = brute.permutations_of(scheme, 12, 99, 2)
+    both = np.array([(X[:, 0] * Y[order, 0]).sum() for order in orders])  # of two binary variables, HSIC is a function
+    squared = np.square(12 * both - X.sum() * Y.sum())  # of the squared covariance
+    assert null.pvalues[0] == np.mean(squared >= squared[0])
+    assert null.pvalues[0] > 1 / len(orders)
+
+
+@pytest.mark.parametrize("kind", ["u", "v"])
+def test_exact_mmd_is_full_enumeration(brute, kind):
+    X, Y = table("duplicated", 4), table("duplicated", 5, seed=1)
+    pooled = np.vstack([X, Y])
+    gram = KERNELS[0](pooled, pooled)
+    values = []
+    for chosen in combinations(range(9), 4):
+        labels = np.zeros(9)
+        labels[list(chosen)] = 1
+        values.append(brute.mmd(gram, labels, kind))
+    null = mmd_null(X, Y, KERNELS[:1], statistic=kind, scheme="exact")
+    assert null.values.shape == (1, 126)
+    np.testing.assert_allclose(np.sort(null.values[0]), np.sort(values), atol=1e-14)
+    assert null.pvalues[0] == brute.pvalue(np.array(values))
+
+
+@pytest.mark.parametrize("kind", ["u", "v"])
+def test_exact_hsic_is_full_enumeration(brute, kind):
+    X, Y = table("normal", 6), table("duplicated", 6, 1, seed=1)
+    K = KERNELS[0](X, X)
+    orders = np.array(list(permutations(range(6))))
+    values = np.array([brute.hsic(K, KERNELS[1](Y[order], Y[order]), kind) for order in orders])
+    null = hsic_null(X, Y, [tuple(KERNELS)], statistic=kind, scheme="exact")
+    np.testing.assert_allclose(null.values[0], values, atol=1e-15)
+    assert null.pvalues[0] == brute.pvalue(values)
+
+
+@pytest.mark.parametrize("order", [4, 5, 13, 14])
+@pytest.mark.parametrize("evaluate", ["tiles", "factors"])
+def test_rotations_of_several_blocks_with_rows_left_over(brute, evaluate, order):
+    n, rng = 43, np.random.default_rng(0)
+    cosets = np.array([np.arange(n), rng.permutation(n)])
+    group = Rotations(rng.permutation(n), cosets, order)
+    assert group.blocks > 2
+    X, Y = table("normal", n), table("normal", n, 1, seed=1)
+    sides = KernelSide(X, tuple(KERNELS)), KernelSide(Y, (KERNELS[0], Linear()))
+    problem = Problem(*sides, ((0, 0), (1, 1)), HSIC(n, "u")).shuffled(group.shuffle)
+    if evaluate == "tiles":
+        sums = tile_sums(problem, group, n_jobs=1)
+    else:
+        factored, _, others = split(problem, n)
+        assert not others
+        sums = factor_sums(factored, group)
+    grams = [[k(P, P) for k in ks] for P, ks in ((X, KERNELS), (Y, (KERNELS[0], Linear())))]
+    orders = brute.orbit(group, brute.rotate(group))
+    expected = [[brute.hsic(grams[0][i], grams[1][i][np.ix_(p, p)], "u") for p in orders] for i in (0, 1)]
+    np.testing.assert_allclose(problem.statistic(sums), expected, atol=1e-12)
+
+
+def test_a_large_block_is_cut_into_strips_and_chunks(brute):
+    n, rng = 300, np.random.default_rng(0)
+    group = Rotations(rng.permutation(n), np.arange(n)[None], 150)
+    X = table("normal", n)
+    labels = np.repeat([1.0, 0.0], [100, 200])
+    problem = Problem(KernelSide(X, tuple(KERNELS)), LabelSide(labels), ((0, 0), (1, 0)), MMD(100, 200))
+    values, threaded = (problem.statistic(tile_sums(problem.shuffled(group.shuffle), group, jobs)) for jobs in (1, 3))
+    np.testing.assert_array_equal(values, threaded)
+    moved = labels[brute.orbit(group, brute.rotate(group))]
+    expected = [[brute.mmd(kernel(X, X), row, "u") for row in moved] for kernel in KERNELS]
+    np.testing.assert_allclose(values, expected, atol=1e-13)
+
+
+def test_evaluation_by_factors_and_by_tiles_gives_the_same_p_values():
+    X, Y = table("normal", 150), table("normal", 150, seed=1)
+    pairs = [(KERNELS[0], KERNELS[0]), (KERNELS[1], KERNELS[0])]
+    names = ("cyclic", "cyclic-tiles", "cyclic-low-rank")
+    nulls = [hsic_null(X, Y, pairs, scheme=name, n_resamples=299, rng=1) for name in names]
+    for other in nulls[1:]:
+        np.testing.assert_allclose(other.values, nulls[0].values, rtol=1e-8)
+        np.testing.assert_array_equal(other.pvalues, nulls[0].pvalues)
+
+
+def test_some_kernels_by_factors_and_some_by_tiles_keep_their_places(monkeypatch):
+    X, Y = table("normal", 120, 1), table("normal", 120, 1, seed=1)
+    wide, narrow = Gaussian(2.0), Gaussian(0.01)
+    pairs = [(narrow, wide), (wide, wide), (wide, narrow), (wide, wide)]
+    monkeypatch.setattr("kernelmean.inference.schemes.cyclic.worthwhile_rank", lambda shape: 40)
+    mixed = hsic_null(X, Y, pairs, scheme="cyclic", n_resamples=199, rng=1)
+    tiles = hsic_null(X, Y, pairs, scheme="cyclic-tiles", n_resamples=199, rng=1)
+    np.testing.assert_allclose(mixed.values, tiles.values, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(mixed.tolerance, tiles.tolerance, rtol=1e-3)
+
+
+@pytest.mark.parametrize("scheme", [name for name in SCHEMES if name != "exact"])
+def test_threads_do_not_change_a_bit(scheme):
+    X, Y = table("normal", 700), table("normal", 700, seed=1)
+    run = hsic_null if scheme == "gather" else mmd_null
+    kernels = [(KERNELS[0], KERNELS[1])] if scheme == "gather" else KERNELS
+    X, Y = (X[:60], Y[:60]) if scheme == "gather" else (X, Y)
+    nulls = [run(X, Y, kernels, scheme=scheme, n_resamples=99, rng=3, n_jobs=jobs) for jobs in (1, 2)]
+    np.testing.assert_array_equal(nulls[0].values, nulls[1].values)
+
+
+def test_compiled_gather_equals_the_numpy_one(monkeypatch):
+    pytest.importorskip("numba")
+    X, Y = table("normal", 25), table("normal", 25, seed=1)
+    plain = hsic_null(X, Y, [tuple(KERNELS)], scheme="gather", n_resamples=50, rng=3)
+    monkeypatch.setattr("kernelmean.inference.schemes.gather._COMPILE_FROM", 1)
+    compiled = hsic_null(X, Y, [tuple(KERNELS)], scheme="gather", n_resamples=50, rng=3)
+    np.testing.assert_allclose(compiled.values, plain.values, rtol=1e-12)

@@ -1,0 +1,146 @@
+"""mmd_test: invariances, determinism, what may be passed, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernelmean.inference import mmd_test
+from kernelmean.kernels import Gaussian, Laplacian
+from kernelmean.noise import Normal
+
+SCHEMES = ["auto", "gemm", "low-rank", "cyclic", "blocks"]
+
+
+def samples(n=70, m=90, dim=2, shift=0.3, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, dim)), rng.standard_normal((m, dim)) + shift
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("factor", [2.0**-30, 2.0**70, 3.0, -1.0, 1e-3, 7e5, 1e-150, 1e150])
+def test_units_do_not_change_the_p_value(scheme, factor):
+    X, Y = samples()
+    plain, scaled = (mmd_test(c * X, c * Y, scheme=scheme, rng=1) for c in (1.0, factor))
+    assert scaled.pvalue == plain.pvalue
+    assert scaled.statistic == pytest.approx(plain.statistic, rel=1e-9)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("offset", [1.0, -1e3, 1e6])
+def test_shifts_do_not_change_the_p_value(scheme, offset):
+    X, Y = samples()
+    plain, shifted = (mmd_test(X + c, Y + c, scheme=scheme, rng=1) for c in (0.0, offset))
+    assert shifted.pvalue == plain.pvalue
+    assert shifted.statistic == pytest.approx(plain.statistic, rel=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [(70, 90), (80, 80), (3, 5), (900, 900)])
+@pytest.mark.parametrize("statistic", ["u", "v"])
+def test_swapping_the_samples_changes_nothing(sizes, statistic):
+    X, Y = samples(*sizes)
+    one, other = mmd_test(X, Y, rng=1, statistic=statistic), mmd_test(Y, X, rng=1, statistic=statistic)
+    assert (one.statistic, one.pvalue) == (other.statistic, other.pvalue)
+    assert other.sizes == one.sizes[::-1]
+
+
+def test_swapping_samples_of_equal_scatter_changes_nothing():
+    X, Y = np.array([[0.0], [1.0], [1.0], [1.0]] * 20), np.array([[0.0], [0.0], [0.0], [1.0]] * 20)
+    one, other = mmd_test(X, Y, rng=1), mmd_test(Y, X, rng=1)
+    assert (one.statistic, one.pvalue) == (other.statistic, other.pvalue)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_seed_fixes_the_result(scheme):
+    X, Y = samples()
+    runs = [mmd_test(X, Y, scheme=scheme, rng=seed, n_jobs=jobs) for seed, jobs in ((5, None), (5, 1), (5, 2), (6, 1))]
+    for run in runs[1:3]:
+        np.testing.assert_array_equal(run.null_distribution, runs[0].null_distribution)
+    assert (runs[3].null_distribution != runs[0].null_distribution).any()
+    generator = np.random.default_rng(5)
+    assert mmd_test(X, Y, scheme=scheme, rng=generator).pvalue == runs[0].pvalue
+
+
+def test_a_seed_fixes_the_subsample_of_the_bandwidth():
+    X, Y = samples(800, 700)
+    one, again = mmd_test(X, Y, rng=3), mmd_test(X, Y, rng=3)
+    assert one.kernel == again.kernel
+    assert "over 1000 of 1500 rows" in one.notes[0]
+
+
+def test_constant_data_have_p_value_one():
+    for scheme in ("auto", "gemm", "cyclic", "blocks", "low-rank"):
+        result = mmd_test(np.full((30, 2), 0.1), np.full((40, 2), 0.1), scheme=scheme, rng=0)
+        assert result.pvalue == 1.0
+        assert result.statistic == pytest.approx(0.0, abs=1e-14)
+    assert "constant" in result.notes[0]
+
+
+def test_equidistant_categories_have_p_value_one():
+    identity = np.eye(24)  # every relabeling has the same statistic
+    for scheme in ("gemm", "cyclic", "blocks", "low-rank"):
+        for statistic in ("u", "v"):
+            assert mmd_test(identity[:10], identity[10:], scheme=scheme, statistic=statistic, rng=0).pvalue == 1.0
+
+
+def test_one_row_against_many():
+    Y = np.arange(30.0)[:, None]
+    result = mmd_test([[100.0]], Y, statistic="v", bandwidth=5.0)
+    assert (result.scheme, result.n_resamples, result.pvalue) == ("exact", 30, 1 / 31)
+    with pytest.raises(ValueError, match=r"1 and 30 rows.*statistic='v'"):
+        mmd_test([[100.0]], Y)
+
+
+def test_kernels_classes_and_bandwidths():
+    X, Y = samples()
+    kernel = Laplacian(2.0)
+    assert mmd_test(X, Y, kernel=kernel, rng=0).kernel is kernel
+    assert (
+        mmd_test(X, Y, kernel=Laplacian, bandwidth=2.0, rng=0).statistic
+        == mmd_test(X, Y, kernel=kernel, rng=0).statistic
+    )
+    assert mmd_test(X, Y, bandwidth=0.7, rng=0).kernel == Gaussian(0.7)
+    per_axis = mmd_test(X, Y, bandwidth=np.array([0.7, 2.0]), rng=0)
+    np.testing.assert_array_equal(per_axis.kernel.bandwidth, [0.7, 2.0])
+
+
+def test_an_estimator_is_a_function_of_the_pooled_sample():
+    X, Y = samples(20, 30)
+    seen = []
+
+    def inflated(points, kernel):
+        seen.append(points)
+        return Gaussian(2.0 * kernel.bandwidth), Normal(1.0)
+
+    result = mmd_test(X, Y, estimator=inflated, rng=0)
+    assert [points.shape for points in seen] == [(50, 2)]
+    assert result.noise is not None
+    assert result.kernel.bandwidth == 2.0 * mmd_test(X, Y, rng=0).kernel.bandwidth
+
+
+def test_data_frames_are_matched_by_name():
+    X, Y = samples()
+    frame_X = pd.DataFrame(X, columns=["a", "b"])
+    frame_Y = pd.DataFrame(Y[:, ::-1], columns=["b", "a"])
+    assert mmd_test(frame_X, frame_Y, rng=0).pvalue == mmd_test(X, Y, rng=0).pvalue
+    with pytest.raises(ValueError, match="differ in the columns b, c"):
+        mmd_test(frame_X, frame_Y.rename(columns={"b": "c"}))
+
+
+@pytest.mark.parametrize(
+    ("X", "Y", "options", "message"),
+    [
+        ([[1.0, 2.0]], [[1.0]], {}, "X has 2 columns and Y has 1"),
+        ([[np.nan]], [[1.0]], {}, "NaN"),
+        ([1.0, 2.0], [[1.0]], {}, "shape"),
+        (np.empty((0, 1)), [[1.0]], {}, "at least one row"),
+        ([[1.0], [2.0]], [[1.0], [5.0]], {"estimator": "best"}, "estimator is 'best'"),
+        ([[1.0], [2.0]], [[1.0], [5.0]], {"kernel": "best"}, "kernel is 'best'"),
+        ([[1.0], [2.0]], [[1.0], [5.0]], {"bandwidth": "best"}, "bandwidth is 'best'"),
+        ([[1.0], [2.0]], [[1.0], [5.0]], {"statistic": "w"}, "statistic is 'w'"),
+    ],
+)
+def test_bad_input_is_refused(X, Y, options, message):
+    with pytest.raises(ValueError, match=message):
+        mmd_test(X, Y, **options)

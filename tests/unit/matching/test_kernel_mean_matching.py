@@ -1,0 +1,220 @@
+"""The estimator: finite everywhere, monotone, near the truth, and plain about what it cannot do."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kernelmean.embedding import embed
+from kernelmean.estimators import KernelMean
+from kernelmean.kernels import Gaussian, Laplacian, Linear
+from kernelmean.matching import KernelMeanMatching
+from kernelmean.matching.parameters import COVARIANCE_TYPES, n_free
+from kernelmean.matching.recipe import ESTIMATORS
+from kernelmean.noise import Normal
+
+
+@pytest.mark.filterwarnings("ignore:n_components is")
+@pytest.mark.filterwarnings("ignore:. rows are too few")
+@parametrize_with_checks(
+    [KernelMeanMatching(3, kmeans_n_init=1), KernelMeanMatching(2, update="weights", estimator="kme")]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def blobs(n=120, dim=2, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, dim)) * 0.6 + rng.choice([-2.0, 2.0], size=(n, 1))
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("update", ["weights", "all"])
+def test_every_target_finds_the_blobs(name, update):
+    mix = KernelMeanMatching(4, estimator=name, update=update, random_state=0).fit(blobs())
+    truth = np.log(0.5 * np.exp(-0.5 * ((blobs(seed=1)[:, None] - [[-2.0] * 2, [2.0] * 2]) ** 2).sum(-1) / 0.36).sum(1))
+    assert mix.score(blobs(seed=1)) > truth.mean() - np.log(2 * np.pi * 0.36) - 0.35
+    assert mix.weights_.sum() == pytest.approx(1.0, abs=1e-12)
+    assert np.all(np.diff(mix.objective_path_) <= 1e-12)
+
+
+@pytest.mark.parametrize("kind", COVARIANCE_TYPES)
+def test_joint_fits_descend_and_the_path_is_the_distance(kind):
+    mix = KernelMeanMatching(
+        3, covariance_type=kind, early_stopping=False, bandwidth="median", random_state=0, max_iter=3000
+    ).fit(blobs())
+    assert np.all(np.diff(mix.objective_path_) <= 0)
+    assert mix.converged_
+    gap = mix.embedding() - mix.target_
+    assert gap @ gap == pytest.approx(mix.objective_path_[-1] + mix.target_ @ mix.target_, abs=1e-12)
+    assert mix.covariances_.shape == {"spherical": (3,), "diag": (3, 2), "tied": (2, 2), "full": (3, 2, 2)}[kind]
+
+
+@pytest.mark.parametrize("kind", COVARIANCE_TYPES)
+def test_an_exact_mixture_is_recovered(kind):
+    """Matching the embedding of a mixture of the same form, from wrong prototypes, brings the distance to nothing."""
+    truth = {
+        "spherical": np.array([0.5, 1.5]),
+        "diag": np.array([[0.5, 1.0], [1.5, 0.4]]),
+        "tied": np.array([[1.0, 0.4], [0.4, 0.7]]),
+        "full": np.array([[[1.0, 0.4], [0.4, 0.7]], [[0.6, -0.2], [-0.2, 1.1]]]),
+    }[kind]
+    means = np.array([[-2.0, 0.0], [2.0, 1.0]])
+    noise = {"spherical": Normal.isotropic, "diag": Normal.diagonal}.get(kind, Normal)(truth)
+    mu = embed(means, Gaussian(1.5), weights=[0.3, 0.7], noise=noise)
+    mix = KernelMeanMatching(
+        covariance_type=kind, tol=1e-15, prototypes=(means[::-1] * 0.7, np.ones_like(truth) * 0.1 + truth * 0.5)
+    ).fit_embedding(mu)
+    order = np.argsort(mix.means_[:, 0])
+    np.testing.assert_allclose(mix.weights_[order], [0.3, 0.7], atol=1e-4)
+    np.testing.assert_allclose(mix.means_[order], means, atol=1e-3)
+    np.testing.assert_allclose(mix.covariances_ if kind == "tied" else mix.covariances_[order], truth, atol=1e-3)
+
+
+def test_weights_only_keeps_the_prototypes():
+    means, spreads = np.array([[-2.0, -2.0], [2.0, 2.0], [9.0, 9.0]]), np.full(3, 0.36)
+    mix = KernelMeanMatching(prototypes=(means, spreads), update="weights", random_state=0).fit(blobs())
+    np.testing.assert_array_equal(mix.means_, means)
+    np.testing.assert_array_equal(mix.covariances_, spreads)
+    np.testing.assert_allclose(mix.weights_, [0.5, 0.5, 0.0], atol=0.1)
+    assert mix.weights_[2] < 0.01
+
+
+@pytest.mark.parametrize("kernel", [Laplacian(2.0), Linear(), Gaussian(1.0) + Gaussian(4.0)])
+def test_other_kernels_match_weights(kernel):
+    mix = KernelMeanMatching(3, kernel=kernel, estimator="kme", update="weights", random_state=0).fit(blobs())
+    assert np.isfinite(mix.score(blobs(seed=1)))
+    assert mix.kernel_ == kernel
+    with pytest.raises(TypeError, match='update="weights"'):
+        KernelMeanMatching(3, kernel=kernel, estimator="kme", early_stopping=False).fit(blobs())
+
+
+def awkward():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    return {
+        "constant column": np.column_stack([X, np.ones(40)]),
+        "doubled rows": np.repeat(X[:8], 5, axis=0),
+        "few distinct rows": np.repeat(X[:4], 10, axis=0),
+        "an outlier": np.vstack([X, np.full((1, 3), 1e6)]),
+        "an offset": X + 1e6,
+        "tiny": X * 1e-8,
+        "discrete": np.round(X),
+        "fewer rows than components": X[:6],
+        "two rows": X[:2],
+        "more columns than rows": rng.normal(size=(9, 12)),
+        "heavy tails": rng.standard_t(1, size=(40, 3)),
+    }
+
+
+@pytest.mark.filterwarnings("ignore:n_components is", "ignore:2 rows are too few")
+@pytest.mark.parametrize("kind", COVARIANCE_TYPES)
+@pytest.mark.parametrize("update", ["weights", "all"])
+@pytest.mark.parametrize("name", awkward())
+def test_awkward_data_give_finite_scores(name, update, kind):
+    X = awkward()[name]
+    mix = KernelMeanMatching(10, update=update, covariance_type=kind, max_iter=100, random_state=0).fit(X)
+    assert np.isfinite(mix.score_samples(X + X.std() * 0.1)).all()
+    assert np.isfinite(mix.sample(10)).all()
+
+
+@pytest.mark.filterwarnings("ignore:n_components is")
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_joint_fits_that_are_not_stopped_stay_finite(name):
+    rng = np.random.default_rng(0)
+    X = rng.standard_t(5, size=(15, 10))
+    mix = KernelMeanMatching(10, estimator=name, early_stopping=False, random_state=0).fit(X)
+    assert np.isfinite(mix.score_samples(rng.standard_t(5, size=(1000, 10)))).all()
+
+
+def test_fewer_distinct_rows_than_components_say_so():
+    with pytest.warns(UserWarning, match="the data have 6 distinct rows"):
+        mix = KernelMeanMatching(10, update="weights", random_state=0).fit(awkward()["fewer rows than components"])
+    assert mix.n_components_ == 6
+
+
+def test_two_rows_cannot_be_held_out():
+    with pytest.warns(UserWarning, match="too few to hold some out"):
+        mix = KernelMeanMatching(1, random_state=0).fit(np.array([[0.0], [1.0]]))
+    assert mix.n_iter_ == 0
+
+
+def test_choices_are_made_on_held_out_rows():
+    mix = KernelMeanMatching([1, 2, 6], n_init=2, random_state=0).fit(blobs())
+    assert len(mix.trials_) == 3 * 2 * 4
+    assert mix.validation_score_ == max(trial.score for trial in mix.trials_)
+    assert mix.n_components_ > 1
+    median = KernelMeanMatching(1, bandwidth="median", update="weights", random_state=0).fit(blobs()).bandwidth_
+    best = max(mix.trials_, key=lambda trial: trial.score)
+    assert mix.bandwidth_ == pytest.approx(np.sqrt(best.factor) * median)
+    assert mix.n_iter_ == best.n_iter
+
+
+def test_the_same_seed_gives_the_same_fit_and_sample():
+    a, b = (KernelMeanMatching(3, random_state=7).fit(blobs()) for _ in range(2))
+    np.testing.assert_array_equal(a.means_, b.means_)
+    np.testing.assert_array_equal(a.sample(5), b.sample(5))
+    assert not np.array_equal(a.sample(5), a.sample(5, random_state=1))
+
+
+def test_weights_of_rows_move_the_mixture():
+    X = blobs()
+    left = (X[:, 0] < 0).astype(float)
+    mix = KernelMeanMatching(2, random_state=0).fit(X, sample_weight=left)
+    assert (mix.means_[:, 0] < 0).all()
+    heavy = KernelMeanMatching(2, estimator="kme", bandwidth="median", update="weights", random_state=0)
+    heavy.fit(X, sample_weight=1.0 + 8.0 * left)
+    share = (1.0 + 8.0 * left) @ left / (1.0 + 8.0 * left).sum()
+    assert heavy.weights_[heavy.means_[:, 0] < 0].sum() == pytest.approx(share, abs=0.03)
+    with pytest.raises(ValueError, match="sample_weight is zero everywhere, or"):
+        mix.fit(X, sample_weight=-left)
+
+
+def test_embeddings_made_elsewhere():
+    X = blobs()
+    halves = 0.5 * embed(X[:60], Gaussian(1.5)) + 0.5 * embed(X[60:], Gaussian(1.5), noise=Normal(0.1))
+    mix = KernelMeanMatching(2, random_state=0).fit_embedding(halves, X_val=blobs(seed=2))
+    assert mix.score(blobs(seed=1)) > -2.8
+    assert mix.trials_[0].n_iter == mix.n_iter_
+    direct = KernelMeanMatching(2, random_state=0).fit_embedding(halves)
+    assert direct.converged_
+    with pytest.raises(ValueError, match="no weight of the embedding is positive"):
+        mix.fit_embedding(-1.0 * halves)
+
+
+def test_estimators_are_taken_as_they_are():
+    own = KernelMean(noise=Normal(0.2))
+    mix = KernelMeanMatching(2, estimator=own, update="weights", random_state=0).fit(blobs())
+    assert mix.target_.noise == Normal(0.2)
+    assert not hasattr(own, "embedding_")
+
+
+def test_information_criteria():
+    X = blobs()
+    mix = KernelMeanMatching(3, covariance_type="full", update="weights", random_state=0).fit(X)
+    assert n_free("full", 3, 2) == 2 + 6 + 9
+    assert mix.aic(X) == pytest.approx(-2 * mix.score_samples(X).sum() + 2 * 17)
+    assert mix.bic(X) - mix.aic(X) == pytest.approx((np.log(120) - 2) * 17)
+
+
+def test_a_fit_that_does_not_rest_warns():
+    with pytest.warns(ConvergenceWarning, match="did not come to rest in 2 steps"):
+        KernelMeanMatching(3, early_stopping=False, bandwidth="median", max_iter=2, random_state=0).fit(blobs())
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"update": "means"}, ValueError, "update is 'means'"),
+        ({"covariance_type": "round"}, ValueError, "covariance_type is 'round'"),
+        ({"estimator": "kde"}, ValueError, "estimator is 'kde'"),
+        ({"estimator": 3}, TypeError, "km.KernelMean"),
+        ({"n_components": 0}, ValueError, "n_components is 0"),
+        ({"variance_floor": 0.0}, ValueError, "variance_floor"),
+        ({"validation_fraction": 1.0}, ValueError, "validation_fraction"),
+        ({"bandwidth": "mean"}, ValueError, "bandwidth is 'mean'"),
+    ],
+)
+def test_refusals(options, error, text):
+    with pytest.raises(error, match=text):
+        KernelMeanMatching(**({"n_components": 2} | options)).fit(blobs())

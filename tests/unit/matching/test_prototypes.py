@@ -1,0 +1,75 @@
+"""Prototypes are the clusters' moments, and every degenerate cluster has a positive variance."""
+
+import numpy as np
+import pytest
+
+from kernelmean.matching.parameters import COVARIANCE_TYPES, given_mixture, public_covariances
+from kernelmean.matching.prototypes import kmeans_prototypes
+
+OPTIONS = {"floor": 1e-3, "pooling": 0.0, "n_init": 3, "seed": 0}
+
+
+def uniform(X):
+    return np.full(len(X), 1.0 / len(X))
+
+
+def two_clusters():
+    rng = np.random.default_rng(0)
+    return np.vstack([rng.normal(size=(30, 2)) @ [[1.0, 0.5], [0.0, 0.3]], rng.normal(size=(10, 2)) + 20])
+
+
+def test_moments_of_clusters():
+    X = two_clusters()
+    found = kmeans_prototypes(X, uniform(X), 2, "full", **OPTIONS)
+    order = np.argsort(found.means[:, 0])
+    np.testing.assert_allclose(found.weights[order], [0.75, 0.25])
+    np.testing.assert_allclose(found.means[order], [X[:30].mean(axis=0), X[30:].mean(axis=0)])
+    truth = [np.cov(X[:30].T, bias=True), np.cov(X[30:].T, bias=True)]
+    np.testing.assert_allclose(found.covariances[order], truth)
+    axes = kmeans_prototypes(X, uniform(X), 2, "diag", **OPTIONS)
+    np.testing.assert_allclose(axes.covariances[order], [np.diag(C) for C in truth])
+    ball = kmeans_prototypes(X, uniform(X), 2, "spherical", **OPTIONS)
+    np.testing.assert_allclose(ball.covariances[order, 0], [np.trace(C) / 2 for C in truth])
+    tied = kmeans_prototypes(X, uniform(X), 2, "tied", **OPTIONS)
+    np.testing.assert_allclose(tied.covariances[0], 0.75 * truth[0] + 0.25 * truth[1])
+
+
+def test_a_double_row_is_a_double_weight():
+    X = two_clusters()
+    twice = np.vstack([X, X[30:]])
+    weights = np.r_[np.ones(30), np.full(10, 2.0)] / 50
+    a, b = (kmeans_prototypes(Y, w, 2, "diag", **OPTIONS) for Y, w in ((X, weights), (twice, uniform(twice))))
+    np.testing.assert_allclose(np.sort(a.covariances, axis=0), np.sort(b.covariances, axis=0))
+    np.testing.assert_allclose(np.sort(a.weights), np.sort(b.weights))
+
+
+@pytest.mark.parametrize("kind", COVARIANCE_TYPES)
+def test_the_floor_holds_for_points_and_constant_columns(kind):
+    X = np.column_stack([np.repeat([0.0, 1.0, 5.0], 4), np.zeros(12)])
+    found = kmeans_prototypes(X, uniform(X), 8, kind, floor=0.02, pooling=1.0, n_init=2, seed=0)
+    assert len(found.weights) == 3
+    full = found.covariances if found.covariances.ndim == 3 else found.covariances[..., None] * np.eye(2)
+    assert np.linalg.eigvalsh(full).min() >= 0.02 * (1 - 1e-12)
+
+
+def test_a_spread_is_added():
+    X = two_clusters()
+    plain, wider = (
+        kmeans_prototypes(X, uniform(X), 2, "diag", spread=s, **OPTIONS) for s in (0.0, np.array([1.0, 2.0]))
+    )
+    np.testing.assert_allclose(wider.covariances - plain.covariances, [[1.0, 2.0], [1.0, 2.0]])
+
+
+@pytest.mark.parametrize("kind", COVARIANCE_TYPES)
+def test_public_shapes_come_back(kind):
+    X = two_clusters()
+    found = kmeans_prototypes(X, uniform(X), 2, kind, **OPTIONS)
+    again = given_mixture(found.means, public_covariances(found.covariances, kind), kind)
+    np.testing.assert_allclose(again.covariances, found.covariances, rtol=1e-12)
+
+
+def test_given_prototypes_are_checked():
+    with pytest.raises(ValueError, match="have shape"):
+        given_mixture(np.zeros((2, 3)), np.ones(3), "spherical")
+    with pytest.raises(ValueError, match="positive variances"):
+        given_mixture(np.zeros((2, 3)), np.zeros(2), "spherical")

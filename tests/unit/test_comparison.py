@@ -1,0 +1,166 @@
+"""Comparing two tables: the joint test, the columns, and what is told about them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean.comparison import ESTIMATORS, Comparison, compare, holm
+from kernelmean.kernels import Gaussian
+from kernelmean.noise import Normal
+
+RNG = np.random.default_rng(6)
+X = RNG.normal(size=(30, 3)) * [1.0, 100.0, 0.01]
+Y = RNG.normal([0.0, 0.0, 0.015], [1.0, 100.0, 0.01], size=(25, 3))
+
+
+def quick(A: Any = X, B: Any = Y, **kwargs: Any) -> Comparison:
+    return compare(A, B, n_resamples=99, **kwargs)
+
+
+def test_the_column_that_differs_is_found() -> None:
+    result = compare(X, Y)
+    assert result.differ()
+    assert result.columns[0].name == "x2"
+    assert result.columns[0].adjusted < 0.05
+    assert min(column.adjusted for column in result.columns[1:]) > 0.05
+    assert result.sizes == (30, 25)
+
+
+def test_equal_laws_are_not_called_different_nor_equal() -> None:
+    result = quick(X, RNG.normal(size=(25, 3)) * [1.0, 100.0, 0.01], names=("before", "after"))
+    assert not result.differ()
+    assert result.verdict().startswith("No difference between before and after was found: p = ")
+    assert "does not show that there is none" in result.verdict()
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_joint_statistic_is_the_unbiased_mmd_of_the_noisy_scaled_samples(estimator: str) -> None:
+    result = quick(estimator=estimator)
+    pooled = np.concatenate([X, Y]) / np.concatenate([X, Y]).std(axis=0)
+    A, B, kernel = pooled[:30], pooled[30:], Gaussian(km.median_bandwidth(pooled))
+    fit = {"kme": km.KME, "mkme": km.MKME, "mmkme": km.MMKME}[estimator](kernel).fit(pooled)
+    within = [km.expected(kernel, Z, Z, fit.noise_, fit.noise_) for Z in (A, B)]
+    means = [(gram.sum() - np.trace(gram)) / (len(gram) * (len(gram) - 1)) for gram in within]
+    literal = sum(means) - 2 * km.expected(kernel, A, B, fit.noise_, fit.noise_).mean()
+    assert result.test.statistic == pytest.approx(literal, rel=1e-9)
+    assert result.bandwidth == pytest.approx(kernel.bandwidth, rel=1e-12)
+
+
+def test_the_kernel_does_not_know_which_row_is_in_which_table() -> None:
+    pooled = np.concatenate([X, Y])
+    shuffled = RNG.permutation(pooled)
+    first, second = (quick(Z[:30], Z[30:]).test.kernel for Z in (pooled, shuffled))
+    assert first.factor == pytest.approx(second.factor, rel=1e-6)
+    np.testing.assert_allclose(first.kernel.bandwidth, second.kernel.bandwidth, rtol=1e-6)
+
+
+def test_gap_means_and_noise_are_in_the_units_of_the_columns() -> None:
+    result, pooled = quick(), np.concatenate([X, Y])
+    column = next(column for column in result.columns if column.name == "x1")
+    assert column.means == pytest.approx((X[:, 1].mean(), Y[:, 1].mean()))
+    assert column.gap == pytest.approx((X[:, 1].mean() - Y[:, 1].mean()) / pooled[:, 1].std())
+    assert isinstance(result.test.noise, Normal)
+    assert column.noise == pytest.approx(np.sqrt(result.test.noise.variances(3)[1]) * pooled[:, 1].std())
+
+
+def test_units_change_nothing_when_columns_are_scaled() -> None:
+    unit = np.array([1e-3, 1.0, 1e6])
+    first, second = quick(), quick(X * unit, Y * unit)
+    assert second.test.pvalue == first.test.pvalue
+    assert second.test.statistic == pytest.approx(first.test.statistic, rel=1e-6)
+
+
+def test_without_scaling_the_wide_column_weighs_most() -> None:
+    assert quick(scale=False, estimator="kme").test.pvalue == pytest.approx(
+        quick(X[:, 1:2], Y[:, 1:2], scale=False, estimator="kme").test.pvalue, abs=0.1
+    )
+    assert quick(scale=False).differ() is False
+
+
+def test_tables_carry_their_names() -> None:
+    names = ["left", "middle", "right"]
+    result = quick(pd.DataFrame(X, columns=names), pd.DataFrame(Y, columns=names))
+    assert result.columns[0].name == "right"
+
+
+def test_constant_columns_are_left_out_and_told() -> None:
+    result = quick(np.insert(X, 1, 0.1, axis=1), np.insert(Y, 1, 0.1, axis=1))
+    assert [column.name for column in result.columns if column.name == "x1"] == []
+    assert any("constant over both tables, so left out: x1" in note for note in result.notes)
+
+
+def test_a_column_that_is_constant_in_each_table_but_not_the_same_is_a_difference() -> None:
+    result = quick(np.insert(X, 0, 1.0, axis=1), np.insert(Y, 0, 2.0, axis=1))
+    assert result.columns[0].name == "x0"
+    assert result.columns[0].gap == pytest.approx(-2.0, rel=0.05)
+
+
+def test_repeated_rows_are_told_when_they_are_most() -> None:
+    assert any("repeat another row" in note for note in quick(np.tile(X[:5], (6, 1)), np.tile(Y[:5], (5, 1))).notes)
+    assert not any("repeat" in note for note in quick().notes)
+
+
+def test_more_columns_than_rows() -> None:
+    wide = quick(RNG.normal(size=(6, 9)), RNG.normal(3.0, size=(6, 9)), estimator="mkme")
+    assert wide.differ()
+
+
+def test_columns_get_permutations_enough_for_holm() -> None:
+    result = quick(RNG.normal(size=(40, 12)), RNG.normal(2.0, size=(40, 12)), estimator="kme")
+    assert max(column.adjusted for column in result.columns) <= 12 / (50 * 12)
+
+
+def test_the_same_seed_gives_the_same_numbers() -> None:
+    first, second, other = (json.dumps(quick(rng=seed).as_dict()) for seed in (1, 1, 2))
+    assert first == second
+    assert first != other
+
+
+def test_the_dictionary_is_json_and_complete() -> None:
+    content = json.loads(json.dumps(quick(names=("A", "B")).as_dict(), allow_nan=False))
+    assert content["names"] == ["A", "B"]
+    assert content["sizes"] == [30, 25]
+    assert {column["name"] for column in content["columns"]} == {"x0", "x1", "x2"}
+    assert content["n_resamples"] >= 99
+    assert 0 < content["pvalue"] <= 1
+
+
+def test_progress_counts_to_the_end() -> None:
+    calls: list[tuple[str, int, int]] = []
+    quick(progress=lambda *call: calls.append(call))
+    assert calls == [("all columns together", 0, 4), ("x0", 1, 4), ("x1", 2, 4), ("x2", 3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("A", "B", "text"),
+    [
+        (X[:1], Y, "A has 1 row; a comparison needs at least 2"),
+        (X, Y[:1], "B has 1 row"),
+        (X, Y[:, :2], "differ"),
+        (np.ones((4, 2)), np.ones((3, 2)), "constant and the same in both"),
+        (X, np.where(Y > 0, np.nan, Y), "NaN"),
+    ],
+)
+def test_bad_tables(A: Any, B: Any, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        quick(A, B)
+
+
+@pytest.mark.parametrize(("option", "value"), [("estimator", "magic"), ("bandwidth", "wide"), ("bandwidth", 0.0)])
+def test_bad_options(option: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=option):
+        quick(**{option: value})
+
+
+def test_holm_is_its_definition() -> None:
+    p = RNG.uniform(size=20) ** 3
+    order = np.argsort(p)
+    stepped = [min(1.0, max((20 - i) * p[order[i]] for i in range(rank + 1))) for rank in range(20)]
+    np.testing.assert_allclose(holm(p.tolist())[order], stepped, rtol=1e-15)
+    assert holm([0.5]).tolist() == [0.5]

@@ -1,0 +1,86 @@
+"""All estimators on one table, and estimates in the units of the table."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean.fits import ESTIMATORS, fit_all, rescaled
+from kernelmean.kernels import Gaussian, Laplacian
+from kernelmean.noise import Normal, Uniform
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(25, 3)) * [1.0, 100.0, 0.01]
+
+
+def test_scores_and_parameters_are_those_of_the_estimators() -> None:
+    fits, unit = fit_all(X), X.std(axis=0)
+    for name, make in ESTIMATORS.items():
+        alone = make().fit(X / unit)
+        assert fits.estimators[name].loocv_ == pytest.approx(alone.loocv_, rel=1e-9)
+    assert fits.best == min(fits.estimators, key=lambda name: fits.estimators[name].loocv_)
+    assert fits.parameters("kme") == {}
+    assert fits.parameters("s-kmse").keys() == {"strength"}
+    assert fits.parameters("vpmkme").keys() == {"contraction", "noise"}
+    noise = np.sqrt(fits.estimators["mkme"].noise_.variances(3))
+    np.testing.assert_allclose(fits.parameters("mkme")["noise"], noise * unit)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_an_estimate_is_the_same_function_in_the_units_of_the_table(name: str) -> None:
+    fits, unit = fit_all(X), X.std(axis=0)
+    ours, scaled = fits.embedding(name), fits.estimators[name].embedding_
+    np.testing.assert_allclose(ours(X[:5]), scaled(X[:5] / unit), rtol=1e-9)
+    assert ours.norm() == pytest.approx(scaled.norm(), rel=1e-9)
+
+
+def test_constant_columns_are_left_out_and_told() -> None:
+    fits = fit_all(np.insert(X, 0, 0.1, axis=1))
+    assert fits.table.names == ("x1", "x2", "x3")
+    assert any("left out: x0" in note for note in fits.notes)
+
+
+def test_without_scaling() -> None:
+    fits = fit_all(X, scale=False)
+    assert fits.unit.tolist() == [1.0, 1.0, 1.0]
+    assert fits.estimators["mkme"].loocv_ == pytest.approx(km.MKME().fit(X).loocv_)
+
+
+def test_narrow_kernels_are_ranked_by_what_lies_below_rounding() -> None:
+    fits = fit_all(X, bandwidth=0.05)
+    scores = {name: fit.criterion_ for name, fit in fits.estimators.items()}
+    assert all(scores[fits.best] <= score for score in scores.values())
+    assert fits.best != "kme"
+
+
+def test_the_dictionary_is_json() -> None:
+    content = json.loads(json.dumps(fit_all(X).as_dict(), allow_nan=False))
+    assert set(content["estimators"]) == set(ESTIMATORS)
+    assert content["rows"] == 25
+
+
+def test_progress_counts() -> None:
+    calls: list[tuple[str, int, int]] = []
+    fit_all(X, progress=lambda *call: calls.append(call))
+    assert [call[0] for call in calls] == list(ESTIMATORS)
+    assert calls[-1][1:] == (5, 6)
+
+
+def test_bad_tables() -> None:
+    with pytest.raises(ValueError, match="1 row; at least 2"):
+        fit_all(X[:1])
+    with pytest.raises(ValueError, match="every column is constant"):
+        fit_all(np.ones((4, 2)))
+    with pytest.raises(ValueError, match="'best'"):
+        fit_all(X).embedding("best")
+
+
+def test_only_gaussian_kernels_and_axis_aligned_noise_change_units() -> None:
+    with pytest.raises(TypeError, match="only Gaussian kernels"):
+        rescaled(km.embed(X, Laplacian(1.0)), np.ones(3))
+    for noise in (Uniform(1.0), Normal(np.eye(3))):
+        with pytest.raises(TypeError, match="no variance per column"):
+            rescaled(km.embed(X, Gaussian(1.0), noise=noise), np.ones(3))
