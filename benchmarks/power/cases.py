@@ -119,7 +119,9 @@ two("correlation d=2", 100, 100, normal(2), correlated(2, 0.6), "normal, uncorre
 two("correlation d=5", 60, 60, normal(5), correlated(5, 0.5), "normal, uncorrelated or autoregressive 0.5")
 two("sparse d=20", 50, 50, normal(20), normal(20, axis(20, 0.95)), "normal, one mean of 20 differs")
 two("sparse d=50", 50, 50, normal(50), normal(50, axis(50, 1.1)), "normal, one mean of 50 differs")
-two("Cauchy", 60, 60, lambda r, n: r.standard_cauchy((n, 1)), lambda r, n: r.standard_cauchy((n, 1)) + 1, "shifted by 1")
+two(
+    "Cauchy", 60, 60, lambda r, n: r.standard_cauchy((n, 1)), lambda r, n: r.standard_cauchy((n, 1)) + 1, "shifted by 1"
+)
 two("tails", 150, 150, normal(1), lambda r, n: r.standard_t(2, (n, 1)) / 1.3, "normal, and Student's t with 2 degrees")
 two("skewness", 60, 60, normal(1), lambda r, n: r.exponential(1, (n, 1)) - 1, "normal and exponential, equal moments")
 two("counts", 60, 60, counts(2.0), counts(2.9), "Poisson, 2 and 2.9: many ties")
@@ -134,10 +136,34 @@ two("null normal", 50, 50, normal(2), normal(2), "one law", null=True)
 two("null ties", 15, 15, *[lambda r, n: r.integers(0, 2, (n, 2)).astype(float)] * 2, "binary columns", null=True)
 two("null heavy", 10, 60, *[lambda r, n: r.standard_cauchy((n, 1))] * 2, "Cauchy", null=True)
 two("Laplace", 200, 200, normal(1), lambda r, n: r.laplace(0, 0.5**0.5, (n, 1)), "normal and Laplace", held_out=True)
-two("uniform d=2", 80, 80, normal(2), lambda r, n: r.uniform(-(3**0.5), 3**0.5, (n, 2)), "normal and uniform", held_out=True)
+two(
+    "uniform d=2",
+    80,
+    80,
+    normal(2),
+    lambda r, n: r.uniform(-(3**0.5), 3**0.5, (n, 2)),
+    "normal and uniform",
+    held_out=True,
+)
 two("clusters d=10", 80, 80, clusters(2), clusters(6), "two or six clusters", held_out=True)
-two("gamma", 100, 100, lambda r, n: r.gamma(2, 1, (n, 1)), lambda r, n: r.gamma(3, 0.667, (n, 1)), "shapes 2 and 3", held_out=True)
-two("lognormal d=3", 50, 50, lambda r, n: r.lognormal(0, 1, (n, 3)), lambda r, n: r.lognormal(0.35, 1, (n, 3)), "scales differ", held_out=True)
+two(
+    "gamma",
+    100,
+    100,
+    lambda r, n: r.gamma(2, 1, (n, 1)),
+    lambda r, n: r.gamma(3, 0.667, (n, 1)),
+    "shapes 2 and 3",
+    held_out=True,
+)
+two(
+    "lognormal d=3",
+    50,
+    50,
+    lambda r, n: r.lognormal(0, 1, (n, 3)),
+    lambda r, n: r.lognormal(0.35, 1, (n, 3)),
+    "scales differ",
+    held_out=True,
+)
 two("one variance of 8", 70, 70, normal(8), normal(8, scale=1 + axis(8, 0.8)), "one deviation is 1.8", held_out=True)
 
 

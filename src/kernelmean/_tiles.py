@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any, final
 
 import numpy as np
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+from threadpoolctl import ThreadpoolController
 
 from ._array import Array, slices
 from .kernels.base import Blocks

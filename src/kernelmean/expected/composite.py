@@ -10,7 +10,7 @@ from .._array import Array
 from .._rules import NoClosedFormError
 from ..kernels.base import Blocks, Kernel
 from ..kernels.compose import Product, Scaled, Sum, TensorProduct
-from ..kernels.gaussian import Gaussian, QuadraticGaussian
+from ..kernels.gaussian import Gaussian, QuadraticGaussian, scaled_blocks
 from ..kernels.separable import Separable
 from ..noise.base import Noise
 from ..noise.normal import Normal
@@ -38,8 +38,7 @@ def _product(kernel: Product, noise: Noise, dim: int) -> Kernel:
 
 @blocks_rules.register(Scaled, Noise, Noise)
 def _scaled_blocks(kernel: Scaled, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
-    inner = expected_blocks(kernel.kernel, X, v, Y, w)
-    return lambda i, j: kernel.factor * inner(i, j)
+    return scaled_blocks(kernel.factor, expected_blocks(kernel.kernel, X, v, Y, w))
 
 
 @blocks_rules.register(Sum, Noise, Noise)

@@ -12,6 +12,7 @@ import numpy as np
 from .._array import Array
 from .._validate import check_positive
 from .base import Blocks, Kernel
+from .gaussian import scaled_blocks
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,7 @@ class Scaled(Kernel):
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare the kernel inside, and scale its blocks."""
-        inner = self.kernel.blocks(X, Y)
-        return lambda i, j: self.factor * inner(i, j)
+        return scaled_blocks(self.factor, self.kernel.blocks(X, Y))
 
     def __repr__(self) -> str:
         return f"{self.factor!r} * {self.kernel!r}"
