@@ -37,7 +37,7 @@ class Row:
     @property
     def cells(self) -> list[object]:
         limit = "" if self.limit is None else f"{self.limit:g}"
-        score = "" if self.score is None else f"{self.score:.12f}"
+        score = "" if self.score is None else f"{self.score:.15f}"
         return [self.what, f"{self.seconds:.3f}", limit, score]
 
 

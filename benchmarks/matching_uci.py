@@ -26,8 +26,9 @@ from kernelmean.matching.kernel_mean_matching import FACTORS
 from kernelmean.matching.selection import select
 
 SETS = (
-    "australian bodyfat bupa flag glass hayes housing ionosphere lymphography primary sonar specft svmguide2 wbdc wine"
-).split()
+    *("australian", "bodyfat", "bupa", "flag", "glass", "hayes", "housing", "ionosphere"),
+    *("lymphography", "primary", "sonar", "specft", "svmguide2", "wbdc", "wine"),
+)
 TARGETS = ("kme", "s-kmse", "f-kmse", "mkme", "mmkme")
 SIZES = (15, 30, 60, 90, 120, 150)
 SHARE, DIM, FREEDOM = 0.3, 10, 5
@@ -41,7 +42,7 @@ class Task:
 
 
 def uci(data: Path, name: str, repetition: int) -> Task:
-    """Split a data set: 30 % test rows, z-scores by training statistics, constant columns and incomplete rows dropped."""
+    """Split a data set: 30 % test rows, z-scored by training rows; constant columns and incomplete rows are dropped."""
     table = np.genfromtxt(data / f"{name}.csv", delimiter=",", skip_header=1)[:, :-1]
     table = table[~np.isnan(table).any(axis=1)]
     order = np.random.default_rng([SETS.index(name), repetition]).permutation(len(table))
@@ -100,7 +101,7 @@ def protocol_best(task: Task) -> Iterator[tuple[str, dict[str, object]]]:
     gmm = {
         "n_components": [1, 2, 3, 5, 10, 20],
         "covariance_type": ["spherical", "diag", "tied", "full"],
-        "reg_covar": [0.01, 0.03, 0.1],
+        "reg_covar": [0.01, 0.1],
     }
     for name, model, grid in (
         ("gmm", GaussianMixture(random_state=0), gmm),
@@ -165,7 +166,7 @@ def main() -> None:
     if arguments.command == "table":
         raise SystemExit("table: not yet")
     default = [f"t{n}" for n in SIZES] if arguments.protocol == "t" else SETS
-    names = arguments.sets.split(",") if arguments.sets else default
+    names = arguments.sets.split(",") if arguments.sets else list(default)
     run(arguments.protocol, arguments.data, arguments.results, names, arguments.repetitions, arguments.seconds)
 
 

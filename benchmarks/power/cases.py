@@ -1,7 +1,7 @@
 """The data sets of the power study: where two laws differ, and how two variables depend.
 
-Sizes are set so that the best methods reject in half to nine tenths of the trials. Cases in ``HELD_OUT`` took no part in
-the design of the adaptive tests.
+Sizes are set so that the best methods reject in half to nine tenths of the trials. Cases that are held out took no part
+in the design of the adaptive tests.
 """
 
 from __future__ import annotations

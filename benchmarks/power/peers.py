@@ -1,7 +1,7 @@
 """Other libraries, each as a function from a data set to a p-value, or to 0 and 1 where it gives only a decision.
 
-Runs on its own in an interpreter that has the peers: ``python peers.py METHOD IN.npz OUT.json RESAMPLES``, or lists what
-is there without arguments. Needs nothing of kernelmean.
+Runs on its own in an interpreter that has the peers: ``python peers.py METHOD IN.npz OUT.json RESAMPLES``, or without
+arguments lists what is there. Needs nothing of kernelmean.
 """
 
 from __future__ import annotations

@@ -48,7 +48,10 @@ class Table:
         return len(self.values)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        return np.array(self.values, dtype=dtype, copy=copy)
+        values = self.values if dtype is None else self.values.astype(dtype, copy=False)
+        if copy is False and values is not self.values:
+            raise ValueError(f"float64 values become {values.dtype} only by a copy; leave copy=False out")
+        return values.copy() if copy else values
 
     def __repr__(self) -> str:
         return f"Table({count(len(self), 'row')}, {count(len(self.names), 'column')}: {listed(self.names)})"

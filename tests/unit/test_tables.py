@@ -112,6 +112,9 @@ class TestAsTable:
         assert table.names == ("x0", "x1")
         assert as_table(table) is table
         np.testing.assert_array_equal(np.asarray(table), VALUES)
+        assert np.shares_memory(np.asarray(table), table.values)
+        assert not np.shares_memory(np.array(table), table.values)
+        assert np.asarray(table, dtype=np.float32).dtype == np.float32
         assert repr(table.columns([1]).take(slice(0, 1))) == "Table(1 row, 1 column: x1)"
 
     def test_names_must_fit(self) -> None:

@@ -101,11 +101,11 @@ def _bounds(problem: Problem) -> Array:
 
 def _starts(problem: Problem, common: Choice) -> list[Array]:
     """Return logarithms to start from: the common optimum, in proportion to the variances, less, Silverman's rule."""
-    level = np.maximum(common.noise, 1e-6)
-    spread = problem.variances + 1e-3 * max(float(problem.variances.mean()), 1e-300)
-    proportional = level * spread / np.exp(np.log(spread).mean())
-    silverman = spread * problem.n ** (-2.0 / (problem.dim + 4))
-    return [np.log(start) for start in (level, proportional, 0.1 * proportional, silverman)]
+    level = np.log(np.maximum(common.noise, 1e-6))
+    spread = np.log(problem.variances + 1e-3 * max(float(problem.variances.mean()), 1e-300))
+    proportional = level + spread - spread.mean()
+    silverman = spread - 2.0 / (problem.dim + 4) * math.log(problem.n)
+    return [level, proportional, proportional - math.log(10.0), silverman]
 
 
 def _tidy(problem: Problem, common: Choice, choice: Choice) -> Choice:

@@ -154,7 +154,7 @@ class Weighing:
         decades, diagonal = 11 + math.log10(self.n), float(np.diagonal(self.square).mean())
         grid = diagonal * np.geomspace(1e-8, 1e3 * self.n, math.ceil(per_decade * decades))
         mean_off = self._off[0]
-        if mean_off < _UNDERFLOW * diagonal:
+        if not _UNDERFLOW < mean_off / diagonal < 1 - 1e-12:
             return grid
         around = (diagonal - mean_off) / ((self.n - 1) * mean_off) * (diagonal + self.n * mean_off)
         return np.unique(np.concatenate([grid, around * np.geomspace(0.01, 100.0, 4 * per_decade + 1)]))

@@ -3,12 +3,12 @@
 The rule of ``scheme="auto"``, by sizes alone, so that neither units nor installed extras change an answer:
 
 1. All relabelings are enumerated when there are at most n_resamples + 1.
-2. Two samples of at most 400 rows together take random labelings ("gemm"), at most 32 pairs random permutations
+2. Two samples of at most 100 rows together take random labelings ("gemm"), at most 32 pairs random permutations
    ("gather"): the textbook test, within milliseconds.
 3. Otherwise "cyclic": rotations of shuffled blocks, evaluated on low-rank factors where a pivoted Cholesky finds a
    rank at which that costs less, else on tiles. Both give the same p-value: they sum over the same relabelings.
-4. Two samples of more than 8000 rows together: "cyclic-low-rank" where factors within the memory limit are found, else
-   "blocks", one pass over the Gram matrix.
+4. Two samples of more than 8000 rows together: "blocks", one pass over the Gram matrix, or "cyclic-low-rank" where
+   factors are found that fit the memory limit and cost less.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from .._validate import check_positive
 from .factored import LowRankError
 from .null import Null
 from .problem import Problem
-from .schemes import SCHEMES, Scheme, count_all
+from .schemes import SCHEMES, Cyclic, Scheme, count_all
 from .sizes import MIB, Resources, Shape
 
-_GEMM_ROWS = 400
+_GEMM_ROWS = 100
 _GATHER_PAIRS = 32
 _BLOCKS_ROWS = 8000
+_FIRST_TRIED = Cyclic("cyclic-low-rank", tiles=False)
 
 
 def choose(shape: Shape, name: str) -> Scheme:
@@ -71,7 +72,7 @@ def permutation_null(
         if scheme == "auto" and chosen.name == "blocks":
             before = generator.bit_generator.state
             with suppress(LowRankError):
-                return _run(SCHEMES["cyclic-low-rank"], problem, shape, generator, resources)
+                return _run(_FIRST_TRIED, problem, shape, generator, resources)
             generator.bit_generator.state = before  # so that scheme="blocks" gives the same p-value
         return _run(chosen, problem, shape, generator, resources)
 
@@ -129,5 +130,5 @@ def memory_estimate(
     shape = Shape(sum(sizes), dim, n_resamples, sizes[0] if len(sizes) == 2 else None, kernels)
     resources = _resources(n_jobs, memory)
     chosen = choose(shape, scheme)
-    tried = [chosen, SCHEMES["cyclic-low-rank"]] if scheme == "auto" and chosen.name == "blocks" else [chosen]
+    tried = [chosen, _FIRST_TRIED] if scheme == "auto" and chosen.name == "blocks" else [chosen]
     return chosen.name, max(each.memory(shape, resources) for each in tried)

@@ -72,8 +72,8 @@ class LowRankError(ValueError):
 
     def __init__(self, n: int, rank: int) -> None:
         super().__init__(
-            f"a Gram matrix over {n} rows has more than {rank} significant directions, which is as many as the memory "
-            "limit allows factors; write scheme='auto', or pass a larger memory"
+            f"a Gram matrix over {n} rows is not of low rank: it has nearly as many significant directions as rows, or "
+            f"more than {rank}, which is what the memory limit allows; write scheme='auto', or pass a larger memory"
         )
 
 
@@ -83,8 +83,8 @@ def factor_bytes(shape: Shape, rank: int) -> float:
 
 
 def fitting_rank(shape: Shape, memory: float) -> int:
-    """Return the highest rank at which factors take four fifths of the memory."""
-    return bisect_right(range(shape.n + 1), 0.8 * memory, key=lambda rank: factor_bytes(shape, rank)) - 1
+    """Return the highest rank at which factors take so much memory, 0 where there is none."""
+    return max(0, bisect_right(range(shape.n + 1), memory, key=lambda rank: factor_bytes(shape, rank)) - 1)
 
 
 def _stored(shape: Shape) -> int:

@@ -13,6 +13,7 @@ from .._array import Array, IntArray, slices
 from ..kernels import Kernel
 
 RESIDUAL = 1e-10
+_PROBE = 256
 _SAMPLE = 1000
 _WORST = 250
 _ROUNDS = 12
@@ -65,21 +66,41 @@ def pivoted_cholesky(kernel: Kernel, points: Array, *, max_rank: int, residual: 
     >>> bool(np.allclose(A.T @ A, Gaussian(1.0)(X, X), atol=1e-8))
     True
     """
+    if len(points) > _PROBE and _is_hopeless(kernel, points, max_rank):
+        return None
     diagonal = kernel.diag(points)
     target = residual * float(diagonal.sum())
-    factor = np.empty((min(max_rank, len(points)), len(points)))  # a page is only taken once it is written
     rank, left = 0, diagonal
-    candidates = _spread(len(points), min(_SAMPLE, max(100, 4 * max_rank)))
+    factor: Array = np.empty((0, len(points)))
+    candidates = _spread(len(points), _SAMPLE)
     for _ in range(_ROUNDS):
         pivots, triangle = _pivots(kernel, points, factor[:rank], candidates, 0.1 * target / len(points))
-        if rank + len(pivots) > len(factor):
+        if rank + len(pivots) > max_rank:
             return None
+        factor = _with_room(factor, rank, len(pivots))
         added = _extend(kernel, points, factor, rank, pivots, triangle)
         rank, left = rank + len(pivots), np.maximum(left - np.einsum("rn,rn->n", added, added), 0.0)
         if left.sum() <= target:
             return Factor(factor[:rank], float(left.sum() / diagonal.sum()))
         candidates = np.argsort(left)[-_WORST:]
     return None
+
+
+def _is_hopeless(kernel: Kernel, points: Array, max_rank: int) -> bool:
+    """Say whether 256 of the points tell that the rank is too high: already so, or nearly that of any such points."""
+    few = points[_spread(len(points), _PROBE)]
+    tolerance = RESIDUAL * float(kernel.diag(few).mean())
+    rank = len(_pivots(kernel, few, np.empty((0, _PROBE)), np.arange(_PROBE), tolerance)[0])
+    return rank > max_rank or (len(points) > 2 * _SAMPLE and 4 * rank > 3 * _PROBE)
+
+
+def _with_room(factor: Array, rank: int, added: int) -> Array:
+    """Return a factor with room for more rows; a page of it is only taken once it is written."""
+    if rank + added <= len(factor):
+        return factor
+    wider = np.empty((2 * (rank + added), factor.shape[1]))
+    wider[:rank] = factor[:rank]
+    return wider
 
 
 def _spread(n: int, size: int) -> IntArray:

@@ -64,8 +64,8 @@ class Rotations(Group):
 def block_length(n: int, count: int) -> int:
     """Return a length with a fast transform that leaves few rows over.
 
-    Short samples are one block. Otherwise blocks have 1000 to 2560 rows where there are as many; of these lengths, those
-    that leave the fewest percent of the rows, then those that need the fewest cosets for ``count`` relabelings.
+    Short samples are one block. Otherwise blocks have 1000 to 2560 rows where there are as many; of these lengths,
+    those that leave the fewest percent of the rows, then those that need the fewest cosets for ``count`` relabelings.
     """
     if n <= _SHORT:
         return n

@@ -39,6 +39,11 @@ class Shape:
         return None if self.first is None else self.n - self.first
 
 
+def point_bytes(shape: Shape, prepared: int) -> float:
+    """Return the memory of the points: copies made on the way, and what a number of prepared kernels hold of them."""
+    return 8.0 * shape.n * (7 * shape.dim + prepared * (5 * shape.dim + 6))
+
+
 @final
 @dataclass(frozen=True)
 class Resources:

@@ -65,7 +65,7 @@ class Distances:
 
         total, moment = np.sum(list(self._map(sums)), axis=0)
         log_mean = math.log(total / self.count) - 0.5 * self.smallest / s
-        return log_mean, 0.5 * float(moment / total) / s**2
+        return log_mean, 0.5 * float(moment / total) / s / s
 
     def sketch(self) -> Sketch:
         """Return the distances gathered in narrow bins, each with its count and its mean."""
@@ -86,7 +86,7 @@ class Sketch:
         largest = float(exponents.max())
         weights = np.exp(exponents - largest)
         total = float(weights.sum())
-        return largest + math.log(total), float(weights @ self._centers) / (2 * total * s**2)
+        return largest + math.log(total), 0.5 * float(weights @ self._centers) / total / s / s
 
 
 def _binned(chunk: Array) -> tuple[Array, Array]:

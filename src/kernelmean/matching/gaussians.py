@@ -93,26 +93,39 @@ def _inverse_roots(covariances: Array) -> Array:
     return np.linalg.inv(np.linalg.cholesky(covariances))
 
 
-def overlaps(weights: Array, means: Array, covariances: Array, shift: float) -> tuple[Array, Sums]:
-    r"""Return G_kl = bump of C_kl at m_k - m_l, and G w with the derivatives of ½ wᵀGw in every m_k and S_k.
+def overlaps(weights: Array, means: Array, covariances: Array, base: Array, shift: float) -> tuple[Array, Sums]:
+    r"""Return G_kl = bump of T + S_k + S_l at m_k - m_l, and G w with the derivatives of ½ wᵀGw in every m_k and S_k.
 
-    ``covariances`` holds T + S_k + S_l for all pairs, shape (K, K, d) or (K, K, d, d). O(K² d), or O(K² d³) if full.
+    ``covariances`` are the S_k, (K, d) or (K, d, d), ``base`` is T, (d,) or (d, d). O(K² d), or O(K² d³) if full.
     """
     gaps = means[:, None] - means
-    if covariances.ndim == 3:
-        precision = 1.0 / covariances
-        along = gaps * precision
-        log_root = 0.5 * np.log(precision).sum(axis=-1)
-    else:
-        precision = np.linalg.inv(covariances)
-        along = np.einsum("klij,klj->kli", precision, gaps)
-        log_root = -0.5 * np.linalg.slogdet(covariances)[1]
-    gram = np.exp(shift + log_root - 0.5 * np.einsum("klj,klj->kl", gaps, along))
+    axes = covariances.ndim == 2
+    precision, half_log_det = (_axis_precisions if axes else _full_precisions)(covariances, base)
+    along = gaps * precision if axes else np.einsum("klij,klj->kli", precision, gaps)
+    gram = np.exp(shift - half_log_det - 0.5 * np.einsum("klj,klj->kl", gaps, along))
     terms = weights[:, None] * gram * weights
     slope = -np.einsum("kl,klj->kj", terms, along)
-    if covariances.ndim == 3:
+    if axes:
         widening = 0.5 * np.einsum("kl,klj->kj", terms, along**2 - precision)
     else:
-        outer = np.einsum("kli,klj->kij", terms[:, :, None] * along, along)
+        outer = np.swapaxes(terms[:, :, None] * along, 1, 2) @ along
         widening = 0.5 * (outer - np.einsum("kl,klij->kij", terms, precision))
     return gram, Sums(gram @ weights, slope, widening)
+
+
+def _axis_precisions(variances: Array, base: Array) -> tuple[Array, Array]:
+    """Return 1/(T + S_k + S_l), shape (K, K, d), and half the log determinants, (K, K)."""
+    precision = 1.0 / (variances[:, None] + variances + base)
+    return precision, -0.5 * np.log(precision).sum(axis=-1)
+
+
+def _full_precisions(covariances: Array, base: Array) -> tuple[Array, Array]:
+    """Return (T + S_k + S_l)⁻¹, shape (K, K, d, d), and half the log determinants, every unordered pair once."""
+    count = len(covariances)
+    k, j = np.triu_indices(count)
+    pairs = covariances[k] + covariances[j] + base
+    half = np.log(np.diagonal(np.linalg.cholesky(pairs), axis1=1, axis2=2)).sum(axis=1)
+    precision, half_log_det = np.empty((count, *covariances.shape)), np.empty((count, count))
+    precision[k, j] = precision[j, k] = np.linalg.inv(pairs)
+    half_log_det[k, j] = half_log_det[j, k] = half
+    return precision, half_log_det

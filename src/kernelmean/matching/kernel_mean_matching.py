@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._array import Array
 from .._validate import check_points
 from ..embedding import Embedding
-from ..kernels.bandwidth import bandwidth_from, median_bandwidth
+from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from .joint import Descent
@@ -198,7 +198,8 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if best is None and self._needs_validation(grid):
             warnings.warn(f"{len(X)} rows are too few to hold some out; {_FALLBACK}", UserWarning, stacklevel=2)
             best = Trial(grid[0][0], 1.0, grid[0][1], 0, np.nan)
-        target = recipe.target(sample, self._kernel(sample.points, best.factor if best else 1.0))
+        kernel = self._kernel(self._bandwidth(sample.points), best.factor if best else 1.0)
+        target = recipe.target(sample, kernel)
         return self._finish(recipe, sample, target, grid, best)
 
     def fit_embedding(self, mu: Embedding, X_val: Any = None) -> Self:
@@ -302,18 +303,22 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if len(np.unique(part.points, axis=0)) < 2:
             return []
         factors = self.bandwidth_factors if self._searches_bandwidth else (1.0,)
-        targets = ((float(f), recipe.target(part, self._kernel(part.points, f))) for f in factors)
+        theta = self._bandwidth(part.points)
+        targets = ((float(f), recipe.target(part, self._kernel(theta, f))) for f in factors)
         return try_targets(recipe, part, targets, grid, sample.take(held), self._patience)
 
     def _best(self) -> Trial | None:
         return max(self.trials_, key=lambda trial: trial.score, default=None)
 
-    def _kernel(self, points: Array, factor: float) -> Kernel:
+    def _bandwidth(self, points: Array) -> Any:
+        """Return θ before any factor; None when the kernel was passed."""
         if self.kernel is not None:
-            return self.kernel
-        if self._searches_bandwidth:
-            return Gaussian(np.sqrt(factor) * float(median_bandwidth(points)))
-        return Gaussian(bandwidth_from(points, self.bandwidth))
+            return None
+        return bandwidth_from(points, "median" if self._searches_bandwidth else self.bandwidth)
+
+    def _kernel(self, theta: Any, factor: float) -> Kernel:
+        """Return the kernel that was passed, or the Gaussian one with θ² times a factor."""
+        return Gaussian(np.sqrt(factor) * np.asarray(theta)) if self.kernel is None else self.kernel
 
     def _finish(self, recipe: Recipe, sample: Sample, target: Embedding, grid: Grid, best: Trial | None) -> Self:
         """Match all rows: the best trial's start for as many steps, or every start, of which the nearest is kept."""

@@ -70,7 +70,7 @@ class Objective:
             bumps.sums(beta, means, S + base + (_matrix(noise) if full else noise), self._shift)
             for bumps, beta, noise in self._groups
         ]
-        gram, own = overlaps(weights, means, S[:, None] + S + base, self._shift)
+        gram, own = overlaps(weights, means, S, base, self._shift)
         linear = np.asarray(sum(s.values for s in sums))
         slope = own.means - weights[:, None] * sum(s.means for s in sums)
         rate = weights.reshape(-1, *[1] * (S.ndim - 1))

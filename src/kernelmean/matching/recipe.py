@@ -10,8 +10,8 @@ from sklearn.base import clone
 
 from .._array import Array, IntArray
 from .._validate import check_points, check_positive, check_weights
-from ..embedding import Embedding
-from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME
+from ..embedding import Embedding, embed
+from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
 from ..kernels.base import Kernel
 from .joint import Descent, Watch, descend
 from .mixture import Mixture
@@ -100,6 +100,8 @@ class Recipe:
 
         What the estimator chooses is chosen on the rows as they are; then its weights are multiplied by the sample's.
         """
+        if _is_plain(self.estimator):
+            return embed(sample.points, kernel, weights=sample.weights)
         mu: Embedding = clone(self.estimator).set_params(kernel=kernel).fit(sample.points).embedding_
         part = mu.parts[0]
         factors = len(sample.weights) * sample.weights
@@ -143,6 +145,11 @@ def check_at_least_one(**numbers: int) -> None:
     for name, number in numbers.items():
         if number < 1:
             raise ValueError(f"{name} is {number}; at least 1 is needed")
+
+
+def _is_plain(estimator: Any) -> bool:
+    """Whether this is KME, which searches nothing: its leave-one-out score would cost O(n² d) and is not needed."""
+    return isinstance(estimator, KernelMean) and not (estimator.noise or estimator.filter or estimator.contraction)
 
 
 def _check_word(name: str, word: Any, known: tuple[str, ...]) -> Any:

@@ -13,6 +13,9 @@ from sklearn.model_selection import KFold
 from .._array import Array
 from .._validate import check_points
 from .kernel_mean_matching import KernelMeanMatching
+from .parameters import CovarianceType
+
+_NARROW = (0.03, 0.1, 0.3, 1.0)
 
 
 @dataclass(frozen=True)
@@ -89,28 +92,22 @@ def recommended(X: Any, *, random_state: int = 0) -> list[KernelMeanMatching]:
         Seeds every candidate.
     """
     most = max(1, len(np.unique(check_points(X), axis=0)) // 4)
+    common: dict[str, Any] = {"kmeans_n_init": 3, "random_state": random_state}
+    fixed: dict[str, Any] = common | {"estimator": "kme", "bandwidth": "median", "update": "weights"}
+    poolings: dict[CovarianceType, tuple[float, ...]] = {"diag": (1.0,), "tied": (0.0,), "full": (1.0, 10.0)}
     weights = [
-        KernelMeanMatching(
-            K,
-            estimator="kme",
-            bandwidth="median",
-            update="weights",
-            covariance_type=kind,
-            variance_floor=floor,
-            pooling=pooling,
-            kmeans_n_init=3,
-            random_state=random_state,
-        )
-        for K in (1, 2, 3, 5, 10)
-        for kind in ("diag", "tied", "full")
-        for floor in (0.01, 0.03, 0.1)
-        for pooling in ((0.0,) if kind == "tied" else (1.0, 10.0))
+        KernelMeanMatching(K, covariance_type=kind, variance_floor=floor, pooling=pooling, **fixed)
+        for K in (1, 2, 3, 5, 10, 20)
+        for kind in poolings
+        for floor in (0.01, 0.1)
+        for pooling in poolings[kind]
         if most >= K
     ]
+    counts_of: dict[CovarianceType, tuple[int, ...]] = {"spherical": (10, 20), "diag": (5, 10, 20)}
     joint = [
-        KernelMeanMatching(K, covariance_type=kind, variance_floor=floor, kmeans_n_init=3, random_state=random_state)
-        for K in (5, 10, 20)
-        for kind in ("spherical", "diag")
+        KernelMeanMatching(K, covariance_type=kind, variance_floor=floor, bandwidth_factors=_NARROW, **common)
+        for kind, counts in counts_of.items()
+        for K in counts
         for floor in (0.01, 0.1)
         if most >= K
     ]

@@ -202,3 +202,15 @@ def test_progress_is_silent_where_nobody_looks(capsys: pytest.CaptureFixture[str
     with progress(quiet=False) as report:
         report("step", 1, 2)
     assert capsys.readouterr() == ("", "")
+
+
+def test_progress_is_drawn_on_a_terminal_unless_quiet(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("kernelmean.cli.progress.Console.is_terminal", True)
+    for quiet in (True, False):
+        with progress(quiet=quiet) as report:
+            report("step", 1, 2)
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert ("step" in err) is not quiet

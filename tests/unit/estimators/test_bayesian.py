@@ -16,7 +16,7 @@ def sample(n=25, dim=2):
 def test_the_estimate_is_the_posterior_mean_of_a_gaussian_process(strength):
     """Regression of the empirical mean's values on the points; r is a Gaussian of width √2 θ, 2^{-d/2} at 0."""
     X, theta = sample(), 0.9
-    fitted = BayesianKernelMean(bandwidth=theta, strength=strength).fit(X)
+    fitted = BayesianKernelMean(bandwidth=theta, strength=strength, smoothing="bandwidth").fit(X)
     values = km.embed(X, km.kernels.Gaussian(theta))(X)
     prior = ConstantKernel(0.5, "fixed") * RBF(np.sqrt(2) * theta, "fixed")
     process = GaussianProcessRegressor(prior, alpha=strength, optimizer=None).fit(X, values)
@@ -33,15 +33,29 @@ def test_leave_one_out_is_the_definition():
         target = kernel(X[rest], X[rest]).mean(axis=1)
         return km.embed(X[rest], kernel, weights=np.linalg.solve(R + strength * np.eye(len(rest)), target), noise=noise)
 
-    fitted = BayesianKernelMean(kernel, strength=strength).fit(X)
+    fitted = BayesianKernelMean(kernel, strength=strength, smoothing=1.21).fit(X)
     assert fitted.loocv_ == pytest.approx(leave_one_out(fit, X), rel=1e-10)
-    chosen = BayesianKernelMean(kernel).fit(X)
+    chosen = BayesianKernelMean(kernel, smoothing=1.21).fit(X)
     assert chosen.loocv_ <= fitted.loocv_
     for factor in (0.8, 1.25):
-        assert chosen.loocv_ < BayesianKernelMean(kernel, strength=factor * chosen.strength_).fit(X).loocv_
+        assert (
+            chosen.loocv_ < BayesianKernelMean(kernel, strength=factor * chosen.strength_, smoothing=1.21).fit(X).loocv_
+        )
+
+
+def test_the_smoothing_of_the_paper_is_too_much_in_many_dimensions():
+    X = sample(40, 5)
+    kernel = km.kernels.Gaussian(float(km.median_bandwidth(X)))
+    truth = km.embed(np.zeros((1, 5)), kernel, noise=km.noise.Normal(1.0))
+    papers, chosen = (BayesianKernelMean(kernel, smoothing=s).fit(X) for s in ("bandwidth", "loocv"))
+    assert chosen.loocv_ < papers.loocv_
+    assert (chosen.embedding_ - truth).norm() < 0.5 * (papers.embedding_ - truth).norm()
+    assert (chosen.embedding_ - truth).norm() < (km.embed(X, kernel) - truth).norm()
 
 
 def test_errors():
+    with pytest.raises(ValueError, match="write 'loocv', 'bandwidth' or a variance"):
+        BayesianKernelMean(smoothing="median").fit(sample())
     with pytest.raises(ValueError, match="write 'loocv' or a number"):
         BayesianKernelMean(strength="cv").fit(sample())
     with pytest.raises(ValueError, match="pass smoothing=<variance>"):

@@ -201,6 +201,7 @@ def test_a_family_takes_the_bandwidth():
         ({"kernel": Linear(), "noise": "diagonal"}, "exists for Gaussian kernels only"),
         ({"kernel": "rbf"}, "write 'gaussian'"),
         ({"bandwidth": "wide"}, "bandwidth is 'wide'"),
+        ({"bandwidth": [1.0, 2.0], "noise": "diagonal"}, "2 bandwidths, the data have 3 columns"),
         ({"bandwidth": "likelihood"}, "a noise to search"),
     ],
 )
@@ -213,6 +214,20 @@ def test_two_points_are_enough():
     X = np.array([[0.0, 1.0], [1.0, 3.0]])
     for make in (KME, SKMSE, FKMSE, MKME, MMKME, VPMKME):
         assert np.isfinite(make().fit(X).loocv_)
+
+
+@pytest.mark.parametrize("make", [KME, SKMSE, FKMSE, MKME, MMKME, VPMKME])
+@pytest.mark.parametrize("bandwidth", [1e-100, 1e-9, 1e6, 1e12])
+def test_absurd_bandwidths_give_no_nonsense(make, bandwidth):
+    fitted = make(bandwidth=bandwidth).fit(sample())
+    assert -1e-12 < fitted.loocv_ <= 1 + 1 / 29
+    assert (fitted.weights_ >= 0).all()
+    assert (fitted.weights_ <= 1 / 30 + 1e-12).all()
+
+
+def test_squares_must_not_overflow():
+    with pytest.raises(ValueError, match="rescale the columns"):
+        MKME().fit(1e160 * sample())
 
 
 def test_duplicated_rows_and_constant_columns():

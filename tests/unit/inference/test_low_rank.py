@@ -22,6 +22,7 @@ def data(kind, n):
 @pytest.mark.parametrize("kernel", [Gaussian(1.5), Gaussian(1.0) + 0.1 * Linear(), Polynomial(2, 1.0)], ids=repr)
 @pytest.mark.parametrize("kind", ["normal", "heavy tails", "clusters", "duplicates"])
 def test_the_residual_holds_on_all_rows(kind, kernel, monkeypatch):
+    monkeypatch.setattr("kernelmean.inference.low_rank._PROBE", 10**6)
     monkeypatch.setattr("kernelmean.inference.low_rank._SAMPLE", 100)
     monkeypatch.setattr("kernelmean.inference.low_rank._WORST", 50)
     monkeypatch.setattr("kernelmean.inference.low_rank._COLUMNS", 333)
@@ -36,9 +37,23 @@ def test_the_residual_holds_on_all_rows(kind, kernel, monkeypatch):
 
 
 def test_a_rank_beyond_the_limit_gives_none():
-    X = np.random.default_rng(0).standard_normal((300, 20))
-    assert pivoted_cholesky(Gaussian(3.0), X, max_rank=299) is None
-    assert pivoted_cholesky(Gaussian(3.0), X, max_rank=300).rank == 300
+    X = np.random.default_rng(0).standard_normal((200, 20))
+    assert pivoted_cholesky(Gaussian(3.0), X, max_rank=199) is None
+    assert pivoted_cholesky(Gaussian(3.0), X, max_rank=200).rank == 200
+    assert pivoted_cholesky(Gaussian(1.0), np.random.default_rng(0).standard_normal((2000, 1)), max_rank=20) is None
+
+
+def test_a_full_rank_is_noticed_on_few_rows():
+    seen = []
+
+    class Watched(Gaussian):
+        def __call__(self, X, Y):
+            seen.append(max(len(X), len(Y)))
+            return super().__call__(X, Y)
+
+    X = np.random.default_rng(0).standard_normal((3000, 20))
+    assert pivoted_cholesky(Watched(3.0), X, max_rank=3000) is None
+    assert max(seen) < 300
 
 
 def test_a_constant_table_has_rank_one():

@@ -167,7 +167,7 @@ def test_some_kernels_by_factors_and_some_by_tiles_keep_their_places(monkeypatch
     X, Y = table("normal", 120, 1), table("normal", 120, 1, seed=1)
     wide, narrow = Gaussian(2.0), Gaussian(0.01)
     pairs = [(narrow, wide), (wide, wide), (wide, narrow), (wide, wide)]
-    monkeypatch.setattr("kernelmean.inference.schemes.cyclic.worthwhile_rank", lambda shape: 40)
+    monkeypatch.setattr("kernelmean.inference.schemes.cyclic.worthwhile_rank", lambda shape, tiles: 40)
     mixed = hsic_null(X, Y, pairs, scheme="cyclic", n_resamples=199, rng=1)
     tiles = hsic_null(X, Y, pairs, scheme="cyclic-tiles", n_resamples=199, rng=1)
     np.testing.assert_allclose(mixed.values, tiles.values, rtol=0, atol=1e-12)

@@ -18,12 +18,12 @@ SCHEMES: dict[str, Scheme] = {
         Gemm(),
         Gather(),
         LowRank(),
-        Cyclic(),
-        Cyclic("cyclic-tiles", "tiles"),
-        Cyclic("cyclic-low-rank", "factors"),
+        Cyclic("cyclic"),
+        Cyclic("cyclic-tiles", factors="never"),
+        Cyclic("cyclic-low-rank", tiles=False, factors="fitting"),
         Blocks(),
         Xor(),
     )
 }
 
-__all__ = ["SCHEMES", "Scheme", "count_all"]
+__all__ = ["SCHEMES", "Cyclic", "Scheme", "count_all"]

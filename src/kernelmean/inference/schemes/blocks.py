@@ -15,7 +15,7 @@ import numpy as np
 from ..._array import Array, IntArray, slices
 from ..permutations import RandomPermutations
 from ..problem import Problem
-from ..sizes import Resources, Shape
+from ..sizes import Resources, Shape, point_bytes
 from ..statistics import Sums
 from .base import Scheme, in_order, upper_tiles
 
@@ -106,11 +106,8 @@ class Blocks(Scheme):
         """Count the prepared points, the bin sums, the labels of the bins and the tiles."""
         assert shape.first is not None
         bins = shape.n / bin_size(shape.first, shape.n - shape.first) + 2
-        points = shape.n * (2 * shape.dim + 8)
-        return (
-            8.0 * shape.kernels[0] * (points + 3 * bins**2 + 4 * resources.n_jobs * _TILE**2)
-            + 24.0 * bins * shape.n_resamples
-        )
+        grams = 3 * bins**2 + 4 * resources.n_jobs * _TILE**2
+        return point_bytes(shape, shape.kernels[0]) + 8.0 * (shape.kernels[0] * grams + 3 * bins * shape.n_resamples)
 
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse independence, and samples so unequal that the bins would be too many."""

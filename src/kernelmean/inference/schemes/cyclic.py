@@ -9,7 +9,7 @@ import numpy as np
 from ..factored import Factored, LowRankError, factor_bytes, fitting_rank, split
 from ..problem import Problem
 from ..rotations import Rotations, block_length
-from ..sizes import Resources, Shape
+from ..sizes import Resources, Shape, point_bytes
 from ..statistics import Sums
 from .base import Scheme
 from .cyclic_factors import factor_sums
@@ -19,6 +19,8 @@ from .cyclic_tiles import tile_sums
 _TILE_NS = 7.0  # per entry of the two Gram matrices, evaluated and transformed
 _ROW_NS, _ROW_RANK_NS = 12.0, 0.03  # per entry of a factor, and that times its rank
 _ENTRY_NS, _BLOCK_NS = 5.0, 0.1  # per entry of A Cᵀ and rotation, or and row of the sample
+_BIN_NS = 1.5  # per entry of the Gram matrix of "blocks"
+_SEARCH_NS = 2e6  # to find the pivots of one kernel
 
 
 @final
@@ -27,9 +29,10 @@ class Cyclic(Scheme):
 
     summary = "rotations of shuffled blocks of rows"
 
-    def __init__(self, name: str = "cyclic", evaluation: Literal["auto", "tiles", "factors"] = "auto") -> None:
-        self.name = name
-        self.evaluation = evaluation
+    def __init__(
+        self, name: str, *, tiles: bool = True, factors: Literal["never", "worthwhile", "fitting"] = "worthwhile"
+    ) -> None:
+        self.name, self.tiles, self.factors = name, tiles, factors
 
     def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Draw the group and its cosets, and evaluate both kinds of pairs."""
@@ -46,24 +49,28 @@ class Cyclic(Scheme):
     ) -> tuple[Factored | None, list[int], list[int]]:
         rank = self._rank(problem.shape(n_resamples), resources)
         found, low, others = split(problem, rank) if rank else (None, [], list(range(len(problem.pairs))))
-        if others and self.evaluation == "factors":
+        if others and not self.tiles:
             raise LowRankError(problem.n, rank)
         return found, low, others
 
     def _rank(self, shape: Shape, resources: Resources) -> int:
         """Return the highest rank that factors may have; 0 for tiles only."""
-        if self.evaluation == "tiles":
+        if self.factors == "never":
             return 0
-        fitting = fitting_rank(shape, resources.memory)
-        return fitting if self.evaluation == "factors" else min(fitting, worthwhile_rank(shape))
+        fitting = fitting_rank(shape, resources.memory - self._without_factors(shape, resources))
+        return fitting if self.factors == "fitting" else min(fitting, worthwhile_rank(shape, tiles=self.tiles))
 
     def memory(self, shape: Shape, resources: Resources) -> float:
-        """Count the tiles of every thread, prepared points, and factors of the highest rank that they may have."""
+        """Count points, tiles, and factors of the highest rank that they may have."""
+        return self._without_factors(shape, resources) + factor_bytes(shape, self._rank(shape, resources))
+
+    def _without_factors(self, shape: Shape, resources: Resources) -> float:
+        """Count the prepared points of every coset, and the tiles of every thread."""
         length, cosets = _group(shape)
-        grams = shape.kernels[0] + shape.kernels[1] * cosets
-        tiles = 0.0 if self.evaluation == "factors" else 8.0 * grams * resources.n_jobs * 2.0 * length**2
-        points = 8.0 * (grams * shape.n * (2 * shape.dim + 3) + shape.n * cosets)
-        return points + tiles + factor_bytes(shape, self._rank(shape, resources))
+        right = shape.kernels[1] * cosets
+        tiles = 16.0 * (shape.kernels[0] + right) * resources.n_jobs * length**2 if self.tiles else 0.0
+        prepared = shape.kernels[0] + (right if shape.first is None else 0)
+        return point_bytes(shape, prepared) + 16.0 * shape.n * cosets + tiles
 
 
 def _group(shape: Shape) -> tuple[int, int]:
@@ -72,12 +79,12 @@ def _group(shape: Shape) -> tuple[int, int]:
     return length, -(-(shape.n_resamples + 1) // length)
 
 
-def worthwhile_rank(shape: Shape) -> int:
-    """Return the highest rank at which factors cost less time than tiles; 0 for never."""
+def worthwhile_rank(shape: Shape, *, tiles: bool) -> int:
+    """Return the highest rank at which factors cost less than tiles, or than the bins of "blocks"; 0 for never."""
     n, (length, cosets) = shape.n, _group(shape)
     ranks = np.arange(8, max(9, min(n, 20_000)))
     other = 1 if shape.first is not None else ranks
     rows = n * (ranks + (other > 1) * other) * (_ROW_NS + _ROW_RANK_NS * ranks)
     entries = ranks * other * cosets * (_ENTRY_NS * length + _BLOCK_NS * n)
-    tiles = _TILE_NS * n**2 * (1 + cosets) / 2
-    return int(max(ranks[rows + entries < tiles], default=0))
+    instead = n**2 * (_TILE_NS * (1 + cosets) / 2 if tiles else _BIN_NS)
+    return int(max(ranks[rows + entries + _SEARCH_NS < instead], default=0))

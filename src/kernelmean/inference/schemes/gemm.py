@@ -9,7 +9,7 @@ import numpy as np
 from ..._array import Array, IntArray, slices
 from ..permutations import Relabelings
 from ..problem import Problem
-from ..sizes import MIB, Resources, Shape
+from ..sizes import MIB, Resources, Shape, point_bytes
 from ..statistics import Sums
 from .base import Scheme, in_order, upper_tiles
 
@@ -32,7 +32,9 @@ class Gemm(Scheme):
         """Count a batch of labels (as integers and numbers) and one tile with its product per thread."""
         batch = _batch(shape.n, shape.n_resamples + 1)
         tile = min(_TILE, shape.n)
-        return 8.0 * (2 * shape.n * batch + resources.n_jobs * tile * (3 * tile + 2 * batch) * shape.kernels[0])
+        return point_bytes(shape, shape.kernels[0]) + 8.0 * (
+            2 * shape.n * batch + resources.n_jobs * tile * (3 * tile + 2 * batch) * shape.kernels[0]
+        )
 
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse independence, where nothing is a matrix product."""

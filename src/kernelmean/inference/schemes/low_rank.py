@@ -26,7 +26,7 @@ class LowRank(Scheme):
 
     def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Evaluate random permutations."""
-        rank = fitting_rank(problem.shape(n_resamples), resources.memory)
+        rank = fitting_rank(problem.shape(n_resamples), 0.8 * resources.memory)
         factored, _, others = split(problem, rank)
         if factored is None or others:
             raise LowRankError(problem.n, rank)
@@ -35,7 +35,7 @@ class LowRank(Scheme):
     def memory(self, shape: Shape, resources: Resources) -> float:
         """Count factors of the highest rank that they may have, and a batch per thread."""
         batches = 3.0 * resources.n_jobs * _batch_bytes(resources)
-        return factor_bytes(shape, fitting_rank(shape, resources.memory)) + batches
+        return factor_bytes(shape, fitting_rank(shape, 0.8 * resources.memory)) + batches
 
 
 def _batch_bytes(resources: Resources) -> float:

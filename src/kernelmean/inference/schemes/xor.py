@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._array import Array
 from ..problem import Problem, Side, Tiles
-from ..sizes import Resources, Shape
+from ..sizes import Resources, Shape, point_bytes
 from ..statistics import Sums
 from ..translations import Translations, translation_order, walsh
 from .base import Scheme, in_order, upper_tiles
@@ -50,7 +50,7 @@ class Xor(Scheme):
         order = translation_order(shape.n, shape.n_resamples + 1)
         cosets = -(-(shape.n_resamples + 1) // order)
         grams = shape.kernels[0] + shape.kernels[1] * cosets
-        return 8.0 * grams * (3.0 * resources.n_jobs * order**2 + 2.0 * shape.n * (shape.dim + 3))
+        return point_bytes(shape, grams) + 24.0 * grams * resources.n_jobs * order**2
 
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse where numba is missing."""

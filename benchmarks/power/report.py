@@ -1,0 +1,188 @@
+"""Tables and figures of the power study, from results/trials.jsonl.
+
+``python benchmarks/power/report.py`` writes docs/power.md, and with matplotlib the figures docs/figures/power_*.svg.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from cases import CASES
+from peers import PEERS
+from run import LEVELS, RESULTS
+
+DOCS = Path(__file__).parents[2] / "docs"
+KINDS = {"two samples": ("adaptive MMD", "MMD kme"), "independence": ("adaptive HSIC", "HSIC kme")}
+LEAST = 50
+"""Fewer trials than this are not shown."""
+
+
+class Study:
+    """Rejections at 0.05 by case and method."""
+
+    def __init__(self, rows: list[dict]) -> None:
+        self.decisions: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
+        self.counts: dict[tuple[str, str], np.ndarray] = defaultdict(lambda: np.zeros(len(LEVELS), dtype=int))
+        self.resamples = sorted({row["resamples"] for row in rows})
+        for row in rows:
+            if "trials" not in row:
+                continue
+            key = row["case"], row["method"]
+            self.decisions[key][row["first"]] = f"{int(row['decisions'], 16):0{row['trials']}b}"
+            self.counts[key] += [row["rejections"][str(level)] for level in LEVELS]
+
+    def bits(self, case: str, method: str) -> np.ndarray:
+        """Return one 0 or 1 a trial, in the order of the trials."""
+        parts = self.decisions.get((case, method), {})
+        return np.array([int(bit) for first in sorted(parts) for bit in parts[first]])
+
+    def power(self, case: str, method: str) -> float:
+        bits = self.bits(case, method)
+        return float(bits.mean()) if len(bits) >= LEAST else np.nan
+
+    def deviation(self, case: str, method: str) -> float:
+        bits = self.bits(case, method)
+        return float(np.sqrt(bits.mean() * (1 - bits.mean()) / len(bits)))
+
+    def gap(self, case: str, method: str, other: str) -> tuple[float, float]:
+        """Return the difference of two powers on the trials that both have seen, and its standard error."""
+        one, two = self.bits(case, method), self.bits(case, other)
+        both = min(len(one), len(two))
+        difference = one[:both] - two[:both]
+        return float(difference.mean()), float(difference.std() / np.sqrt(both))
+
+    def methods(self, kind: str) -> list[str]:
+        names = {method for case, method in self.decisions if CASES[case].kind == kind}
+        present = [name for name in names if any(len(self.bits(case.name, name)) >= LEAST for case in of(kind))]
+        return sorted(present, key=lambda name: (not name.startswith(KINDS[kind][0]), name in PEERS, name))
+
+
+def of(kind: str, *, null: bool = False) -> list:
+    return [case for case in CASES.values() if case.kind == kind and case.null == null]
+
+
+def cell(value: float, best: float) -> str:
+    if np.isnan(value):
+        return ""
+    text = f"{value:.2f}".removeprefix("0") if value < 1 else "1"
+    return f"**{text}**" if value >= best - 0.005 else text
+
+
+def power_table(study: Study, kind: str) -> list[str]:
+    methods = study.methods(kind)
+    lines = [f"| case | {' | '.join(methods)} |", "|---|" + "---|" * len(methods)]
+    for case in of(kind):
+        row = [study.power(case.name, method) for method in methods]
+        mark = " ◦" if case.held_out else ""
+        lines.append(f"| {case.name}{mark} | " + " | ".join(cell(value, np.nanmax(row)) for value in row) + " |")
+    for title, chosen in (("mean", of(kind)), ("mean ◦", [case for case in of(kind) if case.held_out])):
+        means = [np.mean([study.power(case.name, method) for case in chosen]) for method in methods]
+        lines.append(f"| {title} | " + " | ".join(cell(value, np.nanmax(means)) for value in means) + " |")
+    return lines
+
+
+def fixed(study: Study, kind: str) -> list[str]:
+    """Return the methods that choose nothing from the data but a bandwidth."""
+    adaptive = (KINDS[kind][0], "goodpoints ACTT", "hyppo MGC")
+    return [method for method in study.methods(kind) if not method.startswith(adaptive)]
+
+
+def verdict_table(study: Study, kind: str) -> list[str]:
+    ours, plain = KINDS[kind]
+    lines = ["| case | adaptive | best fixed method | difference | to the plain test |", "|---|---|---|---|---|"]
+    for case in of(kind):
+        best = max(fixed(study, kind), key=lambda method: np.nan_to_num(study.power(case.name, method), nan=-1.0))
+        (gap, error), (plain_gap, plain_error) = (study.gap(case.name, ours, other) for other in (best, plain))
+        mine = f"{study.power(case.name, ours):.3f} ± {study.deviation(case.name, ours):.3f}"
+        theirs = f"{best} {study.power(case.name, best):.3f}"
+        flag = " ✗" if gap < -0.03 else ""
+        lines.append(
+            f"| {case.name} | {mine} | {theirs} | {gap:+.3f} ± {error:.3f}{flag} | {plain_gap:+.3f} ± {plain_error:.3f}"
+            f"{' ✗' if plain_gap < -2 * plain_error - 1e-12 else ''} |"
+        )
+    return lines
+
+
+def level_table(study: Study, kind: str) -> list[str]:
+    methods, cases = study.methods(kind), of(kind, null=True)
+    heads = [f"{case.name}, {level}" for case in cases for level in LEVELS]
+    lines = [f"| method | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
+    for method in methods:
+        row = []
+        for case in cases:
+            trials = len(study.bits(case.name, method))
+            rates = study.counts[case.name, method] / trials if trials else np.full(len(LEVELS), np.nan)
+            row += ["" if np.isnan(rate) else f"{rate:.3f}" for rate in rates]
+        lines.append(f"| {method} | " + " | ".join(row) + " |")
+    return lines
+
+
+def figure(study: Study, kind: str, path: Path) -> None:
+    """Draw one dot per method and case."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    mpl.rcParams["svg.hashsalt"] = "kernelmean"
+    from matplotlib import pyplot
+
+    ours, plain = KINDS[kind]
+    cases = sorted(of(kind), key=lambda case: study.power(case.name, ours) - study.power(case.name, plain))
+    shown = [method for method in study.methods(kind) if not method.startswith(f"{ours},")]
+    axes = pyplot.figure(figsize=(8, 0.26 * len(cases) + 1.2), layout="constrained").gca()
+    for method in shown:
+        style = {"marker": "D", "s": 46, "color": "black", "zorder": 3} if method == ours else {"marker": "o", "s": 18}
+        axes.scatter([study.power(case.name, method) for case in cases], range(len(cases)), label=method, **style)
+    axes.set_yticks(range(len(cases)), [case.name for case in cases], fontsize=8)
+    axes.set(xlabel="power at level 0.05", xlim=(0, 1.02))
+    axes.grid(axis="y", linewidth=0.3)
+    axes.figure.legend(loc="outside upper center", ncols=4, fontsize=8)
+    pyplot.savefig(path, metadata={"Date": None})
+    pyplot.close()
+
+
+def section(study: Study, kind: str) -> list[str]:
+    sizes = sorted({len(study.bits(case.name, method)) for case in of(kind) for method in study.methods(kind)} - {0})
+    return [
+        f"## {kind.capitalize()}",
+        "",
+        f"![Power]({'figures/power_' + kind.replace(' ', '_') + '.svg'})",
+        "",
+        f"Power at level 0.05, {sizes[0]} to {sizes[-1]} trials, {study.resamples[-1]} rearrangements; the best of a "
+        "row in bold. ◦ marks cases that took no part in the design of the adaptive test.",
+        "",
+        *power_table(study, kind),
+        "",
+        "The adaptive test against the best method that adapts nothing but a bandwidth, and against the plain test "
+        "with the median bandwidth; paired standard errors. ✗ marks more than 0.03 below the former, or more than two "
+        "standard errors below the latter.",
+        "",
+        *verdict_table(study, kind),
+        "",
+        "Rejections where the null hypothesis holds:",
+        "",
+        *level_table(study, kind),
+        "",
+        *[f"- {case.name}: {case.text}." for case in of(kind) + of(kind, null=True)],
+        "",
+    ]
+
+
+def main() -> None:
+    study = Study([json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()])
+    head = ["# Power study", "", "Written by `benchmarks/power/report.py` from what `benchmarks/power/run.py` found.", ""]
+    kinds = [kind for kind in KINDS if study.methods(kind)]
+    text = "\n".join(head + [line for kind in kinds for line in section(study, kind)])
+    (DOCS / "power.md").write_text(text.rstrip() + "\n", encoding="utf-8")
+    try:
+        (DOCS / "figures").mkdir(exist_ok=True)
+        for kind in kinds:
+            figure(study, kind, DOCS / "figures" / f"power_{kind.replace(' ', '_')}.svg")
+    except ImportError:
+        print("matplotlib is not installed: no figures")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""What other libraries get wrong, one test each: the engine must not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from kernelmean.inference import hsic_test, mmd_test
+from kernelmean.kernels import Gaussian
+
+
+def normal(n, dim=2, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, dim))
+
+
+def share_rejected(pvalues, level):
+    return int((np.array(pvalues) <= level + 1e-12).sum())
+
+
+@pytest.mark.parametrize("scheme", ["gemm", "low-rank", "cyclic", "blocks"])
+def test_unequal_sizes_are_weighted_by_their_own_sizes(brute, scheme):
+    small, large = normal(64), 1.25 * normal(192, seed=1)
+    kernel, pooled = Gaussian(2.0), np.vstack([small, large])
+    definition = brute.mmd(kernel(pooled, pooled), np.repeat([1, 0], [64, 192]), "u")
+    results = [mmd_test(*pair, kernel=kernel, scheme=scheme, rng=0) for pair in ((small, large), (large, small))]
+    for result in results:
+        assert result.statistic == pytest.approx(definition, rel=1e-9)
+    assert results[0].pvalue == results[1].pvalue
+
+
+@pytest.mark.parametrize("scheme", ["gemm", "cyclic", "blocks"])
+def test_power_does_not_depend_on_which_sample_is_larger(scheme):
+    sizes = [(64, 192), (192, 64)]
+    pvalues = [
+        [
+            mmd_test(
+                normal(n, seed=2 * s), 1.6 * normal(m, seed=2 * s + 1), scheme=scheme, n_resamples=99, rng=s
+            ).pvalue
+            for s in range(40)
+        ]
+        for n, m in sizes
+    ]
+    powers = [share_rejected(own, 0.05) for own in pvalues]
+    assert min(powers) >= 24
+    assert abs(powers[0] - powers[1]) <= 12
+
+
+def test_the_bandwidth_of_y_comes_from_y():
+    X = normal(80, 1)
+    Y = X**2 + 0.3 * normal(80, 1, seed=1)
+    plain, scaled, swapped = hsic_test(X, Y, rng=0), hsic_test(X, 1000 * Y, rng=0), hsic_test(1000 * Y, X, rng=0)
+    assert plain.pvalue == scaled.pvalue < 0.01
+    assert swapped.pvalue < 0.01
+    assert scaled.kernel[1].bandwidth == pytest.approx(1000 * plain.kernel[1].bandwidth, rel=1e-12)
+    assert scaled.kernel[0] == plain.kernel[0]
+
+
+def test_the_seed_is_honored_and_calls_leave_no_trace():
+    X, Y = normal(50), normal(60, seed=1)
+    first = [mmd_test(X, Y, rng=7).pvalue, hsic_test(X, Y[:50], rng=7).pvalue]
+    for _ in range(3):
+        assert [mmd_test(X, Y, rng=7).pvalue, hsic_test(X, Y[:50], rng=7).pvalue] == first
+    assert len({mmd_test(X, Y, rng=seed).pvalue for seed in range(8)}) > 1
+
+
+def test_the_p_value_is_that_of_permutations_at_every_size():
+    pvalues = [
+        mmd_test(normal(30, seed=2 * s), normal(30, seed=2 * s + 1), n_resamples=39, rng=s).pvalue for s in range(400)
+    ]
+    for level in (0.05, 0.1, 0.2, 0.5):  # an approximation that holds at .05 only fails at .2
+        low, high = binom.ppf([0.0005, 0.9995], 400, level)
+        assert low <= share_rejected(pvalues, level) <= high
+    assert set(np.round(np.array(pvalues) * 40, 9)) <= set(range(1, 41))
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5, 2.0, 10.0])
+def test_the_statistic_is_the_squared_discrepancy_itself(brute, shift):
+    X, Y = normal(30), normal(40, seed=1) + shift
+    result = mmd_test(X, Y, statistic="v", rng=0)
+    pooled = np.vstack([X, Y])
+    assert result.statistic == pytest.approx(
+        brute.mmd(result.kernel(pooled, pooled), np.repeat([1, 0], [30, 40]), "v"), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("test", [mmd_test, hsic_test])
+@pytest.mark.parametrize("n", [10, 20])
+def test_ties_count_against_the_observed_value(test, n):
+    rng = np.random.default_rng(n)
+    pvalues = [
+        test(*rng.integers(0, 2, (2, n, 1)).astype(float), bandwidth=1.0, n_resamples=59, rng=s).pvalue
+        for s in range(400)
+    ]
+    for level in (0.05, 0.1):
+        assert share_rejected(pvalues, level) <= binom.ppf(0.9995, 400, level)
+
+
+def test_units_are_those_of_the_data_the_bandwidth_saw():
+    X = normal(60, 1)
+    Y = 0.4 * X + normal(60, 1, seed=1)
+    assert len({hsic_test(c * X, c * Y, rng=0).pvalue for c in (1e-3, 1.0, 1e4)}) == 1
+    assert len({mmd_test(c * X, c * Y, rng=0).pvalue for c in (1e-3, 1.0, 1e4)}) == 1
+
+
+def test_the_null_is_resampled_from_the_pooled_sample_and_the_right_tail_counts():
+    X, Y = normal(100, 1), normal(100, 1, seed=1)
+    assert mmd_test(X, Y, rng=0).pvalue > 0.05
+    far = mmd_test(X, Y + 3.0, rng=0)
+    assert far.pvalue == 1 / 1000
+    assert far.null_distribution.max() < far.statistic
+    pooled_null = mmd_test(Y + 3.0, X, rng=1).null_distribution  # neither sample alone has such a spread
+    assert np.quantile(pooled_null, 0.95) == pytest.approx(np.quantile(far.null_distribution, 0.95), rel=0.3)
+    assert mmd_test(np.arange(20.0)[:, None] * 2, np.arange(20.0)[:, None] * 2 + 1, rng=0).pvalue > 0.9
+
+
+@pytest.mark.parametrize("scheme", ["exact", "gemm", "low-rank", "cyclic", "blocks"])
+def test_no_p_value_is_zero_and_the_observed_arrangement_counts(scheme):
+    n = 6 if scheme == "exact" else 70
+    X = normal(n)
+    result = mmd_test(X, X + 50.0, scheme=scheme, n_resamples=99, rng=0)
+    assert result.pvalue == pytest.approx((2 if scheme == "exact" else 1) / (result.n_resamples + 1))
+    assert result.pvalue > 0
+    if scheme != "exact":
+        assert hsic_test(X, X, scheme="cyclic", n_resamples=99, rng=0).pvalue <= 0.01
