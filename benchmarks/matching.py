@@ -101,7 +101,7 @@ def weights_only(rounds: int) -> None:
 def joint(kind: str, rounds: int) -> None:
     """Time one start of a joint fit, and the objective by autograd."""
     X = heavy_tails(500, 30)
-    options = {"update": "all", "covariance_type": kind, "variance_floor": FLOOR, "pooling": 1.0, "max_iter": 2000}
+    options = {"update": "all", "covariance_type": kind, "variance_floor": FLOOR, "pooling": 1.0, "max_iter": 1000}
     recipe, _ = make_recipe(10, prototypes=None, estimator="mkme", tol=1e-10, kmeans_n_init=1, **options)
     sample = Sample.of(X)
     mu = recipe.target(sample, Gaussian(0.5 * float(median_bandwidth(X))))
@@ -114,8 +114,8 @@ def joint(kind: str, rounds: int) -> None:
         value = objective(mixture)
         return value.value, layout.pull(x, mixture, value)
 
-    descent = descend(objective, layout, start, 2000, 1e-10)
-    fit = fastest(lambda: descend(objective, layout, start, 2000, 1e-10), rounds)
+    descent = descend(objective, layout, start, 1000, 1e-10)
+    fit = fastest(lambda: descend(objective, layout, start, 1000, 1e-10), rounds)
     once = fastest(lambda: own(vector), 100 * rounds)
     steps = len(descent.objective) - 1
     print(f"joint, n=500 d=30 K=10, {kind}: one start {fit:.3f} s, {steps} steps; one evaluation {1e3 * once:.3f} ms")

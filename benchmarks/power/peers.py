@@ -21,14 +21,14 @@ def median_distance(pooled):
     return float(np.median(gaps) or gaps[gaps > 0].min())
 
 
-def hyppo_mmd(x, y, b, seed):
+def hyppo_mmd(x, y, b, _seed):
     from hyppo.ksample import MMD
 
     # a new object every time, and no chi-square approximation: its second use and its default are not the test
     return MMD().test(x, y, reps=b, auto=False)[1]
 
 
-def hyppo_hsic(x, y, b, seed):
+def hyppo_hsic(x, y, b, _seed):
     from hyppo.independence import Hsic
 
     return Hsic().test(x, y, reps=b, auto=False)[1]
@@ -71,7 +71,7 @@ def ctt(x, y, b, seed):
     return decision(test(x, y, 0, B=b, s=_BINS, lam=lam, null_seed=seed, statistic_seed=seed).rejects, seed)
 
 
-def actt(x, y, b, seed):
+def actt(x, y, _b, seed):
     from goodpoints.ctt import actt as test
 
     lam = 2**0.5 * median_distance(np.vstack([x, y])) * 2.0 ** np.arange(-4, 3)
@@ -85,7 +85,7 @@ def decision(probability, seed):
     return float(np.random.default_rng(seed).random() >= np.max(probability))
 
 
-def kci(x, y, b, seed):
+def kci(x, y, _b, _seed):
     from causallearn.utils.KCI.KCI import KCI_UInd
 
     return float(KCI_UInd().compute_pvalue(x, y)[0])

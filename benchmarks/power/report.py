@@ -172,7 +172,12 @@ def section(study: Study, kind: str) -> list[str]:
 
 def main() -> None:
     study = Study([json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()])
-    head = ["# Power study", "", "Written by `benchmarks/power/report.py` from what `benchmarks/power/run.py` found.", ""]
+    head = [
+        "# Power study",
+        "",
+        "Written by `benchmarks/power/report.py` from what `benchmarks/power/run.py` found.",
+        "",
+    ]
     kinds = [kind for kind in KINDS if study.methods(kind)]
     text = "\n".join(head + [line for kind in kinds for line in section(study, kind)])
     (DOCS / "power.md").write_text(text.rstrip() + "\n", encoding="utf-8")

@@ -22,10 +22,10 @@ from pathlib import Path
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-import numpy as np
-import peers
-from cases import CASES, Case
-from ours import OURS, offered
+import numpy as np  # noqa: E402 (after the numbers of threads)
+import peers  # noqa: E402 (after the numbers of threads)
+from cases import CASES, Case  # noqa: E402 (after the numbers of threads)
+from ours import OURS, offered  # noqa: E402 (after the numbers of threads)
 
 RESULTS = Path(__file__).parent / "results" / "trials.jsonl"
 LEVELS = (0.01, 0.05, 0.1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -139,12 +139,13 @@ def _generic(X: Array, kernel: Kernel, options: Options) -> Fitted:
         noise = options.noise or Dirac()
         found = means(kernel, X, noise, alpha)
     scale = found.best_scale(options.scale)
-    loocv = means(kernel, X, noise, diagonal_share(len(X), "loocv")) if options.criterion == "risk" else found
+    by_risk, score = options.criterion == "risk", found.score(scale)
+    loocv = means(kernel, X, noise, diagonal_share(len(X), "loocv")) if by_risk else found
     return Fitted(
         points=X,
         weights=np.full(len(X), scale / len(X)),
         noise=noise,
-        score=found.score(scale),
+        score=replace(score, constant=0.0) if by_risk else score,
         loocv=loocv.score(scale).value,
         strength=_strength(scale, options),
     )

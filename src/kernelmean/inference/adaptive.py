@@ -26,7 +26,7 @@ from .result import TestResult
 from .views import VIEWS
 
 Item = TypeVar("Item")
-_MOST_AT_ONCE = 8
+_MOST_AT_ONCE = 64
 _ROUNDING = 1e-10
 
 
@@ -109,7 +109,7 @@ def in_parts(
     scheme: str,
     rng: np.random.Generator,
 ) -> Null:
-    """Evaluate a few kernels at a time, as many as memory allows, all under the same relabelings.
+    """Evaluate all kernels, as many at a time as memory allows, all under the same relabelings.
 
     Every part starts from the same state of the generator and takes the scheme that the first part took.
     """

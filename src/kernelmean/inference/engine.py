@@ -62,7 +62,30 @@ def permutation_null(
     n_jobs: int | None = None,
     memory: float | None = None,
 ) -> Null:
-    """Return the statistics of all pairs of kernels under one set of relabelings."""
+    """Return the statistics of all pairs of kernels under one set of relabelings.
+
+    Parameters
+    ----------
+    problem : Problem
+        Two sides, the pairs of their Gram matrices, and the statistic.
+    n_resamples : int
+        How many relabelings besides the observed one, at least; all there are when these are not more.
+    scheme : str
+        "auto" or a name of ``SCHEMES``; one that is named is taken even where all relabelings could be enumerated.
+    rng : int, Generator, or None
+        The seed; equal seeds, sizes and schemes give equal relabelings, whatever the kernels and the threads.
+    n_jobs : int, optional
+        Threads; None is one, -1 all cores.
+    memory : float, optional
+        The limit in bytes, 1 GiB by default.
+
+    Raises
+    ------
+    ValueError
+        When an option is bad, the scheme does not fit, or (``LowRankError``) a factor does not.
+    MemoryError
+        When the scheme needs more than ``memory``.
+    """
     if n_resamples < 1 or n_resamples != int(n_resamples):
         raise ValueError(f"n_resamples is {n_resamples!r}; a whole number from 1 is needed, such as 999")
     shape, resources = problem.shape(int(n_resamples)), _resources(n_jobs, memory)

@@ -11,7 +11,7 @@ import numpy as np
 from .._array import Array, IntArray
 from ..estimators.options import KernelLike, make_kernel
 from ..kernels import Kernel
-from ..kernels.bandwidth import Bandwidth, median_bandwidth
+from ..kernels.bandwidth import median_bandwidth
 from ..noise import Dirac, Noise
 
 MEDIAN_ROWS = 1000
@@ -67,17 +67,11 @@ def _is_median(bandwidth: Any) -> bool:
 
 
 def _median(points: Array, squared: bool, rows: IntArray, name: str) -> tuple[float, tuple[str, ...]]:
-    """Return the median heuristic in the units of the points, computed at a power of two where nothing overflows."""
-    some = points[rows]
+    """Return the median heuristic, and how it was found; any number where the points are constant."""
     if (points == points[0]).all():
         return 1.0, (f"{name} is constant: every bandwidth gives the same Gram matrix",)
-    exponent = int(np.frexp(np.abs(some).max())[1])
-    bandwidth = median_bandwidth(np.ldexp(some, -exponent), squared=squared)
-    # unsquared, θ² is a distance: θ goes with the square root of the unit
-    theta = np.ldexp(float(bandwidth), exponent) if squared else float(bandwidth) * 2.0 ** (exponent / 2)
-    return float(theta), _notes(bandwidth, len(points), len(rows), name)
-
-
-def _notes(bandwidth: Bandwidth, n: int, used: int, name: str) -> tuple[str, ...]:
-    rows = "" if used == n else f", over {used} of {n} rows"
-    return (f"bandwidth of {name}: {bandwidth.rule}{rows}",)
+    some, words = points[rows], "" if len(rows) == len(points) else f", over {len(rows)} of {len(points)} rows"
+    if (some == some[0]).all():
+        some, words = np.unique(points, axis=0)[:MEDIAN_ROWS], ", over distinct rows"
+    bandwidth = median_bandwidth(some, squared=squared)
+    return float(bandwidth), (f"bandwidth of {name}: {bandwidth.rule}{words}",)

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._array import Array
 from .members import MemberOutcome
+from .schemes import SCHEMES
 
 _QUANTILES = (0.5, 0.9, 0.95, 0.99)
 _STRONGEST = 5
@@ -92,7 +93,7 @@ class TestResult:
             f"  {self.statistic_name}: {self.statistic:.6g}"
             + ("" if quantile is None else f" (95 % of the null: below {quantile:.6g})"),
             f"  p-value: {self.pvalue:.4g}, from {self.n_resamples} rearrangements and the observed one",
-            f"  scheme: {self.scheme}",
+            f"  scheme: {self.scheme}{_described(self.scheme)}",
             *self._kernel_lines(),
             f"  rows: {' and '.join(f'{size:,}' for size in self.sizes)}; memory: about {self.memory / 2**20:.3g} MiB",
         ]
@@ -123,3 +124,8 @@ class TestResult:
         if null_distribution:
             content["null_distribution"] = self.null_distribution.tolist()
         return json.dumps(content)
+
+
+def _described(scheme: str) -> str:
+    """Return what a scheme does, in brackets."""
+    return f" ({SCHEMES[scheme].summary})" if scheme in SCHEMES else ""

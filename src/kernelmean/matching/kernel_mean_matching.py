@@ -142,7 +142,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         early_stopping: bool = True,
         validation_fraction: float = 0.2,
         n_iter_no_change: int = 50,
-        max_iter: int = 2000,
+        max_iter: int = 1000,
         tol: float = 1e-10,
         n_init: int = 1,
         kmeans_n_init: int = 10,

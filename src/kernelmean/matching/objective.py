@@ -11,6 +11,7 @@ from ..embedding import Embedding, Part, embed
 from ..kernels.axes import check_axes
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian, QuadraticGaussian
+from ..noise.base import Additive, Noise
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal
 from .gaussians import Bumps, overlaps
@@ -84,14 +85,15 @@ class Objective:
 def weights_problem(target: Embedding, mixture: Mixture) -> tuple[Array, Array]:
     """Return the inner products of the components with each other (K, K) and with the target (K,).
 
-    A Gaussian kernel takes the fast path; other kernels need a closed form under Gaussian noise.
+    A Gaussian kernel with Gaussian or no noise takes the fast path; others need closed forms under Gaussian noise.
 
     Raises
     ------
     TypeError
         When the kernel or the target's noise has no closed form under Gaussian noise.
     """
-    if isinstance(target.kernel, (Gaussian, QuadraticGaussian)):
+    simple = all(isinstance(part.noise, (Normal, Dirac)) for part in target.parts)
+    if simple and isinstance(target.kernel, (Gaussian, QuadraticGaussian)):
         value = Objective(target)(mixture)
         return value.gram, value.linear
     noises = [Normal.diagonal(S) if S.ndim == 1 else Normal(S) for S in mixture.covariances]
@@ -101,14 +103,24 @@ def weights_problem(target: Embedding, mixture: Mixture) -> tuple[Array, Array]:
 
 
 def mean_covariance(mu: Embedding) -> Array:
-    """Return the covariance of the noise, averaged over the positive weights: (d,), or (d, d) if one is full."""
+    """Return the covariance of additive noise, averaged over the positive weights: (d,), or (d, d) if one is full."""
     dim = mu.points.shape[1]
-    groups = [group for part in mu.parts for group in _shared_covariances(part, dim)]
-    shares = [float(np.maximum(beta, 0.0).sum()) for _, beta, _ in groups]
-    noises = [noise for _, _, noise in groups]
-    if any(noise.ndim == 2 for noise in noises):
-        noises = [_matrix(noise) for noise in noises]
-    return np.asarray(sum(s * noise for s, noise in zip(shares, noises, strict=True)) / sum(shares))
+    shares = [np.maximum(part.weights, 0.0) for part in mu.parts]
+    noises = [_noise_covariance(part.noise, dim) for part in mu.parts]
+    sums = [
+        share.sum() * C if part.noise.per_point is None else np.tensordot(share, C, axes=1)
+        for part, share, C in zip(mu.parts, shares, noises, strict=True)
+    ]
+    if any(C.ndim == 2 for C in sums):
+        sums = [_matrix(C) for C in sums]
+    return np.asarray(sum(sums) / np.concatenate(shares).sum())
+
+
+def _noise_covariance(noise: Noise, dim: int) -> Array:
+    """Return the covariance of a noise, per point if it is; nothing for a noise that is not additive."""
+    if isinstance(noise, Normal) and noise.form == "full":
+        return noise.matrices(dim)
+    return noise.moments(2, dim)[2] if isinstance(noise, Additive) else np.zeros(dim)
 
 
 def kernel_covariance(kernel: Kernel, dim: int) -> Array:

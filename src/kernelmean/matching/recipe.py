@@ -102,10 +102,13 @@ class Recipe:
         """
         if _is_plain(self.estimator):
             return embed(sample.points, kernel, weights=sample.weights)
-        mu: Embedding = clone(self.estimator).set_params(kernel=kernel).fit(sample.points).embedding_
-        part = mu.parts[0]
+        mu: Embedding = _with_kernel(self.estimator, kernel).fit(sample.points).embedding_
         factors = len(sample.weights) * sample.weights
-        return replace(mu, parts=(replace(part, weights=factors * part.weights),))
+        if np.ptp(factors) == 0.0:
+            return mu
+        if len(mu.parts) > 1 or len(mu.points) != len(factors):
+            raise ValueError(f"{self.estimator!r} does not keep one weight per row, so that rows cannot be weighted")
+        return replace(mu, parts=(replace(mu.parts[0], weights=factors * mu.weights),))
 
     def run(
         self, target: Embedding, start: Mixture, floor: float, n_iter: int | None = None, watch: Watch | None = None
@@ -145,6 +148,13 @@ def check_at_least_one(**numbers: int) -> None:
     for name, number in numbers.items():
         if number < 1:
             raise ValueError(f"{name} is {number}; at least 1 is needed")
+
+
+def _with_kernel(estimator: Any, kernel: Kernel) -> Any:
+    """Return a copy of an estimator with this kernel, which brings its bandwidth."""
+    params = {"kernel": kernel, "bandwidth": "median"}
+    known = estimator.get_params(deep=False)
+    return clone(estimator).set_params(**{name: value for name, value in params.items() if name in known})
 
 
 def _is_plain(estimator: Any) -> bool:

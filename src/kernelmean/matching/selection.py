@@ -94,7 +94,7 @@ def recommended(X: Any, *, random_state: int = 0) -> list[KernelMeanMatching]:
     most = max(1, len(np.unique(check_points(X), axis=0)) // 4)
     common: dict[str, Any] = {"kmeans_n_init": 3, "random_state": random_state}
     fixed: dict[str, Any] = common | {"estimator": "kme", "bandwidth": "median", "update": "weights"}
-    poolings: dict[CovarianceType, tuple[float, ...]] = {"diag": (1.0,), "tied": (0.0,), "full": (1.0, 10.0)}
+    poolings: dict[CovarianceType, tuple[float, ...]] = {"diag": (1.0, 20.0), "tied": (0.0,), "full": (1.0, 10.0)}
     weights = [
         KernelMeanMatching(K, covariance_type=kind, variance_floor=floor, pooling=pooling, **fixed)
         for K in (1, 2, 3, 5, 10, 20)
@@ -103,11 +103,15 @@ def recommended(X: Any, *, random_state: int = 0) -> list[KernelMeanMatching]:
         for pooling in poolings[kind]
         if most >= K
     ]
-    counts_of: dict[CovarianceType, tuple[int, ...]] = {"spherical": (10, 20), "diag": (5, 10, 20)}
+    joints: tuple[tuple[CovarianceType, int, float], ...] = (
+        *(("spherical", K, 1.0) for K in (10, 20)),
+        *(("diag", K, pooling) for K in (5, 10, 20) for pooling in (1.0, 20.0)),
+    )
     joint = [
-        KernelMeanMatching(K, covariance_type=kind, variance_floor=floor, bandwidth_factors=_NARROW, **common)
-        for kind, counts in counts_of.items()
-        for K in counts
+        KernelMeanMatching(
+            K, covariance_type=kind, variance_floor=floor, pooling=pooling, bandwidth_factors=_NARROW, **common
+        )
+        for kind, K, pooling in joints
         for floor in (0.01, 0.1)
         if most >= K
     ]

@@ -174,6 +174,16 @@ def theta_kernel(theta):
     return Gaussian(theta)
 
 
+def test_the_risk_of_another_kernel_is_that_of_the_gaussian_in_disguise():
+    X, kernel = sample(), theta_kernel(2.0)
+    options = {"noise": Normal(0.3), "filter": "scale", "criterion": "risk"}
+    exact, generic = KernelMean(kernel, **options).fit(X), KernelMean(1.0 * kernel, **options).fit(X)
+    for name in ("value", "constant"):
+        assert getattr(generic.criterion_, name) == pytest.approx(getattr(exact.criterion_, name), rel=1e-10)
+    assert generic.loocv_ == pytest.approx(exact.loocv_, rel=1e-10)
+    assert generic.strength_ == pytest.approx(exact.strength_, rel=1e-8)
+
+
 def test_a_family_takes_the_bandwidth():
     assert KernelMean(Gaussian, bandwidth=2.0).fit(sample()).kernel_ == Gaussian(2.0)
 

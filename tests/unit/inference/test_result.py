@@ -41,7 +41,7 @@ def test_it_names_everything(result):
         result.method,
         "p-value: 0.005",
         "199 rearrangements",
-        "gemm",
+        "gemm (random labelings",
         "Gaussian",
         "30 and 40",
         "MiB",

@@ -69,6 +69,14 @@ def test_a_seed_fixes_the_subsample_of_the_bandwidth():
     assert "over 1000 of 1500 rows" in one.notes[0]
 
 
+def test_a_sampled_bandwidth_of_nearly_constant_data():
+    X, Y = np.zeros((2000, 1)), np.zeros((2000, 1))
+    X[7], Y[9] = 3.0, 5.0
+    result = mmd_test(X, Y, rng=0)
+    assert "over distinct rows" in result.notes[0]
+    assert result.kernel.bandwidth == 3.0
+
+
 def test_constant_data_have_p_value_one():
     for scheme in ("auto", "gemm", "cyclic", "blocks", "low-rank"):
         result = mmd_test(np.full((30, 2), 0.1), np.full((40, 2), 0.1), scheme=scheme, rng=0)

@@ -2,16 +2,17 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernelmean.embedding import embed
-from kernelmean.estimators import KernelMean
+from kernelmean.estimators import KernelMean, MedianOfMeans
 from kernelmean.kernels import Gaussian, Laplacian, Linear
 from kernelmean.matching import KernelMeanMatching
 from kernelmean.matching.parameters import COVARIANCE_TYPES, n_free
 from kernelmean.matching.recipe import ESTIMATORS
-from kernelmean.noise import Normal
+from kernelmean.noise import Blankout, Laplace, Normal, Uniform
 
 
 @pytest.mark.filterwarnings("ignore:n_components is")
@@ -180,6 +181,39 @@ def test_embeddings_made_elsewhere():
     assert direct.converged_
     with pytest.raises(ValueError, match="no weight of the embedding is positive"):
         mix.fit_embedding(-1.0 * halves)
+
+
+@pytest.mark.parametrize("noise", [Laplace(0.3), Uniform(0.5), Normal.diagonal(np.full((120, 2), 0.1)), Blankout(0.1)])
+def test_weights_match_embeddings_with_other_noises(noise):
+    mu = embed(blobs(), Gaussian(1.5), noise=noise)
+    mix = KernelMeanMatching(2, update="weights", random_state=0).fit_embedding(mu)
+    assert np.all(np.diff(mix.objective_path_) <= 0)
+    added = 0.0 if isinstance(noise, Blankout) else noise.moments(2, 2)[2].mean()
+    plain = KernelMeanMatching(2, update="weights", random_state=0).fit_embedding(embed(blobs(), Gaussian(1.5)))
+    np.testing.assert_allclose(mix.covariances_, plain.covariances_ + added, rtol=1e-9)
+
+
+class Halves(BaseEstimator):
+    """An estimate of two parts."""
+
+    def __init__(self, kernel=None):
+        self.kernel = kernel
+
+    def fit(self, X):
+        self.embedding_ = 0.5 * embed(X[::2], self.kernel) + 0.5 * embed(X[1::2], self.kernel)
+        return self
+
+
+def test_rows_cannot_be_weighted_when_the_estimate_has_other_points():
+    mix = KernelMeanMatching(2, estimator=Halves(), update="weights", random_state=0).fit(blobs())
+    assert len(mix.target_.parts) == 2
+    with pytest.raises(ValueError, match="does not keep one weight per row"):
+        mix.fit(blobs(), sample_weight=np.arange(1, 121))
+
+
+def test_a_median_of_means_is_a_target():
+    mix = KernelMeanMatching(2, estimator=MedianOfMeans(n_blocks=5), update="weights", random_state=0).fit(blobs())
+    assert mix.score(blobs(seed=1)) > -3.0
 
 
 def test_estimators_are_taken_as_they_are():

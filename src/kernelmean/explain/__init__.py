@@ -1,0 +1,28 @@
+"""Where two samples differ, why, and by how much: witness, contributions, columns, effect sizes, equivalence."""
+
+from .attribution import Attribution, ColumnEvidence, attribute
+from .contributions import Contributions, contributions, dependence_contributions
+from .effect import DependenceSize, EffectSize, dependence_effect_size, effect_size
+from .equivalence import EquivalenceResult, equivalence_test
+from .fluctuation import Estimate
+from .witness import Witness, WitnessBands, witness, witness_bands
+
+__all__ = [
+    "Attribution",
+    "ColumnEvidence",
+    "Contributions",
+    "DependenceSize",
+    "EffectSize",
+    "EquivalenceResult",
+    "Estimate",
+    "Witness",
+    "WitnessBands",
+    "attribute",
+    "contributions",
+    "dependence_contributions",
+    "dependence_effect_size",
+    "effect_size",
+    "equivalence_test",
+    "witness",
+    "witness_bands",
+]

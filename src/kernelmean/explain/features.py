@@ -1,0 +1,148 @@
+"""The two vectors of feature space whose lengths are effects: the difference of two means, and the cross-covariance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from .._array import Array
+from ..inference.low_rank import Factor, pivoted_cholesky
+from ..kernels import Kernel
+from ..kernels.base import Blocks
+from ..plan import Plan
+from .fluctuation import FeatureMean, Operator
+from .moments import Moments
+from .subject import CenteredGram, Pairs, TwoSamples, hadamard, product_rows
+
+_FACTOR_FROM = 500
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """A vector of feature space, the number that makes its squared length free of units, and a standard error.
+
+    Attributes
+    ----------
+    mean : FeatureMean
+    scale : float
+        Mean feature variance within the samples, or √(HSIC(X, X) HSIC(Y, Y)).
+    standard_error : float
+        Of ``mean.squared``.
+    """
+
+    mean: FeatureMean
+    scale: float
+    standard_error: float
+
+
+def difference_of_means(subject: TwoSamples) -> Effect:
+    """Return μ_X - μ_Y, and the mean variance of the features within the samples."""
+    subject.check_rows(3, "an interval")
+    sizes, sums = np.array(subject.sizes), subject.row_sums
+    moments = Moments.from_sums(subject.labels.T @ sums, subject.diagonal @ subject.labels, subject.sizes)
+    own_mean = (sums / sizes)[subject.labels.astype(bool)]
+    influence = (subject.diagonal / 2 - own_mean) * np.repeat([1.0, -1.0], sizes)
+    mean = FeatureMean(
+        product=_product(subject),
+        sizes=subject.sizes,
+        signs=(1.0, -1.0),
+        projections=sums / sizes @ [1.0, -1.0],
+        squared=moments.squared,
+        spread=float(np.sum(np.array(moments.variances) / sizes)),
+        scale_influence=influence / moments.variance if moments.variance > 0.0 else np.zeros(subject.n),
+    )
+    return Effect(mean, moments.variance, _standard_error(mean, _noise_of_means(subject)))
+
+
+def _product(subject: TwoSamples) -> Operator:
+    """Return W ↦ KW, on a verified factor where the rank is below a quarter of the rows."""
+    n, points = subject.n, subject.pooled
+    factor = _factor(subject.kernel, points)
+    if factor is not None:
+        return lambda columns: factor.rows.T @ (factor.rows @ columns)
+    blocks = subject.blocks
+    return lambda columns: subject.plan.matmul(blocks, n, n, columns, symmetric=True)
+
+
+def _factor(kernel: Kernel, points: Array) -> Factor | None:
+    n = len(points)
+    return pivoted_cholesky(kernel, points, max_rank=min(n // 4, 500)) if n >= _FACTOR_FROM else None
+
+
+def _noise_of_means(subject: TwoSamples) -> float:
+    r"""Return an unbiased estimate of :math:`\mathrm{tr} C^2`, C = C_X/n + C_Y/m, from centered Gram blocks."""
+    n, m = subject.sizes
+    parts = [subject.pooled[part] for part in subject.parts]
+    kernel, plan = subject.kernel, subject.plan
+    own = sum(_covariance_square(kernel.blocks(p, p), kernel.diag(p), plan) / len(p) ** 2 for p in parts)
+    return max(own + 2 * _cross_square(subject) / (n * m), 0.0)
+
+
+def _covariance_square(blocks: Blocks, diagonal: Array, plan: Plan) -> float:
+    """Return tr C² of the covariance of features with this Gram matrix, unbiased from four rows on."""
+    n = len(diagonal)
+    centered = CenteredGram.of(blocks, diagonal, plan, unbiased=n >= 4)
+    return float(product_rows(centered, centered, plan).sum()) / (n * (n - 3) if n >= 4 else n**2)
+
+
+def _cross_square(subject: TwoSamples) -> float:
+    """Return tr(C_X C_Y) from the doubly centered block between the samples."""
+    n, m = subject.sizes
+    raw = subject.kernel.blocks(*(subject.pooled[part] for part in subject.parts))
+    rows, columns = subject.row_sums[:n, 1] / m, subject.row_sums[n:, 0] / n
+
+    def squares(i: slice, j: slice) -> Array:
+        return np.square(raw(i, j) - columns[j] - (rows[i] - rows.mean())[:, None])
+
+    return float(subject.plan.matmul(squares, n, m, np.ones(m)).sum()) / ((n - 1) * (m - 1))
+
+
+def cross_covariance(pairs: Pairs) -> Effect:
+    """Return the cross-covariance operator, and the geometric mean of the squared norms of the two covariances."""
+    n = pairs.n
+    if n < 4:
+        raise ValueError(f"{n} pairs were passed, the unbiased HSIC needs at least 4")
+    sides = [(0, 1), (0, 0), (1, 1)]
+    squared, first, second = (float(pairs.products(side, unbiased=True).sum()) / (n * (n - 3)) for side in sides)
+    rows = [pairs.products(side, unbiased=False) / n for side in sides]
+    scale = float(np.sqrt(max(first, 0.0) * max(second, 0.0)))
+    grams = pairs.centered(unbiased=False)
+    diagonal = grams[0].diagonal * grams[1].diagonal
+    mean = FeatureMean(
+        product=_pair_product(pairs),
+        sizes=(n,),
+        signs=(1.0,),
+        projections=rows[0],
+        squared=squared,
+        spread=float(diagonal.mean() - rows[0].mean()) / (n - 1),
+        scale_influence=rows[1] / first + rows[2] / second if scale > 0.0 else np.zeros(n),
+    )
+    noise = _covariance_square(hadamard(*grams), diagonal, pairs.plan) / n**2
+    return Effect(mean, scale, _standard_error(mean, max(noise, 0.0)))
+
+
+def _pair_product(pairs: Pairs) -> Operator:
+    """Return W ↦ (K̄ ∘ Z̄) W, on verified factors where the product of their ranks is below half of the rows."""
+    n = pairs.n
+    factors = [_factor(kernel, table) for kernel, table in zip(pairs.kernels, pairs.tables, strict=True)]
+    if factors[0] is None or factors[1] is None or factors[0].rank * factors[1].rank > n / 2:
+        blocks = hadamard(*pairs.centered(unbiased=False))
+        return lambda columns: pairs.plan.matmul(blocks, n, n, columns, symmetric=True)
+    left, right = (f.rows - f.rows.mean(axis=1, keepdims=True) for f in factors if f is not None)
+
+    def product(columns: Array) -> Array:
+        out = np.zeros_like(columns)
+        for row in left:
+            out += row[:, None] * (right.T @ (right @ (row[:, None] * columns)))
+        return out
+
+    return product
+
+
+def _standard_error(mean: FeatureMean, noise: float) -> float:
+    r"""Return :math:`\sqrt{4 (⟨D, CD⟩ - \mathrm{tr} C^2)_+ + 2 \mathrm{tr} C^2}`, the first term with û for u."""
+    along = mean.direction_variance() * mean.total if mean.total > 0.0 else 0.0
+    return float(np.sqrt(4.0 * max(along - noise, 0.0) + 2.0 * noise))

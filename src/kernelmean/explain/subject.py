@@ -1,0 +1,194 @@
+"""What is explained: two samples with a kernel, or pairs of rows with two kernels, and the sums over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from .._array import Array
+from ..estimators.options import KernelLike
+from ..inference.kernel_choice import choose_kernel, median_rows
+from ..inference.samples import check_pairs, check_samples
+from ..kernels import Kernel
+from ..kernels.base import Blocks
+from ..plan import Plan
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TwoSamples:
+    """Two samples, one above the other in ``pooled``, and the kernel that compares them."""
+
+    pooled: Array
+    sizes: tuple[int, int]
+    kernel: Kernel
+    plan: Plan
+
+    @classmethod
+    def of(cls, X: Any, Y: Any, kernel: KernelLike, bandwidth: Any, plan: Plan) -> TwoSamples:
+        """Check two tables, and choose the kernel from the pooled rows."""
+        first, second = check_samples(X, Y)
+        pooled = np.concatenate([first, second])
+        return cls(pooled, (len(first), len(second)), kernel_for(pooled, kernel, bandwidth, "the pooled sample"), plan)
+
+    @property
+    def n(self) -> int:
+        """Return the number of pooled rows."""
+        return len(self.pooled)
+
+    @property
+    def parts(self) -> tuple[slice, slice]:
+        """Return the rows of the first and of the second sample."""
+        return slice(0, self.sizes[0]), slice(self.sizes[0], self.n)
+
+    @property
+    def labels(self) -> Array:
+        """Return one column per sample that is 1 on its rows, shape (n, 2)."""
+        return np.repeat(np.eye(2), self.sizes, axis=0)
+
+    @property
+    def signed(self) -> Array:
+        """Return 1/n on the first sample and -1/m on the second: the weights of the difference of the means."""
+        return np.repeat([1.0 / self.sizes[0], -1.0 / self.sizes[1]], self.sizes)
+
+    @property
+    def blocks(self) -> Blocks:
+        """Prepare the Gram matrix of the pooled rows."""
+        return self.kernel.blocks(self.pooled, self.pooled)
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """Return k(z_i, z_i), shape (n,)."""
+        return self.kernel.diag(self.pooled)
+
+    @cached_property
+    def row_sums(self) -> Array:
+        """Return Σ k(z_i, ·) over the first and over the second sample, shape (n, 2)."""
+        return self.plan.matmul(self.blocks, self.n, self.n, self.labels, symmetric=True)
+
+    def check_rows(self, least: int, what: str) -> None:
+        """Raise when a sample has fewer rows than ``what`` needs."""
+        if min(self.sizes) < least:
+            raise ValueError(
+                f"samples of {self.sizes[0]} and {self.sizes[1]} rows: {what} needs at least {least} in each"
+            )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Rows that belong together, with a kernel for either variable."""
+
+    tables: tuple[Array, Array]
+    kernels: tuple[Kernel, Kernel]
+    plan: Plan
+
+    @classmethod
+    def of(cls, X: Any, Y: Any, kernels: Any, bandwidth: Any, plan: Plan) -> Pairs:
+        """Check two tables, and choose the kernel of each from its rows."""
+        tables = check_pairs(X, Y)
+        first, second = (
+            kernel_for(table, kernel, theta, name)
+            for table, kernel, theta, name in zip(tables, both(kernels), both(bandwidth), "XY", strict=True)
+        )
+        return cls(tables, (first, second), plan)
+
+    @property
+    def n(self) -> int:
+        """Return the number of pairs."""
+        return len(self.tables[0])
+
+    def centered(self, *, unbiased: bool) -> tuple[CenteredGram, CenteredGram]:
+        """Return the centered Gram matrices of both variables."""
+        return self._unbiased if unbiased else self._plain
+
+    @cached_property
+    def _plain(self) -> tuple[CenteredGram, CenteredGram]:
+        return self._centered(False)
+
+    @cached_property
+    def _unbiased(self) -> tuple[CenteredGram, CenteredGram]:
+        return self._centered(True)
+
+    def _centered(self, unbiased: bool) -> tuple[CenteredGram, CenteredGram]:
+        first, second = (
+            CenteredGram.of(kernel.blocks(points, points), kernel.diag(points), self.plan, unbiased=unbiased)
+            for kernel, points in zip(self.kernels, self.tables, strict=True)
+        )
+        return first, second
+
+    def products(self, sides: tuple[int, int] = (0, 1), *, unbiased: bool) -> Array:
+        """Return Σ_j of the product of two centered matrices, shape (n,)."""
+        grams = self.centered(unbiased=unbiased)
+        return product_rows(grams[sides[0]], grams[sides[1]], self.plan)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CenteredGram:
+    r"""Blocks of :math:`\bar K = HKH`, or of the U-centered matrix of Székely & Rizzo (2014), section 2.1.
+
+    The latter has a zero diagonal and rows that sum to 0: products of two such matrices have the unbiased expectation.
+    One pass over the Gram matrix prepares it; the blocks make another one.
+    """
+
+    raw: Blocks
+    means: Array
+    shift: float
+    raw_diagonal: Array
+    unbiased: bool
+
+    @classmethod
+    def of(cls, raw: Blocks, diagonal: Array, plan: Plan, *, unbiased: bool) -> CenteredGram:
+        """Take the means of a symmetric matrix with this diagonal."""
+        n = len(diagonal)
+        sums = plan.matmul(raw, n, n, np.ones(n), symmetric=True) - (diagonal if unbiased else 0.0)
+        total = float(sums.sum())
+        if unbiased:
+            return cls(raw, sums / (n - 2), total / ((n - 1) * (n - 2)), diagonal, True)
+        return cls(raw, sums / n, total / n**2, diagonal, False)
+
+    @property
+    def n(self) -> int:
+        """Return the number of rows."""
+        return len(self.means)
+
+    @property
+    def diagonal(self) -> Array:
+        """Return the diagonal of the centered matrix, shape (n,)."""
+        return np.zeros(self.n) if self.unbiased else self.raw_diagonal - 2 * self.means + self.shift
+
+    def __call__(self, i: slice, j: slice) -> Array:
+        """Return the tile of two slices."""
+        tile = self.raw(i, j) - self.means[j] - (self.means[i] - self.shift)[:, None]
+        if self.unbiased:
+            tile[np.arange(*i.indices(self.n))[:, None] == np.arange(*j.indices(self.n))] = 0.0
+        return tile
+
+
+def product_rows(first: CenteredGram, second: CenteredGram, plan: Plan) -> Array:
+    """Return the row sums of the entrywise product of two matrices, shape (n,)."""
+    return plan.matmul(hadamard(first, second), first.n, first.n, np.ones(first.n), symmetric=True)
+
+
+def hadamard(first: Blocks, second: Blocks) -> Blocks:
+    """Prepare the entrywise product of two matrices."""
+    return lambda i, j: first(i, j) * second(i, j)
+
+
+def kernel_for(points: Array, kernel: KernelLike, bandwidth: Any, name: str) -> Kernel:
+    """Return the kernel; the median heuristic looks at 1000 rows that are always the same, when there are more."""
+    rows = median_rows(len(points), np.random.default_rng(0))
+    return choose_kernel(points, kernel, bandwidth, "kme", rows, name).kernel
+
+
+def both(value: Any) -> tuple[Any, Any]:
+    """Return what holds for X and for Y: a tuple as it is, anything else twice."""
+    if not isinstance(value, tuple):
+        return value, value
+    if len(value) != 2:
+        raise ValueError(f"{value!r} is a tuple of {len(value)}; pass one value for both variables, or (for X, for Y)")
+    return value
