@@ -10,16 +10,11 @@ import numpy as np
 
 from ._array import Array, RngLike, as_rng
 from ._table import Table, as_table, count, listed
-from .estimators import MKME, MMKME
-from .expected import difference, smoothed
 from .inference import TestResult, mmd_test
-from .kernels import Gaussian, Kernel
+from .inference.kernel_choice import ESTIMATORS
+from .kernels import Gaussian
 from .kernels.bandwidth import Bandwidth, bandwidth_from
 from .noise import Noise, Normal
-
-NOISY = {"mkme": MKME, "mmkme": MMKME}
-ESTIMATORS = ("kme", *NOISY)
-"""What the test can be based on: no noise, or a noise that turns the kernel into another kernel."""
 
 Progress = Callable[[str, int, int], None]
 """Called with what comes next, the steps done, and the steps in all."""
@@ -223,7 +218,7 @@ class _Test:
             X,
             Y,
             kernel=Gaussian(theta),
-            estimator="kme" if self.estimator == "kme" else self._smoothed,
+            estimator=self.estimator,
             n_resamples=n_resamples or self.n_resamples,
             rng=rng,
             n_jobs=self.n_jobs,
@@ -234,11 +229,6 @@ class _Test:
         X, Y = x[:, None], y[:, None]
         theta = bandwidth_from(np.concatenate([X, Y]), self.bandwidth)
         return self.run(X, Y, theta, rng, max(self.n_resamples, _ROOM_FOR_HOLM * n_columns - 1))
-
-    def _smoothed(self, points: Array, kernel: Kernel) -> tuple[Kernel, Noise]:
-        """Return the kernel with independent noise on both sides, the noise fitted to the pooled points."""
-        noise = NOISY[self.estimator](kernel).fit(points).noise_
-        return smoothed(kernel, difference(noise, noise), points.shape[1]), noise
 
 
 def _informative(A: Table, B: Table, names: tuple[str, str]) -> tuple[Table, Table, tuple[str, ...]]:

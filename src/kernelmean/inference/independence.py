@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from .._array import Array, RngLike, as_rng
+from ..estimators import KernelMean
 from ..estimators.options import KernelLike
 from ..kernels import Kernel
 from .adaptive import Adaptive, as_adaptive
@@ -28,7 +29,7 @@ def hsic_test(
     *,
     kernel: KernelLike | Pair = "gaussian",
     bandwidth: Any = "median",
-    estimator: str | KernelOf | Adaptive = "kme",
+    estimator: str | KernelMean | KernelOf | Adaptive = "kme",
     statistic: Kind = "v",
     scheme: str = "auto",
     n_resamples: int = 999,
@@ -48,9 +49,9 @@ def hsic_test(
         As in :func:`mmd_test`; a tuple is the kernel of X and the kernel of Y.
     bandwidth : float, array, or str, or a tuple of two
         As in :func:`mmd_test`, found for X from X and for Y from Y; a tuple is that of X and that of Y.
-    estimator : str, callable or Adaptive
-        "kme"; "adaptive", "fuse", "aggregate" or an :class:`Adaptive`, as in :func:`mmd_test`; or a
-        function as there, which sees the rows of one variable at a time.
+    estimator : str, KernelMean, callable or Adaptive
+        As in :func:`mmd_test`; a noise is fitted to X for the kernel of X and to Y for that of Y, which no permutation
+        of the pairs changes, and a function sees the rows of one variable at a time.
     statistic : {"v", "u"}
         The V-statistic, or the unbiased one, which needs four rows.
     scheme, n_resamples, rng, n_jobs, memory

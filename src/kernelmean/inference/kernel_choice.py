@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from sklearn.base import clone
 
 from .._array import Array, IntArray
+from ..estimators import KME, MKME, MMKME, KernelMean
 from ..estimators.options import KernelLike, make_kernel
+from ..expected import difference, smoothed
 from ..kernels import Kernel
 from ..kernels.bandwidth import median_bandwidth
 from ..noise import Dirac, Noise
@@ -23,13 +26,8 @@ Must be a symmetric function of the rows: for two samples it sees the pooled row
 """
 
 
-def plain(points: Array, kernel: Kernel) -> tuple[Kernel, Noise]:
-    """Return the kernel itself: the empirical embedding."""
-    del points
-    return kernel, Dirac()
-
-
-ESTIMATORS: dict[str, KernelOf] = {"kme": plain}
+ESTIMATORS: dict[str, Callable[[], KernelMean]] = {"kme": KME, "mkme": MKME, "mmkme": MMKME}
+"""The estimators whose test statistic is MMD or HSIC with another kernel: equal weights, and a noise or none."""
 
 
 @final
@@ -43,18 +41,48 @@ class Chosen:
 
 
 def choose_kernel(
-    points: Array, kernel: KernelLike, bandwidth: Any, estimator: str | KernelOf, rows: IntArray, name: str
+    points: Array, kernel: KernelLike, bandwidth: Any, estimator: str | KernelMean | KernelOf, rows: IntArray, name: str
 ) -> Chosen:
     """Return the kernel for the points; the median heuristic looks at the given rows only."""
-    kernel_of = ESTIMATORS.get(estimator) if isinstance(estimator, str) else estimator
-    if kernel_of is None:
-        known = ", ".join(map(repr, ESTIMATORS))
-        raise ValueError(f"estimator is {estimator!r}; pass one of {known}, or a function (points, kernel) to both")
+    if isinstance(estimator, KernelMean):
+        kernel, bandwidth = estimator.kernel, estimator.bandwidth
     if isinstance(kernel, Kernel) or not _is_median(bandwidth):
         notes: tuple[str, ...] = ()
     else:
         bandwidth, notes = _median(points, bandwidth == "median", rows, name)
-    return Chosen(*kernel_of(points, make_kernel(kernel, bandwidth, points)), notes)
+    made = make_kernel(kernel, bandwidth, points)
+    if not isinstance(estimator, str | KernelMean):
+        return Chosen(*estimator(points, made), notes)
+    noise = _fitted_noise(_estimator(estimator), made, points[rows])
+    if len(rows) < len(points) and not isinstance(noise, Dirac):
+        notes = (*notes, f"noise of {name}: fitted to {len(rows)} of {len(points)} rows")
+    return Chosen(smoothed(made, difference(noise, noise), points.shape[1]), noise, notes)
+
+
+def _estimator(estimator: str | KernelMean) -> KernelMean:
+    """Return the estimator of that name, or the one given; its weights must be equal and its points the data."""
+    if isinstance(estimator, str):
+        if estimator not in ESTIMATORS:
+            known = ", ".join(map(repr, ESTIMATORS))
+            raise ValueError(
+                f"estimator is {estimator!r}; pass one of {known}, a KernelMean without filter and contraction, "
+                "or a function (points, kernel) to both"
+            )
+        return ESTIMATORS[estimator]()
+    if estimator.filter is not None or estimator.contraction is not None:
+        raise ValueError(
+            f"{estimator!r} has a filter or a contraction; a test takes a KernelMean without them, whose noise makes "
+            "another kernel of the kernel"
+        )
+    return estimator
+
+
+def _fitted_noise(estimator: KernelMean, kernel: Kernel, points: Array) -> Noise:
+    """Return the noise that the estimator chooses for the points: a symmetric function of the rows."""
+    if estimator.noise is None or (points == points[0]).all():
+        return Dirac()
+    fitted: KernelMean = clone(estimator).set_params(kernel=kernel).fit(points)
+    return fitted.noise_
 
 
 def median_rows(n: int, rng: np.random.Generator) -> IntArray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._array import Array, RngLike, as_rng
+from ..estimators import KernelMean
 from ..estimators.options import KernelLike
 from ..kernels import Kernel
 from .adaptive import Adaptive, as_adaptive
@@ -28,7 +29,7 @@ def mmd_test(
     *,
     kernel: KernelLike = "gaussian",
     bandwidth: Any = "median",
-    estimator: str | KernelOf | Adaptive = "kme",
+    estimator: str | KernelMean | KernelOf | Adaptive = "kme",
     statistic: Kind = "u",
     scheme: str = "auto",
     n_resamples: int = 999,
@@ -49,10 +50,12 @@ def mmd_test(
     bandwidth : float, array of shape (d,), or str
         θ, in the units of the data; "median" is the squared median of pairwise distances of the pooled sample (of
         1000 rows that the seed draws when there are more), see :func:`kernelmean.median_bandwidth`.
-    estimator : str, callable or Adaptive
-        "kme"; "adaptive", which brings about 20 kernels of its own and is the most powerful on average, "fuse" or
-        "aggregate", or an :class:`Adaptive`; or a symmetric function of the pooled rows and the kernel
-        that returns the kernel of the test and the noise in it.
+    estimator : str, KernelMean, callable or Adaptive
+        "kme"; "mkme" or "mmkme", or a KernelMean without filter and contraction, whose noise is fitted to the pooled
+        rows (1000 that the seed draws when there are more) and turns the kernel into another kernel, eq. (m_kernel) of
+        Xia et al. (2021): a principled choice of the bandwidth; "adaptive", which brings about 20 kernels of its own
+        and is the most powerful on average, "fuse" or "aggregate", or an :class:`Adaptive`; or a symmetric function
+        of the pooled rows and the kernel that returns the kernel of the test and the noise in it.
     statistic : {"u", "v"}
         Unbiased, or the V-statistic, which is never negative.
     scheme : str
