@@ -101,7 +101,14 @@ def weights_only(rounds: int) -> None:
 def joint(kind: str, rounds: int) -> None:
     """Time one start of a joint fit, and the objective by autograd."""
     X = heavy_tails(500, 30)
-    options = {"update": "all", "covariance_type": kind, "variance_floor": FLOOR, "pooling": 1.0, "max_iter": 1000}
+    options = {
+        "update": "all",
+        "covariance_type": kind,
+        "variance_floor": FLOOR,
+        "pooling": 1.0,
+        "pool_over": "clusters",
+        "max_iter": 1000,
+    }
     recipe, _ = make_recipe(10, prototypes=None, estimator="mkme", tol=1e-10, kmeans_n_init=1, **options)
     sample = Sample.of(X)
     mu = recipe.target(sample, Gaussian(0.5 * float(median_bandwidth(X))))

@@ -111,7 +111,7 @@ def protocol_best(task: Task) -> Iterator[tuple[str, dict[str, object]]]:
         score = float(search.best_estimator_.score_samples(task.test).mean())
         yield name, {"nll": -score, "chosen": {key: _plain(value) for key, value in search.best_params_.items()}}
     best = select(task.train, random_state=task.repetition).best
-    kept = ("n_components", "update", "covariance_type", "variance_floor", "pooling")
+    kept = ("n_components", "update", "covariance_type", "variance_floor", "pooling", "pool_over")
     yield "matching", {"nll": -best.score(task.test), "chosen": {key: getattr(best, key) for key in kept}}
 
 

@@ -152,12 +152,18 @@ def attribute(
         )
 
     null = in_parts(evaluate, kernels, scheme, as_rng(rng))
-    scores = evidence(standardized(np.stack([snapped(*row) for row in zip(null.values, null.tolerance, strict=True)])))
+    scores = _scores(null)
     whole = moments(subject, joint).squared
     drops = whole - _left_out(subject, joint)
     rows = zip(samples[0].names, null.values[:, 0], (moments(subject, each) for each in kernels), drops, null.pvalues,
                max_t(scores), scores[:, 0], strict=True)  # fmt: skip
     return Attribution(tuple(_ordered(rows)), whole, null.scheme, null.values.shape[1] - 1)
+
+
+def _scores(null: Null) -> Array:
+    """Return minus the log of approximate p-values, shape (d, P); 0 for columns that say nothing."""
+    values = np.stack([snapped(*row) for row in zip(null.values, null.tolerance, strict=True)])
+    return np.asarray(np.where(np.ptp(values, axis=1, keepdims=True) > 0.0, evidence(standardized(values)), 0.0))
 
 
 def _ordered(rows: Iterator[tuple[str, float, Moments, float, float, float, float]]) -> list[ColumnEvidence]:

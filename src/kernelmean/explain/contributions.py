@@ -92,7 +92,7 @@ def contributions(
     >>> found = contributions([[0.0], [0.1], [2.0]], [[2.1], [1.9]], km.kernels.Gaussian(0.5))
     >>> found.values.round(2)
     array([ 0.16,  0.16, -0.33,  0.3 ,  0.3 ])
-    >>> abs(found.values.sum() - found.statistic) < 1e-15
+    >>> bool(abs(found.values.sum() - found.statistic) < 1e-15)
     True
     """
     _check_kind(statistic)

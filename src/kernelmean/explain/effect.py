@@ -156,7 +156,7 @@ def effect_size(
     check_level(level)
     subject = TwoSamples.of(X, Y, kernel, bandwidth, plan)
     effect = difference_of_means(subject)
-    if effect.scale <= 0.0 and effect.mean.squared <= 0.0:
+    if not effect.defined:
         raise ValueError(
             "all rows of X and Y are equal, so nothing varies and no effect has a size; pass data that vary"
         )
@@ -218,7 +218,7 @@ def dependence_effect_size(
     check_level(level)
     pairs = Pairs.of(X, Y, kernels, bandwidth, plan)
     effect = cross_covariance(pairs)
-    if effect.scale <= 0.0:
+    if not effect.defined:
         raise ValueError("X or Y is constant, so its alignment is 0/0; pass variables that vary")
     drawn = fluctuations(effect.mean, n_resamples, as_rng(rng))
     relative = _relative(effect, drawn, level)

@@ -17,6 +17,7 @@ from .moments import Moments
 from .subject import CenteredGram, Pairs, TwoSamples, hadamard, product_rows
 
 _FACTOR_FROM = 500
+_NOTHING = 1e-14  # of k(x, x): what rounding leaves of a variance that is 0
 
 
 @final
@@ -28,14 +29,17 @@ class Effect:
     ----------
     mean : FeatureMean
     scale : float
-        Mean feature variance within the samples, or √(HSIC(X, X) HSIC(Y, Y)).
+        Mean feature variance within the samples, or √(HSIC(X, X) HSIC(Y, Y)); 0 when it is nothing but rounding.
     standard_error : float
         Of ``mean.squared``.
+    defined : bool
+        Whether the ratio to the scale is more than 0/0.
     """
 
     mean: FeatureMean
     scale: float
     standard_error: float
+    defined: bool
 
 
 def difference_of_means(subject: TwoSamples) -> Effect:
@@ -43,6 +47,8 @@ def difference_of_means(subject: TwoSamples) -> Effect:
     subject.check_rows(3, "an interval")
     sizes, sums = np.array(subject.sizes), subject.row_sums
     moments = Moments.from_sums(subject.labels.T @ sums, subject.diagonal @ subject.labels, subject.sizes)
+    nothing = _NOTHING * float(np.abs(subject.diagonal).mean())
+    variance = moments.variance if moments.variance > nothing else 0.0
     own_mean = (sums / sizes)[subject.labels.astype(bool)]
     influence = (subject.diagonal / 2 - own_mean) * np.repeat([1.0, -1.0], sizes)
     mean = FeatureMean(
@@ -51,10 +57,11 @@ def difference_of_means(subject: TwoSamples) -> Effect:
         signs=(1.0, -1.0),
         projections=sums / sizes @ [1.0, -1.0],
         squared=moments.squared,
-        spread=float(np.sum(np.array(moments.variances) / sizes)),
-        scale_influence=influence / moments.variance if moments.variance > 0.0 else np.zeros(subject.n),
+        spreads=(moments.variances[0] / subject.sizes[0], moments.variances[1] / subject.sizes[1]),
+        scale_influence=influence / variance if variance > 0.0 else np.zeros(subject.n),
     )
-    return Effect(mean, moments.variance, _standard_error(mean, _noise_of_means(subject)))
+    error = _standard_error(mean, _noise_of_means(subject))
+    return Effect(mean, variance, error, variance > 0.0 or moments.squared > nothing)
 
 
 def _product(subject: TwoSamples) -> Operator:
@@ -108,7 +115,8 @@ def cross_covariance(pairs: Pairs) -> Effect:
     sides = [(0, 1), (0, 0), (1, 1)]
     squared, first, second = (float(pairs.products(side, unbiased=True).sum()) / (n * (n - 3)) for side in sides)
     rows = [pairs.products(side, unbiased=False) / n for side in sides]
-    scale = float(np.sqrt(max(first, 0.0) * max(second, 0.0)))
+    nothing = [(_NOTHING * float(np.abs(gram.raw_diagonal).mean())) ** 2 for gram in pairs.centered(unbiased=True)]
+    scale = float(np.sqrt(first * second)) if first > nothing[0] and second > nothing[1] else 0.0
     grams = pairs.centered(unbiased=False)
     diagonal = grams[0].diagonal * grams[1].diagonal
     mean = FeatureMean(
@@ -117,11 +125,11 @@ def cross_covariance(pairs: Pairs) -> Effect:
         signs=(1.0,),
         projections=rows[0],
         squared=squared,
-        spread=float(diagonal.mean() - rows[0].mean()) / (n - 1),
+        spreads=(float(diagonal.mean() - rows[0].mean()) / (n - 1),),
         scale_influence=rows[1] / first + rows[2] / second if scale > 0.0 else np.zeros(n),
     )
     noise = _covariance_square(hadamard(*grams), diagonal, pairs.plan) / n**2
-    return Effect(mean, scale, _standard_error(mean, max(noise, 0.0)))
+    return Effect(mean, scale, _standard_error(mean, max(noise, 0.0)), scale > 0.0)
 
 
 def _pair_product(pairs: Pairs) -> Operator:

@@ -27,7 +27,7 @@ from .._array import Array, slices
 
 Operator = Callable[[Array], Array]
 
-_BATCH_BYTES = 2**26
+_BATCH_BYTES = 2**25
 _SKETCH = 64
 _CUT = 1e-10
 
@@ -62,8 +62,8 @@ class FeatureMean:
         Every feature's inner product with the estimate of D.
     squared : float
         The unbiased estimate of |D|².
-    spread : float
-        tr C, unbiased: what |D + E|² is larger than |D|² on average.
+    spreads : tuple of float
+        What every group adds to tr C, unbiased: |D + E|² exceeds |D|² by their sum on average.
     scale_influence : array of shape (n,)
         The relative influence of every row on the number that |D|² is divided by.
     """
@@ -73,13 +73,13 @@ class FeatureMean:
     signs: tuple[float, ...]
     projections: Array
     squared: float
-    spread: float
+    spreads: tuple[float, ...]
     scale_influence: Array
 
     @property
     def total(self) -> float:
         """Return T, the squared length of the estimate with all its noise."""
-        return self.squared + self.spread
+        return self.squared + sum(self.spreads)
 
     @property
     def groups(self) -> list[slice]:
@@ -147,29 +147,31 @@ def fluctuations(mean: FeatureMean, n_resamples: int, rng: np.random.Generator) 
     """Draw ``n_resamples`` times: O(n² B) time, or O(n r B) where ``product`` is of rank r; O(n · batch) memory."""
     parts: list[Array] = []
     top = 0.0
-    for normal in _normals(mean, n_resamples, rng):
+    for normal, excess in _normals(mean, n_resamples, rng):
         multipliers = normal * mean.row_scale[:, None]
         products = mean.product(multipliers)
         if not parts:
             sketched = mean.centered(products[:, :_SKETCH]) * mean.row_scale[:, None]
             top = largest_eigenvalue(normal[:, :_SKETCH], sketched)
         along, relative = mean.projections @ multipliers, mean.scale_influence @ multipliers
-        parts.append(np.stack([along, np.einsum("ib,ib->b", multipliers, products), relative]))
+        parts.append(np.stack([along, np.einsum("ib,ib->b", multipliers, products) - excess, relative]))
     along, squared, relative = np.concatenate(parts, axis=1)
     return Fluctuations(mean.total, along * _unit(mean, top), squared, relative)
 
 
-def _normals(mean: FeatureMean, n_resamples: int, rng: np.random.Generator) -> Iterator[Array]:
-    """Yield multipliers in batches of columns: normal, centered in every group, of random size.
+def _normals(mean: FeatureMean, n_resamples: int, rng: np.random.Generator) -> Iterator[tuple[Array, Array]]:
+    """Yield multipliers in batches of columns: normal, centered in every group, of random size; and their excess.
 
-    The multipliers of a group share a factor √((n-1)/χ²_{n-1}) a draw, which is to variances what Student's t is.
+    The multipliers of a group share a factor f = √((n-1)/χ²_{n-1}) a draw, which is to variances what Student's t is.
+    The excess is what f² changes in the expectation of |E|², shape (b,): tr C is taken out of T without such an error.
     """
     n = sum(mean.sizes)
     for part in slices(n_resamples, max(_SKETCH, _BATCH_BYTES // (8 * n))):
         count = part.stop - part.start
         normal = mean.centered(rng.standard_normal((n, count)))
         factors = [np.sqrt((size - 1) / rng.chisquare(size - 1, count)) for size in mean.sizes]
-        yield normal * np.repeat(factors, mean.sizes, axis=0)
+        excess = mean.spreads @ (np.square(factors) - 1.0)
+        yield normal * np.repeat(factors, mean.sizes, axis=0), excess
 
 
 def _unit(mean: FeatureMean, top: float) -> float:

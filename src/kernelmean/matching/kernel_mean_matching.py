@@ -21,6 +21,7 @@ from ..kernels.gaussian import Gaussian
 from .joint import Descent
 from .mixture import Mixture
 from .parameters import CovarianceType, n_free, public_covariances
+from .prototypes import PoolOver
 from .recipe import RECIPE_OPTIONS, Recipe, Sample, Update, check_at_least_one, make_recipe
 from .validation import Grid, Trial, split, try_targets
 
@@ -54,7 +55,10 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
     variance_floor : float
         Smallest variance of a component in any direction, as a share of the mean variance of the columns.
     pooling : float
-        The covariance of a prototype is averaged with the pooled one as if that rested on so many rows.
+        The covariance of a prototype is averaged with a pooled one as if that rested on so many rows.
+    pool_over : {"clusters", "data"}
+        The pooled covariance: the mean within clusters, or that of all rows, which is wider and the safer choice
+        where columns are discrete.
     prototypes : tuple (means, covariances), optional
         Start from these, shapes as ``means_`` and ``covariances_``, instead of k-means clusters.
     early_stopping : bool
@@ -138,6 +142,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         covariance_type: CovarianceType = "spherical",
         variance_floor: float = 0.01,
         pooling: float = 1.0,
+        pool_over: PoolOver = "clusters",
         prototypes: tuple[Any, Any] | None = None,
         early_stopping: bool = True,
         validation_fraction: float = 0.2,
@@ -157,6 +162,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.covariance_type = covariance_type
         self.variance_floor = variance_floor
         self.pooling = pooling
+        self.pool_over = pool_over
         self.prototypes = prototypes
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from sklearn.cluster import KMeans
 
@@ -9,6 +11,7 @@ from .._array import Array, IntArray
 from .mixture import Mixture
 from .parameters import CovarianceType
 
+PoolOver = Literal["clusters", "data"]
 _SPREAD = 1e-3  # pooled within-cluster variances below this share of the data's mean that clusters are points
 
 
@@ -20,14 +23,17 @@ def kmeans_prototypes(
     *,
     floor: float,
     pooling: float,
+    pool_over: PoolOver = "clusters",
     spread: Array | float = 0.0,
     n_init: int,
     seed: int,
 ) -> Mixture:
     r"""Return one Gaussian per k-means cluster, :math:`S_k = (n_k \hat S_k + p \bar S) / (n_k + p)`, above a floor.
 
-    Ŝ_k is the covariance within the cluster, S̄ the pooled one and p = ``pooling`` a number of pseudo-observations, so
-    that a cluster of one point has the typical shape; where all clusters are points, S̄ is the data's covariance.
+    Ŝ_k is the covariance within the cluster, S̄ the mean one of the clusters or that of the data, and p = ``pooling`` a
+    number of pseudo-observations, so that a cluster of one point has the typical shape. The data's covariance also
+    keeps a column that no cluster varies in (a rare category, say) from getting no variance at all; where all
+    clusters are points, it is taken anyway.
     Fewer distinct rows than components give one component per distinct row.
 
     Parameters
@@ -41,6 +47,8 @@ def kmeans_prototypes(
         Smallest variance in any direction.
     pooling : float
         p ≥ 0.
+    pool_over : {"clusters", "data"}
+        S̄.
     spread : float, array of shape (d,) or (d, d)
         A covariance that every row brings along.
     n_init : int
@@ -57,14 +65,14 @@ def kmeans_prototypes(
     share = member.sum(axis=0)
     means = member.T @ X / share[:, None]
     scatter = _scatter(X - means[labels], member, covariance_type)
-    pooled = scatter.sum(axis=0)
-    everything = _scatter(X - weights @ X, weights[:, None], covariance_type)[0]
-    if _trace(pooled) < _SPREAD * _trace(everything):
-        pooled = everything
+    within, everything = scatter.sum(axis=0), _scatter(X - weights @ X, weights[:, None], covariance_type)[0]
+    if _trace(within) < _SPREAD * _trace(everything):
+        within = everything
+    counts = share.reshape(-1, *[1] * (scatter.ndim - 1))
     if covariance_type == "tied":
-        scatter = share.reshape(-1, 1, 1) * pooled
-    counts = len(X) * share.reshape(-1, *[1] * (scatter.ndim - 1))
-    covariances = (len(X) * scatter + pooling * pooled) / (counts + pooling)
+        scatter, counts = np.repeat(within[None], len(share), axis=0), np.ones_like(counts)
+    pooled = everything if pool_over == "data" else within
+    covariances = (len(X) * scatter + pooling * pooled) / (len(X) * counts + pooling)
     return Mixture(share, means, lift(covariances + _shaped(spread, covariance_type, X.shape[1]), floor))
 
 

@@ -17,7 +17,7 @@ from .joint import Descent, Watch, descend
 from .mixture import Mixture
 from .objective import Objective, mean_covariance, weights_problem
 from .parameters import COVARIANCE_TYPES, CovarianceType, Layout, given_mixture
-from .prototypes import kmeans_prototypes, lift
+from .prototypes import PoolOver, kmeans_prototypes, lift
 from .simplex_qp import solve_simplex_qp
 
 Update = Literal["weights", "all"]
@@ -70,6 +70,7 @@ class Recipe:
     covariance_type: CovarianceType
     variance_floor: float
     pooling: float
+    pool_over: PoolOver
     max_iter: int
     tol: float
     kmeans_n_init: int
@@ -90,6 +91,7 @@ class Recipe:
             self.covariance_type,
             floor=self.floor(sample),
             pooling=self.pooling,
+            pool_over=self.pool_over,
             spread=sample.spread,
             n_init=self.kmeans_n_init,
             seed=seed,
@@ -130,6 +132,7 @@ RECIPE_OPTIONS = frozenset(field.name for field in fields(Recipe))
 def make_recipe(n_components: Any, *, prototypes: Any, **options: Any) -> tuple[Recipe, list[int]]:
     """Check the options of a fit; return them as values, and the numbers of components to try."""
     _check_word("update", options["update"], ("all", "weights"))
+    _check_word("pool_over", options["pool_over"], ("clusters", "data"))
     covariance_type = _check_word("covariance_type", options["covariance_type"], COVARIANCE_TYPES)
     counts = [int(K) for K in np.atleast_1d(np.asarray(n_components))]
     check_at_least_one(n_components=min(counts), max_iter=options["max_iter"], kmeans_n_init=options["kmeans_n_init"])

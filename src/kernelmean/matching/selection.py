@@ -13,9 +13,10 @@ from sklearn.model_selection import KFold
 from .._array import Array
 from .._validate import check_points
 from .kernel_mean_matching import KernelMeanMatching
-from .parameters import CovarianceType
 
-_NARROW = (0.03, 0.1, 0.3, 1.0)
+_NARROW = (0.03, 0.1, 0.3)
+_FLOORS = (0.01, 0.1)
+_KME: dict[str, Any] = {"estimator": "kme", "bandwidth": "median", "update": "weights"}
 
 
 @dataclass(frozen=True)
@@ -92,27 +93,19 @@ def recommended(X: Any, *, random_state: int = 0) -> list[KernelMeanMatching]:
         Seeds every candidate.
     """
     most = max(1, len(np.unique(check_points(X), axis=0)) // 4)
-    common: dict[str, Any] = {"kmeans_n_init": 3, "random_state": random_state}
-    fixed: dict[str, Any] = common | {"estimator": "kme", "bandwidth": "median", "update": "weights"}
-    poolings: dict[CovarianceType, tuple[float, ...]] = {"diag": (1.0, 20.0), "tied": (0.0,), "full": (1.0, 10.0)}
-    weights = [
-        KernelMeanMatching(K, covariance_type=kind, variance_floor=floor, pooling=pooling, **fixed)
-        for K in (1, 2, 3, 5, 10, 20)
-        for kind in poolings
-        for floor in (0.01, 0.1)
-        for pooling in poolings[kind]
-        if most >= K
+    shapes: list[dict[str, Any]] = [
+        *({"covariance_type": "diag", "pool_over": "data", "pooling": p} for p in (0.3, 1.0, 3.0)),
+        *({"covariance_type": "tied", "variance_floor": floor} for floor in _FLOORS),
+        *({"covariance_type": "full", "variance_floor": f, "pooling": p} for f in _FLOORS for p in (1.0, 10.0)),
+        {"covariance_type": "full", "pool_over": "data"},
     ]
-    joints: tuple[tuple[CovarianceType, int, float], ...] = (
-        *(("spherical", K, 1.0) for K in (10, 20)),
-        *(("diag", K, pooling) for K in (5, 10, 20) for pooling in (1.0, 20.0)),
-    )
-    joint = [
-        KernelMeanMatching(
-            K, covariance_type=kind, variance_floor=floor, pooling=pooling, bandwidth_factors=_NARROW, **common
-        )
-        for kind, K, pooling in joints
-        for floor in (0.01, 0.1)
-        if most >= K
+    starts: list[dict[str, Any]] = [
+        *({"covariance_type": "diag", "pool_over": "data", "n_components": K} for K in (5, 10, 20)),
+        *({"covariance_type": "spherical", "n_components": K} for K in (10, 20)),
     ]
-    return weights + joint
+    options = [
+        *(_KME | {"n_components": K} | shape for K in (1, 2, 3, 5, 10, 20) for shape in shapes),
+        *({"bandwidth_factors": _NARROW} | start for start in starts),
+    ]
+    kept = [one for one in options if one["n_components"] <= most]
+    return [KernelMeanMatching(kmeans_n_init=3, random_state=random_state, **one) for one in kept]

@@ -52,6 +52,18 @@ def test_the_floor_holds_for_points_and_constant_columns(kind):
     assert np.linalg.eigvalsh(full).min() >= 0.02 * (1 - 1e-12)
 
 
+@pytest.mark.parametrize("over", ["clusters", "data"])
+def test_pooling_adds_rows_of_the_pooled_covariance(over):
+    X = two_clusters()
+    options = OPTIONS | {"pooling": 5.0}
+    found = kmeans_prototypes(X, uniform(X), 2, "full", **options, pool_over=over)
+    order = np.argsort(found.means[:, 0])
+    own = [np.cov(X[:30].T, bias=True), np.cov(X[30:].T, bias=True)]
+    pooled = 0.75 * own[0] + 0.25 * own[1] if over == "clusters" else np.cov(X.T, bias=True)
+    truth = [(n * C + 5 * pooled) / (n + 5) for n, C in zip((30, 10), own, strict=True)]
+    np.testing.assert_allclose(found.covariances[order], truth)
+
+
 def test_a_spread_is_added():
     X = two_clusters()
     plain, wider = (

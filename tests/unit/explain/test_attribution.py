@@ -1,0 +1,163 @@
+"""Columns: enumeration by hand, drops by brute force, and what must not change an answer."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernelmean import median_bandwidth, mmd_test
+from kernelmean.explain import attribute
+from kernelmean.explain.attribution import on_columns
+from kernelmean.explain.moments import moments, without_each
+from kernelmean.explain.subject import TwoSamples
+from kernelmean.inference.combine import evidence, standardized
+from kernelmean.kernels import Gaussian, Laplacian, Polynomial
+from kernelmean.plan import DEFAULT
+
+
+def samples(n=30, m=20, dim=4, shift=1.5):
+    rng = np.random.default_rng(5)
+    X, Y = rng.normal(size=(n, dim)), rng.normal(size=(m, dim))
+    Y[:, 1] += shift
+    return X * [1.0, 1e6, 1e-6, 3.0][:dim], Y * [1.0, 1e6, 1e-6, 3.0][:dim]
+
+
+def unbiased(K, first):
+    n = len(K)
+    second = [i for i in range(n) if i not in first]
+    first = list(first)
+    inside = sum((K[np.ix_(p, p)].sum() - np.trace(K[np.ix_(p, p)])) / (len(p) * (len(p) - 1)) for p in (first, second))
+    return inside - 2 * K[np.ix_(first, second)].mean()
+
+
+def test_all_labelings_by_hand():
+    X, Y = samples(3, 5, 3)
+    pooled = np.concatenate([X, Y])
+    values = []
+    for x in pooled.T:
+        theta = float(median_bandwidth(x[:, None]))
+        K = np.exp(-(np.subtract.outer(x, x) ** 2) / (2 * theta**2))
+        values.append([unbiased(K, first) for first in combinations(range(8), 3)])
+    values = np.array(values)
+    scores = evidence(standardized(values))
+    observed = scores[:, 0]
+    order = np.argsort(-observed)
+    expected, so_far = np.empty(3), 0.0
+    for k, j in enumerate(order):
+        so_far = max(so_far, np.mean(scores[order[k:]].max(axis=0) >= observed[j] - 1e-9))
+        expected[j] = so_far
+    found = attribute(X, Y, n_resamples=999)
+    assert (found.scheme, found.n_resamples) == ("exact", 55)
+    for column in found.columns:
+        j = int(column.name[1:])
+        assert abs(column.adjusted - expected[j]) < 1e-12
+        assert abs(column.pvalue - np.mean(values[j] >= values[j, 0] - 1e-9)) < 1e-12
+        assert abs(column.statistic - values[j, 0]) < 1e-9
+
+
+def test_the_column_that_differs_is_found_and_the_others_are_not():
+    found = attribute(*samples(), rng=0)
+    assert found.differing() == ("x1",)
+    first = found.columns[0]
+    assert first.adjusted == 1 / 1000
+    assert first.effect > 0.1 > found.columns[1].effect
+    assert first.drop > 0.05
+    assert max(column.drop for column in found.columns[1:]) < 0.01
+    assert "x1" in found.summary()
+
+
+def test_swapping_shifting_and_rescaling_change_nothing():
+    X, Y = samples()
+    reference = attribute(X, Y, rng=0)
+    for A, B in ((Y, X), (X * 8.0 + [1.0, 1e7, 0.0, -4.0], Y * 8.0 + [1.0, 1e7, 0.0, -4.0])):
+        other = attribute(A, B, rng=0)
+        assert [c.name for c in other.columns] == [c.name for c in reference.columns]
+        for a, b in zip(other.columns, reference.columns, strict=True):
+            assert (a.pvalue, a.adjusted) == (b.pvalue, b.adjusted)
+            np.testing.assert_allclose([a.statistic, a.effect, a.drop], [b.statistic, b.effect, b.drop], atol=1e-7)
+
+
+def test_many_columns_share_their_relabelings_with_one_test_a_column():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(25, 200)), rng.normal(size=(15, 200))
+    found = attribute(X, Y, rng=0, n_resamples=199)
+    assert len(found.columns) == 200
+    assert all(column.adjusted >= column.pvalue - 1e-12 for column in found.columns)
+    assert [c.adjusted for c in found.columns] == sorted(c.adjusted for c in found.columns)
+    alone = attribute(X[:, :1], Y[:, :1], rng=0, n_resamples=199).columns[0]
+    same = next(column for column in found.columns if column.name == "x0")
+    assert alone.pvalue == same.pvalue
+    assert alone.adjusted == alone.pvalue
+    assert alone.drop == pytest.approx(alone.statistic, abs=1e-12)
+
+
+def test_the_single_p_value_is_that_of_the_test():
+    X, Y = samples(20, 12, 2)
+    found = attribute(X, Y, rng=3, n_resamples=199)
+    for column in found.columns:
+        j = int(column.name[1:])
+        tested = mmd_test(X[:, [j]], Y[:, [j]], rng=3, n_resamples=199)
+        assert column.pvalue == tested.pvalue
+        assert column.statistic == pytest.approx(tested.statistic, abs=1e-12)
+
+
+def test_a_constant_column_has_p_one():
+    X, Y = samples()
+    X[:, 2] = Y[:, 2] = 7.0
+    found = attribute(X, Y, rng=0)
+    constant = found.columns[-1]
+    assert (constant.name, constant.pvalue, constant.adjusted, constant.effect) == ("x2", 1.0, 1.0, 0.0)
+    assert found.differing() == ("x1",)
+
+
+def test_names_come_from_data_frames_or_the_argument():
+    X, Y = samples(10, 12, 2)
+    frames = [pd.DataFrame(Z, columns=["age", "height"]) for Z in (X, Y)]
+    assert attribute(*frames, rng=0).columns[0].name == "height"
+    assert attribute(X, Y, names=["a", "b"], rng=0).columns[0].name == "b"
+    with pytest.raises(ValueError, match="2 different ones"):
+        attribute(X, Y, names=["a", "a"])
+    with pytest.raises(ValueError, match="at least 2 in each"):
+        attribute(X[:1], Y)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian((1.0, 0.5, 2.0)), Gaussian(1.3)])
+def test_leaving_columns_out_of_a_gaussian_kernel(kernel):
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(300, 3)), rng.normal(0.2, size=(260, 3))
+    subject = TwoSamples.of(X, Y, kernel, "median", DEFAULT)
+    fast = without_each(subject.pooled, subject.sizes, np.broadcast_to(kernel.bandwidth, 3))
+    for j in range(3):
+        others = [k for k in range(3) if k != j]
+        own = kernel if np.isscalar(kernel.bandwidth) else Gaussian(tuple(kernel.bandwidth[k] for k in others))
+        K = own(subject.pooled[:, others], subject.pooled[:, others])
+        assert abs(fast[j] - unbiased(K, range(300))) < 1e-12
+
+
+def test_any_family_and_a_kernel_as_it_is():
+    X, Y = samples(20, 14, 3)
+    X, Y = X / [1, 1e6, 1e-6], Y / [1, 1e6, 1e-6]
+    for kernel in (Laplacian, Laplacian((1.0, 2.0, 3.0)), Polynomial(2, 1.0)):
+        found = attribute(X, Y, kernel=kernel, rng=0, n_resamples=199)
+        assert found.columns[0].name == "x1"
+        assert found.differing(0.05) == ("x1",)
+    joint, left = Laplacian((1.0, 2.0, 3.0)), Laplacian((1.0, 3.0))
+    pooled = np.concatenate([X, Y])
+    drop = unbiased(joint(pooled, pooled), range(20)) - unbiased(left(pooled[:, [0, 2]], pooled[:, [0, 2]]), range(20))
+    found = attribute(X, Y, kernel=joint, rng=0, n_resamples=199)
+    assert abs(found.columns[0].drop - drop) < 1e-13
+    assert repr(on_columns(joint, (0, 2))) == f"TensorProduct({left!r} on (0, 2))"
+
+
+def test_moments_of_factors_and_of_the_whole_gram_agree():
+    rng = np.random.default_rng(2)
+    X, Y = rng.normal(size=(400, 1)), rng.normal(0.3, size=(250, 1))
+    subject = TwoSamples.of(X, Y, Gaussian(1.0), "median", DEFAULT)
+    by_factor = moments(subject)
+    K = Gaussian(1.0)(subject.pooled, subject.pooled)
+    assert abs(by_factor.squared - unbiased(K, range(400))) < 1e-9
+    inside = (K[:400, :400].sum() - 400) / (400 * 399)
+    assert abs(by_factor.variances[0] - (1 - inside)) < 1e-9

@@ -1,0 +1,140 @@
+"""Contributions against double loops, and the sums they must have."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernelmean import hsic_test, mmd_test
+from kernelmean.explain import contributions, dependence_contributions
+from kernelmean.explain.subject import CenteredGram
+from kernelmean.kernels import Gaussian, Laplacian, Polynomial
+from kernelmean.plan import DEFAULT, Plan
+
+KERNELS = [Gaussian(0.8), Gaussian((0.5, 2.0)), Laplacian(1.0), Polynomial(2, 1.0), Gaussian(1.0) + Laplacian(3.0)]
+
+
+def samples(n=7, m=11, dim=2):
+    rng = np.random.default_rng(3)
+    return rng.normal(size=(n, dim)), rng.normal(0.5, 1.5, size=(m, dim))
+
+
+def by_loops(X, Y, kernel, unbiased):
+    """What every row adds, from the definition of the witness without the row's own term."""
+    added = []
+    for own, other, sign in ((X, Y, 1), (Y, X, -1)):
+        del sign
+        for i, x in enumerate(own):
+            keep = [j for j in range(len(own)) if not (unbiased and i == j)]
+            inside = np.mean([kernel(x[None], own[j][None])[0, 0] for j in keep])
+            outside = np.mean([kernel(x[None], y[None])[0, 0] for y in other])
+            added.append((inside - outside) / len(own))
+    return np.array(added)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("statistic", ["u", "v"])
+def test_every_row_adds_what_the_definition_says(kernel, statistic):
+    X, Y = samples()
+    found = contributions(X, Y, kernel, statistic=statistic)
+    expected = by_loops(X, Y, kernel, statistic == "u")
+    scale = np.abs(expected).max()
+    assert np.abs(found.values - expected).max() < 1e-12 * max(scale, 1.0)
+    assert abs(found.values.sum() - found.statistic) <= 1e-15 * max(scale, 1.0) * len(expected)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("statistic", ["u", "v"])
+def test_the_sum_is_the_statistic_of_the_test(kernel, statistic):
+    X, Y = samples()
+    found = contributions(X, Y, kernel, statistic=statistic)
+    tested = mmd_test(X, Y, kernel=kernel, statistic=statistic, n_resamples=9, rng=0)
+    magnitude = float(kernel.diag(np.concatenate([X, Y])).mean())
+    assert abs(found.statistic - tested.statistic) < 1e-12 * max(magnitude, 1.0)
+    assert tested.statistic_name == found.statistic_name
+
+
+def test_swapping_the_samples_turns_the_witness_over_and_keeps_what_rows_add():
+    X, Y = samples()
+    there, back = contributions(X, Y), contributions(Y, X)
+    np.testing.assert_allclose(there.by_sample[0], back.by_sample[1], rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(there.witness[: len(X)], -back.witness[len(Y) :], rtol=1e-12, atol=1e-15)
+    assert there.sizes == (7, 11)
+
+
+def test_blocks_and_threads_change_nothing_beyond_rounding():
+    X, Y = samples(40, 25)
+    small = contributions(X, Y, plan=Plan(block=(3, 5), threads=2))
+    np.testing.assert_allclose(small.values, contributions(X, Y).values, rtol=0, atol=1e-15)
+
+
+def test_the_strongest_rows_come_first_and_a_cluster_of_one_sample_counts():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(40, 1)), rng.normal(size=(30, 1))
+    Y[:12] = 8.0
+    found = contributions(X, Y, Gaussian(1.0))
+    np.testing.assert_allclose(found.values[40:52], 11 / 29 / 30, rtol=1e-4)  # nobody else is near
+    sizes = np.abs(found.values[found.strongest(70)])
+    assert (np.diff(sizes) <= 0).all()
+    assert len(found.strongest(5)) == 5
+    assert found.values.min() < 0
+
+
+def centered_loops(K):
+    n = len(K)
+    H = np.eye(n) - 1 / n
+    return H @ K @ H
+
+
+def unbiased_hsic(K, Z):
+    """Song et al. (2012), eq. (5), term by term."""
+    n = len(K)
+    K, Z = K - np.diag(np.diag(K)), Z - np.diag(np.diag(Z))
+    one = np.ones(n)
+    parts = np.trace(K @ Z) + (one @ K @ one) * (one @ Z @ one) / ((n - 1) * (n - 2)) - 2 / (n - 2) * one @ K @ Z @ one
+    return parts / (n * (n - 3))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_dependence_by_matrices(kernel):
+    X, Y = samples(12, 12)
+    K, Z = kernel(X, X), Laplacian(2.0)(Y, Y)
+    v = dependence_contributions(X, Y, (kernel, Laplacian(2.0)))
+    expected = (centered_loops(K) * centered_loops(Z)).sum(axis=1) / 144
+    np.testing.assert_allclose(v.values, expected, rtol=0, atol=1e-13 * max(1.0, K.max()))
+    u = dependence_contributions(X, Y, (kernel, Laplacian(2.0)), statistic="u")
+    assert abs(u.values.sum() - unbiased_hsic(K, Z)) < 1e-13 * max(1.0, K.max())
+
+
+@pytest.mark.parametrize("statistic", ["u", "v"])
+def test_dependence_sums_to_the_statistic_of_the_test(statistic):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    Y = X[:, :1] ** 2 + 0.1 * rng.normal(size=(40, 1))
+    found = dependence_contributions(X, Y, statistic=statistic)
+    tested = hsic_test(X, Y, statistic=statistic, n_resamples=9, rng=0)
+    assert abs(found.statistic - tested.statistic) < 1e-13
+    assert tested.statistic > 1e-3
+    swapped = dependence_contributions(Y, X, statistic=statistic)
+    np.testing.assert_allclose(swapped.values, found.values, rtol=0, atol=1e-16)
+
+
+def test_unbiased_centering_has_no_diagonal_and_rows_that_sum_to_zero():
+    X, _ = samples(9)
+    gram = CenteredGram.of(Gaussian(1.0).blocks(X, X), np.ones(9), DEFAULT, unbiased=True)
+    whole = gram(slice(0, 9), slice(0, 9))
+    assert (np.diag(whole) == 0.0).all()
+    assert np.abs(whole.sum(axis=0)).max() < 1e-14 < np.abs(whole).max()
+    np.testing.assert_array_equal(gram(slice(2, 5), slice(1, 9)), whole[2:5, 1:9])
+
+
+def test_bad_input_says_what_to_do():
+    X, Y = samples()
+    with pytest.raises(ValueError, match="pass 'u'"):
+        contributions(X, Y, statistic="w")
+    with pytest.raises(ValueError, match="at least 2 in each"):
+        contributions(X[:1], Y)
+    with pytest.raises(ValueError, match="needs at least 4"):
+        dependence_contributions(X[:3], Y[:3], statistic="u")
+    with pytest.raises(ValueError, match="tuple of 3"):
+        dependence_contributions(X, Y[:7], (Gaussian(1.0),) * 3)

@@ -1,0 +1,231 @@
+"""Effect sizes, equivalence and the simulation behind them, against explicit matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernelmean.explain import dependence_effect_size, effect_size, equivalence_test
+from kernelmean.explain.features import cross_covariance, difference_of_means
+from kernelmean.explain.fluctuation import Fluctuations, fluctuations, largest_eigenvalue
+from kernelmean.explain.subject import Pairs, TwoSamples
+from kernelmean.kernels import Gaussian, Laplacian, Linear, Polynomial
+from kernelmean.plan import DEFAULT
+
+
+def samples(n=14, m=9, dim=2, shift=1.0):
+    rng = np.random.default_rng(8)
+    return rng.normal(size=(n, dim)), rng.normal(shift, 1.4, size=(m, dim))
+
+
+def subject(X, Y, kernel):
+    return TwoSamples.of(X, Y, kernel, "median", DEFAULT)
+
+
+def test_linear_kernel_gives_classical_numbers():
+    X, Y = samples(dim=3)
+    found = effect_size(X, Y, Linear(), rng=0)
+    gap = X.mean(axis=0) - Y.mean(axis=0)
+    variances = [Z.var(axis=0, ddof=1).sum() for Z in (X, Y)]
+    squared = gap @ gap - variances[0] / 14 - variances[1] / 9
+    assert found.statistic == pytest.approx(squared, rel=1e-12)
+    assert found.distance.value == pytest.approx(np.sqrt(squared), rel=1e-12)
+    assert found.ratio.value == pytest.approx(squared / np.mean(variances), rel=1e-12)
+    assert found.explained.value == pytest.approx(squared / (4 * np.mean(variances) + squared), rel=1e-12)
+    assert found.maximum == np.inf
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Laplacian(2.0), Polynomial(2, 1.0)], ids=repr)
+def test_the_feature_mean_is_that_of_explicit_features(kernel):
+    X, Y = samples()
+    found = difference_of_means(subject(X, Y, kernel)).mean
+    pooled = np.concatenate([X, Y])
+    K = kernel(pooled, pooled)
+    a = np.repeat([1 / 14, -1 / 9], [14, 9])
+    np.testing.assert_allclose(found.projections, K @ a, rtol=0, atol=1e-12 * K.max())
+    assert found.total == pytest.approx(a @ K @ a, rel=1e-12)
+    W = np.random.default_rng(0).normal(size=(23, 4))
+    np.testing.assert_allclose(found.product(W), K @ W, rtol=0, atol=1e-12 * K.max())
+    M = np.zeros((23, 23))
+    M[:14, :14] = (np.eye(14) - 1 / 14) / (14 * 13)
+    M[14:, 14:] = (np.eye(9) - 1 / 9) / (9 * 8)
+    parts = [np.trace((K @ M)[p, p]) for p in (slice(0, 14), slice(14, 23))]
+    assert found.spreads == pytest.approx(parts, rel=1e-12)
+    assert found.direction_variance() == pytest.approx(a @ K @ M @ K @ a / (a @ K @ a), rel=1e-12)
+
+
+def test_the_influence_on_the_variance_is_its_derivative():
+    X, Y = samples()
+    kernel, pooled = Gaussian(1.0), np.concatenate(samples())
+    K = kernel(pooled, pooled)
+
+    def log_variance(weights):
+        parts = [slice(0, 14), slice(14, 23)]
+        shares = [weights[p] / weights[p].sum() for p in parts]
+        return np.log(sum(1 - s @ K[p, p] @ s for s, p in zip(shares, parts, strict=True)) / 2)
+
+    effect = difference_of_means(subject(X, Y, kernel))
+    centered = effect.mean.centered(effect.mean.scale_influence)
+    counts, signs = np.repeat([14, 9], [14, 9]), np.repeat([1, -1], [14, 9])
+    step = 1e-6 * np.eye(23) / counts[:, None]
+    uniform = 1.0 / counts
+    slopes = np.array([(log_variance(uniform + s) - log_variance(uniform - s)) / 2e-6 for s in step])
+    plain = np.mean([1 - K[p, p].mean() for p in (slice(0, 14), slice(14, 23))])
+    np.testing.assert_allclose(signs * centered / counts * effect.scale / plain, slopes, rtol=0, atol=1e-7)
+    assert np.abs(slopes).max() > 1e-3
+
+
+def test_dependence_of_explicit_matrices():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(25, 1))
+    Y = X + 0.5 * rng.normal(size=(25, 1))
+    found = cross_covariance(Pairs.of(X, Y, (Gaussian(1.0), Laplacian(1.0)), "median", DEFAULT)).mean
+    H = np.eye(25) - 1 / 25
+    M = (H @ Gaussian(1.0)(X, X) @ H) * (H @ Laplacian(1.0)(Y, Y) @ H)
+    np.testing.assert_allclose(found.projections, M.mean(axis=1), rtol=0, atol=1e-14)
+    assert found.spreads == pytest.approx([np.trace(M @ H) / (25 * 24)], rel=1e-12)
+    np.testing.assert_allclose(found.product(H), M @ H, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("rows", [520])
+def test_products_on_factors_are_those_of_the_gram_matrix(rows):
+    rng = np.random.default_rng(0)
+    X, Y, W = rng.normal(size=(rows, 1)), rng.normal(size=(rows - 20, 1)), rng.normal(size=(rows, 3))
+    pairs = Pairs.of(X, np.r_[Y, Y[:20]], Gaussian(3.0), "median", DEFAULT)
+    H = np.eye(rows) - 1 / rows
+    M = np.ones((rows, rows))
+    for table in pairs.tables:
+        M *= H @ Gaussian(3.0)(table, table) @ H
+    np.testing.assert_allclose(cross_covariance(pairs).mean.product(W), M @ W, rtol=0, atol=1e-6)
+    both = subject(X, Y, Gaussian(1.0))
+    W = rng.normal(size=(both.n, 3))
+    dense = Gaussian(1.0)(both.pooled, both.pooled) @ W
+    np.testing.assert_allclose(
+        difference_of_means(both).mean.product(W), dense, rtol=0, atol=1e-6 * np.abs(dense).max()
+    )
+
+
+def test_fluctuations_have_the_covariance_of_the_means():
+    X, Y = samples(40, 60)
+    mean = difference_of_means(subject(X, Y, Gaussian(1.0))).mean
+    drawn = fluctuations(mean, 20000, np.random.default_rng(0))
+    error = drawn.squared.std() / np.sqrt(20000)
+    assert abs(drawn.squared.mean() - sum(mean.spreads)) < 4 * error
+    assert drawn.along.var() >= 0.97 * mean.direction_variance()
+    assert error < 0.01 * sum(mean.spreads)
+
+
+def test_the_sketched_eigenvalue_is_the_largest():
+    rng = np.random.default_rng(0)
+    A = np.cov(rng.normal(size=(30, 50)) * np.linspace(1, 4, 30)[:, None])
+    omega = rng.normal(size=(30, 30))
+    assert largest_eigenvalue(omega, A @ omega) == pytest.approx(np.linalg.eigvalsh(A)[-1], rel=1e-6)
+    assert largest_eigenvalue(omega, 0 * omega) == 0.0
+
+
+def test_distances_solve_the_equation():
+    rng = np.random.default_rng(1)
+    drawn = Fluctuations(2.0, rng.normal(size=500), 3 * rng.random(500), 0.2 * rng.normal(size=500))
+    for scaled, slope in ((False, 1.0), (True, np.maximum(1 - drawn.relative, 0.1))):
+        lower, upper = drawn.distances(scaled=scaled)
+        seen = slope * upper**2 + 2 * upper * drawn.along + drawn.squared
+        solved = upper > 0
+        np.testing.assert_allclose(seen[solved], 2.0, rtol=1e-12)
+        assert (lower[drawn.squared < 2.0] == upper[drawn.squared < 2.0]).all()
+        assert (lower[drawn.squared >= 2.0] == 0.0).all()
+        beyond = slope * (upper + 1) ** 2 + 2 * (upper + 1) * drawn.along + drawn.squared
+        assert (beyond > 2.0).all()
+
+
+def test_units_and_order_do_not_matter():
+    X, Y = samples(60, 40)
+    here = effect_size(X, Y, rng=0)
+    there = effect_size(4.0 * X + 100.0, 4.0 * Y + 100.0, rng=0)
+    back = effect_size(Y, X, rng=0)
+    for name in ("distance", "ratio", "explained"):
+        a, b, c = (getattr(size, name) for size in (here, there, back))
+        np.testing.assert_allclose([a.value, a.low, a.high], [b.value, b.low, b.high], rtol=1e-7)
+        assert a.value == pytest.approx(c.value, rel=1e-10)
+        assert a.low < a.value < a.high
+        assert a.high == pytest.approx(c.high, rel=0.1)
+    doubled = effect_size(X, Y, 9.0 * here.kernel, rng=0)
+    assert doubled.distance.value == pytest.approx(3 * here.distance.value, rel=1e-10)
+    assert doubled.explained.low == pytest.approx(here.explained.low, rel=1e-9)
+
+
+def test_two_points_are_as_far_apart_as_can_be():
+    X, Y = np.zeros((5, 1)), np.full((4, 1), 50.0)
+    found = effect_size(X, Y, Gaussian(1.0), rng=0)
+    assert found.distance.value == pytest.approx(np.sqrt(2)) == found.maximum
+    assert found.distance.low == pytest.approx(found.distance.high) == pytest.approx(np.sqrt(2))
+    assert found.explained.value == found.explained.low == found.explained.high == 1.0
+    for kernel in (Gaussian(1.0), 0.1 * Gaussian(1.0), Linear()):
+        with pytest.raises(ValueError, match="nothing varies"):
+            effect_size(X + 0.3, X[:3] + 0.3, kernel)
+
+
+def test_alignment_is_one_with_itself_and_bounded():
+    X, _ = samples(30, 9)
+    found = dependence_effect_size(X, X, Gaussian(1.0), rng=0)
+    assert found.alignment.value == pytest.approx(1.0, rel=1e-12)
+    assert found.alignment.low > 0.5
+    assert found.alignment.high == 1.0
+    assert "alignment" in found.summary()
+    with pytest.raises(ValueError, match="constant"):
+        dependence_effect_size(X, np.ones((30, 1)))
+    with pytest.raises(ValueError, match="at least 4"):
+        dependence_effect_size(X[:3], X[:3])
+
+
+def test_seeds_and_threads():
+    X, Y = samples(30, 20)
+    assert effect_size(X, Y, rng=4) == effect_size(X, Y, rng=4)
+    assert effect_size(X, Y, rng=4) != effect_size(X, Y, rng=5)
+
+
+def test_the_summary_names_all_numbers():
+    text = effect_size(*samples(), Gaussian(1.0), rng=0).summary()
+    assert "95% interval" in text
+    assert "at most 1.414" in text
+
+
+def test_levels_nest():
+    X, Y = samples(30, 20)
+    wide, narrow = (effect_size(X, Y, level=level, rng=0).distance for level in (0.99, 0.8))
+    assert wide.low < narrow.low < narrow.high < wide.high
+    for level in (0.0, 1.0, 95):
+        with pytest.raises(ValueError, match=r"such as 0\.95"):
+            effect_size(X, Y, level=level)
+
+
+def test_equivalence_p_falls_with_the_margin_and_agrees_with_the_limit():
+    X, Y = samples(80, 60, shift=0.2)
+    results = [equivalence_test(X, Y, margin, Gaussian(1.0), rng=0) for margin in np.linspace(0.05, 1.2, 24)]
+    pvalues = [result.pvalue for result in results]
+    assert pvalues == sorted(pvalues, reverse=True)
+    assert pvalues[0] > 0.8
+    assert pvalues[-1] == 1 / 1000
+    for result in results:
+        assert result.equivalent == (result.margin > result.upper) or abs(result.pvalue - 0.05) < 0.002
+    assert len({result.upper for result in results}) == 1
+    statistic, pvalue = results[3]
+    assert (statistic, pvalue) == (results[3].statistic, results[3].pvalue)
+
+
+def test_equivalence_in_shares_of_variance():
+    X, Y = samples(80, 60, shift=0.2)
+    size = effect_size(X, Y, Gaussian(1.0), level=0.9, rng=0)
+    result = equivalence_test(X, Y, 0.3, Gaussian(1.0), unit="explained", rng=0)
+    assert result.upper == pytest.approx(size.explained.high, rel=1e-12)
+    assert result.equivalent
+
+
+def test_impossible_margins_are_refused():
+    X, Y = samples()
+    for margin, unit in ((1.5, "distance"), (1.0, "explained"), (0.0, "distance"), (-1.0, "explained")):
+        with pytest.raises(ValueError, match="margin is"):
+            equivalence_test(X, Y, margin, unit=unit)
+    with pytest.raises(ValueError, match="unit is"):
+        equivalence_test(X, Y, 0.1, unit="squared")
+    with pytest.raises(ValueError, match="at least 3 in each"):
+        equivalence_test(X[:2], Y, 0.1)
