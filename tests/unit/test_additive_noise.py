@@ -11,9 +11,10 @@ LAWS = [
     (Uniform((0.5, 2.0)), [stats.uniform(-0.5, 1.0), stats.uniform(-2.0, 4.0)]),
 ]
 SUM = IndependentSum((Normal(0.3), Laplace((0.5, 2.0)), Uniform(0.8)))
+NAMES = [str(noise) for noise, _ in LAWS]
 
 
-@pytest.mark.parametrize(("noise", "axes"), LAWS, ids=str)
+@pytest.mark.parametrize(("noise", "axes"), LAWS, ids=NAMES)
 def test_draws_follow_the_law(noise, axes):
     X = np.array([[1.0, -3.0]] * 4000)
     gaps = noise.sample(X, np.random.default_rng(0)) - X
@@ -23,7 +24,7 @@ def test_draws_follow_the_law(noise, axes):
     assert abs(stats.spearmanr(gaps[:, 0], gaps[:, 1]).statistic) < 0.05
 
 
-@pytest.mark.parametrize(("noise", "axes"), LAWS, ids=str)
+@pytest.mark.parametrize(("noise", "axes"), LAWS, ids=NAMES)
 def test_density(noise, axes):
     gaps = np.random.default_rng(0).normal(size=(3, 7, 2))
     truth = sum(law.logpdf(gaps[..., j]) for j, law in enumerate(axes))
@@ -31,7 +32,7 @@ def test_density(noise, axes):
     assert np.isneginf(truth).any() == isinstance(noise, Uniform)
 
 
-@pytest.mark.parametrize(("noise", "axes"), LAWS, ids=str)
+@pytest.mark.parametrize(("noise", "axes"), LAWS, ids=NAMES)
 def test_characteristic_function_and_moments_by_quadrature(noise, axes):
     frequencies = np.array([[0.0, 0.0], [0.3, -2.0], [5.0, 0.7]])
     truth = [
