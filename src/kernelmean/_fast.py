@@ -104,7 +104,7 @@ def _row_and_column_sums_of_tile(axes: Any, X: Array, Y: Array, w: Array, v: Arr
         ahead[i] = total
 
 
-def _compiled(function: Any) -> Any:
+def compiled(function: Any) -> Any:
     """Compile on the first call, and keep the code on disk; without a folder to write to, in every process anew."""
     options = {"nogil": True, "fastmath": {"contract", "reassoc", "nsz"}}
     try:
@@ -113,4 +113,4 @@ def _compiled(function: Any) -> Any:
         return njit(**options)(function)
 
 
-_row_and_column_sums = _compiled(_row_and_column_sums_of_tile)
+_row_and_column_sums = compiled(_row_and_column_sums_of_tile)

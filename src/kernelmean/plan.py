@@ -111,7 +111,7 @@ class Plan:
         tasks = triangle(n, self.block) if mirrored else rectangle(n, m, self.block)
         out = np.zeros((n, columns.shape[1]))
         sums, exponent = self._prepare(blocks, columns, n)
-        for span, part in self._map(lambda task: accumulate(task, sums, out.shape[1]), tasks, n * m):
+        for span, part in self.map(lambda task: accumulate(task, sums, out.shape[1]), tasks, n * m):
             out[span] += part
         return np.ldexp(out, exponent, out=out).reshape(n, *W.shape[1:])
 
@@ -150,7 +150,7 @@ class Plan:
                 if mirrored:
                     out[j, i] = out[i, j].T
 
-        for _ in self._map(fill, tasks, n * m):
+        for _ in self.map(fill, tasks, n * m):
             pass
         return out
 
@@ -173,8 +173,8 @@ class Plan:
             return False
         return self.use_fast is True or (size >= _FAST_FROM and find_spec("numba") is not None)
 
-    def _map(self, run: Callable[[Job], Result], jobs: Iterable[Job], size: int) -> Iterator[Result]:
-        """Yield the results in the order of the jobs, whichever thread runs them."""
+    def map(self, run: Callable[[Job], Result], jobs: Iterable[Job], size: int) -> Iterator[Result]:
+        """Yield the results in the order of the jobs, whichever thread runs them; ``size`` is the work in entries."""
         enough = 1 + size // (self.block[0] * self.block[1])
         threads = min(self.threads or cpu_count(), enough)
         with serial_blas:

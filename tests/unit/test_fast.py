@@ -113,4 +113,4 @@ def test_it_runs_where_it_pays_and_only_there(monkeypatch):
 
 def test_without_a_folder_for_compiled_code_it_compiles_anew(monkeypatch):
     monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
-    assert _fast._compiled(lambda x: x + 1)(1) == 2
+    assert _fast.compiled(lambda x: x + 1)(1) == 2

@@ -46,7 +46,7 @@ class Distances:
             return (run(stored[piece]) for piece in slices(len(stored), _CHUNK))
         rows = slices(self.n, _TILE)
         cells = ((i, j) for k, i in enumerate(rows) for j in rows[k:] if i != j or i.stop - i.start > 1)
-        return DEFAULT._map(lambda cell: run(self._cell(*cell)), cells, self.n**2)
+        return DEFAULT.map(lambda cell: run(self._cell(*cell)), cells, self.n**2)
 
     def _cell(self, i: slice, j: slice) -> Array:
         """Return the distances of one tile, each pair once."""

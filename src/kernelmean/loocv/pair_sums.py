@@ -49,7 +49,7 @@ def pair_sum(A: Array, B: Array, *, moments: bool = True) -> PairSum:
         tile = _tile(blocks, A, B, i, j, moments)
         return tile.mirrored() if symmetric and i != j else tile
 
-    tiles = map(run, cells) if len(rows) == 1 else DEFAULT._map(run, cells, len(A) ** 2)
+    tiles = map(run, cells) if len(rows) == 1 else DEFAULT.map(run, cells, len(A) ** 2)
     return _combine([tile for tile in tiles if tile.total > 0])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._array import Array, IntArray
-from ..._fast import _compiled
+from ..._fast import compiled
 
 _LANES = 32
 
@@ -42,7 +42,7 @@ def _walsh(flat: Array, lanes: int) -> None:
             flat[i], flat[i + width] = a + b, a - b
 
 
-_walsh_in_place = _compiled(_walsh)
+_walsh_in_place = compiled(_walsh)
 
 
 def _xor_spectrum(left: Array, right: Array) -> Array:
@@ -71,5 +71,5 @@ def _xor_spectrum(left: Array, right: Array) -> Array:
     return spectrum
 
 
-gather = _compiled(_gather)
-xor_spectrum = _compiled(_xor_spectrum)
+gather = compiled(_gather)
+xor_spectrum = compiled(_xor_spectrum)
