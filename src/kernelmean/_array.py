@@ -1,7 +1,8 @@
-"""The array seam: the type of an array, and the few array helpers that every layer shares."""
+"""The array seam: the types that every layer shares, and a few helpers for arrays."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy.typing as npt
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
 RngLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | None
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""What long work calls with the name of the next step, the steps done, and the steps in all."""
 
 
 def as_rng(rng: RngLike) -> np.random.Generator:

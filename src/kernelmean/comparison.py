@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
 import numpy as np
 
-from ._array import Array, RngLike, as_rng
+from ._array import Array, Progress, RngLike, as_rng
 from ._table import Table, as_table, count, listed
 from .inference import TestResult, mmd_test
 from .inference.kernel_choice import ESTIMATORS
+from .inference.multiple import enough_for_holm, holm
 from .kernels import Gaussian
 from .kernels.bandwidth import Bandwidth, bandwidth_from
 from .noise import Noise, Normal
-
-Progress = Callable[[str, int, int], None]
-"""Called with what comes next, the steps done, and the steps in all."""
-
-_ROOM_FOR_HOLM = 50  # permutations per column, so that an adjusted p-value can be as small as 0.02
 
 
 @final
@@ -228,7 +224,7 @@ class _Test:
         """Test one column, with permutations enough for Holm's method over ``n_columns``."""
         X, Y = x[:, None], y[:, None]
         theta = bandwidth_from(np.concatenate([X, Y]), self.bandwidth)
-        return self.run(X, Y, theta, rng, max(self.n_resamples, _ROOM_FOR_HOLM * n_columns - 1))
+        return self.run(X, Y, theta, rng, enough_for_holm(self.n_resamples, n_columns))
 
 
 def _informative(A: Table, B: Table, names: tuple[str, str]) -> tuple[Table, Table, tuple[str, ...]]:
@@ -266,22 +262,6 @@ def _columns(
         for j, (name, test) in enumerate(zip(A.names, alone, strict=True))
     ]
     return tuple(sorted(columns, key=lambda column: (column.adjusted, -column.statistic)))
-
-
-def holm(pvalues: Sequence[float]) -> Array:
-    """Return p-values adjusted by Holm's method for the family-wise error rate, in the given order.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03])
-    array([0.03, 0.06, 0.06])
-    """
-    p = np.asarray(pvalues, dtype=np.float64)
-    order = np.argsort(p, kind="stable")
-    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(stepped, 1.0)
-    return adjusted
 
 
 def _notes(constant: tuple[str, ...], pooled: Array, theta: Any) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ._array import Array
+from ._array import Array, Progress
 from ._table import Table, as_table, count, listed
 from .embedding import Embedding, Part
 from .estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
@@ -25,9 +25,6 @@ ESTIMATORS: dict[str, Callable[..., KernelMean]] = {
     "vpmkme": VPMKME,
 }
 """The five estimators of Xia et al. (2021) and the variance-preserving one, by name."""
-
-Progress = Callable[[str, int, int], None]
-"""Called with what comes next, the steps done, and the steps in all."""
 
 
 @final

@@ -14,7 +14,7 @@ NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()
 
 
 def atoms(noise, x):
-    """Return the points and probabilities of a discrete law that has the same expectations (Gauss-Hermite for Normal)."""
+    """Return points and probabilities of a discrete law of the same expectations (Gauss-Hermite for Normal)."""
     dim = len(x)
     if isinstance(noise, Normal):
         values, vectors = np.linalg.eigh(noise.matrices(dim))

@@ -63,7 +63,7 @@ def test_a_closed_form_agrees_with_sampling(kernel, name):
 @pytest.mark.parametrize(
     ("kernel", "name"),
     [(k, name) for k, name in SHARED if isinstance(k, Stationary) and isinstance(NOISES[name], Additive)],
-    ids=lambda value: repr(value),
+    ids=repr,
 )
 def test_an_offset_changes_nothing_and_noise_lowers_the_peak(kernel, name):
     X, Y = points(kernel, 4), points(kernel, 5, seed=1)

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.comparison import ESTIMATORS, Comparison, compare, holm
+from kernelmean.comparison import ESTIMATORS, Comparison, compare
+from kernelmean.inference.multiple import holm
 from kernelmean.kernels import Gaussian
 from kernelmean.noise import Normal
 
