@@ -15,11 +15,11 @@ from ..inference.adaptive import in_parts, snapped
 from ..inference.combine import evidence, standardized
 from ..inference.null import Null
 from ..inference.samples import check_samples, in_fixed_order
+from ..inference.step_down import max_t
 from ..inference.two_sample import mmd_null
 from ..kernels import Gaussian, Kernel, TensorProduct
 from ..plan import DEFAULT, Plan
 from .moments import Moments, moments, without_each
-from .step_down import max_t
 from .subject import TwoSamples, kernel_for
 
 
