@@ -15,9 +15,12 @@ from ..kernels import Kernel
 RESIDUAL = 1e-10
 _PROBE = 256
 _SAMPLE = 1000
-_WORST = 250
+_WORST = 128
 _ROUNDS = 12
 _COLUMNS = 16384
+
+Pivots = tuple[IntArray, Array]
+"""Rows, and the triangle of the Cholesky factor between them."""
 
 
 @final
@@ -45,9 +48,9 @@ class Factor:
 def pivoted_cholesky(kernel: Kernel, points: Array, *, max_rank: int, residual: float = RESIDUAL) -> Factor | None:
     r"""Return A with :math:`\mathrm{tr}(K - A^⊤A) ≤ 10^{-10} \mathrm{tr}K`, or None when that needs more pivots.
 
-    Greedy pivots on a subsample of 1000 rows, all columns at once by one triangular solve, then the residual diagonal
-    of **all** rows; while it is too large, more pivots are taken from the worst rows. O(n r² + n r d) time, O(n r)
-    memory.
+    Greedy pivots on a subsample of 256 rows (1000 where these are not plenty), all columns at once by one triangular
+    solve, then the residual diagonal of **all** rows; while it is too large, more pivots are taken from the worst rows.
+    O(n r² + n r d) time, O(n r) memory.
 
     Parameters
     ----------
@@ -66,32 +69,39 @@ def pivoted_cholesky(kernel: Kernel, points: Array, *, max_rank: int, residual: 
     >>> bool(np.allclose(A.T @ A, Gaussian(1.0)(X, X), atol=1e-8))
     True
     """
-    if len(points) > _PROBE and _is_hopeless(kernel, points, max_rank):
-        return None
     diagonal = kernel.diag(points)
     target = residual * float(diagonal.sum())
+    tolerance = 0.1 * target / len(points)
     rank, left = 0, diagonal
     factor: Array = np.empty((0, len(points)))
-    candidates = _spread(len(points), _SAMPLE)
+    found = _first_pivots(kernel, points, max_rank, tolerance)
     for _ in range(_ROUNDS):
-        pivots, triangle = _pivots(kernel, points, factor[:rank], candidates, 0.1 * target / len(points))
-        if rank + len(pivots) > max_rank:
+        if found is None or rank + len(found[0]) > max_rank:
             return None
+        pivots, triangle = found
         factor = _with_room(factor, rank, len(pivots))
         added = _extend(kernel, points, factor, rank, pivots, triangle)
         rank, left = rank + len(pivots), np.maximum(left - np.einsum("rn,rn->n", added, added), 0.0)
         if left.sum() <= target:
             return Factor(factor[:rank], float(left.sum() / diagonal.sum()))
-        candidates = np.argsort(left)[-_WORST:]
+        worst = np.argsort(left)[-max(_WORST, rank) :]
+        found = _pivots(kernel, points, factor[:rank], worst, tolerance)
     return None
 
 
-def _is_hopeless(kernel: Kernel, points: Array, max_rank: int) -> bool:
-    """Say whether 256 of the points tell that the rank is too high: already so, or nearly that of any such points."""
-    few = points[_spread(len(points), _PROBE)]
-    tolerance = RESIDUAL * float(kernel.diag(few).mean())
-    rank = len(_pivots(kernel, few, np.empty((0, _PROBE)), np.arange(_PROBE), tolerance)[0])
-    return rank > max_rank or (len(points) > 2 * _SAMPLE and 4 * rank > 3 * _PROBE)
+def _first_pivots(kernel: Kernel, points: Array, max_rank: int, tolerance: float) -> Pivots | None:
+    """Return greedy pivots among 256 of the points, or among 1000 where more than half of these are needed.
+
+    None where the 256 tell that the rank is too high: already so, or nearly that of any such points.
+    """
+    nothing = np.empty((0, len(points)))
+    found = _pivots(kernel, points, nothing, _spread(len(points), _PROBE), tolerance)
+    rank = len(found[0])
+    if rank > max_rank or (len(points) > 2 * _SAMPLE and 4 * rank > 3 * _PROBE):
+        return None
+    if 2 * rank <= _PROBE or len(points) <= _PROBE:
+        return found
+    return _pivots(kernel, points, nothing, _spread(len(points), _SAMPLE), tolerance)
 
 
 def _with_room(factor: Array, rank: int, added: int) -> Array:
@@ -108,9 +118,7 @@ def _spread(n: int, size: int) -> IntArray:
     return np.arange(n) if n <= size else np.random.default_rng(n).choice(n, size, replace=False)
 
 
-def _pivots(
-    kernel: Kernel, points: Array, factor: Array, candidates: IntArray, tolerance: float
-) -> tuple[IntArray, Array]:
+def _pivots(kernel: Kernel, points: Array, factor: Array, candidates: IntArray, tolerance: float) -> Pivots:
     """Return greedy pivots among the candidates, and the triangle of what ``factor`` leaves out between them."""
     left_out = kernel(points[candidates], points[candidates])
     left_out -= factor[:, candidates].T @ factor[:, candidates]

@@ -87,11 +87,19 @@ def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = 5000, r
             f"all {len(X)} rows are equal, so the median distance is 0; pass a bandwidth, or data that vary"
         )
     rule = "median of squared distances" if squared else "median of distances"
-    median = float(np.median(distances))
+    median = _median(distances)
     if median == 0.0:
-        median, rule = float(np.median(distances[distances > 0])), rule + " that are not 0"
+        median, rule = _median(distances[distances > 0]), rule + " that are not 0"
     theta = np.sqrt(median) * (unit if squared else np.sqrt(unit))
     return Bandwidth(theta, rule, exact, len(X))
+
+
+def _median(values: Array) -> float:
+    """Return ``numpy.median``, to the last bit, with a single pivot (several take six times as long); reorders."""
+    half = len(values) // 2
+    values.partition(half)
+    lower = values[half] if len(values) % 2 else values[:half].max()
+    return float(np.mean([lower, values[half]]))
 
 
 def normal_rule_bandwidth(X: Any, rule: Literal["silverman", "scott"] = "silverman") -> Array:
