@@ -12,7 +12,7 @@ from .._array import Array
 from .low_rank import Factor
 from .problem import Problem
 from .sizes import MIB, Shape
-from .statistics import Sums
+from .statistics import Level, Sums
 
 CHUNK_BYTES = 48 * MIB
 
@@ -20,25 +20,36 @@ CHUNK_BYTES = 48 * MIB
 @final
 @dataclass(frozen=True)
 class Factored:
-    """Centered factors A (r, n) of every left and C of every right Gram matrix, and what the sums need besides."""
+    """Centered factors A (r, n) of every left and C of every right Gram matrix, and what the sums need besides.
+
+    ``row_means`` (count, n) are those of the left matrices before they were centered.
+    """
 
     problem: Problem
     left: list[Array]
     right: list[Array]
+    row_means: Array
 
     @property
-    def diagonals(self) -> tuple[Array, Array]:
-        """Return the centered left diagonals, (count, n), and what they are coupled to on the right."""
-        left = np.stack([squared_columns(rows) for rows in self.left])
-        if self.problem.two_samples:
-            return left, self.problem.right.gram_diagonal()
-        return left, np.stack([squared_columns(rows) for rows in self.right])
+    def coupled(self) -> tuple[Array, Array]:
+        """Return vectors u and w, (k, n) each, whose sums Σ_i u_i w_π(i) complete the pairs.
 
-    def sums(self, pairs: Array, diagonal: Array) -> Sums:
-        """Attach the traces."""
+        One per pair, the diagonals; for two samples another one per pair, the row means, and the labels for all.
+        """
+        left, right = self.problem.index
+        diagonals = np.stack([squared_columns(rows) for rows in self.left])[left]
+        if self.problem.two_samples:
+            vectors = np.concatenate([diagonals, self.row_means[left]])
+            return vectors, np.repeat(self.problem.labels[None], len(vectors), axis=0)
+        return diagonals, np.stack([squared_columns(rows) for rows in self.right])[right]
+
+    def sums(self, pairs: Array, coupled: Array) -> Sums:
+        """Attach the traces to the sums of the pairs, (m, P), and those of the ``coupled`` vectors, (k, P)."""
         traces = (np.array([np.vdot(rows, rows) for rows in side]) for side in (self.left, self.right))
         left, right = (trace[index] for trace, index in zip(traces, self.problem.index, strict=True))
-        return Sums(pairs, diagonal, left, right)
+        diagonal, rows = coupled[: len(pairs)], coupled[len(pairs) :]
+        level = Level(rows, self.row_means.mean(axis=1)[self.problem.index[0]]) if len(rows) else None
+        return Sums(pairs, diagonal, left, right, level)
 
 
 def squared_columns(rows: Array) -> Array:
@@ -53,17 +64,18 @@ def split(problem: Problem, max_rank: int) -> tuple[Factored | None, list[int], 
     others = [p for p in range(len(problem.pairs)) if p not in low]
     if not low:
         return None, low, others
-    rows = [
-        [_center(factor) for number, factor in enumerate(side) if factor is not None and number in wanted]
-        for side, wanted in zip((left, right), problem.index_sets(low), strict=True)
-    ]
-    return Factored(problem.restricted(low), *rows), low, others
+    wanted = problem.index_sets(low)
+    (own, other), means = _centered([[left[i] for i in wanted[0]], [right[j] for j in wanted[1]]])
+    return Factored(problem.restricted(low), own, other, means), low, others
 
 
-def _center(factor: Factor) -> Array:
-    rows = factor.rows
-    rows -= rows.mean(axis=1, keepdims=True)
-    return rows
+def _centered(sides: list[list[Factor | None]]) -> tuple[list[list[Array]], Array]:
+    """Center the factors of both sides in place, and return the row means of the left matrices besides."""
+    kept = [[factor.rows for factor in side if factor is not None] for side in sides]
+    row_means = np.stack([rows.mean(axis=1) @ rows for rows in kept[0]])
+    for factor in kept[0] + kept[1]:
+        np.subtract(factor, factor.mean(axis=1, keepdims=True), out=factor)
+    return kept, row_means
 
 
 @final

@@ -18,7 +18,7 @@ from .null import Null
 from .problem import KernelSide, Problem
 from .result import TestResult
 from .samples import check_pairs
-from .statistics import HSIC, Kind
+from .statistics import HSIC, Kind, Statistic
 
 Pair = tuple[KernelLike, KernelLike]
 
@@ -127,7 +127,7 @@ def hsic_null(
     Y: Array,
     kernels: Sequence[tuple[Kernel, Kernel]],
     *,
-    statistic: Kind = "v",
+    statistic: Kind | Statistic = "v",
     scheme: str = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,
@@ -143,7 +143,8 @@ def hsic_null(
     sides = [
         KernelSide(points, tuple(kernel for _, kernel in side.values())) for points, side in ((X, left), (Y, right))
     ]
-    problem = Problem(sides[0], sides[1], pairs, HSIC(len(X), statistic))
+    criterion = statistic if isinstance(statistic, Statistic) else HSIC(len(X), statistic)
+    problem = Problem(sides[0], sides[1], pairs, criterion)
     return permutation_null(problem, n_resamples, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)
 
 

@@ -18,7 +18,7 @@ from ..kernels import Kernel
 from .low_rank import Factor, pivoted_cholesky
 from .permutations import AllLabelings, AllPermutations, RandomPermutations, Relabelings
 from .sizes import Shape
-from .statistics import Statistic, Sums
+from .statistics import Level, Statistic, Sums
 
 Tiles = Callable[[slice, slice], list[Array]]
 _SHIFT_ROWS = 256
@@ -264,7 +264,16 @@ class Problem:
         pairs = raw - 2 / self.n * linear + totals[:, None] / self.n**2
         traces = (side.diagonal(sums).sum(axis=1) for side, sums in zip((self.left, self.right), rows, strict=True))
         left_trace, right_trace = traces
-        return Sums(pairs, diagonal, left_trace[left], right_trace[right])
+        return Sums(pairs, diagonal, left_trace[left], right_trace[right], self._level(linear, rows[0]))
+
+    def _level(self, linear: Array, row_sums: Array) -> Level | None:
+        """Return the row means that centering removed, those of the unshifted matrices; None for independence."""
+        if not self.two_samples:
+            return None
+        left, first = self.index[0], float(self.labels.sum())
+        shifts = np.array(self.left.shifts)
+        mean = row_sums.sum(axis=1) / self.n**2 + shifts
+        return Level(linear / (self.n * first) + first * shifts[left][:, None], mean[left])
 
 
 def _subset(side: KernelSide, chosen: Sequence[int]) -> KernelSide:

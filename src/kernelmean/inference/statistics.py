@@ -16,6 +16,32 @@ Kind = Literal["u", "v"]
 
 @final
 @dataclass(frozen=True)
+class Level:
+    """What centering removes from K, for two samples: with it the block sums of K itself are known.
+
+    Attributes
+    ----------
+    rows : array of shape (m, P)
+        Σ_i r_i a_π(i), r the row means of K.
+    mean : array of shape (m,)
+        The mean of K.
+    """
+
+    rows: Array
+    mean: Array
+
+    @staticmethod
+    def joined(parts: Sequence[Level | None], axis: int) -> Level | None:
+        """Join as :meth:`Sums.joined` does; None where a part has none."""
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        mean = np.concatenate([part.mean for part in known]) if axis == 0 else known[0].mean
+        return Level(np.concatenate([part.rows for part in known], axis), mean)
+
+
+@final
+@dataclass(frozen=True)
 class Sums:
     r"""The sums that every scheme delivers, one row per pair of kernels and one column per relabeling π.
 
@@ -29,12 +55,15 @@ class Sums:
         :math:`Σ_i K̄_{ii} Z̄_{π(i)π(i)}`; for two samples :math:`Σ_i K̄_{ii} a_{π(i)}`.
     left_trace, right_trace : array of shape (m,)
         tr K̄ and tr Z̄.
+    level : Level, optional
+        For two samples: what centering removes from K.
     """
 
     pairs: Array
     diagonal: Array
     left_trace: Array
     right_trace: Array
+    level: Level | None = None
 
     @staticmethod
     def joined(parts: Sequence[Sums], axis: int) -> Sums:
@@ -45,31 +74,41 @@ class Sums:
         pairs, diagonal = (
             np.concatenate([getattr(part, name) for part in parts], axis) for name in ("pairs", "diagonal")
         )
-        return Sums(pairs, diagonal, *traces)
+        level = Level.joined([part.level for part in parts], axis)
+        return Sums(pairs, diagonal, traces[0], traces[1], level)
 
     def reordered(self, index: IntArray) -> Sums:
         """Return the sums of the pairs in another order."""
-        return Sums(self.pairs[index], self.diagonal[index], self.left_trace[index], self.right_trace[index])
+        level = self.level and Level(self.level.rows[index], self.level.mean[index])
+        return Sums(self.pairs[index], self.diagonal[index], self.left_trace[index], self.right_trace[index], level)
 
 
 class Statistic(ABC):
     """A function of :class:`Sums`, applied to all kernels and relabelings at once."""
-
-    kind: Kind
 
     @property
     @abstractmethod
     def name(self) -> str:
         """Say in words what the number is."""
 
+    @abstractmethod
+    def __call__(self, sums: Sums) -> Array:
+        """Return the statistic, shape (m, P)."""
+
+    @abstractmethod
+    def tolerance(self, values: Array, sums: Sums) -> Array:
+        """Return what counts as a tie, shape (m,)."""
+
+
+class LinearStatistic(Statistic):
+    """A statistic that is linear in :class:`Sums`."""
+
+    kind: Kind
+
     @property
     @abstractmethod
     def sensitivity(self) -> float:
         """Return the coefficient of ``Sums.pairs``: what a rounding error there is multiplied by."""
-
-    @abstractmethod
-    def __call__(self, sums: Sums) -> Array:
-        """Return the statistic, shape (m, P)."""
 
     def tolerance(self, values: Array, sums: Sums) -> Array:
         """Return what counts as a tie, shape (m,)."""
@@ -92,7 +131,7 @@ def ties(values: Array, magnitude: Array) -> Array:
 
 @final
 @dataclass(frozen=True)
-class MMD(Statistic):
+class MMD(LinearStatistic):
     r"""The squared maximum mean discrepancy of two samples, Gretton et al. (2012), eq. (3) and (5).
 
     V: :math:`\overline{K_{XX}} + \overline{K_{YY}} - 2 \overline{K_{XY}}`, plain means, never negative.
@@ -143,7 +182,7 @@ class MMD(Statistic):
 
 @final
 @dataclass(frozen=True)
-class HSIC(Statistic):
+class HSIC(LinearStatistic):
     r"""The Hilbert-Schmidt independence criterion of n pairs.
 
     V: :math:`\mathrm{tr}(HKHZ)/n^2` (Gretton et al. 2005, eq. 9; Xia et al. 2021, which calls it unbiased: it is not).

@@ -20,7 +20,7 @@ from .null import Null
 from .problem import KernelSide, LabelSide, Problem
 from .result import TestResult
 from .samples import check_samples, in_fixed_order
-from .statistics import MMD, Kind
+from .statistics import MMD, Kind, Statistic
 
 
 def mmd_test(
@@ -139,7 +139,7 @@ def mmd_null(
     Y: Array,
     kernels: Sequence[Kernel],
     *,
-    statistic: Kind = "u",
+    statistic: Kind | Statistic = "u",
     scheme: str = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,
@@ -153,6 +153,6 @@ def mmd_null(
         KernelSide(pooled, tuple(kernels)),
         LabelSide(labels),
         tuple((k, 0) for k in range(len(kernels))),
-        MMD(len(X), len(Y), statistic),
+        statistic if isinstance(statistic, Statistic) else MMD(len(X), len(Y), statistic),
     )
     return permutation_null(problem, n_resamples, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)

@@ -16,7 +16,7 @@ from ..._array import Array, IntArray, slices
 from ..permutations import RandomPermutations
 from ..problem import Problem
 from ..sizes import Resources, Shape, point_bytes
-from ..statistics import Sums
+from ..statistics import Level, Sums
 from .base import Scheme, in_order, upper_tiles
 
 _BINS = 512
@@ -93,14 +93,17 @@ class Blocks(Scheme):
         """Draw bins, add up, and permute."""
         bins = Bins.draw(problem.labels, rng)
         problem = problem.shuffled(bins.order)
-        grams, diagonals = _centered(*_bin_sums(problem, bins, resources.n_jobs), bins.sizes)
+        raw, raw_diagonals = _bin_sums(problem, bins, resources.n_jobs)
+        row_means = raw.sum(axis=2) / problem.n
+        grams, diagonals = _centered(raw, raw_diagonals, row_means, bins.sizes)
         draws = RandomPermutations(bins.movable, n_resamples + 1, rng)
         labels = bins.relabeled(np.concatenate(list(draws.batches(1024))))
         pairs = np.stack([np.einsum("ip,ip->p", labels, gram @ labels) for gram in grams])
         first = float(problem.labels.sum())
         left, _ = problem.index
         right_trace = np.full(len(left), first * (1 - first / problem.n))
-        return Sums(pairs[left], (diagonals @ labels)[left], diagonals.sum(axis=1)[left], right_trace)
+        level = Level((row_means @ labels)[left], row_means.sum(axis=1)[left] / problem.n)
+        return Sums(pairs[left], (diagonals @ labels)[left], diagonals.sum(axis=1)[left], right_trace, level)
 
     def memory(self, shape: Shape, resources: Resources) -> float:
         """Count the prepared points, the bin sums, the labels of the bins and the tiles."""
@@ -138,10 +141,9 @@ def _bin_sums(problem: Problem, bins: Bins, n_jobs: int) -> tuple[Array, Array]:
     return sums, np.add.reduceat(side.gram_diagonal(), starts, axis=1)
 
 
-def _centered(sums: Array, diagonals: Array, sizes: Array) -> tuple[Array, Array]:
-    """Return the bin sums, and those of the diagonal, of the centered matrices."""
+def _centered(sums: Array, diagonals: Array, rows: Array, sizes: Array) -> tuple[Array, Array]:
+    """Return the bin sums, and those of the diagonal, of the centered matrices; ``rows`` are sums of row means."""
     n = sizes.sum()
-    rows = sums.sum(axis=2) / n
     mean = rows.sum(axis=1)[:, None] / n
     outer = rows[:, :, None] * sizes
     centered = sums - outer - outer.transpose(0, 2, 1) + mean[:, :, None] * np.outer(sizes, sizes)

@@ -18,9 +18,7 @@ def factor_sums(factored: Factored, rotations: Rotations) -> Sums:
     """Return the sums over all rotations, shape (m, P); rows of the factors in the shuffled order."""
     problem = factored.problem
     pairs = [_squared_norms(factored.left[i], factored.right[j], rotations) for i, j in problem.pairs]
-    left, right = problem.index
-    diagonals = factored.diagonals
-    return factored.sums(np.stack(pairs), rotations.correlations(diagonals[0][left], diagonals[1][right]))
+    return factored.sums(np.stack(pairs), rotations.correlations(*factored.coupled))
 
 
 def _squared_norms(left: Array, right: Array, rotations: Rotations) -> Array:

@@ -44,18 +44,17 @@ def _batch_bytes(resources: Resources) -> float:
 
 def factor_sums(factored: Factored, relabelings: Relabelings, resources: Resources) -> Sums:
     """Return the sums over the permutations in the list; O(n r² P) time, for two samples O(n r P)."""
-    problem, diagonals = factored.problem, factored.diagonals
-    left, right = problem.index
+    problem, (own, other) = factored.problem, factored.coupled
 
     def evaluate(batch: IntArray) -> tuple[Array, Array]:
         columns = [rows[:, batch] for rows in factored.right]
         pairs = np.stack([_squared_norms(factored.left[i], columns[j]) for i, j in problem.pairs])
-        return pairs, np.einsum("ki,kbi->kb", diagonals[0][left], diagonals[1][right][:, batch])
+        return pairs, np.einsum("ki,kbi->kb", own, other[:, batch])
 
     widest = max(len(rows) for rows in factored.right)
     batches = relabelings.batches(max(1, int(_batch_bytes(resources) / (8 * problem.n * widest))))
-    pairs, diagonal = zip(*in_order(evaluate, batches, resources.n_jobs), strict=True)
-    return factored.sums(np.concatenate(pairs, axis=1), np.concatenate(diagonal, axis=1))
+    pairs, coupled = zip(*in_order(evaluate, batches, resources.n_jobs), strict=True)
+    return factored.sums(np.concatenate(pairs, axis=1), np.concatenate(coupled, axis=1))
 
 
 def _squared_norms(left: Array, columns: Array) -> Array:
