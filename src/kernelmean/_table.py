@@ -262,6 +262,8 @@ def missing_cells(column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 def _data_frame(data: Any, source: str) -> nw.DataFrame[Any] | None:
     """Return any library's data frame behind one face, or None for anything else."""
+    if isinstance(data, np.ndarray):
+        return None
     try:
         frame = nw.from_native(data, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
