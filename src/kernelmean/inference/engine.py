@@ -86,9 +86,7 @@ def permutation_null(
     MemoryError
         When the scheme needs more than ``memory``.
     """
-    if n_resamples < 1 or n_resamples != int(n_resamples):
-        raise ValueError(f"n_resamples is {n_resamples!r}; a whole number from 1 is needed, such as 999")
-    shape, resources = problem.shape(int(n_resamples)), _resources(n_jobs, memory)
+    shape, resources = problem.shape(check_resamples(n_resamples)), resources_for(n_jobs, memory)
     generator = as_rng(rng)
     chosen = choose(shape, scheme)
     with serial_blas:
@@ -102,17 +100,29 @@ def permutation_null(
 
 def _run(scheme: Scheme, problem: Problem, shape: Shape, rng: np.random.Generator, resources: Resources) -> Null:
     needed = scheme.memory(shape, resources)
-    if needed > resources.memory:
-        raise MemoryError(
-            f"scheme {scheme.name!r} may need {needed / MIB:.0f} MiB for {shape.n} rows, the limit is "
-            f"{resources.memory / MIB:.0f} MiB; pass memory={int(np.ceil(needed))}, or fewer threads or kernels"
-        )
+    check_memory(needed, resources, f"scheme {scheme.name!r}", shape.n)
     sums = scheme.sums(problem, shape.n_resamples, rng, resources)
     values = problem.statistic(sums)
     return Null(values, problem.statistic.tolerance(values, sums), problem.statistic.name, scheme.name, needed)
 
 
-def _resources(n_jobs: int | None, memory: float | None) -> Resources:
+def check_resamples(n_resamples: int) -> int:
+    """Return a whole number of relabelings, at least 1."""
+    if n_resamples < 1 or n_resamples != int(n_resamples):
+        raise ValueError(f"n_resamples is {n_resamples!r}; a whole number from 1 is needed, such as 999")
+    return int(n_resamples)
+
+
+def check_memory(needed: float, resources: Resources, what: str, n: int) -> None:
+    """Raise when something may need more bytes than there are."""
+    if needed > resources.memory:
+        raise MemoryError(
+            f"{what} may need {needed / MIB:.0f} MiB for {n} rows, the limit is {resources.memory / MIB:.0f} MiB; "
+            f"pass memory={int(np.ceil(needed))}, or fewer threads or kernels"
+        )
+
+
+def resources_for(n_jobs: int | None, memory: float | None) -> Resources:
     """Return threads (None is one, a negative number counts from all cores) and bytes (None is 1 GiB)."""
     if n_jobs == 0:
         raise ValueError("n_jobs is 0; pass 1 for one thread, -1 for all cores")
@@ -151,7 +161,7 @@ def memory_estimate(
     ('cyclic', True)
     """
     shape = Shape(sum(sizes), dim, n_resamples, sizes[0] if len(sizes) == 2 else None, kernels)
-    resources = _resources(n_jobs, memory)
+    resources = resources_for(n_jobs, memory)
     chosen = choose(shape, scheme)
     tried = [chosen, _FIRST_TRIED] if scheme == "auto" and chosen.name == "blocks" else [chosen]
     return chosen.name, max(each.memory(shape, resources) for each in tried)

@@ -48,7 +48,7 @@ def permutation_sums(problem: Problem, relabelings: Relabelings, n_jobs: int) ->
     """Return the sums over the permutations in the list; O(n² P) time, O(n²) memory."""
     (left_grams, left_diagonal), (right_grams, right_diagonal) = problem.left.dense(), problem.right.dense()
     left, right = problem.index
-    gather = _gatherer(problem.n**2 * relabelings.count)
+    gather = gatherer(problem.n**2 * relabelings.count)
 
     def evaluate(batch: IntArray) -> tuple[Array, Array]:
         pairs = np.stack([gather(left_grams[i], right_grams[j], batch) for i, j in problem.pairs])
@@ -60,7 +60,7 @@ def permutation_sums(problem: Problem, relabelings: Relabelings, n_jobs: int) ->
     return Sums(np.concatenate(pairs, axis=1), np.concatenate(diagonal, axis=1), *traces)
 
 
-def _gatherer(cost: float) -> Callable[[Array, Array, IntArray], Array]:
+def gatherer(cost: float) -> Callable[[Array, Array, IntArray], Array]:
     """Return the compiled loop for large calls where numba is installed, else the NumPy one."""
     if cost >= _COMPILE_FROM and find_spec("numba"):
         from .compiled import gather
