@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -25,7 +26,7 @@ from ..plan import DEFAULT
 MASKED_LIMIT, CUTOFF_LIMIT = 2000, 500
 ITERATIONS = 100  # the most that a search tries
 _PER_DECADE, _PER_DECADE_OF_PATH, _REFINE = 4, 6, 1e-6
-_UNDERFLOW = 1e-150  # below, squares of kernel values vanish and the ridge is a scale to all digits
+UNDERFLOW = 1e-150  # below, squares of kernel values vanish and the ridge is a scale to all digits
 
 
 class ScoreLimitError(ValueError):
@@ -129,7 +130,7 @@ class Weighing:
         return float(off.sum()) / (self.n * (self.n - 1.0)), float(np.abs(off).max())
 
     def _best_ridge(self) -> Strength:
-        if self._off[1] < _UNDERFLOW:
+        if self._off[1] < UNDERFLOW:
             return self._negligible(self._off[0])
 
         def path(lam: Array) -> list[Strength]:
@@ -151,13 +152,13 @@ class Weighing:
 
         That one is far out for narrow kernels: λ = (c - U)(c + nU) / ((n-1) U).
         """
-        decades, diagonal = 11 + math.log10(self.n), float(np.diagonal(self.square).mean())
-        grid = diagonal * np.geomspace(1e-8, 1e3 * self.n, math.ceil(per_decade * decades))
-        mean_off = self._off[0]
-        if not _UNDERFLOW < mean_off / diagonal < 1 - 1e-12:
-            return grid
-        around = (diagonal - mean_off) / ((self.n - 1) * mean_off) * (diagonal + self.n * mean_off)
-        return np.unique(np.concatenate([grid, around * np.geomspace(0.01, 100.0, 4 * per_decade + 1)]))
+        diagonal = float(np.diagonal(self.square).mean())
+        wide, narrow = relative_grids(self.n, per_decade)
+        mean_off = self._off[0] / diagonal
+        if not UNDERFLOW < mean_off < 1 - 1e-12:
+            return diagonal * wide
+        around = strength_of_equal_entries(mean_off, self.n)
+        return np.unique(diagonal * np.concatenate([wide, around * narrow]))
 
     # -- any filter: leave-one-out weights as a matrix ----------------------------------------------------------------
 
@@ -186,6 +187,17 @@ class Weighing:
         values = np.linalg.eigvalsh(self.square)
         values = values[values > 1e-12 * values[-1]]
         return np.sqrt(np.append(values[:-1] * values[1:], values[0] ** 2 / 4.0))
+
+
+def relative_grids(n: int, per_decade: int) -> tuple[Array, Array]:
+    """Return λ from 1e-8 to 1e3 n in units of the diagonal, and factors 0.01 to 100 around a guess."""
+    wide = np.geomspace(1e-8, 1e3 * n, math.ceil(per_decade * (11 + math.log10(n))))
+    return wide, np.geomspace(0.01, 100.0, 4 * per_decade + 1)
+
+
+def strength_of_equal_entries(mean_off: Any, n: int) -> Any:
+    """Return the best λ where all entries off a diagonal of 1 are equal, (1-U)(1+nU) / ((n-1)U)."""
+    return (1 - mean_off) / ((n - 1) * mean_off) * (1 + n * mean_off)
 
 
 def _smallest(strengths: Sequence[Strength]) -> Strength:

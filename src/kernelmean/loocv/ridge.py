@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import eigh
 
 from .._array import Array
 from .score import Score
 
 LIMIT = 5000
+AnyArray = npt.NDArray[np.inexact[Any]]
 
 
 @dataclass(frozen=True)
@@ -67,33 +70,59 @@ def check_size(n: int) -> None:
 
 
 def scores(spectrum: Spectrum, strengths: Array) -> list[Score]:
-    r"""Return the exact leave-one-out score of every λ in ``strengths``, shape (m,).
+    """Return the exact leave-one-out score of every λ in ``strengths``, shape (m,), O(n² m) as matrix products."""
+    c, lam = spectrum.constant, np.asarray(strengths, dtype=np.float64)
+    excess = mean_excess(spectrum.values, spectrum.vectors, spectrum.squared, np.array(c), lam)
+    return [Score.of(float(value), c) for value in excess]
+
+
+def mean_excess(
+    values: Array, vectors: Array, squared: Array, constant: Array, strengths: AnyArray, diagonal: Array | None = None
+) -> AnyArray:
+    r"""Return the leave-one-out scores less the mean of K_ii, (…, m), for a stack of K = c I + V diag(ε) Vᵀ.
 
     With s = c + λ, G = (K+λI)^{-1} = (I - H)/s, a = KG1 and w_i = λ (G1)_i / G_ii, the weights without x_i are
     b_j = (a_j - w_i H_ji / s)/(n-1) for j ≠ i. All sums over j ≠ i are written with H, of which the diagonal is
-    taken from H_ii = -Σ_k V_ik² ε_k²/(s(s+ε_k)): no difference of nearly equal numbers is left.
-    O(n³) once for the decomposition, then O(n² m) as matrix products.
+    taken from H_ii = E_ii/s - Σ_k V_ik² ε_k²/(s(s+ε_k)), E = K - c I: no difference of nearly equal numbers is left
+    where E has a zero diagonal. O(n² m) as matrix products.
+
+    Parameters
+    ----------
+    values, vectors, squared : array of shape (…, n), (…, n, n) and (…, n, n)
+        ε, V and the squares of the entries of V.
+    constant : array of shape (…)
+        c.
+    strengths : array of shape (…, m)
+        λ; complex ones give the analytic continuation, and with it derivatives by a complex step.
+    diagonal : array of shape (…, n), optional
+        E_ii, 0 when None.
     """
-    V, eps, c = spectrum.vectors, spectrum.values[:, None], spectrum.constant
-    n, lam = len(V), np.asarray(strengths, dtype=np.float64)[None, :]
+    n, eps, c = vectors.shape[-1], values[..., :, None], constant[..., None, None]
+    lam = strengths[..., None, :]
+    own = np.zeros(1) if diagonal is None else diagonal[..., :, None]
+    ones = vectors.sum(axis=-2)[..., :, None]
     s = c + lam
-    h = eps / (s + eps)
-    ones, squared = V.sum(axis=0)[:, None], spectrum.squared
-    a = V @ ((c + eps) / (s + eps) * ones)
-    u = V @ (ones / (s + eps))
-    Ea = V @ (eps * (c + eps) / (s + eps) * ones)
-    Ha = V @ (h * (c + eps) / (s + eps) * ones)
-    HEa = V @ (h * eps * (c + eps) / (s + eps) * ones)
-    H = -squared @ (eps * h) / s
-    EH, HH, HEH = squared @ (eps * h), squared @ (h * h), squared @ (h * h * eps)
-    w = lam * u * s / (1 - H)
-    v = -w / s  # b (n-1) = a + v H off the diagonal
-    cross = Ea + v * EH
-    plain = (a * a).sum(axis=0) - a * a + 2 * v * (Ha - H * a) + v * v * (HH - H * H)
-    mixed = HEa - H * Ea - a * EH
-    off = (a * Ea).sum(axis=0) - 2 * a * Ea + 2 * v * mixed + v * v * (HEH - 2 * H * EH)
-    excess = ((c * plain + off) / (n - 1) ** 2 - 2 * cross / (n - 1)).mean(axis=0)
-    return [Score.of(float(value), c) for value in excess]
+    h, shrunk = eps / (s + eps), (c + eps) / (s + eps) * ones
+    a, u = times(vectors, shrunk), times(vectors, ones / (s + eps))
+    Ea, Ha, HEa = times(vectors, eps * shrunk), times(vectors, h * shrunk), times(vectors, h * eps * shrunk)
+    H = own / s - times(squared, eps * h) / s
+    EH, HH, HEH = times(squared, eps * h), times(squared, h * h), times(squared, h * h * eps)
+    v = -lam * u / (1 - H)  # b (n-1) = a + v H off the diagonal
+    b, Eb = a + v * H, Ea + v * EH
+    plain = _over_rows(a * a) + 2 * v * Ha + v * v * HH - b * b
+    off = _over_rows(a * Ea) + 2 * v * HEa + v * v * HEH - 2 * b * Eb + b * b * own
+    return np.asarray(((c * plain + off) / (n - 1) ** 2 - 2 * (Eb - b * own) / (n - 1)).mean(axis=-2))
+
+
+def _over_rows(columns: AnyArray) -> AnyArray:
+    return columns.sum(axis=-2, keepdims=True)
+
+
+def times(matrix: Array, columns: AnyArray) -> AnyArray:
+    """Return a real matrix times real or complex columns, without making the matrix complex."""
+    if not np.iscomplexobj(columns):
+        return matrix @ columns
+    return (matrix @ np.ascontiguousarray(columns).view(np.float64)).view(np.complex128)
 
 
 def printed_scores(spectrum: Spectrum, strengths: Array) -> Array:
