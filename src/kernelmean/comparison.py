@@ -11,8 +11,10 @@ import numpy as np
 from ._array import Array, Progress, RngLike, as_rng
 from ._table import Table, as_table, count, listed
 from .inference import TestResult, mmd_test
+from .inference.adaptive import NAMED
 from .inference.kernel_choice import ESTIMATORS
 from .inference.multiple import enough_for_holm, holm
+from .inference.two_sample import mmd_null
 from .kernels import Gaussian
 from .kernels.bandwidth import Bandwidth, bandwidth_from
 from .noise import Noise, Normal
@@ -33,7 +35,8 @@ class ColumnDifference:
     noise : float
         The standard deviation of the noise that the joint test chose, in the units of the column.
     statistic, pvalue : float
-        The squared maximum mean discrepancy of the column alone, unbiased, and its permutation p-value.
+        Of the column alone: the unbiased squared maximum mean discrepancy (in an adaptive test that of the Gaussian
+        kernel at the median bandwidth), and the permutation p-value of its test.
     adjusted : float
         The p-value by Holm's method: rejecting where it is at most α rejects a column that does not differ with
         probability at most α over all columns.
@@ -60,8 +63,9 @@ class Comparison:
     test : TestResult
         The joint test over all columns.
     estimator : str
-    bandwidth : float or tuple of float
-        θ of the joint test; in pooled standard deviations when ``scaled``, else in the units of the data.
+    bandwidth : float, tuple of float, or None
+        θ of the joint test; in pooled standard deviations when ``scaled``, else in the units of the data. None where
+        an adaptive test brought many kernels of its own.
     scaled : bool
         Whether every column was divided by its standard deviation over both tables.
     columns : tuple of ColumnDifference
@@ -108,6 +112,7 @@ class Comparison:
             "null_quantiles": test.quantiles(),
             "estimator": self.estimator,
             "bandwidth": self.bandwidth,
+            "kernels": [asdict(member) for member in test.members],
             "scaled": self.scaled,
             "columns": [asdict(column) for column in self.columns],
             "notes": list(self.notes),
@@ -135,11 +140,12 @@ def compare(
         The same columns in the same order.
     names : (str, str)
         What to call them.
-    estimator : {"kme", "mkme", "mmkme"}
-        Whose noise the kernel is smoothed with: none, one variance, or one per column. It is fitted to the pooled
-        rows, so that it does not depend on which row is in which table.
+    estimator : str
+        "kme", "mkme", "mmkme": whose noise the kernel is smoothed with, none, one variance, or one per column, fitted
+        to the pooled rows, so that it does not depend on which row is in which table. "adaptive", "fuse",
+        "aggregate": many kernels and one p-value, see :func:`kernelmean.mmd_test`.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
-        θ: a rule applied to the pooled rows, or a number.
+        θ: a rule applied to the pooled rows, or a number. An adaptive test has its own.
     scale : bool
         Divide every column by its standard deviation over both tables.
     n_resamples : int
@@ -174,8 +180,8 @@ def compare(
     pooled = np.concatenate([first.values, second.values])
     deviation = pooled.std(axis=0)
     unit = deviation if scale else np.ones_like(deviation)
-    theta = bandwidth_from(pooled / unit, bandwidth)
     test = _Test(estimator, bandwidth, n_resamples, n_jobs)
+    theta = None if test.adaptive else bandwidth_from(pooled / unit, bandwidth)
     streams = as_rng(rng).spawn(1 + len(first.names))
     progress("all columns together", 0, len(streams))
     joint = test.run(first.values / unit, second.values / unit, theta, streams[0])
@@ -188,7 +194,7 @@ def compare(
         (len(first), len(second)),
         joint,
         estimator,
-        np.asarray(theta).tolist(),
+        theta if theta is None else np.asarray(theta).tolist(),
         scale,
         _columns(first, second, deviation, joint.noise, unit, alone),
         (*_notes(constant, pooled, theta), *joint.notes),
@@ -205,26 +211,39 @@ class _Test:
     n_jobs: int | None
 
     def __post_init__(self) -> None:
-        if self.estimator not in ESTIMATORS:
-            raise ValueError(f"estimator is {self.estimator!r}; write one of {listed(ESTIMATORS)}")
+        if self.estimator not in ESTIMATORS and not self.adaptive:
+            raise ValueError(f"estimator is {self.estimator!r}; write one of {listed([*ESTIMATORS, *NAMED])}")
+        if self.adaptive and self.bandwidth != "median":
+            raise ValueError(
+                f"the {self.estimator} test brings its own bandwidths; leave bandwidth={self.bandwidth!r} out, or take "
+                f"one of {listed(ESTIMATORS)}"
+            )
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the test brings its own kernels."""
+        return self.estimator in NAMED
 
     def run(self, X: Array, Y: Array, theta: Any, rng: np.random.Generator, n_resamples: int = 0) -> TestResult:
         """Test with the kernel of bandwidth ``theta``, smoothed by the noise of the pooled rows."""
         return mmd_test(
             X,
             Y,
-            kernel=Gaussian(theta),
+            kernel="gaussian" if self.adaptive else Gaussian(theta),
             estimator=self.estimator,
             n_resamples=n_resamples or self.n_resamples,
             rng=rng,
             n_jobs=self.n_jobs,
         )
 
-    def of_column(self, x: Array, y: Array, rng: np.random.Generator, n_columns: int) -> TestResult:
-        """Test one column, with permutations enough for Holm's method over ``n_columns``."""
+    def of_column(self, x: Array, y: Array, rng: np.random.Generator, n_columns: int) -> tuple[float, float]:
+        """Return MMD² and the p-value of one column, with permutations enough for Holm's method over ``n_columns``."""
         X, Y = x[:, None], y[:, None]
         theta = bandwidth_from(np.concatenate([X, Y]), self.bandwidth)
-        return self.run(X, Y, theta, rng, enough_for_holm(self.n_resamples, n_columns))
+        statistic, pvalue = self.run(X, Y, theta, rng, enough_for_holm(self.n_resamples, n_columns))
+        if self.adaptive:
+            statistic = float(mmd_null(X, Y, [Gaussian(theta)], n_resamples=1, rng=0).values[0, 0])
+        return statistic, pvalue
 
 
 def _informative(A: Table, B: Table, names: tuple[str, str]) -> tuple[Table, Table, tuple[str, ...]]:
@@ -243,23 +262,22 @@ def _informative(A: Table, B: Table, names: tuple[str, str]) -> tuple[Table, Tab
 
 
 def _columns(
-    A: Table, B: Table, deviation: Array, noise: Noise, unit: Array, alone: Sequence[TestResult]
+    A: Table, B: Table, deviation: Array, noise: Noise, unit: Array, alone: Sequence[tuple[float, float]]
 ) -> tuple[ColumnDifference, ...]:
     """Return the columns, those that differ most first."""
     means = np.column_stack([A.values.mean(axis=0), B.values.mean(axis=0)])
     spread = unit * np.sqrt(noise.variances(len(unit))) if isinstance(noise, Normal) else np.zeros(len(unit))
-    adjusted = holm([test.pvalue for test in alone])
+    adjusted = holm([pvalue for _, pvalue in alone])
     columns = [
         ColumnDifference(
             name,
             (float(means[j, 0]), float(means[j, 1])),
             float((means[j, 0] - means[j, 1]) / deviation[j]),
             float(spread[j]),
-            test.statistic,
-            test.pvalue,
+            *alone[j],
             float(adjusted[j]),
         )
-        for j, (name, test) in enumerate(zip(A.names, alone, strict=True))
+        for j, name in enumerate(A.names)
     ]
     return tuple(sorted(columns, key=lambda column: (column.adjusted, -column.statistic)))
 

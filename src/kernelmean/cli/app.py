@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
 
 from .. import __version__
+from .._table import listed
 from ..comparison import compare as compare_tables
+from ..dependence import dependence as test_dependence
 from ..fits import fit_all
 from ..io import load, read_columns, save
 from . import show
 from .errors import guarded
-from .inputs import ROW_LIMIT, Reading, read_one, read_pair
+from .inputs import FIT_LIMIT, TEST_LIMIT, Reading, read_one, read_pair, split_names
 from .progress import progress
 
 app = typer.Typer(
@@ -27,6 +31,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+_PANELS = 6
 Source = "A CSV or Parquet file, or a built-in table: wine, wbdc, iris, diabetes, digits, eckerle4."
 Columns = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Use only these columns: a,b.")]
 Drop = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Leave these columns out: a,b.")]
@@ -36,7 +41,7 @@ MaxRows = Annotated[
     typer.Option(
         metavar="N",
         min=2,
-        help=f"Use at most N random rows of a table. Needed for tables of more than {ROW_LIMIT} rows.",
+        help=f"Use at most N random rows of a table. Needed above {TEST_LIMIT:,} rows; estimate: above {FIT_LIMIT:,}.",
     ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same output.")]
@@ -47,6 +52,13 @@ Bandwidth = Annotated[
 Scale = Annotated[
     bool,
     typer.Option("--scale/--no-scale", help="Divide every column by its standard deviation, or leave it as it is."),
+]
+Resamples = Annotated[int, typer.Option(metavar="N", min=1, help="Permutations of a test.")]
+Estimator = Annotated[
+    str, typer.Option(metavar="NAME", help="adaptive (many kernels, one p-value), fuse, aggregate, kme, mkme or mmkme.")
+]
+Picture = Annotated[
+    str | None, typer.Option("--plot", metavar="FILE", help="Draw a picture, .png, .svg or .pdf; needs matplotlib.")
 ]
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all numbers as JSON; - is the screen.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line only, and no progress.")]
@@ -89,19 +101,21 @@ def compare(
     b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other table; or split A with --by.")] = None,
     by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Split A into groups by this column.")] = None,
     groups: Annotated[str | None, typer.Option(metavar="X,Y", help="The two groups, when there are more.")] = None,
-    estimator: Annotated[str, typer.Option(metavar="NAME", help="mmkme, mkme or kme.")] = "mmkme",
+    estimator: Estimator = "mmkme",
     bandwidth: Bandwidth = "median",
     scale: Scale = True,
-    resamples: Annotated[int, typer.Option(metavar="N", min=1, help="Permutations of the joint test.")] = 999,
+    resamples: Resamples = 999,
     columns: Columns = None,
     drop: Drop = None,
     missing: Missing = "error",
     max_rows: MaxRows = None,
     seed: Seed = 0,
+    plot_path: Picture = None,
     json_path: Json = None,
     quiet: Quiet = False,
 ) -> None:
     """Test whether two tables come from the same law, and show which columns tell."""
+    plots = _plots(plot_path)
     first, second = read_pair(a, b, by, groups, _reading(columns, drop, missing, max_rows, seed))
     with progress(quiet) as report:
         result = compare_tables(
@@ -116,8 +130,58 @@ def compare(
             n_jobs=-1,
             progress=report,
         )
-    notes = (*first.notes, *second.notes, *result.notes)
+    notes = [*first.notes, *second.notes, *result.notes]
+    if plots is not None and plot_path is not None:
+        names = [column.name for column in result.columns[:_PANELS]]
+        plots.save(plots.column_witnesses(first.table, second.table, names, names=result.names, rng=seed), plot_path)
+        notes.append(f"witness of {listed(names)} drawn in {plot_path}")
     _put(show.comparison(result), notes, quiet, {**result.as_dict(), "seed": seed}, json_path)
+
+
+@app.command(
+    epilog=_examples(
+        "kernelmean dependence wine --drop target --plot map.png",
+        "kernelmean dependence data.csv --x dose,age --y response",
+    )
+)
+def dependence(
+    data: Annotated[str, typer.Argument(metavar="DATA", help=Source)],
+    x: Annotated[list[str] | None, typer.Option("--x", metavar="NAMES", help="A group of columns: a,b.")] = None,
+    y: Annotated[
+        list[str] | None, typer.Option("--y", metavar="NAMES", help="The other group; else all others.")
+    ] = None,
+    estimator: Estimator = "adaptive",
+    scale: Scale = True,
+    resamples: Resamples = 999,
+    columns: Columns = None,
+    drop: Drop = None,
+    missing: Missing = "error",
+    max_rows: MaxRows = None,
+    seed: Seed = 0,
+    plot_path: Picture = None,
+    json_path: Json = None,
+    quiet: Quiet = False,
+) -> None:
+    """Test which columns depend on which: two groups of columns, or all pairs."""
+    plots = _plots(plot_path)
+    source = read_one(data, _reading(columns, drop, missing, max_rows, seed))
+    groups = [split_names(texts or (), source.table.names) for texts in (x, y)]
+    with progress(quiet) as report:
+        result = test_dependence(
+            source.table,
+            *groups,
+            estimator=estimator,
+            scale=scale,
+            n_resamples=resamples,
+            rng=seed,
+            n_jobs=-1,
+            progress=report,
+        )
+    notes = [*source.notes, *result.notes]
+    if plots is not None and plot_path is not None:
+        plots.save(plots.dependence_map(result), plot_path)
+        notes.append(f"map of all pairs drawn in {plot_path}")
+    _put(show.dependence(result), notes, quiet, {**result.as_dict(), "seed": seed}, json_path)
 
 
 @app.command(
@@ -145,7 +209,7 @@ def estimate(
     quiet: Quiet = False,
 ) -> None:
     """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
-    source = read_one(data, _reading(columns, drop, missing, max_rows, seed))
+    source = read_one(data, replace(_reading(columns, drop, missing, max_rows, seed), limit=FIT_LIMIT))
     with progress(quiet) as report:
         fits = fit_all(source.table, bandwidth=_bandwidth(bandwidth), scale=scale, progress=report)
     notes = [*source.notes, *fits.notes]
@@ -160,6 +224,16 @@ def estimate(
 def info(file: Annotated[Path, typer.Argument(metavar="FILE", help="What estimate --save wrote.")]) -> None:
     """Show what is in a saved embedding."""
     print("\n".join(show.saved(load(file), read_columns(file))))
+
+
+def _plots(path: str | None) -> ModuleType | None:
+    """Return the module that draws when a picture is wanted; a bad ending or a missing extra ends work early."""
+    if path is None:
+        return None
+    from .. import plots
+
+    plots.check_format(path)
+    return plots
 
 
 def _reading(

@@ -10,18 +10,23 @@ import numpy as np
 from .._table import Frame, Table, count
 from ..tables import match_columns, read_frame, split_frame
 
-ROW_LIMIT = 5000
+FIT_LIMIT, TEST_LIMIT = 5000, 100_000
+"""Rows that an estimate and a test take without being asked for it: minutes at most."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How tables are read: which columns, what to do with blank cells, how many rows at most."""
+    """How tables are read: which columns, what to do with blank cells, how many rows at most.
+
+    Without ``max_rows`` more rows than ``limit`` are an error.
+    """
 
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     missing: str = "error"
     max_rows: int | None = None
     seed: int = 0
+    limit: int = TEST_LIMIT
 
 
 @dataclass(frozen=True)
@@ -92,14 +97,14 @@ def _numbers(frame: Frame, reading: Reading, stream: int) -> Input:
 
 def _limited(table: Table, source: str, reading: Reading, stream: int) -> Table:
     """Return at most ``max_rows`` rows, drawn by the seed; many rows without being asked for are an error."""
-    limit = reading.max_rows
-    if limit is None and len(table) > ROW_LIMIT:
+    wanted, limit = reading.max_rows, reading.limit
+    if wanted is None and len(table) > limit:
         raise ValueError(
-            f"{source} has {count(len(table), 'row')}, the limit is {ROW_LIMIT:,}; add --max-rows {ROW_LIMIT} for a "
-            f"random subsample that the output states, or --max-rows {len(table)} for all rows (time grows with the "
-            "square of their number)"
+            f"{source} has {count(len(table), 'row')}, the limit is {limit:,}; add --max-rows {limit} for a random "
+            f"subsample that the output states, or --max-rows {len(table)} for all rows (time grows with their number, "
+            "at worst with its square)"
         )
-    if limit is None or len(table) <= limit:
+    if wanted is None or len(table) <= wanted:
         return table
-    rows = np.random.default_rng([reading.seed, stream]).choice(len(table), limit, replace=False)
+    rows = np.random.default_rng([reading.seed, stream]).choice(len(table), wanted, replace=False)
     return table.take(np.sort(rows))

@@ -10,8 +10,10 @@ import numpy as np
 
 from .._table import count, listed
 from ..comparison import ColumnDifference, Comparison
+from ..dependence import Dependence, PairDependence
 from ..embedding import Embedding
 from ..fits import Fits
+from ..inference import TestResult
 from ..kernels import Gaussian, Kernel
 from ..noise import Noise, Normal
 
@@ -23,9 +25,10 @@ def comparison(result: Comparison) -> list[str]:
     """Return the lines of a comparison, the verdict first."""
     hidden = len(result.columns) - _SHOWN
     rest = [f"  and {count(hidden, 'column')} more, which differ less (--json FILE has all)"] if hidden > 0 else []
-    heads = ["column", *(f"mean {_short(name)}" for name in result.names)]
-    heads += ["gap/sd", "noise sd", "MMD²", "p", "adjusted p"]
-    rows = [_difference(column) for column in result.columns[:_SHOWN]]
+    noisy = any(column.noise for column in result.columns)
+    heads = ["column", *(f"mean {_short(name)}" for name in result.names), "gap/sd", *(["noise sd"] if noisy else [])]
+    heads += ["MMD²", "p", "adjusted p"]
+    rows = [_difference(column, noisy) for column in result.columns[:_SHOWN]]
     facts = _facts(_comparison_facts(result))
     return [result.verdict(), "", *facts, "", "Columns that differ most", *_grid([heads, *rows]), *rest]
 
@@ -56,28 +59,58 @@ def notes(texts: Iterable[str]) -> list[str]:
     return [f"  note: {text}" for text in texts]
 
 
+def dependence(result: Dependence) -> list[str]:
+    """Return the lines of a dependence study, the verdict first."""
+    hidden = len(result.pairs) - _SHOWN
+    rest = [f"  and {count(hidden, 'pair')} more, which depend less (--json FILE has all)"] if hidden > 0 else []
+    facts = [("rows", f"{result.n_rows:,}"), ("test", f"HSIC, estimator {result.estimator}")]
+    if result.test is not None:
+        facts += [("statistic", f"{result.test.statistic:.4g}, {result.test.statistic_name}")]
+        facts += [("p-value", _pvalue(result.test)), *_kernel_facts(result.test)]
+    heads = ["column", "column", "strength", "p", "adjusted p"]
+    rows = [_pair(pair) for pair in result.pairs[:_SHOWN]]
+    return [result.verdict(), "", *_facts(facts), "", "Pairs that depend most", *_grid([heads, *rows], 2), *rest]
+
+
+def _pair(pair: PairDependence) -> list[str]:
+    return [_short(pair.x), _short(pair.y), f"{pair.strength:.2f}", f"{pair.pvalue:.2g}", f"{pair.adjusted:.2g}"]
+
+
+def _pvalue(test: TestResult) -> str:
+    finest = test.pvalue * (test.n_resamples + 1) < 1.5
+    source = f"{test.pvalue:.3g}, exact, from {count(test.n_resamples, 'permutation')} (scheme {test.scheme})"
+    return source + ("; no smaller one is possible with so many" if finest else "")
+
+
+def _kernel_facts(test: TestResult) -> list[tuple[str, str]]:
+    """Say how many kernels an adaptive test used, and which told most."""
+    if not test.members:
+        return []
+    most = ", ".join(member.label for member in test.strongest(3))
+    return [("kernels", f"{len(test.members)}, which make one p-value; strongest: {most}")]
+
+
 def _comparison_facts(result: Comparison) -> list[tuple[str, str]]:
     test, (n, m) = result.test, result.sizes
-    finest = test.pvalue * (test.n_resamples + 1) < 1.5
     unit = "standard deviations" if result.scaled else "the units of the data"
     scale = "every column divided by its standard deviation over both tables (--no-scale leaves them as they are)"
+    of = "" if test.members else f" of the {result.estimator} estimates"
+    bandwidth = [] if result.bandwidth is None else [("bandwidth", f"{_numbers(result.bandwidth)}, in {unit}")]
     return [
         ("rows", f"{n:,} of {result.names[0]}, {m:,} of {result.names[1]}; {count(len(result.columns), 'column')}"),
-        ("statistic", f"{test.statistic:.4g}, {test.statistic_name} of the {result.estimator} estimates"),
-        (
-            "p-value",
-            f"{test.pvalue:.3g}, exact, from {count(test.n_resamples, 'permutation')} (scheme {test.scheme})"
-            + ("; no smaller one is possible with so many" if finest else ""),
-        ),
-        ("bandwidth", f"{_numbers(result.bandwidth)}, in {unit}"),
+        ("statistic", f"{test.statistic:.4g}, {test.statistic_name}{of}"),
+        ("p-value", _pvalue(test)),
+        *_kernel_facts(test),
+        *bandwidth,
         ("scale", scale if result.scaled else "columns as they are, so those with large numbers weigh most"),
     ]
 
 
-def _difference(column: ColumnDifference) -> list[str]:
+def _difference(column: ColumnDifference, noisy: bool) -> list[str]:
     means = [f"{mean:.4g}" for mean in column.means]
+    noise = [f"{column.noise:.2g}"] if noisy else []
     tests = [f"{column.statistic:.2g}", f"{column.pvalue:.2g}", f"{column.adjusted:.2g}"]
-    return [_short(column.name), *means, f"{column.gap:+.2f}", f"{column.noise:.2g}", *tests]
+    return [_short(column.name), *means, f"{column.gap:+.2f}", *noise, *tests]
 
 
 def _scores(result: Fits, name: str) -> list[str]:
@@ -118,13 +151,13 @@ def _facts(facts: Iterable[tuple[str, str]]) -> list[str]:
     return [f"  {name:<{width}}  {fact}" for name, fact in rows]
 
 
-def _grid(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows as aligned lines, the first column to the left."""
+def _grid(rows: Sequence[Sequence[str]], words: int = 1) -> list[str]:
+    """Return rows as aligned lines, the first ``words`` columns to the left and numbers to the right."""
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     lines = []
     for row in rows:
         first, *others = (
-            cell.rjust(width) if column else cell.ljust(width)
+            cell.ljust(width) if column < words else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         lines.append(f"  {first}  {'  '.join(others)}".rstrip())

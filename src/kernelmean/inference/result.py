@@ -103,9 +103,13 @@ class TestResult:
         """Name the kernel, or the five members that tell most, strongest first."""
         if not self.members:
             return [f"  kernel: {self.kernel!r}; noise: {self.noise!r}"]
-        strongest = sorted(self.members, key=lambda member: member.evidence + np.log(member.weight), reverse=True)
-        lines = [f"    {m.label}: weight {m.weight:.3g}, own p {m.pvalue:.3g}" for m in strongest[:_STRONGEST]]
+        lines = [f"    {m.label}: weight {m.weight:.3g}, own p {m.pvalue:.3g}" for m in self.strongest(_STRONGEST)]
         return [f"  kernels: {len(self.members)}, of which tell most:", *lines]
+
+    def strongest(self, size: int) -> tuple[MemberOutcome, ...]:
+        """Return the members of an adaptive test that tell most, strongest first."""
+        order = sorted(self.members, key=lambda member: member.evidence + np.log(member.weight), reverse=True)
+        return tuple(order[:size])
 
     def quantiles(self) -> dict[str, float]:
         """Return the quantiles of the null distribution at .5, .9, .95 and .99; empty when there is none."""

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from kernelmean.cli import main
-from kernelmean.cli.inputs import ROW_LIMIT
+from kernelmean.cli.inputs import FIT_LIMIT
 
 GOOD = "a,b\n1,2\n2,1\n3,5\n4,3\n"
 OTHER = "a,b\n1,7\n2,9\n5,5\n0,3\n"
@@ -78,10 +78,9 @@ def nameless_parquet(folder: Path) -> list[str]:
 
 
 def a_huge_file(folder: Path) -> list[str]:
-    rows = np.arange(ROW_LIMIT + 1)
+    rows = np.arange(FIT_LIMIT + 1)
     pd.DataFrame({"a": rows, "b": rows % 7}).to_csv(folder / "huge.csv", index=False)
-    (folder / "good.csv").write_text(GOOD)
-    return ["compare", "good.csv", "huge.csv"]
+    return ["estimate", "huge.csv"]
 
 
 def a_foreign_archive(folder: Path) -> list[str]:
@@ -115,6 +114,12 @@ CASES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "no common names": (in_folder("bad.csv", "c,d\n1,2\n3,4\n"), "rename them"),
     "a column more": (in_folder("bad.csv", "a,b,c\n1,2,3\n3,4,5\n"), "--columns a,b"),
     "constant and equal": (one_table("compare", "a,b\n1,2\n1,2\n1,2\n"), "constant and the same in both"),
+    "constant columns": (one_table("dependence", "a,b\n1,2\n1,2\n1,2\n1,2\n"), "no two varying columns"),
+    "few rows": (one_table("dependence", "a,b\n1,2\n3,4\n"), "at least 4"),
+    "one group in both": (words("dependence", "good.csv", "--x", "a", "--y", "a"), "stands in x and in y"),
+    "unknown column of a group": (words("dependence", "good.csv", "--x", "c"), "no column 'c'"),
+    "unknown picture": (compare("--plot", "a.doc"), "ends in .png, .svg or .pdf"),
+    "adaptive bandwidth": (compare("--estimator", "adaptive", "--bandwidth", "2"), "brings its own bandwidths"),
     "constant": (one_table("estimate", "a,b\n1,2\n1,2\n1,2\n"), "every column is constant"),
     "one row alone": (one_table("estimate", "a,b\n1,2\n"), "1 row; at least 2"),
     "nothing left": (compare("--drop", "a,b"), "no columns left"),
@@ -141,7 +146,7 @@ CASES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "empty Parquet": (in_folder("bad.parquet", ""), "is empty"),
     "nested Parquet": (nested_parquet, "'list'"),
     "Parquet without names": (nameless_parquet, "has no name"),
-    "huge file": (a_huge_file, f"--max-rows {ROW_LIMIT}"),
+    "huge file": (a_huge_file, f"--max-rows {FIT_LIMIT}"),
     # groups
     "one table": (words("compare", "good.csv"), "--by COLUMN"),
     "two tables and a column": (compare("--by", "a"), "--by COLUMN"),

@@ -64,6 +64,13 @@ class TestCompare:
         assert (content["seed"], content["version"]) == (4, km.__version__)
         assert len(content["columns"]) == 13
 
+    def test_the_adaptive_test(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        out = run(capsys, "compare", "first.csv", "second.csv", "--estimator", "adaptive", "--json", "out.json")
+        assert "which make one p-value; strongest: " in out
+        content = json.loads((folder / "out.json").read_text())
+        assert content["bandwidth"] is None
+        assert {"label", "weight", "pvalue"} <= set(content["kernels"][0])
+
     def test_json_on_the_screen_is_nothing_but_json(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert json.loads(run(capsys, "compare", "first.csv", "second.csv", "--json", "-", *QUICK))["sizes"] == [20, 20]
 
@@ -126,6 +133,42 @@ class TestCompare:
     ) -> None:
         out = run(capsys, "compare", "first.csv", "second.csv", "--bandwidth", "1.5", "--no-scale", *QUICK)
         assert "1.5, in the units of the data" in out
+
+
+class TestDependence:
+    def test_all_pairs(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        out = run(capsys, "dependence", "iris", "--drop", "target", "--json", "out.json", *QUICK)
+        assert out.startswith(
+            "6 of 6 pairs of columns depend on each other (adjusted p at most 0.05), most of all petal"
+        )
+        content = json.loads((folder / "out.json").read_text())
+        assert len(content["pairs"]) == 6
+        assert content["seed"] == 0
+
+    def test_two_groups(self, capsys: pytest.CaptureFixture[str]) -> None:
+        out = run(capsys, "dependence", "wine", "--x", "alcohol,ash", "--y", "proline", *QUICK)
+        assert out.startswith("(alcohol, ash) and proline depend on each other: p = 0.0")
+        assert "permutations (scheme" in out
+
+    def test_the_adaptive_test_names_its_strongest_kernels(self, capsys: pytest.CaptureFixture[str]) -> None:
+        out = run(capsys, "dependence", "eckerle4", "--x", "x", "--y", "y", "--resamples", "99")
+        assert "which make one p-value; strongest: " in out
+
+    def test_a_map_is_drawn(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
+        out = run(capsys, "dependence", "iris", "--plot", "map.png", *QUICK)
+        assert "map of all pairs drawn in map.png" in out
+        assert (folder / "map.png").stat().st_size > 1000
+
+
+class TestPictures:
+    def test_compare_draws_the_witness_of_the_strongest_columns(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
+        out = run(capsys, "compare", "first.csv", "second.csv", "--plot", "witness.svg", *QUICK)
+        assert "witness of b, a drawn in witness.svg" in out
+        assert (folder / "witness.svg").read_text().startswith("<?xml")
 
 
 class TestEstimate:

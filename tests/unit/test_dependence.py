@@ -1,0 +1,128 @@
+"""Dependence between groups of columns, and between all pairs."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean.dependence import Dependence, Strengths, dependence
+from kernelmean.inference.multiple import holm
+from kernelmean.kernels import Gaussian
+from kernelmean.tables import Table
+
+RNG = np.random.default_rng(3)
+A, B, NOISE = RNG.normal(size=(3, 40))
+TABLE = Table(np.column_stack([A, 100.0 * B, A**2, NOISE]), ("a", "b", "square", "noise"))
+
+
+def quick(table=TABLE, *groups, **options) -> Dependence:
+    return dependence(table, *groups, **{"estimator": "kme", "n_resamples": 99, **options})
+
+
+def test_all_pairs_are_tested_and_the_dependent_one_comes_first() -> None:
+    result = quick()
+    assert len(result.pairs) == 6
+    assert (result.pairs[0].x, result.pairs[0].y) == ("a", "square")
+    assert [(pair.x, pair.y) for pair in result.dependent()] == [("a", "square")]
+    assert result.test is None
+    assert result.verdict().startswith("1 of 6 pairs of columns depends on each other")
+
+
+def test_pvalues_are_those_of_the_test_and_are_adjusted_over_all_pairs() -> None:
+    result = quick(n_resamples=999)
+    streams = np.random.default_rng(0).spawn(7)
+    columns = TABLE.values / TABLE.values.std(axis=0)
+    expected = km.hsic_test(columns[:, [0]], columns[:, [1]], n_resamples=999, rng=streams[1]).pvalue
+    found = {(pair.x, pair.y): pair for pair in result.pairs}
+    assert found["a", "b"].pvalue == expected
+    np.testing.assert_allclose([p.adjusted for p in result.pairs], holm([p.pvalue for p in result.pairs]))
+
+
+def test_strength_is_the_unbiased_normalised_hsic() -> None:
+    def centered(x):
+        """Return the U-centered Gram matrix of Székely & Rizzo (2014), whose products are unbiased."""
+        n = len(x)
+        gram = Gaussian(km.median_bandwidth(x))(x, x)
+        np.fill_diagonal(gram, 0.0)
+        rows = gram.sum(0) / (n - 2)
+        gram = gram - rows - rows[:, None] + gram.sum() / ((n - 1) * (n - 2))
+        np.fill_diagonal(gram, 0.0)
+        return gram
+
+    k, h = centered(A[:, None]), centered(TABLE.values[:, [2]])
+    literal = (k * h).sum() / np.sqrt((k * k).sum() * (h * h).sum())
+    assert Strengths(TABLE).of("a", "square") == pytest.approx(literal, rel=1e-9)
+
+
+def test_two_groups_have_a_joint_test_and_the_pairs_across() -> None:
+    result = quick(TABLE, ["a", "b"], ["square"])
+    values = TABLE.values / TABLE.values.std(axis=0)
+    joint = km.hsic_test(values[:, :2], values[:, [2]], n_resamples=99, rng=np.random.default_rng(0).spawn(3)[0])
+    assert tuple(result.test) == pytest.approx(tuple(joint), rel=1e-12)
+    assert {(pair.x, pair.y) for pair in result.pairs} == {("a", "square"), ("b", "square")}
+    assert result.verdict().startswith("(a, b) and square depend on each other: p = ")
+    assert result.matrix().shape == (2, 1)
+
+
+def test_one_pair_is_tested_once() -> None:
+    result = quick(TABLE, ["a"], ["b"])
+    assert result.pairs[0].pvalue == result.pairs[0].adjusted == result.test.pvalue
+    assert "does not show that there is none" in result.verdict()
+
+
+def test_without_y_all_other_columns_are_y() -> None:
+    assert quick(TABLE, ["a"]).y == ("b", "square", "noise")
+    assert quick(TABLE, [], ["a"]).x == ("b", "square", "noise")
+
+
+def test_matrix_is_symmetric_with_a_column_fully_dependent_on_itself() -> None:
+    result = quick()
+    np.testing.assert_array_equal(result.matrix(), result.matrix().T)
+    np.testing.assert_array_equal(np.diag(result.matrix()), 1.0)
+    np.testing.assert_array_equal(np.diag(result.matrix("adjusted")), 0.0)
+
+
+def test_units_and_seeds() -> None:
+    scaled = Table(TABLE.values * [1e-3, 1e3, 1.0, 7.0] + 5.0, TABLE.names)
+    for one, other in zip(quick().pairs, quick(scaled).pairs, strict=True):
+        assert (one.x, one.y, one.pvalue) == (other.x, other.y, other.pvalue)
+        assert one.strength == pytest.approx(other.strength, abs=1e-9)
+    assert quick(rng=1).as_dict() == quick(rng=1).as_dict()
+
+
+def test_constant_columns_are_left_out_and_told() -> None:
+    table = Table(np.column_stack([A, B, np.full(40, 2.0)]), ("a", "b", "c"))
+    result = quick(table)
+    assert [(pair.x, pair.y) for pair in result.pairs] == [("a", "b")]
+    assert result.notes[0] == "constant, so left out: c"
+
+
+def test_independent_columns_are_rarely_called_dependent() -> None:
+    wrong = sum(bool(quick(RNG.normal(size=(20, 3)), rng=k).dependent(0.1)) for k in range(100))
+    assert wrong <= 22  # binomial(100, 0.1): more has probability 1e-4
+
+
+def test_result_as_json() -> None:
+    content = json.loads(json.dumps(quick(TABLE, ["a"], ["square", "b"]).as_dict(), allow_nan=False))
+    assert content["rows"] == 40
+    assert content["test"]["pvalue"] < 0.05
+    assert len(content["pairs"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("table", "x", "y", "message"),
+    [
+        (TABLE, ["c"], [], "there is no column 'c'"),
+        (TABLE, ["a"], ["a"], "a stands in x and in y"),
+        (TABLE.take(slice(3)), [], [], "3 rows; a test of independence needs at least 4"),
+        (Table(np.ones((9, 2)), ("a", "b")), [], [], "no two varying columns"),
+        (TABLE.columns([0]), [], [], "no two varying columns"),
+    ],
+    ids=["unknown", "both", "rows", "constant", "one column"],
+)
+def test_refusals(table, x, y, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        dependence(table, x, y)
