@@ -1,0 +1,255 @@
+"""Speed and memory of the tests beside what users have today; writes docs/speed.md.
+
+    python benchmarks/speed.py [--peer-python PATH] [--rounds 3] [--quick]
+
+One thread, 1000 permutations, standard normal data, a Gaussian kernel with the median bandwidth. In every round ours
+and the peers take turns; medians over the rounds are quoted. A peer that takes minutes is measured with few
+permutations and with one, and continued in a straight line. Other libraries run in a second interpreter, which may be
+one of another environment; its start and imports are not counted. Peak memory is that of a fresh process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import kernelmean as km  # noqa: E402 (after the numbers of threads)
+import speed_peers  # noqa: E402 (after the numbers of threads)
+from _timing import Machine, child_peak, machine, markdown  # noqa: E402 (after the numbers of threads)
+
+RESAMPLES = 1000
+REPORT = Path(__file__).parents[1] / "docs" / "speed.md"
+TESTS = {"MMD": km.mmd_test, "HSIC": km.hsic_test}
+GIB = 2.0**30
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of the wall clock and of the processor."""
+
+    wall: float
+    cpu: float
+
+    @classmethod
+    def middle(cls, rounds: list[Times]) -> Times:
+        return cls(median(each.wall for each in rounds), median(each.cpu for each in rounds))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A test at one size, and what is asked of it.
+
+    ``ratios`` says how many times faster than each peer it must be, None where nothing was promised, and
+    ``few`` with how many permutations the peers are measured.
+    """
+
+    test: str
+    n: int
+    dim: int
+    seconds: float | None = None
+    ratios: dict[str, float | None] = field(default_factory=dict)
+    few: int = RESAMPLES
+
+    def ours(self) -> Times:
+        x, y = speed_peers.data(self.n, self.dim)
+        return timed(lambda: TESTS[self.test](x, y, n_resamples=RESAMPLES, rng=0))
+
+    def scheme(self) -> str:
+        """Return the scheme, and whether its dense form (tiles of the Gram matrix, no factors) gives the same p."""
+        x, y = speed_peers.data(self.n, self.dim)
+        found = TESTS[self.test](x, y, n_resamples=RESAMPLES, rng=0)
+        if self.n > 3000 or found.scheme != "cyclic":
+            return found.scheme
+        dense = TESTS[self.test](x, y, n_resamples=RESAMPLES, rng=0, scheme="cyclic-tiles")
+        return f"{found.scheme}, {'p as dense' if found.pvalue == dense.pvalue else 'p differs from dense ✗'}"
+
+    def peak(self) -> float:
+        """Return the largest resident set of a process that runs this test, in GiB."""
+        code = (
+            f"import kernelmean as km, numpy as np; x, y = np.random.default_rng([{self.n}, {self.dim}])"
+            f".standard_normal((2, {self.n}, {self.dim})); "
+            f"km.{TESTS[self.test].__name__}(x, y, n_resamples={RESAMPLES}, rng=0)"
+        )
+        return child_peak(code) / GIB
+
+
+def mmd(n: int, dim: int, ratio: float, few: int) -> Cell:
+    return Cell("MMD", n, dim, ratios={"frouros": ratio, "numpy loop, MMD": None}, few=few)
+
+
+def hsic(n: int, dim: int, few: int) -> Cell:
+    return Cell("HSIC", n, dim, ratios={"numpy loop, HSIC": 150, "dcor": 80}, few=few)
+
+
+CELLS = (
+    mmd(300, 2, 100, RESAMPLES),
+    mmd(1000, 2, 250, 60),
+    mmd(3000, 2, 700, 20),
+    mmd(1000, 20, 150, 60),
+    Cell("MMD", 100_000, 2, seconds=2.0),
+    Cell("MMD", 100_000, 20, seconds=40.0),
+    hsic(1000, 2, 100),
+    hsic(1000, 20, 100),
+    hsic(3000, 2, 30),
+    hsic(3000, 20, 30),
+    Cell("HSIC", 10_000, 2, seconds=1.5),
+    Cell("HSIC", 10_000, 20, seconds=1.5),
+    Cell("HSIC", 100_000, 2, seconds=2.5),
+)
+
+
+class Peers:
+    """The worker in the other interpreter."""
+
+    def __init__(self, python: str) -> None:
+        self._worker = subprocess.Popen(
+            [python, speed_peers.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.known: list[str] = self._ask({"peer": None})
+
+    def _ask(self, request: dict) -> list | dict:
+        assert self._worker.stdin is not None
+        assert self._worker.stdout is not None
+        print(json.dumps(request), file=self._worker.stdin, flush=True)
+        answer = self._worker.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"the worker ended at {request}; its message is above")
+        return json.loads(answer)
+
+    def times(self, peer: str, cell: Cell) -> Times:
+        """Return the seconds for all permutations, continued in a straight line from one and a few."""
+        request = {"peer": peer, "n": cell.n, "dim": cell.dim}
+        some = Times(**self._ask(request | {"resamples": cell.few}))
+        if cell.few == RESAMPLES:
+            return some
+        one = Times(**self._ask(request | {"resamples": 1}))
+        factor = (RESAMPLES - 1) / (cell.few - 1)
+        return Times(*(a + max(b - a, 0.0) * factor for a, b in ((one.wall, some.wall), (one.cpu, some.cpu))))
+
+
+def timed(call: Callable[[], object]) -> Times:
+    wall, cpu = speed_peers.time.perf_counter(), speed_peers.cpu()
+    call()
+    return Times(speed_peers.time.perf_counter() - wall, speed_peers.cpu() - cpu)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What came out for one cell."""
+
+    cell: Cell
+    ours: Times
+    peers: dict[str, Times]
+    peak: float
+    scheme: str
+
+    def rows(self) -> list[list[str]]:
+        """Return one row for every peer, or one against the clock."""
+        cell = self.cell
+        head = [cell.test, f"{cell.n:,}", str(cell.dim), f"{self.ours.wall:.3g} ({self.ours.cpu:.3g})"]
+        tail = [f"{self.peak:.2f}{'' if self.peak < 1 else ' ✗'}", self.scheme]
+        if cell.seconds is not None:
+            holds = verdict(self.ours.wall <= cell.seconds, self.ours.cpu <= cell.seconds)
+            return [[*head, "", "", f"≤ {cell.seconds} s", f"{self.ours.wall:.3g} s", holds, *tail]]
+        return [[*head, *self._against(peer, times), *tail] for peer, times in self.peers.items()]
+
+    def _against(self, peer: str, times: Times) -> list[str]:
+        wanted = self.cell.ratios[peer]
+        wall, cpu = times.wall / self.ours.wall, times.cpu / self.ours.cpu
+        mark = "" if self.cell.few == RESAMPLES else f" from {self.cell.few}"
+        name = peer.partition(",")[0]
+        theirs = [f"{name}{mark}", f"{times.wall:.3g} ({times.cpu:.3g})"]
+        if wanted is None:
+            return [*theirs, "", f"{wall:.0f} × ({cpu:.0f} ×)", ""]
+        return [*theirs, f"≥ {wanted:.0f} ×", f"{wall:.0f} × ({cpu:.0f} ×)", verdict(wall >= wanted, cpu >= wanted)]
+
+
+def verdict(wall: bool, cpu: bool) -> str:
+    if wall == cpu:
+        return "yes" if wall else "**no**"
+    return f"by {'wall clock' if wall else 'processor'} only"
+
+
+def measure(cell: Cell, peers: Peers, rounds: int) -> Found:
+    names = [name for name in cell.ratios if name in peers.known]
+    cell.ours()
+    for name in names:
+        peers.times(name, Cell(cell.test, 50, cell.dim, few=5))
+    ours: list[Times] = []
+    theirs: dict[str, list[Times]] = {name: [] for name in names}
+    for _ in range(rounds):
+        ours.append(Times.middle([cell.ours() for _ in range(5 if cell.n <= 3000 else 1)]))
+        for name in names:
+            theirs[name].append(peers.times(name, cell))
+    middle = {name: Times.middle(times) for name, times in theirs.items()}
+    return Found(cell, Times.middle(ours), middle, cell.peak(), cell.scheme())
+
+
+HEADER = (
+    "test",
+    "n",
+    "d",
+    "ours, s",
+    "peer",
+    "peer, s",
+    "required",
+    "measured",
+    "holds",
+    "peak, GiB",
+    "scheme",
+)
+
+
+def report(found: list[Found], yardstick: Machine, missing: list[str]) -> str:
+    lines = [
+        "# Speed and memory of the tests",
+        "",
+        "Written by `python benchmarks/speed.py --peer-python PATH`, PATH an interpreter with frouros and dcor.",
+        "",
+        "n rows per sample or pairs of rows, d columns, standard normal data, Gaussian kernel, median bandwidth, "
+        f"{RESAMPLES} permutations, one thread. Medians of rounds in which ours and the peers take turns: the wall "
+        "clock, in brackets the time of the processor, which other programs on the machine disturb less. "
+        "*from 60*: a peer measured with one and with 60 permutations, and continued in a straight line to "
+        f"{RESAMPLES}. dcor tests the distance covariance, a kernel of its own; the NumPy loop indexes the Gram matrix "
+        "anew for every permutation. Peak memory: the largest resident set of a fresh process, interpreter and "
+        "libraries included. *p as dense*: the p-value equals that from the dense Gram matrix.",
+        "",
+        f"Machine: {yardstick}.",
+        "",
+        markdown(HEADER, [row for each in found for row in each.rows()]),
+        "",
+    ]
+    return "\n".join(lines + ([f"Not installed, so not measured: {', '.join(missing)}.", ""] if missing else []))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peer-python", default=sys.executable, metavar="PATH")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="n up to 1000, one round, to the screen only")
+    options = parser.parse_args()
+    peers, yardstick = Peers(options.peer_python), machine()
+    cells = [cell for cell in CELLS if not options.quick or cell.n <= 1000]
+    found = []
+    for cell in cells:
+        found.append(measure(cell, peers, 1 if options.quick else options.rounds))
+        print(*(" | ".join(row) for row in found[-1].rows()), sep="\n", flush=True)
+    missing = sorted({name for cell in cells for name in cell.ratios} - set(peers.known))
+    text = report(found, yardstick, missing)
+    print(text)
+    if not options.quick:
+        REPORT.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
