@@ -86,7 +86,7 @@ def permutation_null(
     MemoryError
         When the scheme needs more than ``memory``.
     """
-    shape, resources = problem.shape(check_resamples(n_resamples)), resources_for(n_jobs, memory)
+    shape, resources = problem.shape(check_n_resamples(n_resamples)), check_resources(n_jobs, memory)
     generator = as_rng(rng)
     chosen = choose(shape, scheme)
     with serial_blas:
@@ -106,7 +106,7 @@ def _run(scheme: Scheme, problem: Problem, shape: Shape, rng: np.random.Generato
     return Null(values, problem.statistic.tolerance(values, sums), problem.statistic.name, scheme.name, needed)
 
 
-def check_resamples(n_resamples: int) -> int:
+def check_n_resamples(n_resamples: int) -> int:
     """Return a whole number of relabelings, at least 1."""
     if n_resamples < 1 or n_resamples != int(n_resamples):
         raise ValueError(f"n_resamples is {n_resamples!r}; a whole number from 1 is needed, such as 999")
@@ -122,7 +122,7 @@ def check_memory(needed: float, resources: Resources, what: str, n: int) -> None
         )
 
 
-def resources_for(n_jobs: int | None, memory: float | None) -> Resources:
+def check_resources(n_jobs: int | None, memory: float | None) -> Resources:
     """Return threads (None is one, a negative number counts from all cores) and bytes (None is 1 GiB)."""
     if n_jobs == 0:
         raise ValueError("n_jobs is 0; pass 1 for one thread, -1 for all cores")
@@ -161,7 +161,7 @@ def memory_estimate(
     ('cyclic', True)
     """
     shape = Shape(sum(sizes), dim, n_resamples, sizes[0] if len(sizes) == 2 else None, kernels)
-    resources = resources_for(n_jobs, memory)
+    resources = check_resources(n_jobs, memory)
     chosen = choose(shape, scheme)
     tried = [chosen, _FIRST_TRIED] if scheme == "auto" and chosen.name == "blocks" else [chosen]
     return chosen.name, max(each.memory(shape, resources) for each in tried)
