@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..estimators.options import KernelLike
 from ..kernels import Kernel
 from .adaptive import Adaptive, as_adaptive
 from .adaptive_mmd import adaptive_mmd
+from .designs.two_sample import two_sample_design
 from .engine import permutation_null
 from .kernel_choice import KernelOf, choose_kernel, median_rows
 from .null import Null
@@ -31,6 +33,9 @@ def mmd_test(
     bandwidth: Any = "median",
     estimator: str | KernelMean | KernelOf | Adaptive = "kme",
     statistic: Kind = "u",
+    groups: tuple[Any, Any] | None = None,
+    clusters: tuple[Any, Any] | None = None,
+    weights: tuple[Any, Any] | None = None,
     scheme: str = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,
@@ -58,8 +63,23 @@ def mmd_test(
         of the pooled rows and the kernel that returns the kernel of the test and the noise in it.
     statistic : {"u", "v"}
         Unbiased, or the V-statistic, which is never negative.
+    groups : (array of shape (n,), array of shape (m,)), optional
+        Strata of the rows of X and of Y, such as the center of a study: rows change places within their stratum only,
+        and the test asks whether the samples differ within strata. The statistic is
+        :math:`|\sum_s c_s (μ_{X,s} - μ_{Y,s})|^2` with c_s in proportion to n_s m_s / (n_s + m_s) and of sum 1, as
+        Cochran, Mantel and Haenszel weigh strata: a difference between strata does not enter it. Strata with rows of
+        one sample only are left out.
+    clusters : (array of shape (n,), array of shape (m,)), optional
+        Which rows belong together, such as the visits of a patient: clusters change places as wholes, each with those
+        of as many rows only (and of its stratum), so that nothing need be assumed of how the sizes came about. The
+        unbiased statistic leaves out the pairs of rows within a cluster.
+    weights : (array of shape (n,), array of shape (m,)), optional
+        Survey or importance weights, not negative, on one scale for both samples; the means become weighted means. A
+        weight moves with its row, so the test is exact where the pairs (row, weight) are exchangeable under the null
+        hypothesis: where both samples were weighted by one rule. Rows of weight zero are left out.
     scheme : str
-        "auto" or a name of :data:`kernelmean.inference.SCHEMES`; all are exact.
+        "auto" or a name of :data:`kernelmean.inference.SCHEMES`; all are exact. With groups, clusters or weights
+        "auto", "exact" or "random".
     n_resamples : int
         How many rearrangements besides the observed one, at least; all there are when these are not more.
     rng : int, Generator, or None
@@ -77,8 +97,8 @@ def mmd_test(
     Raises
     ------
     ValueError
-        When the columns differ, a sample is too small for the statistic, a value is not finite, or a scheme does not
-        fit.
+        When the columns differ, a sample is too small for the statistic, a value is not finite, a scheme does not fit,
+        a weight is negative or all are zero, or groups and clusters leave no two rows that may change places.
     MemoryError
         When the scheme needs more than ``memory``.
 
@@ -95,9 +115,31 @@ def mmd_test(
     >>> result = mmd_test(X, Y)
     >>> result.scheme, result.n_resamples, round(result.pvalue * 35)
     ('exact', 34, 1)
+
+    Two centers, of which one measures 10 more: within centers X and Y differ by 1.
+
+    >>> X, Y = np.array([[0.0], [2.0], [10.0]]), np.array([[1.0], [11.0], [13.0]])
+    >>> result = mmd_test(X, Y, groups=([1, 1, 2], [1, 2, 2]), statistic="v")
+    >>> result.n_resamples + 1, result.notes[-1]
+    (9, 'relabeled within 2 groups only')
+
+    Three patients against three, two rows each:
+
+    >>> rows, patients = np.arange(12.0)[:, None], np.arange(12) // 2
+    >>> mmd_test(rows[:6], rows[6:], clusters=(patients[:6], patients[6:])).n_resamples + 1
+    20
+
+    Weights:
+
+    >>> weighted = mmd_test(X, Y, weights=([1.0, 1.0, 2.0], [2.0, 1.0, 1.0]), rng=0)
+    >>> weighted.n_resamples + 1
+    20
     """
     samples = check_samples(X, Y)
-    X, Y = in_fixed_order(*samples)
+    design = two_sample_design(samples, groups, clusters, weights)
+    X, Y = in_fixed_order(*samples) if design is None else design.samples
+    null_of = mmd_null if design is None else design.null
+    sizes, notes = (len(samples[0]), len(samples[1])), () if design is None else design.notes
     generator = as_rng(rng)
     adaptive = as_adaptive(estimator, kernel, bandwidth)
     if adaptive is not None:
@@ -107,13 +149,14 @@ def mmd_test(
             "n_jobs": n_jobs,
             "memory": memory,
         }
-        return adaptive_mmd(samples, adaptive, partial(mmd_null, **options), scheme, generator)
+        found = adaptive_mmd((X, Y), adaptive, partial(null_of, **options), scheme, generator)
+        return replace(found, sizes=sizes, notes=found.notes + notes)
     assert not isinstance(estimator, Adaptive)  # told apart above; for the type checker
     pooled = np.concatenate([X, Y])
     chosen = choose_kernel(
         pooled, kernel, bandwidth, estimator, median_rows(len(pooled), generator), "the pooled sample"
     )
-    null = mmd_null(
+    null = null_of(
         X,
         Y,
         [chosen.kernel],
@@ -128,8 +171,8 @@ def mmd_test(
         method="Two-sample permutation test, maximum mean discrepancy",
         kernel=chosen.kernel,
         noise=chosen.noise,
-        sizes=(len(samples[0]), len(samples[1])),
-        notes=chosen.notes,
+        sizes=sizes,
+        notes=chosen.notes + notes,
         **null.outcome(0),
     )
 

@@ -1,0 +1,1 @@
+"""Designs: strata, clusters, weights, pairs, several samples, several variables, and dependent rows."""

@@ -1,0 +1,133 @@
+"""Quadratic forms vᵀKv of many vectors at once, without the Gram matrix K: by tiles, or on verified factors."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from ..._array import Array, slices
+from ..factored import squared_columns
+from ..problem import KernelSide, Tiles
+from ..schemes.base import in_order, upper_tiles
+from ..sizes import MIB, Resources
+
+_TILE = 512
+_BATCH_BYTES = 128 * MIB
+_FACTORS_FROM = 1000
+_LEAST_GAIN = 8
+
+
+class Forms(ABC):
+    """One or several symmetric matrices K over the same n rows, and their diagonals, shape (m, n).
+
+    A constant may have been subtracted from all entries of a matrix: differences of means do not see it.
+    """
+
+    diagonal: Array
+
+    @property
+    def n(self) -> int:
+        """Return the number of rows."""
+        return self.diagonal.shape[1]
+
+    @abstractmethod
+    def forms(self, vectors: Array) -> Array:
+        """Return vᵀKv for the columns of ``vectors`` (n, b), shape (m, b)."""
+
+    @abstractmethod
+    def times(self, vectors: Array) -> Array:
+        """Return KV of a few vectors (n, c), shape (m, n, c)."""
+
+    @property
+    def batch(self) -> int:
+        """Return how many vectors to pass at once."""
+        return max(64, _BATCH_BYTES // (8 * self.n))
+
+
+@final
+@dataclass(frozen=True)
+class TiledForms(Forms):
+    """Matrices that are evaluated tile by tile, half of them by symmetry: O(n² (d + b)) time, O(n b) memory."""
+
+    tiles: Tiles
+    diagonal: Array
+    n_jobs: int = 1
+
+    def forms(self, vectors: Array) -> Array:
+        """Add up the tiles; those beside the diagonal count twice."""
+
+        def one(i: slice, j: slice, gram: Array) -> Array:
+            weight = 1.0 if i == j else 2.0
+            return np.asarray(weight * np.einsum("ib,ib->b", vectors[i], gram @ vectors[j]))
+
+        total = np.zeros((len(self.diagonal), vectors.shape[1]))
+        for _, _, parts in self._over_tiles(one):
+            total += parts
+        return total
+
+    def times(self, vectors: Array) -> Array:
+        """Add up the tiles and their mirror images."""
+
+        def one(i: slice, j: slice, gram: Array) -> Array:
+            return np.concatenate([gram @ vectors[j], gram.T @ vectors[i]])
+
+        total = np.zeros((len(self.diagonal), *vectors.shape))
+        for i, j, parts in self._over_tiles(one):
+            total[:, i] += parts[:, : i.stop - i.start]
+            if i != j:
+                total[:, j] += parts[:, i.stop - i.start :]
+        return total
+
+    def _over_tiles(self, one: Callable[[slice, slice, Array], Array]) -> Iterator[tuple[slice, slice, Array]]:
+        pairs = upper_tiles(slices(self.n, _TILE))
+
+        def evaluate(pair: tuple[slice, slice]) -> Array:
+            return np.stack([one(*pair, gram) for gram in self.tiles(*pair)])
+
+        for (i, j), parts in zip(pairs, in_order(evaluate, pairs, self.n_jobs), strict=True):
+            yield i, j, parts
+
+
+@final
+@dataclass(frozen=True)
+class FactorForms(Forms):
+    """Matrices K = AᵀA given by their factors A (r, n): O(n r b) time."""
+
+    factors: tuple[Array, ...]
+    diagonal: Array
+
+    def forms(self, vectors: Array) -> Array:
+        """Return |Av|²."""
+        return np.stack([np.square(rows @ vectors).sum(axis=0) for rows in self.factors])
+
+    def times(self, vectors: Array) -> Array:
+        """Return Aᵀ(AV)."""
+        return np.stack([rows.T @ (rows @ vectors) for rows in self.factors])
+
+
+def gram_forms(side: KernelSide, resources: Resources) -> Forms:
+    """Return the Gram matrices of a side, on factors where a pivoted Cholesky finds a rank that pays."""
+    n = side.n
+    rank = int(min(n // _LEAST_GAIN, resources.memory / (32 * n * side.count)))
+    if n >= _FACTORS_FROM and rank:
+        factors = [factor.rows for factor in side.factors(rank) if factor is not None]
+        if len(factors) == side.count:
+            return FactorForms(tuple(factors), np.stack([squared_columns(rows) for rows in factors]))
+    tiles = side.tiles()
+
+    def shifted(i: slice, j: slice) -> list[Array]:
+        return [gram - shift for gram, shift in zip(tiles(i, j), side.shifts, strict=True)]
+
+    return TiledForms(shifted, side.gram_diagonal(), resources.n_jobs)
+
+
+def forms_bytes(n: int, dim: int, n_resamples: int, kernels: int, resources: Resources) -> float:
+    """Return the memory that forms of so many vectors take at most, factors of the highest rank included."""
+    batch = 4.0 * max(_BATCH_BYTES, 64 * 8 * n) if 8 * n * (n_resamples + 1) > _BATCH_BYTES else 32.0 * n * n_resamples
+    factors = resources.memory / 4 if n >= _FACTORS_FROM else 0.0
+    tiles = 8.0 * resources.n_jobs * min(_TILE, n) ** 2 * 4 * kernels
+    return 8.0 * n * (7 * dim + kernels * (5 * dim + 8)) + batch + factors + tiles

@@ -1,0 +1,228 @@
+"""Relabelings that respect a design: within cells, of whole units, and sign flips of pairs."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice, permutations, product
+from typing import final
+
+import numpy as np
+from scipy.special import gammaln
+
+from ..._array import Array, IntArray
+from ..permutations import Relabelings
+
+DESIGN_SCHEMES = ("auto", "exact", "random")
+"""What ``scheme=`` takes together with a design."""
+
+_MOST = 2 * 10**6
+
+
+@final
+@dataclass(frozen=True)
+class WithinCells(Relabelings):
+    """The identity and ``count - 1`` independent uniform permutations that leave every unit in its cell.
+
+    ``cells`` (n,) are whole numbers from 0, in ascending order.
+    """
+
+    cells: IntArray
+    count: int
+    rng: np.random.Generator
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of units."""
+        return len(self.cells)
+
+    def batches(self, size: int) -> Iterator[IntArray]:
+        """Shuffle all units, then sort them by cell, which keeps the random order within cells."""
+        narrow = self.cells.astype(np.min_scalar_type(int(self.cells[-1])))  # small integers sort in linear time
+        for start in range(0, self.count, size):
+            batch = np.tile(np.arange(self.n), (min(size, self.count - start), 1))
+            drawn = batch[1:] if start == 0 else batch
+            self.rng.permuted(drawn, axis=1, out=drawn)
+            order = np.argsort(narrow[drawn], axis=1, kind="stable")
+            drawn[:] = np.take_along_axis(drawn, order, axis=1)
+            yield batch
+
+
+@final
+@dataclass(frozen=True)
+class AllWithinCells(Relabelings):
+    """Every permutation that leaves every unit in its cell."""
+
+    cells: IntArray
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of units."""
+        return len(self.cells)
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        """Return the product of the factorials of the sizes of the cells."""
+        return math.prod(math.factorial(int(size)) for size in np.bincount(self.cells))
+
+    def batches(self, size: int) -> Iterator[IntArray]:
+        """Yield one permutation of every cell after the other, in all combinations."""
+        members = (np.flatnonzero(self.cells == cell).tolist() for cell in range(int(self.cells[-1]) + 1))
+        yield from _rows(product(*(list(permutations(cell)) for cell in members)), self.n, size)
+
+
+@final
+@dataclass(frozen=True)
+class AllArrangements(Relabelings):
+    """One permutation for every distinct way to arrange labels within cells.
+
+    ``labels`` (n,) are whole numbers from 0; units are in ascending order of cell and then label.
+    """
+
+    cells: IntArray
+    labels: IntArray
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of units."""
+        return len(self.cells)
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        """Return the product of the multinomial coefficients of the cells."""
+        return math.prod(
+            math.factorial(len(cell)) // math.prod(map(math.factorial, Counter(cell).values()))
+            for cell in self._by_cell()
+        )
+
+    def _by_cell(self) -> list[list[int]]:
+        ends = np.cumsum(np.bincount(self.cells))[:-1]
+        return [cell.tolist() for cell in np.split(self.labels, ends)]
+
+    def batches(self, size: int) -> Iterator[IntArray]:
+        """Yield permutations π for which ``labels[π]`` runs over the arrangements, the given one first."""
+        arranged = product(*(list(_arrangements(cell)) for cell in self._by_cell()))
+        kinds = int(self.labels.max()) + 1
+        for labels in _rows(arranged, self.n, size):
+            order = np.argsort(self.cells * kinds + labels, axis=1, kind="stable")
+            yield np.argsort(order, axis=1)
+
+
+def _arrangements(labels: list[int]) -> Iterator[tuple[int, ...]]:
+    """Yield the distinct arrangements of a sorted list, in lexicographic order."""
+    current = list(labels)
+    while True:
+        yield tuple(current)
+        rise = next((i for i in range(len(current) - 2, -1, -1) if current[i] < current[i + 1]), None)
+        if rise is None:
+            return
+        other = next(j for j in range(len(current) - 1, rise, -1) if current[j] > current[rise])
+        current[rise], current[other] = current[other], current[rise]
+        current[rise + 1 :] = reversed(current[rise + 1 :])
+
+
+def _rows(tuples: Iterator[Sequence[Sequence[int]]], width: int, size: int) -> Iterator[IntArray]:
+    """Join the parts of every tuple to a row, and the rows to arrays of at most ``size``."""
+    while True:
+        some = [list(chain.from_iterable(parts)) for parts in islice(tuples, size)]
+        if not some:
+            return
+        yield np.array(some, dtype=np.intp).reshape(-1, width)
+
+
+@final
+@dataclass(frozen=True)
+class Expanded(Relabelings):
+    """Permutations of units as permutations of their rows, which move along in order.
+
+    ``sizes`` (units,) are the numbers of consecutive rows; ``units`` exchange places with units of the same size only.
+    """
+
+    units: Relabelings
+    sizes: IntArray
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of rows."""
+        return int(self.sizes.sum())
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        """Return the number of relabelings of the units."""
+        return self.units.count
+
+    def batches(self, size: int) -> Iterator[IntArray]:
+        """Yield permutations of the rows."""
+        starts = np.cumsum(self.sizes) - self.sizes
+        unit = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        offset = np.arange(self.n) - starts[unit]
+        for batch in self.units.batches(size):
+            yield starts[batch][:, unit] + offset
+
+
+def within_cells(
+    cells: IntArray, n_resamples: int, rng: np.random.Generator, labels: IntArray | None = None, scheme: str = "auto"
+) -> Relabelings:
+    """Return all relabelings within cells if they are at most n_resamples + 1, else random ones.
+
+    With ``labels``, only the arrangements of these count as different. ``scheme`` "exact" or "random" overrules.
+    """
+    if scheme not in DESIGN_SCHEMES:
+        raise ValueError(
+            f"scheme {scheme!r} does not know groups, clusters and weights; pass one of "
+            f"{', '.join(map(repr, DESIGN_SCHEMES))}"
+        )
+    if scheme == "random":
+        return WithinCells(cells, n_resamples + 1, rng)
+    limit = _MOST if scheme == "exact" else n_resamples + 1
+    if _log_count(cells, labels) <= np.log(limit) + 0.5:  # else the count itself may have a million digits
+        everything = AllWithinCells(cells) if labels is None else AllArrangements(cells, labels)
+        if everything.count <= limit:
+            return everything
+    if scheme == "exact":
+        raise ValueError(f"there are more than {_MOST:,} relabelings to enumerate; use scheme='auto'")
+    return WithinCells(cells, n_resamples + 1, rng)
+
+
+def _log_count(cells: IntArray, labels: IntArray | None) -> float:
+    """Return the logarithm of the number of different relabelings."""
+    count = gammaln(np.bincount(cells) + 1).sum()
+    if labels is not None:
+        count -= gammaln(np.bincount(cells * (int(labels.max()) + 1) + labels) + 1).sum()
+    return float(count)
+
+
+@final
+@dataclass(frozen=True)
+class SignFlips:
+    """Signs ±1 of n pairs, all +1 first: every sign of all but the first pair, or random ones.
+
+    s and -s give a quadratic form the same value, so half of the 2ⁿ flips are all there are to see.
+    """
+
+    n: int
+    n_resamples: int
+    rng: np.random.Generator
+
+    @property
+    def exact(self) -> bool:
+        """Say whether all flips are enumerated."""
+        return self.n - 1 <= 62 and 2 ** (self.n - 1) <= self.n_resamples + 1
+
+    @property
+    def count(self) -> int:
+        """Return the number of sign vectors, the observed one included."""
+        return int(2 ** (self.n - 1)) if self.exact else self.n_resamples + 1
+
+    def batches(self, size: int) -> Iterator[Array]:
+        """Yield arrays of shape (n, b)."""
+        for start in range(0, self.count, size):
+            numbers = np.arange(start, min(start + size, self.count))
+            if self.exact:
+                flipped = numbers >> np.arange(self.n)[::-1, None] & 1
+            else:
+                flipped = self.rng.integers(0, 2, (len(numbers), self.n)).T
+                flipped[:, numbers == 0] = 0
+            yield 1.0 - 2.0 * flipped

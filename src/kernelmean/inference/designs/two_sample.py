@@ -1,0 +1,189 @@
+"""Two samples with strata, clusters or weights: which rows take part, and the permutation distribution of MMD²."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._array import Array, IntArray, RngLike, as_rng
+from ..._table import count, listed
+from ..._tiles import serial_blas
+from ...kernels import Kernel
+from ..engine import check_memory, check_n_resamples, check_resources
+from ..null import Null
+from ..problem import KernelSide
+from ..samples import in_fixed_order
+from ..statistics import ties
+from .forms import forms_bytes
+from .layout import (
+    Layout,
+    check_codes,
+    check_nested,
+    check_sample_weights,
+    codes,
+    description,
+    make_layout,
+    nothing_moves,
+)
+from .relabelings import WithinCells, within_cells
+from .stratified_mmd import StratifiedMMD
+
+Pair = tuple[Any, Any]
+BoolArray = npt.NDArray[np.bool_]
+Samples = tuple[Array, Array]
+
+
+@final
+@dataclass(frozen=True)
+class TwoSampleDesign:
+    """What ``groups=``, ``clusters=`` and ``weights=`` make of two samples.
+
+    Attributes
+    ----------
+    samples : (X, Y)
+        The rows that take part, in an order of the samples that does not depend on which came first.
+    layout : Layout
+        Of the rows of both samples together.
+    names : tuple of str
+        The strata as the user calls them; one empty name without strata.
+    notes : tuple of str
+        What a reader should know.
+    """
+
+    samples: tuple[Array, Array]
+    layout: Layout
+    names: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def null(
+        self,
+        X: Array,
+        Y: Array,
+        kernels: Sequence[Kernel],
+        *,
+        statistic: Any = "u",
+        scheme: str = "auto",
+        n_resamples: int = 999,
+        rng: RngLike = None,
+        n_jobs: int | None = None,
+        memory: float | None = None,
+    ) -> Null:
+        """Return MMD² of every kernel under the same relabelings, as ``mmd_null`` does, on tables of these samples."""
+        self._check_kind(statistic)
+        layout, resources = self.layout, check_resources(n_jobs, memory)
+        relabelings = within_cells(layout.cells, check_n_resamples(n_resamples), as_rng(rng), layout.labels, scheme)
+        needed = forms_bytes(layout.n, X.shape[1], relabelings.count, len(kernels), resources)
+        check_memory(needed, resources, "this design", layout.n)
+        side = KernelSide(np.concatenate([X, Y])[layout.order], tuple(kernels))
+        with serial_blas:
+            criterion = StratifiedMMD(side, layout, statistic, resources)
+            batches = relabelings.batches(criterion.forms.batch)
+            values = np.concatenate([criterion(layout.labels[batch.T].astype(float)) for batch in batches], axis=1)
+            slack = ties(values, criterion.magnitude())
+        name = "MMD² (unbiased)" if statistic == "u" else "MMD² (V-statistic)"
+        return Null(values, slack, name, "random" if isinstance(relabelings, WithinCells) else "exact", needed)
+
+    def _check_kind(self, statistic: Any) -> None:
+        """Raise when the statistic does not go with the design."""
+        if statistic not in ("u", "v"):
+            raise ValueError(
+                f"statistic {statistic!r} does not know groups, clusters and weights; pass 'u' (unbiased) or 'v', and "
+                "an estimator with equal weights, such as 'kme' or 'mkme'"
+            )
+        if statistic == "v":
+            return
+        layout = self.layout
+        stratum = layout.stratum[layout.starts]
+        for label in (0, 1):
+            few = np.bincount(stratum[layout.labels == label], minlength=len(self.names)) < 2
+            if few.any():
+                where = f" in stratum {self.names[int(np.argmax(few))]}" if len(self.names) > 1 else ""
+                raise ValueError(
+                    f"a sample has one row or cluster{where}: the unbiased statistic needs two in each sample; "
+                    "pass statistic='v'"
+                )
+
+
+def two_sample_design(
+    samples: tuple[Array, Array], groups: Pair | None, clusters: Pair | None, weights: Pair | None
+) -> TwoSampleDesign | None:
+    """Return the design of two samples, None where nothing was said."""
+    if groups is None and clusters is None and weights is None:
+        return None
+    sizes = (len(samples[0]), len(samples[1]))
+    first = np.repeat([1, 0], sizes)
+    strata, names = _pooled_codes(groups, sizes, "groups")
+    own, clusters_by_name = _pooled_codes(clusters, sizes, "clusters")
+    check_nested(own, clusters_by_name, strata, "groups")
+    check_nested(own, clusters_by_name, first, "samples")
+    every = np.ones(sum(sizes)) if weights is None else _pooled_weights(weights, sizes)
+    kept, names, notes = _kept(every > 0.0, strata, first, names)
+    ordered, rows = _in_fixed_order(samples, kept, first)
+    labels = np.repeat([1, 0], [len(sample) for sample in ordered])
+    chosen = [None if column is None else column[rows] for column in (strata, own)]
+    layout = make_layout(every[rows], chosen[0], chosen[1], labels)
+    if layout.still == len(layout.cells):
+        raise nothing_moves("rows" if clusters is None else "clusters")
+    if weights is not None:
+        notes = (
+            *notes,
+            "weights move with their rows: exact where (row, weight) pairs are exchangeable under the null",
+        )
+    return TwoSampleDesign(ordered, layout, names, notes + description(layout, names, clusters is not None))
+
+
+def _in_fixed_order(samples: Samples, kept: BoolArray, first: IntArray) -> tuple[Samples, IntArray]:
+    """Return the kept rows of both samples, and their positions among all, whichever sample came first."""
+    positions = [np.flatnonzero(kept & (first == label)) for label in (1, 0)]
+    pooled = np.concatenate(samples)
+    own = [pooled[rows] for rows in positions]
+    ordered = in_fixed_order(own[0], own[1])
+    return ordered, np.concatenate(positions if ordered[0] is own[0] else positions[::-1])
+
+
+def _kept(
+    weighted: BoolArray, strata: IntArray | None, first: IntArray, names: tuple[str, ...]
+) -> tuple[BoolArray, tuple[str, ...], tuple[str, ...]]:
+    """Leave out rows without weight, and strata with rows of one sample only."""
+    notes = () if weighted.all() else (f"{count(int((~weighted).sum()), 'row')} of weight zero left out",)
+    if strata is None:
+        return weighted, names, notes
+    both = np.ones(len(names), dtype=bool)
+    for label in (0, 1):
+        both &= np.bincount(strata[weighted & (first == label)], minlength=len(names)) > 0
+    if not both.any():
+        raise ValueError("no stratum holds rows of both samples, so that none can be compared; pass coarser groups")
+    if not both.all():
+        alone = [name for name, present in zip(names, both, strict=True) if not present]
+        notes = (*notes, f"left out, with rows of one sample only: groups {listed(alone)}")
+    return weighted & both[strata], tuple(name for name, present in zip(names, both, strict=True) if present), notes
+
+
+def _pooled_codes(pair: Pair | None, sizes: tuple[int, int], name: str) -> tuple[IntArray | None, tuple[str, ...]]:
+    """Return the labels of the pooled rows as whole numbers, and their names."""
+    if pair is None:
+        return None, ("",)
+    parts = [
+        check_codes(part, n, f"{name} of {own}") for part, n, own in zip(_both(pair, name), sizes, "XY", strict=True)
+    ]
+    kinds = {"text" if part.dtype.kind in "SU" else "numbers" for part in parts if part.dtype.kind != "O"}
+    if len(kinds) > 1:
+        raise TypeError(f"{name} are text for one sample and numbers for the other; use one type")
+    return codes(np.concatenate(parts), name)
+
+
+def _pooled_weights(pair: Pair, sizes: tuple[int, int]) -> Array:
+    """Return the weights of the pooled rows."""
+    named = zip(_both(pair, "weights"), sizes, "XY", strict=True)
+    return np.concatenate([check_sample_weights(part, n, f"weights of {own}") for part, n, own in named])
+
+
+def _both(pair: Any, name: str) -> Pair:
+    """Return what holds for X and for Y."""
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise TypeError(f"{name} is {type(pair).__name__}; pass a pair, {name}=(those of X, those of Y)")
+    return pair[0], pair[1]
