@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,10 +13,11 @@ from ..estimators.options import KernelLike
 from ..kernels import Kernel
 from .adaptive import Adaptive, as_adaptive
 from .adaptive_hsic import adaptive_hsic
+from .designs.independence import pair_design
 from .engine import permutation_null
 from .kernel_choice import KernelOf, choose_kernel, median_rows
 from .null import Null
-from .problem import KernelSide, Problem
+from .problem import Problem, distinct_side
 from .result import TestResult
 from .samples import check_pairs
 from .statistics import HSIC, Kind, Statistic
@@ -31,6 +33,9 @@ def hsic_test(
     bandwidth: Any = "median",
     estimator: str | KernelMean | KernelOf | Adaptive = "kme",
     statistic: Kind = "v",
+    groups: Any = None,
+    clusters: Any = None,
+    weights: Any = None,
     scheme: str = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,
@@ -54,6 +59,18 @@ def hsic_test(
         of the pairs changes, and a function sees the rows of one variable at a time.
     statistic : {"v", "u"}
         The V-statistic, or the unbiased one, which needs four rows.
+    groups : array of shape (n,), optional
+        Strata of the rows: pairs are permuted within their stratum only, and the test asks whether the variables are
+        independent given the stratum. The statistic is the squared norm of the mean cross-covariance within strata,
+        :math:`|\sum_s p_s C_s|^2`, p_s the share of the rows: dependence between strata does not enter it.
+    clusters : array of shape (n,), optional
+        Rows that belong together, such as a time series per patient: the rows of Y of a cluster change places as a
+        whole, in order, with those of clusters of as many rows only (and of its stratum). Blocks of one series
+        (``clusters=np.arange(n) // length``) are exact where blocks are exchangeable; for dependence that goes beyond
+        them see :func:`kernelmean.inference.wild_hsic_test`.
+    weights : array of shape (n,), optional
+        Survey or importance weights, not negative; means become weighted means. A weight stays with its row of X, so
+        the test is exact where Y is independent of X and the weight together. Rows of weight zero are left out.
     scheme, n_resamples, rng, n_jobs, memory
         As in :func:`mmd_test`.
 
@@ -65,7 +82,8 @@ def hsic_test(
     Raises
     ------
     ValueError
-        When the numbers of rows differ, there are too few, a value is not finite, or a scheme does not fit.
+        When the numbers of rows differ, there are too few, a value is not finite, a scheme does not fit, a weight is
+        negative or all are zero, or groups and clusters leave no two rows that may change places.
     MemoryError
         When the scheme needs more than ``memory``.
 
@@ -83,8 +101,26 @@ def hsic_test(
     >>> result = hsic_test(x, np.cos(6 * x), rng=0)
     >>> result.scheme, result.pvalue < 0.01
     ('cyclic', True)
+
+    Both variables grow from center to center, and within centers there is nothing:
+
+    >>> center = np.arange(40) // 10
+    >>> x, y = np.random.default_rng(0).standard_normal((2, 40, 1)) + 5 * center[:, None]
+    >>> hsic_test(x, y, rng=0).pvalue < 0.01, hsic_test(x, y, groups=center, rng=0).pvalue > 0.05
+    (True, True)
+
+    Four series of ten rows each, exchanged as wholes; and weights:
+
+    >>> hsic_test(x, y, clusters=center).n_resamples + 1
+    24
+    >>> hsic_test(x, y, weights=1.0 + center, rng=0).pvalue < 0.01
+    True
     """
     X, Y = check_pairs(X, Y)
+    sizes, design = (len(X),), pair_design(len(X), groups, clusters, weights)
+    if design is not None:
+        X, Y = X[design.rows], Y[design.rows]
+    null_of, notes = (hsic_null, ()) if design is None else (design.null, design.notes)
     generator = as_rng(rng)
     adaptive = as_adaptive(estimator, kernel, bandwidth)
     if adaptive is not None:
@@ -94,14 +130,15 @@ def hsic_test(
             "n_jobs": n_jobs,
             "memory": memory,
         }
-        return adaptive_hsic((X, Y), adaptive, partial(hsic_null, **options), scheme, generator)
+        found = adaptive_hsic((X, Y), adaptive, partial(null_of, **options), scheme, generator)
+        return replace(found, sizes=sizes, notes=found.notes + notes)
     assert not isinstance(estimator, Adaptive)  # told apart above; for the type checker
     rows = median_rows(len(X), generator)
     chosen = [
         choose_kernel(points, own_kernel, own_bandwidth, estimator, rows, name)
         for points, own_kernel, own_bandwidth, name in zip((X, Y), _both(kernel), _both(bandwidth), "XY", strict=True)
     ]
-    null = hsic_null(
+    null = null_of(
         X,
         Y,
         [(chosen[0].kernel, chosen[1].kernel)],
@@ -116,8 +153,8 @@ def hsic_test(
         method="Permutation test of independence, Hilbert-Schmidt criterion",
         kernel=tuple(side.kernel for side in chosen),
         noise=tuple(side.noise for side in chosen),
-        sizes=(len(X),),
-        notes=chosen[0].notes + chosen[1].notes,
+        sizes=sizes,
+        notes=chosen[0].notes + chosen[1].notes + notes,
         **null.outcome(0),
     )
 
@@ -138,22 +175,11 @@ def hsic_null(
 
     A kernel that serves in several pairs, as the same object, is evaluated once.
     """
-    left, right = (_distinct([pair[side] for pair in kernels]) for side in (0, 1))
-    pairs = tuple((left[id(first)][0], right[id(second)][0]) for first, second in kernels)
-    sides = [
-        KernelSide(points, tuple(kernel for _, kernel in side.values())) for points, side in ((X, left), (Y, right))
-    ]
+    sides = [distinct_side(points, [pair[side] for pair in kernels]) for side, points in enumerate((X, Y))]
+    pairs = tuple(zip(sides[0][1], sides[1][1], strict=True))
     criterion = statistic if isinstance(statistic, Statistic) else HSIC(len(X), statistic)
-    problem = Problem(sides[0], sides[1], pairs, criterion)
+    problem = Problem(sides[0][0], sides[1][0], pairs, criterion)
     return permutation_null(problem, n_resamples, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)
-
-
-def _distinct(kernels: Sequence[Kernel]) -> dict[int, tuple[int, Kernel]]:
-    """Return the different objects, numbered in the order of their first use."""
-    found: dict[int, tuple[int, Kernel]] = {}
-    for kernel in kernels:
-        found.setdefault(id(kernel), (len(found), kernel))
-    return found
 
 
 def _both(value: Any) -> tuple[Any, Any]:

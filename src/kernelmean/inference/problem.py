@@ -139,6 +139,14 @@ class KernelSide(Side):
         return [pivoted_cholesky(kernel, self.points, max_rank=max_rank) for kernel in self.kernels]
 
 
+def distinct_side(points: Array, kernels: Sequence[Kernel]) -> tuple[KernelSide, list[int]]:
+    """Return a side with every kernel once, and which one serves where; the same object counts as one kernel."""
+    found: dict[int, tuple[int, Kernel]] = {}
+    for kernel in kernels:
+        found.setdefault(id(kernel), (len(found), kernel))
+    return KernelSide(points, tuple(kernel for _, kernel in found.values())), [found[id(k)][0] for k in kernels]
+
+
 @final
 @dataclass(frozen=True)
 class LabelSide(Side):

@@ -15,9 +15,9 @@ from ..problem import KernelSide, Tiles
 from ..schemes.base import in_order, upper_tiles
 from ..sizes import MIB, Resources
 
-_TILE = 512
+TILE = 512
 _BATCH_BYTES = 128 * MIB
-_FACTORS_FROM = 1000
+FACTORS_FROM = 1000
 _LEAST_GAIN = 8
 
 
@@ -83,7 +83,7 @@ class TiledForms(Forms):
         return total
 
     def _over_tiles(self, one: Callable[[slice, slice, Array], Array]) -> Iterator[tuple[slice, slice, Array]]:
-        pairs = upper_tiles(slices(self.n, _TILE))
+        pairs = upper_tiles(slices(self.n, TILE))
 
         def evaluate(pair: tuple[slice, slice]) -> Array:
             return np.stack([one(*pair, gram) for gram in self.tiles(*pair)])
@@ -113,10 +113,15 @@ def gram_forms(side: KernelSide, resources: Resources) -> Forms:
     """Return the Gram matrices of a side, on factors where a pivoted Cholesky finds a rank that pays."""
     n = side.n
     rank = int(min(n // _LEAST_GAIN, resources.memory / (32 * n * side.count)))
-    if n >= _FACTORS_FROM and rank:
+    if n >= FACTORS_FROM and rank:
         factors = [factor.rows for factor in side.factors(rank) if factor is not None]
         if len(factors) == side.count:
             return FactorForms(tuple(factors), np.stack([squared_columns(rows) for rows in factors]))
+    return tiled_forms(side, resources)
+
+
+def tiled_forms(side: KernelSide, resources: Resources) -> TiledForms:
+    """Return the Gram matrices of a side by tiles."""
     tiles = side.tiles()
 
     def shifted(i: slice, j: slice) -> list[Array]:
@@ -128,6 +133,6 @@ def gram_forms(side: KernelSide, resources: Resources) -> Forms:
 def forms_bytes(n: int, dim: int, n_resamples: int, kernels: int, resources: Resources) -> float:
     """Return the memory that forms of so many vectors take at most, factors of the highest rank included."""
     batch = 4.0 * max(_BATCH_BYTES, 64 * 8 * n) if 8 * n * (n_resamples + 1) > _BATCH_BYTES else 32.0 * n * n_resamples
-    factors = resources.memory / 4 if n >= _FACTORS_FROM else 0.0
-    tiles = 8.0 * resources.n_jobs * min(_TILE, n) ** 2 * 4 * kernels
+    factors = resources.memory / 4 if n >= FACTORS_FROM else 0.0
+    tiles = 8.0 * resources.n_jobs * min(TILE, n) ** 2 * 4 * kernels
     return 8.0 * n * (7 * dim + kernels * (5 * dim + 8)) + batch + factors + tiles

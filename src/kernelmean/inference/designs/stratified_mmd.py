@@ -49,7 +49,7 @@ class _Stratum:
         return np.asarray(share**2 * (within + other_within - 2 * cross) - form)
 
     def _sample(self, form: Array, chosen: Array) -> tuple[Array, Array, Array]:
-        """Return of one sample its weight, (b,), ⟨μ, mean of all⟩, and the mean of k over its units in pairs, (m, b)."""
+        """Return of a sample its weight (b,), ⟨μ, mean of all⟩, and the mean of k over pairs of its units, (m, b)."""
         mass, squares = self.masses @ chosen, np.square(self.masses) @ chosen
         pairs = np.square(mass) - squares
         if pairs.min() <= _LEAST_PAIRS * (self.masses.mean()) ** 2:

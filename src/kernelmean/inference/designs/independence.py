@@ -1,0 +1,115 @@
+"""Pairs with strata, clusters or weights: which rows take part, and the permutation distribution of HSIC."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from ..._array import Array, IntArray, RngLike, as_rng
+from ..._table import count
+from ..._tiles import serial_blas
+from ...kernels import Kernel
+from ..engine import check_memory, check_n_resamples, check_resources
+from ..null import Null
+from ..problem import KernelSide, distinct_side
+from ..schemes.gather import DENSE_LIMIT
+from ..sizes import MIB, Resources
+from ..statistics import ties
+from .layout import (
+    Layout,
+    check_codes,
+    check_nested,
+    check_sample_weights,
+    codes,
+    description,
+    make_layout,
+    nothing_moves,
+)
+from .relabelings import Expanded, WithinCells, within_cells
+from .stratified_hsic import stratified_hsic
+
+
+@final
+@dataclass(frozen=True)
+class PairDesign:
+    """What ``groups=``, ``clusters=`` and ``weights=`` make of pairs.
+
+    Attributes
+    ----------
+    rows : array of shape (n,)
+        Positions of the rows that take part, in the order of the layout.
+    layout : Layout
+    notes : tuple of str
+        What a reader should know.
+    """
+
+    rows: IntArray
+    layout: Layout
+    notes: tuple[str, ...]
+
+    def null(
+        self,
+        X: Array,
+        Y: Array,
+        kernels: Sequence[tuple[Kernel, Kernel]],
+        *,
+        statistic: Any = "v",
+        scheme: str = "auto",
+        n_resamples: int = 999,
+        rng: RngLike = None,
+        n_jobs: int | None = None,
+        memory: float | None = None,
+    ) -> Null:
+        """Return HSIC of every pair of kernels under the same permutations, as ``hsic_null`` does, on these rows."""
+        if statistic != "v":
+            raise ValueError(
+                "with groups, clusters or weights HSIC is a V-statistic of equally estimated means; pass "
+                "statistic='v', and an estimator with equal weights, such as 'kme' or 'mkme'"
+            )
+        layout, resources = self.layout, check_resources(n_jobs, memory)
+        units = within_cells(layout.cells, check_n_resamples(n_resamples), as_rng(rng), scheme=scheme)
+        sides = [distinct_side(points, [pair[side] for pair in kernels]) for side, points in enumerate((X, Y))]
+        needed = _bytes(layout, sides[0][0], sides[1][0], resources)
+        check_memory(needed, resources, "this design", layout.n)
+        with serial_blas:
+            pairs = tuple(zip(sides[0][1], sides[1][1], strict=True))
+            criterion = stratified_hsic(sides[0][0], sides[1][0], pairs, layout, resources)
+            values = criterion.over(Expanded(units, layout.sizes))
+            slack = ties(values, criterion.magnitude())
+        return Null(
+            values, slack, "HSIC (V-statistic)", "random" if isinstance(units, WithinCells) else "exact", needed
+        )
+
+
+def pair_design(n: int, groups: Any, clusters: Any, weights: Any) -> PairDesign | None:
+    """Return the design of n pairs, None where nothing was said."""
+    if groups is None and clusters is None and weights is None:
+        return None
+    strata, names = (None, ("",)) if groups is None else codes(check_codes(groups, n, "groups"), "groups")
+    own, own_names = (None, ("",)) if clusters is None else codes(check_codes(clusters, n, "clusters"), "clusters")
+    check_nested(own, own_names, strata, "groups")
+    every = np.ones(n) if weights is None else check_sample_weights(weights, n, "weights")
+    kept = np.flatnonzero(every)
+    chosen = [None if column is None else column[kept] for column in (strata, own)]
+    layout = make_layout(every[kept], chosen[0], chosen[1], np.zeros(len(kept), dtype=np.intp))
+    if layout.still == len(layout.cells):
+        raise nothing_moves("rows" if clusters is None else "clusters")
+    notes: tuple[str, ...] = ()
+    if len(kept) < n:
+        notes += (f"{count(n - len(kept), 'row')} of weight zero left out",)
+    if weights is not None:
+        notes += ("weights stay with the rows of X: exact where Y is independent of X and the weight together",)
+    used = tuple(name for code, name in enumerate(names) if chosen[0] is None or (chosen[0] == code).any())
+    return PairDesign(kept[layout.order], layout, notes + description(layout, used, clusters is not None))
+
+
+def _bytes(layout: Layout, left: KernelSide, right: KernelSide, resources: Resources) -> float:
+    """Return the memory at most: means over strata, dense matrices where these serve, factors, and batches."""
+    n, kernels = layout.n, left.count + right.count
+    grams = 8.0 * n**2 * (kernels + 3) if n <= DENSE_LIMIT else 8.0 * 64 * n
+    means = 8.0 * n * (int(layout.stratum[-1]) + 1) * (left.count + 2)
+    points = 8.0 * n * (7 * (left.dim + right.dim) + 8 * kernels)
+    return grams + means + points + resources.memory / 4 * (n > DENSE_LIMIT) + 32 * MIB * resources.n_jobs

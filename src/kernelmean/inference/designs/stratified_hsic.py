@@ -1,0 +1,181 @@
+r"""HSIC of two variables with weights, within strata.
+
+With weights p of sum 1 and C_s the weighted cross-covariance within stratum s,
+
+.. math:: \mathrm{HSIC} = \Big| \sum_s p_s C_s \Big|^2 = \sum_{ij} p_i p_j \bar K_{ij} Z_{ij} ,
+
+K̄ the Gram matrix of X less its weighted means over strata: dependence between strata does not enter. With one stratum
+and equal weights it is tr(HKHZ)/n². Only Z is relabeled; K̄ takes care of its means.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, final
+
+import numpy as np
+
+from ..._array import Array, IntArray, slices
+from ..permutations import Relabelings
+from ..problem import KernelSide
+from ..schemes.base import in_order, upper_tiles
+from ..schemes.gather import DENSE_LIMIT, gatherer
+from ..sizes import Resources
+from .forms import FACTORS_FROM, TILE, tiled_forms
+from .layout import Layout
+
+_BATCH_BYTES = 2**23
+_PERMUTED = 64
+
+Pairs = tuple[tuple[int, int], ...]
+Rows = tuple[Array, ...]
+
+
+class StratifiedHSIC(Protocol):
+    """HSIC of pairs of kernels as a function of a permutation of the rows."""
+
+    def over(self, relabelings: Relabelings) -> Array:
+        """Return the statistic, shape (pairs, P)."""
+
+    def magnitude(self) -> Array:
+        """Return a size that rounding errors are relative to, shape (pairs,)."""
+
+
+def stratified_hsic(
+    left: KernelSide, right: KernelSide, pairs: Pairs, layout: Layout, resources: Resources
+) -> StratifiedHSIC:
+    """Return the criterion on factors where both ranks are low, else on dense matrices, above 5000 rows on tiles."""
+    factors = _factors(left, right, resources)
+    if factors is not None:
+        own = tuple(_centered(rows, layout) for rows in factors[0])
+        return _OnFactors(own, factors[1], pairs)
+    centered = _CenteredTiles(left, layout, resources)
+    return (_Dense if left.n <= DENSE_LIMIT else _OnTiles)(centered, right, pairs, resources.n_jobs)
+
+
+def _factors(left: KernelSide, right: KernelSide, resources: Resources) -> tuple[Rows, Rows] | None:
+    """Return low-rank factors of all kernels, or None where a rank is too high to pay."""
+    n = left.n
+    pays = int(np.sqrt(n)) if n <= DENSE_LIMIT else n // 8
+    rank = int(min(pays, resources.memory / (32 * n * (left.count + right.count))))
+    if n < FACTORS_FROM or not rank:
+        return None
+    sides = [tuple(factor.rows for factor in side.factors(rank) if factor is not None) for side in (left, right)]
+    return (sides[0], sides[1]) if [len(sides[0]), len(sides[1])] == [left.count, right.count] else None
+
+
+def stratum_means(layout: Layout) -> Array:
+    """Return the matrix (n, strata) of the weights within strata, every column of sum 1."""
+    inside = np.zeros((layout.n, int(layout.stratum[-1]) + 1))
+    inside[np.arange(layout.n), layout.stratum] = layout.weights
+    return np.asarray(inside / inside.sum(axis=0))
+
+
+def _centered(rows: Array, layout: Layout) -> Array:
+    """Return a factor (r, n) less its means over strata, times the shares of the rows."""
+    means = rows @ stratum_means(layout)
+    return np.asarray((rows - means[:, layout.stratum]) * (layout.weights / layout.weights.sum()))
+
+
+@final
+class _OnFactors:
+    """|A C_πᵀ|² for factors A and C: O(n r²) time a permutation."""
+
+    def __init__(self, left: Rows, right: Rows, pairs: Pairs) -> None:
+        self.left, self.right, self.pairs = left, right, pairs
+
+    def over(self, relabelings: Relabelings) -> Array:
+        """Return the squared norms."""
+        return np.array([self._one(order) for batch in relabelings.batches(256) for order in batch]).T
+
+    def _one(self, order: IntArray) -> list[float]:
+        columns = [np.ascontiguousarray(rows[:, order]) for rows in self.right]
+        return [float(np.square(self.left[i] @ columns[j].T).sum()) for i, j in self.pairs]
+
+    def magnitude(self) -> Array:
+        """Return the products of the squared norms of the factors."""
+        return np.array([np.vdot(self.left[i], self.left[i]) * np.vdot(self.right[j], self.right[j])
+                         for i, j in self.pairs])  # fmt: skip
+
+
+@final
+class _CenteredTiles:
+    """Tiles of p_i p_j K̄_ij; O(n S) memory for S strata."""
+
+    def __init__(self, side: KernelSide, layout: Layout, resources: Resources) -> None:
+        self.side, self.tiles, self.stratum = side, side.tiles(), layout.stratum
+        self.shares = layout.weights / layout.weights.sum()
+        inside = stratum_means(layout)
+        self.means = tiled_forms(side, resources).times(inside)
+        self.between = np.einsum("ns,mnt->mst", inside, self.means)
+
+    def __call__(self, i: slice, j: slice) -> list[Array]:
+        """Return one tile of every kernel."""
+        rows, columns = self.stratum[i], self.stratum[j]
+        return [
+            (gram - shift - means[i][:, columns] - means[j][:, rows].T + between[np.ix_(rows, columns)])
+            * np.outer(self.shares[i], self.shares[j])
+            for gram, shift, means, between in zip(
+                self.tiles(i, j), self.side.shifts, self.means, self.between, strict=True
+            )
+        ]
+
+    def magnitude(self) -> Array:
+        """Return Σ p_i² |k_ii| of the matrices less a constant, shape (m,)."""
+        return np.abs(self.side.gram_diagonal()) @ np.square(self.shares)
+
+
+class _OnGrams:
+    """Σ_ij M_ij Z_π(i)π(j), M from centered tiles."""
+
+    def __init__(self, left: _CenteredTiles, right: KernelSide, pairs: Pairs, n_jobs: int) -> None:
+        self.left, self.right, self.pairs, self.n_jobs = left, right, pairs, n_jobs
+
+    def magnitude(self) -> Array:
+        """Return the traces of both sides, multiplied."""
+        own, other = self.left.magnitude(), np.abs(self.right.gram_diagonal()).sum(axis=1)
+        return np.array([own[i] * other[j] for i, j in self.pairs])
+
+
+@final
+class _Dense(_OnGrams):
+    """Both matrices in memory, the second gathered in every new order: O(n²) time a permutation."""
+
+    def over(self, relabelings: Relabelings) -> Array:
+        """Gather batch by batch."""
+        n, everything = relabelings.n, slice(0, relabelings.n)
+        grams = self.left(everything, everything)
+        others = [gram - shift for gram, shift in zip(self.right.tiles()(everything, everything),
+                                                      self.right.shifts, strict=True)]  # fmt: skip
+        gather = gatherer(n**2 * relabelings.count)
+
+        def evaluate(batch: IntArray) -> Array:
+            return np.stack([gather(grams[i], others[j], batch) for i, j in self.pairs])
+
+        batches = relabelings.batches(max(1, _BATCH_BYTES // (8 * n**2)))
+        return np.concatenate(list(in_order(evaluate, batches, self.n_jobs)), axis=1)
+
+
+@final
+class _OnTiles(_OnGrams):
+    """The second kernel evaluated on permuted rows: O(n² d) time a permutation, O(tile²) memory."""
+
+    def over(self, relabelings: Relabelings) -> Array:
+        """Evaluate a tile of the first matrix once for a batch of permutations."""
+        tiles = upper_tiles(slices(relabelings.n, TILE))
+        return np.concatenate([self._batch(batch, tiles) for batch in relabelings.batches(_PERMUTED)], axis=1)
+
+    def _batch(self, batch: IntArray, tiles: list[tuple[slice, slice]]) -> Array:
+        def evaluate(pair: tuple[slice, slice]) -> Array:
+            i, j = pair
+            grams, weight = self.left(i, j), 1.0 if i == j else 2.0
+            return weight * np.array([self._one(grams, order[i], order[j]) for order in batch]).T
+
+        total = np.zeros((len(self.pairs), len(batch)))
+        for part in in_order(evaluate, tiles, self.n_jobs):
+            total += part
+        return total
+
+    def _one(self, grams: list[Array], rows: IntArray, columns: IntArray) -> list[float]:
+        points = self.right.points[rows], self.right.points[columns]
+        others = [kernel(*points) - shift for kernel, shift in zip(self.right.kernels, self.right.shifts, strict=True)]
+        return [float(np.vdot(grams[i], others[j])) for i, j in self.pairs]
