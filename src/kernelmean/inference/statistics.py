@@ -115,7 +115,7 @@ class LinearStatistic(Statistic):
         return ties(values, np.abs(self.sensitivity * sums.left_trace * sums.right_trace))
 
 
-def _check_kind(kind: str) -> None:
+def check_kind(kind: str) -> None:
     if kind not in ("u", "v"):
         raise ValueError(f"statistic is {kind!r}; pass 'u' (unbiased) or 'v'")
 
@@ -144,7 +144,7 @@ class MMD(LinearStatistic):
     kind: Kind = "u"
 
     def __post_init__(self) -> None:
-        _check_kind(self.kind)
+        check_kind(self.kind)
         if self.kind == "u" and min(self.n_first, self.n_second) < 2:
             raise ValueError(
                 f"samples of {self.n_first} and {self.n_second} rows: the unbiased statistic needs two rows in each; "
@@ -194,7 +194,7 @@ class HSIC(LinearStatistic):
     kind: Kind = "v"
 
     def __post_init__(self) -> None:
-        _check_kind(self.kind)
+        check_kind(self.kind)
         least = 4 if self.kind == "u" else 2
         if self.n < least:
             advice = "; pass statistic='v'" if self.n >= 2 else ""
