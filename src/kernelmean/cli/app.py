@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -16,10 +15,11 @@ from .._table import listed
 from ..comparison import compare as compare_tables
 from ..dependence import dependence as test_dependence
 from ..fits import fit_all
+from ..inference.adaptive import NAMED
 from ..io import load, read_columns, save
 from . import show
 from .errors import guarded
-from .inputs import FIT_LIMIT, TEST_LIMIT, Reading, read_one, read_pair, split_names
+from .inputs import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT, Reading, read_one, read_pair, split_names
 from .progress import progress
 
 app = typer.Typer(
@@ -41,7 +41,8 @@ MaxRows = Annotated[
     typer.Option(
         metavar="N",
         min=2,
-        help=f"Use at most N random rows of a table. Needed above {TEST_LIMIT:,} rows; estimate: above {FIT_LIMIT:,}.",
+        help=f"Use at most N random rows of a table. Needed above {TEST_LIMIT:,} rows, for adaptive tests above "
+        f"{ADAPTIVE_LIMIT:,}, for estimate above {FIT_LIMIT:,}.",
     ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same output.")]
@@ -116,7 +117,7 @@ def compare(
 ) -> None:
     """Test whether two tables come from the same law, and show which columns tell."""
     plots = _plots(plot_path)
-    first, second = read_pair(a, b, by, groups, _reading(columns, drop, missing, max_rows, seed))
+    first, second = read_pair(a, b, by, groups, _reading(columns, drop, missing, max_rows, seed, _limit(estimator)))
     with progress(quiet) as report:
         result = compare_tables(
             first.table,
@@ -164,7 +165,7 @@ def dependence(
 ) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs."""
     plots = _plots(plot_path)
-    source = read_one(data, _reading(columns, drop, missing, max_rows, seed))
+    source = read_one(data, _reading(columns, drop, missing, max_rows, seed, _limit(estimator)))
     groups = [split_names(texts or (), source.table.names) for texts in (x, y)]
     with progress(quiet) as report:
         result = test_dependence(
@@ -209,7 +210,7 @@ def estimate(
     quiet: Quiet = False,
 ) -> None:
     """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
-    source = read_one(data, replace(_reading(columns, drop, missing, max_rows, seed), limit=FIT_LIMIT))
+    source = read_one(data, _reading(columns, drop, missing, max_rows, seed, FIT_LIMIT))
     with progress(quiet) as report:
         fits = fit_all(source.table, bandwidth=_bandwidth(bandwidth), scale=scale, progress=report)
     notes = [*source.notes, *fits.notes]
@@ -237,9 +238,14 @@ def _plots(path: str | None) -> ModuleType | None:
 
 
 def _reading(
-    columns: list[str] | None, drop: list[str] | None, missing: str, max_rows: int | None, seed: int
+    columns: list[str] | None, drop: list[str] | None, missing: str, max_rows: int | None, seed: int, limit: int
 ) -> Reading:
-    return Reading(tuple(columns or ()), tuple(drop or ()), missing, max_rows, seed)
+    return Reading(tuple(columns or ()), tuple(drop or ()), missing, max_rows, seed, limit)
+
+
+def _limit(estimator: str) -> int:
+    """Return how many rows a test takes without being asked for it."""
+    return ADAPTIVE_LIMIT if estimator in NAMED else TEST_LIMIT
 
 
 def _bandwidth(text: str) -> Any:

@@ -10,8 +10,8 @@ import numpy as np
 from .._table import Frame, Table, count
 from ..tables import match_columns, read_frame, split_frame
 
-FIT_LIMIT, TEST_LIMIT = 5000, 100_000
-"""Rows that an estimate and a test take without being asked for it: minutes at most."""
+FIT_LIMIT, ADAPTIVE_LIMIT, TEST_LIMIT = 5000, 20_000, 100_000
+"""Rows that an estimate, an adaptive test and a test of one kernel take without being asked for it: minutes."""
 
 
 @dataclass(frozen=True)

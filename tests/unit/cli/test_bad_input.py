@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from kernelmean.cli import main
-from kernelmean.cli.inputs import FIT_LIMIT
+from kernelmean.cli.inputs import ADAPTIVE_LIMIT, FIT_LIMIT
 
 GOOD = "a,b\n1,2\n2,1\n3,5\n4,3\n"
 OTHER = "a,b\n1,7\n2,9\n5,5\n0,3\n"
@@ -77,10 +77,15 @@ def nameless_parquet(folder: Path) -> list[str]:
     return ["estimate", "nameless.parquet"]
 
 
-def a_huge_file(folder: Path) -> list[str]:
-    rows = np.arange(FIT_LIMIT + 1)
-    pd.DataFrame({"a": rows, "b": rows % 7}).to_csv(folder / "huge.csv", index=False)
-    return ["estimate", "huge.csv"]
+def a_huge_file(rows: int, *command: str) -> Callable[[Path], list[str]]:
+    """Run a command on one row more than it takes."""
+
+    def build(folder: Path) -> list[str]:
+        index = np.arange(rows + 1)
+        pd.DataFrame({"a": index, "b": index % 7}).to_parquet(folder / "huge.parquet")
+        return [*command, "huge.parquet"]
+
+    return build
 
 
 def a_foreign_archive(folder: Path) -> list[str]:
@@ -146,7 +151,8 @@ CASES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "empty Parquet": (in_folder("bad.parquet", ""), "is empty"),
     "nested Parquet": (nested_parquet, "'list'"),
     "Parquet without names": (nameless_parquet, "has no name"),
-    "huge file": (a_huge_file, f"--max-rows {FIT_LIMIT}"),
+    "huge file": (a_huge_file(FIT_LIMIT, "estimate"), f"--max-rows {FIT_LIMIT}"),
+    "huge file to test": (a_huge_file(ADAPTIVE_LIMIT, "dependence"), f"--max-rows {ADAPTIVE_LIMIT}"),
     # groups
     "one table": (words("compare", "good.csv"), "--by COLUMN"),
     "two tables and a column": (compare("--by", "a"), "--by COLUMN"),
