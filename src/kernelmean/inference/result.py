@@ -13,8 +13,35 @@ from .._array import Array
 from .members import MemberOutcome
 from .schemes import SCHEMES
 
+WILD = "wild bootstrap"
+"""The scheme of tests for time series: the only one whose p-value is not exact."""
+
 _QUANTILES = (0.5, 0.9, 0.95, 0.99)
 _STRONGEST = 5
+
+
+@final
+@dataclass(frozen=True)
+class PairOutcome:
+    """What one pair of several samples says.
+
+    Attributes
+    ----------
+    first, second : int
+        Positions of the samples.
+    statistic : float
+        Their MMD².
+    pvalue : float
+        Its share of the relabelings of all samples, not adjusted for the other pairs.
+    adjusted : float
+        The p-value adjusted for all pairs, by the largest standardized statistic, stepping down.
+    """
+
+    first: int
+    second: int
+    statistic: float
+    pvalue: float
+    adjusted: float
 
 
 @final
@@ -27,7 +54,8 @@ class TestResult:
     statistic : float
         The observed statistic, signed and never clipped.
     pvalue : float
-        ``(1 + #{T_b ≥ T - tolerance}) / (1 + n_resamples)``; the observed arrangement counts, so it is never 0.
+        ``(1 + #{T_b ≥ T - tolerance}) / (1 + n_resamples)``; the observed arrangement counts, so it is never 0. Exact
+        for every scheme but "wild bootstrap".
     null_distribution : array of shape (n_resamples,)
         T_b, the statistic of every other arrangement that was looked at.
     tolerance : float
@@ -53,6 +81,8 @@ class TestResult:
         What else a reader should know.
     members : tuple of MemberOutcome
         Of an adaptive test: what every kernel found on its own.
+    pairs : tuple of PairOutcome
+        Of a test of several samples: what every pair of them says.
     """
 
     __test__ = False  # its name makes pytest curious
@@ -70,6 +100,7 @@ class TestResult:
     memory: float
     notes: tuple[str, ...] = ()
     members: tuple[MemberOutcome, ...] = ()
+    pairs: tuple[PairOutcome, ...] = ()
 
     @property
     def n_resamples(self) -> int:
@@ -92,12 +123,23 @@ class TestResult:
             self.method,
             f"  {self.statistic_name}: {self.statistic:.6g}"
             + ("" if quantile is None else f" (95 % of the null: below {quantile:.6g})"),
-            f"  p-value: {self.pvalue:.4g}, from {self.n_resamples} rearrangements and the observed one",
+            f"  p-value: {self.pvalue:.4g}, {self._origin}",
             f"  scheme: {self.scheme}{_described(self.scheme)}",
             *self._kernel_lines(),
             f"  rows: {' and '.join(f'{size:,}' for size in self.sizes)}; memory: about {self.memory / 2**20:.3g} MiB",
         ]
+        lines += [
+            f"  samples {pair.first} and {pair.second}: {pair.statistic:.6g}, adjusted p {pair.adjusted:.4g}"
+            for pair in self.pairs
+        ]
         return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+
+    @property
+    def _origin(self) -> str:
+        """Say what the p-value rests on."""
+        if self.scheme == WILD:
+            return f"asymptotic, not exact, from {self.n_resamples} draws of dependent multipliers"
+        return f"from {self.n_resamples} rearrangements and the observed one"
 
     def _kernel_lines(self) -> list[str]:
         """Name the kernel, or the five members that tell most, strongest first."""
@@ -124,6 +166,7 @@ class TestResult:
         content: dict[str, Any] = {name: getattr(self, name) for name in names}
         content |= {"kernel": repr(self.kernel), "noise": repr(self.noise), "sizes": self.sizes, "notes": self.notes}
         content["members"] = [asdict(member) for member in self.members]
+        content["pairs"] = [asdict(pair) for pair in self.pairs]
         content["null_quantiles"] = self.quantiles()
         if null_distribution:
             content["null_distribution"] = self.null_distribution.tolist()

@@ -169,11 +169,7 @@ def within_cells(
 
     With ``labels``, only the arrangements of these count as different. ``scheme`` "exact" or "random" overrules.
     """
-    if scheme not in DESIGN_SCHEMES:
-        raise ValueError(
-            f"scheme {scheme!r} does not know groups, clusters and weights; pass one of "
-            f"{', '.join(map(repr, DESIGN_SCHEMES))}"
-        )
+    check_scheme(scheme)
     if scheme == "random":
         return WithinCells(cells, n_resamples + 1, rng)
     limit = _MOST if scheme == "exact" else n_resamples + 1
@@ -182,7 +178,7 @@ def within_cells(
         if everything.count <= limit:
             return everything
     if scheme == "exact":
-        raise ValueError(f"there are more than {_MOST:,} relabelings to enumerate; use scheme='auto'")
+        raise too_many()
     return WithinCells(cells, n_resamples + 1, rng)
 
 
@@ -199,22 +195,23 @@ def _log_count(cells: IntArray, labels: IntArray | None) -> float:
 class SignFlips:
     """Signs ±1 of n pairs, all +1 first: every sign of all but the first pair, or random ones.
 
-    s and -s give a quadratic form the same value, so half of the 2ⁿ flips are all there are to see.
+    s and -s give a quadratic form the same value, so half of the 2ⁿ flips are all there is to see.
     """
 
     n: int
-    n_resamples: int
+    count: int
+    exact: bool
     rng: np.random.Generator
 
-    @property
-    def exact(self) -> bool:
-        """Say whether all flips are enumerated."""
-        return self.n - 1 <= 62 and 2 ** (self.n - 1) <= self.n_resamples + 1
-
-    @property
-    def count(self) -> int:
-        """Return the number of sign vectors, the observed one included."""
-        return int(2 ** (self.n - 1)) if self.exact else self.n_resamples + 1
+    @classmethod
+    def choose(cls, n: int, n_resamples: int, rng: np.random.Generator, scheme: str = "auto") -> SignFlips:
+        """Return all flips if they are at most n_resamples + 1, else random ones; ``scheme`` overrules."""
+        check_scheme(scheme)
+        everything = 2 ** (n - 1)
+        if scheme == "exact" and everything > _MOST:
+            raise too_many()
+        exact = scheme == "exact" or (scheme == "auto" and everything <= n_resamples + 1)
+        return cls(n, everything if exact else n_resamples + 1, exact, rng)
 
     def batches(self, size: int) -> Iterator[Array]:
         """Yield arrays of shape (n, b)."""
@@ -226,3 +223,15 @@ class SignFlips:
                 flipped = self.rng.integers(0, 2, (len(numbers), self.n)).T
                 flipped[:, numbers == 0] = 0
             yield 1.0 - 2.0 * flipped
+
+
+def check_scheme(scheme: str) -> None:
+    """Raise when the scheme is none that designs know."""
+    if scheme not in DESIGN_SCHEMES:
+        known = ", ".join(map(repr, DESIGN_SCHEMES))
+        raise ValueError(f"scheme {scheme!r} does not serve designs; pass one of {known}")
+
+
+def too_many() -> ValueError:
+    """Return the error that enumeration would take too long."""
+    return ValueError(f"there are more than {_MOST:,} relabelings to enumerate; use scheme='auto'")
