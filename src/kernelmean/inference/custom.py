@@ -11,22 +11,63 @@ from collections.abc import Callable
 import numpy as np
 
 from .._array import Array, IntArray, RngLike, as_rng
+from .._tiles import serial_blas
+from .engine import check_memory, check_n_resamples, check_resources
 from .null import Null
 from .permutations import AllLabelings, AllPermutations, RandomPermutations, Relabelings
-from .schemes import count_all
+from .schemes import SCHEMES, count_all
+from .schemes.base import in_order
 from .sizes import Shape
 from .statistics import ties
 
+REFITTING = ("auto", "exact", "random")
+"""The schemes of statistics that are evaluated one relabeling at a time."""
 
-def relabelings(sizes: tuple[int, ...], n_resamples: int, rng: RngLike = None) -> Relabelings:
-    """Return all relabelings of samples (n, m) or pairs (n,) if they are at most n_resamples + 1, else random ones."""
+
+def relabelings(sizes: tuple[int, ...], n_resamples: int, rng: RngLike = None, *, scheme: str = "auto") -> Relabelings:
+    """Return the list of relabelings of samples (n, m) or pairs (n,) that are looked at.
+
+    Parameters
+    ----------
+    sizes : (n, m) or (n,)
+    n_resamples : int
+        How many besides the observed one.
+    rng : int, Generator, or None
+    scheme : {"auto", "exact", "random"}
+        All of them, random ones, or all if they are at most n_resamples + 1.
+
+    Raises
+    ------
+    ValueError
+        When the scheme is another one, or all relabelings would be more than two million.
+    """
+    if scheme not in REFITTING:
+        raise ValueError(
+            f"scheme is {scheme!r}, which sums over a Gram matrix; a statistic that is fitted anew under every "
+            f"relabeling takes one of {', '.join(map(repr, REFITTING))}"
+        )
+    count = check_n_resamples(n_resamples) + 1
     n, first = sum(sizes), sizes[0] if len(sizes) == 2 else None
-    if count_all(Shape(n, 0, n_resamples, first), n_resamples + 1) > n_resamples + 1:
-        return RandomPermutations(n, n_resamples + 1, as_rng(rng))
+    shape = Shape(n, 0, n_resamples, first)
+    if scheme == "random" or (scheme == "auto" and count_all(shape, count) > count):
+        return RandomPermutations(n, count, as_rng(rng))
+    obstacle = SCHEMES["exact"].obstacle(shape)
+    if obstacle:
+        raise ValueError(f"scheme {scheme!r} does not fit: {obstacle}")
     return AllPermutations(n) if first is None else AllLabelings(first, n - first)
 
 
-def custom_null(statistic: Callable[[IntArray], Array], listed: Relabelings, name: str, *, batch: int = 256) -> Null:
+def custom_null(
+    statistic: Callable[[IntArray], Array],
+    listed: Relabelings,
+    name: str,
+    *,
+    batch: int = 256,
+    n_jobs: int | None = None,
+    memory: float | None = None,
+    needed: tuple[float, float] = (0.0, 0.0),
+    magnitude: float = 0.0,
+) -> Null:
     """Return the values of ``statistic`` over a list of relabelings.
 
     Parameters
@@ -39,6 +80,19 @@ def custom_null(statistic: Callable[[IntArray], Array], listed: Relabelings, nam
         What the values are.
     batch : int
         How many permutations ``statistic`` gets at once.
+    n_jobs : int, optional
+        Threads; None is one, -1 all cores. No value depends on them.
+    memory : float, optional
+        The limit in bytes, 1 GiB by default.
+    needed : (float, float)
+        The bytes that ``statistic`` takes at all times, and for every permutation of a batch.
+    magnitude : float
+        The size of the numbers whose differences the values are, when it is larger than the values.
+
+    Raises
+    ------
+    MemoryError
+        When more than ``memory`` is needed.
 
     Examples
     --------
@@ -47,6 +101,12 @@ def custom_null(statistic: Callable[[IntArray], Array], listed: Relabelings, nam
     >>> float(null.pvalues[0] * 6)
     1.0
     """
-    values = np.concatenate([np.atleast_2d(statistic(part)) for part in listed.batches(batch)], axis=1)
+    resources = check_resources(n_jobs, memory)
+    total = needed[0] + resources.n_jobs * batch * (needed[1] + 8.0 * listed.n)
+    check_memory(total, resources, name, listed.n)
+    with serial_blas:
+        parts = list(in_order(statistic, listed.batches(batch), resources.n_jobs))
+    values = np.concatenate([np.atleast_2d(part) for part in parts], axis=1)
     scheme = "random" if isinstance(listed, RandomPermutations) else "exact"
-    return Null(values, ties(values, np.abs(values).max(axis=1)), name, scheme, 8.0 * batch * listed.n)
+    largest = np.maximum(np.abs(values).max(axis=1), magnitude)
+    return Null(values, ties(values, largest), name, scheme, total)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._array import Array, IntArray
-from ..estimators import KME, MKME, MMKME, KernelMean
+from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, KernelMean
 from ..estimators.options import KernelLike, make_kernel
 from ..expected import difference, smoothed
 from ..kernels import Kernel
@@ -29,6 +29,9 @@ Must be a symmetric function of the rows: for two samples it sees the pooled row
 ESTIMATORS: dict[str, Callable[[], KernelMean]] = {"kme": KME, "mkme": MKME, "mmkme": MMKME}
 """The estimators whose test statistic is MMD or HSIC with another kernel: equal weights, and a noise or none."""
 
+SHRINKING: dict[str, Callable[[], KernelMean]] = {"s-kmse": SKMSE, "f-kmse": FKMSE}
+"""Those whose weights are shrunk; in tests of independence they are SCOSE and FCOSE."""
+
 
 @final
 @dataclass(frozen=True)
@@ -36,53 +39,85 @@ class Chosen:
     """A kernel, the noise in it, and what to tell the reader."""
 
     kernel: Kernel
-    noise: Noise
+    noise: Noise | tuple[Noise, Noise]
     notes: tuple[str, ...] = ()
+
+
+def named_estimator(
+    estimator: Any, known: dict[str, Callable[[], KernelMean]], kernel: KernelLike, bandwidth: Any
+) -> KernelMean | KernelOf:
+    """Return the estimator of a name out of ``known`` with that kernel, and what is no string as it is."""
+    if not isinstance(estimator, str):
+        return estimator
+    if estimator not in known:
+        raise ValueError(
+            f"estimator is {estimator!r}; pass one of {', '.join(map(repr, known))}, a KernelMean without filter and "
+            "contraction (tests say where others may be passed), or a function (points, kernel) to both"
+        )
+    named: KernelMean = known[estimator]().set_params(kernel=kernel, bandwidth=bandwidth)
+    return named
+
+
+def is_plain(estimator: Any) -> bool:
+    """Say whether an estimator makes nothing but another kernel: one of the ``ESTIMATORS`` or a function."""
+    return not isinstance(estimator, KernelMean) or (estimator.filter is None and estimator.contraction is None)
+
+
+def fits_nothing(fit: str, default: str) -> None:
+    """Raise when an adaptive test, which fits nothing, is told how to fit."""
+    if fit != default:
+        raise ValueError(f"fit is {fit!r}, but an adaptive test fits nothing to the data; leave fit={default!r}")
 
 
 def choose_kernel(
     points: Array, kernel: KernelLike, bandwidth: Any, estimator: str | KernelMean | KernelOf, rows: IntArray, name: str
 ) -> Chosen:
     """Return the kernel for the points; the median heuristic looks at the given rows only."""
-    if isinstance(estimator, KernelMean):
-        kernel, bandwidth = estimator.kernel, estimator.bandwidth
-    if isinstance(kernel, Kernel) or not _is_median(bandwidth):
-        notes: tuple[str, ...] = ()
-    else:
-        bandwidth, notes = _median(points, bandwidth == "median", rows, name)
-    made = make_kernel(kernel, bandwidth, points)
-    if not isinstance(estimator, str | KernelMean):
-        return Chosen(*estimator(points, made), notes)
-    noise = _fitted_noise(_estimator(estimator), made, points[rows])
-    if len(rows) < len(points) and not isinstance(noise, Dirac):
-        notes = (*notes, f"noise of {name}: fitted to {len(rows)} of {len(points)} rows")
-    return Chosen(smoothed(made, difference(noise, noise), points.shape[1]), noise, notes)
-
-
-def _estimator(estimator: str | KernelMean) -> KernelMean:
-    """Return the estimator of that name, or the one given; its weights must be equal and its points the data."""
-    if isinstance(estimator, str):
-        if estimator not in ESTIMATORS:
-            known = ", ".join(map(repr, ESTIMATORS))
-            raise ValueError(
-                f"estimator is {estimator!r}; pass one of {known}, a KernelMean without filter and contraction, "
-                "or a function (points, kernel) to both"
-            )
-        return ESTIMATORS[estimator]()
-    if estimator.filter is not None or estimator.contraction is not None:
+    found = named_estimator(estimator, ESTIMATORS, kernel, bandwidth)
+    if not is_plain(found):
         raise ValueError(
-            f"{estimator!r} has a filter or a contraction; a test takes a KernelMean without them, whose noise makes "
+            f"{estimator!r} has a filter or a contraction; pass a KernelMean without them here, whose noise makes "
             "another kernel of the kernel"
         )
-    return estimator
+    if not isinstance(found, KernelMean):
+        made = base_kernel(points, kernel, bandwidth, rows, name)
+        return Chosen(*found(points, made.kernel), made.notes)
+    made = base_kernel(points, found.kernel, found.bandwidth, rows, name)
+    return with_noise(made, fitted_noise(found, made.kernel, points[rows]), points, rows, name)
 
 
-def _fitted_noise(estimator: KernelMean, kernel: Kernel, points: Array) -> Noise:
+def base_kernel(points: Array, kernel: KernelLike, bandwidth: Any, rows: IntArray, name: str) -> Chosen:
+    """Return the kernel without noise; the median heuristic looks at the given rows only."""
+    notes: tuple[str, ...] = ()
+    if not isinstance(kernel, Kernel) and _is_median(bandwidth):
+        bandwidth, notes = _median(points, bandwidth == "median", rows, name)
+    return Chosen(make_kernel(kernel, bandwidth, points), Dirac(), notes)
+
+
+def with_noise(made: Chosen, noise: Noise, points: Array, rows: IntArray, name: str) -> Chosen:
+    """Return the kernel smoothed with the difference of two draws of a noise that was fitted to the given rows."""
+    notes = made.notes
+    if len(rows) < len(points) and not isinstance(noise, Dirac):
+        notes = (*notes, f"noise of {name}: fitted to {len(rows)} of {len(points)} rows")
+    return Chosen(smoothed(made.kernel, difference(noise, noise), points.shape[1]), noise, notes)
+
+
+def fitted_noise(estimator: KernelMean, kernel: Kernel, points: Array) -> Noise:
     """Return the noise that the estimator chooses for the points: a symmetric function of the rows."""
-    if estimator.noise is None or (points == points[0]).all():
+    if estimator.noise is None or is_constant(points):
         return Dirac()
-    fitted: KernelMean = clone(estimator).set_params(kernel=kernel).fit(points)
-    return fitted.noise_
+    return fitted(estimator, kernel, points).noise_
+
+
+def fitted(estimator: KernelMean, kernel: Kernel, points: Array) -> KernelMean:
+    """Fit a copy of the estimator with this kernel; the estimator itself stays as it is."""
+    copy: KernelMean = clone(estimator).set_params(kernel=kernel).fit(points)
+    return copy
+
+
+def is_constant(points: Array) -> bool:
+    """Say whether all rows are equal."""
+    return bool((points == points[0]).all())
 
 
 def median_rows(n: int, rng: np.random.Generator) -> IntArray:
@@ -96,10 +131,10 @@ def _is_median(bandwidth: Any) -> bool:
 
 def _median(points: Array, squared: bool, rows: IntArray, name: str) -> tuple[float, tuple[str, ...]]:
     """Return the median heuristic, and how it was found; any number where the points are constant."""
-    if (points == points[0]).all():
+    if is_constant(points):
         return 1.0, (f"{name} is constant: every bandwidth gives the same Gram matrix",)
     some, words = points[rows], "" if len(rows) == len(points) else f", over {len(rows)} of {len(points)} rows"
-    if (some == some[0]).all():
+    if is_constant(some):
         some, words = np.unique(points, axis=0)[:MEDIAN_ROWS], ", over distinct rows"
     bandwidth = median_bandwidth(some, squared=squared)
     return float(bandwidth), (f"bandwidth of {name}: {bandwidth.rule}{words}",)

@@ -1,0 +1,249 @@
+"""MMD² between estimates that have weights, or parameters, of their own: which way of computing it serves which.
+
+Exact is what is a symmetric function of the pooled rows (``fit="pooled"``), and what is found anew, by one and the same
+rule, for both samples of every relabeling (``fit="each"``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, final
+
+import numpy as np
+
+from .._array import Array, IntArray
+from ..embedding import Embedding, embed
+from ..estimators import VPMKME, KernelMean
+from ..estimators.options import KernelLike
+from ..filters import Ridge, Scale, as_filter
+from ..kernels import Kernel
+from ..noise import Dirac
+from .custom import custom_null, relabelings
+from .kernel_choice import (
+    ESTIMATORS,
+    SHRINKING,
+    Chosen,
+    base_kernel,
+    fitted,
+    is_constant,
+    is_plain,
+    median_rows,
+    named_estimator,
+    with_noise,
+)
+from .null import Null
+from .shrinkage import ShrunkMMD
+from .statistics import MMD, Kind
+from .weighted_mmd import Estimate, FilterWeights, RefittedMMD, WeightedMMD
+
+Fit = Literal["auto", "pooled", "each"]
+MMD_ESTIMATORS: dict[str, Callable[[], KernelMean]] = {**ESTIMATORS, **SHRINKING, "vpmkme": VPMKME}
+"""The estimators of the two-sample test by name, besides the adaptive ones."""
+
+WEIGHTED_ROWS, SOLVED_ROWS, REFITTED_ROWS = 1000, 3000, 500
+_REFIT_BATCH = 8
+_POOLED = "the pooled sample"
+
+
+def two_sample_estimator(
+    estimator: Any, kernel: KernelLike, bandwidth: Any, fit: str, *, plain_only: str | None = None
+) -> KernelMean | None:
+    """Return the estimator when it needs more than another kernel, None when it does not.
+
+    Raises
+    ------
+    ValueError
+        When ``fit`` is none, or does not go with the estimator, or (``plain_only`` says with what) more than another
+        kernel does not.
+    """
+    if fit not in ("auto", "pooled", "each"):
+        raise ValueError(f"fit is {fit!r}; write 'auto', 'pooled' or 'each'")
+    estimator = named_estimator(estimator, MMD_ESTIMATORS, kernel, bandwidth)
+    if not isinstance(estimator, KernelMean):
+        if fit == "each":
+            raise ValueError(f"fit is 'each', but {estimator!r} sees the pooled rows; pass a KernelMean or its name")
+        return None
+    searched = isinstance(estimator.noise, str)
+    if is_plain(estimator) and not (fit == "each" and searched):
+        return None
+    if plain_only:
+        raise ValueError(
+            f"{estimator!r} with fit={fit!r} has weights or parameters of its own, which do not go with {plain_only}; "
+            "pass a KernelMean without filter and contraction, and fit='pooled'"
+        )
+    return estimator
+
+
+@final
+@dataclass(frozen=True)
+class EstimatedMMD:
+    """A two-sample test between estimates that need more than another kernel.
+
+    Attributes
+    ----------
+    estimator : KernelMean
+    fit : {"auto", "pooled", "each"}
+    kind : {"u", "v"}
+    options : dict
+        ``scheme``, ``n_resamples``, ``rng`` (a generator), ``n_jobs`` and ``memory``.
+    plain : callable
+        ``mmd_null``, for what is a function of sums over one Gram matrix.
+    """
+
+    estimator: KernelMean
+    fit: Fit
+    kind: Kind
+    options: dict[str, Any]
+    plain: Callable[..., Null]
+
+    def null(self, X: Array, Y: Array) -> tuple[Null, Chosen]:
+        """Return the null of the samples, and the kernel and the noise in it."""
+        pooled = np.concatenate([X, Y])
+        rows = median_rows(len(pooled), self.options["rng"])
+        made = base_kernel(pooled, self.estimator.kernel, self.estimator.bandwidth, rows, _POOLED)
+        check_sizes(X, Y, self.kind, leaves_out=self.way == "each")
+        if is_constant(pooled):
+            options = {**self.options, "scheme": "auto"}  # all arrangements are alike
+            return self.plain(X, Y, [made.kernel], statistic=self.kind, **options), made
+        return self._each(X, Y, made) if self.way == "each" else self._pooled(X, Y, made, rows)
+
+    @property
+    def way(self) -> str:
+        """Return how parameters are fitted: as asked, or anew where this has a batched form."""
+        if self.fit != "auto":
+            return self.fit
+        return "each" if self._batched else "pooled"
+
+    @property
+    def _batched(self) -> bool:
+        """Say whether a closed form or a stack of decompositions finds the weights of every relabeling."""
+        e = self.estimator
+        free = e.strength == "loocv" and e.criterion == "loocv" and e.contraction is None
+        return free and _without_noise(e) and isinstance(as_filter(e.filter), Scale | Ridge)
+
+    # -- fitted once -------------------------------------------------------------------------------------------------
+
+    def _pooled(self, X: Array, Y: Array, made: Chosen, rows: IntArray) -> tuple[Null, Chosen]:
+        pooled = np.concatenate([X, Y])
+        found = fitted(self.estimator, made.kernel, pooled[rows])
+        filter_, words = as_filter(self.estimator.filter), _parameters(found, len(rows), len(pooled))
+        if self.estimator.contraction is not None:
+            chosen = replace(made, noise=found.noise_, notes=(*made.notes, words))
+            return self._refitted(pooled, len(X), _transplanted(found, made.kernel)), chosen
+        chosen = with_noise(made, found.noise_, pooled, rows, _POOLED)
+        chosen = replace(chosen, notes=(*chosen.notes, words))
+        if isinstance(filter_, Scale):
+            scaled = _scale(found) ** 2 * chosen.kernel
+            return self.plain(X, Y, [scaled], statistic=self.kind, **self.options), chosen
+        assert filter_ is not None, "what has neither filter nor contraction is another kernel"
+        return self._weighted(X, Y, chosen.kernel, FilterWeights(filter_, found.strength_)), chosen
+
+    # -- fitted anew -------------------------------------------------------------------------------------------------
+
+    def _each(self, X: Array, Y: Array, made: Chosen) -> tuple[Null, Chosen]:
+        chosen = replace(made, notes=(*made.notes, "parameters of both samples: fitted anew under every relabeling"))
+        filter_ = as_filter(self.estimator.filter)
+        if self._batched and isinstance(filter_, Scale):
+            statistic = ShrunkMMD(len(X), len(Y), self.kind)
+            return self.plain(X, Y, [made.kernel], statistic=statistic, **self.options), chosen
+        if self._batched and isinstance(filter_, Ridge):
+            return self._weighted(X, Y, made.kernel, FilterWeights(filter_, None)), chosen
+        estimate = _refitted(self.estimator, made.kernel)
+        chosen = replace(chosen, noise=(estimate(X).noise, estimate(Y).noise))
+        return self._refitted(np.concatenate([X, Y]), len(X), estimate), chosen
+
+    # -- the nulls ---------------------------------------------------------------------------------------------------
+
+    def _weighted(self, X: Array, Y: Array, kernel: Kernel, weights: FilterWeights) -> Null:
+        pooled, largest = np.concatenate([X, Y]), max(len(X), len(Y))
+        check_rows(largest, SOLVED_ROWS if weights.solves else WEIGHTED_ROWS, self.estimator, self.way)
+        gram = kernel(pooled, pooled)
+        np.fill_diagonal(gram, kernel.diag(pooled))
+        statistic = WeightedMMD(gram, len(X), weights, self.kind)
+        needed = 16.0 * gram.size, weights.bytes(largest) + 64.0 * len(pooled)
+        magnitude = float(np.diagonal(gram).mean())
+        return self._listed(statistic, (len(X), len(Y)), weights.batch(largest), needed, magnitude)
+
+    def _refitted(self, pooled: Array, n_first: int, estimate: Estimate) -> Null:
+        sizes = n_first, len(pooled) - n_first
+        if self.way == "each":
+            check_rows(max(sizes), REFITTED_ROWS, self.estimator, self.way)
+        statistic = RefittedMMD(pooled, n_first, estimate, self.kind)
+        return self._listed(statistic, sizes, _REFIT_BATCH, (0.0, 64.0 * max(sizes) ** 2 / _REFIT_BATCH), 1.0)
+
+    def _listed(
+        self,
+        statistic: Callable[[IntArray], Array],
+        sizes: tuple[int, int],
+        batch: int,
+        needed: tuple[float, float],
+        magnitude: float,
+    ) -> Null:
+        options = self.options
+        return custom_null(
+            statistic,
+            relabelings(sizes, options["n_resamples"], options["rng"], scheme=options["scheme"]),
+            f"MMD² of {self.estimator!r}" + (" (without diagonal)" if self.kind == "u" else ""),
+            batch=batch,
+            n_jobs=options["n_jobs"],
+            memory=options["memory"],
+            needed=needed,
+            magnitude=magnitude,
+        )
+
+
+def check_sizes(X: Array, Y: Array, kind: Kind, *, leaves_out: bool) -> None:
+    """Raise when a sample is too small for the statistic, or to leave one row out of it."""
+    MMD(len(X), len(Y), kind)
+    if leaves_out and min(len(X), len(Y)) < 2:
+        raise ValueError(
+            f"samples of {len(X)} and {len(Y)} rows: leaving one out needs two rows in each; pass fit='pooled'"
+        )
+
+
+def check_rows(rows: int, limit: int, estimator: KernelMean, way: str) -> None:
+    """Raise when relabelings would take too long, and say what serves samples of this size."""
+    if rows > limit:
+        instead = f"fit='pooled' (up to {SOLVED_ROWS} rows for filter='ridge'), " if way == "each" else ""
+        raise ValueError(
+            f"{estimator!r} with fit={way!r} is solved for both samples of every relabeling, in O(n³) each, for at "
+            f"most {limit} rows a sample; {rows} were passed; pass {instead}estimator='s-kmse', 'mkme' or 'mmkme' (any "
+            "number of rows), or a random subsample"
+        )
+
+
+def _without_noise(estimator: KernelMean) -> bool:
+    return estimator.noise is None or isinstance(estimator.noise, Dirac)
+
+
+def _scale(found: KernelMean) -> float:
+    return 1.0 if found.strength_ is None else 1.0 / (1.0 + found.strength_)
+
+
+def _parameters(found: KernelMean, some: int, n: int) -> str:
+    """Say which parameters were found, and on which rows."""
+    values = {"λ": found.strength_, "r": found.contraction_ if found.contraction is not None else None}
+    told = " and ".join(f"{name} = {value:.4g}" for name, value in values.items() if value is not None)
+    return f"{told}: fitted to {_POOLED}" + (f", to {some} of {n} rows" if some < n else "")
+
+
+def _refitted(estimator: KernelMean, kernel: Kernel) -> Estimate:
+    """Return the estimate of any rows; equal rows are their own best estimate."""
+
+    def estimate(points: Array) -> Embedding:
+        return embed(points, kernel) if is_constant(points) else fitted(estimator, kernel, points).embedding_
+
+    return estimate
+
+
+def _transplanted(found: KernelMean, kernel: Kernel) -> Estimate:
+    """Return the estimate of any rows with the contraction, the noise and the scale that were found before."""
+    r, noise, scale = found.contraction_, found.noise_, _scale(found)
+
+    def estimate(points: Array) -> Embedding:
+        center = points.mean(axis=0)
+        weights = np.full(len(points), scale / len(points))
+        return embed(center + r * (points - center), kernel, weights=weights, noise=noise)
+
+    return estimate

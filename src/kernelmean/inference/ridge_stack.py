@@ -1,0 +1,144 @@
+r"""Flexible shrinkage for many Gram matrices at once: F-KMSE weights :math:`β = (K+λI)^{-1}K1_n` of a whole batch.
+
+λ minimizes the exact leave-one-out score of every matrix on its own: a grid finds the basin, the root of the derivative
+(by a complex step, so without differences) the minimum to some ten digits, as ties between relabelings need.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from .._array import Array, IntArray
+from ..estimators.strength import UNDERFLOW, relative_grids, strength_of_equal_entries
+from ..loocv.ridge import AnyArray, mean_excess
+
+_PER_DECADE = 6
+_STEP = 1e-20  # of λ, into the complex plane
+_POINTS, _ROUNDS = 4, 7
+GRID_ARRAYS = 14  # of the size of a matrix times the grid that one score takes
+
+
+@final
+@dataclass(frozen=True)
+class RidgeStack:
+    """Gram matrices K = c I + V diag(ε) Vᵀ of one size, decomposed.
+
+    Attributes
+    ----------
+    constant : array of shape (b,)
+        c, the mean of the diagonal.
+    diagonal : array of shape (b, n)
+        K_ii - c.
+    values, vectors : array of shape (b, n) and (b, n, n)
+        ε and V.
+    mean_off : array of shape (b,)
+        The mean off the diagonal; nan where all entries there are below 1e-150, whose squares vanish.
+    """
+
+    constant: Array
+    diagonal: Array
+    values: Array
+    vectors: Array
+    mean_off: Array
+
+    @classmethod
+    def of(cls, grams: Array) -> RidgeStack:
+        """Decompose a stack of shape (b, n, n), which is overwritten, in O(b n³)."""
+        n = grams.shape[-1]
+        entries = grams.reshape(len(grams), -1)[:, :: n + 1]  # a view of the diagonals
+        own = entries.copy()
+        constant = own.mean(axis=1)
+        entries[:] = 0.0
+        mean_off = grams.sum(axis=(1, 2)) / (n * (n - 1.0))
+        mean_off[np.abs(grams).max(axis=(1, 2)) < UNDERFLOW] = np.nan
+        entries[:] = own - constant[:, None]
+        values, vectors = np.linalg.eigh(grams)
+        return cls(constant, own - constant[:, None], np.maximum(values, -constant[:, None]), vectors, mean_off)
+
+    @cached_property
+    def _squared(self) -> Array:
+        return np.square(self.vectors)
+
+    def excess(self, strengths: AnyArray) -> AnyArray:
+        """Return the leave-one-out scores less the mean of the diagonal at positive λ, (b, m) to (b, m)."""
+        own = self.diagonal if self.diagonal.any() else None
+        return mean_excess(self.values, self.vectors, self._squared, self.constant, strengths, own)
+
+    def slope(self, logs: Array) -> Array:
+        """Return the derivatives of the scores in log λ, (b, m) to (b, m)."""
+        return np.asarray(np.imag(self.excess(np.exp(logs) * (1 + 1j * _STEP))) / _STEP)
+
+    def best(self) -> Array:
+        """Return λ of the smallest score, shape (b,); infinite where no λ beats the estimate 0."""
+        grid = self._grid()
+        scores = np.real(self.excess(grid))
+        lowest = scores.argmin(axis=1)[:, None]
+        logs, found = self._refined(np.log(grid), lowest)
+        strengths = np.where(found, np.exp(logs), np.take_along_axis(grid, lowest, axis=1)[:, 0])
+        helps = np.take_along_axis(scores, lowest, axis=1)[:, 0] < 0
+        return np.where(helps & ~np.isnan(self.mean_off), strengths, np.inf)
+
+    def _grid(self) -> Array:
+        """Return λ in ascending order, (b, m): a wide grid, and a fine one around the optimum for equal entries."""
+        wide, narrow = relative_grids(self.vectors.shape[-1], _PER_DECADE)
+        unit = np.where(self.constant > 0, self.constant, 1.0)
+        mean_off = self.mean_off / unit
+        with np.errstate(invalid="ignore"):
+            usable = (mean_off > UNDERFLOW) & (mean_off < 1 - 1e-12)
+        around = strength_of_equal_entries(np.where(usable, mean_off, 0.5), self.vectors.shape[-1])
+        parts = np.broadcast_to(wide, (len(unit), len(wide))), around[:, None] * narrow
+        return np.sort(np.concatenate(parts, axis=1), axis=1) * unit[:, None]
+
+    def _refined(self, grid: Array, lowest: IntArray) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """Return log λ, (b,), at the root of the slope next to the best points of the grid, and where there is one."""
+        last = grid.shape[1] - 1
+        falls = self.slope(np.take_along_axis(grid, lowest, axis=1)) < 0
+        sides = (np.clip(lowest + offset, 0, last) for offset in (np.where(falls, 0, -1), np.where(falls, 1, 0)))
+        low, high = (np.take_along_axis(grid, side, axis=1) for side in sides)
+        for _ in range(_ROUNDS):
+            points = low + (high - low) * np.linspace(0.0, 1.0, _POINTS + 2)
+            rises = self.slope(points[:, 1:-1]) >= 0
+            first = np.where(rises.any(axis=1), rises.argmax(axis=1), _POINTS)[:, None]
+            low, high = (np.take_along_axis(points, first + side, axis=1) for side in (0, 1))
+        ends = self.slope(np.concatenate([low, high], axis=1))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            root = low[:, 0] - ends[:, 0] * (high - low)[:, 0] / (ends[:, 1] - ends[:, 0])
+        return root, (ends[:, 0] < 0) & (ends[:, 1] >= 0)
+
+    def weights(self, strengths: Array) -> Array:
+        """Return β, (b, n), for one λ a matrix; 0 where it is infinite."""
+        gamma = self.constant[:, None] + self.values
+        with np.errstate(invalid="ignore"):
+            factors = np.where(np.isfinite(strengths)[:, None], gamma / (gamma + strengths[:, None]), 0.0)
+        return np.asarray((self.vectors @ (factors * self.vectors.mean(axis=1))[:, :, None])[:, :, 0])
+
+
+def ridge_weights(grams: Array, strength: float | None) -> Array:
+    """Return β of every matrix in a stack, (b, n, n) to (b, n), overwriting the stack.
+
+    ``strength`` is λ, or None to choose it for every matrix by leaving one out.
+
+    Examples
+    --------
+    >>> ridge_weights(np.array([[[1.0, 0.5], [0.5, 1.0]]]), 0.5)
+    array([[0.375, 0.375]])
+    """
+    if strength is None:
+        stack = RidgeStack.of(grams)
+        return stack.weights(stack.best())
+    if strength == np.inf:
+        return np.zeros(grams.shape[:2])
+    right = grams.mean(axis=2)[:, :, None]
+    grams.reshape(len(grams), -1)[:, :: grams.shape[-1] + 1] += strength
+    return np.asarray(np.linalg.solve(grams, right)[:, :, 0])
+
+
+def stack_bytes(n: int, strength: float | None) -> float:
+    """Return the memory that one matrix of a stack takes while its weights are found."""
+    grid = sum(map(len, relative_grids(n, _PER_DECADE))) if strength is None else 0
+    return 8.0 * n * (4 * n + GRID_ARRAYS * grid)
