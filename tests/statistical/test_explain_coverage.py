@@ -138,7 +138,7 @@ def test_the_standard_error_is_that_of_the_statistic(shift, least):
     kernel, found, errors = km.kernels.Gaussian(1.0), [], []
     for seed in range(400):
         X, Y = two_samples(seed, 50, 30, 1, shift, 1.0)
-        effect = difference_of_means(TwoSamples.of(X, Y, kernel, "median", DEFAULT))
+        effect = difference_of_means(TwoSamples.of(X, Y, kernel, "median", "kme", DEFAULT))
         found.append(effect.mean.squared)
         errors.append(effect.standard_error)
     ratio = np.mean(errors) / np.std(found)

@@ -1,9 +1,9 @@
 """Where two samples differ, why, and by how much: witness, contributions, columns, effect sizes, equivalence."""
 
-from .attribution import Attribution, ColumnEvidence, attribute
+from .attribution import Attribution, ColumnEvidence, attribute, dependence_attribute
 from .contributions import Contributions, contributions, dependence_contributions
 from .effect import DependenceSize, EffectSize, dependence_effect_size, effect_size
-from .equivalence import EquivalenceResult, equivalence_test
+from .equivalence import EquivalenceResult, dependence_equivalence_test, equivalence_test
 from .fluctuation import Estimate
 from .witness import Witness, WitnessBands, witness, witness_bands
 
@@ -19,8 +19,10 @@ __all__ = [
     "WitnessBands",
     "attribute",
     "contributions",
+    "dependence_attribute",
     "dependence_contributions",
     "dependence_effect_size",
+    "dependence_equivalence_test",
     "effect_size",
     "equivalence_test",
     "witness",

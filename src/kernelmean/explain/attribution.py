@@ -1,48 +1,52 @@
-"""Which columns differ between two samples: one test each, under one set of permutations, family-wise adjusted."""
+"""Which columns differ, or depend: one test each, under one set of permutations, family-wise adjusted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 
 from .._array import Array, RngLike, as_rng
-from .._table import Table, as_table, listed
+from .._table import as_table, listed
 from ..estimators.options import KernelLike
 from ..inference.adaptive import in_parts, snapped
 from ..inference.combine import evidence, standardized
+from ..inference.independence import hsic_null
+from ..inference.multiple import holm
 from ..inference.null import Null
-from ..inference.samples import check_samples, in_fixed_order
+from ..inference.samples import check_pairs, check_samples, in_fixed_order
 from ..inference.step_down import max_t
 from ..inference.two_sample import mmd_null
 from ..kernels import Gaussian, Kernel, TensorProduct
 from ..plan import DEFAULT, Plan
-from .moments import Moments, moments, without_each
-from .subject import TwoSamples, kernel_for
+from .moments import moments, without_each
+from .subject import Pairs, TwoSamples, both, kernel_for
 
 
 @final
 @dataclass(frozen=True)
 class ColumnEvidence:
-    """What one column says.
+    """What one column, or one pair of columns, says.
 
     Attributes
     ----------
-    name : str
+    name : str or (str, str)
+        The column; for a dependence that of X and that of Y.
     statistic : float
-        The unbiased MMD² of the column alone.
+        The unbiased MMD² of the column alone; for a pair its HSIC (V-statistic).
     effect : float
-        The share of the feature variance that the sample explains, see :func:`effect_size`; 0 to 1, but for noise.
+        The share of the feature variance that the sample explains, see :func:`effect_size`; for a pair the alignment,
+        see :func:`dependence_effect_size`. 0 to 1, but for noise.
     drop : float
         The joint unbiased MMD² less that without the column: positive where the column carries a difference that the
-        others do not. A description, not a test.
+        others do not. A description, not a test; nan for a pair.
     pvalue, adjusted : float
         The permutation p-value of the column, and the one adjusted for the family-wise error rate.
     """
 
-    name: str
+    name: str | tuple[str, str]
     statistic: float
     effect: float
     drop: float
@@ -53,34 +57,52 @@ class ColumnEvidence:
 @final
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """Which columns differ.
+    """Which columns, or pairs of columns, stand out.
 
     Attributes
     ----------
     columns : tuple of ColumnEvidence
         Smallest adjusted p-value first, then by the strength of the evidence.
     statistic : float
-        The unbiased MMD² of all columns together.
+        The unbiased MMD², or the HSIC, of all columns together.
     scheme : str
         The permutation scheme.
     n_resamples : int
         Relabelings besides the observed one.
+    adjustment : str
+        "max-t" or "holm".
     """
 
     columns: tuple[ColumnEvidence, ...]
     statistic: float
     scheme: str
     n_resamples: int
+    adjustment: str
 
-    def differing(self, level: float = 0.05) -> tuple[str, ...]:
+    def differing(self, level: float = 0.05) -> tuple[Any, ...]:
         """Return the names of the columns whose adjusted p-value is at most ``level``, strongest first."""
         return tuple(column.name for column in self.columns if column.adjusted <= level)
 
     def summary(self) -> str:
         """Return a few lines of text for a reader."""
-        head = f"{'column':<16} {'effect':>8} {'drop':>10} {'p':>8} {'adjusted':>8}"
-        rows = (f"{c.name:<16} {c.effect:8.4f} {c.drop:10.2e} {c.pvalue:8.4g} {c.adjusted:8.4g}" for c in self.columns)
-        return "\n".join([head, *rows, f"{self.n_resamples} relabelings ({self.scheme}); family-wise by max-T"])
+        head = f"{'column':<24} {'effect':>8} {'drop':>10} {'p':>8} {'adjusted':>8}"
+        rows = (
+            f"{_written(c.name):<24} {c.effect:8.4f} {c.drop:10.2e} {c.pvalue:8.4g} {c.adjusted:8.4g}"
+            for c in self.columns
+        )
+        return "\n".join(
+            [head, *rows, f"{self.n_resamples} relabelings ({self.scheme}); family-wise: {self.adjustment}"]
+        )
+
+
+def _written(name: str | tuple[str, str]) -> str:
+    return name if isinstance(name, str) else " ~ ".join(name)
+
+
+ADJUSTMENTS: dict[str, Callable[[Array, Array], Array]] = {
+    "max-t": lambda scores, _: max_t(scores),
+    "holm": lambda _, pvalues: holm(pvalues.tolist()),
+}
 
 
 def attribute(
@@ -89,6 +111,8 @@ def attribute(
     *,
     kernel: KernelLike = "gaussian",
     bandwidth: Any = "median",
+    estimator: Any = "kme",
+    adjustment: str = "max-t",
     names: Sequence[str] | None = None,
     n_resamples: int = 999,
     rng: RngLike = None,
@@ -112,6 +136,10 @@ def attribute(
     bandwidth : str or float
         A rule, or θ in pooled standard deviations of the column. For ``drop`` all columns are divided by their
         deviation and get one bandwidth by the same rule. Not used by a kernel as it is.
+    estimator : str, KernelMean or callable
+        "kme"; or "mkme", "mmkme" or a KernelMean without filter, whose noise is fitted to every column.
+    adjustment : {"max-t", "holm"}
+        "holm" (1979) needs no assumption, and n_resamples of at least 20 d at level 0.05.
     names : sequence of str, optional
         The columns; by default those of the data frame.
     n_resamples, rng, scheme, n_jobs, memory
@@ -129,8 +157,8 @@ def attribute(
     When no column differs, and none jointly with another, P(any adjusted p ≤ α) ≤ α exactly, for every n and m.
     When some differ, the same holds for wrongly named columns, provided that the columns that do not differ one by
     one do not differ jointly either (subset pivotality; samples that differ only in how equally distributed
-    columns depend on each other are outside of it). Ties count, p is never 0. Constant columns have p = 1. Swapping X
-    and Y changes nothing, nor does shifting or rescaling a column, but for rounding.
+    columns depend on each other are outside of it, except with "holm"). Ties count, p is never 0. Constant columns
+    have p = 1. Swapping X and Y changes nothing, nor does shifting or rescaling a column, but for rounding.
     d tests of one column, and O(n² d) time for the drops. Westfall & Young (1993), algorithm 4.1.
 
     Examples
@@ -140,24 +168,122 @@ def attribute(
     >>> attribute(X, Y, rng=0).differing()
     ('x1',)
     """
-    samples = _tables(X, Y, names)
-    X, Y = in_fixed_order(*(sample.values for sample in samples))
-    subject, kernels, joint = _kernels(X, Y, kernel, bandwidth, plan)
+    adjust = _adjustment(adjustment)
+    samples = check_samples(X, Y)
+    columns = _names(X, "X", names)
+    first, second = in_fixed_order(*samples)
+    subject, kernels, joint = _two_samples(first, second, kernel, bandwidth, estimator, plan)
     subject.check_rows(2, "the unbiased statistic")
 
     def evaluate(part: Sequence[Kernel], chosen: str, generator: np.random.Generator) -> Null:
         first, second = (subject.pooled[rows] for rows in subject.parts)
-        return mmd_null(
-            first, second, part, scheme=chosen, rng=generator, n_resamples=n_resamples, n_jobs=n_jobs, memory=memory
-        )
+        return mmd_null(first, second, part, scheme=chosen, rng=generator, **options)
 
+    options: dict[str, Any] = {"n_resamples": n_resamples, "n_jobs": n_jobs, "memory": memory}
     null = in_parts(evaluate, kernels, scheme, as_rng(rng))
-    scores = _scores(null)
     whole = moments(subject, joint).squared
-    drops = whole - _left_out(subject, joint)
-    rows = zip(samples[0].names, null.values[:, 0], (moments(subject, each) for each in kernels), drops, null.pvalues,
-               max_t(scores), scores[:, 0], strict=True)  # fmt: skip
-    return Attribution(tuple(_ordered(rows)), whole, null.scheme, null.values.shape[1] - 1)
+    effects = (moments(subject, each).explained for each in kernels)
+    found = _evidence(null, adjust, columns, effects, whole - _left_out(subject, joint))
+    return Attribution(found, whole, null.scheme, null.values.shape[1] - 1, adjustment)
+
+
+def dependence_attribute(
+    X: Any,
+    Y: Any,
+    *,
+    kernel: Any = "gaussian",
+    bandwidth: Any = "median",
+    estimator: Any = "kme",
+    adjustment: str = "max-t",
+    names: tuple[Sequence[str], Sequence[str]] | None = None,
+    n_resamples: int = 999,
+    rng: RngLike = None,
+    scheme: str = "auto",
+    n_jobs: int | None = None,
+    memory: float | None = None,
+    plan: Plan = DEFAULT,
+) -> Attribution:
+    r"""Test every column of X with every column of Y for independence, with p-values that hold for all pairs together.
+
+    All pairs see the same permutations; see :func:`attribute` for what is made of them.
+
+    Parameters
+    ----------
+    X, Y : array of shape (n, d) and (n, e), or data frame
+        Row i of X and row i of Y are one observation; at least four.
+    kernel, bandwidth : as in :func:`attribute`, or a tuple of two
+        For X and for Y. Here θ is in standard deviations of the column.
+    estimator, adjustment, n_resamples, rng, scheme, n_jobs, memory, plan
+        As in :func:`attribute`.
+    names : tuple of two sequences of str, optional
+        The columns of X and those of Y; by default those of the data frames.
+
+    Returns
+    -------
+    Attribution
+        ``columns`` has d e entries with pairs of names.
+
+    Raises
+    ------
+    ValueError
+        When the tables do not fit, or a value is not finite.
+
+    Notes
+    -----
+    When X and Y are independent, P(any adjusted p ≤ α) ≤ α exactly. When some pairs depend on each other the same
+    holds for wrongly named pairs if, without the columns of the named ones, X and Y are independent jointly; for any
+    other pattern "holm" keeps it. d e tests of one pair; effects O(n² d e) time. Constant columns have p = 1.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2))
+    >>> Y = np.stack([rng.normal(size=60), X[:, 0] ** 2], axis=1)
+    >>> dependence_attribute(X, Y, rng=0).differing()
+    (('x0', 'x1'),)
+    """
+    adjust = _adjustment(adjustment)
+    tables = check_pairs(X, Y)
+    if len(tables[0]) < 4:
+        raise ValueError(f"{len(tables[0])} pairs were passed, the alignment needs at least 4")
+    given = (None, None) if names is None else both(names)
+    labels = [_names(table, side, own) for table, side, own in zip((X, Y), "XY", given, strict=True)]
+    sides = [
+        _columns(table, own, theta, estimator)
+        for table, own, theta in zip(tables, both(kernel), both(bandwidth), strict=True)
+    ]
+    (first, left, whole_left), (second, right, whole_right) = sides
+    chosen = [(own, other) for own in left for other in right]
+    options: dict[str, Any] = {"n_resamples": n_resamples, "n_jobs": n_jobs, "memory": memory}
+
+    def evaluate(part: Sequence[tuple[Kernel, Kernel]], taken: str, generator: np.random.Generator) -> Null:
+        return hsic_null(first, second, part, scheme=taken, rng=generator, **options)
+
+    null = in_parts(evaluate, chosen, scheme, as_rng(rng))
+    joint = Pairs((first, second), (whole_left, whole_right), plan).products(unbiased=False)
+    pairs = [(own, other) for own in labels[0] for other in labels[1]]
+    effects = (value for row in _alignments((first, second), (left, right), plan) for value in row)
+    found = _evidence(null, adjust, pairs, effects, np.full(len(pairs), np.nan))
+    return Attribution(found, float(joint.mean()) / len(first), null.scheme, null.values.shape[1] - 1, adjustment)
+
+
+def _alignments(tables: tuple[Array, Array], kernels: tuple[list[Kernel], list[Kernel]], plan: Plan) -> Array:
+    """Return the alignment of every column of X with every column of Y, 0 where a scale is not positive."""
+
+    def product(sides: tuple[int, int], own: Kernel, other: Kernel) -> float:
+        pairs = Pairs((tables[sides[0]], tables[sides[1]]), (own, other), plan)
+        return float(pairs.products(unbiased=True).sum())
+
+    scales = [np.array([max(product((s, s), own, own), 0.0) for own in kernels[s]]) for s in (0, 1)]
+    cross = np.array([[product((0, 1), own, other) for other in kernels[1]] for own in kernels[0]])
+    norms = np.sqrt(np.outer(*scales))
+    return np.divide(cross, norms, out=np.zeros_like(cross), where=norms > 1e-14)
+
+
+def _adjustment(name: str) -> Callable[[Array, Array], Array]:
+    if name not in ADJUSTMENTS:
+        raise ValueError(f"adjustment is {name!r}; pass one of {', '.join(map(repr, ADJUSTMENTS))}")
+    return ADJUSTMENTS[name]
 
 
 def _scores(null: Null) -> Array:
@@ -166,38 +292,47 @@ def _scores(null: Null) -> Array:
     return np.asarray(np.where(np.ptp(values, axis=1, keepdims=True) > 0.0, evidence(standardized(values)), 0.0))
 
 
-def _ordered(rows: Iterator[tuple[str, float, Moments, float, float, float, float]]) -> list[ColumnEvidence]:
-    """Return the columns, the clearest first."""
-    found = [
-        (ColumnEvidence(name, float(value), own.explained, float(drop), float(p), float(adjusted)), float(score))
-        for name, value, own, drop, p, adjusted, score in rows
-    ]
-    return [column for column, _ in sorted(found, key=lambda each: (each[0].adjusted, -each[1], -each[0].effect))]
+def _evidence(
+    null: Null, adjust: Callable[[Array, Array], Array], names: Sequence[Any], effects: Iterable[float], drops: Array
+) -> tuple[ColumnEvidence, ...]:
+    """Return what every test found, the clearest first."""
+    scores = _scores(null)
+    numbers = (null.values[:, 0], effects, drops, null.pvalues, adjust(scores, null.pvalues))
+    found = [ColumnEvidence(name, *(float(value) for value in row)) for name, *row in zip(names, *numbers, strict=True)]
+    strength = {column.name: score for column, score in zip(found, scores[:, 0].tolist(), strict=True)}
+    return tuple(sorted(found, key=lambda each: (each.adjusted, -strength[each.name], -each.effect)))
 
 
-def _tables(X: Any, Y: Any, names: Sequence[str] | None) -> tuple[Table, Table]:
-    """Return both samples with the names of their columns."""
-    first, second = check_samples(X, Y)
-    own = as_table(X, "X").names if names is None else tuple(names)
-    if len(set(own)) != first.shape[1]:
-        raise ValueError(f"the names are {listed(own)}; {first.shape[1]} different ones are needed, one per column")
-    return Table(first, own), Table(second, own)
+def _names(table: Any, side: str, names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of the columns, given or their own."""
+    own = as_table(table, side)
+    if names is None:
+        return own.names
+    if isinstance(names, str):
+        raise TypeError(f"names is {names!r}; pass a sequence of names, one per column")
+    given = tuple(str(name) for name in names)
+    if len(given) != len(own.names) or len(set(given)) != len(given):
+        needed = len(own.names)
+        raise ValueError(f"the names of {side} are {listed(given)}; {needed} different ones are needed, one per column")
+    return given
 
 
-def _kernels(
-    X: Array, Y: Array, kernel: KernelLike, bandwidth: Any, plan: Plan
+def _two_samples(
+    X: Array, Y: Array, kernel: KernelLike, bandwidth: Any, estimator: Any, plan: Plan
 ) -> tuple[TwoSamples, list[Kernel], Kernel]:
     """Return the samples in the units of the kernels, a kernel for every column, and one for all columns."""
-    pooled = np.concatenate([X, Y])
-    pooled = pooled if isinstance(kernel, Kernel) else _in_deviations(pooled)
-    everything = range(pooled.shape[1])
-    joint = kernel_for(pooled, kernel, bandwidth, "the pooled sample")
+    pooled, kernels, joint = _columns(np.concatenate([X, Y]), kernel, bandwidth, estimator)
+    return TwoSamples(pooled, (len(X), len(Y)), joint, plan), kernels, joint
+
+
+def _columns(points: Array, kernel: KernelLike, bandwidth: Any, estimator: Any) -> tuple[Array, list[Kernel], Kernel]:
+    """Return a table in the units of the kernels, a kernel for every column, and one for all columns."""
+    points = points if isinstance(kernel, Kernel) else _in_deviations(points)
+    joint = kernel_for(points, kernel, bandwidth, estimator, "the table")
     if isinstance(kernel, Kernel):
-        kernels = [on_columns(kernel, (j,)) for j in everything]
-    else:
-        own = (kernel_for(pooled[:, [j]], kernel, bandwidth, f"column {j}") for j in everything)
-        kernels = [TensorProduct((each,), ((j,),)) for j, each in enumerate(own)]
-    return TwoSamples(pooled, (len(X), len(Y)), joint, plan), list(kernels), joint
+        return points, [on_columns(joint, (j,)) for j in range(points.shape[1])], joint
+    own = (kernel_for(x[:, None], kernel, bandwidth, estimator, f"column {j}") for j, x in enumerate(points.T))
+    return points, [TensorProduct((each,), ((j,),)) for j, each in enumerate(own)], joint
 
 
 def _in_deviations(pooled: Array) -> Array:

@@ -8,8 +8,11 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array, IntArray
+from ..embedding import Embedding, Part
 from ..estimators.options import KernelLike
+from ..expected import expected_blocks
 from ..plan import DEFAULT, Plan
+from .means import means_of
 from .subject import Pairs, TwoSamples
 
 KINDS = ("u", "v")
@@ -26,7 +29,7 @@ class Contributions:
         For two samples those of X and then those of Y. Positive: the observation sets the samples apart, or speaks for
         dependence; negative: it lies where the other sample is denser, or speaks against.
     witness : array of shape (n,)
-        The witness at the observations: ``values`` times n, for two samples times n on X and times -m on Y.
+        The witness at the observations: ``values`` over their weights, 1/n on X and -1/m on Y, or 1/n on pairs.
     statistic : float
         The sum of ``values``.
     statistic_name : str
@@ -58,6 +61,7 @@ def contributions(
     kernel: KernelLike = "gaussian",
     *,
     bandwidth: Any = "median",
+    estimator: Any = "kme",
     statistic: str = "u",
     plan: Plan = DEFAULT,
 ) -> Contributions:
@@ -68,10 +72,11 @@ def contributions(
 
     Parameters
     ----------
-    X, Y : array of shape (n, d) and (m, d), or data frame
-    kernel : str, class or Kernel
-    bandwidth : float, array of shape (d,), or str
-        Both as in :func:`kernelmean.mmd_test`.
+    X, Y : array of shape (n, d) and (m, d), or data frame; or two Embedding
+        Embeddings are taken as they are, with their weights and noise: point i adds :math:`β_i E f(\tilde x_i)`.
+    kernel, bandwidth, estimator
+        As in :func:`kernelmean.mmd_test`, without adaptive tests; "mkme" and "mmkme" explain the statistic of the
+        kernel that they make. Pass ``kernel=result.kernel`` to explain a test that was run on more than 1000 rows.
     statistic : {"u", "v"}
         Unbiased, or the V-statistic.
     plan : Plan
@@ -80,7 +85,7 @@ def contributions(
     Raises
     ------
     ValueError
-        When the samples do not fit, or "u" meets a sample of one row.
+        When the samples do not fit, or "u" meets a sample of one row or an Embedding.
 
     Notes
     -----
@@ -96,12 +101,34 @@ def contributions(
     True
     """
     _check_kind(statistic)
-    subject = TwoSamples.of(X, Y, kernel, bandwidth, plan)
+    if isinstance(X, Embedding) or isinstance(Y, Embedding):
+        return _of_embeddings(*means_of(X, Y, kernel, bandwidth, estimator, plan), statistic)
+    subject = TwoSamples.of(X, Y, kernel, bandwidth, estimator, plan)
     if statistic == "u":
         subject.check_rows(2, "the unbiased statistic")
     values, name = _witness_at_rows(subject, statistic == "u"), "unbiased" if statistic == "u" else "V-statistic"
     added = subject.signed * values
     return Contributions(added, values, float(added.sum()), f"MMD² ({name})", subject.sizes, subject.kernel)
+
+
+def _of_embeddings(first: Embedding, second: Embedding, statistic: str) -> Contributions:
+    """Return β_i E f(x̃_i) for the points of f = μ - ν, which sum to |μ - ν|²."""
+    if statistic == "u":
+        raise ValueError("weighted means have no unbiased statistic; write statistic='v'")
+    difference = first - second
+    values = np.concatenate([_expected_values(difference, part) for part in difference.parts])
+    sizes = (len(first.points), len(second.points))
+    added = difference.weights * values
+    return Contributions(added, values, float(added.sum()), "MMD² (V-statistic)", sizes, difference.kernel)
+
+
+def _expected_values(f: Embedding, places: Part) -> Array:
+    """Return E f(x̃_i) of the noisy points of a part, shape (n,)."""
+    n, values = len(places.points), np.zeros(len(places.points))
+    for part in f.parts:
+        blocks = expected_blocks(f.kernel, places.points, places.noise, part.points, part.noise)
+        values += f.plan.matmul(blocks, n, len(part.points), part.weights[:, None])[:, 0]
+    return values
 
 
 def _witness_at_rows(subject: TwoSamples, unbiased: bool) -> Array:
@@ -114,7 +141,14 @@ def _witness_at_rows(subject: TwoSamples, unbiased: bool) -> Array:
 
 
 def dependence_contributions(
-    X: Any, Y: Any, kernels: Any = "gaussian", *, bandwidth: Any = "median", statistic: str = "v", plan: Plan = DEFAULT
+    X: Any,
+    Y: Any,
+    kernel: Any = "gaussian",
+    *,
+    bandwidth: Any = "median",
+    estimator: Any = "kme",
+    statistic: str = "v",
+    plan: Plan = DEFAULT,
 ) -> Contributions:
     r"""Return what every pair adds to HSIC, :math:`n^{-2} \sum_j \bar K_{ij} \bar Z_{ij}`.
 
@@ -125,9 +159,8 @@ def dependence_contributions(
     ----------
     X, Y : array of shape (n, d) and (n, e), or data frame
         Row i of X and row i of Y are one observation.
-    kernels : str, class or Kernel, or a tuple of two
-    bandwidth : float, array, or str, or a tuple of two
-        Both as in :func:`kernelmean.hsic_test`.
+    kernel, bandwidth, estimator
+        As in :func:`kernelmean.hsic_test`, without adaptive tests and shrinkage.
     statistic : {"v", "u"}
         The V-statistic, or the unbiased one, which needs four rows.
     plan : Plan
@@ -151,7 +184,7 @@ def dependence_contributions(
     4
     """
     _check_kind(statistic)
-    pairs = Pairs.of(X, Y, kernels, bandwidth, plan)
+    pairs = Pairs.of(X, Y, kernel, bandwidth, estimator, plan)
     least, n = 4 if statistic == "u" else 2, pairs.n
     if n < least:
         raise ValueError(f"{n} pairs were passed, this statistic needs at least {least}")

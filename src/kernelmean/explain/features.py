@@ -49,16 +49,17 @@ def difference_of_means(subject: TwoSamples) -> Effect:
     moments = Moments.from_sums(subject.labels.T @ sums, subject.diagonal @ subject.labels, subject.sizes)
     nothing = _NOTHING * float(np.abs(subject.diagonal).mean())
     variance = moments.variance if moments.variance > nothing else 0.0
-    own_mean = (sums / sizes)[subject.labels.astype(bool)]
-    influence = (subject.diagonal / 2 - own_mean) * np.repeat([1.0, -1.0], sizes)
+    means = sums / sizes
+    influence = subject.diagonal[:, None] / 2 - means
     mean = FeatureMean(
         product=_product(subject),
         sizes=subject.sizes,
         signs=(1.0, -1.0),
-        projections=sums / sizes @ [1.0, -1.0],
+        lenders=(1, 0),
+        diagonal=subject.diagonal,
+        means=means,
         squared=moments.squared,
-        spreads=(moments.variances[0] / subject.sizes[0], moments.variances[1] / subject.sizes[1]),
-        scale_influence=influence / variance if variance > 0.0 else np.zeros(subject.n),
+        scale_influence=influence / variance if variance > 0.0 else np.zeros_like(influence),
     )
     error = _standard_error(mean, _noise_of_means(subject))
     return Effect(mean, variance, error, variance > 0.0 or moments.squared > nothing)
@@ -114,22 +115,30 @@ def cross_covariance(pairs: Pairs) -> Effect:
         raise ValueError(f"{n} pairs were passed, the unbiased HSIC needs at least 4")
     sides = [(0, 1), (0, 0), (1, 1)]
     squared, first, second = (float(pairs.products(side, unbiased=True).sum()) / (n * (n - 3)) for side in sides)
-    rows = [pairs.products(side, unbiased=False) / n for side in sides]
+    rows = [pairs.products(side, unbiased=False) / n for side in sides[1:]]
     nothing = [(_NOTHING * float(np.abs(gram.raw_diagonal).mean())) ** 2 for gram in pairs.centered(unbiased=True)]
     scale = float(np.sqrt(first * second)) if first > nothing[0] and second > nothing[1] else 0.0
-    grams = pairs.centered(unbiased=False)
+    partner = np.random.default_rng(0).permutation(n)
+    both = pairs.joined(pairs.repaired(partner))
+    grams = both.centered(unbiased=False)
     diagonal = grams[0].diagonal * grams[1].diagonal
+    influence = np.zeros((2 * n, 2))
+    if scale > 0.0:
+        own, other = rows[0] / first, rows[1] / second
+        influence[:, 0] = np.concatenate([own + other, own + other[partner]])
     mean = FeatureMean(
-        product=_pair_product(pairs),
-        sizes=(n,),
-        signs=(1.0,),
-        projections=rows[0],
+        product=_pair_product(both),
+        sizes=(n, n),
+        signs=(1.0, 0.0),
+        lenders=(1, 1),
+        diagonal=diagonal,
+        means=pairs.plan.matmul(hadamard(*grams), 2 * n, 2 * n, np.repeat(np.eye(2) / n, n, axis=0), symmetric=True),
         squared=squared,
-        spreads=(float(diagonal.mean() - rows[0].mean()) / (n - 1),),
-        scale_influence=rows[1] / first + rows[2] / second if scale > 0.0 else np.zeros(n),
+        scale_influence=influence,
     )
-    noise = _covariance_square(hadamard(*grams), diagonal, pairs.plan) / n**2
-    return Effect(mean, scale, _standard_error(mean, max(noise, 0.0)), scale > 0.0)
+    noise = _covariance_square(hadamard(*pairs.centered(unbiased=False)), diagonal[:n], pairs.plan) / n**2
+    varies = all(bool((table != table[0]).any()) for table in pairs.tables)
+    return Effect(mean, scale, _standard_error(mean, max(noise, 0.0)), varies)
 
 
 def _pair_product(pairs: Pairs) -> Operator:

@@ -16,20 +16,23 @@ The direction u is estimated. Of the observed |D + E|² only the share ρ = δ²
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import final
 
 import numpy as np
 
 from .._array import Array, slices
+from ..inference.engine import check_n_resamples
 
 Operator = Callable[[Array], Array]
 
 _BATCH_BYTES = 2**25
 _SKETCH = 64
 _CUT = 1e-10
+_BORROWED = 3.0
 
 
 @final
@@ -57,29 +60,27 @@ class FeatureMean:
     product : callable
         W ↦ K W, K the Gram matrix of all features, (n, n) times (n, b).
     sizes, signs : tuple
-        The rows of every group, and the sign of its mean.
-    projections : array of shape (n,)
-        Every feature's inner product with the estimate of D.
+        The rows of every group, and the sign of its mean: ±1, or 0 for a group that only lends to another.
+    lenders : tuple of int
+        For every group the one that it borrows rows from, or itself.
+    diagonal : array of shape (n,)
+        The squared lengths of the features.
+    means : array of shape (n, groups)
+        Every feature's inner product with the mean of every group.
     squared : float
         The unbiased estimate of |D|².
-    spreads : tuple of float
-        What every group adds to tr C, unbiased: |D + E|² exceeds |D|² by their sum on average.
-    scale_influence : array of shape (n,)
-        The relative influence of every row on the number that |D|² is divided by.
+    scale_influence : array of shape (n, groups)
+        The relative influence of every row, as one of a group, on the number that |D|² is divided by.
     """
 
     product: Operator
     sizes: tuple[int, ...]
     signs: tuple[float, ...]
-    projections: Array
+    lenders: tuple[int, ...]
+    diagonal: Array
+    means: Array
     squared: float
-    spreads: tuple[float, ...]
     scale_influence: Array
-
-    @property
-    def total(self) -> float:
-        """Return T, the squared length of the estimate with all its noise."""
-        return self.squared + sum(self.spreads)
 
     @property
     def groups(self) -> list[slice]:
@@ -88,19 +89,82 @@ class FeatureMean:
         return [slice(a, b) for a, b in pairwise(ends)]
 
     @property
-    def row_scale(self) -> Array:
-        """Return ±1/√(n(n-1)) of every row's group: multipliers of this size give E the unbiased covariance."""
-        sizes = np.array(self.sizes, dtype=np.float64)
-        return np.repeat(np.array(self.signs) / np.sqrt(sizes * (sizes - 1)), self.sizes)
+    def active(self) -> list[int]:
+        """Return the groups that the estimate is made of."""
+        return [g for g, sign in enumerate(self.signs) if sign]
+
+    @property
+    def projections(self) -> Array:
+        """Return every feature's inner product with the estimate of D, shape (n,)."""
+        return np.asarray(self.means @ self.signs)
+
+    @cached_property
+    def products(self) -> Array:
+        """Return the inner products of the means of the groups, shape (groups, groups)."""
+        return np.stack([self.means[group].mean(axis=0) for group in self.groups])
+
+    @cached_property
+    def variances(self) -> Array:
+        """Return the unbiased E|φ - mean|² of every group, shape (groups,)."""
+        plain = np.array([self.diagonal[group].mean() for group in self.groups]) - np.diagonal(self.products)
+        return np.asarray(plain * np.array(self.sizes) / (np.array(self.sizes) - 1))
+
+    @property
+    def spreads(self) -> Array:
+        """Return what every group of the estimate adds to tr C: |D + E|² exceeds |D|² by their sum on average."""
+        return np.asarray((self.variances / self.sizes)[self.active])
+
+    @property
+    def total(self) -> float:
+        """Return T, the squared length of the estimate with all its noise."""
+        return self.squared + float(self.spreads.sum())
+
+    def direction_variance(self) -> float:
+        """Return ⟨û, Cû⟩, the variance of E along the estimated direction."""
+        values, center = self._along
+        return float(sum(self._mixed(g, values, lambda a, b: (center[a] - center[b]) ** 2) for g in self.active))
+
+    @property
+    def _along(self) -> tuple[Array, Array]:
+        """Return the variances and the means of the groups along û."""
+        parts = [self.projections[group] / np.sqrt(self.total) for group in self.groups]
+        return np.array([part.var(ddof=1) for part in parts]), np.array([part.mean() for part in parts])
+
+    def _mixed(self, g: int, values: Array, gap: Callable[[int, int], float]) -> float:
+        """Return a variance of the mean of a group that borrows: within both groups, and between them."""
+        lender, own = self.lenders[g], self.own_share(g)
+        within = own * values[g] + (1.0 - own) * values[lender]
+        return float((within + own * (1.0 - own) * gap(g, lender)) / self.sizes[g])
 
     def centered(self, columns: Array) -> Array:
         """Subtract the mean of every group from its rows."""
         return np.concatenate([columns[group] - columns[group].mean(axis=0) for group in self.groups])
 
-    def direction_variance(self) -> float:
-        """Return ⟨û, Cû⟩, the variance of E along the estimated direction."""
-        shares = [self.projections[group].var() / (len(self.projections[group]) - 1) for group in self.groups]
-        return float(sum(shares)) / self.total
+    def own_share(self, g: int) -> float:
+        """Return n / (n + 3) of a group that borrows, and 1 of one that does not."""
+        return 1.0 if self.lenders[g] == g else self.sizes[g] / (self.sizes[g] + _BORROWED)
+
+    def noise(self, g: int) -> float:
+        """Return E |E|² of one group, borrowed rows counted."""
+        inner = self.products
+        return self._mixed(g, self.variances, lambda a, b: float(inner[a, a] + inner[b, b] - 2 * inner[a, b]))
+
+    def multipliers(self, g: int, count: int, rng: np.random.Generator) -> Array:
+        """Draw weights of the rows under which the sum of features has the covariance of one group's mean, (n, count).
+
+        Normal, and centered in the group and in its lender, with a step from the mean of one to that of the other.
+        """
+        lender, own, size = self.lenders[g], self.own_share(g), self.sizes[g]
+        drawn = np.zeros((sum(self.sizes), count))
+        for part, share in ((g, own), (lender, 1.0 - own)) if lender != g else ((g, 1.0),):
+            normal = rng.standard_normal((self.sizes[part], count))
+            scale = np.sqrt(share / (size * (self.sizes[part] - 1)))
+            drawn[self.groups[part]] = scale * (normal - normal.mean(axis=0))
+        if lender != g:
+            step = np.sqrt(own * (1.0 - own) / size) * rng.standard_normal(count)
+            drawn[self.groups[g]] += step / size
+            drawn[self.groups[lender]] -= step / self.sizes[lender]
+        return drawn
 
 
 @final
@@ -145,33 +209,36 @@ class Fluctuations:
 
 def fluctuations(mean: FeatureMean, n_resamples: int, rng: np.random.Generator) -> Fluctuations:
     """Draw ``n_resamples`` times: O(n² B) time, or O(n r B) where ``product`` is of rank r; O(n · batch) memory."""
-    parts: list[Array] = []
-    top = 0.0
-    for normal, excess in _normals(mean, n_resamples, rng):
-        multipliers = normal * mean.row_scale[:, None]
-        products = mean.product(multipliers)
-        if not parts:
-            sketched = mean.centered(products[:, :_SKETCH]) * mean.row_scale[:, None]
-            top = largest_eigenvalue(normal[:, :_SKETCH], sketched)
-        along, relative = mean.projections @ multipliers, mean.scale_influence @ multipliers
-        parts.append(np.stack([along, np.einsum("ib,ib->b", multipliers, products) - excess, relative]))
+    check_n_resamples(n_resamples)
+    unit = _unit(mean, _largest_variance(mean, rng))
+    size = max(16, _BATCH_BYTES // (8 * sum(mean.sizes)))
+    parts = [_drawn(mean, part.stop - part.start, rng) for part in slices(n_resamples, size)]
     along, squared, relative = np.concatenate(parts, axis=1)
-    return Fluctuations(mean.total, along * _unit(mean, top), squared, relative)
+    return Fluctuations(mean.total, along * unit, squared, relative)
 
 
-def _normals(mean: FeatureMean, n_resamples: int, rng: np.random.Generator) -> Iterator[tuple[Array, Array]]:
-    """Yield multipliers in batches of columns: normal, centered in every group, of random size; and their excess.
+def _drawn(mean: FeatureMean, count: int, rng: np.random.Generator) -> Array:
+    """Return ⟨D + E, E'⟩, |E'|² and the relative error of the scale for draws of E', shape (3, count).
 
     The multipliers of a group share a factor f = √((n-1)/χ²_{n-1}) a draw, which is to variances what Student's t is.
-    The excess is what f² changes in the expectation of |E|², shape (b,): tr C is taken out of T without such an error.
+    What f² and borrowed rows change in the expectation of |E|² is taken out, as tr C is in T.
     """
-    n = sum(mean.sizes)
-    for part in slices(n_resamples, max(_SKETCH, _BATCH_BYTES // (8 * n))):
-        count = part.stop - part.start
-        normal = mean.centered(rng.standard_normal((n, count)))
-        factors = [np.sqrt((size - 1) / rng.chisquare(size - 1, count)) for size in mean.sizes]
-        excess = mean.spreads @ (np.square(factors) - 1.0)
-        yield normal * np.repeat(factors, mean.sizes, axis=0), excess
+    together, relative, excess = np.zeros((sum(mean.sizes), count)), np.zeros(count), np.zeros(count)
+    for g, spread in zip(mean.active, mean.spreads, strict=True):
+        factor = np.sqrt((mean.sizes[g] - 1) / rng.chisquare(mean.sizes[g] - 1, count))
+        drawn = factor * mean.multipliers(g, count, rng)
+        together += mean.signs[g] * drawn
+        relative += mean.scale_influence[:, g] @ drawn
+        excess += np.square(factor) * mean.noise(g) - spread
+    squared = np.einsum("ib,ib->b", together, mean.product(together)) - excess
+    return np.stack([mean.projections @ together, squared, relative])
+
+
+def _largest_variance(mean: FeatureMean, rng: np.random.Generator) -> float:
+    """Return the largest variance that E has in any direction, from its own rows."""
+    scale = np.repeat(np.array(mean.signs) / np.sqrt(np.square(mean.sizes) - np.array(mean.sizes)), mean.sizes)
+    sketch = mean.centered(rng.standard_normal((len(scale), _SKETCH)))
+    return largest_eigenvalue(sketch, mean.centered(mean.product(sketch * scale[:, None])) * scale[:, None])
 
 
 def _unit(mean: FeatureMean, top: float) -> float:

@@ -8,9 +8,9 @@ from typing import Any, final
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, IntArray
 from ..estimators.options import KernelLike
-from ..inference.kernel_choice import choose_kernel, median_rows
+from ..inference.kernel_choice import MEDIAN_ROWS, choose_kernel
 from ..inference.samples import check_pairs, check_samples
 from ..kernels import Kernel
 from ..kernels.base import Blocks
@@ -28,11 +28,12 @@ class TwoSamples:
     plan: Plan
 
     @classmethod
-    def of(cls, X: Any, Y: Any, kernel: KernelLike, bandwidth: Any, plan: Plan) -> TwoSamples:
+    def of(cls, X: Any, Y: Any, kernel: KernelLike, bandwidth: Any, estimator: Any, plan: Plan) -> TwoSamples:
         """Check two tables, and choose the kernel from the pooled rows."""
         first, second = check_samples(X, Y)
         pooled = np.concatenate([first, second])
-        return cls(pooled, (len(first), len(second)), kernel_for(pooled, kernel, bandwidth, "the pooled sample"), plan)
+        chosen = kernel_for(pooled, kernel, bandwidth, estimator, "the pooled sample")
+        return cls(pooled, (len(first), len(second)), chosen, plan)
 
     @property
     def n(self) -> int:
@@ -87,11 +88,11 @@ class Pairs:
     plan: Plan
 
     @classmethod
-    def of(cls, X: Any, Y: Any, kernels: Any, bandwidth: Any, plan: Plan) -> Pairs:
+    def of(cls, X: Any, Y: Any, kernels: Any, bandwidth: Any, estimator: Any, plan: Plan) -> Pairs:
         """Check two tables, and choose the kernel of each from its rows."""
         tables = check_pairs(X, Y)
         first, second = (
-            kernel_for(table, kernel, theta, name)
+            kernel_for(table, kernel, theta, estimator, name)
             for table, kernel, theta, name in zip(tables, both(kernels), both(bandwidth), "XY", strict=True)
         )
         return cls(tables, (first, second), plan)
@@ -100,6 +101,15 @@ class Pairs:
     def n(self) -> int:
         """Return the number of pairs."""
         return len(self.tables[0])
+
+    def repaired(self, partner: IntArray) -> Pairs:
+        """Return row i of X with row ``partner[i]`` of Y, for all i."""
+        return Pairs((self.tables[0], self.tables[1][partner]), self.kernels, self.plan)
+
+    def joined(self, other: Pairs) -> Pairs:
+        """Return the pairs of both, these first."""
+        first, second = (np.concatenate(tables) for tables in zip(self.tables, other.tables, strict=True))
+        return Pairs((first, second), self.kernels, self.plan)
 
     def centered(self, *, unbiased: bool) -> tuple[CenteredGram, CenteredGram]:
         """Return the centered Gram matrices of both variables."""
@@ -179,10 +189,17 @@ def hadamard(first: Blocks, second: Blocks) -> Blocks:
     return lambda i, j: first(i, j) * second(i, j)
 
 
-def kernel_for(points: Array, kernel: KernelLike, bandwidth: Any, name: str) -> Kernel:
-    """Return the kernel; the median heuristic looks at 1000 rows that are always the same, when there are more."""
-    rows = median_rows(len(points), np.random.default_rng(0))
-    return choose_kernel(points, kernel, bandwidth, "kme", rows, name).kernel
+def kernel_for(points: Array, kernel: KernelLike, bandwidth: Any, estimator: Any, name: str) -> Kernel:
+    """Return the kernel with the estimator's noise in it; rules look at 1000 rows when there are more."""
+    return choose_kernel(points, kernel, bandwidth, estimator, representative_rows(points), name).kernel
+
+
+def representative_rows(points: Array) -> IntArray:
+    """Return all rows, or 1000 that are evenly spaced among the sorted ones: the same in whatever order rows come."""
+    n = len(points)
+    if n <= MEDIAN_ROWS:
+        return np.arange(n)
+    return np.lexsort(points.T[::-1])[np.linspace(0, n - 1, MEDIAN_ROWS).round().astype(np.intp)]
 
 
 def both(value: Any) -> tuple[Any, Any]:

@@ -10,12 +10,14 @@ import numpy as np
 
 from .._array import Array, IntArray, RngLike, as_rng
 from .._validate import check_points, check_same_columns
-from ..embedding import Embedding, embed
+from ..embedding import Embedding
+from ..estimators import KernelMean
 from ..estimators.options import KernelLike
 from ..inference.custom import relabelings
 from ..inference.permutations import Relabelings
 from ..kernels import Kernel
 from ..plan import DEFAULT, Plan
+from .means import means_of
 from .subject import TwoSamples
 
 _BATCH_BYTES = 2**26
@@ -80,21 +82,34 @@ class Witness:
 
 
 def witness(
-    X: Any, Y: Any, kernel: KernelLike = "gaussian", *, bandwidth: Any = "median", plan: Plan = DEFAULT
+    X: Any,
+    Y: Any,
+    kernel: KernelLike = "gaussian",
+    *,
+    bandwidth: Any = "median",
+    estimator: str | KernelMean = "kme",
+    plan: Plan = DEFAULT,
 ) -> Witness:
     """Return the unit function on which the means of two samples differ most.
 
     Parameters
     ----------
-    X, Y : array of shape (n, d) and (m, d), or data frame
+    X, Y : array of shape (n, d) and (m, d), or data frame; or two Embedding
+        Embeddings are taken as they are, with their weights and noise; then the options below must be left out.
     kernel, bandwidth
         As in :func:`kernelmean.mmd_test`.
+    estimator : str or KernelMean
+        How the means are estimated: "kme", "mkme", "mmkme", "s-kmse", "f-kmse", or any KernelMean (which brings its
+        kernel). A noise without weights is fitted to the pooled rows, as in tests; anything else to each sample, with
+        the kernel of the pooled rows.
     plan : Plan
 
     Raises
     ------
     ValueError
         When the columns differ, or the two means are equal.
+    TypeError
+        When only one of X and Y is an Embedding.
 
     Notes
     -----
@@ -109,8 +124,7 @@ def witness(
     >>> bool(values[0] > 0 > values[-1])
     True
     """
-    subject = TwoSamples.of(X, Y, kernel, bandwidth, plan)
-    first, second = (embed(subject.pooled[part], subject.kernel, plan=plan) for part in subject.parts)
+    first, second = means_of(X, Y, kernel, bandwidth, estimator, plan)
     return Witness(first.witness(second), (first - second).norm())
 
 
@@ -156,6 +170,7 @@ def witness_bands(
     kernel: KernelLike = "gaussian",
     *,
     bandwidth: Any = "median",
+    estimator: Any = "kme",
     level: float = 0.95,
     n_resamples: int = 999,
     rng: RngLike = None,
@@ -172,8 +187,8 @@ def witness_bands(
     X, Y : array of shape (n, d) and (m, d), or data frame
     points : array of shape (p, d), optional
         The pooled rows by default. Any other choice must not depend on which row is in which sample.
-    kernel, bandwidth
-        As in :func:`kernelmean.mmd_test`.
+    kernel, bandwidth, estimator
+        As in :func:`effect_size`; with a noise the values are those of the function smoothed by it once more.
     level : float
         1 - α: when the laws are equal, the witness stays inside the band at all points with at least this
         probability, exactly.
@@ -199,7 +214,7 @@ def witness_bands(
     array([0, 2])
     """
     check_level(level)
-    subject = TwoSamples.of(X, Y, kernel, bandwidth, plan)
+    subject = TwoSamples.of(X, Y, kernel, bandwidth, estimator, plan)
     places = subject.pooled if points is None else check_points(points, "points")
     check_same_columns(subject.pooled, places, ("the samples", "points"))
     listed = relabelings(subject.sizes, n_resamples, as_rng(rng))

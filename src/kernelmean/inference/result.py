@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -18,6 +18,7 @@ WILD = "wild bootstrap"
 
 _QUANTILES = (0.5, 0.9, 0.95, 0.99)
 _STRONGEST = 5
+_PLAIN = ("statistic", "pvalue", "tolerance", "method", "statistic_name", "scheme", "memory")
 
 
 @final
@@ -160,10 +161,47 @@ class TestResult:
         values = np.quantile(self.null_distribution, _QUANTILES)
         return {str(level): float(value) for level, value in zip(_QUANTILES, values, strict=True)}
 
+    def plot(self, ax: Any = None, *, bins: Any = "auto") -> Any:
+        """Draw the null distribution as a histogram, and the observed statistic as a line.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        bins : int, str or sequence
+            As in ``matplotlib.axes.Axes.hist``.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        ImportError
+            When matplotlib, the extra "plot", is not installed.
+        ValueError
+            When there was one arrangement only, so that there is nothing to draw.
+
+        Examples
+        --------
+        >>> import kernelmean as km
+        >>> axes = km.mmd_test([[0.0], [1.0], [2.0]], [[5.0], [6.0], [9.0]]).plot()  # doctest: +SKIP
+        """
+        if not self.n_resamples:
+            raise ValueError("there is no arrangement but the observed one, so no null distribution to draw")
+        ax = _new_axes() if ax is None else ax
+        ax.hist(self.null_distribution, bins=bins, color="0.75", label=f"{self.n_resamples} rearrangements")
+        ax.axvline(self.statistic, color="C3", label=f"observed, p = {self.pvalue:.4g}")
+        ax.set(xlabel=self.statistic_name, ylabel="count", title=self.method)
+        ax.legend()
+        return ax
+
     def to_json(self, *, null_distribution: bool = False) -> str:
-        """Return a JSON object; the null distribution as quantiles, or in full when asked for."""
-        names = ("statistic", "pvalue", "tolerance", "method", "statistic_name", "scheme", "n_resamples", "memory")
-        content: dict[str, Any] = {name: getattr(self, name) for name in names}
+        """Return a JSON object; the null distribution as quantiles, or in full when asked for.
+
+        The kernel and the noise are written as their ``repr``; :func:`kernelmean.save` keeps them as objects.
+        """
+        content: dict[str, Any] = {name: getattr(self, name) for name in (*_PLAIN, "n_resamples")}
         content |= {"kernel": repr(self.kernel), "noise": repr(self.noise), "sizes": self.sizes, "notes": self.notes}
         content["members"] = [asdict(member) for member in self.members]
         content["pairs"] = [asdict(pair) for pair in self.pairs]
@@ -171,6 +209,67 @@ class TestResult:
         if null_distribution:
             content["null_distribution"] = self.null_distribution.tolist()
         return json.dumps(content)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the result that ``to_json(null_distribution=True)`` wrote; kernel and noise are texts then.
+
+        Raises
+        ------
+        ValueError
+            When the text is no such JSON, lacks the null distribution, or its p-value does not follow from it.
+
+        Examples
+        --------
+        >>> import kernelmean as km
+        >>> result = km.mmd_test([[0.0], [1.0], [2.0]], [[5.0], [6.0], [9.0]])
+        >>> TestResult.from_json(result.to_json(null_distribution=True)).pvalue == result.pvalue
+        True
+        """
+        try:
+            content = json.loads(text)
+            if "null_distribution" not in content:
+                raise ValueError("the null distribution is missing; write result.to_json(null_distribution=True)")
+            result = cls(
+                **{name: content[name] for name in _PLAIN},
+                null_distribution=np.array(content["null_distribution"], dtype=np.float64),
+                kernel=_Text(content["kernel"]),
+                noise=_Text(content["noise"]),
+                sizes=tuple(content["sizes"]),
+                notes=tuple(content["notes"]),
+                members=tuple(MemberOutcome(**member) for member in content["members"]),
+                pairs=tuple(PairOutcome(**pair) for pair in content["pairs"]),
+            )
+        except (KeyError, TypeError, json.JSONDecodeError) as error:
+            raise ValueError(f"this is no TestResult in JSON ({error}); write result.to_json(...)") from error
+        result._check_pvalue()
+        return result
+
+    def _check_pvalue(self) -> None:
+        """Raise when the p-value is not the share of arrangements that reach the statistic."""
+        reached = np.count_nonzero(self.null_distribution >= self.statistic - self.tolerance)
+        share = (1 + reached) / (1 + self.n_resamples)
+        if not abs(share - self.pvalue) <= 1e-12:
+            raise ValueError(
+                f"the p-value is {self.pvalue!r}, but the null distribution gives {share!r}; it was altered"
+            )
+
+
+class _Text(str):
+    """The ``repr`` of an object that stays as it was written."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _new_axes() -> Any:
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("plots need matplotlib; install it by pip install 'kernelmean[plot]'") from error
+    return pyplot.subplots()[1]
 
 
 def _described(scheme: str) -> str:

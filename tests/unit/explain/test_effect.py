@@ -19,7 +19,7 @@ def samples(n=14, m=9, dim=2, shift=1.0):
 
 
 def subject(X, Y, kernel):
-    return TwoSamples.of(X, Y, kernel, "median", DEFAULT)
+    return TwoSamples.of(X, Y, kernel, "median", "kme", DEFAULT)
 
 
 def test_linear_kernel_gives_classical_numbers():
@@ -46,12 +46,41 @@ def test_the_feature_mean_is_that_of_explicit_features(kernel):
     assert found.total == pytest.approx(a @ K @ a, rel=1e-12)
     W = np.random.default_rng(0).normal(size=(23, 4))
     np.testing.assert_allclose(found.product(W), K @ W, rtol=0, atol=1e-12 * K.max())
-    M = np.zeros((23, 23))
-    M[:14, :14] = (np.eye(14) - 1 / 14) / (14 * 13)
-    M[14:, 14:] = (np.eye(9) - 1 / 9) / (9 * 8)
-    parts = [np.trace((K @ M)[p, p]) for p in (slice(0, 14), slice(14, 23))]
+    covariances = [borrowing(0), borrowing(1)]
+    parts = [np.trace((K @ center(p))[p, p]) / (k * (k - 1)) for p, k in zip(HALVES, (14, 9), strict=True)]
     assert found.spreads == pytest.approx(parts, rel=1e-12)
+    for g, M in enumerate(covariances):
+        assert found.noise(g) == pytest.approx(np.trace(K @ M), rel=1e-12)
+    M = sum(covariances)
     assert found.direction_variance() == pytest.approx(a @ K @ M @ K @ a / (a @ K @ a), rel=1e-12)
+
+
+HALVES = [slice(0, 14), slice(14, 23)]
+
+
+def center(rows):
+    """The matrix that centers some of 23 rows and forgets the others."""
+    H = np.zeros((23, 23))
+    size = rows.stop - rows.start
+    H[rows, rows] = np.eye(size) - 1 / size
+    return H
+
+
+def borrowing(g):
+    """The covariance of multipliers: of the mean of n rows whose law is 3 / (n + 3) parts of the other sample."""
+    sizes, a = (14, 9), np.repeat([1 / 14, -1 / 9], [14, 9])
+    n, own = sizes[g], sizes[g] / (sizes[g] + 3)
+    within = own * center(HALVES[g]) / (n - 1) + (1 - own) * center(HALVES[1 - g]) / (sizes[1 - g] - 1)
+    return (within + own * (1 - own) * np.outer(a, a)) / n
+
+
+@pytest.mark.parametrize("g", [0, 1])
+def test_multipliers_have_that_covariance(g):
+    mean = difference_of_means(subject(*samples(), Gaussian(1.0))).mean
+    drawn = mean.multipliers(g, 40000, np.random.default_rng(g))
+    found, expected = drawn @ drawn.T / 40000, borrowing(g)
+    deviation = np.sqrt((np.outer(np.diag(expected), np.diag(expected)) + expected**2) / 40000)
+    assert (np.abs(found - expected) < 5 * deviation).all()
 
 
 def test_the_influence_on_the_variance_is_its_derivative():
@@ -65,13 +94,14 @@ def test_the_influence_on_the_variance_is_its_derivative():
         return np.log(sum(1 - s @ K[p, p] @ s for s, p in zip(shares, parts, strict=True)) / 2)
 
     effect = difference_of_means(subject(X, Y, kernel))
-    centered = effect.mean.centered(effect.mean.scale_influence)
-    counts, signs = np.repeat([14, 9], [14, 9]), np.repeat([1, -1], [14, 9])
+    influence = effect.mean.scale_influence
+    centered = effect.mean.centered(np.concatenate([influence[:14, 0], influence[14:, 1]]))
+    counts = np.repeat([14, 9], [14, 9])
     step = 1e-6 * np.eye(23) / counts[:, None]
     uniform = 1.0 / counts
     slopes = np.array([(log_variance(uniform + s) - log_variance(uniform - s)) / 2e-6 for s in step])
     plain = np.mean([1 - K[p, p].mean() for p in (slice(0, 14), slice(14, 23))])
-    np.testing.assert_allclose(signs * centered / counts * effect.scale / plain, slopes, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(centered / counts * effect.scale / plain, slopes, rtol=0, atol=1e-7)
     assert np.abs(slopes).max() > 1e-3
 
 
@@ -79,24 +109,29 @@ def test_dependence_of_explicit_matrices():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(25, 1))
     Y = X + 0.5 * rng.normal(size=(25, 1))
-    found = cross_covariance(Pairs.of(X, Y, (Gaussian(1.0), Laplacian(1.0)), "median", DEFAULT)).mean
+    found = cross_covariance(Pairs.of(X, Y, (Gaussian(1.0), Laplacian(1.0)), "median", "kme", DEFAULT)).mean
     H = np.eye(25) - 1 / 25
-    M = (H @ Gaussian(1.0)(X, X) @ H) * (H @ Laplacian(1.0)(Y, Y) @ H)
-    np.testing.assert_allclose(found.projections, M.mean(axis=1), rtol=0, atol=1e-14)
-    assert found.spreads == pytest.approx([np.trace(M @ H) / (25 * 24)], rel=1e-12)
-    np.testing.assert_allclose(found.product(H), M @ H, rtol=0, atol=1e-14)
+    partner = np.random.default_rng(0).permutation(25)
+    K, Z = H @ Gaussian(1.0)(X, X) @ H, H @ Laplacian(1.0)(Y, Y) @ H
+    twice, other = np.tile(np.arange(25), 2), np.concatenate([np.arange(25), partner])
+    M = K[np.ix_(twice, twice)] * Z[np.ix_(other, other)]
+    np.testing.assert_allclose(found.projections, M[:, :25].mean(axis=1), rtol=0, atol=1e-14)
+    assert found.spreads == pytest.approx([np.trace((K * Z) @ H) / (25 * 24)], rel=1e-12)
+    W = np.random.default_rng(1).normal(size=(50, 3))
+    np.testing.assert_allclose(found.product(W), M @ W, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("rows", [520])
 def test_products_on_factors_are_those_of_the_gram_matrix(rows):
     rng = np.random.default_rng(0)
     X, Y, W = rng.normal(size=(rows, 1)), rng.normal(size=(rows - 20, 1)), rng.normal(size=(rows, 3))
-    pairs = Pairs.of(X, np.r_[Y, Y[:20]], Gaussian(3.0), "median", DEFAULT)
+    pairs = Pairs.of(X, np.r_[Y, Y[:20]], Gaussian(3.0), "median", "kme", DEFAULT)
     H = np.eye(rows) - 1 / rows
     M = np.ones((rows, rows))
     for table in pairs.tables:
         M *= H @ Gaussian(3.0)(table, table) @ H
-    np.testing.assert_allclose(cross_covariance(pairs).mean.product(W), M @ W, rtol=0, atol=1e-6)
+    twice = np.concatenate([W, np.zeros_like(W)])
+    np.testing.assert_allclose(cross_covariance(pairs).mean.product(twice)[:rows], M @ W, rtol=0, atol=1e-6)
     both = subject(X, Y, Gaussian(1.0))
     W = rng.normal(size=(both.n, 3))
     dense = Gaussian(1.0)(both.pooled, both.pooled) @ W
@@ -154,11 +189,15 @@ def test_units_and_order_do_not_matter():
 
 
 def test_two_points_are_as_far_apart_as_can_be():
-    X, Y = np.zeros((5, 1)), np.full((4, 1), 50.0)
+    X, Y = np.zeros((50, 1)), np.full((40, 1), 50.0)
     found = effect_size(X, Y, Gaussian(1.0), rng=0)
-    assert found.distance.value == pytest.approx(np.sqrt(2)) == found.maximum
-    assert found.distance.low == pytest.approx(found.distance.high) == pytest.approx(np.sqrt(2))
-    assert found.explained.value == found.explained.low == found.explained.high == 1.0
+    assert found.distance.value == pytest.approx(np.sqrt(2)) == found.maximum == found.distance.high
+    assert 1.2 < found.distance.low < 1.41  # some of the 3 / 50 that 50 rows may have missed
+    assert 0.7 < found.explained.low < 0.9
+    assert found.explained.value == found.explained.high == 1.0
+    few = effect_size(X[:3], Y[:3], Gaussian(1.0), rng=0)  # 20 labelings cannot say that laws differ at this level
+    assert (few.pvalue, few.distance.low, few.explained.low) == (0.1, 0.0, 0.0)
+    X, Y = X[:5], Y[:4]
     for kernel in (Gaussian(1.0), 0.1 * Gaussian(1.0), Linear()):
         with pytest.raises(ValueError, match="nothing varies"):
             effect_size(X + 0.3, X[:3] + 0.3, kernel)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 
 import numpy as np
 import pytest
 
-from kernelmean.inference import hsic_test, mmd_test
+from kernelmean.inference import TestResult, hsic_test, mmd_test
 from kernelmean.kernels import Gaussian
 from kernelmean.noise import Dirac
 
@@ -58,6 +59,56 @@ def test_it_serializes(result):
     assert content["null_quantiles"]["0.95"] == pytest.approx(np.quantile(result.null_distribution, 0.95))
     assert "null_distribution" not in content
     assert json.loads(result.to_json(null_distribution=True))["null_distribution"] == result.null_distribution.tolist()
+
+
+@pytest.mark.parametrize("estimator", ["kme", "adaptive"])
+def test_it_comes_back_from_json(result, estimator):
+    if estimator == "adaptive":
+        rng = np.random.default_rng(0)
+        result = hsic_test(rng.normal(size=(20, 1)), rng.normal(size=(20, 1)), estimator=estimator, rng=0)
+    text = result.to_json(null_distribution=True)
+    back = TestResult.from_json(text)
+    assert back.to_json(null_distribution=True) == text
+    np.testing.assert_array_equal(back.null_distribution, result.null_distribution)
+    assert (back.members, back.notes, back.sizes) == (result.members, result.notes, result.sizes)
+    assert back.summary() == result.summary()
+
+
+def test_json_that_is_none_or_altered_is_refused(result):
+    text = result.to_json(null_distribution=True)
+    content = json.loads(text)
+    for bad, message in (
+        (result.to_json(), "null_distribution=True"),
+        ("{", "no TestResult"),
+        ("[]", "null_distribution=True"),
+        ("3", "no TestResult"),
+        (json.dumps({name: content[name] for name in content if name != "scheme"}), "scheme"),
+        (json.dumps(content | {"pvalue": 0.001}), "altered"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            TestResult.from_json(bad)
+
+
+def test_the_plot_shows_the_null_distribution_and_the_statistic(result):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    axes = result.plot(bins=20)
+    assert sum(bar.get_height() for bar in axes.patches) == result.n_resamples
+    assert axes.lines[0].get_xdata()[0] == result.statistic
+    assert axes.get_xlabel() == result.statistic_name
+    assert "p = 0.005" in axes.get_legend().get_texts()[-1].get_text()
+    assert result.plot(axes) is axes
+    pyplot.close(axes.figure)
+    with pytest.raises(ValueError, match="no null distribution"):
+        dataclasses.replace(result, null_distribution=np.empty(0), pvalue=1.0).plot()
+
+
+def test_without_matplotlib_the_plot_says_what_to_install(result, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"kernelmean\[plot\]"):
+        result.plot()
 
 
 def test_it_is_frozen(result):
