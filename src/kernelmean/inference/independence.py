@@ -14,8 +14,10 @@ from ..kernels import Kernel
 from .adaptive import Adaptive, as_adaptive
 from .adaptive_hsic import adaptive_hsic
 from .designs.independence import pair_design
+from .designs.variables import choose_kernels, notes_of
 from .engine import permutation_null
-from .kernel_choice import KernelOf, choose_kernel, median_rows
+from .estimated_hsic import JointFit, pair_estimator
+from .kernel_choice import KernelOf, fits_nothing, median_rows
 from .null import Null
 from .problem import Problem, distinct_side
 from .result import TestResult
@@ -32,6 +34,7 @@ def hsic_test(
     kernel: KernelLike | Pair = "gaussian",
     bandwidth: Any = "median",
     estimator: str | KernelMean | KernelOf | Adaptive = "kme",
+    fit: JointFit = "separate",
     statistic: Kind = "v",
     groups: Any = None,
     clusters: Any = None,
@@ -55,8 +58,14 @@ def hsic_test(
     bandwidth : float, array, or str, or a tuple of two
         As in :func:`mmd_test`, found for X from X and for Y from Y; a tuple is that of X and that of Y.
     estimator : str, KernelMean, callable or Adaptive
-        As in :func:`mmd_test`; a noise is fitted to X for the kernel of X and to Y for that of Y, which no permutation
-        of the pairs changes, and a function sees the rows of one variable at a time.
+        As in :func:`mmd_test`, but a filter shrinks the cross-covariance: "scose" (or "s-kmse") and "fcose" (or
+        "f-kmse") are the two shrunk statistics of Ramdas & Wehbe (2015), and a KernelMean with filter="scale" or
+        "ridge" is that statistic with the kernels that its noise makes. A function sees the rows of one variable at a
+        time.
+    fit : {"separate", "joint"}
+        Where a searched noise comes from: that of X from X and that of Y from Y, which no permutation changes, or
+        both from one fit to the pairs (Gaussian kernels; columns in units of their bandwidths), which is repeated under
+        every permutation, since it depends on who is paired with whom.
     statistic : {"v", "u"}
         The V-statistic, or the unbiased one, which needs four rows.
     groups : array of shape (n,), optional
@@ -92,7 +101,14 @@ def hsic_test(
     The p-value is exact, with ties counted; a constant variable has HSIC 0 and p = 1. Swapping X and Y changes the
     statistic by rounding only. O(n² (log n + d + e)) time for about a thousand permutations, O(n r²) on low-rank
     factors of rank r; memory never O(n²) beyond 5000 rows.
-    Gretton et al. (2005), eq. (9); Song et al. (2012), eq. (5); Koning & Hemerik (2022) for groups.
+
+    SCOSE, :math:`(1-α)_+^2 h` with h the V-statistic, δ the mean of the diagonal of :math:`M = \bar K ∘ \bar Z` and
+    :math:`α = (δ-h)/((n-2)h+δ/n)`, costs no more than HSIC. FCOSE, :math:`β^⊤Mβ` with :math:`β = (M+λI)^{-1}M1_n` and
+    λ by exact leave-one-out on M, takes an eigendecomposition for every permutation and O(n²) memory, up to 1000
+    pairs. A joint noise takes one fit for every permutation, up to 500 pairs. Both take the schemes "auto", "exact" and
+    "random".
+    Gretton et al. (2005), eq. (9); Song et al. (2012), eq. (5); Koning & Hemerik (2022) for groups; Ramdas & Wehbe
+    (2015) for shrinkage; Xia et al. (2021) for the noise.
 
     Examples
     --------
@@ -124,6 +140,7 @@ def hsic_test(
     generator = as_rng(rng)
     adaptive = as_adaptive(estimator, kernel, bandwidth)
     if adaptive is not None:
+        fits_nothing(fit, "separate")
         options: dict[str, Any] = {
             "statistic": statistic,
             "n_resamples": n_resamples,
@@ -133,28 +150,21 @@ def hsic_test(
         found = adaptive_hsic((X, Y), adaptive, partial(null_of, **options), scheme, generator)
         return replace(found, sizes=sizes, notes=found.notes + notes)
     assert not isinstance(estimator, Adaptive)  # told apart above; for the type checker
+    plain_only = None if design is None else "groups, clusters or weights"
+    apart = pair_estimator(estimator, fit, statistic, plain_only=plain_only)
     rows = median_rows(len(X), generator)
-    chosen = [
-        choose_kernel(points, own_kernel, own_bandwidth, estimator, rows, name)
-        for points, own_kernel, own_bandwidth, name in zip((X, Y), _both(kernel), _both(bandwidth), "XY", strict=True)
-    ]
-    null = null_of(
-        X,
-        Y,
-        [(chosen[0].kernel, chosen[1].kernel)],
-        statistic=statistic,
-        scheme=scheme,
-        n_resamples=n_resamples,
-        rng=generator,
-        n_jobs=n_jobs,
-        memory=memory,
-    )
+    chosen = choose_kernels((X, Y), "XY", kernel, bandwidth, apart.kernels, rows)
+    options = {"scheme": scheme, "n_resamples": n_resamples, "rng": generator, "n_jobs": n_jobs, "memory": memory}
+    if apart.plain:
+        null = null_of(X, Y, [(chosen[0].kernel, chosen[1].kernel)], statistic=statistic, **options)
+    else:
+        null, chosen = apart.null(X, Y, chosen, statistic, hsic_null, options)
     return TestResult(
         method="Permutation test of independence, Hilbert-Schmidt criterion",
         kernel=tuple(side.kernel for side in chosen),
         noise=tuple(side.noise for side in chosen),
         sizes=sizes,
-        notes=chosen[0].notes + chosen[1].notes + notes,
+        notes=notes_of(chosen) + notes,
         **null.outcome(0),
     )
 
@@ -180,14 +190,3 @@ def hsic_null(
     criterion = statistic if isinstance(statistic, Statistic) else HSIC(len(X), statistic)
     problem = Problem(sides[0][0], sides[1][0], pairs, criterion)
     return permutation_null(problem, n_resamples, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)
-
-
-def _both(value: Any) -> tuple[Any, Any]:
-    """Return what holds for X and for Y."""
-    if isinstance(value, tuple):
-        if len(value) != 2:
-            raise ValueError(
-                f"{value!r} is a tuple of {len(value)}; pass one value for both variables, or (for X, for Y)"
-            )
-        return value
-    return value, value

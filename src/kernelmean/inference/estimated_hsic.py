@@ -1,0 +1,271 @@
+r"""HSIC of shrunk and of jointly fitted estimates: what a permutation of the pairs changes is found anew under it.
+
+The cross-covariance of two variables is a mean, in the RKHS whose Gram matrix is :math:`M = \bar K ∘ \bar Z_π`; SCOSE
+and FCOSE of Ramdas & Wehbe (2015) are S-KMSE and F-KMSE of that mean. A noise fitted to the pairs depends on who is
+paired with whom, so a joint fit is repeated under every permutation too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, final
+
+import numpy as np
+
+from .._array import Array, IntArray
+from ..estimators import KernelMean
+from ..expected import difference, smoothed
+from ..filters import Filter, Ridge, Scale, as_filter
+from ..kernels import Gaussian, Kernel
+from ..noise import Dirac, Noise, Normal
+from .custom import custom_null, relabelings
+from .estimated_mmd import REFITTED_ROWS, SOLVED_ROWS, WEIGHTED_ROWS
+from .kernel_choice import ESTIMATORS, SHRINKING, Chosen, KernelOf, fitted, is_constant, named_estimator
+from .null import Null
+from .problem import KernelSide
+from .shrinkage import SCOSE
+from .statistics import HSIC, Kind, Sums, check_kind
+from .weighted_mmd import FilterWeights
+
+JointFit = Literal["separate", "joint"]
+HSIC_ESTIMATORS = {**ESTIMATORS, **SHRINKING, "scose": SHRINKING["s-kmse"], "fcose": SHRINKING["f-kmse"]}
+"""The estimators of the independence test by name, besides the adaptive ones."""
+
+_JOINT_BATCH = 8
+
+
+@final
+@dataclass(frozen=True)
+class PairEstimator:
+    """An estimator taken apart: what makes the kernel of each variable, and what happens to the pairs.
+
+    Attributes
+    ----------
+    kernels : str, KernelMean or callable
+        Makes the kernel of each variable from its own rows: no filter, and no noise that is fitted jointly.
+    filter : Filter or None
+        What shrinks the mean of the pairs.
+    strength : float or None
+        λ of the filter; None is chosen under every permutation.
+    joint : KernelMean or None
+        What fits one noise to the pairs.
+    """
+
+    kernels: str | KernelMean | KernelOf
+    filter: Filter | None = None
+    strength: float | None = None
+    joint: KernelMean | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether the statistic is HSIC with the kernels of the variables."""
+        return self.filter is None and self.joint is None
+
+    def null(
+        self,
+        X: Array,
+        Y: Array,
+        chosen: list[Chosen],
+        kind: Kind,
+        plain: Callable[..., Null],
+        options: dict[str, Any],
+    ) -> tuple[Null, list[Chosen]]:
+        """Return the null, and the kernels and noises in it; ``plain`` is ``hsic_null``."""
+        kernels = chosen[0].kernel, chosen[1].kernel
+        HSIC(len(X), kind)
+        if is_constant(X) or is_constant(Y):
+            options = {**options, "scheme": "auto"}  # all permutations are alike
+            return plain(X, Y, [kernels], statistic=kind, **options), chosen
+        if self.joint is not None:
+            return _joint(X, Y, self.joint, chosen, kind, options)
+        if isinstance(self.filter, Ridge):
+            return _fcose(X, Y, kernels, FilterWeights(self.filter, self.strength), options), chosen
+        if self.filter is None or self.strength is not None:
+            factor = 1.0 if self.strength is None else 1.0 / (1.0 + self.strength)
+            return plain(X, Y, [(factor**2 * kernels[0], kernels[1])], statistic=kind, **options), chosen
+        return plain(X, Y, [kernels], statistic=SCOSE(len(X)), **options), chosen
+
+
+def pair_estimator(estimator: Any, fit: str, kind: Kind, *, plain_only: str | None = None) -> PairEstimator:
+    """Take an estimator apart.
+
+    Raises
+    ------
+    ValueError
+        When ``fit`` is none or does not go with the estimator, a filter is neither a scale nor a ridge, the shrunk
+        statistic is asked for without its diagonal, or (``plain_only`` says with what) HSIC must be plain.
+    """
+    if fit not in ("separate", "joint"):
+        raise ValueError(f"fit is {fit!r}; write 'separate' or 'joint'")
+    check_kind(kind)
+    found = named_estimator(estimator, HSIC_ESTIMATORS, "gaussian", "median")  # a name stays a name below
+    made = _taken_apart(estimator, found) if isinstance(found, KernelMean) else PairEstimator(estimator)
+    if fit == "joint":
+        made = _made_joint(estimator, found)
+    if plain_only and not made.plain:
+        raise ValueError(
+            f"{estimator!r} with fit={fit!r} is fitted to the pairs, which does not go with {plain_only}; pass "
+            "estimator='kme', 'mkme' or 'mmkme', and fit='separate'"
+        )
+    if made.filter is not None and made.strength is None and kind == "u":
+        raise ValueError("shrunk HSIC is a V-statistic; pass statistic='v'")
+    return made
+
+
+def _taken_apart(asked: Any, found: KernelMean) -> PairEstimator:
+    filter_ = as_filter(found.filter)
+    if filter_ is None and found.contraction is None:
+        return PairEstimator(asked if isinstance(asked, str) else found)
+    if found.contraction is not None or not isinstance(filter_, Scale | Ridge) or found.criterion != "loocv":
+        raise ValueError(
+            f"{found!r} is no estimator of a cross-covariance; pass filter='scale' (SCOSE) or 'ridge' (FCOSE), no "
+            "contraction, and criterion='loocv'"
+        )
+    kernels = (
+        "kme" if isinstance(asked, str) else KernelMean(found.kernel, bandwidth=found.bandwidth, noise=found.noise)
+    )
+    return PairEstimator(kernels, filter_, None if found.strength == "loocv" else float(found.strength))
+
+
+def _made_joint(asked: Any, found: KernelMean | KernelOf) -> PairEstimator:
+    searched = isinstance(found, KernelMean) and isinstance(found.noise, str)
+    if not (isinstance(found, KernelMean) and searched and found.filter is None and found.contraction is None):
+        raise ValueError(
+            f"fit is 'joint', but {asked!r} has no noise to fit to pairs, or a filter or a contraction; pass 'mkme', "
+            "'mmkme' or a KernelMean with nothing but a searched noise"
+        )
+    kernels = "kme" if isinstance(asked, str) else KernelMean(found.kernel, bandwidth=found.bandwidth)
+    return PairEstimator(kernels, joint=KernelMean(noise=found.noise, criterion=found.criterion))
+
+
+# -- FCOSE ------------------------------------------------------------------------------------------------------------
+
+
+def _fcose(X: Array, Y: Array, kernels: tuple[Kernel, Kernel], weights: FilterWeights, options: dict[str, Any]) -> Null:
+    check_pair_rows(len(X), SOLVED_ROWS if weights.solves else WEIGHTED_ROWS, "FCOSE")
+    left, right = (_centered(points, kernel) for points, kernel in zip((X, Y), kernels, strict=True))
+
+    def statistic(batch: IntArray) -> Array:
+        grams = left * right[batch[:, :, None], batch[:, None, :]]
+        found = weights(grams.copy())
+        return np.asarray(np.einsum("bi,bij,bj->b", found, grams, found, optimize=True))[None]
+
+    needed = 8.0 * 5 * left.size, weights.bytes(len(X)) + 16.0 * left.size
+    return _listed(statistic, (left, right), "shrunk HSIC (FCOSE)", weights.batch(len(X)), needed, options)
+
+
+def _centered(points: Array, kernel: Kernel) -> Array:
+    """Return the centered Gram matrix, as every scheme with dense matrices has it."""
+    return KernelSide(points, (kernel,)).dense()[0][0]
+
+
+def _listed(
+    statistic: Callable[[IntArray], Array],
+    grams: tuple[Array, Array],
+    name: str,
+    batch: int,
+    needed: tuple[float, float],
+    options: dict[str, Any],
+) -> Null:
+    n = len(grams[0])
+    return custom_null(
+        statistic,
+        relabelings((n,), options["n_resamples"], options["rng"], scheme=options["scheme"]),
+        name,
+        batch=batch,
+        n_jobs=options["n_jobs"],
+        memory=options["memory"],
+        needed=needed,
+        magnitude=float(np.trace(grams[0]) * np.trace(grams[1]) / n**2),
+    )
+
+
+def check_pair_rows(rows: int, limit: int, what: str) -> None:
+    """Raise when permutations would take too long, and say what serves so many pairs."""
+    if rows > limit:
+        raise ValueError(
+            f"{what} is solved anew for every permutation, in O(n³) each, for at most {limit} pairs; {rows} were "
+            "passed; pass estimator='scose', 'mkme' or 'mmkme' with fit='separate' (any number of pairs), or a random "
+            "subsample"
+        )
+
+
+# -- one noise for the pairs ------------------------------------------------------------------------------------------
+
+
+def _joint(
+    X: Array, Y: Array, joint: KernelMean, chosen: list[Chosen], kind: Kind, options: dict[str, Any]
+) -> tuple[Null, list[Chosen]]:
+    check_pair_rows(len(X), REFITTED_ROWS, "a noise fitted to the pairs")
+    criterion = JointNoise((X, Y), joint, tuple(_bandwidth(own.kernel) for own in chosen), kind)
+    identity = np.arange(len(X))
+    found = criterion.sides(identity)
+    words = "noise: fitted to the pairs, anew under every permutation"
+    ends = [replace(old, kernel=k, noise=v) for old, (k, v) in zip(chosen, found, strict=True)]
+    ends[1] = replace(ends[1], notes=(*ends[1].notes, words))
+    grams = tuple(_centered(points, own.kernel) for points, own in zip((X, Y), ends, strict=True))
+    needed = 0.0, 8.0 * 8 * len(X) ** 2 / _JOINT_BATCH
+    name = f"{HSIC(len(X), kind).name[:-1]}, joint noise)"
+    return _listed(criterion, (grams[0], grams[1]), name, _JOINT_BATCH, needed, options), ends
+
+
+def _bandwidth(kernel: Kernel) -> Any:
+    if not isinstance(kernel, Gaussian):
+        raise TypeError(f"a noise is fitted to pairs under Gaussian kernels, not {kernel!r}; pass fit='separate'")
+    return kernel.bandwidth
+
+
+@final
+@dataclass(frozen=True)
+class JointNoise:
+    """HSIC with the noise of one fit to the pairs, every variable in units of its bandwidth.
+
+    In these units the product of the two kernels is one Gaussian kernel of bandwidth 1 over all columns, and one
+    variance for all of them does not depend on the units of the data.
+    """
+
+    tables: tuple[Array, Array]
+    estimator: KernelMean
+    bandwidths: tuple[Any, ...]
+    kind: Kind
+
+    def __call__(self, batch: IntArray) -> Array:
+        """Return HSIC of permutations (b, n), shape (1, b)."""
+        return np.array([[self._value(order) for order in batch]])
+
+    def sides(self, order: IntArray) -> list[tuple[Kernel, Noise]]:
+        """Return the smoothed kernel and the noise of both variables when row i of X is paired with row π(i) of Y."""
+        tables = self.tables[0], self.tables[1][order]
+        scaled = [table / bandwidth for table, bandwidth in zip(tables, self.bandwidths, strict=True)]
+        noise = fitted(self.estimator, Gaussian(1.0), np.concatenate(scaled, axis=1)).noise_
+        ends = np.cumsum([0] + [table.shape[1] for table in tables])
+        return [_smoothed(noise, range(ends[i], ends[i + 1]), bandwidth) for i, bandwidth in enumerate(self.bandwidths)]
+
+    def _value(self, order: IntArray) -> float:
+        sides = self.sides(order)
+        left, right = (_centered(table, side[0]) for table, side in zip(self.tables, sides, strict=True))
+        own, other = np.diagonal(left), np.diagonal(right)
+        pairs = np.vdot(left, right[order[:, None], order])
+        traces = np.array([own.sum()]), np.array([other.sum()])
+        sums = Sums(np.array([[pairs]]), np.array([[own @ other[order]]]), *traces)
+        return float(HSIC(len(order), self.kind)(sums)[0, 0])
+
+
+def _smoothed(noise: Noise, columns: range, bandwidth: Any) -> tuple[Kernel, Noise]:
+    """Return the kernel under the noise of some columns, both in the units of the data."""
+    kernel, own = Gaussian(bandwidth), _scaled(noise, columns, bandwidth)
+    return smoothed(kernel, difference(own, own), len(columns)), own
+
+
+def _scaled(noise: Noise, columns: range, bandwidth: Any) -> Noise:
+    """Return the noise of some of the columns, its unit the bandwidth, in the units of the data."""
+    if not isinstance(noise, Normal):
+        return Dirac()
+    own = noise.columns(tuple(columns))
+    unit = np.broadcast_to(np.asarray(bandwidth, dtype=np.float64), (len(columns),))
+    if own.form == "full":
+        return Normal(own.covariance * np.outer(unit, unit))
+    if own.form == "isotropic" and np.ndim(bandwidth) == 0:
+        return Normal(float(own.covariance) * float(bandwidth) ** 2)
+    return Normal.diagonal(own.variances(len(columns)) * unit**2)
