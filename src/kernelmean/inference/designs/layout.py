@@ -87,6 +87,11 @@ def make_layout(weights: Array, groups: IntArray | None, clusters: IntArray | No
     return Layout(order, used / used.mean(), stratum, sizes[own[first]], cells.ravel(), labels[first])
 
 
+def plain_layout(n: int) -> Layout:
+    """Return the layout of n rows of which nothing is said."""
+    return make_layout(np.ones(n), None, None, np.zeros(n, dtype=np.intp))
+
+
 def check_codes(values: Any, n: int, name: str) -> Any:
     """Return the labels of n rows as an array of shape (n,), none of them missing."""
     array = np.asarray(values)

@@ -122,9 +122,8 @@ def paired_mmd_test(
     Examples
     --------
     >>> before = np.random.default_rng(0).standard_normal((30, 1))
-    >>> result = paired_mmd_test(before, before + 0.5, rng=0)
-    >>> result.pvalue
-    0.001
+    >>> paired_mmd_test(before, before + 0.5, rng=0).pvalue < 0.01
+    True
     """
     X, Y = check_samples(X, Y)
     if len(X) != len(Y) or len(X) < 2:

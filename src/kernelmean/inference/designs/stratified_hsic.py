@@ -48,7 +48,7 @@ def stratified_hsic(
     if factors is not None:
         own = tuple(_centered(rows, layout) for rows in factors[0])
         return _OnFactors(own, factors[1], pairs)
-    centered = _CenteredTiles(left, layout, resources)
+    centered = CenteredTiles(left, layout, resources)
     return (_Dense if left.n <= DENSE_LIMIT else _OnTiles)(centered, right, pairs, resources.n_jobs)
 
 
@@ -98,7 +98,7 @@ class _OnFactors:
 
 
 @final
-class _CenteredTiles:
+class CenteredTiles:
     """Tiles of p_i p_j K̄_ij; O(n S) memory for S strata."""
 
     def __init__(self, side: KernelSide, layout: Layout, resources: Resources) -> None:
@@ -127,7 +127,7 @@ class _CenteredTiles:
 class _OnGrams:
     """Σ_ij M_ij Z_π(i)π(j), M from centered tiles."""
 
-    def __init__(self, left: _CenteredTiles, right: KernelSide, pairs: Pairs, n_jobs: int) -> None:
+    def __init__(self, left: CenteredTiles, right: KernelSide, pairs: Pairs, n_jobs: int) -> None:
         self.left, self.right, self.pairs, self.n_jobs = left, right, pairs, n_jobs
 
     def magnitude(self) -> Array:

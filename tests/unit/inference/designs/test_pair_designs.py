@@ -1,0 +1,135 @@
+"""hsic_test with groups, clusters and weights, held to full enumeration of the permitted permutations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernelmean.inference import hsic_test
+from kernelmean.kernels import Gaussian
+
+KERNEL = Gaussian(1.0)
+
+# strata, clusters, weights
+DESIGNS = {
+    "weights": ([0] * 6, range(6), [1, 2, 0.5, 1, 3, 1]),
+    "strata": ([0, 1, 1, 0, 0, 0, 1], range(7), [1] * 7),
+    "clusters": ([0] * 8, [0, 0, 1, 1, 2, 2, 3, 3], [1] * 8),
+    "uneven clusters": ([0] * 9, [0, 0, 1, 1, 2, 2, 3, 4, 4], [1] * 9),
+    "all": ([0] * 6 + [1] * 4, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4], [1, 2, 3, 1, 2, 3, 4, 1, 1, 2]),
+}
+
+
+def keywords(strata, unit, weights):
+    columns = {"groups": strata, "clusters": list(unit), "weights": weights}
+    plain = {"groups": 1, "clusters": len(strata), "weights": 1}
+    return {name: column for name, column in columns.items() if len(set(column)) != plain[name]}
+
+
+def draw(n, seed=0, ties=False):
+    pair = np.random.default_rng(seed).standard_normal((2, n, 2))
+    return np.round(pair) if ties else pair
+
+
+def criterion(K, Z, weights, strata):
+    """Σ p_i p_j K̄_ij Z̄_ij with the means over strata taken out of both, by plain matrices."""
+    shares, strata = np.array(weights) / np.sum(weights), np.array(strata)
+    center = np.eye(len(K))
+    for s in set(strata.tolist()):
+        inside = np.flatnonzero(strata == s)
+        center[np.ix_(inside, inside)] -= shares[inside] / shares[inside].sum()
+    return shares @ ((center @ K @ center.T) * (center @ Z @ center.T)) @ shares
+
+
+@pytest.mark.parametrize("ties", [False, True], ids=["continuous", "ties"])
+@pytest.mark.parametrize("name", DESIGNS)
+def test_statistic_and_p_value_are_those_of_full_enumeration(oracle, name, ties):
+    strata, unit, weights = DESIGNS[name]
+    X, Y = draw(len(strata), len(name), ties)
+    K, Z = KERNEL(X, X), KERNEL(Y, Y)
+    orders = oracle.restricted(strata, list(unit))
+    values = [criterion(K, Z[np.ix_(order, order)], weights, strata) for order in orders]
+    result = hsic_test(X, Y, kernel=KERNEL, n_resamples=800, **keywords(*DESIGNS[name]))
+    assert (result.scheme, result.n_resamples + 1) == ("exact", len(values))
+    assert result.statistic == pytest.approx(values[0], rel=1e-10, abs=1e-16)
+    assert result.pvalue == pytest.approx(oracle.pvalue(values), rel=1e-12)
+    np.testing.assert_allclose(np.sort(result.null_distribution), np.sort(values[1:]), rtol=1e-9, atol=1e-16)
+    sampled = hsic_test(X, Y, kernel=KERNEL, scheme="random", n_resamples=3000, rng=0, **keywords(*DESIGNS[name]))
+    assert set(np.round(sampled.null_distribution, 10)) <= set(np.round(values, 10))
+    assert sampled.pvalue == pytest.approx(result.pvalue, abs=4 * 0.5 / np.sqrt(3000))
+
+
+def test_one_group_and_equal_weights_are_the_plain_test():
+    X, Y = draw(6)
+    plain = hsic_test(X, Y)
+    for options in ({"groups": [0] * 6}, {"weights": [2.0] * 6}, {"clusters": range(6)}):
+        result = hsic_test(X, Y, **options)
+        assert result.statistic == pytest.approx(plain.statistic, rel=1e-12)
+        assert (result.pvalue, result.n_resamples) == (plain.pvalue, plain.n_resamples)
+
+
+def test_rows_of_weight_zero_are_as_good_as_absent():
+    X, Y = draw(12)
+    weights = np.random.default_rng(2).uniform(0.5, 2.0, 12)
+    weights[[0, 7]] = 0.0
+    with_zeros = hsic_test(X, Y, weights=weights, rng=0, n_resamples=99)
+    without = hsic_test(X[weights > 0], Y[weights > 0], weights=weights[weights > 0], rng=0, n_resamples=99)
+    np.testing.assert_array_equal(with_zeros.null_distribution, without.null_distribution)
+    assert (with_zeros.statistic, with_zeros.sizes) == (without.statistic, (12,))
+
+
+def test_variables_that_depend_on_one_another_through_the_stratum_only():
+    center = np.repeat(np.arange(4), 15)
+    X, Y = draw(60, 1) + 5.0 * center[:, None]
+    assert hsic_test(X, Y, rng=0).pvalue <= 0.001
+    assert hsic_test(X, Y, groups=center, rng=0).pvalue > 0.05
+    assert hsic_test(X, X + Y, groups=center, bandwidth=2.0, rng=0).pvalue <= 0.01
+
+
+def test_factors_dense_matrices_and_tiles_agree(monkeypatch):
+    X, Y = draw(1200)
+    options = {"groups": np.arange(1200) % 3, "n_resamples": 9, "rng": 0, "bandwidth": 8.0}
+    factors = hsic_test(X, Y, **options)
+    monkeypatch.setattr("kernelmean.inference.designs.stratified_hsic.FACTORS_FROM", 10**9)
+    dense = hsic_test(X, Y, **options)
+    monkeypatch.setattr("kernelmean.inference.designs.stratified_hsic.DENSE_LIMIT", 10)
+    for jobs in (1, 2):
+        tiles = hsic_test(X, Y, n_jobs=jobs, **options)
+        for other in (factors, tiles):
+            np.testing.assert_allclose(other.null_distribution, dense.null_distribution, rtol=1e-6, atol=1e-13)
+            assert other.pvalue == dense.pvalue
+
+
+def test_constants_have_p_value_one():
+    X, Y = draw(8)
+    groups = [0, 0, 0, 0, 1, 1, 1, 1]
+    assert hsic_test(np.full((8, 1), 0.1), Y, groups=groups).pvalue == 1.0
+    by_stratum = np.where(np.array(groups)[:, None], 0.1, 7.3)
+    assert hsic_test(by_stratum, Y, groups=groups).pvalue == 1.0
+    assert hsic_test(Y, by_stratum, groups=groups).pvalue == 1.0
+    assert hsic_test(X, Y, groups=groups).pvalue < 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"groups": range(6)}, ValueError, "nothing can be relabeled: no two rows"),
+        ({"groups": [0] * 5}, ValueError, r"groups has shape \(5,\)"),
+        ({"clusters": [0, 1, 1, 2, 2, 2]}, ValueError, "nothing can be relabeled: no two clusters"),
+        (
+            {"clusters": [0, 0, 1, 1, 2, 2], "groups": [0, 1, 1, 1, 1, 1]},
+            ValueError,
+            "cluster 0 has rows in two groups",
+        ),
+        ({"weights": [1] * 5 + [-2]}, ValueError, "is -2 in row 5"),
+        ({"weights": [0] * 6}, ValueError, "weights sums to zero"),
+        ({"groups": [0, 0, 0, 1, 1, 1], "statistic": "u"}, ValueError, "statistic='v'"),
+        ({"groups": [0, 0, 0, 1, 1, None]}, ValueError, "no label in row 5"),
+        ({"groups": np.array([0, 0, 0, 1, 1, "a"], dtype=object)}, TypeError, "mixes labels that do not compare"),
+        ({"weights": [1] * 6, "scheme": "gather"}, ValueError, "'auto', 'exact', 'random'"),
+        ({"weights": [1] * 6, "memory": 1e4}, MemoryError, "pass memory="),
+    ],
+)
+def test_what_is_refused(options, error, words):
+    with pytest.raises(error, match=words):
+        hsic_test(*draw(6), **options)

@@ -1,0 +1,210 @@
+"""mmd_test with groups, clusters and weights, held to loops over every permitted relabeling."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernelmean.inference import mmd_test
+from kernelmean.kernels import Gaussian, Linear
+
+KERNEL = Gaussian(1.0)
+
+# strata, clusters, labels, weights
+DESIGNS = {
+    "weights": ([0] * 7, range(7), [1, 1, 1, 0, 0, 0, 0], [1, 2, 0.5, 1, 3, 1, 1]),
+    "strata": ([0] * 4 + [1] * 4, range(8), [1, 1, 0, 0, 1, 1, 0, 0], [1] * 8),
+    "uneven strata": ([0, 1, 1, 0, 1, 0, 1, 0, 1], range(9), [1, 1, 1, 0, 0, 0, 0, 1, 0], [1] * 9),
+    "clusters": ([0] * 8, [0, 0, 1, 1, 2, 2, 3, 3], [1, 1, 1, 1, 0, 0, 0, 0], [1] * 8),
+    "uneven clusters": ([0] * 10, [0, 0, 1, 1, 2, 2, 3, 3, 4, 5], [1, 1, 1, 1, 0, 0, 0, 0, 0, 1], [1] * 10),
+    "weighted strata": ([0] * 4 + [1] * 4, range(8), [1, 1, 0, 0, 1, 1, 0, 0], [1, 2, 0.5, 1, 1, 3, 1, 1]),
+    "all": (
+        [0] * 8 + [1] * 4,
+        [0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7],
+        [1] * 4 + [0] * 4 + [1, 1, 0, 0],
+        [1, 2, 3, 4] * 3,
+    ),
+}
+
+
+def keywords(strata, unit, labels, weights):
+    x = np.array(labels) == 1
+    columns = {"groups": strata, "clusters": list(unit), "weights": np.array(weights, dtype=float)}
+    plain = {"groups": 1, "clusters": len(labels), "weights": 1}
+    return {
+        name: (np.array(column)[x], np.array(column)[~x])
+        for name, column in columns.items()
+        if len(set(column)) != plain[name]
+    }
+
+
+def draw(n, seed=0, ties=False):
+    points = np.random.default_rng(seed).standard_normal((n, 2))
+    return np.round(points) if ties else points
+
+
+@pytest.mark.parametrize("ties", [False, True], ids=["continuous", "ties"])
+@pytest.mark.parametrize("kind", ["u", "v"])
+@pytest.mark.parametrize("name", DESIGNS)
+def test_statistic_and_p_value_are_those_of_full_enumeration(oracle, name, kind, ties):
+    strata, unit, labels, weights = DESIGNS[name]
+    labels, points = np.array(labels), draw(len(labels), len(name), ties)
+    gram, x = KERNEL(points, points), labels == 1
+    permitted = dict.fromkeys(tuple(labels[order]) for order in oracle.restricted(strata, list(unit)))
+    values = [oracle.mmd(gram, labeling, weights, strata, list(unit), kind) for labeling in permitted]
+    options = {"kernel": KERNEL, "statistic": kind, **keywords(*DESIGNS[name])}
+    result = mmd_test(points[x], points[~x], **options)
+    assert (result.scheme, result.n_resamples + 1) == ("exact", len(values))
+    assert result.statistic == pytest.approx(values[0], rel=1e-10, abs=1e-14)
+    assert result.pvalue == pytest.approx(oracle.pvalue(values), rel=1e-12)
+    np.testing.assert_allclose(np.sort(result.null_distribution), np.sort(values[1:]), rtol=1e-9, atol=1e-14)
+    sampled = mmd_test(points[x], points[~x], scheme="random", n_resamples=3000, rng=0, **options)
+    assert set(np.round(sampled.null_distribution, 10)) <= set(np.round(values, 10))
+    assert sampled.pvalue == pytest.approx(result.pvalue, abs=4 * 0.5 / np.sqrt(3000))
+
+
+def test_one_group_and_equal_weights_are_the_plain_test():
+    X, Y = draw(6), draw(5, 1) + 0.5
+    plain = mmd_test(X, Y)
+    for options in ({"groups": ([0] * 6, [0] * 5)}, {"weights": (np.full(6, 3.0), np.full(5, 3.0))},
+                    {"clusters": (range(6), range(6, 11))}):  # fmt: skip
+        result = mmd_test(X, Y, **options)
+        assert result.statistic == pytest.approx(plain.statistic, rel=1e-12)
+        assert (result.pvalue, result.n_resamples, result.kernel) == (plain.pvalue, plain.n_resamples, plain.kernel)
+
+
+@pytest.mark.parametrize("kind", ["u", "v"])
+def test_rows_of_weight_zero_are_as_good_as_absent(kind):
+    X, Y = draw(9), draw(8, 1)
+    wx, wy = np.random.default_rng(2).uniform(0.5, 2.0, 9), np.random.default_rng(3).uniform(0.5, 2.0, 8)
+    wx[[0, 5]], wy[7] = 0.0, 0.0
+    with_zeros = mmd_test(X, Y, weights=(wx, wy), statistic=kind, rng=0, n_resamples=50)
+    without = mmd_test(X[wx > 0], Y[wy > 0], weights=(wx[wx > 0], wy[wy > 0]), statistic=kind, rng=0, n_resamples=50)
+    assert with_zeros.statistic == without.statistic
+    np.testing.assert_array_equal(with_zeros.null_distribution, without.null_distribution)
+    assert with_zeros.kernel == without.kernel
+    assert "3 rows of weight zero left out" in with_zeros.notes
+
+
+def test_a_doubled_weight_is_a_doubled_row_in_the_v_statistic():
+    X, Y = draw(5), draw(6, 1)
+    weighted = mmd_test(X, Y, weights=([2, 1, 1, 1, 1], np.ones(6)), statistic="v", kernel=KERNEL)
+    doubled = mmd_test(np.vstack([X, X[:1]]), Y, statistic="v", kernel=KERNEL)
+    assert weighted.statistic == pytest.approx(doubled.statistic, rel=1e-12)
+
+
+@pytest.mark.parametrize("factor", [1e-200, 3.0, 1e200])
+def test_only_the_ratios_of_weights_count(factor):
+    X, Y = draw(12), draw(10, 1)
+    wx, wy = np.random.default_rng(2).uniform(0.5, 2.0, 12), np.random.default_rng(3).uniform(0.5, 2.0, 10)
+    one, other = (mmd_test(X, Y, weights=(c * wx, c * wy), rng=0) for c in (1.0, factor))
+    assert other.pvalue == one.pvalue
+    assert other.statistic == pytest.approx(one.statistic, rel=1e-9)
+
+
+def test_differences_between_strata_are_none_between_samples():
+    center = np.repeat([0, 1], 40)
+    points = draw(80)[:, :1] + 8.0 * center[:, None]
+    first = np.concatenate([np.arange(30), np.arange(40, 50)])  # 30 of 40 from one center, 10 of 40 from the other
+    second = np.setdiff1d(np.arange(80), first)
+    X, Y = points[first], points[second]
+    assert mmd_test(X, Y, rng=0).pvalue <= 0.01
+    stratified = mmd_test(X, Y, groups=(center[first], center[second]), rng=0)
+    assert stratified.pvalue > 0.05
+    found = mmd_test(X + 1.5, Y, groups=(center[first], center[second]), bandwidth=1.0, rng=0)
+    assert found.pvalue <= 0.02
+
+
+@pytest.mark.parametrize("name", ["weights", "uneven strata", "all"])
+def test_swapping_the_samples_changes_nothing(name):
+    labels = np.array(DESIGNS[name][2]) == 1
+    points, options = draw(len(labels)), keywords(*DESIGNS[name])
+    swapped = {key: pair[::-1] for key, pair in options.items()}
+    for scheme in ("exact", "random"):
+        one = mmd_test(points[labels], points[~labels], scheme=scheme, rng=1, statistic="v", **options)
+        other = mmd_test(points[~labels], points[labels], scheme=scheme, rng=1, statistic="v", **swapped)
+        assert (one.statistic, one.pvalue, one.sizes) == (other.statistic, other.pvalue, other.sizes[::-1])
+
+
+def test_a_seed_fixes_the_result_whatever_the_threads():
+    X, Y = draw(700), draw(600, 1)
+    groups = (np.arange(700) % 3, np.arange(600) % 3)
+    runs = [
+        mmd_test(X, Y, groups=groups, rng=seed, n_jobs=jobs, n_resamples=99) for seed, jobs in ((5, 1), (5, 2), (6, 1))
+    ]
+    np.testing.assert_array_equal(runs[0].null_distribution, runs[1].null_distribution)
+    assert (runs[0].null_distribution != runs[2].null_distribution).any()
+
+
+def test_factors_and_tiles_agree(monkeypatch):
+    X, Y = draw(600), draw(500, 1)
+    options = {"groups": (np.arange(600) % 3, np.arange(500) % 3), "n_resamples": 99, "rng": 0, "bandwidth": 3.0}
+    factors = mmd_test(X, Y, **options)
+    monkeypatch.setattr("kernelmean.inference.designs.forms.FACTORS_FROM", 10**9)
+    tiles = mmd_test(X, Y, **options)
+    assert factors.pvalue == tiles.pvalue
+    np.testing.assert_allclose(factors.null_distribution, tiles.null_distribution, atol=1e-9, rtol=1e-6)
+
+
+def test_an_adaptive_test_respects_strata():
+    center = np.repeat([0, 1], 30)
+    points = draw(60, 1)[:, :1] + 8.0 * center[:, None]
+    first = np.concatenate([np.arange(22), np.arange(30, 38)])
+    second = np.setdiff1d(np.arange(60), first)
+    groups = (center[first], center[second])
+    result = mmd_test(points[first], points[second], groups=groups, estimator="adaptive", n_resamples=99, rng=0)
+    assert result.pvalue > 0.05
+    assert (result.scheme, result.sizes) == ("random", (30, 30))
+    assert "relabeled within 2 groups only" in result.notes
+
+
+def test_constant_rows_have_p_value_one():
+    X, Y = np.full((6, 2), 0.1), np.full((5, 2), 0.1)
+    assert mmd_test(X, Y, groups=([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1])).pvalue == 1.0
+    within = np.array([0.1, 0.1, 0.1, 7.3, 7.3, 7.3])[:, None]
+    assert mmd_test(within, within[:5], groups=([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1]), kernel=Linear()).pvalue == 1.0
+
+
+def test_text_labels_and_strata_of_one_sample():
+    X, Y = draw(6), draw(5, 1)
+    result = mmd_test(X, Y, groups=(list("aabbcc"), list("aabbb")), kernel=KERNEL)
+    without = mmd_test(X[:4], Y, groups=(list("aabb"), list("aabbb")), kernel=KERNEL)
+    assert (result.statistic, result.pvalue) == (without.statistic, without.pvalue)
+    assert "left out, with rows of one sample only: groups 'c'" in result.notes
+    assert result.sizes == (6, 5)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"groups": (range(6), range(6, 11))}, ValueError, "no stratum holds rows of both"),
+        ({"groups": ([0] * 5, [0] * 5)}, ValueError, r"groups of X has shape \(5,\)"),
+        ({"groups": [0] * 11}, TypeError, "pass a pair"),
+        ({"groups": ([0] * 6, ["a"] * 5)}, TypeError, "text for one sample"),
+        ({"groups": ([0, 0, 0, 0, 0, np.nan], [0] * 5)}, ValueError, "no label in row 5"),
+        ({"groups": ([0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2])}, ValueError, r"one row or cluster in stratum 2.*'v'"),
+        ({"clusters": ([0, 0, 1, 1, 2, 2], [2, 2, 3, 3, 3])}, ValueError, "cluster 2 has rows in two samples"),
+        ({"clusters": ([0] * 6, [1] * 5)}, ValueError, "nothing can be relabeled"),
+        ({"clusters": ([0, 0, 1, 1, 2, 2], [3, 3, 4, 4, 5]), "groups": ([0, 1, 1, 1, 1, 1], [0] * 5)}, ValueError,
+         "cluster 0 has rows in two groups"),
+        ({"weights": ([1] * 5 + [-1], [1] * 5)}, ValueError, "is -1 in row 5; weights must not be negative"),
+        ({"weights": ([0] * 6, [1] * 5)}, ValueError, "weights of X sums to zero"),
+        ({"weights": ([1] * 5 + [np.nan], [1] * 5)}, ValueError, "NaN"),
+        ({"weights": ([1] * 5, [1] * 5)}, ValueError, r"shape \(5,\)"),
+        ({"weights": ([1] + [0] * 5, [1] * 5)}, ValueError, "pass statistic='v'"),
+        ({"weights": ([1] + [1e-30] * 5, [1] * 5)}, ValueError, "nearly all the weight"),
+        ({"weights": ([1] * 6, [1] * 5), "scheme": "cyclic"}, ValueError, "'auto', 'exact', 'random'"),
+        ({"weights": ([1] * 6, [1] * 5), "memory": 1e4}, MemoryError, "pass memory="),
+        ({"weights": ([1] * 6, [1] * 5), "n_resamples": 0}, ValueError, "n_resamples is 0"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(options, error, words):
+    with pytest.raises(error, match=words):
+        mmd_test(draw(6), draw(5, 1), **options)
+
+
+def test_matched_sets_need_the_v_statistic_and_are_then_pairs():
+    X, Y = draw(8), draw(8, 1)
+    pairs = (range(8), range(8))
+    result = mmd_test(X, Y, groups=pairs, statistic="v", kernel=KERNEL)
+    assert (result.scheme, result.n_resamples + 1) == ("exact", 2**8)
