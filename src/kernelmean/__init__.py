@@ -16,6 +16,18 @@ from .estimators import (
     likelihood_bandwidth,
 )
 from .expected import difference, expected, smoothed, support
+from .explain import (
+    attribute,
+    contributions,
+    dependence_attribute,
+    dependence_contributions,
+    dependence_effect_size,
+    dependence_equivalence_test,
+    effect_size,
+    equivalence_test,
+    witness,
+    witness_bands,
+)
 from .inference import TestResult, hsic_test, mmd_test
 from .io import load, save
 from .kernels.bandwidth import median_bandwidth
@@ -38,8 +50,16 @@ __all__ = [
     "MedianOfMeans",
     "Plan",
     "TestResult",
+    "attribute",
+    "contributions",
+    "dependence_attribute",
+    "dependence_contributions",
+    "dependence_effect_size",
+    "dependence_equivalence_test",
     "difference",
+    "effect_size",
     "embed",
+    "equivalence_test",
     "expected",
     "hsic_test",
     "kernels",
@@ -52,4 +72,6 @@ __all__ = [
     "save",
     "smoothed",
     "support",
+    "witness",
+    "witness_bands",
 ]
