@@ -12,7 +12,7 @@ from ..estimators.options import KernelLike
 from ..inference.independence import hsic_null
 from ..inference.samples import in_fixed_order
 from ..inference.two_sample import mmd_null
-from ..kernels import Kernel
+from ..kernels import Categorical, Kernel, Product, Scaled, Sum, TensorProduct
 from ..kernels.base import Stationary
 from ..plan import DEFAULT, Plan
 from .features import Effect, cross_covariance, difference_of_means
@@ -43,7 +43,7 @@ class EffectSize:
         :math:`\mathrm{MMD}^2 / (4V + \mathrm{MMD}^2)`, the share of the variance of the features in a balanced mixture
         of both laws that the label explains (η² of an analysis of variance): 0 for equal laws, 1 for two points.
     maximum : float
-        What ``distance`` cannot exceed: √(2 k(0)) for a non-negative stationary kernel, infinity otherwise.
+        What ``distance`` cannot exceed: √(2 k(x, x)) for kernels made of stationary ones, infinity otherwise.
     level : float
     kernel : Kernel
     sizes : (int, int)
@@ -259,10 +259,18 @@ def dependence_effect_size(
 
 
 def maximum_distance(kernel: Kernel, dim: int) -> float:
-    """Return the largest possible MMD, √(2 k(0)) for a stationary kernel: all of them here are non-negative."""
-    if not isinstance(kernel, Stationary):
-        return float("inf")
-    return float(np.sqrt(2.0 * kernel.diag(np.zeros((1, dim)))[0]))
+    """Return the largest possible MMD, √(2 k(x, x)) where 0 ≤ k(x, y) ≤ k(x, x) for all x: not for polynomials."""
+    return float(np.sqrt(2.0 * kernel.diag(np.zeros((1, dim)))[0])) if _is_bounded(kernel) else float("inf")
+
+
+def _is_bounded(kernel: Kernel) -> bool:
+    """Say whether a kernel is made of stationary or categorical ones: all of them here are non-negative."""
+    if isinstance(kernel, Scaled):
+        return _is_bounded(kernel.kernel)
+    if isinstance(kernel, Sum | Product | TensorProduct):
+        parts = {Sum: "terms", Product: "factors", TensorProduct: "kernels"}[type(kernel)]
+        return all(_is_bounded(part) for part in getattr(kernel, parts))
+    return isinstance(kernel, Stationary | Categorical)
 
 
 def differs(pvalue: float, level: float) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from kernelmean import median_bandwidth, mmd_test
-from kernelmean.explain import attribute
+from kernelmean import hsic_test, median_bandwidth, mmd_test
+from kernelmean.explain import attribute, dependence_attribute, dependence_effect_size
 from kernelmean.explain.attribution import on_columns
 from kernelmean.explain.moments import moments, without_each
 from kernelmean.explain.subject import TwoSamples
@@ -161,3 +161,88 @@ def test_moments_of_factors_and_of_the_whole_gram_agree():
     assert abs(by_factor.squared - unbiased(K, range(400))) < 1e-9
     inside = (K[:400, :400].sum() - 400) / (400 * 399)
     assert abs(by_factor.variances[0] - (1 - inside)) < 1e-9
+
+
+def test_all_pairs_by_hand():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(5, 2)), rng.normal(size=(5, 2))
+    H = np.eye(5) - 1 / 5
+
+    def gram(x):
+        theta = float(median_bandwidth(x[:, None]))
+        return H @ np.exp(-(np.subtract.outer(x, x) ** 2) / (2 * theta**2)) @ H
+
+    lists = np.array(list(permutations(range(5))))
+    values = np.array([[(gram(x) * gram(y)[np.ix_(p, p)]).sum() / 25 for p in lists] for x in X.T for y in Y.T])
+    scores = evidence(standardized(values))
+    found = dependence_attribute(X, Y, n_resamples=999)
+    assert (found.scheme, found.n_resamples) == ("exact", 119)
+    order = np.argsort(-scores[:, 0])
+    so_far = 0.0
+    for k, column in enumerate(found.columns):
+        row = int(column.name[0][1:]) * 2 + int(column.name[1][1:])
+        assert row == order[k]
+        so_far = max(so_far, np.mean(scores[order[k:]].max(axis=0) >= scores[row, 0] - 1e-9))
+        assert abs(column.adjusted - so_far) < 1e-12
+        assert abs(column.pvalue - np.mean(values[row] >= values[row, 0] - 1e-9)) < 1e-12
+        assert abs(column.statistic - values[row, 0]) < 1e-12
+        alignment = dependence_effect_size(X[:, [row // 2]], Y[:, [row % 2]], n_resamples=9, rng=0).alignment.value
+        assert column.effect == pytest.approx(alignment, rel=1e-9) or np.isnan(alignment)
+    joint = found.statistic
+    assert joint == pytest.approx(hsic_test(X / X.std(axis=0), Y / Y.std(axis=0), n_resamples=9).statistic, abs=1e-12)
+
+
+def test_the_pair_that_depends_is_found_in_any_order_and_unit():
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(50, 3)), rng.normal(size=(50, 2))
+    Y[:, 1] += X[:, 2] ** 2
+    Y[:, 0] = 3.0
+    reference = dependence_attribute(X, Y, rng=0, names=(list("abc"), ["constant", "square"]))
+    assert reference.differing() == (("c", "square"),)
+    assert all(c.adjusted == 1.0 for c in reference.columns if c.name[1] == "constant")
+    assert "c ~ square" in reference.summary()
+    order = [2, 0, 1]
+    other = dependence_attribute(X[:, order] * 1e6 + 5.0, Y, rng=0, names=(list("cab"), ["constant", "square"]))
+    pvalues = [{c.name: (c.pvalue, c.adjusted) for c in found.columns} for found in (reference, other)]
+    assert pvalues[0] == pvalues[1]
+    with pytest.raises(ValueError, match="at least 4"):
+        dependence_attribute(X[:3], Y[:3])
+    with pytest.raises(ValueError, match="X has 50 rows and Y has 49"):
+        dependence_attribute(X, Y[1:])
+
+
+def test_holm_adjusts_the_single_p_values():
+    X, Y = samples()
+    found = attribute(X, Y, rng=0, adjustment="holm")
+    ordered = sorted(found.columns, key=lambda column: column.pvalue)
+    expected = np.maximum.accumulate([min(1.0, (4 - k) * column.pvalue) for k, column in enumerate(ordered)])
+    np.testing.assert_allclose([column.adjusted for column in ordered], expected, rtol=1e-12)
+    with pytest.raises(ValueError, match="'max-t', 'holm'"):
+        attribute(X, Y, adjustment="bonferroni")
+    with pytest.raises(TypeError, match="a sequence of names"):
+        attribute(X[:, :2], Y[:, :2], names="ab")
+
+
+def test_the_order_of_columns_and_rows_does_not_matter():
+    X, Y = samples()
+    there = {c.name: (c.pvalue, c.adjusted) for c in attribute(X, Y, rng=0).columns}
+    back = {
+        c.name: (c.pvalue, c.adjusted)
+        for c in attribute(X[:, ::-1], Y[:, ::-1], rng=0, names=["x3", "x2", "x1", "x0"]).columns
+    }
+    assert there == back
+    small = {c.name: c.adjusted for c in attribute(X[:4], Y[:4], n_resamples=99).columns}
+    assert small == {c.name: c.adjusted for c in attribute(X[3::-1], Y[[2, 0, 3, 1]], n_resamples=99).columns}
+    same = attribute(X, X, rng=0)
+    assert all(column.pvalue > 0.5 for column in same.columns)
+
+
+def test_noise_is_fitted_to_every_column():
+    X, Y = samples(20, 14, 2)
+    found = attribute(X, Y, estimator="mkme", rng=0, n_resamples=199)
+    deviation = np.concatenate([X, Y]).std(axis=0)
+    for column in found.columns:
+        j = [int(column.name[1:])]
+        tested = mmd_test(X[:, j] / deviation[j], Y[:, j] / deviation[j], estimator="mkme", rng=0, n_resamples=199)
+        assert column.statistic == pytest.approx(tested.statistic, rel=1e-6, abs=1e-9)
+        assert column.pvalue == tested.pvalue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import kernelmean as km
 from kernelmean import hsic_test, mmd_test
 from kernelmean.explain import contributions, dependence_contributions
 from kernelmean.explain.subject import CenteredGram
@@ -138,3 +139,44 @@ def test_bad_input_says_what_to_do():
         dependence_contributions(X[:3], Y[:3], statistic="u")
     with pytest.raises(ValueError, match="tuple of 3"):
         dependence_contributions(X, Y[:7], (Gaussian(1.0),) * 3)
+
+
+def test_weighted_noisy_means_have_contributions_too():
+    X, Y = samples()
+    kernel, variance = Gaussian(1.0), 0.4
+    weights = np.linspace(-0.2, 0.6, len(X))
+    mu = km.embed(X, kernel, weights=weights, noise=km.noise.Normal(variance))
+    nu = km.embed(Y, kernel)
+    found = contributions(mu, nu, statistic="v")
+    assert found.statistic == pytest.approx((mu - nu).norm() ** 2, rel=1e-12)
+    places = np.concatenate([X, Y])
+    assert found.sizes == (7, 11)
+    np.testing.assert_allclose(found.witness[7:], (mu - nu)(places)[7:], rtol=0, atol=1e-14)
+    smooth = [km.embed(x[None], kernel, noise=km.noise.Normal(variance)) @ (mu - nu) for x in X]
+    np.testing.assert_allclose(found.values[:7], weights * smooth, rtol=0, atol=1e-14)
+    with pytest.raises(ValueError, match="statistic='v'"):
+        contributions(mu, nu)
+
+
+@pytest.mark.parametrize("estimator", ["mkme", "mmkme"])
+def test_noise_explains_the_test_with_noise(estimator):
+    X, Y = samples(20, 15)
+    found = contributions(X, Y, estimator=estimator)
+    tested = mmd_test(X, Y, estimator=estimator, n_resamples=9, rng=0)
+    pooled = np.concatenate([X, Y])
+    np.testing.assert_allclose(found.kernel(pooled, X), tested.kernel(pooled, X), rtol=1e-12)
+    assert found.statistic == pytest.approx(tested.statistic, abs=1e-13)
+    pairs = dependence_contributions(X[:15], Y, estimator=estimator)
+    assert pairs.statistic == pytest.approx(
+        hsic_test(X[:15], Y, estimator=estimator, n_resamples=9, rng=0).statistic, abs=1e-13
+    )
+    with pytest.raises(ValueError, match="estimator is 's-kmse'"):
+        contributions(X, Y, estimator="s-kmse")
+
+
+def test_equal_samples_and_constant_columns():
+    X, _ = samples()
+    assert np.abs(contributions(X, X, statistic="v").values).max() < 1e-16
+    constant = contributions(np.ones((4, 2)), np.ones((3, 2)))
+    assert (constant.values == 0.0).all()
+    assert (dependence_contributions(np.ones((5, 1)), X[:5]).values == 0.0).all()

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.explain import dependence_effect_size, effect_size, equivalence_test
+from kernelmean.explain import (
+    dependence_effect_size,
+    dependence_equivalence_test,
+    effect_size,
+    equivalence_test,
+)
 from kernelmean.explain.features import cross_covariance, difference_of_means
 from kernelmean.explain.fluctuation import Fluctuations, fluctuations, largest_eigenvalue
 from kernelmean.explain.subject import Pairs, TwoSamples
@@ -268,3 +273,84 @@ def test_impossible_margins_are_refused():
         equivalence_test(X, Y, 0.1, unit="squared")
     with pytest.raises(ValueError, match="at least 3 in each"):
         equivalence_test(X[:2], Y, 0.1)
+
+
+def test_intervals_begin_above_zero_only_where_the_test_rejects():
+    rng = np.random.default_rng(3)
+    for shift in np.linspace(0.0, 1.5, 7):
+        X, Y = rng.normal(size=(15, 1)), rng.normal(shift, size=(12, 1))
+        size = effect_size(X, Y, bandwidth=1.0, rng=0, n_resamples=199)
+        lows = (size.distance.low, size.ratio.low, size.explained.low)
+        assert size.pvalue <= 0.025 or lows == (0.0, 0.0, 0.0)
+        pair = dependence_effect_size(X[:12], shift * X[:12] + Y, rng=0, n_resamples=199)
+        assert pair.pvalue <= 0.025 or pair.distance.low == pair.alignment.low == 0.0
+
+
+def test_few_different_rows_leave_the_alignment_open():
+    X = np.zeros((8, 1))
+    X[0] = 1.0
+    found = dependence_effect_size(X, np.arange(8.0)[:, None], Gaussian(1.0), rng=0)
+    assert np.isnan(found.alignment.value)
+    assert (found.alignment.low, found.alignment.high) == (0.0, 1.0)
+    open_ended = dependence_equivalence_test(X, np.arange(8.0)[:, None], 0.9, Gaussian(1.0), unit="alignment", rng=0)
+    assert (open_ended.pvalue, open_ended.upper) == (1.0, 1.0)
+
+
+def test_a_rare_value_that_a_small_sample_missed_stays_possible():
+    X, Y = np.zeros((20, 1)), np.repeat([0.0, 1.0], [160, 40])[:, None]
+    found = effect_size(X, Y, Gaussian(1.0), level=0.9, rng=0)
+    exact = 0.15 * np.sqrt(2 - 2 * np.exp(-0.5))  # coins of .05 and .2
+    assert found.distance.low < exact < found.distance.high
+
+
+def test_dependence_can_be_negligible():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(150, 1)), rng.normal(size=(150, 1))
+    size = dependence_effect_size(X, Y, level=0.9, rng=1)
+    for unit, estimate in (("distance", size.distance), ("alignment", size.alignment)):
+        found = dependence_equivalence_test(X, Y, 0.15, unit=unit, rng=1)
+        assert found.upper == pytest.approx(estimate.high, rel=1e-12)
+        assert found.equivalent
+        assert "shown" in found.summary()
+        assert not dependence_equivalence_test(X, X + 0.2 * Y, 0.15, unit=unit, rng=1).equivalent
+    with pytest.raises(ValueError, match="constant"):
+        dependence_equivalence_test(X, np.ones((150, 1)), 0.1)
+    with pytest.raises(ValueError, match="'distance' or 'alignment'"):
+        dependence_equivalence_test(X, Y, 0.1, unit="explained")
+
+
+def test_the_bound_is_mcdiarmids():
+    X, Y = samples(80, 60)
+    kernel = 4.0 * Gaussian(1.0)
+    found = equivalence_test(X, Y, 2.5, kernel, method="bound")
+    pooled, a = np.concatenate([X, Y]), np.repeat([1 / 80, -1 / 60], [80, 60])
+    distance, radius = np.sqrt(a @ kernel(pooled, pooled) @ a), np.sqrt(4.0 * (1 / 80 + 1 / 60))
+    assert found.pvalue == pytest.approx(np.exp(-(((2.5 - distance - radius) / radius) ** 2)), rel=1e-9)
+    assert found.upper == pytest.approx(distance + radius * (1 + np.sqrt(np.log(20))), rel=1e-12)
+    assert (found.n_resamples, found.equivalent) == (0, found.upper < 2.5)
+    assert equivalence_test(X, Y, 0.1, kernel, method="bound").pvalue == 1.0
+    for bad in ({"kernel": Linear()}, {"unit": "explained"}):
+        with pytest.raises(ValueError, match="bounded kernel"):
+            equivalence_test(X, Y, 0.1, method="bound", **bad)
+    with pytest.raises(ValueError, match="method is"):
+        equivalence_test(X, Y, 0.1, method="exact")
+
+
+def test_bad_numbers_are_refused():
+    X, Y = samples()
+    for n_resamples in (0, -5, 2.5):
+        with pytest.raises(ValueError, match="whole number from 1"):
+            effect_size(X, Y, n_resamples=n_resamples)
+    with pytest.raises(ValueError, match="pass one number"):
+        equivalence_test(X, Y, [0.1, 0.2])
+    with pytest.raises(ValueError, match="NaN"):
+        effect_size(X * np.nan, Y)
+    with pytest.raises(ValueError, match="columns"):
+        effect_size(X, Y[:, :1])
+
+
+def test_noise_gives_the_size_of_the_kernel_with_noise():
+    X, Y = samples(30, 20)
+    with_noise = effect_size(X, Y, estimator="mmkme", rng=0)
+    assert with_noise == effect_size(X, Y, with_noise.kernel, rng=0)
+    assert with_noise.kernel != effect_size(X, Y, rng=0).kernel

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+import kernelmean as km
 from kernelmean.explain import contributions, witness, witness_bands
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.plan import Plan
@@ -108,3 +109,52 @@ def test_where_nothing_can_be_seen_nothing_is_found():
         witness_bands(X, Y, level=1.0)
     with pytest.raises(ValueError, match="columns"):
         witness_bands(X, Y, [[1.0]])
+
+
+OPTIONS = {
+    "s-kmse": {"filter": "scale"},
+    "f-kmse": {"filter": "ridge"},
+    "mkme": {"noise": "isotropic"},
+    "mmkme": {"noise": "diagonal"},
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_every_estimator_is_weights_and_noise(name):
+    X, Y = samples(12, 9)
+    places = np.random.default_rng(0).normal(size=(4, 2))
+    kernel = Gaussian(1.0)
+    w = witness(X, Y, kernel, estimator=name)
+    if name in ("s-kmse", "f-kmse"):
+        make = {"s-kmse": km.SKMSE, "f-kmse": km.FKMSE}[name]
+        first, second = (kernel(places, Z) @ make(kernel).fit(Z).weights_ for Z in (X, Y))
+    else:
+        noise = {"mkme": km.MKME, "mmkme": km.MMKME}[name](kernel).fit(np.concatenate([X, Y])).noise_
+        wide = 1.0 + np.broadcast_to(noise.covariance, 2)  # θ² + σ² of both columns
+        gaps = [np.square(places[:, None] - Z) / wide for Z in (X, Y)]
+        first, second = (np.exp(-gap.sum(axis=2) / 2).mean(axis=1) / np.sqrt(wide.prod()) for gap in gaps)
+    np.testing.assert_allclose(w.norm * w(places), first - second, rtol=0, atol=1e-12)
+    given = km.KernelMean(kernel, **OPTIONS[name])
+    np.testing.assert_allclose(witness(X, Y, estimator=given)(places), w(places), rtol=0, atol=1e-12)
+
+
+def test_embeddings_are_taken_as_they_are():
+    X, Y = samples()
+    kernel = Gaussian(1.0)
+    mu = km.embed(X, kernel, weights=np.linspace(-0.1, 0.5, 6), noise=km.noise.Normal(0.3))
+    nu = km.embed(Y, kernel)
+    places = np.random.default_rng(0).normal(size=(5, 2))
+    np.testing.assert_allclose(witness(mu, nu)(places), (mu - nu)(places) / (mu - nu).norm(), rtol=1e-13)
+    with pytest.raises(TypeError, match="the other is not"):
+        witness(mu, Y)
+    with pytest.raises(ValueError, match="bring their kernel"):
+        witness(mu, nu, kernel)
+    with pytest.raises(ValueError, match="different spaces"):
+        witness(mu, km.embed(Y, Gaussian(2.0)))
+
+
+def test_the_order_of_many_rows_does_not_matter():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(900, 2)), rng.normal(1.0, size=(700, 2))
+    assert witness(X, Y).function.kernel == witness(X[::-1], rng.permutation(Y)).function.kernel
+    assert witness(X, Y).function.kernel == witness(Y, X).function.kernel
