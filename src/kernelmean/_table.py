@@ -15,6 +15,8 @@ from ._array import Array, IntArray
 from ._validate import check_points
 
 _LARGEST_EXACT = 2**53
+SMALLEST, LARGEST = 1e-140, 1e140
+"""Of standard deviations and bandwidths: their squares and the squares' products stay numbers."""
 _LISTED = 8
 _MEND_MISSING = "drop such rows with missing='drop' (--missing drop) or fill them first"
 
@@ -63,6 +65,24 @@ class Table:
     def take(self, rows: Any) -> Table:
         """Return the table of some rows: a slice, indices, or a mask."""
         return Table(self.values[rows], self.names)
+
+    def deviations(self) -> Array:
+        """Return the standard deviations of the columns, shape (d,).
+
+        Raises
+        ------
+        ValueError
+            When one is so small or large that its square has no room in a number.
+        """
+        unit = 2.0 ** np.frexp(np.abs(self.values).max(axis=0))[1].clip(-1000, 1000)  # squares would under- or overflow
+        deviations = (self.values / unit).std(axis=0) * unit
+        for name, deviation in zip(self.names, deviations, strict=True):
+            if not SMALLEST <= deviation <= LARGEST:
+                raise ValueError(
+                    f"column {name!r} has the standard deviation {deviation:.3g}; one from {SMALLEST:g} to "
+                    f"{LARGEST:g} is needed, so write it in another unit"
+                )
+        return np.asarray(deviations)
 
     def constant(self) -> tuple[IntArray, tuple[str, ...]]:
         """Return the indices of the columns that vary, and the names of those that do not."""

@@ -137,7 +137,7 @@ def compare(
     Parameters
     ----------
     A, B : arrays of shape (n, d) and (m, d), data frames, or Tables
-        The same columns in the same order.
+        The same columns; those of B are matched by name.
     names : (str, str)
         What to call them.
     estimator : str
@@ -178,7 +178,7 @@ def compare(
     """
     first, second, constant = _informative(as_table(A, names[0]), as_table(B, names[1]), names)
     pooled = np.concatenate([first.values, second.values])
-    deviation = pooled.std(axis=0)
+    deviation = Table(pooled, first.names).deviations()
     unit = deviation if scale else np.ones_like(deviation)
     test = _Test(estimator, bandwidth, n_resamples, n_jobs)
     theta = None if test.adaptive else bandwidth_from(pooled / unit, bandwidth)
@@ -248,11 +248,12 @@ class _Test:
 
 def _informative(A: Table, B: Table, names: tuple[str, str]) -> tuple[Table, Table, tuple[str, ...]]:
     """Return both tables without the columns that are constant over both, and the names of those."""
-    if A.names != B.names:
+    if set(A.names) != set(B.names):
         raise ValueError(f"the columns of {names[0]} ({listed(A.names)}) and {names[1]} ({listed(B.names)}) differ")
     for table, name in zip((A, B), names, strict=True):
         if len(table) < 2:
             raise ValueError(f"{name} has {count(len(table), 'row')}; a comparison needs at least 2 in each table")
+    B = B.columns([B.names.index(name) for name in A.names])
     kept, constant = Table(np.concatenate([A.values, B.values]), A.names).constant()
     if not len(kept):
         raise ValueError(

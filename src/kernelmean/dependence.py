@@ -240,8 +240,8 @@ class _Tests:
 
     def values(self, names: Sequence[str]) -> Array:
         """Return some columns, each in its standard deviations."""
-        columns = self.table.columns([self.table.names.index(name) for name in names]).values
-        return columns / columns.std(axis=0) if self.scale else columns
+        chosen = self.table.columns([self.table.names.index(name) for name in names])
+        return chosen.values / chosen.deviations() if self.scale else chosen.values
 
     def run(self, X: Array, Y: Array, rng: np.random.Generator, n_resamples: int) -> TestResult:
         """Test whether X and Y are independent."""

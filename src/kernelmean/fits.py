@@ -14,7 +14,10 @@ from .embedding import Embedding, Part
 from .estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
 from .kernels import Gaussian
 from .kernels.bandwidth import Bandwidth, bandwidth_from
+from .loocv.ridge import LIMIT
 from .noise import Dirac, Noise, Normal
+
+_ROUNDING = 1e-12
 
 ESTIMATORS: dict[str, Callable[..., KernelMean]] = {
     "kme": KME,
@@ -94,7 +97,7 @@ def fit_all(X: Any, *, bandwidth: Any = "median", scale: bool = True, progress: 
     Parameters
     ----------
     X : array of shape (n, d), data frame, or Table
-        At least two rows; at most 5000, where F-KMSE stops.
+        At least two rows; above 5000 F-KMSE is left out, which a note tells.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule, or a number.
     scale : bool
@@ -118,17 +121,38 @@ def fit_all(X: Any, *, bandwidth: Any = "median", scale: bool = True, progress: 
     True
     """
     table, constant = _varying(as_table(X))
-    unit = table.values.std(axis=0) if scale else np.ones(len(table.names))
+    deviations = table.deviations()
+    unit = deviations if scale else np.ones_like(deviations)
     values = table.values / unit
-    theta = bandwidth_from(values, bandwidth)
+    theta = _one_if_equal(bandwidth_from(values, bandwidth))
+    out = _left_out(len(values), theta)
+    chosen = {name: make for name, make in ESTIMATORS.items() if name not in out}
     fitted = {}
-    for step, (name, make) in enumerate(ESTIMATORS.items()):
-        progress(name, step, len(ESTIMATORS))
+    for step, (name, make) in enumerate(chosen.items()):
+        progress(name, step, len(chosen))
         fitted[name] = make(Gaussian(theta)).fit(values)
     notes = [f"constant, so left out: {listed(constant)}"] if constant else []
+    notes += [f"{name} is left out: {reason}" for name, reason in out.items()]
     if isinstance(theta, Bandwidth):
         notes.append(f"bandwidth {float(theta):.4g}: {theta.rule}")
     return Fits(table, fitted, unit, tuple(notes))
+
+
+def _one_if_equal(theta: Any) -> Any:
+    """Return one bandwidth for all columns where they have the same, else what was passed."""
+    if np.ndim(theta) and np.ptp(theta) <= _ROUNDING * np.max(theta):
+        return float(np.mean(theta))
+    return theta
+
+
+def _left_out(rows: int, theta: Any) -> dict[str, str]:
+    """Return which estimators cannot be fitted, and why."""
+    reasons = {}
+    if rows > LIMIT:
+        reasons["f-kmse"] = f"it decomposes a matrix of {rows:,} × {rows:,}, and stops at {LIMIT:,} rows"
+    if np.ndim(theta):
+        reasons["vpmkme"] = "it needs one bandwidth for all columns"
+    return reasons
 
 
 def rescaled(mu: Embedding, unit: Array) -> Embedding:

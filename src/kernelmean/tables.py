@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +102,11 @@ def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> t
     sizes = {str(name): int((labels == name).sum()) for name in dict.fromkeys(labels) if name is not None}
     chosen = _two_groups(sizes, f"{frame.source}: column {by!r}", groups)
     rest = frame.select(drop=[by])
+    if not rest.names:
+        raise ValueError(f"{frame.source} has no column beside {by!r}, which splits it; there is nothing to compare")
+    blank = sum(label is None for label in labels)
+    if blank:
+        rest = replace(rest, notes=(*rest.notes, f"{frame.source}: {count(blank, 'row')} without {by!r} left out"))
     first, second = (rest.take(labels == name) for name in chosen)
     return _renamed(first, f"{by}={chosen[0]}"), _renamed(second, f"{by}={chosen[1]}")
 
@@ -126,7 +132,7 @@ def match_columns(A: Frame, B: Frame) -> tuple[Frame, bool]:
 
 
 def _renamed(frame: Frame, source: str) -> Frame:
-    return Frame(frame.cells, source, frame.notes, frame.rows)
+    return replace(frame, source=source)
 
 
 def _label(cell: Any) -> str | None:
@@ -134,7 +140,7 @@ def _label(cell: Any) -> str | None:
     if cell is None:
         return None
     if isinstance(cell, float):
-        return None if math.isnan(cell) else f"{cell:.0f}" if cell.is_integer() else str(cell)
+        return None if math.isnan(cell) else f"{cell + 0.0:.0f}" if cell.is_integer() else str(cell)
     return str(cell)
 
 

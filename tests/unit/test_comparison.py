@@ -165,3 +165,9 @@ def test_holm_is_its_definition() -> None:
     stepped = [min(1.0, max((20 - i) * p[order[i]] for i in range(rank + 1))) for rank in range(20)]
     np.testing.assert_allclose(holm(p.tolist())[order], stepped, rtol=1e-15)
     assert holm([0.5]).tolist() == [0.5]
+
+
+def test_columns_are_matched_by_name() -> None:
+    first, second = (pd.DataFrame(sample, columns=["a", "b", "c"]) for sample in (X, Y))
+    straight, moved = quick(first, second), quick(first, second[["c", "a", "b"]])
+    assert straight.as_dict() == moved.as_dict()

@@ -84,3 +84,10 @@ def test_only_gaussian_kernels_and_axis_aligned_noise_change_units() -> None:
     for noise in (Uniform(1.0), Normal(np.eye(3))):
         with pytest.raises(TypeError, match="no variance per column"):
             rescaled(km.embed(X, Gaussian(1.0), noise=noise), np.ones(3))
+
+
+def test_many_rows_leave_the_flexible_estimator_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelmean.fits.LIMIT", 50)
+    fits = fit_all(np.random.default_rng(0).normal(size=(51, 1)))
+    assert set(fits.estimators) == set(ESTIMATORS) - {"f-kmse"}
+    assert "f-kmse is left out: it decomposes a matrix of 51 × 51" in fits.notes[0]

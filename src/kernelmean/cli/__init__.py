@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 
@@ -10,6 +11,9 @@ _EXTRA = ("typer", "rich", "pyarrow")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 when it worked, 2 when the input was bad, 1 when kernelmean itself failed."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a λ on a terminal that has none
     try:
         from .app import run
     except ImportError as error:

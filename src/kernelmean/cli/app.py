@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -11,15 +10,16 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
-from .._table import listed
+from .._table import LARGEST, SMALLEST, listed
 from ..comparison import compare as compare_tables
 from ..dependence import dependence as test_dependence
-from ..fits import fit_all
+from ..fits import ESTIMATORS, fit_all
 from ..inference.adaptive import NAMED
 from ..io import load, read_columns, save
 from . import show
 from .errors import guarded
 from .inputs import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT, Reading, read_one, read_pair, split_names
+from .outputs import check_target, put
 from .progress import progress
 
 app = typer.Typer(
@@ -117,6 +117,7 @@ def compare(
 ) -> None:
     """Test whether two tables come from the same law, and show which columns tell."""
     plots = _plots(plot_path)
+    check_target(json_path)
     first, second = read_pair(a, b, by, groups, _reading(columns, drop, missing, max_rows, seed, _limit(estimator)))
     with progress(quiet) as report:
         result = compare_tables(
@@ -136,7 +137,7 @@ def compare(
         names = [column.name for column in result.columns[:_PANELS]]
         plots.save(plots.column_witnesses(first.table, second.table, names, names=result.names, rng=seed), plot_path)
         notes.append(f"witness of {listed(names)} drawn in {plot_path}")
-    _put(show.comparison(result), notes, quiet, {**result.as_dict(), "seed": seed}, json_path)
+    put(show.comparison(result), notes, quiet, {**result.as_dict(), "seed": seed}, json_path)
 
 
 @app.command(
@@ -165,6 +166,7 @@ def dependence(
 ) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs."""
     plots = _plots(plot_path)
+    check_target(json_path)
     source = read_one(data, _reading(columns, drop, missing, max_rows, seed, _limit(estimator)))
     groups = [split_names(texts or (), source.table.names) for texts in (x, y)]
     with progress(quiet) as report:
@@ -182,7 +184,7 @@ def dependence(
     if plots is not None and plot_path is not None:
         plots.save(plots.dependence_map(result), plot_path)
         notes.append(f"map of all pairs drawn in {plot_path}")
-    _put(show.dependence(result), notes, quiet, {**result.as_dict(), "seed": seed}, json_path)
+    put(show.dependence(result), notes, quiet, {**result.as_dict(), "seed": seed}, json_path)
 
 
 @app.command(
@@ -210,6 +212,10 @@ def estimate(
     quiet: Quiet = False,
 ) -> None:
     """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
+    check_target(save_path)
+    check_target(json_path)
+    if estimator is not None and estimator not in ESTIMATORS:
+        raise ValueError(f"estimator is {estimator!r}; write one of {listed(ESTIMATORS)}")
     source = read_one(data, _reading(columns, drop, missing, max_rows, seed, FIT_LIMIT))
     with progress(quiet) as report:
         fits = fit_all(source.table, bandwidth=_bandwidth(bandwidth), scale=scale, progress=report)
@@ -218,7 +224,7 @@ def estimate(
         name = estimator or fits.best
         save(fits.embedding(name), save_path, columns=fits.table.names)
         notes.append(f"{name} saved to {save_path}")
-    _put(show.fits(fits, source.name), notes, quiet, {**fits.as_dict(), "seed": seed}, json_path)
+    put(show.fits(fits, source.name), notes, quiet, {**fits.as_dict(), "seed": seed}, json_path)
 
 
 @app.command(epilog=_examples("kernelmean info mean.npz"))
@@ -234,6 +240,7 @@ def _plots(path: str | None) -> ModuleType | None:
     from .. import plots
 
     plots.check_format(path)
+    check_target(path)
     return plots
 
 
@@ -251,20 +258,9 @@ def _limit(estimator: str) -> int:
 def _bandwidth(text: str) -> Any:
     """Return a number, or the name of a rule as it is."""
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return text
-
-
-def _put(
-    lines: Sequence[str], notes: Sequence[str], quiet: bool, content: dict[str, Any], json_path: str | None
-) -> None:
-    """Print the lines (with ``quiet`` the first), and write JSON where it was asked for: "-" prints it instead."""
-    if json_path is not None:
-        content = {**content, "notes": list(notes), "version": __version__}
-        text = json.dumps(content, indent=2, allow_nan=False)
-        if json_path == "-":
-            print(text)
-            return
-        Path(json_path).write_text(text + "\n", encoding="utf-8")
-    print("\n".join(lines[:1] if quiet else [*lines, *show.notes(notes)]))
+    if not SMALLEST <= number <= LARGEST:
+        raise ValueError(f"--bandwidth is {text}; a number from {SMALLEST:g} to {LARGEST:g} is needed, or a rule")
+    return number

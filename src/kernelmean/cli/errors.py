@@ -34,7 +34,8 @@ def explain(error: Exception) -> tuple[int, str]:
         text = format_message().rstrip(".")
         return BAD_INPUT, f"{text}; see kernelmean --help" if text else ""
     if isinstance(error, OSError) and error.strerror:
-        return BAD_INPUT, f"{error.filename}: {error.strerror}"
+        where = f"{error.filename}: " if error.filename else "the output cannot be written: "
+        return BAD_INPUT, f"{where}{error.strerror}"
     if isinstance(error, MemoryError):
         return BAD_INPUT, "there is not enough memory for so many rows; use --max-rows N with a smaller N"
     if isinstance(error, ValueError | TypeError | OSError | ImportError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -65,7 +66,12 @@ def _two_frames(A: str, B: str | None, by: str | None, groups: str | None, readi
             raise ValueError("--groups names two groups of one column; say which with --by COLUMN")
         return _select(read_frame(A), reading), _select(read_frame(str(B)), reading)
     frame = _select(read_frame(A), reading, also=by)
-    return split_frame(frame, by, None if groups is None else [name.strip() for name in groups.split(",")])
+    return split_frame(frame, by, None if groups is None else _names(groups))
+
+
+def _names(text: str) -> list[str]:
+    """Return names separated by commas; one that holds a comma stands in double quotes."""
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
 def _select(frame: Frame, reading: Reading, also: str | None = None) -> Frame:

@@ -55,6 +55,16 @@ def compare(*options: str) -> Callable[[Path], list[str]]:
     return words("compare", "good.csv", "other.csv", *options)
 
 
+def grouped(*columns: str) -> Callable[[Path], list[str]]:
+    """Split a table that has a column of groups by it, and take only some columns."""
+
+    def build(folder: Path) -> list[str]:
+        (folder / "grouped.csv").write_text("g,a\n1,2\n0,1\n1,5\n0,3\n")
+        return ["compare", "grouped.csv", "--by", "g", "--columns", ",".join(columns)]
+
+    return build
+
+
 def a_folder(folder: Path) -> list[str]:
     (folder / "folder.csv").mkdir()
     (folder / "good.csv").write_text(GOOD)
@@ -177,7 +187,16 @@ CASES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "unknown option": (compare("--frobnicate"), "--frobnicate"),
     "unknown command": (words("contrast", "good.csv", "other.csv"), "contrast"),
     "no table": (words("compare"), "see kernelmean --help"),
-    "JSON into a missing folder": (compare("--json", "no/such/result.json"), "No such file"),
+    "JSON into a missing folder": (compare("--json", "no/such/result.json"), "there is no folder"),
+    "JSON into a folder": (compare("--json", "."), "is a folder or empty"),
+    "saved into a missing folder": (words("estimate", "good.csv", "--save", "no/such.npz"), "there is no folder"),
+    "nothing to save to": (words("estimate", "good.csv", "--save", ""), "is a folder or empty"),
+    "unknown estimator to save": (words("estimate", "good.csv", "--estimator", "best"), "write one of kme, s-kmse"),
+    "only the groups": (grouped("g"), "has no column beside 'g'"),
+    "tiny numbers": (one_table("estimate", "a\n1e-200\n3e-200\n2e-200\n"), "write it in another unit"),
+    "huge numbers": (one_table("compare", "a\n1e200\n3e200\n2e200\n"), "write it in another unit"),
+    "tiny bandwidth": (compare("--bandwidth", "1e-300"), "a number from 1e-140 to 1e+140"),
+    "no bandwidth": (compare("--bandwidth", "nan"), "a number from 1e-140 to 1e+140"),
     # estimate and info
     "estimate one row": (words("estimate", "wine", "--max-rows", "1"), "--max-rows"),
     "estimate text": (words("estimate", "good.csv", "--columns", "c"), "no column 'c'"),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -200,6 +203,41 @@ class TestEstimate:
     def test_info_on_a_kernel(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         km.save(km.kernels.Gaussian(2.0), "kernel.npz")
         assert run(capsys, "info", "kernel.npz") == "Gaussian(bandwidth=2.0)\n"
+
+    def test_infinite_parameters_are_words_in_json(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        content = json.loads(run(capsys, "estimate", "first.csv", "--bandwidth", "1e-3", "--json", "-"))
+        assert content["estimators"]["s-kmse"]["strength"] == "inf"
+
+    @pytest.mark.parametrize("rule", ["silverman", "scott"])
+    def test_rules_of_density_estimation(self, rule: str, capsys: pytest.CaptureFixture[str]) -> None:
+        assert "vpmkme" in run(capsys, "estimate", "wine", "--drop", "target", "--bandwidth", rule)
+        out = run(capsys, "estimate", "wine", "--drop", "target", "--bandwidth", rule, "--no-scale")
+        assert "note: vpmkme is left out: it needs one bandwidth for all columns" in out
+
+
+class TestGroups:
+    def test_rows_without_a_group_are_told(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (folder / "grouped.csv").write_text("g,a\n1,2\n0,1\n,9\n1,5\n0,3\n1,4\n")
+        out = run(capsys, "compare", "grouped.csv", "--by", "g", *QUICK)
+        assert out.count("note: grouped.csv: 1 row without 'g' left out") == 1
+
+    def test_minus_zero_is_zero(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (folder / "grouped.csv").write_text("g,a\n-0.0,2\n0,1\n0.0,9\n1,5\n1,3\n1,4\n")
+        assert "3 of g=0, 3 of g=1" in run(capsys, "compare", "grouped.csv", "--by", "g", *QUICK)
+
+    def test_names_with_commas(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (folder / "grouped.csv").write_text('g,a\n"x, y",2\n"x, y",1\nz,5\nz,3\nw,1\n')
+        assert "2 of g=x, y, 2 of g=z" in run(
+            capsys, "compare", "grouped.csv", "--by", "g", "--groups", '"x, y",z', *QUICK
+        )
+
+
+def test_screens_that_have_no_greek_letters(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-c", "from kernelmean.cli import main; main()", "estimate", "eckerle4"]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "? = " in done.stdout
 
 
 class TestHelp:
