@@ -23,12 +23,22 @@ from .explain import (
     dependence_contributions,
     dependence_effect_size,
     dependence_equivalence_test,
+    dependence_witness,
     effect_size,
     equivalence_test,
     witness,
     witness_bands,
 )
-from .inference import TestResult, hsic_test, mmd_test
+from .inference import (
+    TestResult,
+    dhsic_test,
+    hsic_test,
+    k_sample_test,
+    mmd_test,
+    paired_mmd_test,
+    wild_hsic_test,
+    wild_mmd_test,
+)
 from .io import load, save
 from .kernels.bandwidth import median_bandwidth
 from .linear_form import linear_form
@@ -56,12 +66,15 @@ __all__ = [
     "dependence_contributions",
     "dependence_effect_size",
     "dependence_equivalence_test",
+    "dependence_witness",
+    "dhsic_test",
     "difference",
     "effect_size",
     "embed",
     "equivalence_test",
     "expected",
     "hsic_test",
+    "k_sample_test",
     "kernels",
     "likelihood_bandwidth",
     "linear_form",
@@ -69,9 +82,12 @@ __all__ = [
     "median_bandwidth",
     "mmd_test",
     "noise",
+    "paired_mmd_test",
     "save",
     "smoothed",
     "support",
+    "wild_hsic_test",
+    "wild_mmd_test",
     "witness",
     "witness_bands",
 ]

@@ -5,6 +5,7 @@ from .contributions import Contributions, contributions, dependence_contribution
 from .effect import DependenceSize, EffectSize, dependence_effect_size, effect_size
 from .equivalence import EquivalenceResult, dependence_equivalence_test, equivalence_test
 from .fluctuation import Estimate
+from .joint_witness import JointWitness, dependence_witness
 from .witness import Witness, WitnessBands, witness, witness_bands
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "EffectSize",
     "EquivalenceResult",
     "Estimate",
+    "JointWitness",
     "Witness",
     "WitnessBands",
     "attribute",
@@ -23,6 +25,7 @@ __all__ = [
     "dependence_contributions",
     "dependence_effect_size",
     "dependence_equivalence_test",
+    "dependence_witness",
     "effect_size",
     "equivalence_test",
     "witness",

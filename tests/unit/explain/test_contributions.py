@@ -7,7 +7,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean import hsic_test, mmd_test
-from kernelmean.explain import contributions, dependence_contributions
+from kernelmean.explain import contributions, dependence_contributions, dependence_witness
 from kernelmean.explain.subject import CenteredGram
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
 from kernelmean.plan import DEFAULT, Plan
@@ -180,3 +180,25 @@ def test_equal_samples_and_constant_columns():
     constant = contributions(np.ones((4, 2)), np.ones((3, 2)))
     assert (constant.values == 0.0).all()
     assert (dependence_contributions(np.ones((5, 1)), X[:5]).values == 0.0).all()
+
+
+def test_the_witness_of_dependence_by_definition():
+    X, Y = samples(9, 9)
+    x, y = np.random.default_rng(0).normal(size=(2, 4, 2))
+    kernels = Gaussian(0.8), Laplacian(1.0)
+    w = dependence_witness(X, Y, kernels)
+    K, Z = kernels[0](x, X), kernels[1](y, Y)
+    raw = (K * Z).mean(axis=1) - K.mean(axis=1) * Z.mean(axis=1)
+    found = dependence_contributions(X, Y, kernels)
+    assert w.norm == pytest.approx(np.sqrt(found.statistic), rel=1e-12)
+    np.testing.assert_allclose(w(x, y) * w.norm, raw, rtol=0, atol=1e-14)
+    grid = np.repeat(np.arange(9), 9), np.tile(np.arange(9), 9)
+    joint = w(X, Y).mean() - w(X[grid[0]], Y[grid[1]]).mean()
+    assert joint == pytest.approx(w.norm, rel=1e-10)  # a unit function that tells the two means apart by their distance
+    np.testing.assert_allclose(dependence_witness(Y, X, kernels[::-1])(y, x), w(x, y), rtol=1e-12)
+    with pytest.raises(ValueError, match="HSIC is 0"):
+        dependence_witness(np.ones((9, 1)), Y)
+    with pytest.raises(ValueError, match="row i of both"):
+        w(x, y[:2])
+    with pytest.raises(ValueError, match="columns"):
+        w(x[:, :1], y)
