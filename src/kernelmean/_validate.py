@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
 from ._array import Array
 
+_LARGEST_EXACT = 2**53  # float64 tells integers apart up to here
+_NO_NUMBERS = (str, bytes, date, timedelta, np.datetime64, np.timedelta64)
 
-def check_points(X: Any, name: str = "X") -> Array:
-    """Return ``X`` as a float64 array of shape (n, d), or say what is wrong with it."""
+
+def check_cells(X: Any, name: str = "X") -> Any:
+    """Return ``X`` as an array, or raise where float64 would make numbers up: masked cells, text, dates, big integers.
+
+    Objects and complex numbers pass: whether they are refused is up to the caller.
+    """
     if np.ma.is_masked(X):
         raise ValueError(f"{name} has masked cells, which would be taken as numbers; drop or fill them first")
     try:
         array = np.asarray(X)
     except ValueError as error:
         raise ValueError(f"{name} has rows of different lengths; pass a table (n, d)") from error
+    cells = array.ravel() if array.dtype.kind == "O" else ()
+    text = next((type(cell).__name__ for cell in cells if isinstance(cell, _NO_NUMBERS)), None)
+    if text or array.dtype.kind not in "fiubcO":
+        raise TypeError(
+            f"{name} holds values of type {text or array.dtype}, numbers are needed; "
+            "encode text and categories as numbers first"
+        )
+    large = [int(end) for end in (array.max(), array.min())] if array.dtype.kind in "iu" and array.size else cells
+    if any(isinstance(cell, int) and abs(cell) > _LARGEST_EXACT for cell in large):
+        raise ValueError(
+            f"{name} holds integers beyond 2^53, which float64 cannot tell apart; subtract an offset, "
+            "or pass .astype(float) if rounding them is meant"
+        )
+    return array
+
+
+def validated(estimator: Any, X: Any, **options: Any) -> Array:
+    """Return ``X`` as scikit-learn checks it for an estimator, after the refusals of :func:`check_cells`."""
+    check_cells(X)
+    return np.asarray(validate_data(estimator, X, dtype=np.float64, **options))
+
+
+def check_points(X: Any, name: str = "X") -> Array:
+    """Return ``X`` as a float64 array of shape (n, d), or say what is wrong with it."""
+    array = check_cells(X, name)
     if array.dtype.kind not in "fiub":
         raise TypeError(
             f"{name} holds values of type {array.dtype}, numbers are needed; "

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernelmean.estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, BayesianKernelMean, KernelMean, MedianOfMeans
 from kernelmean.filters import Landweber
+from kernelmean.matching import KernelMeanMatching
 from kernelmean.noise import Normal
 
 ESTIMATORS = [
@@ -82,6 +83,38 @@ def test_clone_and_pickle(estimator):
 def test_bad_input_is_refused(bad):
     with pytest.raises((ValueError, TypeError)):
         MMKME().fit(bad)
+
+
+MASKED = np.ma.array(sample(), mask=np.arange(120).reshape(40, 3) == 0)
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, KernelMeanMatching()], ids=repr)
+@pytest.mark.parametrize(
+    ("bad", "error", "text"),
+    [
+        (MASKED, ValueError, "masked cells"),
+        (sample().astype(str), TypeError, "numbers are needed"),
+        (sample().astype(str).astype(object), TypeError, "holds values of type str"),
+        (sample().astype("datetime64[s]"), TypeError, "datetime64"),
+        (pd.DataFrame(sample()).astype(str), TypeError, "numbers are needed"),
+        (pd.DataFrame({"a": pd.date_range("2020", periods=40), "b": 1.0}), TypeError, "holds values of type Timestamp"),
+        (2**53 + np.arange(1, 121).reshape(40, 3), ValueError, r"beyond 2\^53"),
+        ((2**53 + np.arange(1, 121).reshape(40, 3)).astype(object), ValueError, r"beyond 2\^53"),
+    ],
+    ids=["masked", "text", "text objects", "dates", "text frame", "dates in a frame", "integers", "integer objects"],
+)
+def test_no_numbers_are_made_up(estimator, bad, error, text):
+    with pytest.raises(error, match=text):
+        clone(estimator).fit(bad)
+
+
+def test_no_numbers_are_made_up_of_new_rows():
+    fitted = MMKME(bandwidth=0.3).fit(sample())
+    for method in (fitted.evaluate, fitted.score_samples, fitted.score):
+        with pytest.raises(ValueError, match="masked cells"):
+            method(MASKED)
+        with pytest.raises(TypeError, match="numbers are needed"):
+            method(sample().astype(str))
 
 
 def test_constant_data_need_a_bandwidth():

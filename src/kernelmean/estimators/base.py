@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
+from .._validate import validated
 from ..density import logpdf
 from ..embedding import Embedding
 from ..kernels.bandwidth import median_bandwidth
@@ -52,11 +53,12 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        ValueError
-            When X is not a finite table of numbers, or options do not go together.
+        ValueError, TypeError
+            When X is not a finite table of numbers (text, dates and masked cells are not), or options do not go
+            together.
         """
         del y
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        X = validated(self, X, ensure_min_samples=2)
         self._estimate(X)
         self.kernel_, self.noise_ = self.embedding_.kernel, self.embedding_.noise
         self.weights_ = self.embedding_.weights
@@ -132,7 +134,7 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _check(self, Z: Any) -> Array:
         check_is_fitted(self)
-        return np.asarray(validate_data(self, Z, dtype=np.float64, reset=False))
+        return validated(self, Z, reset=False)
 
     def _check_density(self) -> None:
         covariance = getattr(self.noise_, "covariance", None)
