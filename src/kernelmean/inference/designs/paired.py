@@ -22,7 +22,7 @@ from ..kernel_choice import KernelOf, choose_kernel, median_rows
 from ..null import Null
 from ..problem import KernelSide
 from ..result import TestResult
-from ..samples import check_samples
+from ..samples import check_samples, in_fixed_order
 from ..statistics import Kind, check_kind, ties
 from .forms import forms_bytes, gram_forms
 from .relabelings import SignFlips
@@ -129,6 +129,7 @@ def paired_mmd_test(
     if len(X) != len(Y) or len(X) < 2:
         raise ValueError(f"X has {len(X)} rows and Y has {len(Y)}; pairs need as many of both, and two at least")
     check_kind(statistic)
+    X, Y = in_fixed_order(X, Y)
     generator = as_rng(rng)
     options: dict[str, Any] = {
         "statistic": statistic,

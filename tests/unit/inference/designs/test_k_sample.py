@@ -1,0 +1,125 @@
+"""The test of several samples, held to all labelings."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from kernelmean.inference import hsic_test, k_sample_test, mmd_test
+from kernelmean.inference.step_down import max_t
+from kernelmean.kernels import Categorical, Gaussian
+
+KERNEL = Gaussian(1.0)
+PAIRS = [(0, 1), (0, 2), (1, 2)]
+
+
+def draw(sizes, seed=0, ties=False):
+    rng = np.random.default_rng(seed)
+    samples = [rng.standard_normal((n, 2)) + 0.3 * g for g, n in enumerate(sizes)]
+    return [np.round(sample) for sample in samples] if ties else samples
+
+
+def pair_values(gram, labels, kind, oracle):
+    labels = np.array(labels)
+    found = []
+    for g, h in PAIRS:
+        rows = np.flatnonzero((labels == g) | (labels == h))
+        own = (labels[rows] == g).astype(int)
+        found.append(
+            oracle.mmd(gram[np.ix_(rows, rows)], own, [1] * len(rows), [0] * len(rows), range(len(rows)), kind)
+        )
+    return found
+
+
+@pytest.mark.parametrize("ties", [False, True], ids=["continuous", "ties"])
+@pytest.mark.parametrize("kind", ["u", "v"])
+def test_statistic_and_p_values_are_those_of_full_enumeration(oracle, kind, ties):
+    sizes = (2, 2, 3)
+    samples = draw(sizes, ties=ties)
+    pooled, labels = np.concatenate(samples), np.repeat([0, 1, 2], sizes)
+    gram = KERNEL(pooled, pooled)
+    labelings = dict.fromkeys(permutations(labels.tolist()))
+    values = np.array([pair_values(gram, labeling, kind, oracle) for labeling in labelings]).T
+    total = np.array([4, 6, 6]) / 16 @ values
+    result = k_sample_test(*samples, kernel=KERNEL, statistic=kind)
+    assert (result.scheme, result.n_resamples + 1) == ("exact", 210)
+    assert result.statistic == pytest.approx(total[0], rel=1e-10, abs=1e-14)
+    assert result.pvalue == pytest.approx(oracle.pvalue(total), rel=1e-12)
+    np.testing.assert_allclose(np.sort(result.null_distribution), np.sort(total[1:]), rtol=1e-9, atol=1e-14)
+    rows = np.round(values, 12)
+    rows = (rows - rows.mean(axis=1, keepdims=True)) / rows.std(axis=1, keepdims=True)
+    for pair, own, adjusted, (g, h) in zip(result.pairs, values, max_t(rows), PAIRS, strict=True):
+        assert (pair.first, pair.second) == (g, h)
+        assert pair.statistic == pytest.approx(own[0], rel=1e-10, abs=1e-14)
+        assert pair.pvalue == pytest.approx(oracle.pvalue(own), rel=1e-12)
+        assert pair.adjusted == pytest.approx(adjusted, rel=1e-12)
+    sampled = k_sample_test(*samples, kernel=KERNEL, statistic=kind, scheme="random", n_resamples=3000, rng=0)
+    assert set(np.round(sampled.null_distribution, 10)) <= set(np.round(total, 10))
+
+
+@pytest.mark.parametrize("kind", ["u", "v"])
+def test_two_samples_are_the_two_sample_test(kind):
+    X, Y = draw((4, 6))
+    several, two = k_sample_test(X, Y, statistic=kind), mmd_test(X, Y, statistic=kind)
+    assert several.statistic == pytest.approx(two.statistic, rel=1e-12)
+    assert (several.pvalue, several.kernel) == (two.pvalue, two.kernel)
+
+
+def test_samples_of_one_size_are_independence_of_the_label():
+    samples = draw((5, 5, 5))
+    labels = np.repeat([0.0, 1.0, 2.0], 5)[:, None]
+    between = k_sample_test(*samples, kernel=KERNEL, statistic="v", n_resamples=9, rng=0)
+    hsic = hsic_test(np.concatenate(samples), labels, kernel=(KERNEL, Categorical(0.0)), n_resamples=9, rng=0)
+    assert between.statistic == pytest.approx(9 * hsic.statistic, rel=1e-10)
+
+
+def test_the_order_of_samples_does_not_change_the_statistic():
+    samples = draw((10, 8, 12))
+    one, other = k_sample_test(*samples, rng=0), k_sample_test(*samples[::-1], rng=0)
+    assert other.statistic == pytest.approx(one.statistic, rel=1e-10)
+    assert {round(pair.statistic, 12) for pair in one.pairs} == {round(pair.statistic, 12) for pair in other.pairs}
+
+
+def test_the_sample_that_differs_is_in_the_pairs_that_are_found():
+    samples = draw((40, 40, 40))
+    samples[1] += 3.0
+    result = k_sample_test(*samples, rng=0, n_resamples=199)
+    assert result.pvalue == 0.005
+    assert [pair.adjusted <= 0.05 for pair in result.pairs] == [True, False, True]
+    assert all(pair.adjusted >= pair.pvalue for pair in result.pairs)
+    assert "samples 0 and 1:" in result.summary()
+
+
+def test_a_seed_fixes_the_result_whatever_the_threads(monkeypatch):
+    samples = draw((500, 400, 300))
+    runs = [k_sample_test(*samples, rng=seed, n_jobs=jobs, n_resamples=49) for seed, jobs in ((5, 1), (5, 2), (6, 1))]
+    np.testing.assert_array_equal(runs[0].null_distribution, runs[1].null_distribution)
+    assert (runs[0].null_distribution != runs[2].null_distribution).any()
+
+
+def test_constants_have_p_value_one():
+    result = k_sample_test(*np.full((3, 4, 1), 0.1))
+    assert result.pvalue == 1.0
+    assert [pair.adjusted for pair in result.pairs] == [1.0] * 3
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options", "error", "words"),
+    [
+        ((5,), {}, ValueError, "two at least"),
+        ((5, 1, 4), {}, ValueError, "pass statistic='v'"),
+        ((5, 4, 4), {"scheme": "blocks"}, ValueError, "'auto', 'exact', 'random'"),
+        ((5, 4, 4), {"statistic": "w"}, ValueError, "'w'"),
+        ((5, 4, 4), {"memory": 1e3}, MemoryError, "pass memory="),
+    ],
+)
+def test_what_is_refused(sizes, options, error, words):
+    with pytest.raises(error, match=words):
+        k_sample_test(*draw(sizes), **options)
+
+
+def test_columns_must_agree():
+    with pytest.raises(ValueError, match="columns"):
+        k_sample_test(np.zeros((3, 1)), np.zeros((3, 1)), np.zeros((3, 2)))

@@ -1,0 +1,127 @@
+"""The paired test, held to every exchange within pairs."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from kernelmean.inference import mmd_test, paired_mmd_test
+from kernelmean.inference.designs.paired import PairDifference
+from kernelmean.kernels import Gaussian, Laplacian, Linear
+
+KERNEL = Gaussian(1.0)
+
+
+def draw(n, seed=0, ties=False):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 2))
+    Y = X + 0.5 * rng.standard_normal((n, 2)) + 0.2
+    return (np.round(X), np.round(Y)) if ties else (X, Y)
+
+
+def exchanged(X, Y, signs):
+    flip = np.array(signs)[:, None] < 0
+    return np.where(flip, Y, X), np.where(flip, X, Y)
+
+
+def statistic(X, Y, kind):
+    terms = KERNEL(X, X) + KERNEL(Y, Y) - KERNEL(X, Y) - KERNEL(Y, X)
+    return terms.mean() if kind == "v" else terms[~np.eye(len(X), dtype=bool)].mean()
+
+
+@pytest.mark.parametrize("ties", [False, True], ids=["continuous", "ties"])
+@pytest.mark.parametrize("kind", ["u", "v"])
+def test_statistic_and_p_value_are_those_of_all_exchanges(oracle, kind, ties):
+    X, Y = draw(6, ties=ties)
+    values = [statistic(*exchanged(X, Y, signs), kind) for signs in product([1, -1], repeat=6)]
+    result = paired_mmd_test(X, Y, kernel=KERNEL, statistic=kind)
+    assert (result.scheme, result.n_resamples + 1) == ("exact", 2**5)
+    assert result.statistic == pytest.approx(values[0], rel=1e-10)
+    assert result.pvalue == pytest.approx(oracle.pvalue(values), rel=1e-12)
+    whole = np.sort(np.tile(np.append(result.null_distribution, result.statistic), 2))
+    np.testing.assert_allclose(whole, np.sort(values), rtol=1e-9, atol=1e-14)
+    sampled = paired_mmd_test(X, Y, kernel=KERNEL, statistic=kind, scheme="random", n_resamples=3000, rng=0)
+    assert set(np.round(sampled.null_distribution, 10)) <= set(np.round(values, 10))
+    assert sampled.pvalue == pytest.approx(result.pvalue, abs=4 * 0.5 / np.sqrt(3000))
+
+
+def test_the_v_statistic_is_that_of_two_samples_and_both_have_one_p_value():
+    X, Y = draw(30)
+    paired, plain = paired_mmd_test(X, Y, statistic="v", rng=0), mmd_test(X, Y, statistic="v", rng=0)
+    assert paired.statistic == pytest.approx(plain.statistic, rel=1e-12)
+    assert paired.kernel == plain.kernel
+    assert paired_mmd_test(X, Y, rng=0).pvalue == paired.pvalue
+
+
+def test_matched_sets_are_pairs():
+    X, Y = draw(8)
+    sets = mmd_test(X, Y, groups=(range(8), range(8)), statistic="v", kernel=KERNEL)
+    pairs = paired_mmd_test(X, Y, statistic="v", kernel=KERNEL)
+    assert sets.statistic == pytest.approx(pairs.statistic, rel=1e-12)
+    assert sets.pvalue == pairs.pvalue
+
+
+def test_pairs_that_resemble_each_other_tell_more_than_two_samples():
+    X, _ = draw(40)
+    Y = X + np.random.default_rng(1).normal(0.1, 0.05, X.shape)
+    assert paired_mmd_test(X, Y, rng=0).pvalue == 0.001
+    assert mmd_test(X, Y, rng=0).pvalue > 0.2
+
+
+def test_swapping_changes_nothing_and_a_seed_fixes_the_result():
+    X, Y = draw(700)
+    runs = [paired_mmd_test(*pair, rng=seed, n_jobs=jobs, n_resamples=99)
+            for pair, seed, jobs in (((X, Y), 5, 1), ((Y, X), 5, 2), ((X, Y), 6, 1))]  # fmt: skip
+    assert runs[0].pvalue == runs[1].pvalue
+    np.testing.assert_array_equal(runs[0].null_distribution, runs[1].null_distribution)
+    assert (runs[0].null_distribution != runs[2].null_distribution).any()
+
+
+def test_factors_and_tiles_agree(monkeypatch):
+    X, Y = draw(1500)
+    factors = paired_mmd_test(X, Y, n_resamples=99, rng=0, bandwidth=3.0)
+    monkeypatch.setattr("kernelmean.inference.designs.forms.FACTORS_FROM", 10**9)
+    tiles = paired_mmd_test(X, Y, n_resamples=99, rng=0, bandwidth=3.0)
+    assert factors.pvalue == tiles.pvalue
+    np.testing.assert_allclose(factors.null_distribution, tiles.null_distribution, atol=1e-9, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, Laplacian(2.0), Linear()], ids=repr)
+def test_the_kernel_of_pairs(kernel):
+    X, Y = draw(150)
+    table, own = np.hstack([X, Y]), PairDifference(kernel, 2)
+    gram = kernel(X, X) + kernel(Y, Y) - kernel(X, Y) - kernel(Y, X)
+    np.testing.assert_allclose(own(table, table), gram, atol=1e-12)
+    np.testing.assert_allclose(own.diag(table), np.diagonal(gram), atol=1e-12)
+
+
+def test_equal_halves_have_p_value_one():
+    X, _ = draw(20)
+    for same in (X, np.full((20, 2), 0.1)):
+        assert paired_mmd_test(same, same, rng=0).pvalue == 1.0
+
+
+def test_an_adaptive_test_of_pairs():
+    X, _ = draw(40)
+    Y = X + np.random.default_rng(1).normal(0.1, 0.05, X.shape)
+    result = paired_mmd_test(X, Y, estimator="adaptive", n_resamples=99, rng=0)
+    assert result.pvalue == 0.01
+    assert (result.method, result.sizes) == ("Adaptive paired test, maximum mean discrepancies", (40,))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options", "error", "words"),
+    [
+        ((5, 6), {}, ValueError, "5 rows and Y has 6"),
+        ((1, 1), {}, ValueError, "two at least"),
+        ((5, 5), {"statistic": "w"}, ValueError, "'w'"),
+        ((5, 5), {"scheme": "gemm"}, ValueError, "'auto', 'exact', 'random'"),
+        ((40, 40), {"scheme": "exact"}, ValueError, "more than 2,000,000"),
+        ((40, 40), {"memory": 1e3}, MemoryError, "pass memory="),
+    ],
+)
+def test_what_is_refused(sizes, options, error, words):
+    with pytest.raises(error, match=words):
+        paired_mmd_test(draw(sizes[0])[0], draw(sizes[1])[1], **options)

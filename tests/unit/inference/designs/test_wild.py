@@ -1,0 +1,110 @@
+"""The wild bootstrap, held to its definition in plain matrices, and what its results say of themselves."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from kernelmean.inference import wild_hsic_test, wild_mmd_test
+from kernelmean.inference.designs.wild import centered_multipliers, multipliers
+from kernelmean.kernels import Gaussian
+
+KERNEL = Gaussian(1.0)
+
+
+def series(n, seed, memory=5.0):
+    return multipliers(n, memory, 2, np.random.default_rng(seed))
+
+
+def test_multipliers_are_the_recursion():
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((3, 50))
+    decay, expected = np.exp(-1 / 7), np.empty((50, 3))
+    expected[0] = noise[:, 0]
+    for t in range(1, 50):
+        expected[t] = decay * expected[t - 1] + np.sqrt(1 - decay**2) * noise[:, t]
+    np.testing.assert_allclose(multipliers(50, 7.0, 3, np.random.default_rng(0)), expected, atol=1e-12)
+
+
+def test_multipliers_have_variance_one_and_fade():
+    drawn = multipliers(40, 8.0, 20000, np.random.default_rng(0))
+    np.testing.assert_allclose(drawn.var(axis=1), 1.0, atol=0.05)
+    np.testing.assert_allclose(np.mean(drawn[:-8] * drawn[8:], axis=1), np.exp(-1), atol=0.05)
+
+
+def test_mmd_is_its_definition():
+    X, Y = series(30, 0), series(25, 1)
+    result = wild_mmd_test(X, Y, block_length=4, kernel=KERNEL, n_resamples=50, rng=3)
+    rng = np.random.default_rng(3)
+    drawn = [centered_multipliers(n, 4, 50, rng) for n in (30, 25)]
+    values = [
+        (a[:, None] * a * KERNEL(X, X)).mean() + (b[:, None] * b * KERNEL(Y, Y)).mean()
+        - 2 * (a[:, None] * b * KERNEL(X, Y)).mean()
+        for a, b in zip(drawn[0].T, drawn[1].T, strict=True)
+    ]  # fmt: skip
+    assert result.statistic == pytest.approx(values[0], rel=1e-10)
+    np.testing.assert_allclose(result.null_distribution, values[1:], rtol=1e-9)
+    assert result.pvalue == pytest.approx(np.mean(np.array(values) >= values[0] - 1e-12))
+
+
+def test_hsic_is_its_definition():
+    X, Y = series(30, 0), series(30, 1)
+    result = wild_hsic_test(X, Y, block_length=4, kernel=KERNEL, n_resamples=50, rng=3)
+    center = np.eye(30) - 1 / 30
+    product = (center @ KERNEL(X, X) @ center) * (center @ KERNEL(Y, Y) @ center)
+    values = [w @ product @ w / 30**2 for w in centered_multipliers(30, 4, 50, np.random.default_rng(3)).T]
+    assert result.statistic == pytest.approx(values[0], rel=1e-10)
+    np.testing.assert_allclose(result.null_distribution, values[1:], rtol=1e-9)
+    assert result.pvalue == pytest.approx(np.mean(np.array(values) >= values[0] - 1e-12))
+
+
+@pytest.mark.parametrize("test", [wild_mmd_test, wild_hsic_test])
+def test_the_result_says_that_it_is_not_exact(test):
+    result = test(series(60, 0), series(60, 1), block_length=5, n_resamples=99, rng=0)
+    assert result.scheme == "wild bootstrap"
+    assert "wild bootstrap" in result.method.lower()
+    assert any("asymptotic, not exact" in note for note in result.notes)
+    assert "asymptotic, not exact, from 99 draws" in result.summary()
+    assert json.loads(result.to_json())["scheme"] == "wild bootstrap"
+    assert 0 < result.pvalue <= 1
+
+
+@pytest.mark.parametrize("test", [wild_mmd_test, wild_hsic_test])
+def test_a_seed_fixes_the_result_whatever_the_threads(test):
+    X, Y = series(700, 0), series(700, 1)
+    runs = [
+        test(X, Y, block_length=5, n_resamples=19, rng=seed, n_jobs=jobs) for seed, jobs in ((5, 1), (5, 2), (6, 1))
+    ]
+    np.testing.assert_array_equal(runs[0].null_distribution, runs[1].null_distribution)
+    assert (runs[0].null_distribution != runs[2].null_distribution).any()
+
+
+def test_constants_have_p_value_one():
+    constant = np.full((20, 1), 0.1)
+    assert wild_mmd_test(constant, constant, block_length=3, rng=0).pvalue == 1.0
+    assert wild_hsic_test(constant, series(20, 0), block_length=3, rng=0).pvalue == 1.0
+
+
+def test_no_p_value_is_zero():
+    X = series(200, 0)
+    assert wild_mmd_test(X, X + 50.0, block_length=5, n_resamples=99, rng=0).pvalue == 0.01
+    assert wild_hsic_test(X, X, block_length=5, n_resamples=99, rng=0).pvalue == 0.01
+
+
+@pytest.mark.parametrize("test", [wild_mmd_test, wild_hsic_test])
+@pytest.mark.parametrize(
+    ("n", "options", "error", "words"),
+    [
+        (10, {"block_length": 11}, ValueError, "10 rows for block_length=11"),
+        (3, {"block_length": 1}, ValueError, "3 rows"),
+        (10, {"block_length": 0}, ValueError, "block_length is 0"),
+        (10, {"block_length": 2, "n_resamples": 0}, ValueError, "n_resamples is 0"),
+        (10, {"block_length": 2, "memory": 1e3}, MemoryError, "pass memory="),
+        (10, {}, TypeError, "block_length"),
+    ],
+)
+def test_what_is_refused(test, n, options, error, words):
+    with pytest.raises(error, match=words):
+        test(series(n, 0), series(n, 1), **options)
