@@ -20,6 +20,7 @@ from ..loocv.ridge import AnyArray, mean_excess
 _PER_DECADE = 6
 _STEP = 1e-20  # of λ, into the complex plane
 _POINTS, _ROUNDS = 4, 7
+_SAME = 1e-13  # relative difference of scores that is rounding
 GRID_ARRAYS = 14  # of the size of a matrix times the grid that one score takes
 
 
@@ -74,14 +75,19 @@ class RidgeStack:
         return np.asarray(np.imag(self.excess(np.exp(logs) * (1 + 1j * _STEP))) / _STEP)
 
     def best(self) -> Array:
-        """Return λ of the smallest score, shape (b,); infinite where no λ beats the estimate 0."""
+        """Return λ of the smallest score, shape (b,); infinite where no λ beats the estimate 0.
+
+        Where the first λ of the grid is as good to rounding, it is that one: without it the λ of a flat score would
+        depend on the order of the rows.
+        """
         grid = self._grid()
         scores = np.real(self.excess(grid))
         lowest = scores.argmin(axis=1)[:, None]
+        least = np.take_along_axis(scores, lowest, axis=1)[:, 0]
+        lowest[scores[:, 0] <= least + _SAME * np.abs(least)] = 0
         logs, found = self._refined(np.log(grid), lowest)
-        strengths = np.where(found, np.exp(logs), np.take_along_axis(grid, lowest, axis=1)[:, 0])
-        helps = np.take_along_axis(scores, lowest, axis=1)[:, 0] < 0
-        return np.where(helps & ~np.isnan(self.mean_off), strengths, np.inf)
+        strengths = np.where(found & (lowest[:, 0] > 0), np.exp(logs), np.take_along_axis(grid, lowest, axis=1)[:, 0])
+        return np.where((least < 0) & ~np.isnan(self.mean_off), strengths, np.inf)
 
     def _grid(self) -> Array:
         """Return λ in ascending order, (b, m): a wide grid, and a fine one around the optimum for equal entries."""
