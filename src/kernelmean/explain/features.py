@@ -130,7 +130,7 @@ def cross_covariance(pairs: Pairs) -> Effect:
         product=_pair_product(both),
         sizes=(n, n),
         signs=(1.0, 0.0),
-        lenders=(1, 1),
+        lenders=(1,),
         diagonal=diagonal,
         means=pairs.plan.matmul(hadamard(*grams), 2 * n, 2 * n, np.repeat(np.eye(2) / n, n, axis=0), symmetric=True),
         squared=squared,
