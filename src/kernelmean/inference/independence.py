@@ -100,7 +100,8 @@ def hsic_test(
     -----
     The p-value is exact, with ties counted; a constant variable has HSIC 0 and p = 1. Swapping X and Y changes the
     statistic by rounding only. O(n² (log n + d + e)) time for about a thousand permutations, O(n r²) on low-rank
-    factors of rank r; memory never O(n²) beyond 5000 rows.
+    factors of rank r; memory never O(n²) beyond 5000 rows. With groups, clusters or
+    weights O(n² P) for P permutations, O(n r² P) on factors; beyond 5000 rows without factors O(n² d P).
 
     SCOSE, :math:`(1-α)_+^2 h` with h the V-statistic, δ the mean of the diagonal of :math:`M = \bar K ∘ \bar Z` and
     :math:`α = (δ-h)/((n-2)h+δ/n)`, costs no more than HSIC. FCOSE, :math:`β^⊤Mβ` with :math:`β = (M+λI)^{-1}M1_n` and

@@ -116,6 +116,7 @@ class LinearStatistic(Statistic):
 
 
 def check_kind(kind: str) -> None:
+    """Raise when the statistic is neither unbiased nor the V-statistic."""
     if kind not in ("u", "v"):
         raise ValueError(f"statistic is {kind!r}; pass 'u' (unbiased) or 'v'")
 

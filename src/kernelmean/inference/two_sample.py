@@ -116,7 +116,8 @@ def mmd_test(
     -----
     The p-value is exact: under the null hypothesis P(p ≤ α) ≤ α for every n and m, with ties counted. Constant data
     have p = 1. Swapping X and Y changes nothing but rounding; shifting or rescaling the data, with a bandwidth by rule,
-    does not change p. O(n²d) time at most, O(n r) on low-rank factors of rank r; memory never O(n²).
+    does not change p. O(n²d) time at most, O(n r) on low-rank factors of rank r; memory never O(n²). With groups,
+    clusters or weights O(n² (d + P)) for P relabelings, O(n r P) on factors.
 
     "s-kmse" costs no more than "kme", since λ has a closed form in sums that every scheme delivers. "f-kmse" takes one
     eigendecomposition of a Gram matrix per sample and rearrangement and O(n²) memory, up to 1000 rows a sample, and

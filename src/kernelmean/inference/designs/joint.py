@@ -27,7 +27,7 @@ from .forms import TILE, tiled_forms
 from .relabelings import WithinCells, within_cells
 from .variables import choose_kernels, notes_of
 
-_BATCH = 64
+_BATCH, _STRIP = 64, 64
 _SMALL = 2**21
 
 
@@ -147,15 +147,26 @@ class _Joint:
 
     def _pairs(self, orders: IntArray) -> Array:
         """Return Σ_ij Π_l K^l of the permuted rows, shape (b,)."""
-        if self.grams is not None and len(orders) * self.n**2 <= _SMALL:
-            return np.asarray(
-                reduce(
-                    np.multiply,
-                    [gram[orders[:, v, :, None], orders[:, v, None, :]] for v, gram in enumerate(self.grams)],
-                ).sum(axis=(1, 2))
-            )
+        if self.grams is not None:
+            return self._gathered(orders, self.grams)
         tiles = upper_tiles(slices(self.n, TILE))
         return sum(in_order(lambda tile: self._tile(orders, *tile), tiles, self.n_jobs), np.zeros(len(orders)))
+
+    def _gathered(self, orders: IntArray, grams: list[Array]) -> Array:
+        """Return the sums from matrices in memory: small ones all at once, large ones by strips of rows."""
+        if len(orders) * self.n**2 <= _SMALL:
+            chosen = (gram[orders[:, v, :, None], orders[:, v, None, :]] for v, gram in enumerate(grams))
+            return np.asarray(reduce(np.multiply, chosen).sum(axis=(1, 2)))
+
+        def one(order: IntArray) -> float:
+            return sum(self._strip(order, rows, grams) for rows in slices(self.n, _STRIP))
+
+        return np.array(list(in_order(one, orders, self.n_jobs)))
+
+    def _strip(self, order: IntArray, rows: slice, grams: list[Array]) -> float:
+        """Return the sum over a few rows of one combination of permutations."""
+        others = [gram[own[rows]].take(own, axis=1) for gram, own in zip(grams[1:], order[1:], strict=True)]
+        return float(np.vdot(reduce(np.multiply, others[:-1], grams[0][rows]), others[-1]))
 
     def _tile(self, orders: IntArray, i: slice, j: slice) -> Array:
         first = self._block(0, np.arange(self.n)[i], np.arange(self.n)[j])
@@ -168,9 +179,7 @@ class _Joint:
         return float(np.vdot(reduce(np.multiply, others[:-1], first), others[-1]))
 
     def _block(self, variable: int, rows: IntArray, columns: IntArray) -> Array:
-        """Return K^l of some rows and columns, taken from memory or evaluated."""
-        if self.grams is not None:
-            return self.grams[variable].take(rows, axis=0).take(columns, axis=1)
+        """Evaluate K^l on some rows and columns."""
         points = self.sides[variable].points
         return self.sides[variable].kernels[0](points[rows], points[columns])
 

@@ -25,6 +25,7 @@ from .layout import Layout
 
 _BATCH_BYTES = 2**23
 _PERMUTED = 64
+_PAYS = 5  # a product of factors of rank 5 √n takes as long as a gathered matrix
 
 Pairs = tuple[tuple[int, int], ...]
 Rows = tuple[Array, ...]
@@ -55,7 +56,7 @@ def stratified_hsic(
 def _factors(left: KernelSide, right: KernelSide, resources: Resources) -> tuple[Rows, Rows] | None:
     """Return low-rank factors of all kernels, or None where a rank is too high to pay."""
     n = left.n
-    pays = int(np.sqrt(n)) if n <= DENSE_LIMIT else n // 8
+    pays = _PAYS * np.sqrt(n) if n <= DENSE_LIMIT else n / 8
     rank = int(min(pays, resources.memory / (32 * n * (left.count + right.count))))
     if n < FACTORS_FROM or not rank:
         return None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import final
 
 import numpy as np
 
-from ..._array import Array, IntArray
+from ..._array import Array, IntArray, slices
 from ..permutations import Relabelings
 from ..problem import Problem
 from ..sizes import Resources, Shape
@@ -18,6 +18,7 @@ from .base import Scheme, in_order
 DENSE_LIMIT = 5000
 _BATCH_BYTES = 2**23
 _COMPILE_FROM = 2e9
+_WHOLE, _STRIP = 100, 64
 
 
 @final
@@ -71,5 +72,13 @@ def gatherer(cost: float) -> Callable[[Array, Array, IntArray], Array]:
 
 def _gather(left: Array, right: Array, batch: IntArray) -> Array:
     """Return Σ_ij left_ij right_π(i)π(j) for every row π of ``batch``."""
+    if len(left) > _WHOLE:
+        return np.array([sum(_strips(left, right, order)) for order in batch])
     permuted = right[batch[:, :, None], batch[:, None, :]]
     return np.asarray(permuted.reshape(len(batch), -1) @ left.ravel())
+
+
+def _strips(left: Array, right: Array, order: IntArray) -> Iterator[float]:
+    """Yield the sums over a few rows each, which stay in the cache."""
+    for rows in slices(len(order), _STRIP):
+        yield float(np.vdot(left[rows], right[order[rows]].take(order, axis=1)))
