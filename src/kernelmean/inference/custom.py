@@ -7,6 +7,7 @@ the pairs from them, and returns one row per variant.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,14 @@ from .statistics import ties
 
 REFITTING = ("auto", "exact", "random")
 """The schemes of statistics that are evaluated one relabeling at a time."""
+
+
+def for_sums(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a test for an equal statistic that is a function of sums: "random" is no scheme of these.
+
+    On constant data all estimators are alike, and so are all relabelings.
+    """
+    return {**options, "scheme": "auto"} if options["scheme"] == "random" else options
 
 
 def relabelings(sizes: tuple[int, ...], n_resamples: int, rng: RngLike = None, *, scheme: str = "auto") -> Relabelings:

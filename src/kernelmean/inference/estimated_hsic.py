@@ -19,7 +19,7 @@ from ..expected import difference, smoothed
 from ..filters import Filter, Ridge, Scale, as_filter
 from ..kernels import Gaussian, Kernel
 from ..noise import Dirac, Noise, Normal
-from .custom import custom_null, relabelings
+from .custom import custom_null, for_sums, relabelings
 from .estimated_mmd import REFITTED_ROWS, SOLVED_ROWS, WEIGHTED_ROWS
 from .kernel_choice import ESTIMATORS, SHRINKING, Chosen, KernelOf, fitted, is_constant, named_estimator
 from .null import Null
@@ -75,8 +75,7 @@ class PairEstimator:
         kernels = chosen[0].kernel, chosen[1].kernel
         HSIC(len(X), kind)
         if is_constant(X) or is_constant(Y):
-            options = {**options, "scheme": "auto"}  # all permutations are alike
-            return plain(X, Y, [kernels], statistic=kind, **options), chosen
+            return plain(X, Y, [kernels], statistic=kind, **for_sums(options)), chosen
         if self.joint is not None:
             return _joint(X, Y, self.joint, chosen, kind, options)
         if isinstance(self.filter, Ridge):

@@ -19,7 +19,7 @@ from ..estimators.options import KernelLike
 from ..filters import Ridge, Scale, as_filter
 from ..kernels import Kernel
 from ..noise import Dirac
-from .custom import custom_null, relabelings
+from .custom import custom_null, for_sums, relabelings
 from .kernel_choice import (
     ESTIMATORS,
     SHRINKING,
@@ -104,8 +104,7 @@ class EstimatedMMD:
         made = base_kernel(pooled, self.estimator.kernel, self.estimator.bandwidth, rows, _POOLED)
         check_sizes(X, Y, self.kind, leaves_out=self.way == "each")
         if is_constant(pooled):
-            options = {**self.options, "scheme": "auto"}  # all arrangements are alike
-            return self.plain(X, Y, [made.kernel], statistic=self.kind, **options), made
+            return self.plain(X, Y, [made.kernel], statistic=self.kind, **for_sums(self.options)), made
         return self._each(X, Y, made) if self.way == "each" else self._pooled(X, Y, made, rows)
 
     @property
