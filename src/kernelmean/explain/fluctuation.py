@@ -179,7 +179,8 @@ class Fluctuations:
     Attributes
     ----------
     total : float
-        T, as observed.
+        T as observed, but not below its expectation for δ = 0: samples that are more alike than chance makes them do
+        not prove that δ is small.
     along, squared, relative : array of shape (B,)
         ⟨u, E⟩, |E|², and the relative error of the number that |D|² is divided by.
     """
@@ -214,11 +215,13 @@ class Fluctuations:
 def fluctuations(mean: FeatureMean, n_resamples: int, rng: np.random.Generator) -> Fluctuations:
     """Draw ``n_resamples`` times: O(n² B) time, or O(n r B) where ``product`` is of rank r; O(n · batch) memory."""
     check_n_resamples(n_resamples)
-    unit = _unit(mean, _largest_variance(mean, rng))
+    top = _largest_variance(mean, rng)
+    unit = _unit(mean, top)
     size = max(16, _BATCH_BYTES // (8 * sum(mean.sizes)))
     parts = [_drawn(mean, part.stop - part.start, rng) for part in slices(n_resamples, size)]
     along, squared, relative = np.concatenate(parts, axis=1)
-    return Fluctuations(mean.total, along * unit, squared, relative)
+    along = along * unit if unit > 0.0 else np.sqrt(top) * rng.standard_normal(n_resamples)
+    return Fluctuations(max(mean.squared, 0.0) + float(mean.spreads.sum()), along, squared, relative)
 
 
 def _drawn(mean: FeatureMean, count: int, rng: np.random.Generator) -> Array:
@@ -247,7 +250,7 @@ def _largest_variance(mean: FeatureMean, rng: np.random.Generator) -> float:
 
 def _unit(mean: FeatureMean, top: float) -> float:
     """Return what turns ⟨D + E, E'⟩ into a draw of ⟨u, E⟩ of the right variance: 1/√T, and more in doubt."""
-    if mean.total <= 0.0:
+    if mean.total <= _CUT * float(mean.spreads.sum()):
         return 0.0
     estimated = mean.direction_variance()
     signal = min(max(mean.squared / mean.total, 0.0), 1.0)

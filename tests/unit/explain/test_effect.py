@@ -354,3 +354,13 @@ def test_noise_gives_the_size_of_the_kernel_with_noise():
     with_noise = effect_size(X, Y, estimator="mmkme", rng=0)
     assert with_noise == effect_size(X, Y, with_noise.kernel, rng=0)
     assert with_noise.kernel != effect_size(X, Y, rng=0).kernel
+
+
+def test_copies_do_not_prove_that_laws_are_equal():
+    X, _ = samples(20, 9)
+    copies = effect_size(X, X, Gaussian(1.0), rng=0)
+    assert (copies.pvalue, copies.distance.value, copies.distance.low) == (1.0, 0.0, 0.0)
+    rng = np.random.default_rng(0)
+    usual = [effect_size(X, rng.normal(size=(20, 2)), Gaussian(1.0), rng=0).distance.high for _ in range(9)]
+    assert min(usual) / 1.5 < copies.distance.high < max(usual)
+    assert not equivalence_test(X, X, 0.2, Gaussian(1.0), rng=0).equivalent
