@@ -16,9 +16,11 @@ from ..schemes.base import in_order, upper_tiles
 from ..sizes import MIB, Resources
 
 TILE = 512
-_BATCH_BYTES = 128 * MIB
+_BATCH_BYTES = 32 * MIB
+_COPIES = 10  # of a batch: permutations, their order, labels, vectors
 FACTORS_FROM = 1000
 _LEAST_GAIN = 8
+_LEAST_BATCH = 64
 
 
 class Forms(ABC):
@@ -45,7 +47,7 @@ class Forms(ABC):
     @property
     def batch(self) -> int:
         """Return how many vectors to pass at once."""
-        return max(64, _BATCH_BYTES // (8 * self.n))
+        return max(_LEAST_BATCH, _BATCH_BYTES // (8 * self.n))
 
 
 @final
@@ -132,7 +134,7 @@ def tiled_forms(side: KernelSide, resources: Resources) -> TiledForms:
 
 def forms_bytes(n: int, dim: int, n_resamples: int, kernels: int, resources: Resources) -> float:
     """Return the memory that forms of so many vectors take at most, factors of the highest rank included."""
-    batch = 4.0 * max(_BATCH_BYTES, 64 * 8 * n) if 8 * n * (n_resamples + 1) > _BATCH_BYTES else 32.0 * n * n_resamples
+    batch = 8.0 * n * min(n_resamples, max(_LEAST_BATCH, _BATCH_BYTES // (8 * n))) * _COPIES
     factors = resources.memory / 4 if n >= FACTORS_FROM else 0.0
     tiles = 8.0 * resources.n_jobs * min(TILE, n) ** 2 * 4 * kernels
     return 8.0 * n * (7 * dim + kernels * (5 * dim + 8)) + batch + factors + tiles

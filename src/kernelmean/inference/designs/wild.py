@@ -7,6 +7,7 @@ asymptotic: unlike those of permutations they are not exact at any size, and the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -97,12 +98,13 @@ def wild_mmd_test(
     pooled = np.concatenate([X, Y])
     chosen = choose_kernel(pooled, kernel, bandwidth, estimator, median_rows(len(pooled), generator), "both series")
     count = check_n_resamples(n_resamples)
-    needed = forms_bytes(len(pooled), pooled.shape[1], count, 1, resources) + 32.0 * len(pooled) * count
+    needed = forms_bytes(len(pooled), pooled.shape[1], count, 1, resources)
     check_memory(needed, resources, "the wild bootstrap", len(pooled))
-    drawn = [centered_multipliers(len(series), block_length, count, generator) / len(series) for series in (X, Y)]
+    signs = np.repeat([1 / len(X), -1 / len(Y)], [len(X), len(Y)])[:, None]
     with serial_blas:
         forms = gram_forms(KernelSide(pooled, (chosen.kernel,)), resources)
-        values = forms.forms(np.concatenate([drawn[0], -drawn[1]]))
+        drawn = centered_multipliers((len(X), len(Y)), block_length, count, generator, forms.batch)
+        values = np.concatenate([forms.forms(signs * part) for part in drawn], axis=1)
     magnitude = np.abs(forms.diagonal).sum(axis=1) * (1 / len(X) + 1 / len(Y))
     return TestResult(
         method="Wild bootstrap two-sample test for time series, maximum mean discrepancy",
@@ -178,16 +180,16 @@ def wild_hsic_test(
     rows = median_rows(n, generator)
     chosen = choose_kernels((X, Y), "XY", kernel, bandwidth, estimator, rows)
     count = check_n_resamples(n_resamples)
-    needed = forms_bytes(n, X.shape[1] + Y.shape[1], count, 2, resources) + 32.0 * n * count
+    needed = forms_bytes(n, X.shape[1] + Y.shape[1], count, 2, resources)
     check_memory(needed, resources, "the wild bootstrap", n)
-    drawn = centered_multipliers(n, block_length, count, generator)
     with serial_blas:
         left, right = (
             CenteredTiles(KernelSide(points, (own.kernel,)), plain_layout(n), resources)
             for points, own in zip((X, Y), chosen, strict=True)
         )
         forms = TiledForms(lambda i, j: [left(i, j)[0] * right(i, j)[0]], np.zeros((1, n)), resources.n_jobs)
-        values = n**2 * forms.forms(drawn)
+        drawn = centered_multipliers((n,), block_length, count, generator, forms.batch)
+        values = n**2 * np.concatenate([forms.forms(part) for part in drawn], axis=1)
     magnitude = n**2 * left.magnitude() * right.magnitude()
     return TestResult(
         method="Wild bootstrap test of independence for time series, Hilbert-Schmidt criterion",
@@ -201,16 +203,30 @@ def wild_hsic_test(
 
 def multipliers(n: int, block_length: float, count: int, rng: np.random.Generator) -> Array:
     """Return ``count`` stationary autoregressions of n steps, mean 0, variance 1, correlation e^{-t/l}; (n, count)."""
+    return autoregressions(rng.standard_normal((count, n)).T, block_length)
+
+
+def autoregressions(noise: Array, block_length: float) -> Array:
+    """Return the stationary autoregressions that independent standard noise (n, count) drives."""
     decay = float(np.exp(-1 / block_length))
-    noise = rng.standard_normal((count, n)).T * np.sqrt(1 - decay**2)
-    noise[0] /= np.sqrt(1 - decay**2)
-    return np.asarray(lfilter([1.0], [1.0, -decay], noise, axis=0))
+    steps = noise * np.sqrt(1 - decay**2)
+    steps[0] = noise[0]
+    return np.asarray(lfilter([1.0], [1.0, -decay], steps, axis=0))
 
 
-def centered_multipliers(n: int, block_length: float, count: int, rng: np.random.Generator) -> Array:
-    """Return a first column of ones, which gives the observed statistic, and draws less their mean, (n, 1 + count)."""
-    drawn = multipliers(n, block_length, count, rng)
-    return np.concatenate([np.ones((n, 1)), drawn - drawn.mean(axis=0)], axis=1)
+def centered_multipliers(
+    sizes: tuple[int, ...], block_length: float, count: int, rng: np.random.Generator, batch: int
+) -> Iterator[Array]:
+    """Yield multipliers of independent series one below the other, each less its mean: arrays (Σ n, b ≤ ``batch``).
+
+    The very first column are ones, which give the observed statistic; ``count`` draws follow.
+    """
+    ends = np.cumsum(sizes)
+    for start in range(0, count + 1, batch):
+        noise = rng.standard_normal((min(batch, count + 1 - start) - (start == 0), int(ends[-1]))).T
+        drawn = [autoregressions(part, block_length) for part in np.split(noise, ends[:-1])]
+        part = np.concatenate([series - series.mean(axis=0) for series in drawn])
+        yield np.concatenate([np.ones((len(part), 1)), part], axis=1) if start == 0 else part
 
 
 def _check_length(n: int, block_length: float, name: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernelmean.inference import wild_hsic_test, wild_mmd_test
-from kernelmean.inference.designs.wild import centered_multipliers, multipliers
+from kernelmean.inference.designs.wild import autoregressions, centered_multipliers, multipliers
 from kernelmean.kernels import Gaussian
 
 KERNEL = Gaussian(1.0)
@@ -34,11 +34,22 @@ def test_multipliers_have_variance_one_and_fade():
     np.testing.assert_allclose(np.mean(drawn[:-8] * drawn[8:], axis=1), np.exp(-1), atol=0.05)
 
 
+def test_draws_come_after_ones_have_mean_zero_and_do_not_depend_on_the_batch():
+    (whole,) = centered_multipliers((20, 10), 4, 30, np.random.default_rng(1), 31)
+    parts = np.concatenate(list(centered_multipliers((20, 10), 4, 30, np.random.default_rng(1), 8)), axis=1)
+    np.testing.assert_array_equal(parts, whole)
+    np.testing.assert_array_equal(whole[:, 0], 1.0)
+    for series in (whole[:20, 1:], whole[20:, 1:]):
+        np.testing.assert_allclose(series.mean(axis=0), 0.0, atol=1e-14)
+    expected = autoregressions(np.random.default_rng(1).standard_normal((30, 30)).T[:20], 4)
+    np.testing.assert_allclose(whole[:20, 1:], expected - expected.mean(axis=0), atol=1e-12)
+
+
 def test_mmd_is_its_definition():
     X, Y = series(30, 0), series(25, 1)
     result = wild_mmd_test(X, Y, block_length=4, kernel=KERNEL, n_resamples=50, rng=3)
-    rng = np.random.default_rng(3)
-    drawn = [centered_multipliers(n, 4, 50, rng) for n in (30, 25)]
+    whole = np.concatenate(list(centered_multipliers((30, 25), 4, 50, np.random.default_rng(3), 7)), axis=1)
+    drawn = whole[:30], whole[30:]
     values = [
         (a[:, None] * a * KERNEL(X, X)).mean() + (b[:, None] * b * KERNEL(Y, Y)).mean()
         - 2 * (a[:, None] * b * KERNEL(X, Y)).mean()
@@ -54,7 +65,8 @@ def test_hsic_is_its_definition():
     result = wild_hsic_test(X, Y, block_length=4, kernel=KERNEL, n_resamples=50, rng=3)
     center = np.eye(30) - 1 / 30
     product = (center @ KERNEL(X, X) @ center) * (center @ KERNEL(Y, Y) @ center)
-    values = [w @ product @ w / 30**2 for w in centered_multipliers(30, 4, 50, np.random.default_rng(3)).T]
+    (drawn,) = centered_multipliers((30,), 4, 50, np.random.default_rng(3), 51)
+    values = [w @ product @ w / 30**2 for w in drawn.T]
     assert result.statistic == pytest.approx(values[0], rel=1e-10)
     np.testing.assert_allclose(result.null_distribution, values[1:], rtol=1e-9)
     assert result.pvalue == pytest.approx(np.mean(np.array(values) >= values[0] - 1e-12))
