@@ -103,7 +103,7 @@ class EstimatedMMD:
         rows = median_rows(len(pooled), self.options["rng"])
         made = base_kernel(pooled, self.estimator.kernel, self.estimator.bandwidth, rows, _POOLED)
         check_sizes(X, Y, self.kind, leaves_out=self.way == "each")
-        if is_constant(pooled):
+        if is_constant(pooled if self.way == "each" else pooled[rows]):  # nothing to fit
             return self.plain(X, Y, [made.kernel], statistic=self.kind, **for_sums(self.options)), made
         return self._each(X, Y, made) if self.way == "each" else self._pooled(X, Y, made, rows)
 

@@ -65,17 +65,18 @@ def split(problem: Problem, max_rank: int) -> tuple[Factored | None, list[int], 
     if not low:
         return None, low, others
     wanted = problem.index_sets(low)
-    (own, other), means = _centered([[left[i] for i in wanted[0]], [right[j] for j in wanted[1]]])
-    return Factored(problem.restricted(low), own, other, means), low, others
+    own, means = zip(*(_centered(left[i]) for i in wanted[0]), strict=True)
+    other = [_centered(right[j])[0] for j in wanted[1]]
+    row_means = [mean @ rows + mean @ mean for rows, mean in zip(own, means, strict=True)]
+    return Factored(problem.restricted(low), list(own), other, np.stack(row_means)), low, others
 
 
-def _centered(sides: list[list[Factor | None]]) -> tuple[list[list[Array]], Array]:
-    """Center the factors of both sides in place, and return the row means of the left matrices besides."""
-    kept = [[factor.rows for factor in side if factor is not None] for side in sides]
-    row_means = np.stack([rows.mean(axis=1) @ rows for rows in kept[0]])
-    for factor in kept[0] + kept[1]:
-        np.subtract(factor, factor.mean(axis=1, keepdims=True), out=factor)
-    return kept, row_means
+def _centered(factor: Factor | None) -> tuple[Array, Array]:
+    """Center a factor in place, and return the means of its rows besides."""
+    assert factor is not None, "a pair of low rank has factors"
+    mean = factor.rows.mean(axis=1)
+    np.subtract(factor.rows, mean[:, None], out=factor.rows)
+    return factor.rows, mean
 
 
 @final
