@@ -207,6 +207,6 @@ def embed(
     """
     X = check_points(X)
     noise = noise or Dirac()
-    check_noise(noise, len(X))
+    check_noise(noise, *X.shape)
     beta = np.full(len(X), 1.0 / len(X)) if weights is None else check_weights(weights, len(X))
     return Embedding(kernel, (Part(X, beta, noise),), plan)

@@ -336,5 +336,5 @@ def test_smoothed_kernels_are_values():
     assert repr(smoothed(smooth, Laplace(0.1), 2)) == (
         "SmoothedSeparable(Laplacian(bandwidth=1.0), Normal(0.5), Laplace(scale=0.1))"
     )
-    with pytest.raises(ValueError, match="3 scales, the data have 2 columns"):
+    with pytest.raises(ValueError, match="made for 3 columns, the data have 2"):
         smoothed(smooth, Laplace([0.1, 0.2, 0.3]), 2)

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.expected import expected
-from kernelmean.kernels import Gaussian, Linear
-from kernelmean.noise import Blankout, Dirac, Normal
+from kernelmean.expected import difference, expected, smoothed
+from kernelmean.kernels import Gaussian, Linear, TensorProduct
+from kernelmean.noise import Blankout, Dirac, IndependentSum, Laplace, Normal, Sampled, Uniform
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(7, 2)), RNG.normal(size=(5, 2)) + 0.5
@@ -112,6 +112,48 @@ def test_a_log_density_far_out_is_finite():
 def test_bad_input_is_refused(arguments, error, text):
     with pytest.raises(error, match=text):
         km.embed(kernel=KERNEL, **arguments)
+
+
+WRONG_COLUMNS = [
+    Normal(np.eye(1)),
+    Normal(np.ones((7, 1, 1))),
+    Normal.diagonal([1.0]),
+    Normal.diagonal([0.1, 0.2, 0.9]),
+    Normal(np.eye(3)),
+    Laplace([0.1]),
+    Uniform([0.1, 0.2, 0.9]),
+    Blankout([0.1, 0.2, 0.9]),
+    Blankout([0.1]),
+    Blankout(0.1, [0.0, 1.0, 2.0]),
+    Sampled(Normal.diagonal([0.1, 0.2, 0.9]), 2),
+    IndependentSum((Normal(0.1), Laplace([0.1]))),
+]
+
+
+@pytest.mark.parametrize("noise", WRONG_COLUMNS, ids=repr)
+@pytest.mark.parametrize("kernel", [KERNEL, TensorProduct((KERNEL, KERNEL), ((0,), (1,)))], ids=["plain", "tensor"])
+def test_noise_of_other_columns_is_refused(noise, kernel):
+    text = "the data have 2"
+    with pytest.raises(ValueError, match=text):
+        km.embed(X, kernel, noise=noise)
+    for sides in ((noise, None), (None, noise)):
+        with pytest.raises(ValueError, match=text):
+            expected(kernel, X, X, *sides)
+    for filter_ in (None, "ridge"):
+        with pytest.raises(ValueError, match=text):
+            km.KernelMean(kernel, noise=noise, filter=filter_).fit(X)
+
+
+def test_noises_of_different_columns_do_not_add_up():
+    narrow, wide = Normal.diagonal([0.1]), Normal.diagonal([0.1, 0.2])
+    with pytest.raises(ValueError, match="different numbers of columns"):
+        IndependentSum((narrow, wide))
+    with pytest.raises(ValueError, match="different numbers of columns"):
+        difference(narrow, wide)
+    with pytest.raises(ValueError, match="the data have 1"):
+        smoothed(KERNEL, wide, 1)
+    with pytest.raises(ValueError, match="one number per column"):
+        Blankout([0.1, 0.2], [1.0, 2.0, 3.0])
 
 
 def test_embeddings_of_different_spaces_do_not_mix():

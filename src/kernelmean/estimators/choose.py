@@ -10,6 +10,7 @@ import numpy as np
 
 from .._array import Array
 from .._tiles import serial_blas
+from ..expected._core import check_noise
 from ..filters import Filter
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
@@ -64,6 +65,8 @@ class Fitted:
 
 def choose(X: Array, kernel: Kernel, options: Options) -> Fitted:
     """Return the estimate that ``options`` describe, all free parameters chosen."""
+    if isinstance(options.noise, Noise):
+        check_noise(options.noise, *X.shape)
     if options.spectral is not None:
         assert not isinstance(options.noise, str)
         return _filtered(Weighing(X, kernel, options.noise or Dirac()), options.spectral, options)

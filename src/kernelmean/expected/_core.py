@@ -16,7 +16,7 @@ from .._array import Array, slices
 from .._rules import NoClosedFormError, Rules
 from .._validate import check_points, check_same_columns
 from ..kernels.base import Blocks, Kernel, Stationary
-from ..noise.base import Additive, Noise
+from ..noise.base import Additive, Noise, common
 from ..noise.dirac import Dirac
 
 difference_rules: Rules[Callable[..., Noise]] = Rules("difference")
@@ -34,6 +34,7 @@ def difference(v: Noise, w: Noise) -> Noise:
     >>> difference(Normal(1.0), Normal(2.0))
     Normal(3.)
     """
+    common((v, w), "dim")
     rule = difference_rules.find(v, w)
     if rule is None:
         raise NoClosedFormError(f"the difference of {v!r} and {w!r} has no closed form; both must be additive")
@@ -69,6 +70,7 @@ def smoothed(kernel: Kernel, noise: Noise, dim: int) -> Kernel:
     >>> smoothed(Gaussian(1.0), Normal(3.0), dim=1)
     0.5 * Gaussian(bandwidth=2.0)
     """
+    check_dim(noise, dim)
     if isinstance(noise, Dirac):
         return kernel
     rule = smoothed_rules.find(kernel, noise)
@@ -94,6 +96,8 @@ def expected(kernel: Kernel, X: Array, Y: Array, v: Noise | None = None, w: Nois
 
     Raises
     ------
+    ValueError
+        When X and Y differ in their columns, or a noise is made for another number of columns or of points.
     TypeError
         When there is no closed form; ``noise.Sampled`` is the explicit Monte Carlo alternative.
 
@@ -117,8 +121,8 @@ def expected(kernel: Kernel, X: Array, Y: Array, v: Noise | None = None, w: Nois
 
 def expected_blocks(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
     """Prepare ``f(i, j) = expected(kernel, X[i], Y[j], v, w)`` for slices; what depends on no block is done once."""
-    check_noise(v, len(X))
-    check_noise(w, len(Y))
+    check_noise(v, *X.shape)
+    check_noise(w, *Y.shape)
     if isinstance(v, Dirac) and isinstance(w, Dirac):
         return kernel.blocks(X, Y)
     rule = blocks_rules.find(kernel, v, w)
@@ -140,10 +144,19 @@ def is_additive(*noises: Noise) -> bool:
     return all(isinstance(noise, Additive) for noise in noises)
 
 
-def check_noise(noise: Noise, n: int) -> None:
-    """Raise when a noise with one law per point does not fit the number of points."""
+def check_noise(noise: Noise, n: int, dim: int) -> None:
+    """Raise when a noise does not fit the number of points, or that of columns."""
+    check_dim(noise, dim)
     if noise.per_point not in (None, n):
         raise ValueError(f"{noise!r} has {noise.per_point} laws for {n} points; one per point is needed")
+
+
+def check_dim(noise: Noise, dim: int) -> None:
+    """Raise when a noise is made for another number of columns."""
+    if noise.dim not in (None, dim):
+        raise ValueError(
+            f"{noise!r} is made for {noise.dim} columns, the data have {dim}; give it one value per column"
+        )
 
 
 @blocks_rules.register(Stationary, Additive, Additive)

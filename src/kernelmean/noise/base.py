@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from math import comb
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,6 +19,11 @@ class Noise(ABC):
     @property
     def per_point(self) -> int | None:
         """The number of points that the noise is tied to, or None when all points share it."""
+        return None
+
+    @property
+    def dim(self) -> int | None:
+        """The number of columns that the noise is made for, or None when it serves any."""
         return None
 
     def take(self, index: slice | Array) -> Noise:
@@ -78,6 +84,20 @@ class Additive(Noise):
         """Return E cos(ωᵀε), shape (m,), at ``frequencies`` of shape (m, d); the noise is symmetric."""
         del frequencies
         raise TypeError(f"{self!r} has no characteristic function in closed form")
+
+
+def common(noises: Sequence[Noise], what: Literal["dim", "per_point"]) -> int | None:
+    """Return the number of columns (or of points) that noises are made for, None for any; they must agree."""
+    numbers = {number for noise in noises if (number := getattr(noise, what)) is not None}
+    if len(numbers) > 1:
+        of = "columns" if what == "dim" else "points"
+        raise ValueError(f"{' and '.join(map(repr, noises))} are made for different numbers of {of}: {sorted(numbers)}")
+    return numbers.pop() if numbers else None
+
+
+def dim_of(*values: Any) -> int | None:
+    """Return the length of per-axis values, None when all are single numbers."""
+    return next((len(value) for value in values if np.ndim(value)), None)
 
 
 def per_axis(values: Any, index: tuple[int, ...]) -> Any:

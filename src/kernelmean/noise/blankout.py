@@ -9,7 +9,7 @@ import numpy as np
 
 from .._array import Array
 from .._validate import as_value, check_positive
-from .base import Noise, per_axis
+from .base import Noise, dim_of, per_axis
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,17 @@ class Blankout(Noise):
     def __post_init__(self) -> None:
         object.__setattr__(self, "probability", as_value(check_probability(self.probability)))
         object.__setattr__(self, "value", as_value(self.value))
+        lengths = {np.shape(field) for field in (self.probability, self.value)} - {()}
+        if len(lengths) > 1 or any(len(shape) > 1 for shape in lengths):
+            raise ValueError(
+                f"probability and value have the shapes {np.shape(self.probability)} and {np.shape(self.value)}; pass "
+                "a number or one number per column (d,) for each"
+            )
+
+    @property
+    def dim(self) -> int | None:
+        """The number of probabilities or values when there is one per axis, else None."""
+        return dim_of(self.probability, self.value)
 
     def columns(self, index: tuple[int, ...]) -> Blankout:
         """Return the noise on a block of columns."""

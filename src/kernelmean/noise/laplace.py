@@ -10,7 +10,7 @@ import numpy as np
 
 from .._array import Array
 from .._validate import as_value, check_positive
-from .base import Additive, per_axis
+from .base import Additive, dim_of, per_axis
 
 
 @final
@@ -38,6 +38,11 @@ class Laplace(Additive):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", check_width(self.scale, "scale"))
+
+    @property
+    def dim(self) -> int | None:
+        """The number of scales when there is one per axis, else None."""
+        return dim_of(self.scale)
 
     def columns(self, index: tuple[int, ...]) -> Laplace:
         """Return the noise on a block of columns."""

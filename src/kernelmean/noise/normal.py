@@ -90,6 +90,11 @@ class Normal(Additive):
         """The number of points when every point has its own covariance, else None."""
         return len(self.covariance) if self.covariance.ndim > _EVENT[self.form] else None
 
+    @property
+    def dim(self) -> int | None:
+        """The number of columns of a diagonal or a full covariance; None for an isotropic one."""
+        return None if self.form == "isotropic" else self.covariance.shape[-1]
+
     def take(self, index: slice | Array) -> Normal:
         """Return the noise of a subset of the points."""
         if self.per_point is None:

@@ -46,6 +46,11 @@ class Sampled(Noise):
         """The number of points that the sampled noise is tied to, or None."""
         return self.noise.per_point
 
+    @property
+    def dim(self) -> int | None:
+        """The number of columns that the sampled noise is made for, or None."""
+        return self.noise.dim
+
     def take(self, index: slice | Array) -> Sampled:
         """Return the noise of a subset of the points."""
         return Sampled(self.noise.take(index), self.n_samples, self.seed)

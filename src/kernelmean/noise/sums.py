@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 
 from .._array import Array
-from .base import Additive
+from .base import Additive, common
 
 
 @final
@@ -38,11 +38,18 @@ class IndependentSum(Additive):
         if not flat or not all(isinstance(term, Additive) for term in flat):
             raise TypeError(f"the terms are {self.terms!r}; at least one additive noise is needed, and no other")
         object.__setattr__(self, "terms", tuple(flat))
+        common(flat, "dim")
+        common(flat, "per_point")
 
     @property
     def per_point(self) -> int | None:
         """The number of points when a term has one law per point, else None."""
-        return next((term.per_point for term in self.terms if term.per_point is not None), None)
+        return common(self.terms, "per_point")
+
+    @property
+    def dim(self) -> int | None:
+        """The number of columns that a term is made for, else None."""
+        return common(self.terms, "dim")
 
     def take(self, index: slice | Array) -> IndependentSum:
         """Return the noise of a subset of the points."""

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array
-from .base import Additive, per_axis
+from .base import Additive, dim_of, per_axis
 from .laplace import check_width, widths_of_axes, widths_with_density
 
 
@@ -37,6 +37,11 @@ class Uniform(Additive):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "halfwidth", check_width(self.halfwidth, "halfwidth"))
+
+    @property
+    def dim(self) -> int | None:
+        """The number of halfwidths when there is one per axis, else None."""
+        return dim_of(self.halfwidth)
 
     def columns(self, index: tuple[int, ...]) -> Uniform:
         """Return the noise on a block of columns."""
