@@ -38,10 +38,14 @@ def logpdf(parts: Sequence[Mixture], Y: Array) -> Array:
 
 
 def _part_logpdf(part: Mixture, Y: Array) -> Array:
-    """Return log Σ_i β_i v(y|x_i), block by block."""
+    """Return log Σ_i β_i v(y|x_i), one block after another: at no time are there values of more than one."""
     size = max(1, _BLOCK_NUMBERS // part.points.size)
-    blocks = [part.noise.logpdf(Y[j, None, :] - part.points) for j in slices(len(Y), size)]
-    return np.concatenate([logsumexp(block, axis=1, b=part.weights) for block in blocks])
+
+    def block(j: slice) -> Array:
+        logs = part.noise.logpdf(Y[j, None, :] - part.points)
+        return np.asarray(logsumexp(logs, axis=1, b=part.weights))
+
+    return np.concatenate([block(j) for j in slices(len(Y), size)])
 
 
 def sample(parts: Sequence[Mixture], n: int, rng: np.random.Generator) -> Array:

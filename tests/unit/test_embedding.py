@@ -1,7 +1,10 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
 import kernelmean as km
+from kernelmean import density
 from kernelmean.expected import difference, expected, smoothed
 from kernelmean.kernels import Gaussian, Linear, TensorProduct
 from kernelmean.noise import Blankout, Dirac, IndependentSum, Laplace, Normal, Sampled, Uniform
@@ -89,6 +92,19 @@ def test_a_log_density_far_out_is_finite():
     assert np.isfinite(mu.logpdf(np.full((1, 2), 1e3)))[0]
     with pytest.raises(TypeError, match="no density"):
         km.embed(X, KERNEL).logpdf(Y)
+
+
+def test_log_densities_take_the_memory_of_a_block(monkeypatch):
+    monkeypatch.setattr(density, "_BLOCK_NUMBERS", 2**14)
+    Z = np.random.default_rng(0).normal(size=(2000, 2))
+    mu = km.embed(Z, KERNEL, noise=Normal(0.1))
+    tracemalloc.start()
+    try:
+        mu.logpdf(Z)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2e6  # all pairs would be 32 MB
 
 
 @pytest.mark.parametrize(
