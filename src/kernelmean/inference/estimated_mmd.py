@@ -42,6 +42,7 @@ MMD_ESTIMATORS: dict[str, Callable[[], KernelMean]] = {**ESTIMATORS, **SHRINKING
 """The estimators of the two-sample test by name, besides the adaptive ones."""
 
 WEIGHTED_ROWS, SOLVED_ROWS, REFITTED_ROWS = 1000, 3000, 500
+_MOVED_ROWS = 3000  # a contraction moves the points with every relabeling: O(n²) kernel values each
 _REFIT_BATCH = 8
 _POOLED = "the pooled sample"
 
@@ -166,8 +167,7 @@ class EstimatedMMD:
 
     def _refitted(self, pooled: Array, n_first: int, estimate: Estimate) -> Null:
         sizes = n_first, len(pooled) - n_first
-        if self.way == "each":
-            check_rows(max(sizes), REFITTED_ROWS, self.estimator, self.way)
+        check_rows(max(sizes), REFITTED_ROWS if self.way == "each" else _MOVED_ROWS, self.estimator, self.way)
         statistic = RefittedMMD(pooled, n_first, estimate, self.kind)
         return self._listed(statistic, sizes, _REFIT_BATCH, (0.0, 64.0 * max(sizes) ** 2 / _REFIT_BATCH), 1.0)
 
@@ -206,9 +206,9 @@ def check_rows(rows: int, limit: int, estimator: KernelMean, way: str) -> None:
     if rows > limit:
         instead = f"fit='pooled' (up to {SOLVED_ROWS} rows for filter='ridge'), " if way == "each" else ""
         raise ValueError(
-            f"{estimator!r} with fit={way!r} is solved for both samples of every relabeling, in O(n³) each, for at "
-            f"most {limit} rows a sample; {rows} were passed; pass {instead}estimator='s-kmse', 'mkme' or 'mmkme' (any "
-            "number of rows), or a random subsample"
+            f"{estimator!r} with fit={way!r} is computed anew for both samples of every relabeling, in O(n²) or O(n³) "
+            f"each, for at most {limit} rows a sample; {rows} were passed; pass {instead}estimator='s-kmse', 'mkme' or "
+            "'mmkme' (any number of rows), or a random subsample"
         )
 
 

@@ -461,6 +461,8 @@ def test_too_few_rows_and_too_many():
         km.mmd_test(big[:100], big[100:], estimator="f-kmse", fit="each")
     with pytest.raises(ValueError, match=r"at most 500 rows a sample; 600.*estimator='s-kmse'"):
         km.mmd_test(big[:600], big[600:1000], estimator="mkme", fit="each")
+    with pytest.raises(ValueError, match=r"fit='pooled' is computed anew.*at most 3000 rows a sample; 3100"):
+        km.mmd_test(np.tile(big, (2, 1))[:3100], big[:10], estimator="vpmkme")
     with pytest.raises(ValueError, match=r"FCOSE is solved anew.*at most 1000 pairs; 1100.*estimator='scose'"):
         km.hsic_test(big[:1100], big[:1100], estimator="fcose")
     with pytest.raises(ValueError, match=r"at most 500 pairs; 501"):

@@ -77,7 +77,9 @@ def two_samples(name, law, sizes, trials, n_resamples, levels, seed):
     def tables(rng):
         return draw(law, sizes[0], rng), draw(law, sizes[1], rng)
 
-    study(run, tables, trials, n_resamples, levels, ties=law in ("binary", "rounded"), seed=seed)
+    # where there are hardly more labelings than are looked at, some come twice: these are ties
+    ties = law in ("binary", "rounded") or ("scheme" in TWO_SAMPLES[name] and sum(sizes) < 12)
+    study(run, tables, trials, n_resamples, levels, ties=ties, seed=seed)
 
 
 def pairs(name, law, n, trials, n_resamples, levels, seed):
@@ -115,21 +117,22 @@ def test_enumerated_pairs(name):
 
 
 LAWS = ["normal", "binary", "rounded", "heavy tails"]
+MANY = 119  # all labelings of 3 and 7 rows, and all permutations of 5 pairs
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sizes", [(5, 5), (20, 20), (6, 40)], ids=str)
+@pytest.mark.parametrize("sizes", [(3, 7), (20, 20), (6, 40)], ids=str)
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("name", [name for name in TWO_SAMPLES if name not in SLOW_FITS])
 def test_two_samples_at_length(name, law, sizes):
-    two_samples(name, law, sizes, 2000, 99, LEVELS_OF_MANY, 5)
+    two_samples(name, law, sizes, 2000, MANY, LEVELS_OF_MANY, 5)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("name", [name for name in TWO_SAMPLES if name in SLOW_FITS])
 def test_two_samples_of_slow_fits_at_length(name, law):
-    two_samples(name, law, (6, 9), 2000, 99, LEVELS_OF_MANY, 6)
+    two_samples(name, law, (6, 9), 2000, MANY, LEVELS_OF_MANY, 6)
 
 
 @pytest.mark.slow
@@ -137,7 +140,7 @@ def test_two_samples_of_slow_fits_at_length(name, law):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("name", [name for name in PAIRS if name not in SLOW_FITS])
 def test_independence_at_length(name, law, n):
-    pairs(name, law, n, 2000, 99, LEVELS_OF_MANY, 7)
+    pairs(name, law, n, 2000, MANY, LEVELS_OF_MANY, 7)
 
 
 @pytest.mark.slow
