@@ -24,6 +24,7 @@ from .forms import Forms, gram_forms
 from .layout import Layout
 
 _LEAST_PAIRS = 1e-9
+_LEAST_SHARE = 1e-8
 _BLOCK = 2048
 
 
@@ -85,6 +86,11 @@ class StratifiedMMD:
         total = np.add.reduceat(weights, self.starts, axis=0)
         vectors = weighted - weights * (first / total)[layout.stratum]
         share = (first * (total - first) / total).sum(axis=0)
+        if share.min() <= _LEAST_SHARE * total.sum():
+            raise ValueError(
+                "nearly all the weight is on one sample, or would be after a rearrangement: weights differ by more "
+                "than eight orders of magnitude; pass weights on one scale"
+            )
         value = self.forms.forms(vectors)
         corrections = [
             part.unbiased_less_plain(value if len(self.parts) == 1 else part.forms.forms(vectors[part.rows]), labels)

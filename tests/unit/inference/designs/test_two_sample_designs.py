@@ -193,6 +193,7 @@ def test_text_labels_and_strata_of_one_sample():
         ({"weights": ([1] * 5, [1] * 5)}, ValueError, r"shape \(5,\)"),
         ({"weights": ([1] + [0] * 5, [1] * 5)}, ValueError, "pass statistic='v'"),
         ({"weights": ([1] + [1e-30] * 5, [1] * 5)}, ValueError, "nearly all the weight"),
+        ({"weights": ([1] * 6, [1e-200] * 5)}, ValueError, "eight orders of magnitude"),
         ({"weights": ([1] * 6, [1] * 5), "scheme": "cyclic"}, ValueError, "'auto', 'exact', 'random'"),
         ({"weights": ([1] * 6, [1] * 5), "memory": 1e4}, MemoryError, "pass memory="),
         ({"weights": ([1] * 6, [1] * 5), "n_resamples": 0}, ValueError, "n_resamples is 0"),
