@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from kernelmean.inference import hsic_test, mmd_test
+from kernelmean.inference import hsic_null, hsic_test, mmd_null, mmd_test
 from kernelmean.inference.adaptive import Adaptive
+from kernelmean.inference.adaptive_hsic import adaptive_hsic
+from kernelmean.inference.adaptive_mmd import adaptive_mmd
+from kernelmean.inference.null import Null
 
 Method = Callable[[np.ndarray, np.ndarray, int, int], float]
 
@@ -21,14 +25,39 @@ def independence(estimator: Any, **options: Any) -> Method:
     return lambda x, y, b, seed: hsic_test(x, y, estimator=estimator, n_resamples=b, rng=seed, **options).pvalue
 
 
+_KEPT: OrderedDict[Any, Null] = OrderedDict()
+_MOST_KEPT = 1000
+
+
+def adaptive(rule: str, test: Callable, null: Callable) -> Method:
+    """Return the adaptive test with a rule; the rules share the members' statistics of a data set, which take the time.
+
+    The p-value is that of ``mmd_test`` or ``hsic_test`` with ``estimator=Adaptive(rule)``.
+    """
+
+    def pvalue(x: np.ndarray, y: np.ndarray, b: int, seed: int) -> float:
+        def statistics(X: np.ndarray, Y: np.ndarray, kernels: Any, **options: Any) -> Null:
+            key = null.__name__, X.tobytes(), Y.tobytes(), repr(kernels), options["scheme"], b, seed
+            if key not in _KEPT:
+                _KEPT[key] = null(X, Y, kernels, n_resamples=b, **options)
+            if len(_KEPT) > _MOST_KEPT:
+                _KEPT.popitem(last=False)
+            return _KEPT[key]
+
+        return test((x, y), Adaptive(rule), statistics, "auto", np.random.default_rng(seed)).pvalue
+
+    return pvalue
+
+
 OURS: dict[str, tuple[str, Method]] = {}
-for kind, make, plain in (("two samples", two_samples, "MMD"), ("independence", independence, "HSIC")):
-    OURS[f"adaptive {plain}"] = kind, make("adaptive")
-    OURS[f"adaptive {plain}, fuse"] = kind, make("fuse")
-    OURS[f"adaptive {plain}, aggregate"] = kind, make("aggregate")
-    OURS[f"adaptive {plain}, max"] = kind, make(Adaptive("max"))
-    OURS[f"{plain} kme"] = kind, make("kme")
-    for name in ("s-kmse", "f-kmse", "mkme", "mmkme"):
+for kind, make, plain, test, null in (
+    ("two samples", two_samples, "MMD", adaptive_mmd, mmd_null),
+    ("independence", independence, "HSIC", adaptive_hsic, hsic_null),
+):
+    OURS[f"adaptive {plain}"] = kind, adaptive("harmonic", test, null)
+    for rule in ("fuse", "aggregate", "max"):
+        OURS[f"adaptive {plain}, {rule}"] = kind, adaptive(rule, test, null)
+    for name in ("kme", "s-kmse", "f-kmse", "mkme", "mmkme"):
         OURS[f"{plain} {name}"] = kind, make(name)
 
 

@@ -98,22 +98,23 @@ NARROW = (Gaussian(1 / 16), Gaussian(1 / 8), Gaussian(1 / 4), Gaussian(1 / 2))
 def two_sample_members() -> tuple[Member, ...]:
     """Return the default members for two samples; narrow kernels first, since they decide on the scheme.
 
-    Location has 60 % of the weight: there the single kernels of other tests are at their best already, and nothing
-    can be gained, only lost. The rest is spread over scale and dependence between columns, over differences within
-    single columns, and over local differences on two scales of measurement.
+    Location has six tenths of the weight: there the single kernels of other tests are at their best already, and
+    nothing can be gained, only lost. The rest is spread over scale and dependence between columns, over differences
+    within single columns, and over local differences on two scales of measurement.
     """
     shares: tuple[tuple[float, str, tuple[Kernel, ...]], ...] = (
-        (0.07, "ranks", NARROW),
-        (0.07, "data", NARROW),
-        (0.04, "data", (MEDIAN,)),
-        (0.04, "scores", (MEDIAN,)),
-        (0.45, "data", (WIDE, ENERGY, LINEAR)),
-        (0.15, "scores", (ENERGY,)),
+        (0.08, "ranks", NARROW),
+        (0.08, "data", NARROW),
+        (0.05, "data", (MEDIAN,)),
+        (0.05, "scores", (MEDIAN,)),
+        (0.27, "data", (WIDE,)),
+        (0.21, "data", (LINEAR,)),
+        (0.09, "scores", (ENERGY,)),
         (0.06, "white", (ENERGY, LINEAR)),
-        (0.02, "white", (QUADRATIC,)),
-        (0.02, "data", (QUADRATIC,)),
+        (0.025, "white", (QUADRATIC,)),
+        (0.025, "data", (QUADRATIC,)),
         (0.03, "radius", (LINEAR,)),
-        (0.05, "axes", (LINEAR,)),
+        (0.03, "axes", (LINEAR,)),
     )
     return tuple(Member(view, kernel, share / len(kernels)) for share, view, kernels in shares for kernel in kernels)
 
@@ -121,21 +122,27 @@ def two_sample_members() -> tuple[Member, ...]:
 def independence_members() -> tuple[PairMember, ...]:
     """Return the default pairs for two variables; every one comes with its mirror image.
 
-    Monotone dependence has 60 % of the weight. The rest is spread over dependence of variances, functions of one
+    Monotone dependence has two thirds of the weight. The rest is spread over dependence of variances, functions of one
     variable that oscillate (a narrow kernel against the energy kernel), and local dependence (narrow against narrow).
     """
     data, ranks, scores, white = (_on(view) for view in ("data", "ranks", "scores", "white"))
+    *narrower, widest = NARROW
     groups: tuple[tuple[float, tuple[tuple[Member, Member], ...]], ...] = (
-        (0.03, _same(ranks(k) for k in NARROW[1:])),
-        (0.03, _same(data(k) for k in NARROW[1:])),
-        (0.05, _mirrored(ranks(ENERGY), (ranks(k) for k in NARROW))),
-        (0.05, _mirrored(data(ENERGY), (data(k) for k in NARROW[1:]))),
-        (0.06, _same((data(MEDIAN), scores(MEDIAN)))),
-        (0.60, _same((data(LINEAR), data(ENERGY), ranks(ENERGY)))),
-        (0.05, _same((scores(QUADRATIC), _on("radius")(LINEAR)))),
-        (0.05, _mirrored(scores(LINEAR), [scores(QUADRATIC)])),
-        (0.05, _same([white(LINEAR), white(ENERGY)])),
-        (0.03, _mirrored(scores(LINEAR), [white(QUADRATIC)]) + _same([white(QUADRATIC)])),
+        (0.02, _same(ranks(k) for k in NARROW[1:])),
+        (0.02, _same(data(k) for k in NARROW[1:])),
+        (0.025, _mirrored(ranks(ENERGY), (ranks(k) for k in narrower))),
+        (0.03, _mirrored(ranks(ENERGY), [ranks(widest)])),
+        (0.015, _mirrored(data(ENERGY), (data(k) for k in narrower[1:]))),
+        (0.035, _mirrored(data(ENERGY), [data(widest)])),
+        (0.075, _same([data(MEDIAN)])),
+        (0.02, _same([scores(MEDIAN)])),
+        (0.26, _same([data(LINEAR)])),
+        (0.19, _same([data(ENERGY)])),
+        (0.14, _same([ranks(ENERGY)])),
+        (0.085, _same([white(LINEAR)])),
+        (0.04, _same((scores(QUADRATIC), _on("radius")(LINEAR)))),
+        (0.025, _mirrored(scores(LINEAR), [scores(QUADRATIC)])),
+        (0.02, _mirrored(scores(LINEAR), [white(QUADRATIC)]) + _same([white(QUADRATIC)])),
     )
     return tuple(PairMember(x, y, share / len(pairs)) for share, pairs in groups for x, y in pairs)
 
