@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from ._array import Array
 
 _LARGEST_EXACT = 2**53  # float64 tells integers apart up to here
+_SMALLEST_SIZE, _LARGEST_SIZE = 1e-150, 1e150
 _NO_NUMBERS = (str, bytes, date, timedelta, np.datetime64, np.timedelta64)
 
 
@@ -74,6 +75,17 @@ def check_finite(array: Array, name: str) -> None:
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise ValueError(
             f"{name} holds {int(bad.sum())} NaN or infinite values (the first at {where}); drop or impute them first"
+        )
+
+
+def check_range(sizes: Any, name: str) -> None:
+    """Raise when the squares of positive ``sizes`` (0 passes) would overflow, or lose digits below 1e-308."""
+    sizes = np.asarray(sizes)[np.asarray(sizes) > 0]
+    if sizes.size and not (sizes.min() >= _SMALLEST_SIZE and sizes.max() <= _LARGEST_SIZE):
+        end = sizes.max() if sizes.max() > _LARGEST_SIZE else sizes.min()
+        raise ValueError(
+            f"{name} {end:.3g}, outside {_SMALLEST_SIZE} to {_LARGEST_SIZE}, where squares neither overflow "
+            "nor vanish; rescale the columns"
         )
 
 

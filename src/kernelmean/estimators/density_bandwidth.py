@@ -18,7 +18,7 @@ from ..kernels.distances import squared_distance_blocks
 from ..kernels.gaussian import Gaussian
 from ..noise.normal import Normal
 from .choose import SEARCHES, noise_of
-from .options import NoiseForm
+from .options import NoiseForm, check_spread
 from .problem import Problem
 
 RATIOS = tuple(10.0 ** (k / 2) for k in range(-9, 1))
@@ -83,6 +83,7 @@ def likelihood_bandwidth(
     True
     """
     X = check_points(X)
+    check_spread(X)
     median = median_bandwidth(X)
     with serial_blas:
         noises = [_noise(X, median * math.sqrt(ratio), noise) for ratio in ratios]

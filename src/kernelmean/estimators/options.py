@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._array import Array
-from .._validate import check_positive
+from .._validate import check_positive, check_range
 from ..filters import Filter, Ridge, Scale, as_filter
 from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel, Stationary
@@ -115,8 +115,15 @@ def _check_spectral(options: Options) -> None:
         raise ValueError("strength is 0; a spectral filter needs a positive one, and filter=None is no filter")
 
 
+def check_spread(X: Array) -> None:
+    """Raise when squares of the data, or of what they differ by, overflow or vanish."""
+    check_range(np.abs(X).max(), "X holds values up to")
+    check_range(np.ptp(X, axis=0).max(), "the columns of X span")
+
+
 def make_kernel(kernel: KernelLike, bandwidth: Any, X: Array) -> Kernel:
     """Return the kernel: a value as it is, or a family at the bandwidth that a rule finds for ``X``."""
+    check_spread(X)
     if isinstance(kernel, Kernel):
         return kernel
     family = {"gaussian": Gaussian}.get(kernel) if isinstance(kernel, str) else kernel

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from .._array import Array
+from .._validate import check_range
 from ..kernels.axes import check_axes
 from ..kernels.gaussian import Gaussian
 from ..loocv import axes, isotropic
@@ -18,7 +19,6 @@ from .search import Objective
 
 COARSE = 300  # rows on which searches explore
 GRID_STEP = 0.25  # of logarithms
-_LARGEST = 1e150
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,8 @@ class Problem:
 
     def __init__(self, X: Array, kernel: Gaussian, criterion: Criterion = "loocv", scale: float | None = 1.0) -> None:
         self.n, self.dim = X.shape
-        if np.abs(X).max() > _LARGEST:
-            raise ValueError(f"X holds values up to {np.abs(X).max():.3g}, whose squares overflow; rescale the columns")
         self.bandwidths = np.broadcast_to(check_axes(kernel.bandwidth, self.dim), (self.dim,))
+        check_range(self.bandwidths, "the bandwidth is")
         self.Y = (X - X.mean(axis=0)) / self.bandwidths
         self.alpha = diagonal_share(self.n, criterion)
         self.constant = 0.0 if criterion == "risk" else 1.0

@@ -235,9 +235,26 @@ def test_absurd_bandwidths_give_no_nonsense(make, bandwidth):
     assert (fitted.weights_ <= 1 / 30 + 1e-12).all()
 
 
-def test_squares_must_not_overflow():
+@pytest.mark.parametrize("make", [KME, FKMSE, MKME, MMKME, VPMKME, km.BayesianKernelMean, km.MedianOfMeans])
+@pytest.mark.parametrize("scale", [1e160, 1e-160, 1e-200])
+def test_squares_must_neither_overflow_nor_vanish(make, scale):
+    with pytest.raises(ValueError, match=r"outside 1e-150 to 1e\+150.*; rescale the columns"):
+        make().fit(scale * sample())
+
+
+@pytest.mark.parametrize("make", [MKME, MMKME, VPMKME])
+@pytest.mark.parametrize("scale", [1e-149, 1e140])
+def test_the_unit_of_the_data_is_arbitrary_between(make, scale):
+    plain, scaled = make().fit(sample()), make().fit(scale * sample())
+    assert scaled.loocv_ == pytest.approx(plain.loocv_, rel=1e-9)
+    np.testing.assert_allclose(scaled.noise_.covariance / scale / scale, plain.noise_.covariance, rtol=1e-5)
+
+
+def test_a_bandwidth_whose_square_vanishes_is_refused():
+    with pytest.raises(ValueError, match="the bandwidth is 1e-200, outside"):
+        MKME(bandwidth=1e-200).fit(sample())
     with pytest.raises(ValueError, match="rescale the columns"):
-        MKME().fit(1e160 * sample())
+        km.likelihood_bandwidth(1e-200 * sample())
 
 
 def test_duplicated_rows_and_constant_columns():
