@@ -1,0 +1,185 @@
+"""The level of every test: estimator × scheme × law and size of the data, 2000 null data sets a cell.
+
+    python benchmarks/levels/study.py run [--trials 2000] [--only TEXT]     # resumable: a finished cell is one line
+    python benchmarks/levels/study.py table > docs/levels.md
+
+For a test over P arrangements without ties the number of p-values up to α is binomial with probability floor(αP)/P
+exactly, with ties at most that. A cell fails when the count lies outside the 99.9 % interval of that binomial law
+(above it only, where there are ties). Of many cells a few do by chance: the verdict adjusts for their number.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+import zlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import numpy as np  # noqa: E402 (after the numbers of threads)
+from scipy.stats import binom  # noqa: E402
+
+from kernelmean import hsic_test, mmd_test  # noqa: E402
+
+RESULTS = Path(__file__).parent / "results.jsonl"
+LEVELS, RESAMPLES = (0.01, 0.05, 0.1), 99
+LAWS = {
+    "normal": lambda rng, n: rng.standard_normal((n, 2)),
+    "binary": lambda rng, n: rng.integers(0, 2, (n, 2)).astype(float),
+    "heavy": lambda rng, n: rng.standard_t(1.0, (n, 1)),
+}
+TIES = ("binary",)
+CONDITIONS = {
+    "two samples": {
+        "continuous": ("normal", (12, 12)),
+        "heavy ties": ("binary", (12, 12)),
+        "unbalanced": ("normal", (5, 27)),
+        "heavy tails": ("heavy", (12, 12)),
+        "tiny": ("normal", (5, 5)),
+        "a hundred": ("normal", (50, 50)),
+    },
+    "independence": {
+        "continuous": ("normal", (14,)),
+        "heavy ties": ("binary", (14,)),
+        "heavy tails": ("heavy", (14,)),
+        "tiny": ("normal", (5,)),
+        "a hundred": ("normal", (100,)),
+    },
+}
+SCHEMES = {
+    "two samples": ["auto", "gemm", "low-rank", "cyclic-tiles", "cyclic-low-rank", "blocks", "xor"],
+    "independence": ["auto", "gather", "low-rank", "cyclic-tiles", "cyclic-low-rank", "xor"],
+}
+ESTIMATORS = {
+    "two samples": ["kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme", "adaptive", "fuse", "aggregate"],
+    "independence": ["kme", "mkme", "mmkme", "mkme joint", "scose", "fcose", "adaptive", "fuse", "aggregate"],
+}
+LISTED_ONLY = ("f-kmse", "vpmkme", "fcose")
+"""Estimators that are solved for under every rearrangement: no scheme but a list serves them."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One test on one law."""
+
+    test: str
+    estimator: str
+    scheme: str
+    law: str
+    sizes: tuple[int, ...]
+
+    @property
+    def key(self) -> str:
+        return " | ".join([self.test, self.estimator, self.scheme, self.law, "+".join(map(str, self.sizes))])
+
+    def pvalue(self, trial: int) -> tuple[float, int]:
+        rng = np.random.default_rng([zlib.crc32(self.key.encode()), trial])
+        name, _, joint = self.estimator.partition(" ")
+        options = {"estimator": name, "scheme": self.scheme, "n_resamples": RESAMPLES, "rng": rng}
+        draw = LAWS[self.law]
+        if self.test == "two samples":
+            result = mmd_test(*(draw(rng, n) for n in self.sizes), **options)
+        else:
+            n = self.sizes[0]
+            result = hsic_test(draw(rng, n), draw(rng, n), **options, **({"fit": "joint"} if joint else {}))
+        return result.pvalue, result.n_resamples + 1
+
+
+def cells() -> Iterator[Cell]:
+    for test, conditions in CONDITIONS.items():
+        for estimator in ESTIMATORS[test]:
+            for scheme in SCHEMES[test][: 1 if estimator in LISTED_ONLY else None]:
+                if scheme != "xor" or find_spec("numba"):
+                    yield from (Cell(test, estimator, scheme, *condition) for condition in conditions.values())
+
+
+def measured(cell: Cell, trials: int) -> dict[str, object] | None:
+    """Return the counts of one cell, None where the scheme does not serve it."""
+    start = time.perf_counter()
+    try:
+        found = [cell.pvalue(trial) for trial in range(trials)]
+    except ValueError as error:
+        if "does not fit" in str(error) or "LowRank" in type(error).__name__:
+            return None
+        raise
+    pvalues, totals = map(np.array, zip(*found, strict=True))
+    counts = {str(level): int((pvalues <= level + 1e-12).sum()) for level in LEVELS}
+    attained = {str(level): float(np.mean(np.floor(level * totals + 1e-9) / totals)) for level in LEVELS}
+    seconds = round(time.perf_counter() - start, 2)
+    return {**asdict(cell), "trials": trials, "counts": counts, "attained": attained, "seconds": seconds}
+
+
+def run(trials: int, only: str) -> None:
+    done = {line["key"] for line in read()}
+    todo = [cell for cell in cells() if cell.key not in done and only in cell.key]
+    for number, cell in enumerate(todo, 1):
+        row = measured(cell, trials) or {"served": False}
+        with RESULTS.open("a") as file:
+            file.write(json.dumps({"key": cell.key, **row}) + "\n")
+        print(f"{number}/{len(todo)} {cell.key}: {row.get('counts', 'not served')}", flush=True)
+
+
+def read() -> list[dict]:
+    return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+
+
+def tail(row: dict, level: str) -> float:
+    """Return the probability of a count as extreme, two-sided without ties, one-sided with."""
+    count, trials, p = row["counts"][level], row["trials"], row["attained"][level]
+    above = float(binom.sf(count - 1, trials, p))
+    below = float(binom.cdf(count, trials, p))
+    tied = row["law"] in TIES or p == 0.0
+    return above if tied else min(1.0, 2 * min(above, below))
+
+
+def table() -> None:
+    rows = [row for row in read() if row.get("served", True)]
+    checks = [(tail(row, level), row, level) for row in rows for level in map(str, LEVELS)]
+    worst = min(checks, key=lambda check: check[0])
+    outside = [check for check in checks if check[0] < 0.001]
+    print("# Levels of the tests\n\nWritten by `python benchmarks/levels/study.py table`; `run` measures.\n")
+    print(
+        f"{len(rows)} cells of {min(row['trials'] for row in rows)} or more null data sets, three levels each: "
+        f"{len(checks)} counts."
+    )
+    print(f"Outside the exact 99.9 % binomial interval: {len(outside)}; by chance {len(checks) / 1000:.1f} would be.")
+    adjusted = min(1.0, worst[0] * len(checks))
+    print(
+        f"The most extreme count has probability {worst[0]:.2g}, adjusted for their number {adjusted:.2g} "
+        f"({worst[1]['key']}, level {worst[2]}).\n"
+    )
+    for p, row, level in sorted(outside, key=lambda check: check[0]):
+        share = row["counts"][level] / row["trials"]
+        print(f"- outside: {row['key']}, level {level}: {share:.4f}, probability {p:.2g}")
+    print("\nShare of p-values up to 0.05: mean over schemes (lowest to highest).\n")
+    names = list(CONDITIONS["two samples"])
+    print("| test | estimator | " + " | ".join(names) + " |\n| --- | --- |" + " --- |" * len(names))
+    for test, estimators in ESTIMATORS.items():
+        for name in estimators:
+            conditions = [CONDITIONS[test].get(condition) for condition in names]
+            print(f"| {test} | {name} | " + " | ".join(_shares(rows, test, name, one) for one in conditions) + " |")
+
+
+def _shares(rows: list[dict], test: str, estimator: str, condition: tuple | None) -> str:
+    if condition is None:
+        return "–"
+    wanted = (test, estimator, condition[0], list(condition[1]))
+    mine = [row for row in rows if (row["test"], row["estimator"], row["law"], row["sizes"]) == wanted]
+    shares = [row["counts"]["0.05"] / row["trials"] for row in mine]
+    return f"{np.mean(shares):.4f} ({min(shares):.3f} to {max(shares):.3f})" if shares else "not measured"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("--trials", type=int, default=2000)
+    parser.add_argument("--only", default="", help="cells whose name holds this")
+    arguments = parser.parse_args()
+    table() if arguments.what == "table" else run(arguments.trials, arguments.only)
