@@ -107,6 +107,18 @@ def check_weights(weights: Any, n: int, name: str = "weights") -> Array:
     return array
 
 
+def check_numbers(value: Any, name: str) -> Array:
+    """Return ``value`` as a finite float64 array, or say what is wrong with it."""
+    check_cells(value, name)
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} is {value!r}, a number or an array of numbers is needed") from error
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} is {value!r}, finite numbers are needed")
+    return array
+
+
 def check_positive(value: Any, name: str, *, zero: bool = False) -> Array:
     """Return ``value`` as a float64 array of positive (or, with ``zero``, non-negative) numbers."""
     try:

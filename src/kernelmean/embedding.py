@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -108,11 +109,19 @@ class Embedding:
         return (-1.0) * self
 
     def __mul__(self, factor: float) -> Embedding:
+        if not isinstance(factor, Real):
+            return NotImplemented
+        if not np.isfinite(factor):
+            raise ValueError(f"the factor is {factor!r}, a finite number is needed")
         return replace(self, parts=tuple(replace(part, weights=factor * part.weights) for part in self.parts))
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: float) -> Embedding:
+        if not isinstance(divisor, Real):
+            return NotImplemented
+        if divisor == 0:
+            raise ValueError("the divisor is 0; divide by a number that is not, or drop what has no weight")
         return self * (1.0 / divisor)
 
     def witness(self, other: Embedding) -> Embedding:
@@ -147,7 +156,7 @@ class Embedding:
         TypeError
             When a part has no density (no noise, say).
         ValueError
-            When a weight is negative or all are zero.
+            When a weight is negative or all are zero, or a part's noise has width 0 in a direction: a point mass.
         """
         Y = check_points(Y, "Y")
         check_same_columns(self.parts[0].points, Y, ("the embedding", "Y"))

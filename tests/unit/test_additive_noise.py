@@ -94,5 +94,5 @@ def test_a_zero_width_is_no_noise_on_that_axis(family):
     assert not draws[:, 0].any()
     assert draws[:, 1].all()
     np.testing.assert_array_equal(family(0.0).characteristic(np.ones((3, 2))), Dirac().characteristic(np.ones((3, 2))))
-    with pytest.raises(TypeError, match="has no density"):
+    with pytest.raises(ValueError, match="has no density"):
         noise.logpdf(np.zeros((1, 2)))

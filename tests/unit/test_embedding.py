@@ -130,6 +130,46 @@ def test_bad_input_is_refused(arguments, error, text):
         km.embed(kernel=KERNEL, **arguments)
 
 
+@pytest.mark.parametrize(
+    "noise",
+    [
+        Normal(0.0),
+        Normal.diagonal([0.0, 1.0]),
+        Normal.isotropic([0.0, 1, 1, 1, 1, 1, 1]),
+        Normal(np.ones((2, 2))),
+        Normal([[1.0, 0.1], [0.1, 0.01]]),
+        Normal(np.diag([1.0, 0.0])),
+        Laplace(0.0),
+        Uniform([0.0, 1.0]),
+    ],
+    ids=repr,
+)
+def test_a_point_mass_has_no_density(noise):
+    with pytest.raises(ValueError, match="point mass"):
+        km.embed(X, KERNEL, noise=noise).logpdf(X[:2])
+
+
+def test_variances_of_very_different_units_have_a_density():
+    noise = Normal(np.diag([1e-20, 1e20]))
+    assert noise.logpdf(np.zeros((1, 2)))[0] == pytest.approx(-np.log(2 * np.pi), rel=1e-12)
+
+
+@pytest.mark.parametrize("factor", [np.nan, np.inf, -np.inf, np.float64("nan")])
+def test_factors_are_finite(factor):
+    mu = km.embed(X, KERNEL)
+    for scaled in (
+        lambda: mu * factor,
+        lambda: factor * mu,
+        lambda: mu / 0,
+        lambda: mu / np.float64(0),
+        lambda: mu / 1e-320,
+    ):
+        with pytest.raises(ValueError, match=r"finite number|divisor is 0"):
+            scaled()
+    with pytest.raises(TypeError, match="unsupported"):
+        mu * mu
+
+
 WRONG_COLUMNS = [
     Normal(np.eye(1)),
     Normal(np.ones((7, 1, 1))),

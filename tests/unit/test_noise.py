@@ -80,6 +80,14 @@ def test_probabilities_lie_between_0_and_1(bad):
         Switch(bad, 2)
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, [0.0, np.nan]])
+def test_a_coordinate_is_not_replaced_by_what_is_no_number(bad):
+    with pytest.raises(ValueError, match="finite numbers"):
+        Blankout(0.1, bad)
+    with pytest.raises(TypeError, match="numbers are needed"):
+        Blankout(0.1, "a")
+
+
 def test_sampled_noise_is_fixed_by_its_seed():
     X = np.zeros((3, 2))
     np.testing.assert_array_equal(Sampled(Normal(1.0), 4).copies(X), Sampled(Normal(1.0), 4).copies(X))

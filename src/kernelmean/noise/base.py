@@ -51,7 +51,9 @@ class Noise(ABC):
         Raises
         ------
         TypeError
-            When the noise has no density.
+            When noises of this family have no density.
+        ValueError
+            When this one has none: its width is 0 in a direction.
         """
         del gap
         raise TypeError(f"{self!r} has no density; use a Normal, Laplace or Uniform noise")
@@ -98,6 +100,15 @@ def common(noises: Sequence[Noise], what: Literal["dim", "per_point"]) -> int | 
 def dim_of(*values: Any) -> int | None:
     """Return the length of per-axis values, None when all are single numbers."""
     return next((len(value) for value in values if np.ndim(value)), None)
+
+
+def check_density(noise: Noise, positive: Any) -> None:
+    """Raise unless the widths of a noise are all ``positive``: at a width of 0 it is a point mass."""
+    if not np.all(positive):
+        raise ValueError(
+            f"{noise!r} has no density: it is a point mass in a direction in which its width is 0; use a positive "
+            "variance (or width) in every direction"
+        )
 
 
 def per_axis(values: Any, index: tuple[int, ...]) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._array import Array
-from .._validate import as_value, check_positive
+from .._validate import as_value, check_numbers, check_positive
 from .base import Noise, dim_of, per_axis
 
 
@@ -34,7 +34,7 @@ class Blankout(Noise):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "probability", as_value(check_probability(self.probability)))
-        object.__setattr__(self, "value", as_value(self.value))
+        object.__setattr__(self, "value", as_value(check_numbers(self.value, "value")))
         lengths = {np.shape(field) for field in (self.probability, self.value)} - {()}
         if len(lengths) > 1 or any(len(shape) > 1 for shape in lengths):
             raise ValueError(

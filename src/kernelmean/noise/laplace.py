@@ -10,7 +10,7 @@ import numpy as np
 
 from .._array import Array
 from .._validate import as_value, check_positive
-from .base import Additive, dim_of, per_axis
+from .base import Additive, check_density, dim_of, per_axis
 
 
 @final
@@ -63,7 +63,8 @@ class Laplace(Additive):
 
     def logpdf(self, gap: Array) -> Array:
         """Return log v at ``gap``, shape (..., d) to (...)."""
-        b = widths_with_density(self, self.scales(gap.shape[-1]))
+        b = self.scales(gap.shape[-1])
+        check_density(self, b)
         return -(np.abs(gap) / b + np.log(2 * b)).sum(axis=-1)
 
     def characteristic(self, frequencies: Array) -> Array:
@@ -86,10 +87,3 @@ def widths_of_axes(value: Any, dim: int, name: str) -> Array:
     if array.ndim and len(array) != dim:
         raise ValueError(f"the noise has {len(array)} {name}, the data have {dim} columns")
     return np.broadcast_to(array, (dim,))
-
-
-def widths_with_density(noise: Additive, widths: Array) -> Array:
-    """Return ``widths``, or raise when one is zero."""
-    if not widths.all():
-        raise TypeError(f"{noise!r} has no density: it is zero on some axes; use a positive width on every axis")
-    return widths

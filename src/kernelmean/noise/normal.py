@@ -10,7 +10,7 @@ from scipy.special import factorial2
 
 from .._array import Array
 from .._validate import check_finite, check_positive
-from .base import Additive
+from .base import Additive, check_density
 
 Form = Literal["isotropic", "diagonal", "full"]
 _EVENT = {"isotropic": 0, "diagonal": 1, "full": 2}
@@ -136,6 +136,7 @@ class Normal(Additive):
     def logpdf(self, gap: Array) -> Array:
         """Return log N(gap; 0, Σ), shape (..., d) to (...); with one Σ per point, (..., n, d) to (..., n)."""
         dim = gap.shape[-1]
+        check_density(self, _are_regular(self.covariance) if self.form == "full" else self.covariance)
         if self.form == "full":
             factor = np.linalg.cholesky(self.covariance)
             inverse = np.swapaxes(np.linalg.inv(factor), -1, -2)
@@ -172,6 +173,15 @@ class Normal(Additive):
             return f"Normal({self.form}, one per point, n={self.per_point})"
         name = {"isotropic": "Normal", "diagonal": "Normal.diagonal", "full": "Normal"}[self.form]
         return f"{name}({np.array2string(self.covariance, separator=', ', threshold=12)})"
+
+
+def _are_regular(covariances: Array) -> Any:
+    """Return whether matrices are positive definite beyond rounding, each in units of its standard deviations."""
+    deviations = np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1))
+    if not deviations.all():
+        return False
+    correlations = covariances / deviations[..., :, None] / deviations[..., None, :]
+    return np.linalg.eigvalsh(correlations)[..., 0] > covariances.shape[-1] * np.finfo(np.float64).eps
 
 
 def _check_covariance(array: Array) -> None:

@@ -8,8 +8,8 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array
-from .base import Additive, dim_of, per_axis
-from .laplace import check_width, widths_of_axes, widths_with_density
+from .base import Additive, check_density, dim_of, per_axis
+from .laplace import check_width, widths_of_axes
 
 
 @final
@@ -62,7 +62,8 @@ class Uniform(Additive):
 
     def logpdf(self, gap: Array) -> Array:
         """Return log v at ``gap``, shape (..., d) to (...); -inf outside the box."""
-        h = widths_with_density(self, self.halfwidths(gap.shape[-1]))
+        h = self.halfwidths(gap.shape[-1])
+        check_density(self, h)
         return np.where((np.abs(gap) <= h).all(axis=-1), -np.log(2 * h).sum(), -np.inf)
 
     def characteristic(self, frequencies: Array) -> Array:
