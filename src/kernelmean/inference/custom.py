@@ -25,6 +25,17 @@ REFITTING = ("auto", "exact", "random")
 """The schemes of statistics that are evaluated one relabeling at a time."""
 
 
+def null_with_options(
+    statistic: Callable[[IntArray], Array], sizes: tuple[int, ...], name: str, options: dict[str, Any], **how: Any
+) -> Null:
+    """Return :func:`custom_null` over the :func:`relabelings` that a test's options ask for.
+
+    ``options`` holds ``scheme``, ``n_resamples``, ``rng``, ``n_jobs`` and ``memory``; ``how`` is passed on.
+    """
+    listed = relabelings(sizes, options["n_resamples"], options["rng"], scheme=options["scheme"])
+    return custom_null(statistic, listed, name, n_jobs=options["n_jobs"], memory=options["memory"], **how)
+
+
 def for_sums(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of a test for an equal statistic that is a function of sums: "random" is no scheme of these.
 

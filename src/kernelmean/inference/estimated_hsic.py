@@ -19,7 +19,7 @@ from ..expected import difference, smoothed
 from ..filters import Filter, Ridge, Scale, as_filter
 from ..kernels import Gaussian, Kernel
 from ..noise import Dirac, Noise, Normal
-from .custom import custom_null, for_sums, relabelings
+from .custom import for_sums, null_with_options
 from .estimated_mmd import REFITTED_ROWS, SOLVED_ROWS, WEIGHTED_ROWS
 from .kernel_choice import ESTIMATORS, SHRINKING, Chosen, KernelOf, fitted, is_constant, named_estimator
 from .null import Null
@@ -151,7 +151,8 @@ def _fcose(X: Array, Y: Array, kernels: tuple[Kernel, Kernel], weights: FilterWe
         return np.asarray(np.einsum("bi,bij,bj->b", found, grams, found, optimize=True))[None]
 
     needed = 8.0 * 5 * left.size, weights.bytes(len(X)) + 16.0 * left.size
-    return _listed(statistic, (left, right), "shrunk HSIC (FCOSE)", weights.batch(len(X)), needed, options)
+    batch = weights.batch(len(X))
+    return _listed(statistic, (left, right), "shrunk HSIC (FCOSE)", options, batch=batch, needed=needed)
 
 
 def _centered(points: Array, kernel: Kernel) -> Array:
@@ -160,24 +161,12 @@ def _centered(points: Array, kernel: Kernel) -> Array:
 
 
 def _listed(
-    statistic: Callable[[IntArray], Array],
-    grams: tuple[Array, Array],
-    name: str,
-    batch: int,
-    needed: tuple[float, float],
-    options: dict[str, Any],
+    statistic: Callable[[IntArray], Array], grams: tuple[Array, Array], name: str, options: dict[str, Any], **how: Any
 ) -> Null:
+    """Return the null over permutations of the pairs; rounding is that of the traces of the centered matrices."""
     n = len(grams[0])
-    return custom_null(
-        statistic,
-        relabelings((n,), options["n_resamples"], options["rng"], scheme=options["scheme"]),
-        name,
-        batch=batch,
-        n_jobs=options["n_jobs"],
-        memory=options["memory"],
-        needed=needed,
-        magnitude=float(np.trace(grams[0]) * np.trace(grams[1]) / n**2),
-    )
+    magnitude = float(np.trace(grams[0]) * np.trace(grams[1]) / n**2)
+    return null_with_options(statistic, (n,), name, options, magnitude=magnitude, **how)
 
 
 def check_pair_rows(rows: int, limit: int, what: str) -> None:
@@ -206,7 +195,7 @@ def _joint(
     grams = tuple(_centered(points, own.kernel) for points, own in zip((X, Y), ends, strict=True))
     needed = 0.0, 8.0 * 8 * len(X) ** 2 / _JOINT_BATCH
     name = f"{HSIC(len(X), kind).name[:-1]}, joint noise)"
-    return _listed(criterion, (grams[0], grams[1]), name, _JOINT_BATCH, needed, options), ends
+    return _listed(criterion, (grams[0], grams[1]), name, options, batch=_JOINT_BATCH, needed=needed), ends
 
 
 def _bandwidth(kernel: Kernel) -> Any:

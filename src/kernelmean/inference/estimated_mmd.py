@@ -19,7 +19,7 @@ from ..estimators.options import KernelLike
 from ..filters import Ridge, Scale, as_filter
 from ..kernels import Kernel
 from ..noise import Dirac
-from .custom import custom_null, for_sums, relabelings
+from .custom import for_sums, null_with_options
 from .kernel_choice import (
     ESTIMATORS,
     SHRINKING,
@@ -130,7 +130,7 @@ class EstimatedMMD:
         filter_, words = as_filter(self.estimator.filter), _parameters(found, len(rows), len(pooled))
         if self.estimator.contraction is not None:
             chosen = replace(made, noise=found.noise_, notes=(*made.notes, words))
-            return self._refitted(pooled, len(X), _transplanted(found, made.kernel)), chosen
+            return self._refitted(pooled, len(X), made.kernel, _transplanted(found, made.kernel)), chosen
         chosen = with_noise(made, found.noise_, pooled, rows, _POOLED)
         chosen = replace(chosen, notes=(*chosen.notes, words))
         if isinstance(filter_, Scale):
@@ -151,7 +151,7 @@ class EstimatedMMD:
             return self._weighted(X, Y, made.kernel, FilterWeights(filter_, None)), chosen
         estimate = _refitted(self.estimator, made.kernel)
         chosen = replace(chosen, noise=(estimate(X).noise, estimate(Y).noise))
-        return self._refitted(np.concatenate([X, Y]), len(X), estimate), chosen
+        return self._refitted(np.concatenate([X, Y]), len(X), made.kernel, estimate), chosen
 
     # -- the nulls ---------------------------------------------------------------------------------------------------
 
@@ -163,33 +163,20 @@ class EstimatedMMD:
         statistic = WeightedMMD(gram, len(X), weights, self.kind)
         needed = 16.0 * gram.size, weights.bytes(largest) + 64.0 * len(pooled)
         magnitude = float(np.diagonal(gram).mean())
-        return self._listed(statistic, (len(X), len(Y)), weights.batch(largest), needed, magnitude)
+        batch = weights.batch(largest)
+        return self._listed(statistic, (len(X), len(Y)), batch=batch, needed=needed, magnitude=magnitude)
 
-    def _refitted(self, pooled: Array, n_first: int, estimate: Estimate) -> Null:
+    def _refitted(self, pooled: Array, n_first: int, kernel: Kernel, estimate: Estimate) -> Null:
         sizes = n_first, len(pooled) - n_first
         check_rows(max(sizes), REFITTED_ROWS if self.way == "each" else _MOVED_ROWS, self.estimator, self.way)
         statistic = RefittedMMD(pooled, n_first, estimate, self.kind)
-        return self._listed(statistic, sizes, _REFIT_BATCH, (0.0, 64.0 * max(sizes) ** 2 / _REFIT_BATCH), 1.0)
+        needed = 0.0, 64.0 * max(sizes) ** 2 / _REFIT_BATCH
+        magnitude = float(kernel.diag(pooled).mean())
+        return self._listed(statistic, sizes, batch=_REFIT_BATCH, needed=needed, magnitude=magnitude)
 
-    def _listed(
-        self,
-        statistic: Callable[[IntArray], Array],
-        sizes: tuple[int, int],
-        batch: int,
-        needed: tuple[float, float],
-        magnitude: float,
-    ) -> Null:
-        options = self.options
-        return custom_null(
-            statistic,
-            relabelings(sizes, options["n_resamples"], options["rng"], scheme=options["scheme"]),
-            f"MMD² of {self.estimator!r}" + (" (without diagonal)" if self.kind == "u" else ""),
-            batch=batch,
-            n_jobs=options["n_jobs"],
-            memory=options["memory"],
-            needed=needed,
-            magnitude=magnitude,
-        )
+    def _listed(self, statistic: Callable[[IntArray], Array], sizes: tuple[int, int], **how: Any) -> Null:
+        name = f"MMD² of {self.estimator!r}" + (" (without diagonal)" if self.kind == "u" else "")
+        return null_with_options(statistic, sizes, name, self.options, **how)
 
 
 def check_sizes(X: Array, Y: Array, kind: Kind, *, leaves_out: bool) -> None:

@@ -119,6 +119,11 @@ def hsic_test(
     >>> result.scheme, result.pvalue < 0.01
     ('cyclic', True)
 
+    Shrunk:
+
+    >>> hsic_test(x, np.cos(6 * x), estimator="scose", rng=0).pvalue < 0.01
+    True
+
     Both variables grow from center to center, and within centers there is nothing:
 
     >>> center = np.arange(40) // 10

@@ -133,6 +133,11 @@ def mmd_test(
     >>> result.scheme, result.n_resamples, round(result.pvalue * 35)
     ('exact', 34, 1)
 
+    Weights fitted to each sample, anew under every rearrangement:
+
+    >>> mmd_test(X, Y, estimator="f-kmse").n_resamples
+    34
+
     Two centers, of which one measures 10 more: within centers X and Y differ by 1.
 
     >>> X, Y = np.array([[0.0], [2.0], [10.0]]), np.array([[1.0], [11.0], [13.0]])

@@ -407,6 +407,14 @@ def test_constant_samples_have_p_one(estimator, fit):
         assert "constant" in result.notes[0]
 
 
+@pytest.mark.parametrize("kind", ["u", "v"])
+@pytest.mark.parametrize("name", ["s-kmse", "f-kmse", "f-kmse pooled", "mkme", "landweber"])
+def test_equidistant_categories_have_p_one(name, kind):
+    identity = np.eye(11)  # every relabeling has the same statistic
+    call = TWO_SAMPLE_CALLS[name]
+    assert km.mmd_test(identity[:4], identity[4:], statistic=kind, n_resamples=49, rng=0, **call).pvalue == 1.0
+
+
 @pytest.mark.parametrize("name", PAIR_CALLS)
 def test_a_constant_variable_has_p_one(name):
     for n in (5, 40):
