@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from kernelmean.expected import expected
+from kernelmean.kernels import Categorical, Linear
 from kernelmean.noise import Blankout, Dirac, Normal, Sampled, Switch
 
 C = np.array([[1.0, 0.3], [0.3, 0.5]])
@@ -70,6 +72,34 @@ def test_blankout_and_switch_draw_what_they_say():
     np.testing.assert_allclose(moments, [1.0, 0.8 * 5 - 0.2, 0.8 * 25 + 0.2])
     switched = Switch(0.6, 3).sample(np.zeros((40_000, 1)), rng)
     np.testing.assert_allclose(np.bincount(switched[:, 0].astype(int)) / 40_000, [0.6, 0.2, 0.2], atol=0.01)
+
+
+def test_moments_of_switch_noise_are_those_of_enumeration():
+    X, p = np.array([[0.0, 2.0], [1.0, 1.0]]), 0.3
+    truth = [(1 - p) * X**r + p * np.mean([k**r for k in (0.0, 1.0, 2.0)]) for r in range(4)]
+    np.testing.assert_allclose(Switch(p, 3).raw_moments(X, 3), truth, rtol=1e-14)
+
+
+@pytest.mark.parametrize("bad", [[[1.0], [3.0]], [[-1.0]], [[0.5]]])
+def test_switch_goes_with_codes_from_0(bad):
+    noise, codes = Switch(0.5, 3), np.array([[0.0], [2.0]])
+    calls = [
+        lambda: expected(Categorical(0.0), bad, codes, noise),
+        lambda: expected(Categorical(0.0), codes, bad, noise),
+        lambda: expected(Linear(), bad, codes, noise),
+        lambda: noise.sample(np.array(bad), np.random.default_rng(0)),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="code the categories from 0 on"):
+            call()
+
+
+@pytest.mark.parametrize("levels", [2.5, 3.0, 1, "3"])
+def test_switch_needs_a_whole_number_of_levels(levels):
+    with pytest.raises(ValueError, match="an integer ≥ 2"):
+        Switch(0.5, levels)
+    with pytest.raises(ValueError, match="one number for all columns"):
+        Switch([0.1, 0.2], 3)
 
 
 @pytest.mark.parametrize("bad", [-0.1, 1.1, np.nan])

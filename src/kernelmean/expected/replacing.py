@@ -102,6 +102,8 @@ def _switch(kernel: Categorical, X: Array, v: Noise, Y: Array, w: Noise) -> Bloc
     switches = [noise for noise in (v, w) if isinstance(noise, Switch)]
     if len({noise.levels for noise in switches}) > 1:
         raise ValueError(f"{v!r} and {w!r} have different numbers of levels for the same columns")
+    for points in (X, Y):
+        switches[0].check_codes(points)
     kept = float(np.prod([1.0 - noise.probability for noise in switches]))
     gain = (1.0 - kernel.similarity) * kept
     base = kernel.similarity + (1.0 - kernel.similarity) * (1.0 - kept) / switches[0].levels

@@ -66,6 +66,8 @@ class Blankout(Noise):
 class Switch(Noise):
     """Every category is replaced, with ``probability``, by one drawn evenly from all ``levels`` codes 0 … levels - 1.
 
+    It goes with points that are such codes; others are refused.
+
     Parameters
     ----------
     probability : float
@@ -83,14 +85,32 @@ class Switch(Noise):
     levels: int
 
     def __post_init__(self) -> None:
-        check_probability(self.probability)
-        if self.levels < 2:
-            raise ValueError(f"levels is {self.levels!r}, at least 2 are needed")
+        if check_probability(self.probability).ndim:
+            raise ValueError(f"probability is {self.probability!r}, one number for all columns is needed")
+        if not isinstance(self.levels, int | np.integer) or self.levels < 2:
+            raise ValueError(f"levels is {self.levels!r}, an integer ≥ 2 is needed")
+
+    def check_codes(self, X: Array) -> None:
+        """Raise unless all of ``X`` are codes 0 … levels - 1."""
+        if not np.isin(X, np.arange(self.levels)).all():
+            raise ValueError(
+                f"{self!r} replaces codes 0, …, {self.levels - 1}, the points hold others, up to {np.max(X):.6g}; code "
+                "the categories from 0 on, or pass more levels"
+            )
 
     def sample(self, X: Array, rng: np.random.Generator) -> Array:
         """Draw one corrupted copy of every row, shape (n, d)."""
+        self.check_codes(X)
         switched = rng.random(X.shape) < self.probability
         return np.where(switched, rng.integers(self.levels, size=X.shape), X)
+
+    def raw_moments(self, X: Array, order: int) -> Array:
+        """Return E x̃_j^r = (1 - p) x_j^r + p Σ_k k^r / levels for r = 0 … order, shape (order + 1, n, d)."""
+        self.check_codes(X)
+        powers, p = np.arange(order + 1)[:, None, None], float(self.probability)
+        return (1 - p) * X**powers + p * (np.arange(self.levels) ** powers.astype(np.float64)).mean(
+            axis=2, keepdims=True
+        )
 
 
 def check_probability(value: Any) -> Array:
