@@ -1,12 +1,14 @@
 """Tables and figures of the power study, from results/trials.jsonl.
 
-``python benchmarks/power/report.py`` writes docs/power.md, and with matplotlib the figures docs/figures/power_*.svg.
+``python benchmarks/power/report.py`` writes docs/power.md, and with matplotlib the figures docs/figures/power_*.svg. It
+prints which of the three rules hold that decide whether the adaptive test is a good default.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +56,11 @@ class Study:
         difference = one[:both] - two[:both]
         return float(difference.mean()), float(difference.std() / np.sqrt(both))
 
+    def trials(self, kind: str, method: str) -> str:
+        """Return how many there are of a case, as text."""
+        sizes = {len(self.bits(case.name, method)) for case in of(kind)} - {0}
+        return f"{min(sizes)}" if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)}"
+
     def methods(self, kind: str) -> list[str]:
         names = {method for case, method in self.decisions if CASES[case].kind == kind}
         present = [name for name in names if any(len(self.bits(case.name, name)) >= LEAST for case in of(kind))]
@@ -81,7 +88,7 @@ def power_table(study: Study, kind: str) -> list[str]:
     for title, chosen in (("mean", of(kind)), ("mean ◦", [case for case in of(kind) if case.held_out])):
         means = [np.mean([study.power(case.name, method) for case in chosen]) for method in methods]
         lines.append(f"| {title} | " + " | ".join(cell(value, np.nanmax(means)) for value in means) + " |")
-    return lines
+    return [*lines, f"| trials | {' | '.join(study.trials(kind, method) for method in methods)} |"]
 
 
 def fixed(study: Study, kind: str) -> list[str]:
@@ -103,6 +110,59 @@ def verdict_table(study: Study, kind: str) -> list[str]:
             f"| {case.name} | {mine} | {theirs} | {gap:+.3f} ± {error:.3f}{flag} | {plain_gap:+.3f} ± {plain_error:.3f}"
             f"{' ✗' if plain_gap < -2 * plain_error - 1e-12 else ''} |"
         )
+    return lines
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is asked of a default test, and where it fails: lines of text, none where a rule holds."""
+
+    near_best: list[str]
+    above_plain: list[str]
+    above_peers: list[str]
+
+    @classmethod
+    def of(cls, study: Study, kind: str) -> Rules:
+        ours, plain = KINDS[kind]
+        near, above = [], []
+        for case in of(kind):
+            rivals = [method for method in fixed(study, kind) if not np.isnan(study.power(case.name, method))]
+            for rival in rivals:
+                gap, error = study.gap(case.name, ours, rival)
+                if gap < -0.03:
+                    near.append(f"{case.name}: {gap:+.3f} ± {error:.3f} to {rival}")
+            gap, error = study.gap(case.name, ours, plain)
+            if gap < -2 * error - 1e-12:
+                above.append(f"{case.name}: {gap:+.3f} ± {error:.3f}")
+        peers = [f"{peer}: {gap:+.3f}" for peer, _, _, gap, _ in averages(study, kind) if gap <= 0]
+        return cls(near, above, peers)
+
+    def lines(self, kind: str) -> list[str]:
+        """Return one line for every rule."""
+        ours, plain = KINDS[kind]
+        texts = (
+            (f"{ours} within 0.03 of every method that adapts at most a bandwidth, in every case", self.near_best),
+            (f"{ours} never more than two standard errors below {plain}", self.above_plain),
+            (f"{ours} above every peer on average", self.above_peers),
+        )
+        return [f"- {text}: {'**no**: ' + '; '.join(fails) if fails else 'yes'}." for text, fails in texts]
+
+
+def averages(study: Study, kind: str) -> list[tuple[str, int, float, float, float]]:
+    """Return of every peer how many cases it serves, its mean power, how far ours lies above, and the error of that."""
+    ours, found = KINDS[kind][0], []
+    for peer in (method for method in study.methods(kind) if method in PEERS):
+        served = [case.name for case in of(kind) if not np.isnan(study.power(case.name, peer))]
+        gaps, errors = np.array([study.gap(name, ours, peer) for name in served]).T
+        mean = float(np.mean([study.power(name, peer) for name in served]))
+        found.append((peer, len(served), mean, float(gaps.mean()), float(np.linalg.norm(errors) / len(errors))))
+    return found
+
+
+def average_table(study: Study, kind: str) -> list[str]:
+    lines = ["| peer | cases | its mean power | the adaptive test on the same trials |", "|---|---|---|---|"]
+    for peer, cases, mean, gap, error in averages(study, kind):
+        lines.append(f"| {peer} | {cases} | {mean:.3f} | {gap:+.3f} ± {error:.3f} |")
     return lines
 
 
@@ -131,35 +191,44 @@ def figure(study: Study, kind: str, path: Path) -> None:
     ours, plain = KINDS[kind]
     cases = sorted(of(kind), key=lambda case: study.power(case.name, ours) - study.power(case.name, plain))
     shown = [method for method in study.methods(kind) if not method.startswith(f"{ours},")]
+    colors = pyplot.get_cmap("tab20")
     axes = pyplot.figure(figsize=(8, 0.26 * len(cases) + 1.2), layout="constrained").gca()
     for method in shown:
-        style = {"marker": "D", "s": 46, "color": "black", "zorder": 3} if method == ours else {"marker": "o", "s": 18}
+        style = {"marker": "D", "s": 46, "color": "black", "zorder": 3} if method == ours else {"s": 18}
+        if method != ours:
+            style |= {"marker": "o" if method in PEERS else "^", "color": colors(shown.index(method))}
         axes.scatter([study.power(case.name, method) for case in cases], range(len(cases)), label=method, **style)
     axes.set_yticks(range(len(cases)), [case.name for case in cases], fontsize=8)
     axes.set(xlabel="power at level 0.05", xlim=(0, 1.02))
     axes.grid(axis="y", linewidth=0.3)
-    axes.figure.legend(loc="outside upper center", ncols=4, fontsize=8)
+    axes.figure.legend(loc="outside upper center", ncols=3, fontsize=8)
     pyplot.savefig(path, metadata={"Date": None})
     pyplot.close()
 
 
 def section(study: Study, kind: str) -> list[str]:
-    sizes = sorted({len(study.bits(case.name, method)) for case in of(kind) for method in study.methods(kind)} - {0})
     return [
         f"## {kind.capitalize()}",
         "",
+        *Rules.of(study, kind).lines(kind),
+        "",
         f"![Power]({'figures/power_' + kind.replace(' ', '_') + '.svg'})",
         "",
-        f"Power at level 0.05, {sizes[0]} to {sizes[-1]} trials, {study.resamples[-1]} rearrangements; the best of a "
-        "row in bold. ◦ marks cases that took no part in the design of the adaptive test.",
+        f"Power at level 0.05, {study.resamples[-1]} rearrangements; the best of a row in bold. ◦ marks cases that "
+        "took no part in the design of the adaptive test. Blank where a method does not apply (several columns), or "
+        "was not run.",
         "",
         *power_table(study, kind),
         "",
-        "The adaptive test against the best method that adapts nothing but a bandwidth, and against the plain test "
+        "The adaptive test against the best method that adapts at most a bandwidth, and against the plain test "
         "with the median bandwidth; paired standard errors. ✗ marks more than 0.03 below the former, or more than two "
-        "standard errors below the latter.",
+        "standard errors below the latter. The best of many methods is picked by the same trials, which favors it.",
         "",
         *verdict_table(study, kind),
+        "",
+        "Against the peers, averaged over the cases that they serve:",
+        "",
+        *average_table(study, kind),
         "",
         "Rejections where the null hypothesis holds:",
         "",
@@ -179,6 +248,8 @@ def main() -> None:
         "",
     ]
     kinds = [kind for kind in KINDS if study.methods(kind)]
+    for kind in kinds:
+        print(f"{kind}:", *Rules.of(study, kind).lines(kind), sep="\n")
     text = "\n".join(head + [line for kind in kinds for line in section(study, kind)])
     (DOCS / "power.md").write_text(text.rstrip() + "\n", encoding="utf-8")
     try:
