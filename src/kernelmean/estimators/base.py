@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
-from .._validate import validated
+from .._validate import check_varying, validated
 from ..density import logpdf
 from ..embedding import Embedding
 from ..kernels.bandwidth import median_bandwidth
@@ -93,7 +93,7 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
         AttributeError
             When there is no noise, or a filter that may make weights negative: there is no such method then.
         ValueError
-            When a variance was chosen to be 0.
+            When a variance was chosen to be 0, or the noise was chosen for data with a constant column.
 
         Warns
         -----
@@ -137,16 +137,20 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
         return validated(self, Z, reset=False)
 
     def _check_density(self) -> None:
+        searched = isinstance(getattr(self, "noise", None), str)
+        if searched:
+            check_varying(self.embedding_.points, "there is no density along it", "the data of fit")
         covariance = getattr(self.noise_, "covariance", None)
         if covariance is not None and np.min(np.linalg.eigvalsh(self.noise_.matrices(self.n_features_in_))) <= 0:  # type: ignore[attr-defined]
             raise ValueError(
                 "the chosen noise has variance 0 in a direction, so the estimate has no density; drop constant "
                 "columns, or fit with bandwidth='likelihood'"
             )
-        _warn_if_wide(self.kernel_, self.embedding_.points)
+        _warn_if_wide(self.kernel_, self.embedding_.points / getattr(self, "contraction_", 1.0))
 
 
 def _warn_if_wide(kernel: Kernel, points: Array) -> None:
+    """Warn where θ² is large beside the squared distances of ``points``, which no contraction has shrunk."""
     if not isinstance(kernel, Gaussian):
         return
     median = median_bandwidth(points / kernel.bandwidth, exact_up_to=1000)

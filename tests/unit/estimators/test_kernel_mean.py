@@ -125,6 +125,14 @@ def test_a_wide_kernel_warns_and_says_what_to_do():
         MMKME(bandwidth="likelihood").fit(X).score(X)
 
 
+@pytest.mark.parametrize("contraction", ["tied", "free"])
+def test_the_warning_states_the_distances_before_the_contraction(contraction):
+    fitted = VPMKME(contraction=contraction).fit(sample())
+    assert fitted.contraction_ < 0.9
+    with pytest.warns(UserWarning, match="θ² is 1 of the median"):
+        fitted.score_samples(sample())
+
+
 def test_without_noise_there_is_no_density():
     X = sample()
     assert not hasattr(KME(), "score_samples")
