@@ -89,6 +89,13 @@ def check_range(sizes: Any, name: str) -> None:
         )
 
 
+def check_varying(X: Array, purpose: str, name: str = "X") -> None:
+    """Raise when a column of ``X`` is constant up to rounding, where its ``purpose`` needs spread."""
+    constant = np.ptp(X, axis=0) <= 4 * np.finfo(np.float64).eps * np.abs(X).max(axis=0)
+    if constant.any():
+        raise ValueError(f"column {int(np.argmax(constant))} of {name} is constant; {purpose}; drop constant columns")
+
+
 def check_same_columns(X: Array, Y: Array, names: tuple[str, str] = ("X", "Y")) -> None:
     """Raise when two tables differ in their number of columns."""
     if X.shape[1] != Y.shape[1]:

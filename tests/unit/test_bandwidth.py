@@ -54,7 +54,7 @@ def test_normal_rules():
     np.testing.assert_allclose(normal_rule_bandwidth(X, "scott"), X.std(axis=0, ddof=1) * n ** (-1 / (dim + 4)))
     ratio = normal_rule_bandwidth(X, "silverman") / normal_rule_bandwidth(X, "scott")
     np.testing.assert_allclose(ratio, (4 / (dim + 2)) ** (1 / (dim + 4)))
-    with pytest.raises(ValueError, match="column 1 is constant"):
+    with pytest.raises(ValueError, match="column 1 of X is constant"):
         normal_rule_bandwidth([[0.0, 1.0], [1.0, 1.0]])
 
 

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from .._array import Array, slices
 from .._tiles import serial_blas
-from .._validate import check_points
+from .._validate import check_points, check_varying
 from ..kernels.bandwidth import median_bandwidth
 from ..kernels.distances import squared_distance_blocks
 from ..kernels.gaussian import Gaussian
@@ -69,7 +69,7 @@ def likelihood_bandwidth(
     Raises
     ------
     ValueError
-        When every candidate has a singular Σ: a column is constant.
+        When a column is constant, or every candidate has a singular Σ.
 
     Notes
     -----
@@ -84,13 +84,16 @@ def likelihood_bandwidth(
     """
     X = check_points(X)
     check_spread(X)
+    check_varying(X, "there is no density along it")
     median = median_bandwidth(X)
     with serial_blas:
         noises = [_noise(X, median * math.sqrt(ratio), noise) for ratio in ratios]
         values = [leave_one_out_likelihood(X, each) for each in noises]
     best = int(np.argmax(values))
     if values[best] == -math.inf:
-        raise ValueError("every candidate has a singular bandwidth matrix; drop constant columns, or pass a bandwidth")
+        raise ValueError(
+            "every candidate has a singular bandwidth matrix; drop columns that others determine, or pass a bandwidth"
+        )
     theta = float(median) * math.sqrt(ratios[best])
     return LikelihoodBandwidth(theta, noises[best], tuple(ratios), tuple(values))
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from .._array import Array, RngLike, as_rng, centered
-from .._validate import check_points
+from .._validate import check_points, check_varying
 
 Rule = Literal["median", "median-unsquared", "silverman", "scott"]
 
@@ -125,9 +125,8 @@ def normal_rule_bandwidth(X: Any, rule: Literal["silverman", "scott"] = "silverm
     n, dim = X.shape
     if n < 2:
         raise ValueError("X has one row; a standard deviation needs at least two")
+    check_varying(X, "its standard deviation is no bandwidth")
     deviation = X.std(axis=0, ddof=1)
-    if (deviation == 0).any():
-        raise ValueError(f"column {int(np.argmin(deviation))} is constant; drop it, or pass a bandwidth")
     count = n if rule == "scott" else (dim + 2) * n / 4
     return np.asarray(deviation * count ** (-1.0 / (dim + 4)))
 

@@ -55,7 +55,20 @@ def test_a_good_density_of_a_real_table():
     assert chosen > at_the_median + 30.0
 
 
-def test_constant_columns_are_refused():
-    X = np.column_stack([sample()[:, 0], np.zeros(40)])
-    with pytest.raises(ValueError, match="drop constant columns"):
+@pytest.mark.parametrize("form", ["isotropic", "diagonal", "full"])
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.1])
+def test_constant_columns_have_no_density(form, value):
+    X = np.column_stack([sample(), np.full(40, value)])
+    with pytest.raises(ValueError, match=r"column 2 of X is constant; .* drop constant columns"):
+        likelihood_bandwidth(X, noise=form)
+    for bandwidth in (0.1, 1.0, 10.0):
+        fitted = KernelMean(noise=form, bandwidth=bandwidth).fit(X)
+        assert np.isfinite(fitted.loocv_)
+        with pytest.raises(ValueError, match="column 2 of the data of fit is constant"):
+            fitted.score_samples(X)
+
+
+def test_columns_that_others_determine_have_no_density():
+    X = np.column_stack([sample(), sample().sum(axis=1)])
+    with pytest.raises(ValueError, match="drop columns that others determine"):
         likelihood_bandwidth(X, noise="full")
