@@ -55,6 +55,13 @@ def _field_names(cls: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(cls))
 
 
+def check_savable(value: Any, error: type[Exception]) -> Any:
+    """Return ``value`` when it is what files are for, an embedding, an estimator, a kernel, a noise or a filter."""
+    if not isinstance(value, Embedding | MeanEstimator | Kernel | Noise | Filter):
+        raise error(f"{value!r} cannot be saved or loaded: it is no embedding, estimator, kernel, noise or filter")
+    return value
+
+
 def encode(value: Any, arrays: list[AnyArray]) -> Any:
     """Return a value as JSON; arrays are appended to ``arrays`` and named by their position.
 

@@ -7,9 +7,11 @@ before memory is taken, and objects are made by their own constructors.
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
+import struct
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,14 +19,15 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ._serial import AnyArray, decode, encode
+from ._serial import AnyArray, check_savable, decode, encode
 
 FORMAT, VERSION = "kernelmean", 1
 _HEADER = "header.json"
 _LARGEST_HEADER = 2**24
 _DTYPES = ("<f8", "<i8", "|b1")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_DAMAGE = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, OverflowError, EOFError)
+# RuntimeError, with NotImplementedError and RecursionError: members that are encrypted, of a later zip, nested too deep
+_DAMAGE = (ValueError, TypeError, LookupError, AttributeError, RuntimeError, OverflowError, EOFError, struct.error)
 
 
 def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = ()) -> None:
@@ -42,7 +45,8 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
     Raises
     ------
     TypeError
-        When the object holds something that is not of the library: a kernel of your own, or a random generator.
+        When the object is none of these, or holds something that is not of the library: a kernel of your own, or a
+        random generator.
     OSError
         When the file cannot be written.
 
@@ -59,7 +63,7 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
     Embedding(n=2, d=1, kernel=Gaussian(bandwidth=1.0), noise=Dirac())
     """
     arrays: list[AnyArray] = []
-    tree = encode(value, arrays)
+    tree = encode(check_savable(value, TypeError), arrays)
     header = {"format": FORMAT, "version": VERSION, "columns": list(columns), "arrays": len(arrays), "value": tree}
     target = Path(path)
     if not target.parent.is_dir():
@@ -90,7 +94,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     OSError
         When there is no such file, or it cannot be read.
     """
-    return _guarded(path, lambda header, arrays: decode(header["value"], arrays))
+    return _guarded(path, lambda header, arrays: check_savable(decode(header["value"], arrays), ValueError))
 
 
 def read_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
@@ -107,7 +111,9 @@ def _guarded(path: str | os.PathLike[str], read: Any) -> Any:
             return read(header, arrays)
     except zipfile.BadZipFile as error:
         raise ValueError(f"{os.fspath(path)} is damaged or was not written by kernelmean ({error})") from error
-    except _DAMAGE as error:
+    except (*_DAMAGE, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # which a jump to before the file's start raises
+            raise
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"{os.fspath(path)} cannot be loaded: {reason}; save it again with kernelmean.save") from error
 

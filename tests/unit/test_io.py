@@ -150,7 +150,19 @@ class TestSaving:
             def __call__(self, X: Any, Y: Any) -> Any:
                 return X @ Y.T
 
-        for value in (Mine(), km.embed(X, Mine()), {1: 2}, np.array([None]), np.array([1j]), object(), Path):
+        for value in (
+            Mine(),
+            km.embed(X, Mine()),
+            {1: 2},
+            np.array([None]),
+            np.array([1j]),
+            object(),
+            Path,
+            3.0,
+            "x",
+            K.Gaussian,
+            [K.Gaussian(1.0)],
+        ):
             with pytest.raises(TypeError, match="cannot be saved"):
                 save(value, path)
         assert list(path.parent.iterdir()) == []
@@ -230,7 +242,38 @@ def flip_a_bit(path: Path) -> None:
     path.write_bytes(data)
 
 
+def with_byte(signature: bytes, offset: int, value: int) -> Callable[[Path], None]:
+    """Set a byte of the zip format, counted from the start of every record with this signature."""
+
+    def damage(path: Path) -> None:
+        data = bytearray(path.read_bytes())
+        position = data.find(signature)
+        while position >= 0:
+            data[position + offset] = value
+            position = data.find(signature, position + 1)
+        path.write_bytes(data)
+
+    return damage
+
+
+def scaled(kernel: Any) -> dict[str, Any]:
+    return {"type": "Scaled", "fields": {"factor": 1.0, "kernel": kernel}}
+
+
 DAMAGES: dict[str, Callable[[Path], Any]] = {
+    "encrypted": with_byte(b"PK\x01\x02", 8, 1),
+    "a later zip": with_byte(b"PK\x01\x02", 6, 99),
+    "value is a number": with_header(lambda header: header.update(value=3.0)),
+    "value is text": with_header(lambda header: header.update(value="Embedding")),
+    "value is a class": with_header(lambda header: header.update(value={"class": "Embedding"})),
+    "value is a list": with_header(lambda header: header.update(value={"list": []})),
+    "value is a part": with_header(lambda header: header.update(value=fields(header)["parts"]["tuple"][0])),
+    "scaled text": with_header(lambda header: header.update(value=scaled("x"))),
+    "scaled class": with_header(lambda header: header.update(value=scaled({"class": "Gaussian"}))),
+    "sum is text": with_header(lambda header: header.update(value={"type": "Sum", "fields": {"terms": "x"}})),
+    "sum of nothing": with_header(
+        lambda header: header.update(value={"type": "Product", "fields": {"factors": {"tuple": []}}})
+    ),
     "empty": lambda path: path.write_bytes(b""),
     "text": lambda path: path.write_text("a,b\n1,2\n"),
     "pickle": lambda path: path.write_bytes(pickle.dumps(X)),
@@ -294,6 +337,13 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
 }
 
 
+def loads_or_says_why(path: Path, mu: Embedding) -> bool:
+    try:
+        return same(load(path), mu)
+    except ValueError as error:
+        return str(path) in str(error)
+
+
 class TestDamage:
     @pytest.mark.parametrize("name", DAMAGES)
     def test_is_one_plain_line(self, name: str, path: Path) -> None:
@@ -304,6 +354,15 @@ class TestDamage:
             load(path)
         assert str(path) in str(caught.value)
         assert "\n" not in str(caught.value)
+
+    def test_any_changed_byte_outside_the_data_is_one_plain_line_or_harmless(self, path: Path) -> None:
+        mu = km.embed(X, K.Gaussian(1.0))
+        save(mu, path)
+        data = path.read_bytes()
+        for position in [*range(60), *range(len(data) - 300, len(data))]:
+            for flip in (1, 64, 255):
+                path.write_bytes(data[:position] + bytes([data[position] ^ flip]) + data[position + 1 :])
+                assert loads_or_says_why(path, mu)
 
     def test_a_file_that_is_not_there(self, path: Path) -> None:
         with pytest.raises(FileNotFoundError):

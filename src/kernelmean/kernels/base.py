@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +45,16 @@ class Kernel(ABC):
         return Scaled(float(other), self) if isinstance(other, (int, float)) else NotImplemented
 
     __rmul__ = __mul__
+
+
+def check_kernels(values: Any, name: str) -> tuple[Kernel, ...]:
+    """Return ``values`` as a non-empty tuple of kernels, or say what is wrong with them."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} is {values!r}, a sequence of kernels is needed")
+    kernels = tuple(values)
+    if not kernels or not all(isinstance(kernel, Kernel) for kernel in kernels):
+        raise TypeError(f"{name} is {values!r}, one or more values such as kernels.Gaussian(1.0) are needed")
+    return kernels
 
 
 class Stationary(Kernel):

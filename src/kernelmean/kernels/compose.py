@@ -11,7 +11,7 @@ import numpy as np
 
 from .._array import Array
 from .._validate import check_positive
-from .base import Blocks, Kernel
+from .base import Blocks, Kernel, check_kernels
 from .gaussian import scaled_blocks
 
 
@@ -30,7 +30,9 @@ class Scaled(Kernel):
     kernel: Kernel
 
     def __post_init__(self) -> None:
-        check_positive(self.factor, "factor", zero=True)
+        if check_positive(self.factor, "factor", zero=True).ndim:
+            raise ValueError(f"factor is {self.factor!r}, one number is needed")
+        check_kernels((self.kernel,), "kernel")
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
@@ -54,6 +56,9 @@ class Sum(Kernel):
 
     terms: tuple[Kernel, ...]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "terms", check_kernels(self.terms, "terms"))
+
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
         return reduce(np.add, (kernel(X, Y) for kernel in self.terms))
@@ -76,6 +81,9 @@ class Product(Kernel):
     """The product of kernels on the same columns, as ``k1 * k2`` makes it."""
 
     factors: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factors", check_kernels(self.factors, "factors"))
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
@@ -116,7 +124,7 @@ class TensorProduct(Kernel):
     columns: tuple[tuple[int, ...], ...]
 
     def __init__(self, kernels: Sequence[Kernel], columns: Sequence[Sequence[int]]) -> None:
-        object.__setattr__(self, "kernels", tuple(kernels))
+        object.__setattr__(self, "kernels", check_kernels(kernels, "kernels"))
         object.__setattr__(self, "columns", tuple(tuple(map(int, block)) for block in columns))
         flat = [column for block in self.columns for column in block]
         if len(self.kernels) != len(self.columns) or not all(self.columns):

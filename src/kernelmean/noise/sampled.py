@@ -38,8 +38,10 @@ class Sampled(Noise):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.n_samples < 1:
-            raise ValueError(f"n_samples is {self.n_samples!r}, at least 1 is needed")
+        if not isinstance(self.noise, Noise):
+            raise TypeError(f"noise is {self.noise!r}, a value such as noise.Normal(0.1) is needed")
+        if not isinstance(self.n_samples, int | np.integer) or self.n_samples < 1:
+            raise ValueError(f"n_samples is {self.n_samples!r}, an integer ≥ 1 is needed")
 
     @property
     def per_point(self) -> int | None:
