@@ -42,7 +42,13 @@ def test_draws_come_after_ones_have_mean_zero_and_do_not_depend_on_the_batch():
     for series in (whole[:20, 1:], whole[20:, 1:]):
         np.testing.assert_allclose(series.mean(axis=0), 0.0, atol=1e-14)
     expected = autoregressions(np.random.default_rng(1).standard_normal((30, 30)).T[:20], 4)
-    np.testing.assert_allclose(whole[:20, 1:], expected - expected.mean(axis=0), atol=1e-12)
+    spread = 1 - np.exp(-np.abs(np.subtract.outer(range(20), range(20))) / 4).mean()
+    np.testing.assert_allclose(whole[:20, 1:], (expected - expected.mean(axis=0)) / np.sqrt(spread), atol=1e-12)
+
+
+def test_centered_multipliers_have_mean_square_one():
+    (whole,) = centered_multipliers((40,), 12, 20000, np.random.default_rng(0), 20001)
+    assert np.square(whole[:, 1:]).mean() == pytest.approx(1.0, abs=0.02)
 
 
 def test_mmd_is_its_definition():
