@@ -12,7 +12,7 @@ from ._array import Array, Progress, RngLike, as_rng
 from ._table import Table, as_table, count, listed
 from .inference import TestResult, mmd_test
 from .inference.adaptive import NAMED
-from .inference.kernel_choice import ESTIMATORS
+from .inference.estimated_mmd import MMD_ESTIMATORS as ESTIMATORS
 from .inference.multiple import enough_for_holm, holm
 from .inference.two_sample import mmd_null
 from .kernels import Gaussian
@@ -142,8 +142,9 @@ def compare(
         What to call them.
     estimator : str
         "kme", "mkme", "mmkme": whose noise the kernel is smoothed with, none, one variance, or one per column, fitted
-        to the pooled rows, so that it does not depend on which row is in which table. "adaptive", "fuse",
-        "aggregate": many kernels and one p-value, see :func:`kernelmean.mmd_test`.
+        to the pooled rows, so that it does not depend on which row is in which table. "s-kmse", "f-kmse", "vpmkme":
+        each table's own estimate, fitted anew under every permutation. "adaptive", "fuse", "aggregate": many kernels
+        and one p-value. See :func:`kernelmean.mmd_test`.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule applied to the pooled rows, or a number. An adaptive test has its own.
     scale : bool

@@ -55,9 +55,11 @@ Scale = Annotated[
     typer.Option("--scale/--no-scale", help="Divide every column by its standard deviation, or leave it as it is."),
 ]
 Resamples = Annotated[int, typer.Option(metavar="N", min=1, help="Permutations of a test.")]
-Estimator = Annotated[
-    str, typer.Option(metavar="NAME", help="adaptive (many kernels, one p-value), fuse, aggregate, kme, mkme or mmkme.")
+_ADAPTIVE = "adaptive (many kernels, one p-value), fuse, aggregate, kme, mkme, mmkme"
+TwoSampleEstimator = Annotated[
+    str, typer.Option("--estimator", metavar="NAME", help=f"{_ADAPTIVE}, s-kmse, f-kmse or vpmkme.")
 ]
+PairEstimator = Annotated[str, typer.Option("--estimator", metavar="NAME", help=f"{_ADAPTIVE}, scose or fcose.")]
 Picture = Annotated[
     str | None, typer.Option("--plot", metavar="FILE", help="Draw a picture, .png, .svg or .pdf; needs matplotlib.")
 ]
@@ -102,7 +104,7 @@ def compare(
     b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other table; or split A with --by.")] = None,
     by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Split A into groups by this column.")] = None,
     groups: Annotated[str | None, typer.Option(metavar="X,Y", help="The two groups, when there are more.")] = None,
-    estimator: Estimator = "mmkme",
+    estimator: TwoSampleEstimator = "mmkme",
     bandwidth: Bandwidth = "median",
     scale: Scale = True,
     resamples: Resamples = 999,
@@ -152,7 +154,7 @@ def dependence(
     y: Annotated[
         list[str] | None, typer.Option("--y", metavar="NAMES", help="The other group; else all others.")
     ] = None,
-    estimator: Estimator = "adaptive",
+    estimator: PairEstimator = "adaptive",
     scale: Scale = True,
     resamples: Resamples = 999,
     columns: Columns = None,

@@ -14,6 +14,7 @@ from ..dependence import Dependence, PairDependence
 from ..embedding import Embedding
 from ..fits import Fits
 from ..inference import TestResult
+from ..inference.kernel_choice import ESTIMATORS
 from ..kernels import Gaussian, Kernel
 from ..noise import Noise, Normal
 
@@ -94,7 +95,7 @@ def _comparison_facts(result: Comparison) -> list[tuple[str, str]]:
     test, (n, m) = result.test, result.sizes
     unit = "standard deviations" if result.scaled else "the units of the data"
     scale = "every column divided by its standard deviation over both tables (--no-scale leaves them as they are)"
-    of = "" if test.members else f" of the {result.estimator} estimates"
+    of = f" of the {result.estimator} estimates" if result.estimator in ESTIMATORS else ""
     bandwidth = [] if result.bandwidth is None else [("bandwidth", f"{_numbers(result.bandwidth)}, in {unit}")]
     return [
         ("rows", f"{n:,} of {result.names[0]}, {m:,} of {result.names[1]}; {count(len(result.columns), 'column')}"),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, final
 
 import numpy as np
+from sklearn.base import clone
 
 from .._array import Array, IntArray
 from ..embedding import Embedding, embed
@@ -175,7 +176,7 @@ class EstimatedMMD:
         return self._listed(statistic, sizes, batch=_REFIT_BATCH, needed=needed, magnitude=magnitude)
 
     def _listed(self, statistic: Callable[[IntArray], Array], sizes: tuple[int, int], **how: Any) -> Null:
-        name = f"MMD² of {self.estimator!r}" + (" (without diagonal)" if self.kind == "u" else "")
+        name = f"MMD² of {_without_kernel(self.estimator)!r}" + (" (without diagonal)" if self.kind == "u" else "")
         return null_with_options(statistic, sizes, name, self.options, **how)
 
 
@@ -233,3 +234,9 @@ def _transplanted(found: KernelMean, kernel: Kernel) -> Estimate:
         return embed(center + r * (points - center), kernel, weights=weights, noise=noise)
 
     return estimate
+
+
+def _without_kernel(estimator: KernelMean) -> KernelMean:
+    """Return the estimator with the kernel of its class's default: the result tells the kernel that was used."""
+    plain: KernelMean = clone(estimator)
+    return plain.set_params(kernel=type(estimator)().kernel)
