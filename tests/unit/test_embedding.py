@@ -35,8 +35,19 @@ def test_the_algebra_is_that_of_a_vector_space():
     np.testing.assert_allclose((-mu)(Y), -mu(Y), rtol=1e-15)
     assert (mu - mu).norm() < 1e-8
     assert mu.witness(nu).norm() == pytest.approx(1.0, rel=1e-12)
-    with pytest.raises(ValueError, match="equal"):
-        mu.witness(km.embed(X, KERNEL))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+@pytest.mark.parametrize("n", [7, 500])
+def test_equal_embeddings_have_no_witness(n, offset):
+    Z = np.random.default_rng(n).normal(size=(n, 3)) + offset
+    order = np.random.default_rng(0).permutation(n)
+    mu = km.embed(Z, KERNEL)
+    for equal in (mu, km.embed(Z, KERNEL), km.embed(Z[order], KERNEL), km.embed(np.r_[Z, Z], KERNEL)):
+        with pytest.raises(ValueError, match="equal"):
+            mu.witness(equal)
+    near = km.embed(Z + 1e-4, KERNEL)
+    assert mu.witness(near).norm() == pytest.approx(1.0, rel=1e-3)
 
 
 def test_the_mean_of_a_gaussian_mixture_is_exact():
