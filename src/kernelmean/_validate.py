@@ -89,8 +89,16 @@ def check_range(sizes: Any, name: str) -> None:
         )
 
 
+def check_spread(X: Array) -> None:
+    """Raise when squares of the data, or of what they differ by, overflow or vanish."""
+    check_range(np.abs(X).max(), "X holds values up to")
+    check_range(np.ptp(X, axis=0).max(), "the columns of X span")
+
+
 def check_varying(X: Array, purpose: str, name: str = "X") -> None:
     """Raise when a column of ``X`` is constant up to rounding, where its ``purpose`` needs spread."""
+    if len(X) < 2:
+        raise ValueError(f"{name} has one row, at least two are needed")
     constant = np.ptp(X, axis=0) <= 4 * np.finfo(np.float64).eps * np.abs(X).max(axis=0)
     if constant.any():
         raise ValueError(f"column {int(np.argmax(constant))} of {name} is constant; {purpose}; drop constant columns")
@@ -107,36 +115,44 @@ def check_same_columns(X: Array, Y: Array, names: tuple[str, str] = ("X", "Y")) 
 
 def check_weights(weights: Any, n: int, name: str = "weights") -> Array:
     """Return ``weights`` as a finite float64 vector of length ``n`` (any sign)."""
-    array = np.asarray(weights, dtype=np.float64)
+    array = check_numbers(weights, name, finite=False)
     if array.shape != (n,):
         raise ValueError(f"{name} has shape {array.shape}, one number per point, ({n},), is needed")
     check_finite(array, name)
     return array
 
 
-def check_numbers(value: Any, name: str) -> Array:
-    """Return ``value`` as a finite float64 array, or say what is wrong with it."""
-    check_cells(value, name)
+def check_numbers(value: Any, name: str, *, finite: bool = True) -> Array:
+    """Return ``value`` as a (finite) float64 array that is not empty, or say what is wrong with it."""
+    cells = check_cells(value, name)
     try:
-        array = np.asarray(value, dtype=np.float64)
+        array = np.asarray(cells, dtype=None if cells.dtype.kind == "c" else np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} is {value!r}, a number or an array of numbers is needed") from error
-    if not np.isfinite(array).all():
+    if array.dtype.kind == "c":
+        raise TypeError(f"{name} holds complex numbers, real ones are needed")
+    if not array.size:
+        raise ValueError(f"{name} is empty, at least one number is needed")
+    if finite and not np.isfinite(array).all():
         raise ValueError(f"{name} is {value!r}, finite numbers are needed")
     return array
 
 
 def check_positive(value: Any, name: str, *, zero: bool = False) -> Array:
     """Return ``value`` as a float64 array of positive (or, with ``zero``, non-negative) numbers."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} is {value!r}, a number or an array of numbers is needed") from error
+    array = check_numbers(value, name, finite=False)
     low = array >= 0 if zero else array > 0
     if not (np.isfinite(array) & low).all():
         kind = "non-negative" if zero else "positive"
         raise ValueError(f"{name} is {value!r}, a finite {kind} number is needed")
     return array
+
+
+def check_integer(value: Any, name: str, least: int) -> int:
+    """Return ``value`` as an integer of at least ``least``."""
+    if not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name} is {value!r}, an integer ≥ {least} is needed")
+    return int(value)
 
 
 def as_value(array: Any) -> Any:

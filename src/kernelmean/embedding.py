@@ -13,7 +13,7 @@ from ._array import Array, RngLike, as_rng
 from ._validate import check_points, check_same_columns, check_weights
 from .expected import expected_blocks
 from .expected._core import check_noise
-from .kernels.base import Kernel
+from .kernels.base import Kernel, check_kernel
 from .noise.base import Noise
 from .noise.dirac import Dirac
 from .plan import DEFAULT, Plan
@@ -218,7 +218,8 @@ def embed(
     0.0338
     """
     X = check_points(X)
-    noise = noise or Dirac()
+    check_kernel(kernel)
+    noise = Dirac() if noise is None else noise
     check_noise(noise, *X.shape)
     beta = np.full(len(X), 1.0 / len(X)) if weights is None else check_weights(weights, len(X))
     return Embedding(kernel, (Part(X, beta, noise),), plan)

@@ -4,7 +4,21 @@ import numpy as np
 import pytest
 
 from kernelmean.expected.support import KERNELS
-from kernelmean.kernels import Categorical, Gaussian, Kernel, Laplacian, Matern, RationalQuadratic, Stationary, Wendland
+from kernelmean.kernels import (
+    Categorical,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Matern,
+    Product,
+    RationalQuadratic,
+    Scaled,
+    Stationary,
+    Sum,
+    TensorProduct,
+    Wendland,
+)
+from kernelmean.kernels.distance_induced import DistanceInduced
 
 PLAIN = [*KERNELS, 0.5 * Gaussian(2.0), Gaussian(0.01), RationalQuadratic(0.5, 2.0)]
 
@@ -73,6 +87,34 @@ def test_bandwidths_must_be_positive(family, bad):
 def test_a_bandwidth_per_axis_must_fit_the_data():
     with pytest.raises(ValueError, match="3 columns"):
         Gaussian([1.0, 2.0])(np.zeros((1, 3)), np.zeros((1, 3)))
+
+
+@pytest.mark.parametrize("kernel", [*PLAIN, DistanceInduced()], ids=repr)
+def test_tables_of_different_columns_are_refused(kernel):
+    with pytest.raises(ValueError, match="X has 2 columns and Y has 3"):
+        kernel(np.ones((4, 2)), np.ones((5, 3)))
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: Gaussian([]), ValueError, "bandwidth is empty"),
+        (lambda: Gaussian(1 + 0j), TypeError, "complex numbers"),
+        (lambda: Laplacian("1"), TypeError, "numbers are needed"),
+        (lambda: Matern(np.inf, 1.0), ValueError, "nu is inf"),
+        (lambda: Matern("a", 1.0), TypeError, "nu holds"),
+        (lambda: Matern(1.0, 1.0), ValueError, "one of 0.5, 1.5"),
+        (lambda: Categorical("a"), TypeError, "similarity holds"),
+        (lambda: DistanceInduced(np.nan), ValueError, "exponent is nan"),
+        (lambda: Scaled(1.0, "x"), TypeError, "kernel is 'x'"),
+        (lambda: Sum("x"), TypeError, "one of terms is 'x'"),
+        (lambda: Product(()), ValueError, "factors is empty"),
+        (lambda: TensorProduct((Gaussian,), ((0,),)), TypeError, "one of kernels"),
+    ],
+)
+def test_parameters_are_checked_where_they_are_given(make, error, text):
+    with pytest.raises(error, match=text):
+        make()
 
 
 def test_the_algebra_refuses_what_is_no_kernel():

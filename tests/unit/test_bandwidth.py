@@ -44,6 +44,19 @@ def test_constant_data_raise():
         km.median_bandwidth(np.ones((1, 2)))
 
 
+@pytest.mark.parametrize("large", [[[1.7e308], [-1.7e308]], [[1.7e308], [1.6e308]]])
+def test_differences_must_not_overflow(large):
+    with pytest.raises(ValueError, match="whose differences overflow; rescale"):
+        km.median_bandwidth(large)
+    assert km.median_bandwidth([[1e300], [-1e300]]) == pytest.approx(2e300, rel=1e-14)
+
+
+@pytest.mark.parametrize("number", [0, 1, -1, 2.5, "all"])
+def test_a_subsample_has_at_least_two_rows(number):
+    with pytest.raises(ValueError, match=r"exact_up_to is .*, an integer ≥ 2"):
+        km.median_bandwidth(X, exact_up_to=number)
+
+
 def test_what_is_known_survives_pickling():
     theta = pickle.loads(pickle.dumps(km.median_bandwidth(X)))
     assert theta.rule == "median of squared distances"

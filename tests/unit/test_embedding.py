@@ -133,12 +133,20 @@ def test_log_densities_take_the_memory_of_a_block(monkeypatch):
         ({"X": np.array([[object()]])}, TypeError, "numbers are needed"),
         ({"X": np.zeros((2, 1)), "weights": [1.0]}, ValueError, "weights"),
         ({"X": np.zeros((2, 1)), "weights": [1.0, np.nan]}, ValueError, "weights"),
+        ({"X": np.zeros((2, 1)), "weights": [1.0, 1j]}, TypeError, "weights holds complex numbers"),
+        ({"X": np.zeros((2, 1)), "weights": ["1", "1"]}, TypeError, "weights holds"),
+        ({"X": np.zeros((2, 1)), "weights": np.ma.array([1.0, 1.0], mask=[True, False])}, ValueError, "masked cells"),
+        ({"X": [[2**53 + 1]]}, ValueError, r"beyond 2\^53"),
+        ({"X": np.zeros((2, 1)), "noise": 0.1}, TypeError, "noise is 0.1"),
+        ({"X": np.zeros((2, 1)), "noise": 0}, TypeError, "noise is 0"),
+        ({"X": np.zeros((2, 1)), "kernel": "gaussian"}, TypeError, "kernel is 'gaussian'"),
+        ({"X": np.zeros((2, 1)), "kernel": Gaussian}, TypeError, "kernel is <class"),
         ({"X": np.zeros((2, 1)), "noise": Normal(np.ones((3, 1, 1)))}, ValueError, "3 laws for 2 points"),
     ],
 )
 def test_bad_input_is_refused(arguments, error, text):
     with pytest.raises(error, match=text):
-        km.embed(kernel=KERNEL, **arguments)
+        km.embed(**{"kernel": KERNEL, **arguments})
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,9 @@ def test_marginals_on_columns():
         (-1.0, "variance"),
         (np.nan, "variance"),
         (np.ones((2, 3)), "full covariance has shape"),
+        (np.zeros((0, 0)), "covariance is empty"),
+        (np.zeros((0, 2, 2)), "covariance is empty"),
+        (np.ma.array(np.eye(2), mask=np.eye(2)), "masked cells"),
         (np.array([[1.0, 0.5], [0.2, 1.0]]), "not symmetric"),
         (np.array([[1.0, 2.0], [2.0, 1.0]]), "negative eigenvalue"),
     ],
@@ -53,6 +56,18 @@ def test_marginals_on_columns():
 def test_a_bad_covariance_is_refused(bad, text):
     with pytest.raises(ValueError, match=text):
         Normal(bad)
+
+
+@pytest.mark.parametrize("bad", [1 + 0j, np.eye(2) * (1 + 0j), "0.1", [["1", "0"], ["0", "1"]]])
+def test_variances_are_real_numbers(bad):
+    with pytest.raises(TypeError, match=r"complex numbers|numbers are needed"):
+        Normal(bad)
+
+
+def test_a_part_of_a_noise_may_be_empty():
+    assert Normal(np.stack([C, C])).take(slice(0, 0)).per_point == 0
+    with pytest.raises(ValueError, match="variance is empty"):
+        Normal.diagonal([])
 
 
 def test_moments_of_normal_noise():

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
-from .._validate import check_varying, validated
+from .._validate import check_spread, check_varying, validated
 from ..density import logpdf
 from ..embedding import Embedding
 from ..kernels.bandwidth import median_bandwidth
@@ -59,6 +59,7 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
         """
         del y
         X = validated(self, X, ensure_min_samples=2)
+        check_spread(X)
         self._estimate(X)
         self.kernel_, self.noise_ = self.embedding_.kernel, self.embedding_.noise
         self.weights_ = self.embedding_.weights

@@ -12,13 +12,13 @@ from scipy.special import logsumexp
 
 from .._array import Array, slices
 from .._tiles import serial_blas
-from .._validate import check_points, check_varying
+from .._validate import check_points, check_positive, check_varying
 from ..kernels.bandwidth import median_bandwidth
 from ..kernels.distances import squared_distance_blocks
 from ..kernels.gaussian import Gaussian
 from ..noise.normal import Normal
 from .choose import SEARCHES, noise_of
-from .options import NoiseForm, check_spread
+from .options import NOISE_FORMS, NoiseForm
 from .problem import Problem
 
 RATIOS = tuple(10.0 ** (k / 2) for k in range(-9, 1))
@@ -69,7 +69,7 @@ def likelihood_bandwidth(
     Raises
     ------
     ValueError
-        When a column is constant, or every candidate has a singular Σ.
+        When there is no candidate, a column is constant, or every candidate has a singular Σ.
 
     Notes
     -----
@@ -83,7 +83,9 @@ def likelihood_bandwidth(
     True
     """
     X = check_points(X)
-    check_spread(X)
+    if noise not in NOISE_FORMS:
+        raise ValueError(f"noise is {noise!r}; write 'isotropic', 'diagonal' or 'full'")
+    ratios = tuple(float(ratio) for ratio in np.atleast_1d(check_positive(ratios, "ratios")))
     check_varying(X, "there is no density along it")
     median = median_bandwidth(X)
     with serial_blas:
@@ -95,7 +97,7 @@ def likelihood_bandwidth(
             "every candidate has a singular bandwidth matrix; drop columns that others determine, or pass a bandwidth"
         )
     theta = float(median) * math.sqrt(ratios[best])
-    return LikelihoodBandwidth(theta, noises[best], tuple(ratios), tuple(values))
+    return LikelihoodBandwidth(theta, noises[best], ratios, tuple(values))
 
 
 def _noise(X: Array, theta: float, form: NoiseForm) -> Normal:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._array import Array
+from .._validate import check_integer
 from ..embedding import embed
 from ..expected import expected_blocks
 from ..noise.base import Noise
@@ -83,10 +84,8 @@ class MedianOfMeans(MeanEstimator):
 
     def _estimate(self, X: Array) -> None:
         n = len(X)
-        n_blocks = min(self.n_blocks, n)
-        if n_blocks < 1:
-            raise ValueError(f"n_blocks is {self.n_blocks}, an integer ≥ 1 is needed")
-        kernel, noise = make_kernel(self.kernel, self.bandwidth, X), self.noise or Dirac()
+        n_blocks = min(check_integer(self.n_blocks, "n_blocks", 1), n)
+        kernel, noise = make_kernel(self.kernel, self.bandwidth, X), Dirac() if self.noise is None else self.noise
         self.blocks_ = check_random_state(self.random_state).permutation(n) % n_blocks
         sizes = np.bincount(self.blocks_, minlength=n_blocks)
         averages = (self.blocks_[:, None] == np.arange(n_blocks)) / sizes

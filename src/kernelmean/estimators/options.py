@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._array import Array
-from .._validate import check_positive, check_range
+from .._validate import check_positive
 from ..filters import Filter, Ridge, Scale, as_filter
 from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel, Stationary
@@ -52,6 +52,8 @@ def check_options(noise: Any, filter_: Any, strength: Any, contraction: Any, cri
     if criterion not in ("loocv", "risk", "printed"):
         raise ValueError(f"criterion is {criterion!r}; write 'loocv', 'risk' or 'printed'")
     options = Options(_check_noise(noise), as_filter(filter_), _check_strength(strength), contraction, criterion)
+    if options.strength is not None and options.filter is None:
+        raise ValueError(f"strength is {strength!r}, and no filter has it; write filter='scale' or 'ridge'")
     _check_contraction(options, kernel)
     if options.spectral is not None:
         _check_spectral(options)
@@ -115,15 +117,8 @@ def _check_spectral(options: Options) -> None:
         raise ValueError("strength is 0; a spectral filter needs a positive one, and filter=None is no filter")
 
 
-def check_spread(X: Array) -> None:
-    """Raise when squares of the data, or of what they differ by, overflow or vanish."""
-    check_range(np.abs(X).max(), "X holds values up to")
-    check_range(np.ptp(X, axis=0).max(), "the columns of X span")
-
-
 def make_kernel(kernel: KernelLike, bandwidth: Any, X: Array) -> Kernel:
     """Return the kernel: a value as it is, or a family at the bandwidth that a rule finds for ``X``."""
-    check_spread(X)
     if isinstance(kernel, Kernel):
         return kernel
     family = {"gaussian": Gaussian}.get(kernel) if isinstance(kernel, str) else kernel

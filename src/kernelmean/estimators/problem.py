@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from .._array import Array
-from .._validate import check_range
+from .._validate import check_range, check_spread
 from ..kernels.axes import check_axes
 from ..kernels.gaussian import Gaussian
 from ..loocv import axes, isotropic
@@ -63,6 +63,7 @@ class Problem:
 
     def __init__(self, X: Array, kernel: Gaussian, criterion: Criterion = "loocv", scale: float | None = 1.0) -> None:
         self.n, self.dim = X.shape
+        check_spread(X)
         self.bandwidths = np.broadcast_to(check_axes(kernel.bandwidth, self.dim), (self.dim,))
         check_range(self.bandwidths, "the bandwidth is")
         self.Y = (X - X.mean(axis=0)) / self.bandwidths

@@ -15,7 +15,7 @@ import numpy as np
 from .._array import Array, slices
 from .._rules import NoClosedFormError, Rules
 from .._validate import check_points, check_same_columns
-from ..kernels.base import Blocks, Kernel, Stationary
+from ..kernels.base import Blocks, Kernel, Stationary, check_kernel
 from ..noise.base import Additive, Noise, common
 from ..noise.dirac import Dirac
 
@@ -116,11 +116,13 @@ def expected(kernel: Kernel, X: Array, Y: Array, v: Noise | None = None, w: Nois
     """
     X, Y = check_points(X, "X"), check_points(Y, "Y")
     check_same_columns(X, Y)
-    return expected_blocks(kernel, X, v or Dirac(), Y, w or Dirac())(slice(None), slice(None))
+    v, w = (Dirac() if noise is None else noise for noise in (v, w))
+    return expected_blocks(kernel, X, v, Y, w)(slice(None), slice(None))
 
 
 def expected_blocks(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
     """Prepare ``f(i, j) = expected(kernel, X[i], Y[j], v, w)`` for slices; what depends on no block is done once."""
+    check_kernel(kernel)
     check_noise(v, *X.shape)
     check_noise(w, *Y.shape)
     if isinstance(v, Dirac) and isinstance(w, Dirac):
@@ -145,7 +147,9 @@ def is_additive(*noises: Noise) -> bool:
 
 
 def check_noise(noise: Noise, n: int, dim: int) -> None:
-    """Raise when a noise does not fit the number of points, or that of columns."""
+    """Raise when a noise is none, or does not fit the number of points or that of columns."""
+    if not isinstance(noise, Noise):
+        raise TypeError(f"noise is {noise!r}, None or a value such as noise.Normal(0.1) is needed")
     check_dim(noise, dim)
     if noise.per_point not in (None, n):
         raise ValueError(f"{noise!r} has {noise.per_point} laws for {n} points; one per point is needed")

@@ -8,8 +8,9 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from .._array import Array, RngLike, as_rng, centered
-from .._validate import check_points, check_varying
+from .._validate import check_integer, check_points, check_varying
 
+_LARGEST = 1e300
 Rule = Literal["median", "median-unsquared", "silverman", "scott"]
 
 
@@ -63,7 +64,7 @@ def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = 5000, r
     Raises
     ------
     ValueError
-        When all rows are equal.
+        When all rows are equal, or ``exact_up_to`` is no integer ≥ 2.
 
     Notes
     -----
@@ -76,6 +77,9 @@ def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = 5000, r
     2.0
     """
     X = check_points(X)
+    check_integer(exact_up_to, "exact_up_to", 2)
+    if np.abs(X).max() > _LARGEST:
+        raise ValueError(f"X holds values up to {np.abs(X).max():.3g}, whose differences overflow; rescale the columns")
     exact = len(X) <= exact_up_to
     if not exact:
         X = X[as_rng(rng).choice(len(X), exact_up_to, replace=False, shuffle=False)]
@@ -123,8 +127,6 @@ def normal_rule_bandwidth(X: Any, rule: Literal["silverman", "scott"] = "silverm
     """
     X = check_points(X)
     n, dim = X.shape
-    if n < 2:
-        raise ValueError("X has one row; a standard deviation needs at least two")
     check_varying(X, "its standard deviation is no bandwidth")
     deviation = X.std(axis=0, ddof=1)
     count = n if rule == "scott" else (dim + 2) * n / 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,14 +47,19 @@ class Kernel(ABC):
     __rmul__ = __mul__
 
 
+def check_kernel(value: Any, name: str = "kernel") -> Kernel:
+    """Return ``value`` when it is a kernel, or say what is one."""
+    if not isinstance(value, Kernel):
+        raise TypeError(f"{name} is {value!r}, a value such as kernels.Gaussian(1.0) is needed")
+    return value
+
+
 def check_kernels(values: Any, name: str) -> tuple[Kernel, ...]:
     """Return ``values`` as a non-empty tuple of kernels, or say what is wrong with them."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise TypeError(f"{name} is {values!r}, a sequence of kernels is needed")
     kernels = tuple(values)
-    if not kernels or not all(isinstance(kernel, Kernel) for kernel in kernels):
-        raise TypeError(f"{name} is {values!r}, one or more values such as kernels.Gaussian(1.0) are needed")
-    return kernels
+    if not kernels:
+        raise ValueError(f"{name} is empty, at least one kernel is needed")
+    return tuple(check_kernel(kernel, f"one of {name}") for kernel in kernels)
 
 
 class Stationary(Kernel):

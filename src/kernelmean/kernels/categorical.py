@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._array import Array
+from .._validate import check_numbers, check_same_columns
 from .base import Kernel
 
 
@@ -29,11 +30,13 @@ class Categorical(Kernel):
     similarity: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.similarity <= 1.0:
+        similarity = check_numbers(self.similarity, "similarity")
+        if similarity.ndim or not 0.0 <= similarity <= 1.0:
             raise ValueError(f"similarity is {self.similarity!r}, a number in [0, 1] is needed")
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
+        check_same_columns(X, Y)
         gram = np.ones((len(X), len(Y)))
         for x, y in zip(X.T, Y.T, strict=True):
             gram *= np.where(x[:, None] == y, 1.0, self.similarity)

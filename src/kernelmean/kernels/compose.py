@@ -10,8 +10,8 @@ from functools import reduce
 import numpy as np
 
 from .._array import Array
-from .._validate import check_positive
-from .base import Blocks, Kernel, check_kernels
+from .._validate import check_positive, check_same_columns
+from .base import Blocks, Kernel, check_kernel, check_kernels
 from .gaussian import scaled_blocks
 
 
@@ -32,7 +32,7 @@ class Scaled(Kernel):
     def __post_init__(self) -> None:
         if check_positive(self.factor, "factor", zero=True).ndim:
             raise ValueError(f"factor is {self.factor!r}, one number is needed")
-        check_kernels((self.kernel,), "kernel")
+        check_kernel(self.kernel)
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
@@ -152,6 +152,7 @@ class TensorProduct(Kernel):
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Cut the columns once, prepare every block's kernel, and multiply."""
+        check_same_columns(X, Y)
         triples = zip(self.kernels, self._parts(X), self._parts(Y), strict=True)
         inner = [kernel.blocks(part_X, part_Y) for kernel, part_X, part_Y in triples]
         return lambda i, j: reduce(np.multiply, (block(i, j) for block in inner))

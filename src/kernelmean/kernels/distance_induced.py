@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._array import Array
+from .._validate import check_numbers, check_same_columns
 from .base import Blocks, Kernel
 
 
@@ -46,7 +47,8 @@ class DistanceInduced(Kernel):
     exponent: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.exponent < 2.0:
+        exponent = check_numbers(self.exponent, "exponent")
+        if exponent.ndim or not 0.0 < exponent < 2.0:
             raise ValueError(f"exponent is {self.exponent!r}, a number between 0 and 2 is needed")
 
     def __call__(self, X: Array, Y: Array) -> Array:
@@ -59,6 +61,7 @@ class DistanceInduced(Kernel):
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Compute the norms once, and the distances block by block."""
+        check_same_columns(X, Y)
         norm_X, norm_Y = self.diag(X), self.diag(Y)
 
         def block(i: slice, j: slice) -> Array:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
 from .._array import Array
+from .._validate import check_same_columns
 from .base import Blocks
 
 _LOSS = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 2.5e-7}
@@ -56,6 +57,7 @@ def squared_distance_blocks(X: Array, Y: Array, *, floor: float = 0.0, dtype: np
 
 def recentered(X: Array, Y: Array) -> tuple[Array, Array]:
     """Shift both tables to where most rows of X are: to the median, which outliers do not move, of some rows."""
+    check_same_columns(X, Y)
     some = X[:: 1 + len(X) // 1024]
     origin = np.median(some, axis=0) if len(some) else 0.0
     return X - origin, Y - origin

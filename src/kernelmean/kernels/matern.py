@@ -11,6 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array
+from .._validate import check_positive
 from .axes import check_axes, check_bandwidth
 from .separable import AxisProfile, Separable
 
@@ -52,8 +53,8 @@ class Matern(Separable):
     bandwidth: Any
 
     def __post_init__(self) -> None:
-        degree = self.nu - 0.5
-        if not (degree >= 0 and degree == int(degree)):
+        nu = check_positive(self.nu, "nu")
+        if nu.ndim or (nu - 0.5) % 1 != 0:
             raise ValueError(f"nu is {self.nu!r}, one of 0.5, 1.5, 2.5, … is needed: only they have closed forms")
         object.__setattr__(self, "nu", float(self.nu))
         object.__setattr__(self, "bandwidth", check_bandwidth(self.bandwidth))

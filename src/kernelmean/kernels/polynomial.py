@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._array import Array
-from .._validate import check_positive
+from .._validate import check_integer, check_positive, check_same_columns
 from .base import Kernel
 
 
@@ -33,12 +33,12 @@ class Polynomial(Kernel):
     offset: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.degree, int | np.integer) or self.degree < 1:
-            raise ValueError(f"degree is {self.degree!r}, an integer ≥ 1 is needed")
+        check_integer(self.degree, "degree", 1)
         check_positive(self.offset, "offset", zero=True)
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
+        check_same_columns(X, Y)
         return (self.offset + X @ Y.T) ** self.degree
 
     def diag(self, X: Array) -> Array:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .._array import Array, slices
+from .._validate import check_same_columns
 from .base import Blocks, Stationary
 
 AxisProfile = Callable[[Array], Array]
@@ -35,6 +36,7 @@ class Separable(Stationary):
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare the profiles, and multiply them axis by axis."""
+        check_same_columns(X, Y)
         profiles = self.profiles(X.shape[1])
         return lambda i, j: _product_over_axes(profiles, X[i], Y[j])
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._array import Array
-from .._validate import as_value, check_numbers, check_positive
+from .._validate import as_value, check_integer, check_numbers, check_positive
 from .base import Noise, dim_of, per_axis
 
 
@@ -87,8 +87,7 @@ class Switch(Noise):
     def __post_init__(self) -> None:
         if check_probability(self.probability).ndim:
             raise ValueError(f"probability is {self.probability!r}, one number for all columns is needed")
-        if not isinstance(self.levels, int | np.integer) or self.levels < 2:
-            raise ValueError(f"levels is {self.levels!r}, an integer ≥ 2 is needed")
+        check_integer(self.levels, "levels", 2)
 
     def check_codes(self, X: Array) -> None:
         """Raise unless all of ``X`` are codes 0 … levels - 1."""

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import factorial2
 
 from .._array import Array
-from .._validate import check_finite, check_positive
+from .._validate import check_finite, check_numbers, check_positive
 from .base import Additive, check_density
 
 Form = Literal["isotropic", "diagonal", "full"]
@@ -59,15 +59,24 @@ class Normal(Additive):
         self._fill(covariance, "isotropic" if ndim == 0 else "full")
 
     def _fill(self, covariance: Any, form: Form) -> None:
-        array = np.asarray(covariance, dtype=np.float64)
         if form == "full":
+            array = check_numbers(covariance, "covariance", finite=False)
             _check_covariance(array)
         else:
-            check_positive(array, "variance", zero=True)
+            array = check_positive(covariance, "variance", zero=True)
         if array.ndim - _EVENT[form] not in (0, 1):
             raise ValueError(f"a {form} covariance cannot have shape {array.shape}")
-        object.__setattr__(self, "covariance", array)
+        self._set(array, form)
+
+    def _set(self, covariance: Array, form: Form) -> None:
+        object.__setattr__(self, "covariance", covariance)
         object.__setattr__(self, "form", form)
+
+    def _cut(self, covariance: Array) -> Normal:
+        """Return the noise of a part of the points or columns, whose covariances were checked with the whole."""
+        noise = Normal.__new__(Normal)
+        noise._set(covariance, self.form)
+        return noise
 
     @classmethod
     def _of(cls, covariance: Any, form: Form) -> Normal:
@@ -99,14 +108,14 @@ class Normal(Additive):
         """Return the noise of a subset of the points."""
         if self.per_point is None:
             return self
-        return Normal._of(self.covariance[index], self.form)
+        return self._cut(self.covariance[index])
 
     def columns(self, index: tuple[int, ...]) -> Normal:
         """Return the marginal noise on a block of columns."""
         if self.form == "isotropic":
             return self
         chosen = self.covariance[..., list(index)]
-        return Normal._of(chosen if self.form == "diagonal" else chosen[..., list(index), :], self.form)
+        return self._cut(chosen if self.form == "diagonal" else chosen[..., list(index), :])
 
     def matrices(self, dim: int) -> Array:
         """Return Σ as full matrices, shape (d, d) or (n, d, d)."""

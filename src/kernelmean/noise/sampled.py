@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._array import Array
+from .._validate import check_integer
 from .base import Noise
 
 
@@ -40,8 +41,7 @@ class Sampled(Noise):
     def __post_init__(self) -> None:
         if not isinstance(self.noise, Noise):
             raise TypeError(f"noise is {self.noise!r}, a value such as noise.Normal(0.1) is needed")
-        if not isinstance(self.n_samples, int | np.integer) or self.n_samples < 1:
-            raise ValueError(f"n_samples is {self.n_samples!r}, an integer ≥ 1 is needed")
+        check_integer(self.n_samples, "n_samples", 1)
 
     @property
     def per_point(self) -> int | None:

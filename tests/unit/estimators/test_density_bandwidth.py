@@ -68,6 +68,23 @@ def test_constant_columns_have_no_density(form, value):
             fitted.score_samples(X)
 
 
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"ratios": []}, "ratios is empty"),
+        ({"ratios": [-1.0]}, "finite positive"),
+        ({"ratios": [np.nan]}, "finite positive"),
+        ({"noise": "x"}, "noise is 'x'; write 'isotropic'"),
+        ({"noise": None}, "noise is None; write 'isotropic'"),
+    ],
+)
+def test_candidates_and_forms_are_checked(options, text):
+    with pytest.raises(ValueError, match=text):
+        likelihood_bandwidth(sample(), **options)
+    with pytest.raises(ValueError, match="one row"):
+        likelihood_bandwidth(sample()[:1])
+
+
 def test_columns_that_others_determine_have_no_density():
     X = np.column_stack([sample(), sample().sum(axis=1)])
     with pytest.raises(ValueError, match="drop columns that others determine"):

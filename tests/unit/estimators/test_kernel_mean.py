@@ -210,6 +210,8 @@ def test_a_family_takes_the_bandwidth():
         ({"strength": "cv"}, "write 'loocv' or a number"),
         ({"strength": -1.0, "filter": "scale"}, "non-negative"),
         ({"filter": "ridge", "strength": 0}, "strength is 0"),
+        ({"strength": 2.0}, "no filter has it; write filter='scale' or 'ridge'"),
+        ({"strength": 2.0, "noise": "isotropic"}, "no filter has it"),
         ({"noise": "isotropic", "filter": "ridge"}, "pass a fixed noise"),
         ({"filter": "ridge", "criterion": "risk"}, "no unbiased risk"),
         ({"contraction": "tied"}, "write noise='isotropic'"),

@@ -59,5 +59,15 @@ def test_weights_are_those_of_a_law_and_noise_gives_a_density():
 def test_more_blocks_than_points_are_single_points():
     fitted = MedianOfMeans(1000).fit(sample(8))
     assert len(fitted.block_weights_) == 8
-    with pytest.raises(ValueError, match="n_blocks is 0"):
-        MedianOfMeans(0).fit(sample())
+
+
+@pytest.mark.parametrize("n_blocks", [0, 2.5, "a"])
+def test_blocks_are_counted(n_blocks):
+    with pytest.raises(ValueError, match=f"n_blocks is {n_blocks!r}, an integer ≥ 1"):
+        MedianOfMeans(n_blocks).fit(sample())
+
+
+@pytest.mark.parametrize("noise", ["isotropic", 0.1])
+def test_the_noise_is_a_value(noise):
+    with pytest.raises(TypeError, match="None or a value such as noise"):
+        MedianOfMeans(noise=noise).fit(sample())
