@@ -122,27 +122,28 @@ def two_sample_members() -> tuple[Member, ...]:
 def independence_members() -> tuple[PairMember, ...]:
     """Return the default pairs for two variables; every one comes with its mirror image.
 
-    Monotone dependence has two thirds of the weight. The rest is spread over dependence of variances, functions of one
-    variable that oscillate (a narrow kernel against the energy kernel), and local dependence (narrow against narrow).
+    Monotone dependence has two thirds of the weight. The rest is spread over functions of one variable that oscillate
+    (a narrow kernel against the energy kernel), dependence of variances, and local dependence (narrow against narrow).
     """
     data, ranks, scores, white = (_on(view) for view in ("data", "ranks", "scores", "white"))
     *narrower, widest = NARROW
     groups: tuple[tuple[float, tuple[tuple[Member, Member], ...]], ...] = (
-        (0.02, _same(ranks(k) for k in NARROW[1:])),
-        (0.02, _same(data(k) for k in NARROW[1:])),
-        (0.025, _mirrored(ranks(ENERGY), (ranks(k) for k in narrower))),
-        (0.03, _mirrored(ranks(ENERGY), [ranks(widest)])),
-        (0.015, _mirrored(data(ENERGY), (data(k) for k in narrower[1:]))),
+        (0.015, _same(ranks(k) for k in NARROW[1:])),
+        (0.016, _same(data(k) for k in NARROW[1:])),
+        (0.036, _mirrored(ranks(ENERGY), (ranks(k) for k in narrower))),
+        (0.050, _mirrored(ranks(ENERGY), [ranks(widest)])),
+        (0.044, _mirrored(data(ENERGY), (data(k) for k in narrower[1:]))),
         (0.035, _mirrored(data(ENERGY), [data(widest)])),
-        (0.075, _same([data(MEDIAN)])),
-        (0.02, _same([scores(MEDIAN)])),
-        (0.26, _same([data(LINEAR)])),
-        (0.19, _same([data(ENERGY)])),
-        (0.14, _same([ranks(ENERGY)])),
-        (0.085, _same([white(LINEAR)])),
-        (0.04, _same((scores(QUADRATIC), _on("radius")(LINEAR)))),
-        (0.025, _mirrored(scores(LINEAR), [scores(QUADRATIC)])),
-        (0.02, _mirrored(scores(LINEAR), [white(QUADRATIC)]) + _same([white(QUADRATIC)])),
+        (0.045, _same([scores(widest)])),
+        (0.030, _same([data(MEDIAN)])),
+        (0.230, _same([data(LINEAR)])),
+        (0.210, _same([data(ENERGY)])),
+        (0.120, _same([ranks(ENERGY)])),
+        (0.100, _same([white(LINEAR)])),
+        (0.020, _same([_on("radius")(LINEAR)])),
+        (0.005, _same([scores(QUADRATIC)])),
+        (0.020, _mirrored(scores(LINEAR), [scores(QUADRATIC)])),
+        (0.024, _mirrored(scores(LINEAR), [white(QUADRATIC)]) + _same([white(QUADRATIC)])),
     )
     return tuple(PairMember(x, y, share / len(pairs)) for share, pairs in groups for x, y in pairs)
 
