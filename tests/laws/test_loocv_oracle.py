@@ -62,7 +62,7 @@ def test_contraction_moves_the_mean(shape, r, noise):
         return km.embed(center + r * (X[rest] - center), Gaussian(theta), noise=Normal(noise))
 
     Y = problem(X, theta).Y
-    terms = contracted.terms(Y, r, noise / theta**2, diagonal_share(len(X), "loocv"), len(X))
+    terms = contracted.terms(Y, r, noise / theta**2, diagonal_share(len(X), "loocv"), *X.shape)
     np.testing.assert_allclose(terms.score().value, leave_one_out(fit, X), **TIGHT)
 
 
@@ -211,7 +211,7 @@ def test_gradients(scale, theta):
     distances = isotropic.Distances(Y)
     cases = [
         (lambda e: axes.terms(Y, e, alpha), np.array([0.2, 1.1, 0.01, 3.0])),
-        (lambda p: contracted.terms(Y, p[0], p[1], alpha, 15), np.array([0.7, 0.4])),
+        (lambda p: contracted.terms(Y, p[0], p[1], alpha, *Y.shape), np.array([0.7, 0.4])),
         (lambda p: isotropic.terms(distances, p[0], alpha), np.array([0.4])),
     ]
     for terms, point in cases:

@@ -11,14 +11,14 @@ from ..loocv import contracted
 from ..loocv.score import Terms
 from .noise_search import EXPLORE, search_isotropic
 from .problem import GRID_STEP, Choice, Problem, along, in_logs, lower
-from .search import Objective, best, descend, minimize_line
+from .search import Objective, best, descend, minimize_line, polish
 
 _LEAST_CONTRACTION, _LEAST_NOISE = 1e-3, 1e-10
 
 
 def search_tied(problem: Problem) -> Choice:
     """Return the best r of the tied contraction, σ² = (1 - r²) v, v the mean variance of the columns."""
-    exact, coarse = (_tied(problem, Y) for Y in (problem.Y, problem.part))
+    exact, coarse = (_tied(problem, Y) for Y in problem.spanned)
     grid = np.arange(math.log(1e-8), math.log(-math.log(_LEAST_CONTRACTION)), GRID_STEP)
     found = minimize_line(exact, coarse, grid)
     r, noise = _tied_parameters(problem, float(found.point[0]))
@@ -36,7 +36,7 @@ def _tied(problem: Problem, Y: Array) -> Objective:
         r, noise = _tied_parameters(problem, float(u[0]))
         r_slope = -math.exp(u[0]) * r
         direction = np.array([r_slope, -2 * float(problem.variances.mean()) * r * r_slope])
-        return along(contracted.terms(Y, r, noise, problem.alpha, problem.n), direction)
+        return along(contracted.terms(Y, r, noise, problem.alpha, problem.n, problem.dim), direction)
 
     return problem.objective(at)
 
@@ -48,10 +48,10 @@ def search_free(problem: Problem) -> Choice:
     largest = 1e4 * (float(problem.variances.mean()) + 1.0)
     bounds = np.array([[_LEAST_CONTRACTION, 1.0], [math.log(_LEAST_NOISE), math.log(largest)]])
     corners = [_corner(tied), _corner(common)]
-    exact, coarse = (_free(problem, Y) for Y in (problem.Y, problem.part))
+    exact, coarse = (_free(problem, Y) for Y in problem.spanned)
     explored = [descend(coarse, u, bounds, unit, EXPLORE) for u in [*corners, 0.5 * (corners[0] + corners[1])]]
     starts = [np.clip(u, *bounds.T) for u in [best(explored).point, *corners]]
-    found = descend(exact, best([exact.at(u) for u in starts]).point, bounds, unit)
+    found = polish(exact, descend(exact, best([exact.at(u) for u in starts]).point, bounds, unit), bounds)
     noise = np.full(problem.dim, math.exp(found.point[1]))
     return lower(lower(common, tied), problem.choice(found.terms, noise, float(found.point[0])))
 
@@ -63,6 +63,6 @@ def _corner(choice: Choice) -> Array:
 def _free(problem: Problem, Y: Array) -> Objective:
     def at(p: Array) -> Terms:
         noise = math.exp(p[1])
-        return in_logs(contracted.terms(Y, p[0], noise, problem.alpha, problem.n), np.array([1.0, noise]))
+        return in_logs(contracted.terms(Y, p[0], noise, problem.alpha, problem.n, problem.dim), np.array([1.0, noise]))
 
     return problem.objective(at)

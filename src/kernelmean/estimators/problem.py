@@ -13,7 +13,7 @@ from .._array import Array
 from .._validate import check_range, check_spread
 from ..kernels.axes import check_axes
 from ..kernels.gaussian import Gaussian
-from ..loocv import axes, isotropic
+from ..loocv import axes, contracted, isotropic
 from ..loocv.score import Criterion, Score, Terms, diagonal_share
 from .search import Objective
 
@@ -80,6 +80,12 @@ class Problem:
     def part(self) -> Array:
         """At most 300 rows, on which searches look for good starts; every reported score uses all rows."""
         return some_rows(self.Y)
+
+    @cached_property
+    def spanned(self) -> tuple[Array, Array]:
+        """All points and ``part`` in coordinates of their span, which is small when d > n."""
+        whole = contracted.spanned(self.Y)
+        return whole, whole if self.part is self.Y else contracted.spanned(self.part)
 
     @cached_property
     def variances(self) -> Array:

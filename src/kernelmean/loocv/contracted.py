@@ -15,35 +15,43 @@ from .pair_sums import PairSum, pair_sum
 from .score import Terms, norm_terms
 
 
-def terms(Y: Array, contraction: float, noise: float, alpha: float, n: int) -> Terms:
+def spanned(Y: Array) -> Array:
+    """Return the points in coordinates of their span: the same inner products, in at most n columns."""
+    if Y.shape[1] <= len(Y):
+        return Y
+    left, lengths, _ = np.linalg.svd(Y, full_matrices=False)
+    return np.asarray(left * lengths)
+
+
+def terms(Y: Array, contraction: float, noise: float, alpha: float, n: int, dim: int) -> Terms:
     r"""Return the terms of the score at r = ``contraction`` and σ²/θ² = ``noise``, for points in units of θ.
 
     L_ij = κ(|y_i - (1-r) ȳ_(-i) - r y_j|²; a) and Q_ij = κ(r² |y_i - y_j|²; 2a) with
     κ(t; a) = (1+a)^{-d/2} exp(-t/(2(1+a))). Exact in O(n² d); slopes are derivatives in (r, a), r > 0. The ``n``
-    points of the sample have mean zero; Y may be a part of them.
+    points of the sample have mean zero; Y may be a part of them, and lie in a subspace of the ``dim`` columns.
     """
-    cross, cross_slope = _cross(Y, contraction, noise, n)
-    off = _off_diagonal(Y, contraction, noise)
-    half = 0.5 * Y.shape[1]
+    cross, cross_slope = _cross(Y, contraction, noise, n, dim)
+    off = _off_diagonal(Y, contraction, noise, dim)
+    half = 0.5 * dim
     diag = -half * math.log1p(2 * noise), np.array([0.0, -2 * half / (1 + 2 * noise)])
     square, square_slope = norm_terms(alpha, off, diag)
     return Terms(cross, square, cross_slope, square_slope)
 
 
-def _cross(Y: Array, r: float, noise: float, n: int) -> tuple[float, Array]:
+def _cross(Y: Array, r: float, noise: float, n: int, dim: int) -> tuple[float, Array]:
     """Return log L̄ and its slopes: without y_i the mean is -y_i/(n-1), so the target becomes c y_i."""
     c, c_slope = 1 + (1 - r) / (n - 1), -1.0 / (n - 1)
     root = math.sqrt(2 * (1 + noise))
     pairs = pair_sum(c * Y / root, r * Y / root)
-    return _log_mean(pairs, Y, noise, 1.0, _distance_slope(pairs, c, c_slope, r))
+    return _log_mean(pairs, len(Y), dim, noise, 1.0, _distance_slope(pairs, c, c_slope, r))
 
 
-def _off_diagonal(Y: Array, r: float, noise: float) -> tuple[float, Array]:
+def _off_diagonal(Y: Array, r: float, noise: float, dim: int) -> tuple[float, Array]:
     """Return log of the mean of Q over i ≠ j and its slopes."""
     scaled = r * Y / math.sqrt(2 * (1 + 2 * noise))
     pairs = pair_sum(scaled, scaled)
     distance = float(pairs.gaps.sum())
-    return _log_mean(pairs, Y, noise, 2.0, 2 * distance / r)
+    return _log_mean(pairs, len(Y), dim, noise, 2.0, 2 * distance / r)
 
 
 def _distance_slope(pairs: PairSum, c: float, c_slope: float, r: float) -> float:
@@ -52,8 +60,9 @@ def _distance_slope(pairs: PairSum, c: float, c_slope: float, r: float) -> float
     return 2 * c_slope * (left - both) / c + 2 * (right - both) / r
 
 
-def _log_mean(pairs: PairSum, Y: Array, noise: float, sides: float, distance_slope: float) -> tuple[float, Array]:
-    n, dim = Y.shape
+def _log_mean(
+    pairs: PairSum, n: int, dim: int, noise: float, sides: float, distance_slope: float
+) -> tuple[float, Array]:
     s = 1 + sides * noise
     log_mean = pairs.log - math.log(n * (n - 1.0)) - 0.5 * dim * math.log1p(sides * noise)
     slope = sides * (float(pairs.gaps.sum()) - 0.5 * dim) / s

@@ -8,6 +8,7 @@ from kernelmean.estimators.noise_search import search_diagonal, search_full, sea
 from kernelmean.estimators.problem import Problem
 from kernelmean.kernels import Gaussian
 from kernelmean.kernels.bandwidth import median_bandwidth
+from kernelmean.loocv import contracted
 
 BANDWIDTHS = [0.001, 0.01, 0.1, 1.0, 10.0]
 
@@ -105,6 +106,32 @@ def test_large_samples_are_searched_on_a_part_and_scored_on_all():
     assert found.score == problem.at(found.noise).score or found.score.log == pytest.approx(
         problem.at(found.noise).score.log, abs=1e-12
     )
+
+
+@pytest.mark.parametrize(("n", "dim", "ratio"), [(60, 3, 1.0), (100, 10, 1.0), (60, 3, 0.3), (60, 3, 3.0)])
+def test_a_contraction_does_not_see_an_offset_or_an_order(n, dim, ratio):
+    rng = np.random.default_rng(n + dim)
+    X = rng.normal(size=(n, dim)) * np.linspace(0.5, 2.0, dim)
+    kernel = Gaussian(ratio * median_bandwidth(X))
+    found, *others = (search_free(Problem(Z, kernel)) for Z in (X, X + 1e6, X[rng.permutation(n)]))
+    assert 0 < found.contraction < 1
+    for other in others:
+        np.testing.assert_allclose(other.noise, found.noise, rtol=1e-6)
+        assert other.contraction == pytest.approx(found.contraction, rel=1e-6)
+
+
+def test_many_columns_cost_a_contraction_no_more_than_as_many_as_rows():
+    X = np.random.default_rng(6).normal(size=(12, 300))
+    kernel = Gaussian(0.5 * median_bandwidth(X))
+    wide = Problem(X, kernel)
+    whole, part = wide.spanned
+    assert whole.shape == part.shape == (12, 12)
+    np.testing.assert_allclose(whole @ whole.T, wide.Y @ wide.Y.T, atol=1e-12 * np.abs(wide.Y @ wide.Y.T).max())
+    terms = [contracted.terms(Y, 0.6, 0.3, wide.alpha, 12, 300) for Y in (wide.Y, whole)]
+    assert terms[1].cross == pytest.approx(terms[0].cross, rel=1e-12)
+    assert terms[1].square == pytest.approx(terms[0].square, rel=1e-12)
+    np.testing.assert_allclose(terms[1].cross_slope, terms[0].cross_slope, rtol=1e-10)
+    np.testing.assert_allclose(terms[1].square_slope, terms[0].square_slope, rtol=1e-10)
 
 
 def test_one_bandwidth_per_axis_is_one_variance_in_the_units_of_the_data():
