@@ -10,6 +10,7 @@ import numpy as np
 
 from ._array import Array, RngLike
 from ._table import as_table
+from .densities import Densities
 from .dependence import Dependence
 from .explain import witness_bands
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 FIRST, SECOND, QUIET = "#0072B2", "#D55E00", "#8a8a8a"
 """Colours of the first and the second sample, which the colour-blind can tell apart, and of what is chance."""
 FORMATS = (".png", ".svg", ".pdf")
-_GRID, _TICKS, _CELLS_WITH_TEXT = 121, 200, 16
+_GRID, _TICKS, _CELLS_WITH_TEXT, _MOST_PAIRED = 121, 200, 16, 5
 
 
 def column_witness(
@@ -165,6 +166,79 @@ def _cell(ax: Axes, at: tuple[int, int], value: float, starred: bool, *, in_full
     """Write into one cell: the number where there is room, and the star."""
     text = (f"{value:.2f}".replace("0.", ".") if in_full else "") + ("*" if starred else "")
     ax.text(at[1], at[0], text, ha="center", va="center", fontsize="x-small", color="white" if value > 0.6 else "black")
+
+
+def density_pairs(result: Densities, columns: Sequence[str] = ()) -> Figure:
+    """Draw the fitted mixture beside the data: the marginal of every column, and of every pair of columns.
+
+    Parameters
+    ----------
+    result : Densities
+        As :func:`kernelmean.densities.fit_densities` returns it.
+    columns : sequence of str
+        Which columns; by default the first five.
+
+    Raises
+    ------
+    ImportError
+        When matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from kernelmean.densities import fit_densities
+    >>> rows = np.random.default_rng(0).normal(size=(40, 2))
+    >>> len(density_pairs(fit_densities(rows, estimator="mkme", n_components=[1])).axes)
+    4
+    """
+    names = tuple(columns) or result.table.names[:_MOST_PAIRED]
+    size = len(names)
+    figure = _figure((2.2 * size + 0.6, 2.2 * size + 0.4))
+    for i, j in np.ndindex(size, size):
+        ax = figure.add_subplot(size, size, 1 + i * size + j)
+        marginal_density(result, tuple(dict.fromkeys((names[j], names[i]))), ax=ax)
+        ax.set_xlabel(names[j] if i == size - 1 else "")
+        ax.set_ylabel(names[i] if j == 0 else "")
+    return figure
+
+
+def marginal_density(result: Densities, columns: Sequence[str], *, ax: Axes | None = None) -> Axes:
+    """Draw the marginal density of one column over a histogram, or of two as contours over the points.
+
+    Parameters
+    ----------
+    result : Densities
+        As :func:`kernelmean.densities.fit_densities` returns it.
+    columns : sequence of one or two str
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Raises
+    ------
+    ImportError
+        When matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from kernelmean.densities import fit_densities
+    >>> rows = np.random.default_rng(0).normal(size=(40, 2))
+    >>> marginal_density(fit_densities(rows, estimator="mkme", n_components=[1]), ["x1"]).get_xlabel()
+    'x1'
+    """
+    ax = _axes(ax, (4.0, 3.0))
+    index = [result.table.names.index(name) for name in columns]
+    data, mixture = result.table.values[:, index], result.marginal(index)
+    axes = [np.linspace(low, high, _GRID) for low, high in zip(data.min(axis=0), data.max(axis=0), strict=True)]
+    points = np.stack([part.ravel() for part in np.meshgrid(*axes, indexing="ij")], axis=1)
+    values = np.exp(mixture.logpdf(points)).reshape((_GRID,) * len(axes))
+    if len(index) == 1:
+        ax.hist(data[:, 0], bins="auto", density=True, color=QUIET, alpha=0.4)
+        ax.plot(axes[0], values, color=FIRST, lw=1.5)
+    else:
+        ax.plot(*data.T, ".", color=QUIET, ms=2, alpha=0.6)
+        ax.contour(axes[0], axes[1], values.T, colors=FIRST, linewidths=0.8, levels=6)
+    ax.set_xlabel(columns[0])
+    ax.set_ylabel("density" if len(index) == 1 else columns[1])
+    return ax
 
 
 def save(figure: Any, path: str | Path) -> None:

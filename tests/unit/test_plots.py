@@ -12,6 +12,7 @@ pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
 from matplotlib.figure import Figure
 
 from kernelmean import plots
+from kernelmean.densities import fit_densities
 from kernelmean.dependence import dependence
 from kernelmean.explain import witness_bands
 
@@ -63,3 +64,13 @@ def test_files_are_written(tmp_path: Path, ending: str) -> None:
 def test_constant_columns_draw_a_flat_line() -> None:
     curve = plots.column_witness(np.ones(5), np.ones(4)).get_lines()[-1]
     np.testing.assert_allclose(curve.get_ydata(), 0.0, atol=1e-12)
+
+
+def test_density_pairs_show_marginals_and_contours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelmean.densities._COMPONENTS", (1, 2))
+    fits = fit_densities(np.concatenate([X, Y]), estimator="mkme", n_components=[1])
+    figure = plots.density_pairs(fits)
+    assert [ax.get_xlabel() for ax in figure.axes] == ["", "", "x0", "x1"]
+    curve = figure.axes[0].get_lines()[0]
+    np.testing.assert_allclose(curve.get_ydata(), np.exp(fits.marginal([0]).logpdf(curve.get_xdata()[:, None])))
+    assert figure.axes[1].collections

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
-from .._table import LARGEST, SMALLEST, listed
+from .._table import LARGEST, SMALLEST, count, listed
 from ..comparison import compare as compare_tables
+from ..densities import fit_densities
 from ..dependence import dependence as test_dependence
 from ..fits import ESTIMATORS, fit_all
 from ..inference.adaptive import NAMED
@@ -19,7 +20,7 @@ from ..io import load, read_columns, save
 from . import show
 from .errors import guarded
 from .inputs import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT, Reading, read_one, read_pair, split_names
-from .outputs import check_target, put
+from .outputs import check_target, put, write_rows
 from .progress import progress
 
 app = typer.Typer(
@@ -229,6 +230,66 @@ def estimate(
     put(show.fits(fits, source.name), notes, quiet, {**fits.as_dict(), "seed": seed}, json_path)
 
 
+@app.command(
+    epilog=_examples(
+        "kernelmean density wine --drop target --plot pairs.png",
+        "kernelmean density data.csv --components 2,5,10 --estimator mkme --sample 1000 --sample-to new.csv",
+    )
+)
+def density(
+    data: Annotated[str, typer.Argument(metavar="DATA", help=Source)],
+    estimator: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What is matched: kme, s-kmse, f-kmse, mkme, mmkme or vpmkme.")
+    ] = None,
+    components: Annotated[str | None, typer.Option(metavar="N,M", help="Numbers of components to try.")] = None,
+    covariance: Annotated[str | None, typer.Option(metavar="KIND", help="spherical, diag, tied or full.")] = None,
+    held_out: Annotated[float, typer.Option(metavar="SHARE", help="Share of the rows to judge by.")] = 0.3,
+    save_path: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE", help="Save the mixture as an embedding.")
+    ] = None,
+    sample: Annotated[int | None, typer.Option(metavar="N", min=1, help="Draw N rows from the mixture.")] = None,
+    sample_to: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them to this CSV file.")] = None,
+    scale: Scale = True,
+    columns: Columns = None,
+    drop: Drop = None,
+    missing: Missing = "error",
+    max_rows: MaxRows = None,
+    seed: Seed = 0,
+    plot_path: Picture = None,
+    json_path: Json = None,
+    quiet: Quiet = False,
+) -> None:
+    """Fit a mixture density by kernel mean matching, and compare it with others on rows held out."""
+    if (sample is None) != (sample_to is None):
+        raise ValueError("--sample N and --sample-to FILE belong together; write both or none")
+    plots = _plots(plot_path)
+    for path in (save_path, sample_to, json_path):
+        check_target(path)
+    source = read_one(data, _reading(columns, drop, missing, max_rows, seed, FIT_LIMIT))
+    with progress(quiet) as report:
+        result = fit_densities(
+            source.table,
+            estimator=estimator,
+            n_components=_counts(components),
+            covariance_type=covariance,
+            held_out=held_out,
+            scale=scale,
+            rng=seed,
+            progress=report,
+        )
+    notes = [*source.notes, *result.notes]
+    if save_path is not None:
+        save(result.embedding(), save_path, columns=result.table.names)
+        notes.append(f"the mixture saved to {save_path}")
+    if sample is not None and sample_to is not None:
+        write_rows(result.sample(sample, seed), result.table.names, sample_to)
+        notes.append(f"{count(sample, 'row')} drawn from the mixture written to {sample_to}")
+    if plots is not None and plot_path is not None:
+        plots.save(plots.density_pairs(result), plot_path)
+        notes.append(f"marginals and pairs drawn in {plot_path}")
+    put(show.densities(result, source.name), notes, quiet, {**result.as_dict(), "seed": seed}, json_path)
+
+
 @app.command(epilog=_examples("kernelmean info mean.npz"))
 def info(file: Annotated[Path, typer.Argument(metavar="FILE", help="What estimate --save wrote.")]) -> None:
     """Show what is in a saved embedding."""
@@ -255,6 +316,17 @@ def _reading(
 def _limit(estimator: str) -> int:
     """Return how many rows a test takes without being asked for it."""
     return ADAPTIVE_LIMIT if estimator in NAMED else TEST_LIMIT
+
+
+def _counts(text: str | None) -> list[int]:
+    """Return numbers separated by commas."""
+    try:
+        counts = [int(part) for part in (text or "").split(",") if part.strip()]
+    except ValueError:
+        counts = [0]
+    if any(number < 1 for number in counts):
+        raise ValueError(f"--components is {text!r}; write whole numbers from 1, such as 2,5,10")
+    return counts
 
 
 def _bandwidth(text: str) -> Any:

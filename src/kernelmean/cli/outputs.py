@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from .._array import Array
 from . import show
 
 SCREEN = "-"
@@ -37,6 +39,14 @@ def put(
             return
         Path(json_path).write_text(text + "\n", encoding="utf-8")
     print("\n".join(lines[:1] if quiet else [*lines, *show.notes(told)]))
+
+
+def write_rows(values: Array, names: Sequence[str], path: Path) -> None:
+    """Write a table of numbers as CSV; every number reads back as it was."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        writer.writerows(values.tolist())
 
 
 def plain(value: Any) -> Any:

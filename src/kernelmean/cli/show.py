@@ -10,6 +10,7 @@ import numpy as np
 
 from .._table import count, listed
 from ..comparison import ColumnDifference, Comparison
+from ..densities import Densities
 from ..dependence import Dependence, PairDependence
 from ..embedding import Embedding
 from ..fits import Fits
@@ -42,6 +43,22 @@ def fits(result: Fits, name: str) -> list[str]:
     heads = ["estimator", "score", "below kme", "noise sd", "other"]
     size = f"  {count(rows, 'row')}, {count(columns, 'column')}; lower scores are better"
     return [best, "", size, "", *_grid([heads, *(_scores(result, each) for each in result.estimators)])]
+
+
+def densities(result: Densities, name: str) -> list[str]:
+    """Return the lines of densities side by side, the best first."""
+    best, (fit, held) = result.candidates[0], result.sizes
+    verdict = f"{best.name} describes {name} best: {best.loss:.4g} nats a row on {count(held, 'row')} held out."
+    heads = ["density", "chosen on the training rows", "nats a row", "error", "seconds"]
+    rows = [[c.name, c.choice, f"{c.loss:.2f}", f"{c.error:.2f}", f"{c.seconds:.1f}"] for c in result.candidates]
+    unit = "columns standardised" if result.scaled else "columns in their own units"
+    facts = _facts(
+        [
+            ("rows", f"{fit:,} to fit, {held:,} held out; {count(len(result.table.names), 'column')}"),
+            ("loss", f"mean negative log density of the rows held out, {unit}; lower is better"),
+        ]
+    )
+    return [verdict, "", *facts, "", *_grid([heads, *rows], 2)]
 
 
 def saved(value: Any, columns: Sequence[str]) -> list[str]:

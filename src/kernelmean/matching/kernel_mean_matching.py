@@ -235,6 +235,12 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
             self.trials_ = try_targets(recipe, sample, [(1.0, mu)], grid, held, self._patience)
         return self._finish(recipe, sample, mu, grid, self._best())
 
+    @property
+    def mixture(self) -> Mixture:
+        """The fitted mixture as a value."""
+        check_is_fitted(self)
+        return self._mixture
+
     def score_samples(self, X: Any) -> Array:
         """Return the log density of the mixture at the rows of ``X``, shape (m,)."""
         check_is_fitted(self)

@@ -164,6 +164,23 @@ class TestDependence:
         assert (folder / "map.png").stat().st_size > 1000
 
 
+class TestDensity:
+    def test_densities_are_compared_saved_and_sampled(
+        self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("kernelmean.densities._COMPONENTS", (1, 2))
+        options = ("--components", "1", "--estimator", "mkme", "--save", "mix.npz", "--json", "out.json")
+        out = run(capsys, "density", "first.csv", *options, "--sample", "7", "--sample-to", "new.csv")
+        assert "describes first.csv best: " in out
+        assert "14 to fit, 6 held out; 2 columns" in out
+        drawn = pd.read_csv("new.csv")
+        assert (list(drawn), len(drawn)) == (["a", "b"], 7)
+        content = json.loads((folder / "out.json").read_text())
+        mu = km.load("mix.npz")
+        np.testing.assert_allclose(mu.points, content["mixture"]["means"])
+        assert np.isfinite(mu.logpdf(drawn.to_numpy())).all()
+
+
 class TestPictures:
     def test_compare_draws_the_witness_of_the_strongest_columns(
         self, folder: Path, capsys: pytest.CaptureFixture[str]
