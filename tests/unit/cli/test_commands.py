@@ -16,6 +16,7 @@ import pytest
 import kernelmean as km
 from kernelmean.cli import main
 from kernelmean.cli.inputs import Reading, read_one, split_names
+from kernelmean.cli.outputs import plain
 from kernelmean.cli.progress import progress
 from kernelmean.comparison import compare
 from kernelmean.tables import read_frame, split_frame
@@ -222,8 +223,9 @@ class TestEstimate:
         assert run(capsys, "info", "kernel.npz") == "Gaussian(bandwidth=2.0)\n"
 
     def test_infinite_parameters_are_words_in_json(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        content = json.loads(run(capsys, "estimate", "first.csv", "--bandwidth", "1e-3", "--json", "-"))
+        content = json.loads(run(capsys, "estimate", "first.csv", "--bandwidth", "1e-5", "--json", "-"))
         assert content["estimators"]["s-kmse"]["strength"] == "inf"
+        assert plain({"a": [np.inf, -np.inf, np.nan, 0.5]}) == {"a": ["inf", "-inf", None, 0.5]}
 
     @pytest.mark.parametrize("rule", ["silverman", "scott"])
     def test_rules_of_density_estimation(self, rule: str, capsys: pytest.CaptureFixture[str]) -> None:
