@@ -141,6 +141,8 @@ def test_a_missing_pair_raises_and_says_what_to_write():
     X = np.zeros((2, 2))
     with pytest.raises(NoClosedFormError, match=r"noise\.Sampled\(Normal\(0\.1\)"):
         expected(RationalQuadratic(1.0, 1.0), X, X, Normal(0.1))
+    with pytest.raises(NoClosedFormError, match=r"for Product under Normal\(0\.1\); none is known; "):
+        expected(Linear() * Gaussian(1.0), X, X, Normal(0.1))
 
 
 def test_sampled_noise_approaches_the_closed_form_and_stays_positive():

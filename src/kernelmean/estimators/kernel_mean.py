@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, final
+
+import numpy as np
 
 from .._array import Array
 from ..embedding import embed
 from ..filters import Filter, Scale, as_filter
+from ..kernels.base import Kernel
 from ..noise.base import Noise
 from .base import MeanEstimator, no_density_without_noise
 from .choose import choose
 from .density_bandwidth import likelihood_bandwidth
 from .options import Contraction, KernelLike, NoiseForm, check_options, make_kernel
+
+_ROUNDED = 1e-11  # score in units of k(x, x), below which less than five digits are left
 
 
 @final
@@ -54,7 +60,8 @@ class KernelMean(MeanEstimator):
     contraction_ : float
         r; 1 without contraction.
     loocv_ : float
-        The leave-one-out score at the chosen parameters (nan where it would take too long).
+        The leave-one-out score at the chosen parameters (nan where it would take too long), to about 1e-16 times the
+        mean of k(x, x): few digits under kernels 1e6 times as wide as the data, which are warned about.
     criterion_ : Score
         The score that was minimized, as a constant and the logarithm of the excess over it: kernels narrower than the
         gaps between points differ in the 26th digit and beyond, which ``loocv_`` cannot hold.
@@ -67,6 +74,11 @@ class KernelMean(MeanEstimator):
     exact in O(n² d) time and, beyond 5000 points, O(block²) memory, with analytic gradients; other kernels are
     searched in one variable without gradient. Spectral filters make n × n matrices and stop at 5000 points.
     Xia et al. (2021), eqs. (mkme), (loocv); Muandet et al. (2014) for the shrinkage estimators.
+
+    Warns
+    -----
+    UserWarning
+        When less than about five digits of ``loocv_`` are left.
 
     Examples
     --------
@@ -109,7 +121,8 @@ class KernelMean(MeanEstimator):
         self.embedding_ = embed(fitted.points, kernel, weights=fitted.weights, noise=fitted.noise)
         self.bandwidth_ = getattr(kernel, "bandwidth", None)
         self.strength_, self.contraction_ = fitted.strength, fitted.contraction
-        self.loocv_, self.criterion_ = fitted.loocv, fitted.score
+        self.loocv_, self.criterion_ = max(fitted.loocv, 0.0), fitted.score
+        _warn_if_rounded(self.loocv_, kernel, X)
 
     def _bandwidth_for(self, X: Array) -> Any:
         """Return what was passed, or θ of the largest likelihood."""
@@ -126,3 +139,15 @@ class KernelMean(MeanEstimator):
         if self.filter is not None and not isinstance(as_filter(self.filter), Scale):
             return f"since {self.filter!r} may make weights negative; write filter=None or 'scale'"
         return no_density_without_noise(self.noise)
+
+
+def _warn_if_rounded(loocv: float, kernel: Kernel, X: Array) -> None:
+    """Warn when a score of points that differ is what cancellation left of k(x, x)."""
+    constant = float(kernel.diag(X).mean())
+    if loocv < _ROUNDED * constant and np.ptp(X, axis=0).any():
+        warnings.warn(
+            f"loocv_ is {loocv:.3g}, which is exact to {1e-16 * constant:.1g} only: the kernel is so wide (or the "
+            "origin so far) that all points look alike to it; choose a narrower bandwidth, or center the data",
+            UserWarning,
+            stacklevel=4,
+        )

@@ -9,6 +9,7 @@ nothing is silently approximated.
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import isabstract
 
 import numpy as np
 
@@ -189,8 +190,9 @@ def _right_dirac(v: Noise, w: Noise) -> Noise:
 def missing(kernel: Kernel, *noises: Noise) -> str:
     """Return the error text of a missing closed form: what was asked, what exists, what to write instead."""
     noisy = [noise for noise in noises if not isinstance(noise, Dirac)]
-    known = sorted({names[1].__name__ for names in smoothed_rules if isinstance(kernel, names[0])})
-    exists = f"closed forms of this kernel exist for {', '.join(known)}" if known else "it has none"
+    found = {names[1] for names in smoothed_rules if isinstance(kernel, names[0])}
+    known = sorted(cls.__name__ for cls in found if not isabstract(cls))
+    exists = f"closed forms of this kernel exist for {', '.join(known)}" if known else "none is known"
     return (
         f"E k has no closed form here for {type(kernel).__name__} under {' and '.join(map(repr, noisy))}; {exists}; "
         f"kernelmean.support() lists all; for explicit Monte Carlo write noise.Sampled({noisy[0]!r}, n_samples=256)"

@@ -3,6 +3,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 from scipy.stats import multivariate_normal
 
 import kernelmean as km
@@ -236,6 +237,20 @@ def test_two_points_are_enough():
         assert np.isfinite(make().fit(X).loocv_)
 
 
+@pytest.mark.parametrize("make", [KME, SKMSE, FKMSE, MKME, MMKME, VPMKME])
+def test_a_score_of_few_digits_is_flagged(make):
+    X = sample()
+    median = km.median_bandwidth(X)
+    for ratio in (1e6, 1e8):
+        with pytest.warns(UserWarning, match="choose a narrower bandwidth"):
+            assert make(bandwidth=ratio * median).fit(X).loocv_ >= 0
+    squared = -np.expm1(-0.5 * pdist(X, "sqeuclidean") / (1e4 * median) ** 2)  # 1 - k, with all its digits
+    n = len(X)
+    wide = make(bandwidth=1e4 * median).fit(X)  # so wide that nothing is gained over the empirical mean
+    assert wide.loocv_ == pytest.approx(2 * squared.sum() / (n - 1) ** 2, rel=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:loocv_ is:UserWarning")
 @pytest.mark.parametrize("make", [KME, SKMSE, FKMSE, MKME, MMKME, VPMKME])
 @pytest.mark.parametrize("bandwidth", [1e-100, 1e-9, 1e6, 1e12])
 def test_absurd_bandwidths_give_no_nonsense(make, bandwidth):
