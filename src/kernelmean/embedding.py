@@ -13,6 +13,7 @@ from ._array import Array, RngLike, as_rng
 from ._validate import check_points, check_same_columns, check_weights
 from .expected import expected_blocks
 from .expected._core import check_noise
+from .herding import Herd, herd
 from .kernels.base import Kernel, check_kernel
 from .noise.base import Noise
 from .noise.dirac import Dirac
@@ -150,6 +151,16 @@ class Embedding:
             When a weight is negative or all are zero: then the embedding is not that of a distribution.
         """
         return density.sample(self.parts, n, as_rng(rng))
+
+    def herd(self, m: int, *, candidates: Any = None, n_candidates: int = 2000, rng: RngLike = 0) -> Herd:
+        """Choose ``m`` points whose plain average stands for the embedding; see :func:`kernelmean.herding.herd`.
+
+        Returns
+        -------
+        Herd
+            ``points`` (m, d) in the order of their choice, and ``errors`` (m,), the distance after each.
+        """
+        return herd(self, m, candidates=candidates, n_candidates=n_candidates, rng=rng)
 
     def logpdf(self, Y: Any) -> Array:
         """Return the log density of the mixture Σ β_i v(·|x_i) / Σ β_i at the rows of ``Y``, shape (m,).

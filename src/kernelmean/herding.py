@@ -3,16 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ._array import Array, RngLike, as_rng
 from ._validate import check_points, check_same_columns
-from .embedding import Embedding, embed
+from .kernels.base import Kernel
 
 
-@dataclass(frozen=True)
+class Target(Protocol):
+    """What is herded: an embedding."""
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel."""
+
+    @property
+    def points(self) -> Array:
+        """The points x_i, shape (n, d)."""
+
+    @property
+    def weights(self) -> Array:
+        """The weights β_i, shape (n,)."""
+
+    def __call__(self, Y: Array) -> Array:
+        """Return μ at the rows of ``Y``."""
+
+    def norm(self) -> float:
+        """Return |μ|."""
+
+    def sample(self, n: int, rng: RngLike) -> Array:
+        """Draw rows of the mixture behind μ."""
+
+
+@dataclass(frozen=True, eq=False)
 class Herd:
     """Super-samples of an embedding.
 
@@ -22,21 +47,13 @@ class Herd:
         In the order in which they were chosen; every beginning is a herd of its own.
     errors : array of shape (m,)
         |μ - (1/t) Σ_{s ≤ t} k(x_s, ·)| for t = 1 … m.
-    target : Embedding
-        μ.
     """
 
     points: Array
     errors: Array
-    target: Embedding
-
-    @property
-    def embedding(self) -> Embedding:
-        """The embedding of the points, equally weighted."""
-        return embed(self.points, self.target.kernel, plan=self.target.plan)
 
 
-def herd(mu: Embedding, m: int, *, candidates: Any = None, n_candidates: int = 2000, rng: RngLike = 0) -> Herd:
+def herd(mu: Target, m: int, *, candidates: Any = None, n_candidates: int = 2000, rng: RngLike = 0) -> Herd:
     r"""Choose ``m`` points whose embedding is near ``mu``, greedily from a set of candidates.
 
     Point t + 1 is the candidate that minimises :math:`|μ - \tfrac{1}{t+1} Σ_{s ≤ t+1} k(x_s, ·)|`: it maximises
@@ -70,10 +87,9 @@ def herd(mu: Embedding, m: int, *, candidates: Any = None, n_candidates: int = 2
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from kernelmean.kernels import Gaussian
-    >>> mu = embed(np.random.default_rng(0).normal(size=(500, 2)), Gaussian(1.0))
-    >>> few = herd(mu, 20)
+    >>> import kernelmean as km
+    >>> mu = km.embed(np.random.default_rng(0).normal(size=(500, 2)), km.kernels.Gaussian(1.0))
+    >>> few = mu.herd(20)
     >>> few.points.shape, bool(few.errors[-1] < 0.2 * few.errors[0])
     ((20, 2), True)
     """
@@ -82,7 +98,7 @@ def herd(mu: Embedding, m: int, *, candidates: Any = None, n_candidates: int = 2
     C = _draws(mu, n_candidates, rng) if candidates is None else check_points(candidates, "candidates")
     check_same_columns(mu.points, C, ("the embedding", "candidates"))
     values, own = mu(C), mu.kernel.diag(C)
-    inner, square, norm = 0.0, 0.0, mu @ mu
+    inner, square, norm = 0.0, 0.0, mu.norm() ** 2
     sums, chosen, errors = np.zeros(len(C)), np.empty(m, dtype=np.intp), np.empty(m)
     for t in range(m):
         best = int(np.argmax(values - (sums + 0.5 * own) / (t + 1)))
@@ -91,10 +107,10 @@ def herd(mu: Embedding, m: int, *, candidates: Any = None, n_candidates: int = 2
         sums += mu.kernel(C, C[best : best + 1])[:, 0]
         chosen[t] = best
         errors[t] = np.sqrt(max(norm - 2.0 * inner / (t + 1) + square / (t + 1) ** 2, 0.0))
-    return Herd(C[chosen], errors, mu)
+    return Herd(C[chosen], errors)
 
 
-def _draws(mu: Embedding, count: int, rng: RngLike) -> Array:
+def _draws(mu: Target, count: int, rng: RngLike) -> Array:
     """Return candidates: draws from the mixture, or of its points when it is not a distribution."""
     generator = as_rng(rng)
     if (mu.weights < 0).any():
