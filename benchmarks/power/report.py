@@ -18,6 +18,11 @@ from run import LEVELS, RESULTS
 
 DOCS = Path(__file__).parents[2] / "docs"
 KINDS = {"two samples": ("adaptive MMD", "MMD kme"), "independence": ("adaptive HSIC", "HSIC kme")}
+NOTES = {
+    "two samples": " Of unequal samples CTT's statistic is not MMD: it rises where the smaller sample is the wider one, and "
+    "is blind where that is the narrower one.",
+    "independence": " KCI is a test by a gamma approximation, xi one for two columns.",
+}
 LEAST = 50
 """Fewer trials than this are not shown."""
 
@@ -47,12 +52,14 @@ class Study:
 
     def deviation(self, case: str, method: str) -> float:
         bits = self.bits(case, method)
-        return float(np.sqrt(bits.mean() * (1 - bits.mean()) / len(bits)))
+        return float(np.sqrt(bits.mean() * (1 - bits.mean()) / len(bits))) if len(bits) else np.nan
 
     def gap(self, case: str, method: str, other: str) -> tuple[float, float]:
         """Return the difference of two powers on the trials that both have seen, and its standard error."""
         one, two = self.bits(case, method), self.bits(case, other)
         both = min(len(one), len(two))
+        if not both:
+            return np.nan, np.nan
         difference = one[:both] - two[:both]
         return float(difference.mean()), float(difference.std() / np.sqrt(both))
 
@@ -222,7 +229,8 @@ def section(study: Study, kind: str) -> list[str]:
         "",
         "The adaptive test against the best method that adapts at most a bandwidth, and against the plain test "
         "with the median bandwidth; paired standard errors. ✗ marks more than 0.03 below the former, or more than two "
-        "standard errors below the latter. The best of many methods is picked by the same trials, which favors it.",
+        "standard errors below the latter. The best of many methods is picked by the same trials, which favors it."
+        + NOTES[kind],
         "",
         *verdict_table(study, kind),
         "",
