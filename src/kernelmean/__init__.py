@@ -42,6 +42,7 @@ from .inference import (
 from .io import load, save
 from .kernels.bandwidth import median_bandwidth
 from .linear_form import linear_form
+from .matching import KernelMeanMatching
 from .plan import Plan
 
 __version__ = "0.1.0"
@@ -56,6 +57,7 @@ __all__ = [
     "BayesianKernelMean",
     "Embedding",
     "KernelMean",
+    "KernelMeanMatching",
     "LikelihoodBandwidth",
     "MedianOfMeans",
     "Plan",

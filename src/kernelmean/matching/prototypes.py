@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from sklearn.cluster import KMeans
 
 from .._array import Array, IntArray
 from .mixture import Mixture
@@ -88,6 +87,8 @@ def _labels(X: Array, n_components: int, weights: Array, n_init: int, seed: int)
     """Return clusters numbered from 0, none empty."""
     distinct, labels = np.unique(X, axis=0, return_inverse=True)
     if len(distinct) > n_components:
+        from sklearn.cluster import KMeans  # slow to import
+
         kmeans = KMeans(n_components, n_init=n_init, random_state=seed)
         labels = kmeans.fit(X - weights @ X, sample_weight=weights * len(X)).labels_
     return np.unique(labels, return_inverse=True)[1].ravel()

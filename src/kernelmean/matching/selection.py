@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold
 
 from .._array import Array
 from .._validate import check_points
@@ -74,6 +73,8 @@ def select(
     candidates = recommended(X, random_state=random_state) if candidates is None else list(candidates)
     if not candidates:
         raise ValueError("there is no candidate; pass at least one KernelMeanMatching")
+    from sklearn.model_selection import KFold  # slow to import
+
     folds = list(KFold(n_splits, shuffle=True, random_state=random_state).split(X))
     scores = np.array([[clone(one).fit(X[fit]).score(X[held]) for fit, held in folds] for one in candidates])
     best = clone(candidates[int(np.argmax(scores.mean(axis=1)))]).fit(X)
