@@ -19,8 +19,8 @@ from run import LEVELS, RESULTS
 DOCS = Path(__file__).parents[2] / "docs"
 KINDS = {"two samples": ("adaptive MMD", "MMD kme"), "independence": ("adaptive HSIC", "HSIC kme")}
 NOTES = {
-    "two samples": " Of unequal samples CTT's statistic is not MMD: it rises where the smaller one is the wider, and is "
-    "blind where that is the narrower.",
+    "two samples": " Of unequal samples CTT's statistic is not MMD: it rises where the smaller one is the wider, and is"
+    " blind where that is the narrower.",
     "independence": " KCI is a test by a gamma approximation, xi one for two columns.",
 }
 LEAST = 50
