@@ -21,7 +21,8 @@ KINDS = {"two samples": ("adaptive MMD", "MMD kme"), "independence": ("adaptive 
 NOTES = {
     "two samples": " Of unequal samples CTT's statistic is not MMD: it rises where the smaller one is the wider, and is"
     " blind where that is the narrower.",
-    "independence": " KCI is a test by a gamma approximation, xi one for two columns.",
+    "independence": " KCI is a test by a gamma approximation, with a bandwidth by default that"
+    " fits few columns; xi is one for two columns.",
 }
 LEAST = 50
 """Fewer trials than this are not shown."""
