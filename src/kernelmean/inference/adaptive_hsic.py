@@ -77,7 +77,7 @@ def _fitting(pair: PairMember, known: Sequence[Sequence[str]]) -> PairMember | N
     fits = [member.view in views for member, views in zip((pair.x, pair.y), known, strict=True)]
     if all(fits):
         return pair
-    if not any(fits) or pair.x.view != pair.y.view:
+    if not any(fits) or (pair.x.view, pair.y.view) != ("white", "white"):
         return None
     x, y = (
         member if fit else replace(member, view="scores") for member, fit in zip((pair.x, pair.y), fits, strict=True)

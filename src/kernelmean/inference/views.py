@@ -5,7 +5,7 @@ No view knows which sample, or which partner, a row belongs to: relabeling the r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -17,7 +17,7 @@ from .._array import Array, IntArray
 from ..kernels import Kernel, TensorProduct
 from ..kernels.bandwidth import median_bandwidth
 
-VIEWS = ("data", "scores", "ranks", "white", "radius", "axes")
+VIEWS = ("data", "scores", "ranks", "order", "white", "radius", "spread", "products", "axes")
 """The names of the views, see :func:`view`."""
 
 _ROWS_PER_WHITE_COLUMN = 4
@@ -42,8 +42,8 @@ class Views:
 
     @classmethod
     def of(cls, points: Array, names: Sequence[str], rows: IntArray) -> Views:
-        """Make the named views; the median distance, their unit, is that of the given rows."""
-        parts = {name: in_medians(view(points, name), rows, joint=name != "axes") for name in dict.fromkeys(names)}
+        """Make the named views; the median distance, the unit of most, is that of the given rows."""
+        parts = {name: _in_units(name, view(points, name), rows) for name in dict.fromkeys(names)}
         ends = np.cumsum([0] + [part.shape[1] for part in parts.values()])
         columns = {name: tuple(range(ends[i], ends[i + 1])) for i, name in enumerate(parts)}
         return cls(np.concatenate(list(parts.values()), axis=1), columns)
@@ -57,16 +57,16 @@ class Views:
 def available(n: int, dim: int) -> tuple[str, ...]:
     """Return the views that say something new of a table of this shape.
 
-    One column is its own axis and needs no whitening; whitening needs four rows a column; more than 256 columns are
-    not looked at one by one.
+    Only one column has an order, and it is its own axis and needs no whitening; whitening needs four rows a column;
+    more than 256 columns, or products of two, are not looked at one by one.
     """
-    if dim == 1:
-        return ("data", "scores", "ranks", "radius")
-    return tuple(
-        name
-        for name in VIEWS
-        if (name != "white" or n >= _ROWS_PER_WHITE_COLUMN * dim) and (name != "axes" or dim <= _MOST_AXES)
-    )
+    serves = {
+        "order": dim == 1,
+        "white": dim > 1 and n >= _ROWS_PER_WHITE_COLUMN * dim,
+        "products": dim > 1 and dim * (dim - 1) // 2 <= _MOST_AXES,
+        "axes": 1 < dim <= _MOST_AXES,
+    }
+    return tuple(name for name in VIEWS if serves.get(name, True))
 
 
 def view(points: Array, name: str) -> Array:
@@ -76,19 +76,22 @@ def view(points: Array, name: str) -> Array:
     data        the columns less their means
     scores      normal scores of every column, Φ⁻¹((rank - ½) / n), ties at their mean rank
     ranks       (rank - ½) / n - ½ of every column
+    order       rank of every column, in units of one rank: kernels on it see nearest neighbors
     white       the scores times C^{-1/2}, C their covariance shrunk towards a multiple of I
     radius      the distance of every row from the mean, one column
+    spread      the length of the scores of every row, one column: as radius, but no outlier is far
+    products    the products of any two columns of the scores less their means: an exclusive or is linear in them
     axes        the scores; every column is tested on its own and the largest statistic counts
     ==========  =====================================================================================
     """
     if name in ("data", "radius"):
         centered = _bounded(points)
         return centered if name == "data" else np.linalg.norm(centered, axis=1, keepdims=True)
-    ranks = (rankdata(points, axis=0) - 0.5) / len(points)
-    if name == "ranks":
-        return np.asarray(ranks - 0.5)
-    scores = np.asarray(ndtri(ranks))
-    return whitened(scores) if name == "white" else scores
+    order = np.asarray(rankdata(points, axis=0))
+    ranks = (order - 0.5) / len(points)
+    if name in ("order", "ranks"):
+        return order if name == "order" else np.asarray(ranks - 0.5)
+    return _OF_SCORES.get(name, np.asarray)(np.asarray(ndtri(ranks)))
 
 
 def _bounded(points: Array) -> Array:
@@ -111,9 +114,25 @@ def whitened(table: Array) -> Array:
     return np.asarray(centered @ (vectors / np.sqrt(values)) @ vectors.T)
 
 
-def in_medians(table: Array, rows: IntArray, *, joint: bool = True) -> Array:
-    """Divide a view by its median distance over the rows, or every column by its standard deviation."""
-    if not joint:
+def _length(scores: Array) -> Array:
+    return np.asarray(np.linalg.norm(scores, axis=1, keepdims=True))
+
+
+def _products(scores: Array) -> Array:
+    """Return s_i s_j less its mean for every two columns i < j, shape (n, d (d - 1) / 2)."""
+    first, second = np.triu_indices(scores.shape[1], 1)
+    products = scores[:, first] * scores[:, second]
+    return np.asarray(products - products.mean(axis=0))
+
+
+_OF_SCORES: dict[str, Callable[[Array], Array]] = {"white": whitened, "spread": _length, "products": _products}
+
+
+def _in_units(name: str, table: Array, rows: IntArray) -> Array:
+    """Divide a view by its median distance over the rows; "axes" by the deviation of every column, "order" by 1."""
+    if name == "order":
+        return table
+    if name == "axes":
         deviation = table.std(axis=0)
         return np.asarray(table / np.where(deviation > 0.0, deviation, 1.0))
     some = table[rows]

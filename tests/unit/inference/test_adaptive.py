@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from kernelmean.inference import hsic_test, mmd_null, mmd_test
+from kernelmean.inference import hsic_null, hsic_test, mmd_null, mmd_test
 from kernelmean.inference.adaptive import Adaptive, snapped
 from kernelmean.inference.combine import COMBINATIONS, evidence, standardized
 from kernelmean.inference.members import Member, PairMember
-from kernelmean.inference.views import VIEWS, available, view, whitened
+from kernelmean.inference.views import VIEWS, Views, available, view, whitened
 from kernelmean.kernels import Gaussian, Linear, Polynomial
 from kernelmean.kernels.bandwidth import median_bandwidth
 from kernelmean.kernels.distance_induced import DistanceInduced
+from kernelmean.kernels.wendland import Wendland
 
 TWO = (
     Member("data", Gaussian(0.5), 3.0),
@@ -107,15 +108,23 @@ def test_level_of_two_samples_stays_within_exact_binomial_bounds(kind):
             assert rejections >= stats.binom.ppf(0.0005, len(p), level)
 
 
-@pytest.mark.parametrize("kind", ["normal", "binary"])
+def null_variables(kind, rng):
+    if kind == "binary":
+        return tuple(rng.integers(0, 2, (14, 1)) * 1.0 for _ in range(2))
+    return rng.normal(size=(14, 1 + (kind == "columns"))), rng.normal(size=(14, 1))
+
+
+@pytest.mark.parametrize("kind", ["normal", "binary", "columns"])
 def test_level_of_independence_stays_within_exact_binomial_bounds(kind):
     rng = np.random.default_rng(8)
-    p = []
-    for _ in range(200):
-        X, Y = (rng.integers(0, 2, (14, 1)) * 1.0 if kind == "binary" else rng.normal(size=(14, 1)) for _ in range(2))
-        p.append(hsic_test(X, Y, estimator="adaptive", n_resamples=39, rng=rng).pvalue)
+    p = np.array(
+        [
+            hsic_test(*null_variables(kind, rng), estimator="adaptive", n_resamples=39, rng=rng).pvalue
+            for _ in range(200)
+        ]
+    )
     for level in (0.05, 0.1, 0.3):
-        assert np.sum(np.array(p) <= level + 1e-12) <= stats.binom.ppf(0.9995, len(p), level)
+        assert np.sum(p <= level + 1e-12) <= stats.binom.ppf(0.9995, len(p), level)
 
 
 @pytest.mark.parametrize("rule", COMBINATIONS)
@@ -227,11 +236,61 @@ def test_views():
     white = whitened(view(points, "scores"))
     np.testing.assert_allclose(np.cov(white.T), np.eye(3), atol=0.02)
     np.testing.assert_array_equal(view(points, "scores"), view(np.exp(points / 1000), "scores"))
-    assert available(50, 1) == ("data", "scores", "ranks", "radius")
-    assert available(50, 3) == VIEWS
+    assert available(50, 1) == ("data", "scores", "ranks", "order", "radius", "spread")
+    assert available(50, 3) == tuple(name for name in VIEWS if name != "order")
+    assert "products" not in available(5000, 24)
     assert "white" not in available(11, 3)
     assert "axes" not in available(5000, 300)
     assert np.isfinite(view(np.full((4, 2), 1e300), "radius")).all()
+    scores = view(points, "scores")
+    np.testing.assert_array_equal(view(points, "order")[:, 2], stats.rankdata(points[:, 2]))
+    np.testing.assert_allclose(view(points, "spread")[:, 0] ** 2, (scores**2).sum(1), rtol=1e-12)
+    products = np.column_stack([scores[:, i] * scores[:, j] for i, j in combinations(range(3), 2)])
+    np.testing.assert_allclose(view(points, "products"), products - products.mean(0), rtol=1e-9, atol=1e-12)
+    assert Views.of(points, ["order"], np.arange(9)).table.max() == 200
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_one_neighbor_is_the_numerator_of_xi_under_all_permutations(swapped):
+    n, rng = 6, np.random.default_rng(15)
+    x, y = rng.normal(size=(2, n, 1))
+    members = Member("order", Wendland(0, 2.0)), Member("ranks", DistanceInduced())
+    views = [Views.of(points, [member.view], np.arange(n)) for points, member in zip((x, y), members, strict=True)]
+    sides = [(v.table, v.kernels(m.view, m.kernel)[0]) for v, m in zip(views, members, strict=True)][:: 1 - 2 * swapped]
+    found = hsic_null(sides[0][0], sides[1][0], [(sides[0][1], sides[1][1])], n_resamples=999, rng=0)
+    assert found.scheme == "exact"
+
+    def gaps(ranks):  # Σ |r_{i+1} - r_i| with the rows in the order of x; centering adds the two ends
+        ends = np.abs(ranks[[0, -1], None] - ranks).mean(1)
+        return np.abs(np.diff(ranks)).sum() + ends.sum()
+
+    distances = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    constant = (2 * n * distances.mean() - (n - 1) * distances.mean()) + n * distances.mean()
+    expected = [constant - gaps(np.array(order)) for order in permutations(range(n))]
+    unit = 2 * n**2 * n * float(median_bandwidth(view(y, "ranks")))
+    np.testing.assert_allclose(np.sort(unit * found.values[0]), np.sort(expected), atol=1e-9)
+    observed = stats.rankdata(y[:, 0])[np.argsort(x[:, 0])]
+    assert unit * found.values[0, 0] == pytest.approx(constant - gaps(observed))
+    xi = 1 - 3 * np.abs(np.diff(observed)).sum() / (n**2 - 1)
+    assert xi == pytest.approx(stats.chatterjeexi(x[:, 0], y[:, 0], y_continuous=True).statistic)
+
+
+@pytest.mark.parametrize("case", ["fast sine", "exclusive or", "random scale"])
+def test_members_for_what_xi_and_products_and_spreads_find(case):
+    rng = np.random.default_rng(16)
+    if case == "fast sine":
+        x = rng.uniform(-1, 1, (80, 1))
+        y = np.sin(8 * np.pi * x) + 0.3 * rng.normal(size=(80, 1))
+    elif case == "exclusive or":
+        x = rng.normal(size=(80, 2))
+        y = np.sign(x[:, :1] * x[:, 1:]) + 0.7 * rng.normal(size=(80, 1))
+    else:
+        scale = np.exp(rng.normal(size=(80, 1)))
+        x, y = scale * rng.normal(size=(2, 80, 1))
+    result = hsic_test(x, y, estimator="adaptive", n_resamples=199, rng=0)
+    view = {"fast sine": "order", "exclusive or": "products", "random scale": "spread"}[case]
+    assert result.pvalue <= 0.01
+    assert min(member.pvalue for member in result.members if view in member.label) <= 0.01
 
 
 @pytest.mark.parametrize(
