@@ -142,9 +142,9 @@ def compare(
         What to call them.
     estimator : str
         "kme", "mkme", "mmkme": whose noise the kernel is smoothed with, none, one variance, or one per column, fitted
-        to the pooled rows, so that it does not depend on which row is in which table. "s-kmse", "f-kmse", "vpmkme":
-        each table's own estimate, fitted anew under every permutation. "adaptive", "fuse", "aggregate": many kernels
-        and one p-value. See :func:`kernelmean.mmd_test`.
+        to the pooled rows, so that it does not depend on which row is in which table. "s-kmse", "f-kmse": weights
+        of each table's own, found anew under every permutation; "vpmkme": contraction and noise of the pooled rows.
+        "adaptive", "fuse", "aggregate": many kernels and one p-value. See :func:`kernelmean.mmd_test`.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule applied to the pooled rows, or a number. An adaptive test has its own.
     scale : bool
@@ -182,7 +182,7 @@ def compare(
     deviation = Table(pooled, first.names).deviations()
     unit = deviation if scale else np.ones_like(deviation)
     test = _Test(estimator, bandwidth, n_resamples, n_jobs)
-    theta = None if test.adaptive else bandwidth_from(pooled / unit, bandwidth)
+    theta = None if test.adaptive else _bandwidth(pooled / unit, bandwidth)
     streams = as_rng(rng).spawn(1 + len(first.names))
     progress("all columns together", 0, len(streams))
     joint = test.run(first.values / unit, second.values / unit, theta, streams[0])
@@ -240,11 +240,16 @@ class _Test:
     def of_column(self, x: Array, y: Array, rng: np.random.Generator, n_columns: int) -> tuple[float, float]:
         """Return MMD² and the p-value of one column, with permutations enough for Holm's method over ``n_columns``."""
         X, Y = x[:, None], y[:, None]
-        theta = bandwidth_from(np.concatenate([X, Y]), self.bandwidth)
+        theta = _bandwidth(np.concatenate([X, Y]), self.bandwidth)
         statistic, pvalue = self.run(X, Y, theta, rng, enough_for_holm(self.n_resamples, n_columns))
         if self.adaptive:
             statistic = float(mmd_null(X, Y, [Gaussian(theta)], n_resamples=1, rng=0).values[0, 0])
         return statistic, pvalue
+
+
+def _bandwidth(pooled: Array, rule: Any) -> Any:
+    """Return the bandwidth of a rule; of many rows some are drawn, but from sorted ones: no table comes first."""
+    return bandwidth_from(pooled[np.lexsort(pooled.T)], rule)
 
 
 def _informative(A: Table, B: Table, names: tuple[str, str]) -> tuple[Table, Table, tuple[str, ...]]:

@@ -19,6 +19,7 @@ from .kernels import Kernel
 
 _LEAST_ROWS = 4
 _KERNEL_ROWS = 1000
+_MEASURES = ("strength", "pvalue", "adjusted")
 
 
 @final
@@ -106,6 +107,8 @@ class Dependence:
 
         Where x and y are the same columns it is symmetric, with 1 (strength) or 0 (p-values) on the diagonal.
         """
+        if what not in _MEASURES:
+            raise ValueError(f"what is {what!r}; write one of {listed(_MEASURES)}")
         grid = np.full((len(self.x), len(self.y)), 1.0 if what == "strength" else 0.0)
         for pair in self.pairs:
             value = getattr(pair, what)
@@ -134,8 +137,8 @@ class Dependence:
 
 def dependence(
     table: Any,
-    x: Sequence[str] = (),
-    y: Sequence[str] = (),
+    x: str | Sequence[str] = (),
+    y: str | Sequence[str] = (),
     *,
     estimator: str = "adaptive",
     scale: bool = True,
@@ -150,7 +153,7 @@ def dependence(
     ----------
     table : array of shape (n, d), data frame, or Table
         At least four rows.
-    x, y : sequences of str
+    x, y : str or sequence of str
         Two groups of columns for one joint test, and one test of every pair across; without ``y`` all other columns
         are y, without both all pairs of columns are tested.
     estimator : str
@@ -186,6 +189,7 @@ def dependence(
     [('x0', 'x2')]
     """
     whole = as_table(table)
+    x, y = ((group,) if isinstance(group, str) else group for group in (x, y))
     if len(whole) < _LEAST_ROWS:
         raise ValueError(f"the table has {count(len(whole), 'row')}; a test of independence needs at least 4")
     left, right = _groups(whole, x, y)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.comparison import Comparison, compare
+from kernelmean.comparison import Comparison, _bandwidth, compare
 from kernelmean.inference.multiple import holm
 from kernelmean.kernels import Gaussian
 from kernelmean.noise import Normal
@@ -181,3 +181,9 @@ def test_shrinking_estimators_are_those_of_the_test(estimator: str) -> None:
     rng = np.random.default_rng(0).spawn(4)[0]
     direct = km.mmd_test(X / unit, Y / unit, kernel=Gaussian(theta), estimator=estimator, n_resamples=99, rng=rng)
     assert tuple(quick(estimator=estimator).test) == pytest.approx(tuple(direct), rel=1e-12)
+
+
+def test_no_order_of_the_rows_changes_the_bandwidth_of_many() -> None:
+    pooled = RNG.normal(size=(6000, 2))
+    shuffled = pooled[RNG.permutation(6000)]
+    assert _bandwidth(pooled, "median") == _bandwidth(shuffled, "median")

@@ -85,6 +85,15 @@ def test_matrix_is_symmetric_with_a_column_fully_dependent_on_itself() -> None:
     np.testing.assert_array_equal(np.diag(result.matrix("adjusted")), 0.0)
 
 
+def test_one_column_may_be_a_plain_name() -> None:
+    assert quick(TABLE, "a", "b").as_dict() == quick(TABLE, ["a"], ["b"]).as_dict()
+
+
+def test_unknown_measures_are_refused() -> None:
+    with pytest.raises(ValueError, match="one of strength, pvalue, adjusted"):
+        quick().matrix("power")
+
+
 def test_units_and_seeds() -> None:
     scaled = Table(TABLE.values * [1e-3, 1e3, 1.0, 7.0] + 5.0, TABLE.names)
     for one, other in zip(quick().pairs, quick(scaled).pairs, strict=True):
