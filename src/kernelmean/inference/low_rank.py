@@ -83,7 +83,7 @@ def pivoted_cholesky(kernel: Kernel, points: Array, *, max_rank: int, residual: 
         added = _extend(kernel, points, factor, rank, pivots, triangle)
         rank, left = rank + len(pivots), np.maximum(left - np.einsum("rn,rn->n", added, added), 0.0)
         if left.sum() <= target:
-            return Factor(factor[:rank], float(left.sum() / diagonal.sum()))
+            return Factor(factor[:rank], float(left.sum() / diagonal.sum()) if target > 0.0 else 0.0)
         worst = np.argsort(left)[-max(_WORST, rank) :]
         found = _pivots(kernel, points, factor[:rank], worst, tolerance)
     return None
