@@ -119,12 +119,13 @@ def equivalence_test(
     ------
     ValueError
         When the margin is not positive, or exceeds every possible distance; the samples do not fit; or there is no
-        bound for the kernel or the unit.
+        bound for the kernel or the unit, where one is asked for or all rows are equal.
 
     Notes
     -----
-    "simulated" is asymptotic, with the simulation and the cost of :func:`effect_size`; near 0 it errs to the safe side.
-    The level at the margin is measured in ``docs/explain.md``. Few rows cannot show equivalence: then p is large even
+    "simulated" is asymptotic, with the simulation and the cost of :func:`effect_size`; its level at the margin is
+    measured in ``docs/explain.md``. Where all rows of both samples are equal there is nothing to simulate, and the
+    bound takes its place; the result says so in ``method``. Few rows cannot show equivalence: then p is large even
     for equal samples.
     "bound" is exact for every n and m, and conservative: with K = k(0) and c = 1/n + 1/m,
     :math:`P(|\mathrm{MMD} - \widehat{\mathrm{MMD}}_V| > \sqrt{Kc} + t) ≤ \exp(-t^2 / (Kc))` by McDiarmid's inequality,
@@ -145,12 +146,13 @@ def equivalence_test(
     most = 1.0 if unit == "explained" else maximum_distance(subject.kernel, subject.pooled.shape[1])
     _check_margin(margin, most)
     effect = difference_of_means(subject)
-    if _check_method(method) == "bound":
+    used = _usable(_check_method(method), effect, unit, most)
+    if used != "simulated":
         radius = _bound_scale(unit, most, subject.sizes)
         found = _by_bound(float(np.sqrt(max(effect.mean.total, 0.0))), margin, radius, level)
-        return _result(effect, found, margin, unit, level, "bound", subject.kernel, subject.sizes, 0)
+        return _result(effect, found, margin, unit, level, used, subject.kernel, subject.sizes, 0)
     found = _by_simulation(effect, margin, unit, level, n_resamples, rng)
-    return _result(effect, found, margin, unit, level, "simulated", subject.kernel, subject.sizes, n_resamples)
+    return _result(effect, found, margin, unit, level, used, subject.kernel, subject.sizes, n_resamples)
 
 
 def dependence_equivalence_test(
@@ -212,6 +214,7 @@ def dependence_equivalence_test(
 METHODS = {
     "simulated": "asymptotic p-value from simulated fluctuations",
     "bound": "p-value bounded by McDiarmid's inequality, exact for all sizes",
+    "constant": "all rows are equal, nothing to simulate: p-value bounded by McDiarmid's inequality",
 }
 
 
@@ -233,6 +236,18 @@ def _shares(distances: Array, scale: float, unit: str) -> Array:
         return np.minimum(squares / scale, 1.0) if scale > 0.0 else np.ones_like(squares)
     total = 4.0 * scale + squares
     return np.divide(squares, total, out=np.zeros_like(squares), where=total > 0.0)
+
+
+def _usable(method: str, effect: Effect, unit: str, most: float) -> str:
+    """Return the method, but the bound where nothing varies: values that all rows missed leave no trace to simulate."""
+    if method == "bound" or effect.defined:
+        return method
+    if unit != "distance" or not np.isfinite(most):
+        raise ValueError(
+            "all rows of X and Y are equal, so there is nothing to simulate, and a bound needs unit='distance' and a "
+            "bounded kernel, such as a Gaussian one; pass these, or data that vary"
+        )
+    return "constant"
 
 
 def _bound_scale(unit: str, most: float, sizes: tuple[int, int]) -> float:
@@ -265,8 +280,8 @@ def _check_unit(unit: str, known: tuple[str, str]) -> None:
 
 
 def _check_method(method: str) -> str:
-    if method not in METHODS:
-        raise ValueError(f"method is {method!r}; pass one of {', '.join(map(repr, METHODS))}")
+    if method not in ("simulated", "bound"):
+        raise ValueError(f"method is {method!r}; pass 'simulated' or 'bound'")
     return method
 
 

@@ -336,6 +336,27 @@ def test_the_bound_is_mcdiarmids():
         equivalence_test(X, Y, 0.1, method="exact")
 
 
+def test_constant_samples_show_no_equivalence_that_the_bound_does_not_show():
+    for rows, margin, shown in ((3, 0.05, False), (30, 0.5, False), (300, 0.5, True)):
+        X, Y = np.zeros((rows, 1)), np.zeros((rows, 1))
+        found, bound = (equivalence_test(X, Y, margin, Gaussian(1.0), method=m) for m in ("simulated", "bound"))
+        assert (found.pvalue, found.upper, found.n_resamples) == (bound.pvalue, bound.upper, 0)
+        assert found.equivalent is shown
+        assert "all rows are equal" in found.method
+    for bad in ({"kernel": Linear()}, {"unit": "explained"}):
+        with pytest.raises(ValueError, match="nothing to simulate"):
+            equivalence_test(X, Y, 0.1, **bad)
+
+
+def test_equivalence_keeps_its_level_when_constant_samples_are_counted():
+    rng, margin = np.random.default_rng(0), 0.1 * np.sqrt(2 - 2 * np.exp(-0.5))
+    Y, claims = np.zeros((30, 1)), 0
+    for _ in range(100):  # a third of them constant
+        X = (rng.random((10, 1)) < 0.1).astype(float)
+        claims += equivalence_test(X, Y, margin, bandwidth=1.0, n_resamples=99, rng=0).equivalent
+    assert claims <= 12  # exceeded with probability .002 at level .05
+
+
 def test_bad_numbers_are_refused():
     X, Y = samples()
     for n_resamples in (0, -5, 2.5):
