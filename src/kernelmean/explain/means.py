@@ -10,11 +10,11 @@ from sklearn.base import clone
 from ..embedding import Embedding, embed
 from ..estimators import FKMSE, SKMSE, KernelMean
 from ..estimators.options import KernelLike
-from ..inference.kernel_choice import choose_kernel
+from ..inference.kernel_choice import choose_kernel, representative_rows
 from ..inference.samples import check_samples
 from ..noise import Noise
 from ..plan import Plan
-from .subject import kernel_for, representative_rows
+from .subject import kernel_for
 
 SHRINKING = {"s-kmse": SKMSE, "f-kmse": FKMSE}
 DEFAULTS = ("gaussian", "median", "kme")

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._array import Array, IntArray
 from ..estimators.options import KernelLike
-from ..inference.kernel_choice import MEDIAN_ROWS, choose_kernel
+from ..inference.kernel_choice import choose_kernel, representative_rows
 from ..inference.samples import check_pairs, check_samples
 from ..kernels import Kernel
 from ..kernels.base import Blocks
@@ -192,14 +192,6 @@ def hadamard(first: Blocks, second: Blocks) -> Blocks:
 def kernel_for(points: Array, kernel: KernelLike, bandwidth: Any, estimator: Any, name: str) -> Kernel:
     """Return the kernel with the estimator's noise in it; rules look at 1000 rows when there are more."""
     return choose_kernel(points, kernel, bandwidth, estimator, representative_rows(points), name).kernel
-
-
-def representative_rows(points: Array) -> IntArray:
-    """Return all rows, or 1000 that are evenly spaced among the sorted ones: the same in whatever order rows come."""
-    n = len(points)
-    if n <= MEDIAN_ROWS:
-        return np.arange(n)
-    return np.lexsort(points.T[::-1])[np.linspace(0, n - 1, MEDIAN_ROWS).round().astype(np.intp)]
 
 
 def both(value: Any) -> tuple[Any, Any]:

@@ -17,7 +17,7 @@ from .designs.independence import pair_design
 from .designs.variables import choose_kernels, notes_of
 from .engine import permutation_null
 from .estimated_hsic import JointFit, pair_estimator
-from .kernel_choice import KernelOf, fits_nothing, median_rows
+from .kernel_choice import KernelOf, fits_nothing
 from .null import Null
 from .problem import Problem, distinct_side
 from .result import TestResult
@@ -56,7 +56,8 @@ def hsic_test(
     kernel : str, class or Kernel, or a tuple of two
         As in :func:`mmd_test`; a tuple is the kernel of X and the kernel of Y.
     bandwidth : float, array, or str, or a tuple of two
-        As in :func:`mmd_test`, found for X from X and for Y from Y; a tuple is that of X and that of Y.
+        As in :func:`mmd_test`, found for X from X and for Y from Y (beyond 1000 rows from 1000 that are evenly spaced
+        among the sorted ones); a tuple is that of X and that of Y.
     estimator : str, KernelMean, callable or Adaptive
         As in :func:`mmd_test`, but a filter shrinks the cross-covariance: "scose" (or "s-kmse") and "fcose" (or
         "f-kmse") are the two shrunk statistics of Ramdas & Wehbe (2015), and a KernelMean with filter="scale" or
@@ -158,8 +159,7 @@ def hsic_test(
     assert not isinstance(estimator, Adaptive)  # told apart above; for the type checker
     plain_only = None if design is None else "groups, clusters or weights"
     apart = pair_estimator(estimator, fit, statistic, plain_only=plain_only)
-    rows = median_rows(len(X), generator)
-    chosen = choose_kernels((X, Y), "XY", kernel, bandwidth, apart.kernels, rows)
+    chosen = choose_kernels((X, Y), "XY", kernel, bandwidth, apart.kernels)
     options = {"scheme": scheme, "n_resamples": n_resamples, "rng": generator, "n_jobs": n_jobs, "memory": memory}
     if apart.plain:
         null = null_of(X, Y, [(chosen[0].kernel, chosen[1].kernel)], statistic=statistic, **options)

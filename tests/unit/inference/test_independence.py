@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.inference import hsic_null, hsic_test
+from kernelmean.inference import dhsic_test, hsic_null, hsic_test
 from kernelmean.kernels import Gaussian, Linear
 
 SCHEMES = ["auto", "gather", "low-rank", "cyclic"]
@@ -74,6 +74,24 @@ def test_the_order_of_the_pairs_does_not_change_the_statistic():
     X, Y = pairs()
     order = np.random.default_rng(0).permutation(len(X))
     assert hsic_test(X[order], Y[order], rng=0).statistic == pytest.approx(hsic_test(X, Y, rng=0).statistic, rel=1e-12)
+
+
+@pytest.mark.parametrize("estimator", ["kme", "mkme"])
+def test_bandwidths_of_many_rows_do_not_depend_on_pairing_seed_or_names(estimator):
+    X, Y = np.random.default_rng(0).standard_cauchy((2, 1100, 1))
+    order = np.random.default_rng(1).permutation(1100)
+    one, repaired, swapped = (
+        hsic_test(*pair, estimator=estimator, n_resamples=9, rng=seed)
+        for seed, pair in enumerate(((X, Y), (X, Y[order]), (Y, X)))
+    )
+    assert one.kernel == repaired.kernel == swapped.kernel[::-1]
+    assert any("1000 of 1100 rows" in note for note in one.notes)
+
+
+def test_joint_independence_of_many_rows_does_not_depend_on_their_order():
+    X, Y = np.random.default_rng(0).standard_cauchy((2, 1100, 1))
+    one, other = (dhsic_test(X, table, n_resamples=1, rng=0) for table in (Y, Y[::-1]))
+    assert one.kernel == other.kernel
 
 
 def test_a_kernel_in_several_pairs_is_evaluated_once():

@@ -15,7 +15,7 @@ from ..._tiles import serial_blas
 from ...estimators import KernelMean
 from ...estimators.options import KernelLike
 from ..engine import check_memory, check_n_resamples, check_resources
-from ..kernel_choice import KernelOf, median_rows
+from ..kernel_choice import KernelOf
 from ..null import Null
 from ..problem import KernelSide
 from ..result import TestResult
@@ -54,7 +54,8 @@ def dhsic_test(
     kernel : str, class or Kernel, or a tuple with one per variable
         As in :func:`kernelmean.mmd_test`.
     bandwidth : float, array, or str, or a tuple with one per variable
-        As in :func:`kernelmean.mmd_test`, found for every variable from its own rows.
+        As in :func:`kernelmean.mmd_test`, found for every variable from its own rows as in
+        :func:`kernelmean.hsic_test`.
     estimator : str, KernelMean or callable
         As in :func:`kernelmean.hsic_test`.
     scheme : {"auto", "exact", "random"}
@@ -95,9 +96,8 @@ def dhsic_test(
     tables = _check(variables)
     n, many = len(tables[0]), len(tables)
     generator = as_rng(rng)
-    rows = median_rows(n, generator)
     names = [f"variable {position}" for position in range(many)]
-    chosen = choose_kernels(tables, names, kernel, bandwidth, estimator, rows)
+    chosen = choose_kernels(tables, names, kernel, bandwidth, estimator)
     resources = check_resources(n_jobs, memory)
     cells = np.repeat(np.arange(many - 1), n)  # one per variable that is permuted
     listed = within_cells(cells, check_n_resamples(n_resamples), generator, scheme=scheme)

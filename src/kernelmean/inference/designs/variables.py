@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..._array import Array, IntArray
-from ..kernel_choice import Chosen, choose_kernel
+from ..._array import Array
+from ..kernel_choice import Chosen, choose_kernel, representative_rows
 
 
 def choose_kernels(
-    tables: Sequence[Array], names: Sequence[str], kernel: Any, bandwidth: Any, estimator: Any, rows: IntArray
+    tables: Sequence[Array], names: Sequence[str], kernel: Any, bandwidth: Any, estimator: Any
 ) -> list[Chosen]:
-    """Return the kernel of every variable, found from its own rows; a tuple says it for each."""
+    """Return the kernel of every variable, found from its own rows; a tuple says it for each.
+
+    Rules see the same rows in whatever order they come: rows drawn for both variables would depend on the pairing.
+    """
     options = zip(tables, each(kernel, names), each(bandwidth, names), names, strict=True)
-    return [choose_kernel(points, own, width, estimator, rows, name) for points, own, width, name in options]
+    return [
+        choose_kernel(points, own, width, estimator, representative_rows(points), name)
+        for points, own, width, name in options
+    ]
 
 
 def notes_of(chosen: Sequence[Chosen]) -> tuple[str, ...]:
