@@ -19,7 +19,7 @@ from .permutations import AllLabelings, AllPermutations, RandomPermutations, Rel
 from .schemes import SCHEMES, count_all
 from .schemes.base import in_order
 from .sizes import Shape
-from .statistics import ties
+from .statistics import ROUNDING, ties
 
 REFITTING = ("auto", "exact", "random")
 """The schemes of statistics that are evaluated one relabeling at a time."""
@@ -87,6 +87,7 @@ def custom_null(
     memory: float | None = None,
     needed: tuple[float, float] = (0.0, 0.0),
     magnitude: float = 0.0,
+    precision: tuple[float, float] = ROUNDING,
 ) -> Null:
     """Return the values of ``statistic`` over a list of relabelings.
 
@@ -108,6 +109,8 @@ def custom_null(
         The bytes that ``statistic`` takes at all times, and for every permutation of a batch.
     magnitude : float
         The size of the numbers whose differences the values are, when it is larger than the values.
+    precision : (float, float)
+        Shares of the range and of the magnitude below which values are tied.
 
     Raises
     ------
@@ -129,4 +132,4 @@ def custom_null(
     values = np.concatenate([np.atleast_2d(part) for part in parts], axis=1)
     scheme = "random" if isinstance(listed, RandomPermutations) else "exact"
     largest = np.maximum(np.abs(values).max(axis=1), magnitude)
-    return Null(values, ties(values, largest), name, scheme, total)
+    return Null(values, ties(values, largest, precision), name, scheme, total)

@@ -25,7 +25,7 @@ from .kernel_choice import ESTIMATORS, SHRINKING, Chosen, KernelOf, fitted, is_c
 from .null import Null
 from .problem import KernelSide
 from .shrinkage import SCOSE
-from .statistics import HSIC, Kind, Sums, check_kind
+from .statistics import HSIC, SEARCHED, Kind, Sums, check_kind
 from .weighted_mmd import FilterWeights
 
 JointFit = Literal["separate", "joint"]
@@ -195,7 +195,8 @@ def _joint(
     grams = tuple(_centered(points, own.kernel) for points, own in zip((X, Y), ends, strict=True))
     needed = 0.0, 8.0 * 8 * len(X) ** 2 / _JOINT_BATCH
     name = f"{HSIC(len(X), kind).name[:-1]}, joint noise)"
-    return _listed(criterion, (grams[0], grams[1]), name, options, batch=_JOINT_BATCH, needed=needed), ends
+    how: dict[str, Any] = {"batch": _JOINT_BATCH, "needed": needed, "precision": SEARCHED}
+    return _listed(criterion, (grams[0], grams[1]), name, options, **how), ends
 
 
 def _bandwidth(kernel: Kernel) -> Any:

@@ -35,7 +35,7 @@ from .kernel_choice import (
 )
 from .null import Null
 from .shrinkage import ShrunkMMD
-from .statistics import MMD, Kind
+from .statistics import MMD, ROUNDING, SEARCHED, Kind
 from .weighted_mmd import Estimate, FilterWeights, RefittedMMD, WeightedMMD
 
 Fit = Literal["auto", "pooled", "each"]
@@ -173,7 +173,9 @@ class EstimatedMMD:
         statistic = RefittedMMD(pooled, n_first, estimate, self.kind)
         needed = 0.0, 64.0 * max(sizes) ** 2 / _REFIT_BATCH
         magnitude = float(kernel.diag(pooled).mean())
-        return self._listed(statistic, sizes, batch=_REFIT_BATCH, needed=needed, magnitude=magnitude)
+        precision = SEARCHED if self.way == "each" else ROUNDING
+        how: dict[str, Any] = {"needed": needed, "magnitude": magnitude, "precision": precision}
+        return self._listed(statistic, sizes, batch=_REFIT_BATCH, **how)
 
     def _listed(self, statistic: Callable[[IntArray], Array], sizes: tuple[int, int], **how: Any) -> Null:
         name = f"MMD² of {_without_kernel(self.estimator)!r}" + (" (without diagonal)" if self.kind == "u" else "")

@@ -121,13 +121,19 @@ def check_kind(kind: str) -> None:
         raise ValueError(f"statistic is {kind!r}; pass 'u' (unbiased) or 'v'")
 
 
-def ties(values: Array, magnitude: Array) -> Array:
-    """Return what counts as a tie among rows of ``values``: 1e-9 of their range, or rounding at 2⁻⁴² of a magnitude.
+ROUNDING = 1e-9, 2.0**-42
+SEARCHED = 1e-4, 1e-6
+"""Shares of a range and of a magnitude below which values are tied, when they are sums, and when they rest on the
+parameters that a search found: a flat score leaves some four digits of these."""
+
+
+def ties(values: Array, magnitude: Array, precision: tuple[float, float] = ROUNDING) -> Array:
+    """Return what counts as a tie among rows of ``values``: shares of their range and of a magnitude.
 
     Equal values in exact arithmetic come out unequal by a few units of rounding of the sums that made them; different
     ones are hardly ever so close. A tie counts against the observed value, so the p-value errs to the safe side.
     """
-    return np.asarray(1e-9 * np.ptp(values, axis=1) + 2.0**-42 * magnitude)
+    return np.asarray(precision[0] * np.ptp(values, axis=1) + precision[1] * magnitude)
 
 
 @final

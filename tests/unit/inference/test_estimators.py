@@ -424,6 +424,16 @@ def test_a_constant_variable_has_p_one(name):
             assert (result.statistic, result.pvalue) == (0.0, 1.0)
 
 
+def test_ties_count_whatever_digits_a_search_leaves():
+    orders = ([0.0, 2.0, 0.0, 2.0], [2.0, 0.0, 0.0, 2.0], [2.0, 2.0, 0.0, 0.0])
+    Y = [np.array(order)[:, None] for order in orders]
+    results = [km.mmd_test([[0.0], [1.0]], y, estimator="mmkme", fit="each") for y in Y]
+    assert [result.pvalue for result in results] == [1.0] * 3
+    A, B = [[0, 2], [2, 2], [0, 2]], [[2, 2], [2, 1], [1, 2]]
+    pairs = [km.hsic_test(*both, estimator="mmkme", fit="joint") for both in ((A, B), (B, A))]
+    assert [pair.pvalue for pair in pairs] == [4 / 6] * 2  # exchanging the equal rows of A changes nothing
+
+
 @pytest.mark.parametrize("estimator", ["s-kmse", "f-kmse", tied()], ids=["s-kmse", "f-kmse", "tied"])
 def test_ties_count(estimator):
     first, second = np.array([[0.0], [1.0], [1.0]]), np.array([[0.0], [0.0], [1.0], [1.0]])
