@@ -32,7 +32,7 @@ def adaptive_hsic(
 ) -> TestResult:
     """Run all pairs of members on the views of both variables, and combine them.
 
-    About 35 times the cost of one pair. A shift or scale of either variable changes nothing.
+    About 25 times the cost of one pair. A shift or scale of either variable changes nothing.
     """
     known = [available(*variable.shape) for variable in variables]
     pairs = _present(adaptive.members or independence_members(), known)
