@@ -18,9 +18,10 @@ from .null import Null
 from .permutations import AllLabelings, AllPermutations, RandomPermutations, Relabelings
 from .schemes import SCHEMES, count_all
 from .schemes.base import in_order
-from .sizes import Shape
+from .sizes import MIB, Shape
 from .statistics import ROUNDING, ties
 
+_AT_LEAST = 2.0 * MIB  # a thread: what does not grow with the rows
 REFITTING = ("auto", "exact", "random")
 """The schemes of statistics that are evaluated one relabeling at a time."""
 
@@ -125,7 +126,7 @@ def custom_null(
     1.0
     """
     resources = check_resources(n_jobs, memory)
-    total = needed[0] + resources.n_jobs * batch * (needed[1] + 8.0 * listed.n)
+    total = needed[0] + resources.n_jobs * (_AT_LEAST + batch * (needed[1] + 8.0 * listed.n))
     check_memory(total, resources, name, listed.n)
     with serial_blas:
         parts = list(in_order(statistic, listed.batches(batch), resources.n_jobs))

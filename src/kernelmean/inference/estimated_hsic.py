@@ -193,7 +193,7 @@ def _joint(
     ends = [replace(old, kernel=k, noise=v) for old, (k, v) in zip(chosen, found, strict=True)]
     ends[1] = replace(ends[1], notes=(*ends[1].notes, words))
     grams = tuple(_centered(points, own.kernel) for points, own in zip((X, Y), ends, strict=True))
-    needed = 0.0, 8.0 * 8 * len(X) ** 2 / _JOINT_BATCH
+    needed = 16.0 * len(X) ** 2, 8.0 * 8 * len(X) ** 2 / _JOINT_BATCH
     name = f"{HSIC(len(X), kind).name[:-1]}, joint noise)"
     how: dict[str, Any] = {"batch": _JOINT_BATCH, "needed": needed, "precision": SEARCHED}
     return _listed(criterion, (grams[0], grams[1]), name, options, **how), ends

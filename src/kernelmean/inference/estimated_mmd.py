@@ -23,6 +23,7 @@ from ..noise import Dirac
 from .custom import for_sums, null_with_options
 from .kernel_choice import (
     ESTIMATORS,
+    MEDIAN_ROWS,
     SHRINKING,
     Chosen,
     base_kernel,
@@ -45,6 +46,7 @@ MMD_ESTIMATORS: dict[str, Callable[[], KernelMean]] = {**ESTIMATORS, **SHRINKING
 WEIGHTED_ROWS, SOLVED_ROWS, REFITTED_ROWS = 1000, 3000, 500
 _MOVED_ROWS = 3000  # a contraction moves the points with every relabeling: O(n²) kernel values each
 _REFIT_BATCH = 8
+_FIT_ARRAYS = 7  # of the size of a Gram matrix
 _POOLED = "the pooled sample"
 
 
@@ -162,7 +164,7 @@ class EstimatedMMD:
         gram = kernel(pooled, pooled)
         np.fill_diagonal(gram, kernel.diag(pooled))
         statistic = WeightedMMD(gram, len(X), weights, self.kind)
-        needed = 16.0 * gram.size, weights.bytes(largest) + 64.0 * len(pooled)
+        needed = max(16.0 * gram.size, self._fit_bytes(len(pooled))), weights.bytes(largest) + 64.0 * len(pooled)
         magnitude = float(np.diagonal(gram).mean())
         batch = weights.batch(largest)
         return self._listed(statistic, (len(X), len(Y)), batch=batch, needed=needed, magnitude=magnitude)
@@ -171,11 +173,15 @@ class EstimatedMMD:
         sizes = n_first, len(pooled) - n_first
         check_rows(max(sizes), REFITTED_ROWS if self.way == "each" else _MOVED_ROWS, self.estimator, self.way)
         statistic = RefittedMMD(pooled, n_first, estimate, self.kind)
-        needed = 0.0, 64.0 * max(sizes) ** 2 / _REFIT_BATCH
+        needed = self._fit_bytes(len(pooled)), 64.0 * max(sizes) ** 2 / _REFIT_BATCH
         magnitude = float(kernel.diag(pooled).mean())
         precision = SEARCHED if self.way == "each" else ROUNDING
         how: dict[str, Any] = {"needed": needed, "magnitude": magnitude, "precision": precision}
         return self._listed(statistic, sizes, batch=_REFIT_BATCH, **how)
+
+    def _fit_bytes(self, n: int) -> float:
+        """Return the memory of the fit to the pooled rows, which is over when relabelings begin."""
+        return _FIT_ARRAYS * 8.0 * min(n, MEDIAN_ROWS) ** 2 if self.way == "pooled" else 0.0
 
     def _listed(self, statistic: Callable[[IntArray], Array], sizes: tuple[int, int], **how: Any) -> Null:
         name = f"MMD² of {_without_kernel(self.estimator)!r}" + (" (without diagonal)" if self.kind == "u" else "")
