@@ -138,7 +138,7 @@ def effect_size(
     level : float
         The confidence of each interval on its own, the rest on either side half.
     n_resamples : int
-        Gaussian multiplier draws.
+        Gaussian multiplier draws, at least 99.
     rng : int, Generator, or None
         The seed.
     plan : Plan

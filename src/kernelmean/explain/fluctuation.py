@@ -34,6 +34,7 @@ from ..inference.engine import check_n_resamples
 
 Operator = Callable[[Array], Array]
 
+LEAST_DRAWS = 99  # fewer have no quantile at .01, and miss the estimate
 _BATCH_BYTES = 2**25
 _SKETCH = 64
 _CUT = 1e-10
@@ -214,7 +215,7 @@ class Fluctuations:
 
 def fluctuations(mean: FeatureMean, n_resamples: int, rng: np.random.Generator) -> Fluctuations:
     """Draw ``n_resamples`` times: O(n² B) time, or O(n r B) where ``product`` is of rank r; O(n · batch) memory."""
-    check_n_resamples(n_resamples)
+    check_n_resamples(n_resamples, LEAST_DRAWS)
     top = _largest_variance(mean, rng)
     unit = _unit(mean, top)
     size = max(16, _BATCH_BYTES // (8 * sum(mean.sizes)))

@@ -14,9 +14,11 @@ from ..embedding import Embedding
 from ..estimators import KernelMean
 from ..estimators.options import KernelLike
 from ..inference.custom import relabelings
+from ..inference.engine import check_n_resamples
 from ..inference.permutations import Relabelings
 from ..kernels import Kernel
 from ..plan import DEFAULT, Plan
+from .fluctuation import LEAST_DRAWS
 from .means import means_of
 from .subject import TwoSamples
 
@@ -193,7 +195,7 @@ def witness_bands(
         1 - α: when the laws are equal, the witness stays inside the band at all points with at least this
         probability, exactly.
     n_resamples, rng
-        All relabelings when there are no more than n_resamples + 1.
+        All relabelings when there are no more than n_resamples + 1; at least 99 are asked for.
     plan : Plan
 
     Raises
@@ -217,7 +219,7 @@ def witness_bands(
     subject = TwoSamples.of(X, Y, kernel, bandwidth, estimator, plan)
     places = subject.pooled if points is None else check_points(points, "points")
     check_same_columns(subject.pooled, places, ("the samples", "points"))
-    listed = relabelings(subject.sizes, n_resamples, as_rng(rng))
+    listed = relabelings(subject.sizes, check_n_resamples(n_resamples, LEAST_DRAWS), as_rng(rng))
     scale = _null_deviation(subject, places)
     values, maxima = _largest(_values(subject, places, listed), scale)
     ascending = np.sort(maxima)

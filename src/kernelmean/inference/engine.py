@@ -20,7 +20,7 @@ from joblib import cpu_count
 
 from .._array import RngLike, as_rng
 from .._tiles import serial_blas
-from .._validate import check_positive
+from .._validate import check_integer, check_positive
 from .factored import LowRankError
 from .null import Null
 from .problem import Problem
@@ -106,10 +106,10 @@ def _run(scheme: Scheme, problem: Problem, shape: Shape, rng: np.random.Generato
     return Null(values, problem.statistic.tolerance(values, sums), problem.statistic.name, scheme.name, needed)
 
 
-def check_n_resamples(n_resamples: int) -> int:
-    """Return a whole number of relabelings, at least 1."""
-    if n_resamples < 1 or n_resamples != int(n_resamples):
-        raise ValueError(f"n_resamples is {n_resamples!r}; a whole number from 1 is needed, such as 999")
+def check_n_resamples(n_resamples: int, least: int = 1) -> int:
+    """Return a whole number of relabelings or draws."""
+    if n_resamples < least or n_resamples != int(n_resamples):
+        raise ValueError(f"n_resamples is {n_resamples!r}; a whole number from {least} is needed, such as 999")
     return int(n_resamples)
 
 
@@ -154,14 +154,32 @@ def memory_estimate(
     n_resamples, kernels, scheme, n_jobs, memory
         As in the tests; ``kernels`` says how many are on the left and on the right.
 
+    Raises
+    ------
+    ValueError
+        When a number of rows, columns, kernels or rearrangements is no positive integer, ``sizes`` has neither one
+        entry nor two, or the scheme does not fit.
+
     Examples
     --------
     >>> name, needed = memory_estimate((3000,), 4)
     >>> name, needed < 2**30
     ('cyclic', True)
     """
-    shape = Shape(sum(sizes), dim, n_resamples, sizes[0] if len(sizes) == 2 else None, kernels)
+    shape = _shape(sizes, dim, n_resamples, kernels)
     resources = check_resources(n_jobs, memory)
     chosen = choose(shape, scheme)
     tried = [chosen, _FIRST_TRIED] if scheme == "auto" and chosen.name == "blocks" else [chosen]
     return chosen.name, max(each.memory(shape, resources) for each in tried)
+
+
+def _shape(sizes: tuple[int, ...], dim: int, n_resamples: int, kernels: tuple[int, int]) -> Shape:
+    """Return the sizes of a call that passes no data, all of them checked."""
+    if not isinstance(sizes, tuple | list) or len(sizes) not in (1, 2):
+        raise ValueError(f"sizes is {sizes!r}; pass (n, m) for two samples, (n,) for n pairs")
+    if not isinstance(kernels, tuple | list) or len(kernels) != 2:
+        raise ValueError(f"kernels is {kernels!r}; pass how many are on the left and on the right, such as (1, 1)")
+    rows = [check_integer(size, "an entry of sizes", 3 - len(sizes)) for size in sizes]
+    left, right = (check_integer(many, "an entry of kernels", 1) for many in kernels)
+    first = rows[0] if len(rows) == 2 else None
+    return Shape(sum(rows), check_integer(dim, "dim", 1), check_n_resamples(n_resamples), first, (left, right))

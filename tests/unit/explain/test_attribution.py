@@ -186,7 +186,7 @@ def test_all_pairs_by_hand():
         assert abs(column.adjusted - so_far) < 1e-12
         assert abs(column.pvalue - np.mean(values[row] >= values[row, 0] - 1e-9)) < 1e-12
         assert abs(column.statistic - values[row, 0]) < 1e-12
-        alignment = dependence_effect_size(X[:, [row // 2]], Y[:, [row % 2]], n_resamples=9, rng=0).alignment.value
+        alignment = dependence_effect_size(X[:, [row // 2]], Y[:, [row % 2]], n_resamples=99, rng=0).alignment.value
         assert column.effect == pytest.approx(alignment, rel=1e-9) or np.isnan(alignment)
     joint = found.statistic
     assert joint == pytest.approx(hsic_test(X / X.std(axis=0), Y / Y.std(axis=0), n_resamples=9).statistic, abs=1e-12)

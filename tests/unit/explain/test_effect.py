@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from kernelmean.explain import (
     dependence_equivalence_test,
     effect_size,
     equivalence_test,
+    witness_bands,
 )
 from kernelmean.explain.features import cross_covariance, difference_of_means
 from kernelmean.explain.fluctuation import Fluctuations, fluctuations, largest_eigenvalue
@@ -359,9 +362,10 @@ def test_equivalence_keeps_its_level_when_constant_samples_are_counted():
 
 def test_bad_numbers_are_refused():
     X, Y = samples()
-    for n_resamples in (0, -5, 2.5):
-        with pytest.raises(ValueError, match="whole number from 1"):
-            effect_size(X, Y, n_resamples=n_resamples)
+    for n_resamples in (0, -5, 1, 98, 99.5):
+        for call in (effect_size, dependence_effect_size, witness_bands, partial(equivalence_test, margin=0.1)):
+            with pytest.raises(ValueError, match="whole number from 99"):
+                call(X[:9], Y, n_resamples=n_resamples)
     with pytest.raises(ValueError, match="pass one number"):
         equivalence_test(X, Y, [0.1, 0.2])
     with pytest.raises(ValueError, match="NaN"):

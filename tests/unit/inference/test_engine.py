@@ -7,6 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+import kernelmean as km
 from kernelmean.inference import SCHEMES, custom_null, hsic_null, memory_estimate, mmd_null, mmd_test, relabelings
 from kernelmean.inference.engine import automatic
 from kernelmean.inference.sizes import Shape
@@ -80,6 +81,24 @@ def test_the_announced_memory_suffices(name, sizes):
     finally:
         tracemalloc.stop()
     assert used <= announced
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options", "message"),
+    [
+        ((-5, 3), {}, "sizes is -5, an integer ≥ 1"),
+        ((1,), {}, "sizes is 1, an integer ≥ 2"),
+        ((3, 3, 3), {}, r"sizes is \(3, 3, 3\); pass \(n, m\)"),
+        (3, {}, r"sizes is 3; pass \(n, m\)"),
+        ((3, 3), {"n_resamples": 0}, "n_resamples is 0"),
+        ((3, 3), {"dim": -2}, "dim is -2, an integer ≥ 1"),
+        ((3, 3), {"kernels": (0, 1)}, "kernels is 0, an integer ≥ 1"),
+        ((3, 3), {"kernels": 2}, "kernels is 2; pass how many"),
+    ],
+)
+def test_the_memory_of_impossible_calls_is_not_estimated(sizes, options, message):
+    with pytest.raises(ValueError, match=message):
+        km.memory_estimate(sizes, **{"dim": 1, **options})
 
 
 def test_memory_does_not_grow_with_the_square():
