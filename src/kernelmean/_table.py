@@ -259,6 +259,11 @@ def count(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
+def passed(n: int, noun: str) -> str:
+    """Return "1 pair was passed", "2 pairs were passed"."""
+    return f"{count(n, noun)} {'was' if n == 1 else 'were'} passed"
+
+
 def listed(names: Iterable[Any]) -> str:
     """Return names separated by commas; long lists are cut and say so."""
     all_names = [str(name) for name in names]

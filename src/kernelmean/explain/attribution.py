@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array, RngLike, as_rng
-from .._table import as_table, listed
+from .._table import as_table, listed, passed
 from ..estimators.options import KernelLike
 from ..inference.adaptive import in_parts, snapped
 from ..inference.combine import evidence, standardized
@@ -245,7 +245,7 @@ def dependence_attribute(
     adjust = _adjustment(adjustment)
     tables = check_pairs(X, Y)
     if len(tables[0]) < 4:
-        raise ValueError(f"{len(tables[0])} pairs were passed, the alignment needs at least 4")
+        raise ValueError(f"{passed(len(tables[0]), 'pair')}, the alignment needs at least 4")
     given = (None, None) if names is None else both(names)
     labels = [_names(table, side, own) for table, side, own in zip((X, Y), "XY", given, strict=True)]
     sides = [

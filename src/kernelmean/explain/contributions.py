@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array, IntArray
+from .._table import passed
 from ..embedding import Embedding, Part
 from ..estimators.options import KernelLike
 from ..expected import expected_blocks
@@ -187,7 +188,7 @@ def dependence_contributions(
     pairs = Pairs.of(X, Y, kernel, bandwidth, estimator, plan)
     least, n = 4 if statistic == "u" else 2, pairs.n
     if n < least:
-        raise ValueError(f"{n} pairs were passed, this statistic needs at least {least}")
+        raise ValueError(f"{passed(n, 'pair')}, this statistic needs at least {least}")
     rows = pairs.products(unbiased=statistic == "u")
     count, name = (n - 3, "unbiased") if statistic == "u" else (n, "V-statistic")
     added = rows / (n * count)

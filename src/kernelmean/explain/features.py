@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from .._array import Array
+from .._table import passed
 from ..inference.low_rank import Factor, pivoted_cholesky
 from ..kernels import Kernel
 from ..kernels.base import Blocks
@@ -112,7 +113,7 @@ def cross_covariance(pairs: Pairs) -> Effect:
     """Return the cross-covariance operator, and the geometric mean of the squared norms of the two covariances."""
     n = pairs.n
     if n < 4:
-        raise ValueError(f"{n} pairs were passed, the unbiased HSIC needs at least 4")
+        raise ValueError(f"{passed(n, 'pair')}, the unbiased HSIC needs at least 4")
     sides = [(0, 1), (0, 0), (1, 1)]
     squared, first, second = (float(pairs.products(side, unbiased=True).sum()) / (n * (n - 3)) for side in sides)
     rows = [pairs.products(side, unbiased=False) / n for side in sides[1:]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar, final
@@ -20,6 +20,7 @@ import numpy as np
 from .._array import Array
 from ..noise import Dirac
 from .combine import COMBINATIONS, evidence, standardized
+from .kernel_choice import unknown_estimator
 from .members import Member, MemberOutcome, PairMember
 from .null import Null
 from .result import TestResult
@@ -78,8 +79,16 @@ NAMED: dict[str, Adaptive] = {
 """What ``estimator=`` takes by name."""
 
 
-def as_adaptive(estimator: Any, kernel: Any = "gaussian", bandwidth: Any = "median") -> Adaptive | None:
-    """Return the adaptive test that ``estimator`` names or is, or None; it leaves no kernel to choose."""
+def as_adaptive(estimator: Any, kernel: Any, bandwidth: Any, others: Collection[str]) -> Adaptive | None:
+    """Return the adaptive test that ``estimator`` names or is, or None; it leaves no kernel to choose.
+
+    Raises
+    ------
+    ValueError
+        When it is neither the name of an adaptive test nor one of the ``others``, or a kernel was chosen for one.
+    """
+    if isinstance(estimator, str) and estimator not in (*others, *NAMED):
+        raise unknown_estimator(estimator, (*others, *NAMED))
     adaptive = NAMED.get(estimator) if isinstance(estimator, str) else estimator
     if not isinstance(adaptive, Adaptive):
         return None

@@ -13,7 +13,10 @@ The rule of ``scheme="auto"``, by sizes alone, so that neither units nor install
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from joblib import cpu_count
@@ -27,6 +30,7 @@ from .problem import Problem
 from .schemes import SCHEMES, Cyclic, Scheme, count_all
 from .sizes import MIB, Resources, Shape
 
+_UNITS = (MIB, "MiB"), (1024, "KiB"), (1, "bytes")
 _GEMM_ROWS = 100
 _GATHER_PAIRS = 32
 _BLOCKS_ROWS = 8000
@@ -106,9 +110,10 @@ def _run(scheme: Scheme, problem: Problem, shape: Shape, rng: np.random.Generato
     return Null(values, problem.statistic.tolerance(values, sums), problem.statistic.name, scheme.name, needed)
 
 
-def check_n_resamples(n_resamples: int, least: int = 1) -> int:
+def check_n_resamples(n_resamples: Any, least: int = 1) -> int:
     """Return a whole number of relabelings or draws."""
-    if n_resamples < least or n_resamples != int(n_resamples):
+    whole = isinstance(n_resamples, Integral) or (isinstance(n_resamples, float) and n_resamples.is_integer())
+    if not whole or isinstance(n_resamples, bool) or n_resamples < least:
         raise ValueError(f"n_resamples is {n_resamples!r}; a whole number from {least} is needed, such as 999")
     return int(n_resamples)
 
@@ -117,15 +122,24 @@ def check_memory(needed: float, resources: Resources, what: str, n: int) -> None
     """Raise when something may need more bytes than there are."""
     if needed > resources.memory:
         raise MemoryError(
-            f"{what} may need {needed / MIB:.0f} MiB for {n} rows, the limit is {resources.memory / MIB:.0f} MiB; "
+            f"{what} may need {in_units(needed, np.ceil)} for {n} rows, the limit is "
+            f"{in_units(resources.memory, np.floor)}; "
             f"pass memory={int(np.ceil(needed))}, or fewer threads or kernels"
         )
 
 
+def in_units(amount: float, rounded: Callable[[float], float]) -> str:
+    """Return bytes in MiB, KiB or bytes, the largest of these that is not more than the amount."""
+    unit, name = next((unit, name) for unit, name in _UNITS if amount >= unit or unit == 1)
+    return f"{rounded(amount / unit):.0f} {name}"
+
+
 def check_resources(n_jobs: int | None, memory: float | None) -> Resources:
     """Return threads (None is one, a negative number counts from all cores) and bytes (None is 1 GiB)."""
-    if n_jobs == 0:
-        raise ValueError("n_jobs is 0; pass 1 for one thread, -1 for all cores")
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs is {n_jobs!r}; pass 1 for one thread, -1 for all cores")
+    if memory is not None and not isinstance(memory, Real):
+        raise ValueError(f"memory is {memory!r}; pass a number of bytes, such as memory=2**30")
     jobs = 1 if n_jobs is None else n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
     return Resources(jobs) if memory is None else Resources(jobs, float(check_positive(memory, "memory")))
 

@@ -16,7 +16,7 @@ from .adaptive_hsic import adaptive_hsic
 from .designs.independence import pair_design
 from .designs.variables import choose_kernels, notes_of
 from .engine import permutation_null
-from .estimated_hsic import JointFit, pair_estimator
+from .estimated_hsic import HSIC_ESTIMATORS, JointFit, pair_estimator
 from .kernel_choice import KernelOf, fits_nothing
 from .null import Null
 from .problem import Problem, distinct_side
@@ -139,13 +139,13 @@ def hsic_test(
     >>> hsic_test(x, y, weights=1.0 + center, rng=0).pvalue < 0.01
     True
     """
-    X, Y = check_pairs(X, Y)
+    X, Y = check_pairs(X, Y, least=2)
     sizes, design = (len(X),), pair_design(len(X), groups, clusters, weights)
     if design is not None:
         X, Y = X[design.rows], Y[design.rows]
     null_of, notes = (hsic_null, ()) if design is None else (design.null, design.notes)
     generator = as_rng(rng)
-    adaptive = as_adaptive(estimator, kernel, bandwidth)
+    adaptive = as_adaptive(estimator, kernel, bandwidth, HSIC_ESTIMATORS)
     if adaptive is not None:
         fits_nothing(fit, "separate")
         options: dict[str, Any] = {

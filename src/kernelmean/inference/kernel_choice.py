@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -50,12 +50,17 @@ def named_estimator(
     if not isinstance(estimator, str):
         return estimator
     if estimator not in known:
-        raise ValueError(
-            f"estimator is {estimator!r}; pass one of {', '.join(map(repr, known))}, a KernelMean without filter and "
-            "contraction (tests say where others may be passed), or a function (points, kernel) to both"
-        )
+        raise unknown_estimator(estimator, known)
     named: KernelMean = known[estimator]().set_params(kernel=kernel, bandwidth=bandwidth)
     return named
+
+
+def unknown_estimator(estimator: str, known: Iterable[str]) -> ValueError:
+    """Return what to raise for a name that none of the known estimators has."""
+    return ValueError(
+        f"estimator is {estimator!r}; pass one of {', '.join(map(repr, known))}, a KernelMean without filter and "
+        "contraction (tests say where others may be passed), or a function (points, kernel) to both"
+    )
 
 
 def is_plain(estimator: Any) -> bool:

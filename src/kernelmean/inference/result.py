@@ -227,9 +227,7 @@ class TestResult:
         True
         """
         try:
-            content = json.loads(text)
-            if "null_distribution" not in content:
-                raise ValueError("the null distribution is missing; write result.to_json(null_distribution=True)")
+            content = _content(text)
             result = cls(
                 **{name: content[name] for name in _PLAIN},
                 null_distribution=np.array(content["null_distribution"], dtype=np.float64),
@@ -240,15 +238,15 @@ class TestResult:
                 members=tuple(MemberOutcome(**member) for member in content["members"]),
                 pairs=tuple(PairOutcome(**pair) for pair in content["pairs"]),
             )
+            result._check_pvalue()
         except (KeyError, TypeError, json.JSONDecodeError) as error:
             raise ValueError(f"this is no TestResult in JSON ({error}); write result.to_json(...)") from error
-        result._check_pvalue()
         return result
 
     def _check_pvalue(self) -> None:
         """Raise when the p-value is not the share of arrangements that reach the statistic."""
         reached = np.count_nonzero(self.null_distribution >= self.statistic - self.tolerance)
-        share = (1 + reached) / (1 + self.n_resamples)
+        share = float((1 + reached) / (1 + self.n_resamples))
         if not abs(share - self.pvalue) <= 1e-12:
             raise ValueError(
                 f"the p-value is {self.pvalue!r}, but the null distribution gives {share!r}; it was altered"
@@ -262,6 +260,16 @@ class _Text(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+def _content(text: str) -> dict[str, Any]:
+    """Return the JSON object of a result with its null distribution."""
+    content = json.loads(text)
+    if not isinstance(content, dict):
+        raise TypeError("an object in braces is needed")
+    if "null_distribution" not in content:
+        raise ValueError("the null distribution is missing; write result.to_json(null_distribution=True)")
+    return content
 
 
 def _new_axes() -> Any:

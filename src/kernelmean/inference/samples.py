@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._array import Array
-from .._table import Table, as_table, listed
+from .._table import Table, as_table, listed, passed
 from .._validate import check_same_columns
 
 
@@ -29,19 +29,21 @@ def check_samples(X: Any, Y: Any) -> tuple[Array, Array]:
     return first.values, second.columns([second.names.index(name) for name in first.names]).values
 
 
-def check_pairs(X: Any, Y: Any) -> tuple[Array, Array]:
+def check_pairs(X: Any, Y: Any, least: int = 1) -> tuple[Array, Array]:
     """Return two tables whose rows belong together.
 
     Raises
     ------
     ValueError
-        When they differ in the number of rows.
+        When they differ in the number of rows, or there are fewer than ``least``.
     """
     first, second = as_table(X, "X").values, as_table(Y, "Y").values
     if len(first) != len(second):
         raise ValueError(
             f"X has {len(first)} rows and Y has {len(second)}; row i of X and row i of Y must be one observation"
         )
+    if len(first) < least:
+        raise ValueError(f"{passed(len(first), 'pair')}, at least {least} are needed")
     return first, second
 
 

@@ -12,6 +12,7 @@ from typing import final
 import numpy as np
 
 from .._array import Array
+from .._table import passed
 from .statistics import MMD, Kind, Statistic, Sums, ties
 
 
@@ -117,7 +118,7 @@ class SCOSE(Statistic):
 
     def __post_init__(self) -> None:
         if self.n < 2:
-            raise ValueError(f"{self.n} pair was passed, {self.name} needs at least 2")
+            raise ValueError(f"{passed(self.n, 'pair')}, {self.name} needs at least 2")
 
     @property
     def name(self) -> str:

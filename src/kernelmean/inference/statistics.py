@@ -10,6 +10,7 @@ from typing import Literal, final
 import numpy as np
 
 from .._array import Array, IntArray
+from .._table import passed
 
 Kind = Literal["u", "v"]
 
@@ -205,7 +206,7 @@ class HSIC(LinearStatistic):
         least = 4 if self.kind == "u" else 2
         if self.n < least:
             advice = "; pass statistic='v'" if self.n >= 2 else ""
-            raise ValueError(f"{self.n} pairs were passed, the {self.name} needs at least {least}{advice}")
+            raise ValueError(f"{passed(self.n, 'pair')}, the {self.name} needs at least {least}{advice}")
 
     @property
     def name(self) -> str:

@@ -17,7 +17,7 @@ from .adaptive import Adaptive, as_adaptive
 from .adaptive_mmd import adaptive_mmd
 from .designs.two_sample import two_sample_design
 from .engine import permutation_null
-from .estimated_mmd import EstimatedMMD, Fit, two_sample_estimator
+from .estimated_mmd import MMD_ESTIMATORS, EstimatedMMD, Fit, two_sample_estimator
 from .kernel_choice import KernelOf, choose_kernel, fits_nothing, median_rows
 from .null import Null
 from .problem import KernelSide, LabelSide, Problem
@@ -163,7 +163,7 @@ def mmd_test(
     null_of = mmd_null if design is None else design.null
     sizes, notes = (len(samples[0]), len(samples[1])), () if design is None else design.notes
     generator = as_rng(rng)
-    adaptive = as_adaptive(estimator, kernel, bandwidth)
+    adaptive = as_adaptive(estimator, kernel, bandwidth, MMD_ESTIMATORS)
     if adaptive is not None:
         fits_nothing(fit, "auto")
         options: dict[str, Any] = {

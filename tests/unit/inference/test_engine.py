@@ -126,13 +126,37 @@ def test_too_little_memory_says_how_much_is_needed():
         ({"scheme": "exact"}, r"more than 2,000,000 relabelings to enumerate; use scheme='auto'"),
         ({"n_resamples": 0}, r"n_resamples is 0; a whole number from 1"),
         ({"n_resamples": 99.5}, r"n_resamples is 99.5"),
+        ({"n_resamples": "99"}, r"n_resamples is '99'; a whole number"),
+        ({"n_resamples": None}, r"n_resamples is None; a whole number"),
+        ({"n_resamples": float("nan")}, r"n_resamples is nan; a whole number"),
+        ({"n_resamples": float("inf")}, r"n_resamples is inf; a whole number"),
         ({"n_jobs": 0}, r"n_jobs is 0; pass 1"),
+        ({"n_jobs": "2"}, r"n_jobs is '2'; pass 1"),
+        ({"n_jobs": 1.5}, r"n_jobs is 1.5; pass 1"),
         ({"memory": -1}, r"memory is -1"),
+        ({"memory": "1GB"}, r"memory is '1GB'; pass a number of bytes"),
     ],
 )
 def test_bad_options_say_what_to_write(options, message):
     with pytest.raises(ValueError, match=message):
         mmd_test(normal(30), normal(30), **options)
+
+
+def test_little_memory_is_told_in_bytes():
+    with pytest.raises(MemoryError, match=r"may need \d+ KiB for 24 rows, the limit is 10 bytes; pass memory="):
+        mmd_test(normal(12), normal(12, seed=1), memory=10)
+
+
+@pytest.mark.parametrize("test", [km.mmd_test, km.hsic_test, km.paired_mmd_test])
+def test_an_unknown_estimator_is_told_of_the_adaptive_ones(test):
+    with pytest.raises(ValueError, match=r"estimator is 'adaptiv'; pass .*'kme', .*'adaptive', 'fuse', 'aggregate'"):
+        test(normal(9), normal(9), estimator="adaptiv")
+
+
+def test_numbers_of_things_are_counted_in_words():
+    for test, message in ((km.k_sample_test, "1 sample was passed"), (km.dhsic_test, "1 variable was passed")):
+        with pytest.raises(ValueError, match=message):
+            test(normal(9))
 
 
 def test_schemes_for_two_samples_refuse_pairs():

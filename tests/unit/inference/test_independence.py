@@ -112,7 +112,10 @@ def test_a_kernel_in_several_pairs_is_evaluated_once():
 @pytest.mark.parametrize(
     ("n", "options", "message"),
     [
-        (1, {}, "1 pairs were passed"),
+        (1, {}, "1 pair was passed, at least 2 are needed"),
+        (1, {"statistic": "u"}, "1 pair was passed, at least 2 are needed"),
+        (1, {"estimator": "adaptive"}, "1 pair was passed, at least 2 are needed"),
+        (1, {"weights": [1.0]}, "1 pair was passed, at least 2 are needed"),
         (3, {"statistic": "u"}, "at least 4"),
         (10, {"statistic": "w"}, "statistic is 'w'"),
     ],

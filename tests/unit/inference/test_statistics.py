@@ -62,7 +62,7 @@ def test_samples_too_small_for_the_unbiased_statistic_are_refused():
         MMD(1, 5, "u")
     with pytest.raises(ValueError, match=r"3 pairs.*at least 4.*statistic='v'"):
         HSIC(3, "u")
-    with pytest.raises(ValueError, match=r"1 pairs.*at least 2$"):
+    with pytest.raises(ValueError, match=r"1 pair was.*at least 2$"):
         HSIC(1, "v")
 
 

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from ..._array import Array, IntArray, RngLike, as_rng, slices
-from ..._table import as_table
+from ..._table import as_table, passed
 from ..._tiles import serial_blas
 from ...estimators import KernelMean
 from ...estimators.options import KernelLike
@@ -187,7 +187,7 @@ class _Joint:
 def _check(variables: Sequence[Any]) -> list[Array]:
     """Return the variables as tables with as many rows."""
     if len(variables) < 2:
-        raise ValueError(f"{len(variables)} variables were passed, two at least are needed: dhsic_test(X, Y, Z)")
+        raise ValueError(f"{passed(len(variables), 'variable')}, two at least are needed: dhsic_test(X, Y, Z)")
     tables = [as_table(table, f"variable {position}").values for position, table in enumerate(variables)]
     rows = [len(table) for table in tables]
     if len(set(rows)) > 1 or rows[0] < 2:

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from ..._array import Array, IntArray, RngLike, as_rng
+from ..._table import passed
 from ..._tiles import serial_blas
 from ...estimators import KernelMean
 from ...estimators.options import KernelLike
@@ -182,6 +183,6 @@ def _outcomes(values: Array, slack: Array, pairs: list[tuple[int, int]]) -> tupl
 def _check(samples: tuple[Any, ...]) -> list[Array]:
     """Return the samples as tables with the columns of the first."""
     if len(samples) < 2:
-        raise ValueError(f"{len(samples)} samples were passed, two at least are needed: k_sample_test(X, Y, Z)")
+        raise ValueError(f"{passed(len(samples), 'sample')}, two at least are needed: k_sample_test(X, Y, Z)")
     pairs = [check_samples(samples[0], other) for other in samples[1:]]
     return [pairs[0][0], *(other for _, other in pairs)]

@@ -18,7 +18,7 @@ from ...kernels.base import Blocks
 from ..adaptive import Adaptive, as_adaptive
 from ..adaptive_mmd import adaptive_mmd
 from ..engine import check_memory, check_n_resamples, check_resources
-from ..kernel_choice import KernelOf, choose_kernel, median_rows
+from ..kernel_choice import ESTIMATORS, KernelOf, choose_kernel, median_rows
 from ..null import Null
 from ..problem import KernelSide
 from ..result import TestResult
@@ -137,7 +137,7 @@ def paired_mmd_test(
         "n_jobs": n_jobs,
         "memory": memory,
     }
-    adaptive = as_adaptive(estimator, kernel, bandwidth)
+    adaptive = as_adaptive(estimator, kernel, bandwidth, ESTIMATORS)
     if adaptive is not None:
         found = adaptive_mmd((X, Y), adaptive, partial(paired_null, **options), scheme, generator)
         return replace(found, method="Adaptive paired test, maximum mean discrepancies", sizes=(len(X),))
