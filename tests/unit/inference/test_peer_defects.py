@@ -64,6 +64,18 @@ def test_the_seed_is_honored_and_calls_leave_no_trace():
     assert len({mmd_test(X, Y, rng=seed).pvalue for seed in range(8)}) > 1
 
 
+def test_the_condition_enters_the_conditional_test_and_its_p_values_are_uniform():
+    strata, pvalues = np.arange(40) // 10, []
+    for s in range(200):
+        X, Y = normal(40, 1, seed=2 * s) + 3 * strata[:, None], normal(40, 1, seed=2 * s + 1) + 3 * strata[:, None]
+        pvalues.append(hsic_test(X, Y, groups=strata, n_resamples=19, rng=s).pvalue)
+    for level in (0.05, 0.2, 0.5):
+        low, high = binom.ppf([0.0005, 0.9995], 200, level)
+        assert low <= share_rejected(pvalues, level) <= high
+    assert hsic_test(X, Y, rng=0).pvalue == 0.001  # dependent where nothing is given
+    assert hsic_test(X, Y + X, groups=strata, rng=0).pvalue <= 0.01  # and where the stratum is
+
+
 def test_the_p_value_is_that_of_permutations_at_every_size():
     pvalues = [
         mmd_test(normal(30, seed=2 * s), normal(30, seed=2 * s + 1), n_resamples=39, rng=s).pvalue for s in range(400)
