@@ -11,7 +11,7 @@ import numpy as np
 from .._array import Array
 from ..kernels import Kernel
 from .adaptive import Adaptive, combined_result, in_parts
-from .kernel_choice import median_rows
+from .kernel_choice import representative_rows
 from .members import PairMember, independence_members
 from .null import Null
 from .result import TestResult
@@ -36,10 +36,9 @@ def adaptive_hsic(
     """
     known = [available(*variable.shape) for variable in variables]
     pairs = _present(adaptive.members or independence_members(), known)
-    rows = median_rows(len(variables[0]), rng)
     sides = [[pair.x for pair in pairs], [pair.y for pair in pairs]]
     views = [
-        Views.of(variable, [member.view for member in side], rows)
+        Views.of(variable, [member.view for member in side], representative_rows(variable))
         for variable, side in zip(variables, sides, strict=True)
     ]
     made = [

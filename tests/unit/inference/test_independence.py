@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from kernelmean.inference import dhsic_test, hsic_null, hsic_test
+from kernelmean.inference.adaptive import Adaptive
+from kernelmean.inference.adaptive_hsic import adaptive_hsic
 from kernelmean.kernels import Gaussian, Linear
 
 SCHEMES = ["auto", "gather", "low-rank", "cyclic"]
@@ -86,6 +88,19 @@ def test_bandwidths_of_many_rows_do_not_depend_on_pairing_seed_or_names(estimato
     )
     assert one.kernel == repaired.kernel == swapped.kernel[::-1]
     assert any("1000 of 1100 rows" in note for note in one.notes)
+
+
+def test_adaptive_views_of_many_rows_do_not_depend_on_the_pairing():
+    X, Y = np.random.default_rng(0).standard_cauchy((2, 1100, 1))
+    order, seen = np.random.default_rng(1).permutation(1100), []
+
+    def null(X, Y, kernels, *, scheme, rng):
+        seen.append(Y)
+        return hsic_null(X[:20], Y[:20], kernels, n_resamples=9, rng=rng)
+
+    for table in (Y, Y[order]):
+        adaptive_hsic((X, table), Adaptive(), null, "auto", np.random.default_rng(0))
+    np.testing.assert_allclose(seen[-1], seen[0][order], rtol=1e-9, atol=1e-12)
 
 
 def test_joint_independence_of_many_rows_does_not_depend_on_their_order():
