@@ -1,0 +1,94 @@
+"""What a report says, without how it looks: sections of words, verdicts, tables and charts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells of text under a header; ``emphasis`` names the cells (row, column) that are the best of theirs."""
+
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    emphasis: frozenset[tuple[int, int]] = frozenset()
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line with its points; ``errors`` are standard errors, ``dashed`` a line for reference."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    errors: tuple[float, ...] | None = None
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Band:
+    """A shaded strip between two values of y: an interval that a level has to lie in."""
+
+    label: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes."""
+
+    title: str
+    x_label: str
+    y_label: str
+    curves: tuple[Curve, ...]
+    bands: tuple[Band, ...] = ()
+    marks: tuple[tuple[str, float], ...] = ()
+    """Labels and places of vertical lines."""
+    x_log: bool = False
+    y_log: bool = False
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Panels side by side under a title; ``text`` says in words what is to be seen, for who cannot see it."""
+
+    name: str
+    """A file name without its ending."""
+    title: str
+    panels: tuple[Panel, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An outcome that a rule reached from numbers, with the numbers."""
+
+    claim: str
+    outcome: str
+    """reproduced, same ordering, not reproduced, holds, fails, or not measured."""
+    evidence: str
+    rule: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a document, in the order in which it is read: words, verdicts, tables and charts, settings."""
+
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    tables: tuple[Table, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Document:
+    """A title, a summary in plain words, sections, and what made it (versions, seed, commit)."""
+
+    title: str
+    summary: tuple[str, ...]
+    sections: tuple[Section, ...]
+    made_by: tuple[tuple[str, str], ...] = field(default=())
