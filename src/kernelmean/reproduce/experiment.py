@@ -60,7 +60,8 @@ class Findings:
 
     settings: tuple[Setting, ...]
     trials: Mapping[str, Sequence[Sequence[Finding]]]
-    """The findings of the trials of every setting, by its key."""
+    """The findings of the trials of every setting, by its key: in the order of the trials' numbers, empty for a trial
+    that is missing."""
 
     def values(self, setting: Setting, method: str, measure: str) -> Array:
         """Return the values (trials,) of one method and measure; empty where it was not measured."""
@@ -90,6 +91,10 @@ class Experiment(ABC):
     @abstractmethod
     def trial(self, setting: Setting, rng: np.random.Generator, context: Context) -> list[Finding]:
         """Measure once."""
+
+    def needs(self, setting: Setting) -> tuple[str, ...]:  # noqa: ARG002 - most settings need no data
+        """Return the names of the data sets that trials of a setting load: they are fetched before any trial runs."""
+        return ()
 
     @abstractmethod
     def section(self, findings: Findings) -> Section:
