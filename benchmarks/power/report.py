@@ -16,6 +16,8 @@ from cases import CASES
 from peers import PEERS
 from run import LEVELS, RESULTS
 
+from kernelmean import plots
+
 DOCS = Path(__file__).parents[2] / "docs"
 KINDS = {"two samples": ("adaptive MMD", "MMD kme"), "independence": ("adaptive HSIC", "HSIC kme")}
 NOTES = {
@@ -190,17 +192,14 @@ def level_table(study: Study, kind: str) -> list[str]:
 
 def figure(study: Study, kind: str, path: Path) -> None:
     """Draw one dot per method and case."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    mpl.rcParams["svg.hashsalt"] = "kernelmean"
-    from matplotlib import pyplot
+    from matplotlib import colormaps
+    from matplotlib.figure import Figure
 
     ours, plain = KINDS[kind]
     cases = sorted(of(kind), key=lambda case: study.power(case.name, ours) - study.power(case.name, plain))
     shown = [method for method in study.methods(kind) if not method.startswith(f"{ours},")]
-    colors = pyplot.get_cmap("tab20")
-    axes = pyplot.figure(figsize=(8, 0.26 * len(cases) + 1.2), layout="constrained").gca()
+    colors = colormaps["tab20"]
+    axes = Figure(figsize=(8, 0.26 * len(cases) + 1.2), layout="constrained").add_subplot()
     for method in shown:
         style = {"marker": "D", "s": 46, "color": "black", "zorder": 3} if method == ours else {"s": 18}
         if method != ours:
@@ -210,8 +209,7 @@ def figure(study: Study, kind: str, path: Path) -> None:
     axes.set(xlabel="power at level 0.05", xlim=(0, 1.02))
     axes.grid(axis="y", linewidth=0.3)
     axes.figure.legend(loc="outside upper center", ncols=3, fontsize=8)
-    pyplot.savefig(path, metadata={"Date": None})
-    pyplot.close()
+    plots.save(axes, path)
 
 
 def section(study: Study, kind: str) -> list[str]:

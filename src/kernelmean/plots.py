@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 FIRST, SECOND, QUIET = "#0072B2", "#D55E00", "#8a8a8a"
 """Colours of the first and the second sample, which the colour-blind can tell apart, and of what is chance."""
-FORMATS = (".png", ".svg", ".pdf")
+_METADATA: dict[str, dict[str, None]] = {
+    ".png": {"Software": None},
+    ".svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
+    ".pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")),
+}
+"""What a file would otherwise say of when and by what it was written; the same picture is the same file."""
+FORMATS = tuple(_METADATA)
 _GRID, _TICKS, _CELLS_WITH_TEXT, _MOST_PAIRED = 121, 200, 16, 5
 
 
@@ -244,6 +250,8 @@ def marginal_density(result: Densities, columns: Sequence[str], *, ax: Axes | No
 def save(figure: Any, path: str | Path) -> None:
     """Write a figure, or the figure of axes, in the format that the ending names.
 
+    The file says neither when nor by which program it was written: the same picture gives the same bytes.
+
     Parameters
     ----------
     figure : Figure or Axes
@@ -264,7 +272,13 @@ def save(figure: Any, path: str | Path) -> None:
     ValueError: picture.doc: a picture ends in .png, .svg or .pdf
     """
     check_format(path)
-    getattr(figure, "figure", figure).savefig(path, dpi=150)
+    write(getattr(figure, "figure", figure), path, Path(path).suffix.lower())
+
+
+def write(figure: Figure, target: str | Path | IO[Any], ending: str) -> None:
+    """Write a figure to a file or stream, always with the same bytes."""
+    with _matplotlib().rc_context({"svg.hashsalt": "kernelmean"}):
+        figure.savefig(target, format=ending[1:], dpi=150, metadata=_METADATA[ending])
 
 
 def check_format(path: str | Path) -> None:

@@ -61,6 +61,17 @@ def test_files_are_written(tmp_path: Path, ending: str) -> None:
     assert path.stat().st_size > 1000
 
 
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_a_file_says_neither_when_nor_by_what_it_was_written(tmp_path: Path, ending: str) -> None:
+    paths = [tmp_path / f"{name}.{ending}" for name in ("one", "two")]
+    for path in paths:
+        plots.save(plots.column_witness(X[:, 0], Y[:, 0]), path)
+    first, second = (path.read_bytes() for path in paths)
+    assert first == second
+    assert b"Matplotlib" not in first
+    assert b"<metadata" not in first
+
+
 def test_constant_columns_draw_a_flat_line() -> None:
     curve = plots.column_witness(np.ones(5), np.ones(4)).get_lines()[-1]
     np.testing.assert_allclose(curve.get_ydata(), 0.0, atol=1e-12)
