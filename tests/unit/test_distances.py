@@ -7,6 +7,7 @@ import pytest
 
 from kernelmean.kernels import Gaussian
 from kernelmean.kernels.distances import squared_distance_blocks
+from kernelmean.kernels.gaussian import scaled_blocks
 
 EVERYTHING = slice(None)
 N = 240
@@ -90,3 +91,22 @@ def test_a_gaussian_kernel_never_exceeds_one_and_is_one_on_the_diagonal(columns,
     np.testing.assert_allclose(np.diagonal(gram), 1.0, atol=1e-13)
     np.testing.assert_allclose(gram, gram.T, atol=1e-13)
     np.testing.assert_allclose(gram, np.exp(-0.5 * exact(X, X)).astype(float), atol=3e-13)
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.3])
+def test_the_separated_form_of_the_gaussian_kernel_has_the_same_entries(factor):
+    rng = np.random.default_rng(3)
+    X, Y = rng.normal(size=(7, 3)) + 1e3, rng.normal(size=(5, 3)) + 1e3
+    kernel = Gaussian(np.array([1.5, 2.0, 3.0]))
+    blocks = scaled_blocks(factor, kernel.blocks(X, Y))
+    left, middle, right = blocks.separated()
+    part = slice(2, 6), slice(1, 5)
+    entries = left[part[0], None] * middle(*part) * right[part[1]]
+    np.testing.assert_allclose(entries, factor * kernel(X, Y)[part], rtol=1e-11)
+
+
+def test_there_is_no_separated_form_where_it_would_lose_digits():
+    near, far = np.zeros((3, 1)), np.array([[0.0], [0.5], [4.1]])
+    assert Gaussian(1.0).blocks(near, near + 3.9).separated() is not None
+    assert Gaussian(1.0).blocks(near, far).separated() is None
+    assert Gaussian(1.0).blocks(near, near).unit("float32").separated() is None

@@ -15,6 +15,8 @@ import numpy as np
 
 from .._array import Array, IntArray
 from ..kernels import Kernel
+from ..kernels.base import Blocks
+from ..kernels.gaussian import ExponentialBlocks
 from .low_rank import Factor, pivoted_cholesky
 from .permutations import AllLabelings, AllPermutations, RandomPermutations, Relabelings
 from .sizes import Shape
@@ -54,6 +56,14 @@ class Side(ABC):
     @abstractmethod
     def tiles(self) -> Tiles:
         """Prepare ``f(i, j)``, one block of every Gram matrix for two slices of rows; nothing is subtracted yet."""
+
+    def separated(self) -> tuple[Array, Tiles, Array]:
+        """Return a, tiles E and b with entries a_i E_ij b_j, nothing subtracted; a and b of shape (count, n).
+
+        For sums of entries, where kernels with such a form need less work; a = b = 1 without one.
+        """
+        ones = np.ones((self.count, self.n))
+        return ones, self.tiles(), ones
 
     @abstractmethod
     def gram_diagonal(self) -> Array:
@@ -124,6 +134,13 @@ class KernelSide(Side):
         prepared = [kernel.blocks(self.points, self.points) for kernel in self.kernels]
         return lambda i, j: [block(i, j) for block in prepared]
 
+    def separated(self) -> tuple[Array, Tiles, Array]:
+        """Take the form of every Gaussian kernel whose bandwidth is not small."""
+        left, middle, right = zip(
+            *(_separated(k.blocks(self.points, self.points), self.n) for k in self.kernels), strict=True
+        )
+        return np.stack(left), lambda i, j: [block(i, j) for block in middle], np.stack(right)
+
     def unshifted(self) -> KernelSide:
         """Return the side with nothing subtracted."""
         return replace(self, shifts=(0.0,) * self.count)
@@ -137,6 +154,12 @@ class KernelSide(Side):
     def factors(self, max_rank: int) -> list[Factor | None]:
         """Factor every kernel by pivoted Cholesky."""
         return [pivoted_cholesky(kernel, self.points, max_rank=max_rank) for kernel in self.kernels]
+
+
+def _separated(blocks: Blocks, n: int) -> tuple[Array, Blocks, Array]:
+    """Return a, E and b, with ones for a and b where there is no such form."""
+    found = blocks.separated() if isinstance(blocks, ExponentialBlocks) else None
+    return found or (np.ones(n), blocks, np.ones(n))
 
 
 def distinct_side(points: Array, kernels: Sequence[Kernel]) -> tuple[KernelSide, list[int]]:

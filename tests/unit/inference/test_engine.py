@@ -12,6 +12,7 @@ from kernelmean.inference import SCHEMES, custom_null, hsic_null, memory_estimat
 from kernelmean.inference.engine import automatic
 from kernelmean.inference.sizes import Shape
 from kernelmean.kernels import Gaussian
+from kernelmean.kernels.gaussian import ExponentialBlocks
 
 KERNEL = Gaussian(1.5)
 
@@ -201,3 +202,11 @@ def test_a_custom_statistic_over_all_labelings_and_over_random_ones():
     drawn = relabelings((3, 4), 20, rng=0)
     assert custom_null(mean_gap, drawn, "gap").values.shape == (1, 21)
     assert relabelings((3,), 5).count == 6
+
+
+def test_bin_sums_are_those_of_the_kernel_with_and_without_its_separated_form(monkeypatch):
+    X, Y = normal(300, seed=1), normal(170, seed=2)
+    quick = mmd_null(X, Y, [KERNEL], scheme="blocks", n_resamples=99, rng=0)
+    monkeypatch.setattr(ExponentialBlocks, "separated", lambda self: None)
+    plain = mmd_null(X, Y, [KERNEL], scheme="blocks", n_resamples=99, rng=0)
+    np.testing.assert_allclose(quick.values, plain.values, rtol=1e-9, atol=1e-15)

@@ -123,14 +123,17 @@ class Blocks(Scheme):
 
 def _bin_sums(problem: Problem, bins: Bins, n_jobs: int) -> tuple[Array, Array]:
     """Return the sums of every Gram matrix over pairs of bins, (m, bins, bins), and of its diagonal, (m, bins)."""
-    side = problem.left.unshifted()
-    tiles, starts = side.tiles(), bins.edges[:-1]
+    side, starts = problem.left.unshifted(), bins.edges[:-1]
+    left, tiles, right = side.separated()
     groups = slices(len(starts), max(1, _TILE // int(np.diff(bins.edges).max())))
 
     def add_up(pair: tuple[slice, slice]) -> list[Array]:
         rows, columns = (slice(bins.edges[group.start], bins.edges[group.stop]) for group in pair)
         i, j = (starts[group] - starts[group.start] for group in pair)
-        return [np.add.reduceat(np.add.reduceat(gram, j, axis=1), i, axis=0) for gram in tiles(rows, columns)]
+        return [
+            np.add.reduceat(a[:, None] * _row_sums(tile, b, j), i, axis=0)
+            for tile, a, b in zip(tiles(rows, columns), left[:, rows], right[:, columns], strict=True)
+        ]
 
     sums = np.zeros((side.count, len(starts), len(starts)))
     pairs = upper_tiles(groups)
@@ -139,6 +142,12 @@ def _bin_sums(problem: Problem, bins: Bins, n_jobs: int) -> tuple[Array, Array]:
             sums[k, i, j] = part
             sums[k, j, i] = part.T
     return sums, np.add.reduceat(side.gram_diagonal(), starts, axis=1)
+
+
+def _row_sums(tile: Array, weights: Array, starts: IntArray) -> Array:
+    """Return the weighted sums of every row over bins of columns, shape (rows, bins), one product a bin."""
+    bins = zip(starts, [*starts[1:], len(weights)], strict=True)
+    return np.stack([tile[:, start:stop] @ weights[start:stop] for start, stop in bins], axis=1)
 
 
 def _centered(sums: Array, diagonals: Array, rows: Array, sizes: Array) -> tuple[Array, Array]:
