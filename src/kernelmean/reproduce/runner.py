@@ -1,0 +1,201 @@
+"""Runs the trials that are missing and stores each as it ends; findings do not depend on how often it was killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import final
+
+from .. import __version__
+from .._array import Progress
+from .._table import Frame, count
+from .experiment import Experiment, Finding, Findings, Scalar, Setting, Size
+from .lock import locked
+from .pace import Pace, in_words
+from .store import Log, Trial, open_log, read_log
+from .versions import maker
+from .workers import Result, Task, WorkerKilledError, Workers
+
+TRIALS = "trials"
+Load = Callable[[str], Frame]
+"""Returns a data set by its name, or raises FileNotFoundError with the reason."""
+
+
+@final
+@dataclass
+class Outcome:
+    """What a run did.
+
+    Parameters
+    ----------
+    findings : dict from str to Findings
+        Of every experiment, by its name.
+    ran : int
+        The trials that were run now; the others were stored before.
+    missing : dict from str to str
+        Why there is no data set of this name.
+    skipped : int
+        The trials that need those data sets.
+    failed : list of Result
+        The trials that ended with an error; they are tried again by the next run.
+    notes : list of str
+        What was mended or ought to be known.
+    makers : dict from str to tuple
+        The states of the code that made the trials of an experiment.
+    """
+
+    findings: dict[str, Findings] = field(default_factory=dict)
+    ran: int = 0
+    missing: dict[str, str] = field(default_factory=dict)
+    skipped: int = 0
+    failed: list[Result] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    makers: dict[str, tuple[Mapping[str, str], ...]] = field(default_factory=dict)
+
+
+def run(
+    experiments: Sequence[Experiment],
+    size: Size,
+    folder: Path,
+    *,
+    load: Load,
+    seed: int = 0,
+    workers: Workers | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Run what is missing of some experiments, and return what all their trials found.
+
+    Every trial is stored in ``folder`` as it ends, so a run that is killed at any time is continued by the same call;
+    a quick run is continued to a full one.
+
+    Parameters
+    ----------
+    experiments : sequence of Experiment
+        What to run.
+    size : Size
+        How many trials.
+    folder : Path
+        Where the trials are stored; made when it is not there.
+    load : callable
+        Returns a data set by its name, or raises FileNotFoundError: then the trials that need it are left out.
+    seed : int
+        The same seed gives the same findings, whatever the workers.
+    workers : Workers, optional
+        Who runs the trials; by default this process.
+    progress : Progress, optional
+        Called after every trial.
+
+    Raises
+    ------
+    BlockingIOError
+        When another run works in the folder.
+    ValueError
+        When the folder holds trials of another seed or version, or a file of it is damaged beyond mending.
+    RuntimeError
+        When processes that run trials are killed again and again.
+    """
+    trials = folder / TRIALS
+    trials.mkdir(parents=True, exist_ok=True)
+    outcome = Outcome()
+    with ExitStack() as stack:
+        stack.enter_context(locked(trials / ".lock", f"another run works in {folder}"))
+        logs = {e.name: _open(e, trials, seed, outcome, stack) for e in experiments}
+        tasks = _tasks(experiments, size, seed, logs, load, outcome)
+        _run_all(tasks, logs, workers or Workers(), outcome, progress or (lambda *_: None))
+        for experiment in experiments:
+            log = logs[experiment.name]
+            outcome.findings[experiment.name] = collect(experiment.settings(size), log.trials)
+            outcome.makers[experiment.name] = log.makers
+    return outcome
+
+
+def stored(experiment: Experiment, size: Size, folder: Path) -> tuple[int, int]:
+    """Return how many trials of an experiment are stored, and how many are asked for; nothing is changed."""
+    path = folder / TRIALS / f"{experiment.name}.jsonl"
+    known = read_log(path).trials if path.exists() else {}
+    wanted = [(setting.key, number) for setting, number in experiment.tasks(size)]
+    return sum(each in known for each in wanted), len(wanted)
+
+
+def collect(settings: Sequence[Setting], trials: Mapping[tuple[str, int], Trial]) -> Findings:
+    """Return the findings of trials in the order of the settings and of their numbers."""
+    found: dict[str, list[Sequence[Finding]]] = {}
+    for setting in settings:
+        known = [number for number in range(setting.trials) if (setting.key, number) in trials]
+        span = range(max(known) + 1) if known else range(0)
+        found[setting.key] = [trials[setting.key, n].findings if (setting.key, n) in trials else () for n in span]
+    return Findings(tuple(settings), found)
+
+
+def _open(experiment: Experiment, folder: Path, seed: int, outcome: Outcome, stack: ExitStack) -> Log:
+    origin: dict[str, Scalar] = {"experiment": experiment.name, "seed": seed, "version": __version__}
+    log, notes = open_log(folder / f"{experiment.name}.jsonl", origin, maker())
+    outcome.notes += notes
+    if log.makers and log.makers[-1] != maker():
+        changed = [name for name, value in maker().items() if log.makers[-1].get(name) != value]
+        outcome.notes.append(
+            f"{experiment.name}: {count(len(log.trials), 'stored trial')} made with another state of "
+            f"{', '.join(changed)}; to run them again remove {log.path}"
+        )
+    return stack.enter_context(log)
+
+
+def _tasks(
+    experiments: Iterable[Experiment], size: Size, seed: int, logs: Mapping[str, Log], load: Load, outcome: Outcome
+) -> list[Task]:
+    """Return the trials that are missing and whose data are there."""
+    frames: dict[str, Frame] = {}
+    tasks = []
+    for experiment in experiments:
+        for setting, number in experiment.tasks(size):
+            if (setting.key, number) in logs[experiment.name].trials:
+                continue
+            needs = experiment.needs(setting)
+            for name in needs:
+                _fetch(name, load, frames, outcome.missing)
+            if all(name in frames for name in needs):
+                tasks.append(Task(experiment, setting, number, seed, {name: frames[name] for name in needs}))
+            else:
+                outcome.skipped += 1
+    return tasks
+
+
+def _fetch(name: str, load: Load, frames: dict[str, Frame], missing: dict[str, str]) -> None:
+    if name in frames or name in missing:
+        return
+    try:
+        frames[name] = load(name)
+    except FileNotFoundError as error:
+        missing[name] = str(error)
+
+
+def _run_all(
+    tasks: Sequence[Task], logs: Mapping[str, Log], workers: Workers, outcome: Outcome, progress: Progress
+) -> None:
+    """Run tasks; when a process is killed, go on with what is left as long as that brings trials."""
+    pace = Pace((task.experiment.name, task.setting.key) for task in tasks)
+    for name, log in logs.items():
+        for trial in log.trials.values():
+            pace.know((name, trial.setting), trial.seconds)
+    left = {(task.experiment.name, task.setting.key, task.number): task for task in tasks}
+    while left:
+        before = len(left)
+        try:
+            for result in workers.run(list(left.values())):
+                del left[result.experiment, result.setting, result.number]
+                _take(result, logs, outcome, pace)
+                progress(f"{result.experiment}, {in_words(pace.left())}", len(tasks) - len(left), len(tasks))
+        except WorkerKilledError:
+            if len(left) == before:
+                raise
+
+
+def _take(result: Result, logs: Mapping[str, Log], outcome: Outcome, pace: Pace) -> None:
+    if result.trial is None:
+        outcome.failed.append(result)
+        return
+    logs[result.experiment].append(result.trial)
+    outcome.ran += 1
+    pace.done((result.experiment, result.setting), result.trial.seconds)

@@ -1,0 +1,193 @@
+"""Where trials run: this process, processes beside it, or a Dask cluster."""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, final
+
+from joblib import Parallel, delayed, parallel_config
+from threadpoolctl import threadpool_limits
+
+from .._table import Frame, listed
+from .experiment import Context, Experiment, Setting
+from .store import Trial
+from .versions import code_digest
+
+BACKENDS = ("loky", "dask")
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_REFUSED = 10
+
+
+@final
+@dataclass(frozen=True)
+class Task:
+    """A trial to be run: everything that it needs, so that any process on any machine can run it."""
+
+    experiment: Experiment
+    setting: Setting
+    number: int
+    seed: int
+    frames: Mapping[str, Frame]
+
+    def load(self, name: str) -> Frame:
+        """Return the data of a trial."""
+        if name not in self.frames:
+            raise FileNotFoundError(
+                f"a trial of {self.experiment.name} loads {name!r}, needs() names {listed(self.frames) or 'none'}"
+            )
+        return self.frames[name]
+
+
+@final
+@dataclass(frozen=True)
+class Result:
+    """What came of a task: a trial, or the error that ended it."""
+
+    experiment: str
+    setting: str
+    number: int
+    trial: Trial | None = None
+    error: str = ""
+    trace: str = ""
+
+
+@final
+@dataclass(frozen=True)
+class Workers:
+    """Who runs tasks.
+
+    Parameters
+    ----------
+    jobs : int
+        Processes on this machine; 1 is this process itself, -1 as many as there are usable cores.
+    backend : {"loky", "dask"}
+        Processes on this machine, or the workers of a Dask cluster, however many it has.
+    scheduler : str, optional
+        The address of the cluster's scheduler, such as tcp://10.0.0.1:8786.
+
+    Raises
+    ------
+    ValueError
+        When the backend is unknown, there are no jobs, or a scheduler is missing or not wanted.
+    """
+
+    jobs: int = 1
+    backend: Literal["loky", "dask"] = "loky"
+    scheduler: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.backend not in BACKENDS:
+            raise ValueError(f"backend is {self.backend!r}; write one of {listed(BACKENDS)}")
+        if (self.backend == "dask") != (self.scheduler is not None):
+            raise ValueError(
+                "the backend dask and the address of its scheduler belong together; write: --backend dask --scheduler "
+                "tcp://HOST:8786"
+            )
+        if self.jobs == 0 or self.jobs < -1:
+            raise ValueError(f"jobs is {self.jobs}; write a number from 1, or -1 for all cores")
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
+        """Yield results as they come; where a task runs changes nothing in them.
+
+        Raises
+        ------
+        RuntimeError
+            When a process was killed, which nearly always means that memory ran out.
+        OSError
+            When there is no scheduler at the address.
+        ImportError
+            When Dask is asked for and not installed.
+        """
+        if self.backend == "loky" and self.jobs == 1:
+            with threadpool_limits(1), _environment():
+                yield from map(measured, tasks)
+            return
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+        with _environment(), self._place():
+            code = code_digest() if self.backend == "dask" else None
+            results = Parallel(return_as="generator_unordered")(delayed(_measured_alone)(task, code) for task in tasks)
+            try:
+                yield from results
+            except TerminatedWorkerError as error:
+                raise WorkerKilledError from error
+            finally:
+                results.close()
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        if self.backend == "dask":
+            with _client(str(self.scheduler)), parallel_config("dask"):
+                yield
+        else:
+            with parallel_config("loky", n_jobs=self.jobs, inner_max_num_threads=1):
+                yield
+
+
+class WorkerKilledError(RuntimeError):
+    """A process that ran trials was killed."""
+
+    def __init__(self) -> None:
+        super().__init__("a process that ran trials was killed, nearly always because memory ran out; use fewer --jobs")
+
+
+def measured(task: Task) -> Result:
+    """Run one trial; whatever goes wrong in it is part of the result."""
+    experiment, setting = task.experiment, task.setting
+    where = (experiment.name, setting.key, task.number)
+    start = time.perf_counter()
+    try:
+        rng = experiment.generator(setting, task.number, task.seed)
+        findings = tuple(experiment.trial(setting, rng, Context(task.load)))
+    except Exception as error:  # told at the end, after the other trials
+        return Result(*where, error=f"{type(error).__name__}: {error}", trace=traceback.format_exc())
+    return Result(*where, trial=Trial(setting.key, task.number, findings, time.perf_counter() - start))
+
+
+def _measured_alone(task: Task, code: str | None) -> Result:
+    """Run one trial in a process for such; ``code`` is the digest of the code that another machine must have."""
+    _limit_threads()
+    if code is not None and code != code_digest():
+        error = f"a worker has another state of kernelmean ({code_digest()}, not {code}); install the same one there"
+        return Result(task.experiment.name, task.setting.key, task.number, error=error)
+    return measured(task)
+
+
+@cache
+def _limit_threads() -> None:
+    """Keep this process at one thread for linear algebra: as many processes as cores are at work."""
+    threadpool_limits(1)
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    """Let libraries that are loaded later, here or in new processes, start with one thread."""
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _client(scheduler: str) -> AbstractContextManager[Any]:
+    """Return a connection to a cluster, or say why there is none."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError('the backend dask needs its extra; write: pip install "kernelmean[dask]"') from error
+    try:
+        client: AbstractContextManager[Any] = Client(scheduler, timeout=_REFUSED, set_as_default=True)
+    except (OSError, ValueError) as error:
+        raise OSError(f"there is no Dask scheduler at {scheduler} ({error}); check the address") from error
+    return client
