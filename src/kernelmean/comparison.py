@@ -124,7 +124,7 @@ def compare(
     B: Any,
     *,
     names: tuple[str, str] = ("A", "B"),
-    estimator: str = "mmkme",
+    estimator: str = "adaptive",
     bandwidth: Any = "median",
     scale: bool = True,
     n_resamples: int = 999,
@@ -141,10 +141,10 @@ def compare(
     names : (str, str)
         What to call them.
     estimator : str
-        "kme", "mkme", "mmkme": whose noise the kernel is smoothed with, none, one variance, or one per column, fitted
-        to the pooled rows, so that it does not depend on which row is in which table. "s-kmse", "f-kmse": weights
-        of each table's own, found anew under every permutation; "vpmkme": contraction and noise of the pooled rows.
-        "adaptive", "fuse", "aggregate": many kernels and one p-value. See :func:`kernelmean.mmd_test`.
+        "adaptive", "fuse", "aggregate": many kernels and one p-value. Of one kernel "kme", "mkme", "mmkme": whose
+        noise it is smoothed with, none, one variance, or one per column, fitted to the pooled rows, so that it does
+        not depend on which row is in which table; "s-kmse", "f-kmse": weights of each table's own, found anew under
+        every permutation; "vpmkme": contraction and noise of the pooled rows. See :func:`kernelmean.mmd_test`.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule applied to the pooled rows, or a number. An adaptive test has its own.
     scale : bool

@@ -56,13 +56,13 @@ def test_the_joint_statistic_is_the_unbiased_mmd_of_the_noisy_scaled_samples(est
 def test_the_kernel_does_not_know_which_row_is_in_which_table() -> None:
     pooled = np.concatenate([X, Y])
     shuffled = RNG.permutation(pooled)
-    first, second = (quick(Z[:30], Z[30:]).test.kernel for Z in (pooled, shuffled))
+    first, second = (quick(Z[:30], Z[30:], estimator="mmkme").test.kernel for Z in (pooled, shuffled))
     assert first.factor == pytest.approx(second.factor, rel=1e-6)
     np.testing.assert_allclose(first.kernel.bandwidth, second.kernel.bandwidth, rtol=1e-6)
 
 
 def test_gap_means_and_noise_are_in_the_units_of_the_columns() -> None:
-    result, pooled = quick(), np.concatenate([X, Y])
+    result, pooled = quick(estimator="mmkme"), np.concatenate([X, Y])
     column = next(column for column in result.columns if column.name == "x1")
     assert column.means == pytest.approx((X[:, 1].mean(), Y[:, 1].mean()))
     assert column.gap == pytest.approx((X[:, 1].mean() - Y[:, 1].mean()) / pooled[:, 1].std())
@@ -70,9 +70,10 @@ def test_gap_means_and_noise_are_in_the_units_of_the_columns() -> None:
     assert column.noise == pytest.approx(np.sqrt(result.test.noise.variances(3)[1]) * pooled[:, 1].std())
 
 
-def test_units_change_nothing_when_columns_are_scaled() -> None:
+@pytest.mark.parametrize("estimator", ["adaptive", "mmkme"])
+def test_units_change_nothing_when_columns_are_scaled(estimator: str) -> None:
     unit = np.array([1e-3, 1.0, 1e6])
-    first, second = quick(), quick(X * unit, Y * unit)
+    first, second = (quick(A, B, estimator=estimator) for A, B in ((X, Y), (X * unit, Y * unit)))
     assert second.test.pvalue == first.test.pvalue
     assert second.test.statistic == pytest.approx(first.test.statistic, rel=1e-6)
 
@@ -81,7 +82,7 @@ def test_without_scaling_the_wide_column_weighs_most() -> None:
     assert quick(scale=False, estimator="kme").test.pvalue == pytest.approx(
         quick(X[:, 1:2], Y[:, 1:2], scale=False, estimator="kme").test.pvalue, abs=0.1
     )
-    assert quick(scale=False).differ() is False
+    assert quick(scale=False, estimator="mmkme").differ() is False
 
 
 def test_tables_carry_their_names() -> None:
@@ -153,10 +154,16 @@ def test_bad_tables(A: Any, B: Any, text: str) -> None:
         quick(A, B)
 
 
-@pytest.mark.parametrize(("option", "value"), [("estimator", "magic"), ("bandwidth", "wide"), ("bandwidth", 0.0)])
-def test_bad_options(option: str, value: Any) -> None:
+@pytest.mark.parametrize(("option", "value"), [("bandwidth", "wide"), ("bandwidth", 0.0)])
+@pytest.mark.parametrize("estimator", ["adaptive", "kme"])
+def test_bad_options(estimator: str, option: str, value: Any) -> None:
     with pytest.raises(ValueError, match=option):
-        quick(**{option: value})
+        quick(estimator=estimator, **{option: value})
+
+
+def test_unknown_estimators() -> None:
+    with pytest.raises(ValueError, match="adaptive"):
+        quick(estimator="magic")
 
 
 def test_holm_is_its_definition() -> None:

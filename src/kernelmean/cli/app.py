@@ -105,7 +105,7 @@ def compare(
     b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other table; or split A with --by.")] = None,
     by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Split A into groups by this column.")] = None,
     groups: Annotated[str | None, typer.Option(metavar="X,Y", help="The two groups, when there are more.")] = None,
-    estimator: TwoSampleEstimator = "mmkme",
+    estimator: TwoSampleEstimator = "adaptive",
     bandwidth: Bandwidth = "median",
     scale: Scale = True,
     resamples: Resamples = 999,
@@ -121,7 +121,7 @@ def compare(
     """Test whether two tables come from the same law, and show which columns tell."""
     plots = _plots(plot_path)
     check_target(json_path)
-    first, second = read_pair(a, b, by, groups, _reading(columns, drop, missing, max_rows, seed, _limit(estimator)))
+    first, second = read_pair(a, b, by, groups, _reading(columns, drop, missing, max_rows, seed, *_limit(estimator)))
     with progress(quiet) as report:
         result = compare_tables(
             first.table,
@@ -170,7 +170,7 @@ def dependence(
     """Test which columns depend on which: two groups of columns, or all pairs."""
     plots = _plots(plot_path)
     check_target(json_path)
-    source = read_one(data, _reading(columns, drop, missing, max_rows, seed, _limit(estimator)))
+    source = read_one(data, _reading(columns, drop, missing, max_rows, seed, *_limit(estimator)))
     groups = [split_names(texts or (), source.table.names) for texts in (x, y)]
     with progress(quiet) as report:
         result = test_dependence(
@@ -308,14 +308,16 @@ def _plots(path: str | None) -> ModuleType | None:
 
 
 def _reading(
-    columns: list[str] | None, drop: list[str] | None, missing: str, max_rows: int | None, seed: int, limit: int
+    columns: list[str] | None, drop: list[str] | None, missing: str, max_rows: int | None, seed: int, *limit: Any
 ) -> Reading:
-    return Reading(tuple(columns or ()), tuple(drop or ()), missing, max_rows, seed, limit)
+    return Reading(tuple(columns or ()), tuple(drop or ()), missing, max_rows, seed, *limit)
 
 
-def _limit(estimator: str) -> int:
-    """Return how many rows a test takes without being asked for it."""
-    return ADAPTIVE_LIMIT if estimator in NAMED else TEST_LIMIT
+def _limit(estimator: str) -> tuple[int, str]:
+    """Return how many rows a test takes without being asked for it, and what takes more."""
+    if estimator not in NAMED:
+        return TEST_LIMIT, ""
+    return ADAPTIVE_LIMIT, f"; a test of one kernel, such as --estimator mmkme, takes up to {TEST_LIMIT:,} rows"
 
 
 def _counts(text: str | None) -> list[int]:

@@ -19,7 +19,7 @@ FIT_LIMIT, ADAPTIVE_LIMIT, TEST_LIMIT = 5000, 20_000, 100_000
 class Reading:
     """How tables are read: which columns, what to do with blank cells, how many rows at most.
 
-    Without ``max_rows`` more rows than ``limit`` are an error.
+    Without ``max_rows`` more rows than ``limit`` are an error, and ``otherwise`` says what else takes more.
     """
 
     columns: tuple[str, ...] = ()
@@ -28,6 +28,7 @@ class Reading:
     max_rows: int | None = None
     seed: int = 0
     limit: int = TEST_LIMIT
+    otherwise: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def _limited(table: Table, source: str, reading: Reading, stream: int) -> Table:
         raise ValueError(
             f"{source} has {count(len(table), 'row')}, the limit is {limit:,}; add --max-rows {limit} for a random "
             f"subsample that the output states, or --max-rows {len(table)} for all rows (time grows with their number, "
-            "at worst with its square)"
+            f"at worst with its square){reading.otherwise}"
         )
     if wanted is None or len(table) <= wanted:
         return table
