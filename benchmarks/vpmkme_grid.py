@@ -14,10 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-import kernelmean as km
 from _timing import markdown
 from kernelmean.estimators import KME, MKME, VPMKME
-from mixtures import Mixture
+from kernelmean.reproduce.mixtures import Drawn
 
 SIZES, DIMENSIONS = (10, 20, 50, 100), (5, 20, 50)
 MAKERS = {
@@ -64,11 +63,8 @@ class Cell:
 
 def loss(seed: int, n: int, dim: int, squared: bool) -> list[float]:
     rng = np.random.default_rng([seed, n, dim])
-    mixture = Mixture.random(dim, rng)
-    X = mixture.sample(n, rng)
-    kernel = km.kernels.Gaussian(float(km.median_bandwidth(X, squared=squared)))
-    truth = mixture.embed(kernel)
-    return [(make(kernel).fit(X).embedding_ - truth).norm() ** 2 for make in MAKERS.values()]
+    drawn = Drawn.random(n, dim, "median" if squared else "median-unsquared", rng)
+    return [drawn.loss(make(drawn.kernel).fit(drawn.X).embedding_) for make in MAKERS.values()]
 
 
 def cells(seeds: int) -> Iterator[Cell]:

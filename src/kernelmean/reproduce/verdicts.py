@@ -1,0 +1,135 @@
+"""Rules that turn numbers into outcomes: pure functions, each with its rule in words beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binom, binomtest
+
+from .._array import Array
+from ..report import Verdict
+from .experiment import Findings, Setting
+
+REPRODUCED, SAME_ORDERING, NOT_REPRODUCED = "reproduced", "same ordering", "not reproduced"
+"""Outcomes of claims of the paper."""
+HOLDS, FAILS = "holds", "fails"
+"""Outcomes of claims of this library."""
+NOT_MEASURED = "not measured"
+
+CLEAR = 2.0
+"""How many standard errors a difference needs to be called one."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean and its standard error; the error of a single value is not known: nan.
+
+    Examples
+    --------
+    >>> Estimate.of(np.array([1.0, 2.0, 3.0]))
+    Estimate(mean=2.0, error=0.5773502691896258)
+    """
+
+    mean: float
+    error: float
+
+    @classmethod
+    def of(cls, values: Array) -> Estimate:
+        """Return the mean of ``values`` (trials,) and its standard error."""
+        error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+        return cls(float(values.mean()), float(error))
+
+    @classmethod
+    def change(cls, values: Array, base: Array) -> Estimate:
+        """Return the mean paired difference ``values - base`` of the same trials, and its standard error."""
+        return cls.of(np.asarray(values) - np.asarray(base))
+
+    @classmethod
+    def over(cls, cells: Sequence[Estimate]) -> Estimate:
+        """Return the mean over independent cells, each with the same weight."""
+        error = np.sqrt(np.square([cell.error for cell in cells]).sum()) / len(cells)
+        return cls(float(np.mean([cell.mean for cell in cells])), float(error))
+
+    def below(self, errors: float = CLEAR) -> bool:
+        """Tell whether the mean is below 0 by more than so many standard errors."""
+        return self.mean < -errors * self.error
+
+    def above(self, errors: float = CLEAR) -> bool:
+        """Tell whether the mean is above 0 by more than so many standard errors."""
+        return self.mean > errors * self.error
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.2g} ± {self.error:.1g}"
+
+
+def claimed(*, fully: bool, partly: bool) -> str:
+    """Return the outcome of a claim of the paper: as it says; not so far, but in its direction; or neither.
+
+    Examples
+    --------
+    >>> claimed(fully=False, partly=True)
+    'same ordering'
+    """
+    return REPRODUCED if fully else SAME_ORDERING if partly else NOT_REPRODUCED
+
+
+def held(truth: bool) -> str:
+    """Return the outcome of a claim of this library."""
+    return HOLDS if truth else FAILS
+
+
+def missing_trials(findings: Findings, settings: Iterable[Setting]) -> tuple[int, int]:
+    """Return how many trials of these settings are missing, and how many are asked for."""
+    asked = found = 0
+    for setting in settings:
+        asked += setting.trials
+        found += min(sum(bool(trial) for trial in findings.trials.get(setting.key, ())), setting.trials)
+    return asked - found, asked
+
+
+def verdict(
+    claim: str, rule: str, findings: Findings, settings: Sequence[Setting], judge: Callable[[], tuple[str, str]]
+) -> Verdict:
+    """Return the outcome and the evidence that ``judge`` finds; it is asked only where every trial was made."""
+    missing, asked = missing_trials(findings, settings)
+    if missing or not asked:
+        return Verdict(claim, NOT_MEASURED, f"{missing} of {asked} trials are missing", rule)
+    outcome, evidence = judge()
+    return Verdict(claim, outcome, evidence, rule)
+
+
+def fewer_than_chance(ours: Array, theirs: Array) -> float:
+    """Return the p-value of McNemar's exact test that ``ours`` succeeds less often than ``theirs`` in the same trials.
+
+    Of the trials in which just one of the two succeeds, ours wins a binomial number, one half each, under the null
+    hypothesis; p is the probability of as few or fewer.
+
+    Examples
+    --------
+    >>> fewer_than_chance(np.array([1, 1, 1, 0]), np.array([1, 1, 0, 1]))
+    0.75
+    """
+    wins, losses = int(np.sum(ours > theirs)), int(np.sum(ours < theirs))
+    return float(binomtest(wins, wins + losses, alternative="less").pvalue) if wins + losses else 1.0
+
+
+def binomial_range(trials: int, probability: float, confidence: float) -> tuple[int, int]:
+    """Return the smallest and the largest count that an exact two-sided binomial test does not reject.
+
+    Each tail has at most (1 - confidence)/2.
+
+    Examples
+    --------
+    >>> binomial_range(500, 0.05, 0.95)
+    (16, 35)
+    """
+    tail = (1.0 - confidence) / 2.0
+    return int(binom.ppf(tail, trials, probability)), int(binom.ppf(1.0 - tail, trials, probability))
+
+
+def attainable(level: float, relabelings: Array) -> float:
+    """Return P(p ≤ level) of exact tests over so many relabelings (trials,) without ties: the mean of floor(α P)/P."""
+    counts = np.asarray(relabelings, dtype=float)
+    return float(np.mean(np.floor(level * counts + 1e-9) / counts))

@@ -1,0 +1,112 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from kernelmean.reproduce.experiment import Finding, Findings, Setting
+from kernelmean.reproduce.verdicts import (
+    FAILS,
+    HOLDS,
+    NOT_MEASURED,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    SAME_ORDERING,
+    Estimate,
+    attainable,
+    binomial_range,
+    claimed,
+    fewer_than_chance,
+    held,
+    missing_trials,
+    verdict,
+)
+
+
+def test_paired_differences_leave_out_what_trials_share():
+    base = np.array([1.0, 100.0, 10_000.0])
+    change = Estimate.change(base + np.array([0.1, 0.2, 0.3]), base)
+    assert change.mean == pytest.approx(0.2)
+    assert change.error == pytest.approx(0.1 / np.sqrt(3))
+
+
+@pytest.mark.parametrize(("mean", "below", "above"), [(-2.1, True, False), (-1.9, False, False), (2.1, False, True)])
+def test_a_difference_counts_from_two_errors(mean, below, above):
+    estimate = Estimate(mean, 1.0)
+    assert (estimate.below(), estimate.above()) == (below, above)
+
+
+def test_one_trial_decides_nothing():
+    estimate = Estimate.of(np.array([-5.0]))
+    assert not estimate.below()
+    assert not estimate.above()
+
+
+def test_a_grid_has_the_error_of_independent_cells():
+    rng = np.random.default_rng(0)
+    cells = [Estimate.of(rng.normal(size=50)) for _ in range(400)]
+    together = Estimate.over(cells)
+    assert together.error == pytest.approx(1 / np.sqrt(50 * 400), rel=0.05)
+    assert abs(together.mean) < 4 * together.error
+
+
+def test_outcomes():
+    found = {(full, part): claimed(fully=full, partly=part) for full, part in product([True, False], repeat=2)}
+    assert found == {
+        (True, True): REPRODUCED,
+        (True, False): REPRODUCED,
+        (False, True): SAME_ORDERING,
+        (False, False): NOT_REPRODUCED,
+    }
+    assert (held(True), held(False)) == (HOLDS, FAILS)
+
+
+CELLS = (Setting({"n": 1}, 2), Setting({"n": 2}, 2))
+ONE = [Finding("KME", "loss", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("trials", "missing"),
+    [
+        ({}, 4),
+        ({"n=1": [ONE, ONE]}, 2),
+        ({"n=1": [ONE, ONE], "n=2": [ONE, []]}, 1),
+        ({"n=1": [ONE, ONE, ONE], "n=2": [ONE]}, 1),  # more trials in one cell do not stand for others
+        ({"n=1": [ONE, ONE], "n=2": [ONE, ONE]}, 0),
+    ],
+    ids=["none", "one cell", "one empty", "too many of one", "all"],
+)
+def test_verdicts_wait_for_every_trial(trials, missing):
+    findings = Findings(CELLS, trials)
+    assert missing_trials(findings, CELLS) == (missing, 4)
+    found = verdict("claim", "rule", findings, CELLS, lambda: (HOLDS, "numbers"))
+    assert found.outcome == (NOT_MEASURED if missing else HOLDS)
+    assert found.evidence == (f"{missing} of 4 trials are missing" if missing else "numbers")
+
+
+def test_a_verdict_on_nothing_is_not_measured():
+    assert verdict("claim", "rule", Findings((), {}), (), lambda: (HOLDS, "")).outcome == NOT_MEASURED
+
+
+def test_few_wins_are_held_to_all_ways_in_which_coins_fall():
+    ours, theirs = np.array([1, 0, 0, 0, 0, 1, 0]), np.array([0, 1, 1, 1, 1, 1, 0])
+    ways = list(product([0, 1], repeat=5))  # five trials tell the two apart, ours won one
+    assert fewer_than_chance(ours, theirs) == pytest.approx(np.mean([sum(way) <= 1 for way in ways]))
+    assert fewer_than_chance(theirs, ours) == pytest.approx(np.mean([sum(way) <= 4 for way in ways]))
+    assert fewer_than_chance(ours, ours) == 1.0
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.99])
+@pytest.mark.parametrize(("trials", "probability"), [(20, 0.05), (500, 0.05), (500, 0.0476)])
+def test_counts_in_the_range_are_those_that_are_not_rejected(trials, probability, confidence):
+    low, high = binomial_range(trials, probability, confidence)
+    tail = (1 - confidence) / 2
+    assert binom.cdf(low - 1, trials, probability) < tail <= binom.cdf(low, trials, probability)
+    assert binom.sf(high, trials, probability) <= tail < binom.sf(high - 1, trials, probability)
+
+
+def test_the_attainable_level_is_that_of_a_uniform_rank():
+    for count in (20, 252, 1001):
+        ranks = np.arange(1, count + 1) / count
+        assert attainable(0.05, np.array([count])) == pytest.approx(np.mean(ranks <= 0.05 + 1e-12))
+    assert attainable(0.05, np.array([20, 19])) == 0.025
