@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 @contextmanager
-def locked(path: Path, busy: str) -> Iterator[None]:
+def locked(path: Path, busy: str, *, wait: bool = False) -> Iterator[None]:
     """Hold the lock of a file, which is made when it is not there and stays.
 
     Parameters
@@ -19,6 +19,8 @@ def locked(path: Path, busy: str) -> Iterator[None]:
         The file; it holds the number of the process that locked it last.
     busy : str
         What to say when another process holds it.
+    wait : bool
+        Whether to wait for its end instead.
 
     Raises
     ------
@@ -27,7 +29,7 @@ def locked(path: Path, busy: str) -> Iterator[None]:
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        if not _take(handle):
+        if not _take(handle, wait):
             holder = os.pread(handle, 32, 0).decode(errors="replace").strip() if hasattr(os, "pread") else ""
             raise BlockingIOError(f"{busy} (process {holder or 'unknown'}); wait for its end, or stop it")
         os.ftruncate(handle, 0)
@@ -37,17 +39,17 @@ def locked(path: Path, busy: str) -> Iterator[None]:
         os.close(handle)
 
 
-def _take(handle: int) -> bool:
+def _take(handle: int, wait: bool) -> bool:
     """Lock an open file until it is closed; return whether nobody else had it."""
     try:
         if sys.platform == "win32":
             import msvcrt
 
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            msvcrt.locking(handle, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
 
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:
         return False
     return True
