@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -99,11 +100,11 @@ class Drawn:
     truth: Embedding
 
     @classmethod
-    def random(cls, n: int, dim: int, bandwidth: Rule, rng: np.random.Generator) -> Drawn:
+    def random(cls, n: int, dim: int, bandwidth: str, rng: np.random.Generator) -> Drawn:
         """Draw a mixture and a sample of it; ``bandwidth`` is "median" or "median-unsquared"."""
         mixture = Mixture.random(dim, rng)
         X = mixture.sample(n, rng)
-        kernel = Gaussian(float(bandwidth_from(X, bandwidth)))
+        kernel = Gaussian(float(bandwidth_from(X, cast(Rule, bandwidth))))
         return cls(X, kernel, mixture.embed(kernel))
 
     @cached_property

@@ -61,7 +61,11 @@ class Estimate:
         return self.mean > errors * self.error
 
     def __str__(self) -> str:
-        return f"{self.mean:+.2g} ± {self.error:.1g}"
+        """Return both with the decimals that leave the error two digits."""
+        if not (np.isfinite(self.error) and self.error > 0):
+            return f"{self.mean:+.4g} ± {self.error:.4g}"
+        decimals = max(1 - int(np.floor(np.log10(self.error))), 0)
+        return f"{self.mean:+.{decimals}f} ± {self.error:.{decimals}f}"
 
 
 def claimed(*, fully: bool, partly: bool) -> str:

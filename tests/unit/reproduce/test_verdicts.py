@@ -50,6 +50,20 @@ def test_a_grid_has_the_error_of_independent_cells():
     assert abs(together.mean) < 4 * together.error
 
 
+@pytest.mark.parametrize(
+    ("mean", "error", "text"),
+    [
+        (-0.000441, 0.0000812, "-0.000441 ± 0.000081"),
+        (1.26, 0.5, "+1.26 ± 0.50"),
+        (-250.3, 31.0, "-250 ± 31"),
+        (0.5, 0.0, "+0.5 ± 0"),
+        (0.5, np.nan, "+0.5 ± nan"),
+    ],
+)
+def test_errors_are_written_with_two_digits(mean, error, text):
+    assert str(Estimate(mean, error)) == text
+
+
 def test_outcomes():
     found = {(full, part): claimed(fully=full, partly=part) for full, part in product([True, False], repeat=2)}
     assert found == {
