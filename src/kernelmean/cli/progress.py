@@ -1,7 +1,9 @@
-"""A progress bar on stderr, where somebody is looking."""
+"""Progress on stderr: a bar where somebody is looking, lines now and then where they are kept."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -10,13 +12,29 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function (what comes next, steps done, steps in all) that draws a bar on a terminal, else nothing."""
+def progress(quiet: bool, lines_every: float | None = None) -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function (what comes next, steps done, steps in all) that draws a bar on a terminal.
+
+    Elsewhere it prints a line every so many seconds, or nothing.
+    """
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        yield lambda *_: None
+        yield (lambda *_: None) if quiet or lines_every is None else _lines(lines_every)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda label, done, total: bar.update(task, description=label, completed=done, total=total)
+
+
+def _lines(every: float) -> Callable[[str, int, int], None]:
+    """Return a function that prints where the work is, at most one line every so many seconds."""
+    last = time.monotonic()
+
+    def report(label: str, done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= every:
+            last = time.monotonic()
+            print(f"{done:,} of {total:,}: {label}", file=sys.stderr, flush=True)
+
+    return report

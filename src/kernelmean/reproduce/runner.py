@@ -186,7 +186,8 @@ def _run_all(
             for result in workers.run(list(left.values())):
                 del left[result.experiment, result.setting, result.number]
                 _take(result, logs, outcome, pace)
-                progress(f"{result.experiment}, {in_words(pace.left())}", len(tasks) - len(left), len(tasks))
+                label = f"{result.experiment}, {in_words(pace.left())}"
+                progress(label, len(tasks) - len(left), len(tasks))
         except WorkerKilledError:
             if len(left) == before:
                 raise
