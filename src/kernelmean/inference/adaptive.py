@@ -38,10 +38,10 @@ class Adaptive:
 
     Parameters
     ----------
-    combination : {"harmonic", "fuse", "max", "aggregate"}
+    combination : {"harmonic", "fuse", "max", "mean", "aggregate"}
         The rule, see :mod:`kernelmean.inference.combine`: the weighted harmonic mean of approximate p-values (the
-        default, best in the power study), the log-mean-exp of standardized statistics (as MMD-FUSE), their maximum, or
-        the smallest rank p-value over its weight (as MMDAgg and HSICAgg).
+        default, best in the power study), the log-mean-exp of standardized statistics (as MMD-FUSE), their maximum,
+        their mean, or the smallest rank p-value over its weight (as MMDAgg and HSICAgg).
     members : sequence of Member or PairMember, optional
         Which kernels look at which views with which weights; by default those of
         :func:`~kernelmean.inference.members.two_sample_members` or

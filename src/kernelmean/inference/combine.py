@@ -58,6 +58,11 @@ def largest(values: Array, weights: Array) -> Array:
     return np.asarray(standardized(values)[weights > 0.0].max(axis=0))
 
 
+def mean(values: Array, weights: Array) -> Array:
+    """Return the weighted mean of the standardized values: best where members that agree are the rule."""
+    return np.asarray(weights @ standardized(values))
+
+
 def aggregate(values: Array, weights: Array) -> Array:
     """Return -log of the smallest p_k / w_k, p_k the share of relabelings at least as large, ties counted.
 
@@ -75,5 +80,11 @@ def log_mean_exp(rows: Array, weights: Array) -> Array:
 
 
 Rule = Callable[[Array, Array], Array]
-COMBINATIONS: dict[str, Rule] = {"harmonic": harmonic, "fuse": fuse, "max": largest, "aggregate": aggregate}
+COMBINATIONS: dict[str, Rule] = {
+    "harmonic": harmonic,
+    "fuse": fuse,
+    "max": largest,
+    "mean": mean,
+    "aggregate": aggregate,
+}
 """The rules by name: from values (m, P) and weights (m,) that sum to one to P combined values."""

@@ -213,6 +213,7 @@ def test_rules_are_their_definitions():
     z = (values - values.mean(1, keepdims=True)) / values.std(1, keepdims=True)
     ranks = np.array([[(row >= value).mean() for value in row] for row in values])
     np.testing.assert_allclose(COMBINATIONS["max"](values, weights), z.max(0), rtol=1e-12)
+    np.testing.assert_allclose(COMBINATIONS["mean"](values, weights), weights @ z, atol=1e-12)
     np.testing.assert_allclose(COMBINATIONS["fuse"](values, weights), np.log(weights @ np.exp(z)), rtol=1e-12)
     np.testing.assert_allclose(COMBINATIONS["aggregate"](values, weights), -np.log((ranks / weights[:, None]).min(0)))
     np.testing.assert_allclose(COMBINATIONS["harmonic"](values, weights), combined(values, weights), rtol=1e-9)
