@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +22,7 @@ from .versions import code_digest
 
 BACKENDS = ("loky", "dask")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-_REFUSED = 10
+_REFUSED, _LOOK = 10, 0.5
 
 
 @final
@@ -111,8 +112,9 @@ class Workers:
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
         with _environment(), self._place():
-            code = code_digest() if self.backend == "dask" else None
-            results = Parallel(return_as="generator_unordered")(delayed(_measured_alone)(task, code) for task in tasks)
+            run = delayed(_measured_afar if self.backend == "dask" else _measured_beside)
+            proof = code_digest() if self.backend == "dask" else os.getpid()
+            results = Parallel(return_as="generator_unordered")(run(task, proof) for task in tasks)
             try:
                 yield from results
             except TerminatedWorkerError as error:
@@ -150,10 +152,17 @@ def measured(task: Task) -> Result:
     return Result(*where, trial=Trial(setting.key, task.number, findings, time.perf_counter() - start))
 
 
-def _measured_alone(task: Task, code: str | None) -> Result:
-    """Run one trial in a process for such; ``code`` is the digest of the code that another machine must have."""
+def _measured_beside(task: Task, parent: int) -> Result:
+    """Run one trial in a process of this machine."""
     _limit_threads()
-    if code is not None and code != code_digest():
+    _end_with(parent)
+    return measured(task)
+
+
+def _measured_afar(task: Task, code: str) -> Result:
+    """Run one trial on a machine that must have the same code."""
+    _limit_threads()
+    if code != code_digest():
         error = f"a worker has another state of kernelmean ({code_digest()}, not {code}); install the same one there"
         return Result(task.experiment.name, task.setting.key, task.number, error=error)
     return measured(task)
@@ -163,6 +172,19 @@ def _measured_alone(task: Task, code: str | None) -> Result:
 def _limit_threads() -> None:
     """Keep this process at one thread for linear algebra: as many processes as cores are at work."""
     threadpool_limits(1)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent, which may be killed without a chance to end it."""
+    if os.getppid() == parent:
+        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os._exit(1)
 
 
 @contextmanager

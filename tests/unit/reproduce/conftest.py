@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,6 +56,24 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+@pytest.fixture(autouse=True)
+def syncs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the files that were put on the disk: here it is not waited for."""
+    done: list[int] = []
+    monkeypatch.setattr(os, "fsync", done.append)
+    return done
+
+
+@pytest.fixture
+def synthetic(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the module of small experiments, under a name that worker processes find too."""
+    monkeypatch.syspath_prepend(Path(__file__).parent)
+    import synthetic
+
+    monkeypatch.setattr(synthetic.Fast, "pause", 0.0)
+    return synthetic
 
 
 @pytest.fixture
