@@ -114,7 +114,7 @@ def column_witnesses(
     first, second = as_table(X), as_table(Y)
     wide = min(3, len(columns))
     high = -(-len(columns) // wide)
-    figure = _figure((4.2 * wide, 2.8 * high))
+    figure = new_figure((4.2 * wide, 2.8 * high))
     for k, name in enumerate(columns):
         j = first.names.index(name)
         ax = figure.add_subplot(high, wide, k + 1)
@@ -198,7 +198,7 @@ def density_pairs(result: Densities, columns: Sequence[str] = ()) -> Figure:
     """
     names = tuple(columns) or result.table.names[:_MOST_PAIRED]
     size = len(names)
-    figure = _figure((2.2 * size + 0.6, 2.2 * size + 0.4))
+    figure = new_figure((2.2 * size + 0.6, 2.2 * size + 0.4))
     for i, j in np.ndindex(size, size):
         ax = figure.add_subplot(size, size, 1 + i * size + j)
         marginal_density(result, tuple(dict.fromkeys((names[j], names[i]))), ax=ax)
@@ -296,9 +296,10 @@ def _matplotlib() -> Any:
     return matplotlib
 
 
-def _figure(size: tuple[float, float]) -> Figure:
+def new_figure(size: tuple[float, float]) -> Figure:
+    """Return an empty figure of a size in inches, that belongs to no window."""
     return _matplotlib().figure.Figure(figsize=size, layout="constrained")
 
 
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    return _figure(size).add_subplot() if ax is None else ax
+    return new_figure(size).add_subplot() if ax is None else ax

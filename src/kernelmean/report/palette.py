@@ -1,0 +1,97 @@
+"""Colours by the part that they play, for light and dark surfaces, and the looks of lines that charts share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import final
+
+from ..plots import FIRST, SECOND
+
+
+@final
+@dataclass(frozen=True)
+class Shade:
+    """One part in the light and in the dark."""
+
+    light: str
+    dark: str
+
+
+SHADES: dict[str, Shade] = {
+    "surface": Shade("#ffffff", "#15181c"),
+    "raised": Shade("#f3f5f7", "#1f242a"),
+    "rule": Shade("#d5dae0", "#3a424b"),
+    "edge": Shade("#6f7780", "#8b949e"),
+    "muted": Shade("#535b64", "#a9b2bc"),
+    "ink": Shade("#1b1f24", "#e8eaed"),
+    "link": Shade("#00558c", "#8ab8ff"),
+    "good": Shade("#0a5c36", "#7fe0ac"),
+    "good-soft": Shade("#e2f4ea", "#12311f"),
+    "part": Shade("#6b4a00", "#f0cf7a"),
+    "part-soft": Shade("#fbf0d3", "#352a0c"),
+    "bad": Shade("#8c1d18", "#ffb1a8"),
+    "bad-soft": Shade("#fce8e6", "#3d1613"),
+    "none": Shade("#454c54", "#c3cad1"),
+    "none-soft": Shade("#e9ecef", "#2a3037"),
+    "series-1": Shade(FIRST.lower(), "#6f93f2"),
+    "series-2": Shade(SECOND.lower(), "#f5962a"),
+    "series-3": Shade("#00aa5a", "#23d68a"),
+    "series-4": Shade("#d1779d", "#f2b1f0"),
+    "series-5": Shade("#6d4313", "#b4561c"),
+    "series-6": Shade("#8d74ff", "#8a5cf6"),
+    "series-7": Shade("#583a66", "#a85f92"),
+}
+"""What is written on what: ink, muted and links on surface and raised; good on good-soft, and so on."""
+
+
+@final
+@dataclass(frozen=True)
+class Look:
+    """A line: its part in the palette and its marker, either of which tells it from the others."""
+
+    part: str
+    marker: str
+
+    @property
+    def color(self) -> str:
+        """The colour on a light surface."""
+        return SHADES[self.part].light
+
+
+LOOKS = (
+    Look("series-1", "o"),
+    Look("series-2", "s"),
+    Look("series-3", "D"),
+    Look("series-4", "^"),
+    Look("series-5", "v"),
+    Look("series-6", "P"),
+    Look("series-7", "X"),
+    Look("ink", "p"),
+)
+_ESTIMATORS = {"MKME": 0, "MMKME": 1, "VPMKME": 2, "F-KMSE": 3, "S-KMSE": 4, "KME": 7}
+"""Lines that look the same in every chart."""
+
+
+def looks(labels: Iterable[str]) -> dict[str, Look]:
+    """Return the look of every label: the estimators have their own, the others take what is free, in their order.
+
+    Examples
+    --------
+    >>> {label: look.marker for label, look in looks(["oracle", "KME", "MKME", "MKME"]).items()}
+    {'oracle': 's', 'KME': 'p', 'MKME': 'o'}
+    """
+    asked = list(dict.fromkeys(labels))
+    taken = {_ESTIMATORS[label] for label in asked if label in _ESTIMATORS}
+    free = [k for k in range(len(LOOKS)) if k not in taken] or list(range(len(LOOKS)))
+    others = [label for label in asked if label not in _ESTIMATORS]
+    places = _ESTIMATORS | {label: free[k % len(free)] for k, label in enumerate(others)}
+    return {label: LOOKS[places[label]] for label in asked}
+
+
+def variables() -> str:
+    """Return the palette as CSS variables that follow the reader's choice of light or dark."""
+    light, dark = (
+        "".join(f"--{part}: {getattr(shade, mode)}; " for part, shade in SHADES.items()) for mode in ("light", "dark")
+    )
+    return f":root {{ {light}}}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n"

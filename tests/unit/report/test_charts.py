@@ -1,0 +1,106 @@
+"""Charts: what is drawn, the same bytes every time, whatever the reader's settings and labels are."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="charts need the extra 'plot'")
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+
+from kernelmean.report import Band, Chart, Curve, Panel, charts
+from kernelmean.report.content import numbers
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def chart(*curves: Curve, **panel: object) -> Chart:
+    return Chart("name", "Title", (Panel("", "x", "y", curves, **panel),), "What is seen.")
+
+
+def axes(one: Chart) -> Axes:
+    with charts._style():
+        return charts._figure(one).axes[0]
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+def test_the_same_chart_gives_the_same_bytes_whatever_the_settings(tmp_path: Path, ending: str) -> None:
+    one = chart(Curve("KME", (1.0, 2.0), (0.5, 0.25), (0.1, 0.1)))
+    paths = [tmp_path / f"{name}.{ending}" for name in ("one", "two")]
+    charts.save(one, paths[0])
+    with mpl.rc_context({"font.size": 30, "axes.grid": False, "lines.linewidth": 9.0, "svg.fonttype": "none"}):
+        charts.save(one, paths[1])
+        assert mpl.rcParams["font.size"] == 30
+    first, second = (path.read_bytes() for path in paths)
+    assert first == second
+    assert b"Matplotlib" not in first
+    assert b"<metadata" not in first
+
+
+def test_a_file_says_what_is_to_be_seen(tmp_path: Path, charts_of_all_kinds: tuple[Chart, ...]) -> None:
+    for one in charts_of_all_kinds:
+        charts.save(one, tmp_path / "chart.svg")
+        root = ET.fromstring((tmp_path / "chart.svg").read_text(encoding="utf-8"))
+        title, text = (root.find(f"{SVG}{name}") for name in ("title", "desc"))
+        assert (title.text, text.text) == (one.title, one.text)
+        assert root.get("aria-labelledby") == f"{title.get('id')} {text.get('id')}"
+        assert root.get("role") == "img"
+
+
+def test_lines_bars_strips_bands_and_marks_are_where_the_numbers_are() -> None:
+    many = tuple(float(k) for k in range(40))
+    one = chart(
+        Curve("few", (1.0, 2.0, 4.0), (3.0, 1.0, 2.0), (0.5, 0.25, 0.125)),
+        Curve("many", many, many, tuple(0.1 * x for x in many)),
+        bands=(Band("chance", 0.03, 0.07),),
+        marks=(("best", 2.5),),
+    )
+    ax = axes(one)
+    bars, strip = ax.collections
+    assert [tuple(segment[:, 1]) for segment in bars.get_segments()] == [(2.5, 3.5), (0.75, 1.25), (1.875, 2.125)]
+    assert strip.get_paths()[0].vertices[:, 1].max() == pytest.approx(39 * 1.1)
+    band = ax.patches[0].get_extents().transformed(ax.transData.inverted())
+    assert (band.y0, band.y1) == pytest.approx((0.03, 0.07))
+    assert any(list(line.get_xdata()) == [2.5, 2.5] for line in ax.get_lines())
+    assert any(list(line.get_ydata()) == [3.0, 1.0, 2.0] for line in ax.get_lines())
+    labels = [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    assert labels == ["few", "many", "chance", "best"]
+
+
+def test_logarithmic_axes_show_the_sizes_and_keep_a_zero() -> None:
+    ax = axes(chart(Curve("a", (10.0, 20.0, 100.0), (1.0, 0.1, 0.01)), x_log=True, y_log=True))
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["10", "20", "100"]
+    ax = axes(chart(Curve("a", (0.0, 0.1, 1.0), (1.0, 2.0, 3.0)), x_log=True))
+    assert ax.get_xscale() == "symlog"
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["0", "0.1", "1"]
+
+
+def test_a_line_that_is_there_twice_has_one_look_and_one_place_in_the_legend() -> None:
+    panels = (Panel("a", "x", "y", (Curve("u", (1.0,), (1.0,)), Curve("v", (1.0,), (2.0,)))),)
+    panels += (Panel("b", "x", "y", (Curve("v", (1.0,), (2.0,)),)),)
+    drawn = charts.drawing(Chart("c", "Title", panels, ""), "id")
+    assert [label for _, label in drawn.legend] == ["u", "v"]
+    assert "var(--series-2)" in drawn.panels[1]
+    assert "var(--series-1)" not in drawn.panels[1]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 0.0, -1.0])
+def test_values_without_a_place_leave_gaps(tmp_path: Path, value: float) -> None:
+    errors = (0.1, 5.0, 0.1)
+    charts.save(chart(Curve("a", (1.0, 2.0, 3.0), (1.0, value, 2.0), errors), y_log=True), tmp_path / "chart.svg")
+    charts.save(chart(Curve("a", (1.0,), (value,)), Curve("b", (), ()), y_log=True), tmp_path / "chart.svg")
+
+
+def test_the_table_of_a_chart_has_all_its_numbers(charts_of_all_kinds: tuple[Chart, ...]) -> None:
+    losses, valley, _ = charts_of_all_kinds
+    table = numbers(losses)
+    assert table.header == ("panel", "line", "n", "mean loss", "standard error")
+    assert len(table.rows) == 2 * 8 * 4
+    assert table.rows[0] == ("squared", "KME", "10", "0.1", "0.01111")
+    assert numbers(valley).rows[-1] == ("", "best", "4", "", "")
