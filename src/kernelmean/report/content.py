@@ -71,7 +71,8 @@ def numbers(chart: Chart) -> Table:
     rows += [(panel.title, label, _number(at), "", "") for panel in chart.panels for label, at in panel.marks]
     x, y = ({getattr(panel, f"{axis}_label") for panel in chart.panels} for axis in "xy")
     header = ("panel", "line", x.pop() if len(x) == 1 else "x", y.pop() if len(y) == 1 else "y", "standard error")
-    return Table(f"Numbers of: {chart.title}", header, tuple(rows))
+    first = 0 if len(chart.panels) > 1 else 1
+    return Table(f"Numbers of: {chart.title}", header[first:], tuple(row[first:] for row in rows))
 
 
 def describe(panel: Panel) -> str:

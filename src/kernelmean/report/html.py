@@ -91,7 +91,7 @@ class _Page:
         parts += [self._figure(chart) for chart in section.charts]
         if section.settings:
             parts.append(element("details", element("summary", "Settings"), _pairs(section.settings)))
-        return element("section", element("h2", section.title, id=place), *parts, aria_labelledby=place)
+        return element("section", element("h2", section.title, id=place), *parts)
 
     def _table(self, table: Table) -> Markup:
         """Return a table in a box of its own, that scrolls where the page is narrow."""
@@ -108,7 +108,7 @@ class _Page:
             element("thead", element("tr", *head)),
             element("tbody", *body),
         )
-        return element("div", inner, class_="scroll", role="region", tabindex="0", aria_labelledby=name)
+        return element("div", inner, class_="scroll", role="group", tabindex="0", aria_labelledby=name)
 
     def _figure(self, chart: Chart) -> Markup:
         """Return a chart with what is to be seen in words, and its numbers to be unfolded."""
@@ -179,7 +179,7 @@ def _cells(table: Table, row: int, numeric: list[bool]) -> list[Markup]:
     cells = []
     for column, text in enumerate(table.rows[row]):
         shown = element("strong", text) if (row, column) in table.emphasis else text
-        heads = column == 0 and not numeric[0]
+        heads = column == 0 and not numeric[0] and bool(text.strip())
         cells.append(element("th", shown, scope="row") if heads else element("td", shown, **_aligned(numeric[column])))
     return cells
 

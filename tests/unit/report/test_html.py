@@ -154,7 +154,7 @@ def test_an_outcome_is_told_by_a_sign_and_words(page: str) -> None:
 def test_tables_scroll_in_boxes_that_keys_reach(outline: Outline) -> None:
     boxes = [attributes for attributes in outline.all("div") if attributes.get("class") == "scroll"]
     assert len(boxes) == len(outline.all("caption")) > 3
-    assert all(box["tabindex"] == "0" and box["role"] == "region" for box in boxes)
+    assert all(box["tabindex"] == "0" and box["role"] == "group" for box in boxes)
     assert all(attributes["scope"] in {"col", "row", "rowgroup"} for attributes in outline.all("th"))
     assert "3.25 ± 0.01" not in outline.texts("strong")
     assert "2.25 ± 0.01" in outline.texts("strong")
