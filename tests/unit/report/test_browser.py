@@ -100,7 +100,7 @@ def opened(program: str) -> Iterator[Page]:
     to_browser, commands = os.pipe()
     answers, from_browser = os.pipe()
 
-    with TemporaryDirectory() as profile:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         wired = [sys.executable, "-c", WIRE, str(to_browser), str(from_browser)]
         arguments = [*wired, program, f"--user-data-dir={profile}", *FLAGS]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
