@@ -11,121 +11,55 @@ from __future__ import annotations
 import argparse
 import json
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from sklearn.mixture import GaussianMixture
-from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KernelDensity
 
-from kernelmean.kernels.bandwidth import median_bandwidth
-from kernelmean.matching import KernelMeanMatching
-from kernelmean.matching.kernel_mean_matching import FACTORS
 from kernelmean.matching.selection import select
+from kernelmean.reproduce.density_tasks import PROTOCOLS as MATCHING
+from kernelmean.reproduce.density_tasks import (
+    TARGETS,
+    Fit,
+    Fits,
+    Task,
+    cross_validated,
+    quietly,
+    reference,
+    standardized_split,
+    t_sample,
+)
 
 SETS = (
     *("australian", "bodyfat", "bupa", "flag", "glass", "hayes", "housing", "ionosphere"),
     *("lymphography", "primary", "sonar", "specft", "svmguide2", "wbdc", "wine"),
 )
-TARGETS = ("kme", "s-kmse", "f-kmse", "mkme", "mmkme")
 SIZES = (15, 30, 60, 90, 120, 150)
-SHARE, DIM, FREEDOM = 0.3, 10, 5
-
-
-class Task:
-    """Training and test rows of one repetition."""
-
-    def __init__(self, name: str, repetition: int, train: np.ndarray, test: np.ndarray) -> None:
-        self.name, self.repetition, self.train, self.test = name, repetition, train, test
+DIM, FREEDOM = 10, 5
 
 
 def uci(data: Path, name: str, repetition: int) -> Task:
     """Split a data set: 30 % test rows, z-scored by training rows; constant columns and incomplete rows are dropped."""
     table = np.genfromtxt(data / f"{name}.csv", delimiter=",", skip_header=1)[:, :-1]
-    table = table[~np.isnan(table).any(axis=1)]
-    order = np.random.default_rng([SETS.index(name), repetition]).permutation(len(table))
-    cut = round(SHARE * len(table))
-    train, test = table[order[cut:]], table[order[:cut]]
-    varying = train.std(axis=0) > 0
-    center, scale = train.mean(axis=0)[varying], train.std(axis=0)[varying]
-    return Task(name, repetition, (train[:, varying] - center) / scale, (test[:, varying] - center) / scale)
+    return standardized_split(table, np.random.default_rng([SETS.index(name), repetition]), repetition)
 
 
-def t_sample(n: int, repetition: int) -> Task:
-    """Draw n training rows and 1000 test rows of a t-distribution with a random covariance A Aᵀ/d, not standardised."""
-    rng = np.random.default_rng([n, repetition])
-    factor = rng.normal(size=(DIM, DIM)) / np.sqrt(DIM)
-    rows = rng.normal(size=(n + 1000, DIM)) @ factor.T * np.sqrt(FREEDOM / rng.chisquare(FREEDOM, n + 1000))[:, None]
-    return Task(f"t{n}", repetition, rows[:n], rows[n:])
+def t_rows(n: int, repetition: int) -> Task:
+    """Draw n training rows and 1000 test rows of a t-distribution."""
+    return t_sample(n, DIM, FREEDOM, 1000, np.random.default_rng([n, repetition]), repetition)
 
 
-def fitted(task: Task, target: str, **options: object) -> KernelMeanMatching:
-    """Fit with ten spherical components."""
-    return KernelMeanMatching(10, estimator=target, random_state=task.repetition, **options).fit(task.train)
-
-
-def scored(task: Task, mix: KernelMeanMatching) -> dict[str, object]:
-    """Return what is recorded of a fit."""
-    return {"nll": -mix.score(task.test), "steps": mix.n_iter_, "theta": float(mix.bandwidth_)}
-
-
-def protocol_joint(task: Task) -> Iterator[tuple[str, dict[str, object]]]:
-    """Weights, means and variances, not stopped; θ² by validation, one for all targets, and every target its own."""
-    own = {target: fitted(task, target, early_stopping=False, max_iter=2000) for target in TARGETS}
-    total = {f: sum(t.score for mix in own.values() for t in mix.trials_ if t.factor == f) for f in FACTORS}
-    theta = float(np.sqrt(max(total, key=total.__getitem__)) * median_bandwidth(task.train))
-    for target, mix in own.items():
-        yield target, scored(task, fitted(task, target, early_stopping=False, max_iter=2000, bandwidth=theta))
-        yield target + " own", scored(task, mix)
-
-
-def protocol_stopped(task: Task) -> Iterator[tuple[str, dict[str, object]]]:
-    """The same, stopped early; and the k-means start."""
-    for target in TARGETS:
-        yield target, scored(task, fitted(task, target))
-    start = KernelMeanMatching(10, max_iter=1, random_state=task.repetition).start(task.train)
-    yield "start", {"nll": -float(start.logpdf(task.test).mean())}
-
-
-def protocol_weights(task: Task) -> Iterator[tuple[str, dict[str, object]]]:
-    """Only the weights, θ² by validation."""
-    for target in TARGETS:
-        yield target, scored(task, fitted(task, target, update="weights"))
-
-
-def protocol_best(task: Task) -> Iterator[tuple[str, dict[str, object]]]:
+def protocol_best(task: Task) -> Fits:
     """The recommended candidates, Gaussian mixtures and kernel densities, each chosen by five folds."""
-    folds = KFold(5, shuffle=True, random_state=task.repetition)
-    gmm = {
-        "n_components": [1, 2, 3, 5, 10, 20],
-        "covariance_type": ["spherical", "diag", "tied", "full"],
-        "reg_covar": [0.01, 0.1],
-    }
-    for name, model, grid in (
-        ("gmm", GaussianMixture(random_state=0), gmm),
-        ("kde", KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}),
-    ):
-        search = GridSearchCV(model, grid, cv=folds).fit(task.train)
-        score = float(search.best_estimator_.score_samples(task.test).mean())
-        yield name, {"nll": -score, "chosen": {key: _plain(value) for key, value in search.best_params_.items()}}
-    best = select(task.train, random_state=task.repetition).best
+    yield from reference(task)
+    yield "kde", cross_validated(task, KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))})
+    best = select(task.train, random_state=task.seed).best
     kept = ("n_components", "update", "covariance_type", "variance_floor", "pooling", "pool_over")
-    yield "matching", {"nll": -best.score(task.test), "chosen": {key: getattr(best, key) for key in kept}}
+    yield "matching", Fit(-best.score(task.test), {"chosen": {key: getattr(best, key) for key in kept}})
 
 
-def _plain(value: object) -> object:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-PROTOCOLS: dict[str, Callable[[Task], Iterator[tuple[str, dict[str, object]]]]] = {
-    "joint": protocol_joint,
-    "stopped": protocol_stopped,
-    "weights": protocol_weights,
-    "best": protocol_best,
-    "t": protocol_stopped,
-}
+PROTOCOLS: dict[str, Callable[[Task], Fits]] = {**MATCHING, "best": protocol_best, "t": MATCHING["stopped"]}
 
 
 def run(protocol: str, data: Path | None, results: Path, names: list[str], repetitions: int, seconds: float) -> None:
@@ -136,11 +70,10 @@ def run(protocol: str, data: Path | None, results: Path, names: list[str], repet
         for name in names:
             if (protocol, name, repetition) in done or time.monotonic() > end:
                 continue
-            task = t_sample(int(name[1:]), repetition) if protocol == "t" else uci(data, name, repetition)
+            task = t_rows(int(name[1:]), repetition) if protocol == "t" else uci(data, name, repetition)
             began = time.perf_counter()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                methods = dict(PROTOCOLS[protocol](task))
+            fits = quietly(PROTOCOLS[protocol], task)
+            methods = {method: {"nll": fit.nll, **fit.notes} for method, fit in fits.items()}
             row = {"protocol": protocol, "set": name, "repetition": repetition, "n": len(task.train)}
             row |= {"d": task.train.shape[1], "seconds": round(time.perf_counter() - began, 2), "methods": methods}
             with results.open("a") as file:
