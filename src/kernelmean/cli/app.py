@@ -22,6 +22,8 @@ from .errors import guarded
 from .inputs import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT, Reading, read_one, read_pair, split_names
 from .outputs import check_target, put, write_rows
 from .progress import progress
+from .reproduce import EXAMPLES as REPRODUCTIONS
+from .reproduce import reproduce
 
 app = typer.Typer(
     name="kernelmean",
@@ -294,6 +296,9 @@ def density(
 def info(file: Annotated[Path, typer.Argument(metavar="FILE", help="What estimate --save wrote.")]) -> None:
     """Show what is in a saved embedding."""
     print("\n".join(show.saved(load(file), read_columns(file))))
+
+
+app.command(epilog=_examples(*REPRODUCTIONS))(reproduce)
 
 
 def _plots(path: str | None) -> ModuleType | None:

@@ -184,7 +184,8 @@ def _run_all(
         before = len(left)
         try:
             for result in workers.run(list(left.values())):
-                del left[result.experiment, result.setting, result.number]
+                if left.pop((result.experiment, result.setting, result.number), None) is None:
+                    continue  # a cluster that lost a worker may run a trial twice
                 _take(result, logs, outcome, pace)
                 label = f"{result.experiment}, {in_words(pace.left())}"
                 progress(label, len(tasks) - len(left), len(tasks))

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from .versions import code_digest
 BACKENDS = ("loky", "dask")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _REFUSED, _LOOK = 10, 0.5
+_KILLED = ("TerminatedWorkerError", "KilledWorker")  # of joblib's own processes, and of Dask
 
 
 @final
@@ -109,18 +111,20 @@ class Workers:
             with threadpool_limits(1), _environment():
                 yield from map(measured, tasks)
             return
-        from joblib.externals.loky.process_executor import TerminatedWorkerError
-
         with _environment(), self._place():
             run = delayed(_measured_afar if self.backend == "dask" else _measured_beside)
             proof = code_digest() if self.backend == "dask" else os.getpid()
             results = Parallel(return_as="generator_unordered")(run(task, proof) for task in tasks)
             try:
                 yield from results
-            except TerminatedWorkerError as error:
-                raise WorkerKilledError from error
+            except Exception as error:
+                if type(error).__name__ in _KILLED:
+                    raise WorkerKilledError from error
+                raise
             finally:
-                results.close()
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)  # that tasks are given up, when this run is stopped
+                    results.close()
 
     @contextmanager
     def _place(self) -> Iterator[None]:

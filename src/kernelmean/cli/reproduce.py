@@ -1,0 +1,170 @@
+"""kernelmean reproduce: the paper's figures and tables by one command."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any, Literal, cast
+
+import typer
+from joblib import cpu_count
+
+from .._table import count, listed
+from ..report import Verdict
+from ..reproduce.experiment import Experiment, Size
+from ..reproduce.outputs import PAGE, write_results
+from ..reproduce.registry import ALL, EXPERIMENTS, chosen, load
+from ..reproduce.runner import Outcome, run, stored
+from ..reproduce.sources import Sources
+from ..reproduce.workers import Workers
+from .progress import progress
+
+EXAMPLES = (
+    "kernelmean reproduce figure2 --quick",
+    "kernelmean reproduce all --full --jobs 8 --out results --data folder-of-csv-files",
+    "kernelmean reproduce all --full --backend dask --scheduler tcp://10.0.0.1:8786",
+    "kernelmean reproduce all --status",
+)
+_LINES_EVERY = 30.0
+_FAILED = 1
+
+
+class Stopped(KeyboardInterrupt):
+    """Somebody wants this process to end; holds the number of the signal."""
+
+
+def reproduce(
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help=f"{', '.join(EXPERIMENTS)}, or {ALL}.")],
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full/--quick",
+            help="As many trials as the paper (hours), or some for a look (minutes). A quick run is continued by a "
+            "full one in the same folder.",
+        ),
+    ] = False,
+    jobs: Annotated[int, typer.Option(metavar="N", help="Trials at a time; -1 is one for every core.")] = -1,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Holds the trials, tables and the report.")] = Path(
+        "reproduction"
+    ),
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="The same seed gives the same tables, whatever the jobs.")
+    ] = 0,
+    data: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A folder with glass.csv and so on, checked by checksums.")
+    ] = None,
+    download: Annotated[
+        bool,
+        typer.Option("--download/--offline", help="Get missing data from their public homes, once; or do without."),
+    ] = True,
+    backend: Annotated[str, typer.Option(metavar="loky|dask", help="Processes here, or a Dask cluster.")] = "loky",
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of the Dask cluster: tcp://HOST:8786.")
+    ] = None,
+    status: Annotated[bool, typer.Option("--status", help="Only say how many trials are stored.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print one line only, and no progress.")] = False,
+) -> int:
+    """Run the paper's experiments and write a report: its numbers beside ours, judged by rules.
+
+    Every trial is stored as it ends. A run that was stopped, or killed, is continued by the same command.
+    """
+    experiments = [load(name) for name in chosen(names)]
+    if status:
+        print("\n".join(_stored(experiments, out)))
+        return 0
+    workers = Workers(jobs, cast(Literal["loky", "dask"], backend), scheduler)
+    sources = Sources(data, online=download, say=lambda text: None if quiet else print(text, file=sys.stderr))
+    size = Size.FULL if full else Size.QUICK
+    start = time.monotonic()
+    try:
+        with _stoppable(), progress(quiet, _LINES_EVERY) as report:
+            outcome = run(experiments, size, out, load=sources.load, seed=seed, workers=workers, progress=report)
+            facts = _facts(workers, outcome, time.monotonic() - start)
+            verdicts = write_results(experiments, outcome, out, size=size, seed=seed, run=facts)
+    except KeyboardInterrupt as stop:
+        return _say_how_to_go_on(experiments, size, out, stop)
+    _tell(experiments, outcome, verdicts, out, quiet)
+    return _FAILED if outcome.failed else 0
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Turn a request to end, from the system or the keyboard, into an exception."""
+
+    def stop(number: int, _: FrameType | None) -> None:
+        raise Stopped(number)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _say_how_to_go_on(experiments: Sequence[Experiment], size: Size, out: Path, stop: KeyboardInterrupt) -> int:
+    """Tell what is stored, and return the exit code of a process that a signal ended."""
+    counts = [stored(each, size, out) for each in experiments]
+    done, asked = (sum(column) for column in zip(*counts, strict=True))
+    print(
+        f"kernelmean: stopped; {done:,} of {count(asked, 'trial')} are stored in {shlex.quote(str(out))}, run the same "
+        "command to go on from there",
+        file=sys.stderr,
+    )
+    return 128 + int(stop.args[0] if isinstance(stop, Stopped) else signal.SIGINT)
+
+
+def _stored(experiments: Sequence[Experiment], out: Path) -> Iterator[str]:
+    yield f"Trials stored in {out}:"
+    for experiment in experiments:
+        parts = []
+        for size in Size:
+            done, asked = stored(experiment, size, out)
+            parts.append(f"{size.value} {done:,} of {asked:,}")
+        yield f"  {experiment.name:10} {', '.join(parts)}"
+
+
+def _facts(workers: Workers, outcome: Outcome, seconds: float) -> dict[str, Any]:
+    """Return what differs from run to run."""
+    return {
+        "jobs": workers.jobs,
+        "backend": workers.backend,
+        "cores": cpu_count(),
+        "platform": platform.platform(),
+        "seconds": round(seconds, 1),
+        "trials": outcome.ran,
+        "ended": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _tell(
+    experiments: Sequence[Experiment], outcome: Outcome, verdicts: Sequence[Verdict], out: Path, quiet: bool
+) -> None:
+    outcomes = Counter(verdict.outcome for verdict in verdicts)
+    found = ", ".join(f"{number} {name}" for name, number in outcomes.most_common()) or "no verdicts"
+    print(f"{listed(each.name for each in experiments)}: {found}; {count(outcome.ran, 'trial')} run; see {out / PAGE}")
+    if not quiet:
+        for verdict in verdicts:
+            print(f"  {verdict.outcome}: {verdict.claim}")
+    for note in _notes(outcome):
+        print(f"kernelmean: note: {note}", file=sys.stderr)
+
+
+def _notes(outcome: Outcome) -> Iterator[str]:
+    yield from outcome.notes
+    if outcome.missing:
+        yield f"{count(outcome.skipped, 'trial')} left out for want of data: {'; '.join(outcome.missing.values())}"
+    if outcome.failed:
+        first = outcome.failed[0]
+        yield (
+            f"{count(len(outcome.failed), 'trial')} ended with an error and run again next time; the first, "
+            f"{first.experiment} {first.setting}, trial {first.number}: {first.error}"
+        )

@@ -1,0 +1,173 @@
+"""What a run leaves behind: every finding as a table, the settings and versions as JSON, and the report."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from .._table import count, listed
+from ..report import Document, Section, Verdict, html, markdown
+from .experiment import Experiment, Findings, Scalar, Size
+from .files import write_text, write_whole
+from .runner import Outcome
+from .versions import code_digest, commit, versions
+
+FINDINGS, RESULTS, PAGE, TEXT = "findings", "results.json", "report.html", "report.md"
+_OURS = ("experiment", "trial", "method", "measure", "value")
+
+
+def write_results(
+    experiments: Sequence[Experiment],
+    outcome: Outcome,
+    folder: Path,
+    *,
+    size: Size,
+    seed: int,
+    run: Mapping[str, Any] | None = None,
+) -> list[Verdict]:
+    """Write tables, JSON and the report of some experiments into a folder, and return all verdicts.
+
+    Everything but the member "run" of the JSON is the same, byte by byte, for the same trials and versions.
+
+    Parameters
+    ----------
+    experiments : sequence of Experiment
+        What the report is about, in its order.
+    outcome : Outcome
+        What their trials found.
+    folder : Path
+        Gets findings/NAME.csv (and .parquet where pyarrow is installed), results.json, report.html, report.md.
+    size : Size
+        How many trials were asked for.
+    seed : int
+        Of the trials.
+    run : mapping, optional
+        What differs from run to run: the machine, the time it took.
+    """
+    sections = {each.name: each.section(outcome.findings[each.name]) for each in experiments}
+    entries = {}
+    for experiment in experiments:
+        content = write_findings(experiment.name, outcome.findings[experiment.name], folder / FINDINGS)
+        entries[experiment.name] = _entry(experiment, outcome, sections[experiment.name], content)
+    made = {"size": size.value, "seed": seed, "commit": commit(), "code": code_digest(), "versions": versions()}
+    whole = {**made, "experiments": entries, "missing data": outcome.missing, "run": dict(run or {})}
+    write_text(folder / RESULTS, json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    document = _document(list(sections.values()), outcome, made)
+    write_text(folder / TEXT, markdown.render(document, folder))
+    write_text(folder / PAGE, html.render(document))
+    return [verdict for section in sections.values() for verdict in section.verdicts]
+
+
+def write_findings(name: str, findings: Findings, folder: Path) -> bytes:
+    """Write every finding of an experiment as one row of NAME.csv and NAME.parquet; return the CSV."""
+    folder.mkdir(parents=True, exist_ok=True)
+    columns = tidy(name, findings)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    content = text.getvalue().encode()
+    write_whole(folder / f"{name}.csv", content)
+    if find_spec("pyarrow") is not None:
+        write_whole(folder / f"{name}.parquet", _parquet(columns))
+    return content
+
+
+def tidy(name: str, findings: Findings) -> dict[str, list[Scalar | None]]:
+    """Return the columns of a table with one finding in a row: the setting's values, trial, method, measure, value.
+
+    A value of a setting that is called as one of our own columns gets "setting " before its name.
+    """
+    names = list(dict.fromkeys(key for setting in findings.settings for key in setting.values))
+    titles = {key: f"setting {key}" if key in _OURS else key for key in names}
+    columns: dict[str, list[Scalar | None]] = {
+        title: [] for title in ("experiment", *titles.values(), "trial", "method", "measure", "value")
+    }
+    for setting in findings.settings:
+        cells = {title: setting.values.get(key) for key, title in titles.items()}
+        for number, trial in enumerate(findings.trials.get(setting.key, ())):
+            for one in trial:
+                row = {**cells, "experiment": name, "trial": number, "method": one.method, "measure": one.measure}
+                for title, cell in {**row, "value": one.value}.items():
+                    columns[title].append(cell)
+    return columns
+
+
+def _parquet(columns: Mapping[str, Sequence[Scalar | None]]) -> bytes:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    buffer = io.BytesIO()
+    parquet.write_table(pa.table({name: _one_type(cells) for name, cells in columns.items()}), buffer)
+    return buffer.getvalue()
+
+
+def _one_type(cells: Sequence[Scalar | None]) -> list[Scalar | None]:
+    """Return cells as text when some are text, as float64 when some are fractions."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if str in kinds and len(kinds) > 1:
+        return [None if cell is None else str(cell) for cell in cells]
+    return [None if cell is None else float(cell) for cell in cells] if kinds == {int, float} else list(cells)
+
+
+def _entry(experiment: Experiment, outcome: Outcome, section: Section, content: bytes) -> dict[str, Any]:
+    """Return what the JSON says of an experiment."""
+    findings = outcome.findings[experiment.name]
+    settings = [
+        {
+            "values": dict(setting.values),
+            "trials": setting.trials,
+            "measured": sum(bool(trial) for trial in findings.trials.get(setting.key, ())),
+        }
+        for setting in findings.settings
+    ]
+    return {
+        "title": experiment.title,
+        "choices": dict(section.settings),
+        "verdicts": [asdict(verdict) for verdict in section.verdicts],
+        "settings": settings,
+        "findings": f"{FINDINGS}/{experiment.name}.csv",
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "trials made by": [dict(maker) for maker in outcome.makers[experiment.name]],
+    }
+
+
+def _document(sections: Sequence[Section], outcome: Outcome, made: Mapping[str, Any]) -> Document:
+    codes = dict.fromkeys(maker["code"] for makers in outcome.makers.values() for maker in makers)
+    made_by = [
+        ("Commit", made["commit"] or "not known"),
+        ("State of the code", made["code"]),
+        ("Seed", str(made["seed"])),
+        ("Size", made["size"]),
+        *(made["versions"].items()),
+        ("State of the code that made the trials", listed(codes) or "none"),
+    ]
+    return Document(
+        title="The paper's figures and tables, and what we measure",
+        summary=tuple(_summary([verdict for section in sections for verdict in section.verdicts], outcome)),
+        sections=tuple(sections),
+        made_by=tuple(made_by),
+    )
+
+
+def _summary(verdicts: Sequence[Verdict], outcome: Outcome) -> list[str]:
+    """Return in words how many claims came out how, and what is missing."""
+    words = []
+    if verdicts:
+        outcomes = Counter(verdict.outcome for verdict in verdicts)
+        counted = ", ".join(f"{number} {name}" for name, number in outcomes.most_common())
+        words.append(f"{count(len(verdicts), 'claim')} judged by rules from the numbers below: {counted}.")
+    if outcome.missing:
+        words.append(f"Not measured for want of data: {count(outcome.skipped, 'trial')} on {listed(outcome.missing)}.")
+    if outcome.failed:
+        names = listed(dict.fromkeys(result.experiment for result in outcome.failed))
+        words.append(f"{count(len(outcome.failed), 'trial')} ended with an error and are left out ({names}).")
+    return words
