@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shlex
 import signal
@@ -25,6 +26,7 @@ from ..reproduce.registry import ALL, EXPERIMENTS, chosen, load
 from ..reproduce.runner import Outcome, run, stored
 from ..reproduce.sources import Sources
 from ..reproduce.workers import Workers
+from .errors import DEBUG, one_line
 from .progress import progress
 
 EXAMPLES = (
@@ -160,11 +162,15 @@ def _tell(
 
 def _notes(outcome: Outcome) -> Iterator[str]:
     yield from outcome.notes
+    for (name, text), number in outcome.warnings.most_common():
+        yield f"{name}: {count(number, 'trial')} of this run warned: {one_line(text)}"
     if outcome.missing:
         yield f"{count(outcome.skipped, 'trial')} left out for want of data: {'; '.join(outcome.missing.values())}"
     if outcome.failed:
         first = outcome.failed[0]
         yield (
             f"{count(len(outcome.failed), 'trial')} ended with an error and run again next time; the first, "
-            f"{first.experiment} {first.setting}, trial {first.number}: {first.error}"
+            f"{first.experiment} {first.setting}, trial {first.number}: {one_line(first.error)}"
         )
+        if os.environ.get(DEBUG):
+            yield first.trace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -40,6 +41,8 @@ class Outcome:
         The trials that need those data sets.
     failed : list of Result
         The trials that ended with an error; they are tried again by the next run.
+    warnings : Counter of (str, str)
+        In how many trials an experiment warned of something, by its name and the warning.
     notes : list of str
         What was mended or ought to be known.
     makers : dict from str to tuple
@@ -51,6 +54,7 @@ class Outcome:
     missing: dict[str, str] = field(default_factory=dict)
     skipped: int = 0
     failed: list[Result] = field(default_factory=list)
+    warnings: Counter[tuple[str, str]] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     makers: dict[str, tuple[Mapping[str, str], ...]] = field(default_factory=dict)
 
@@ -195,6 +199,7 @@ def _run_all(
 
 
 def _take(result: Result, logs: Mapping[str, Log], outcome: Outcome, pace: Pace) -> None:
+    outcome.warnings.update((result.experiment, text) for text in result.warnings)
     if result.trial is None:
         outcome.failed.append(result)
         return

@@ -58,6 +58,7 @@ class Result:
     trial: Trial | None = None
     error: str = ""
     trace: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 @final
@@ -149,11 +150,14 @@ def measured(task: Task) -> Result:
     where = (experiment.name, setting.key, task.number)
     start = time.perf_counter()
     try:
-        rng = experiment.generator(setting, task.number, task.seed)
-        findings = tuple(experiment.trial(setting, rng, Context(task.load)))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            rng = experiment.generator(setting, task.number, task.seed)
+            findings = tuple(experiment.trial(setting, rng, Context(task.load)))
     except Exception as error:  # told at the end, after the other trials
         return Result(*where, error=f"{type(error).__name__}: {error}", trace=traceback.format_exc())
-    return Result(*where, trial=Trial(setting.key, task.number, findings, time.perf_counter() - start))
+    trial = Trial(setting.key, task.number, findings, time.perf_counter() - start)
+    return Result(*where, trial=trial, warnings=tuple(dict.fromkeys(str(each.message) for each in caught)))
 
 
 def _measured_beside(task: Task, parent: int) -> Result:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,19 @@ class TestTrouble:
         code, out, err = call(capsys, "careless")
         assert (code, "3 trials run" in out) == (1, True)
         assert err.startswith("kernelmean: note: 3 trials ended with an error and run again next time; the first, care")
+
+    def test_where_a_trial_failed(self, experiments, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("KERNELMEAN_DEBUG", "1")
+        assert "in trial\n" in call(capsys, "careless")[2]
+
+    def test_warnings_are_counted(self, experiments, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+        def warn(self: Any, setting: Any, rng: Any, context: Any) -> list[Any]:
+            for _ in range(setting.values["n"]):
+                warnings.warn("not\nconverged", stacklevel=1)
+            return []
+
+        monkeypatch.setattr(experiments.Fast, "trial", warn)
+        assert call(capsys, "fast")[2] == "kernelmean: note: fast: 60 trials of this run warned: not converged\n"
 
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
     def test_a_signal(self, experiments, capsys, number: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
