@@ -8,22 +8,23 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, final
+from typing import Literal, final
 
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
 from .._table import Frame, listed
+from .cluster import connected
 from .experiment import Context, Experiment, Setting
 from .store import Trial
 from .versions import code_digest
 
 BACKENDS = ("loky", "dask")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-_REFUSED, _LOOK = 10, 0.5
+_LOOK = 0.5
 _KILLED = ("TerminatedWorkerError", "KilledWorker")  # of joblib's own processes, and of Dask
 
 
@@ -103,8 +104,8 @@ class Workers:
         ------
         RuntimeError
             When a process was killed, which nearly always means that memory ran out.
-        OSError
-            When there is no scheduler at the address.
+        ConnectionError
+            When there is no scheduler at the address, or it went away.
         ImportError
             When Dask is asked for and not installed.
         """
@@ -130,7 +131,7 @@ class Workers:
     @contextmanager
     def _place(self) -> Iterator[None]:
         if self.backend == "dask":
-            with _client(str(self.scheduler)), parallel_config("dask"):
+            with connected(str(self.scheduler)):
                 yield
         else:
             with parallel_config("loky", n_jobs=self.jobs, inner_max_num_threads=1):
@@ -208,16 +209,3 @@ def _environment() -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-
-
-def _client(scheduler: str) -> AbstractContextManager[Any]:
-    """Return a connection to a cluster, or say why there is none."""
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise ImportError('the backend dask needs its extra; write: pip install "kernelmean[dask]"') from error
-    try:
-        client: AbstractContextManager[Any] = Client(scheduler, timeout=_REFUSED, set_as_default=True)
-    except (OSError, ValueError) as error:
-        raise OSError(f"there is no Dask scheduler at {scheduler} ({error}); check the address") from error
-    return client

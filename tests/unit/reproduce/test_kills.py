@@ -159,7 +159,7 @@ class TestDask:
 
     def test_no_scheduler(self, synthetic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.importorskip("distributed", reason="clusters need the extra 'dask'")
-        monkeypatch.setattr("kernelmean.reproduce.workers._REFUSED", 0.2)
+        monkeypatch.setattr("kernelmean.reproduce.cluster._REFUSED", 0.2)
         workers = Workers(backend="dask", scheduler="tcp://127.0.0.1:1")
-        with pytest.raises(OSError, match=r"there is no Dask scheduler at tcp://127\.0\.0\.1:1"):
+        with pytest.raises(ConnectionError, match=r"there is no Dask scheduler at tcp://127\.0\.0\.1:1"):
             run([synthetic.Fast()], Size.QUICK, tmp_path, load=pytest.fail, workers=workers)
