@@ -59,6 +59,9 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
     pool_over : {"clusters", "data"}
         The pooled covariance: the mean within clusters, or that of all rows, which is wider and the safer choice
         where columns are discrete.
+    ridge : float
+        Added to the variances of k-means prototypes in every direction, as a share of the mean variance of the
+        columns: covariances of few rows in many columns are too narrow where they are narrow.
     prototypes : tuple (means, covariances), optional
         Start from these, shapes as ``means_`` and ``covariances_``, instead of k-means clusters.
     early_stopping : bool
@@ -142,6 +145,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         covariance_type: CovarianceType = "spherical",
         variance_floor: float = 0.01,
         pooling: float = 1.0,
+        ridge: float = 0.0,
         pool_over: PoolOver = "clusters",
         prototypes: tuple[Any, Any] | None = None,
         early_stopping: bool = True,
@@ -162,6 +166,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.covariance_type = covariance_type
         self.variance_floor = variance_floor
         self.pooling = pooling
+        self.ridge = ridge
         self.pool_over = pool_over
         self.prototypes = prototypes
         self.early_stopping = early_stopping

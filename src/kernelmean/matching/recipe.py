@@ -70,6 +70,7 @@ class Recipe:
     covariance_type: CovarianceType
     variance_floor: float
     pooling: float
+    ridge: float
     pool_over: PoolOver
     max_iter: int
     tol: float
@@ -92,10 +93,15 @@ class Recipe:
             floor=self.floor(sample),
             pooling=self.pooling,
             pool_over=self.pool_over,
-            spread=sample.spread,
+            spread=self._spread(sample),
             n_init=self.kmeans_n_init,
             seed=seed,
         )
+
+    def _spread(self, sample: Sample) -> Array | float:
+        """Return the covariance that every point brings along, the ridge included."""
+        ridge = self.ridge * sample.variance
+        return sample.spread + (ridge * np.eye(sample.points.shape[1]) if np.ndim(sample.spread) == 2 else ridge)
 
     def target(self, sample: Sample, kernel: Kernel) -> Embedding:
         """Return the estimated kernel mean of a sample.
@@ -136,7 +142,7 @@ def make_recipe(n_components: Any, *, prototypes: Any, **options: Any) -> tuple[
     covariance_type = _check_word("covariance_type", options["covariance_type"], COVARIANCE_TYPES)
     counts = [int(K) for K in np.atleast_1d(np.asarray(n_components))]
     check_at_least_one(n_components=min(counts), max_iter=options["max_iter"], kmeans_n_init=options["kmeans_n_init"])
-    for name, zero in (("variance_floor", False), ("pooling", True), ("tol", True)):
+    for name, zero in (("variance_floor", False), ("pooling", True), ("ridge", True), ("tol", True)):
         options[name] = float(check_positive(options[name], name, zero=zero))
     given = None
     if prototypes is not None:

@@ -14,7 +14,7 @@ from .._validate import check_points
 from .kernel_mean_matching import KernelMeanMatching
 
 _NARROW = (0.03, 0.1, 0.3)
-_FLOORS = (0.01, 0.1)
+_RIDGES = (0.01, 0.1)
 _KME: dict[str, Any] = {"estimator": "kme", "bandwidth": "median", "update": "weights"}
 
 
@@ -96,12 +96,14 @@ def recommended(X: Any, *, random_state: int = 0) -> list[KernelMeanMatching]:
     most = max(1, len(np.unique(check_points(X), axis=0)) // 4)
     shapes: list[dict[str, Any]] = [
         *({"covariance_type": "diag", "pool_over": "data", "pooling": p} for p in (0.3, 1.0, 3.0)),
-        *({"covariance_type": "tied", "variance_floor": floor} for floor in _FLOORS),
-        *({"covariance_type": "full", "variance_floor": f, "pooling": p} for f in _FLOORS for p in (1.0, 10.0)),
+        {"covariance_type": "diag", "pooling": 0.3},
+        *({"covariance_type": "tied", "ridge": ridge} for ridge in _RIDGES),
+        *({"covariance_type": "full", "ridge": ridge, "pooling": p} for ridge in _RIDGES for p in (1.0, 10.0, 30.0)),
         {"covariance_type": "full", "pool_over": "data"},
     ]
     starts: list[dict[str, Any]] = [
         *({"covariance_type": "diag", "pool_over": "data", "n_components": K} for K in (5, 10, 20)),
+        {"covariance_type": "diag", "n_components": 20},
         *({"covariance_type": "spherical", "n_components": K} for K in (10, 20)),
     ]
     options = [

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from kernelmean.matching import KernelMeanMatching
 from kernelmean.matching.parameters import COVARIANCE_TYPES, given_mixture, public_covariances
 from kernelmean.matching.prototypes import kmeans_prototypes
+from kernelmean.matching.recipe import RECIPE_OPTIONS, Sample, make_recipe
 
 OPTIONS = {"floor": 1e-3, "pooling": 0.0, "n_init": 3, "seed": 0}
 
@@ -85,3 +87,18 @@ def test_given_prototypes_are_checked():
         given_mixture(np.zeros((2, 3)), np.ones(3), "spherical")
     with pytest.raises(ValueError, match="positive variances"):
         given_mixture(np.zeros((2, 3)), np.zeros(2), "spherical")
+
+
+@pytest.mark.parametrize("kind", COVARIANCE_TYPES)
+@pytest.mark.parametrize("spread", [0.0, np.diag([1.0, 2.0])], ids=["points", "noisy points"])
+def test_a_ridge_is_a_share_of_the_variance_in_every_direction(kind, spread):
+    sample = Sample(two_clusters(), uniform(two_clusters()), spread)
+    options = KernelMeanMatching(2, covariance_type=kind, variance_floor=1e-6).get_params()
+    plain, wider = (
+        make_recipe(**{name: options[name] for name in ("n_components", *RECIPE_OPTIONS)} | {"ridge": ridge})[0].start(
+            sample, 2, seed=0
+        )
+        for ridge in (0.0, 0.5)
+    )
+    added = 0.5 * sample.variance * (np.ones(2) if kind in ("spherical", "diag") else np.eye(2))
+    np.testing.assert_allclose(wider.covariances - plain.covariances, np.broadcast_to(added, plain.covariances.shape))
