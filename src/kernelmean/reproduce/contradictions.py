@@ -1,0 +1,148 @@
+"""Where the paper's printed tables contradict its text, each other, or what a count of trials can be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .._table import listed
+from .paper import TABLE1, TABLE2, TABLE3, TABLE4, PrintedTable
+
+TRIALS = 200
+"""Of every cell of the HSIC table."""
+_OURS = frozenset({"MKME", "MMKME"})
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A statement about printed numbers; ``cells`` are those that contradict something, in words."""
+
+    number: int
+    """In docs/errata.md."""
+    statement: str
+    rule: str
+    cells: tuple[str, ...]
+
+
+def wrong_bold(table: PrintedTable, *, lowest: bool = True) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+    """Return the rows whose bold numbers are not the best: which are bold, and which are the best."""
+    found = {}
+    for key, row in table.values.items():
+        goal = min(row.values()) if lowest else max(row.values())
+        best = frozenset(name for name, value in row.items() if value == goal)
+        if best != table.bold[key]:
+            found[key] = (table.bold[key], best)
+    return found
+
+
+def won_by_others(table: PrintedTable) -> list[str]:
+    """Return the rows whose smallest number is of neither MKME nor MMKME."""
+    return [key for key, row in table.values.items() if min(row, key=row.__getitem__) not in _OURS]
+
+
+def impossible_shares(table: PrintedTable, trials: int) -> list[tuple[str, str, float]]:
+    """Return the cells (row, estimator, value) that are no multiple of 1/trials."""
+    cells = [(key, name, value) for key, row in table.values.items() for name, value in row.items()]
+    return [cell for cell in cells if abs(cell[2] * trials - round(cell[2] * trials)) > 1e-6]
+
+
+def falling_power(table: PrintedTable) -> list[tuple[str, str, float, float]]:
+    """Return (row, estimator, power, next power) where power falls as the level grows, on the same trials.
+
+    The p-value of a trial does not depend on the level, so who rejects at a level rejects at every larger one.
+    """
+    keys = [key.split() for key in table.values]
+    shares = sorted({share for _, share in keys}, key=float)
+    levels = sorted({level for level, _ in keys}, key=float)
+    found = []
+    for share in shares:
+        for low, high in pairwise(levels):
+            before, after = table.values[f"{low} {share}"], table.values[f"{high} {share}"]
+            falls = [name for name in before if after[name] < before[name]]
+            found += [(f"{high} {share}", name, before[name], after[name]) for name in falls]
+    return found
+
+
+def between_neighbors(values: Mapping[float, float], at: float, found: float) -> bool:
+    """Tell whether a number lies between those of the nearest smaller and larger keys."""
+    below = values[max(key for key in values if key < at)]
+    above = values[min(key for key in values if key > at)]
+    return min(below, above) <= found <= max(below, above)
+
+
+def outside_neighbors() -> list[str]:
+    """Return the estimators whose NLL at d = 10, n = 100 is not between those at n = 90 and 120 of the other table."""
+    inside = {
+        name: between_neighbors({float(n): row[name] for n, row in TABLE2.values.items()}, 100.0, found)
+        for name, found in TABLE1.values["10"].items()
+    }
+    return [name for name, within in inside.items() if not within]
+
+
+def equal_cells(table: PrintedTable, one: str, other: str) -> list[str]:
+    """Return the rows in which two estimators have the same number."""
+    return [key for key, row in table.values.items() if row[one] == row[other]]
+
+
+def _bold_words() -> tuple[str, ...]:
+    """Return every row of the four tables whose bold numbers are not the best."""
+    tables = {"dimensions": TABLE1, "sample sizes": TABLE2, "density": TABLE3, "HSIC": TABLE4}
+    return tuple(
+        f"{title}, {key}: bold {listed(sorted(bold))}, the best is {listed(sorted(best))}: "
+        + " and ".join(f"{table.values[key][name]:.4f}" for name in sorted(bold | best))
+        + f" of {listed(sorted(bold | best))}"
+        for title, table in tables.items()
+        for key, (bold, best) in wrong_bold(table, lowest=table is not TABLE4).items()
+    )
+
+
+def _cell(key: str) -> str:
+    level, share = key.split()
+    return f"α = {level}, η = {share}"
+
+
+def contradictions() -> tuple[Contradiction, ...]:
+    """Return what is found in the tables as they are printed, by these functions and no hand."""
+    others = won_by_others(TABLE3)
+    claimed = {"glass", "specft"}
+    text = tuple(f"{key}: {'not among' if key not in claimed else 'among'} the exceptions named" for key in others)
+    unnamed = tuple(f"{key}: named an exception, but MMKME is the smallest" for key in sorted(claimed - set(others)))
+    shares = impossible_shares(TABLE4, TRIALS)
+    falls = falling_power(TABLE4)
+    neighbors = {name: (TABLE2.values["90"][name], TABLE2.values["120"][name]) for name in outside_neighbors()}
+    return (
+        Contradiction(
+            8,
+            "Bold numbers that are not the best",
+            "the bold cells of a row are not exactly the best number: the smallest NLL, the largest power",
+            _bold_words(),
+        ),
+        Contradiction(
+            8,
+            "Density table: the two sets that MKME and MMKME do not win are not the ones that the text names",
+            "glass and specft are named; found are the rows whose smallest number is another's",
+            (text + unnamed) if set(others) != claimed else (),
+        ),
+        Contradiction(
+            9,
+            f"HSIC table: powers that are no multiple of 1/{TRIALS}",
+            f"the number times {TRIALS} trials is no integer",
+            tuple(f"{_cell(key)}, {name}: {value:.3f} is {value * TRIALS:.4g} trials" for key, name, value in shares),
+        ),
+        Contradiction(
+            9,
+            "HSIC table: power falls where the level grows, on the same trials",
+            "the power of an estimator at a larger α is below that at the next smaller one, same η",
+            tuple(f"{_cell(key)}, {name}: {before:.3f} falls to {after:.3f}" for key, name, before, after in falls),
+        ),
+        Contradiction(
+            10,
+            "Tables on t-distributions: d = 10, n = 100 does not fit between n = 90 and n = 120",
+            "the NLL at n = 100 lies outside those at n = 90 and n = 120 of the other table",
+            tuple(
+                f"{name}: {TABLE1.values['10'][name]:.4f}, but {low:.4f} and {high:.4f}"
+                for name, (low, high) in neighbors.items()
+            ),
+        ),
+    )
