@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,6 +28,7 @@ class Cell:
 
     findings: Findings
     setting: Setting
+    _known: dict[tuple[str, str], Array] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def n(self) -> int:
@@ -45,8 +46,11 @@ class Cell:
         return len(self.values("KME")) > 1
 
     def values(self, method: str, measure: str = "loss") -> Array:
-        """Return the findings (trials,) of a method."""
-        return self.findings.values(self.setting, method, measure)
+        """Return the findings (trials,) of a method; they are looked up once."""
+        key = (method, measure)
+        if key not in self._known:
+            self._known[key] = self.findings.values(self.setting, method, measure)
+        return self._known[key]
 
     def mean(self, method: str) -> float:
         """Return the mean loss."""

@@ -1,0 +1,222 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import kernelmean as km
+from kernelmean.reproduce.experiment import Context, Finding, Findings, Setting, Size
+from kernelmean.reproduce.figure3 import METHODS, NULL, OURS, POWER, RESAMPLES, Figure3
+from kernelmean.reproduce.mixtures import Mixture
+from kernelmean.reproduce.rejections import Cell
+from kernelmean.reproduce.verdicts import FAILS, HOLDS, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED, SAME_ORDERING
+
+FIGURE = Figure3()
+TRIALS = 200
+RATES = {"KME": 0.5, "S-KMSE": 0.4, "F-KMSE": 0.42, "MKME": 0.5, "MMKME": 0.51, OURS: 0.6}
+COMPETITIVE, ALWAYS, LEVEL, ADAPTIVE = 0, 2, 4, 5  # MKME's; those of MMKME come one later
+
+
+def no_data(name):
+    raise AssertionError(f"no data set is needed, not {name}")
+
+
+def made_up(rates=None, null=0.05):
+    """Return findings in which every test rejects in the first trials of a cell, as many as its rate says.
+
+    ``rates(cell)`` changes power, ``null`` is the rate on samples of one mixture, of all tests or of each by name.
+    """
+    settings = tuple(Setting(one.values, TRIALS) for one in FIGURE.settings(Size.QUICK))
+    found = {}
+    for setting in settings:
+        cell = dict(setting.values)
+        level = null if isinstance(null, dict) else dict.fromkeys(METHODS, null)
+        mine = RATES | (rates(cell) if rates else {}) if cell["moved"] else {"KME": 0.05} | level
+        counts = {method: round(mine.get(method, 0.05) * TRIALS) for method in METHODS}
+        found[setting.key] = [
+            [
+                *(Finding(method, "p-value", 0.01 if number < count else 0.5) for method, count in counts.items()),
+                *(Finding(method, "relabelings", 1001.0) for method in METHODS),
+            ]
+            for number in range(TRIALS)
+        ]
+    return Findings(settings, found)
+
+
+def outcomes(findings):
+    found = [one.outcome for one in FIGURE.section(findings).verdicts]
+    assert found[:6] == found[6:]  # the same rates under both bandwidths
+    return found[:6]
+
+
+@pytest.mark.parametrize("size", Size)
+def test_settings_are_the_cells_of_the_panels_under_both_bandwidths(size):
+    settings = FIGURE.settings(size)
+    cells = [{"bandwidth": rule, **cell} for line in (*POWER, *NULL) for cell in line.cells for rule in km_rules()]
+    assert Counter(s.key for s in settings) == Counter(Setting(cell, 0).key for cell in cells)
+    assert {setting.trials for setting in settings} == {20 if size is Size.QUICK else 500}
+    rows = [setting.values["n"] for setting in settings]
+    assert rows == sorted(rows)
+
+
+def km_rules():
+    return ("median", "median-unsquared")
+
+
+def test_panels_vary_what_they_do_not_fix():
+    for line in (*POWER, *NULL):
+        assert [cell[line.varies] for cell in line.cells] == list(line.free)
+        assert {cell[line.fixed] for cell in line.cells} == {line.value}
+        assert {cell["moved"] for cell in line.cells} == {line.moved}
+
+
+@pytest.mark.parametrize("moved", [0.0, 0.5])
+def test_a_trial_is_every_test_on_the_same_samples(moved):
+    setting = Setting({"bandwidth": "median-unsquared", "n": 4, "d": 3, "moved": moved}, 1)
+    rng = FIGURE.generator(setting, 1, 5)
+    found = {(one.method, one.measure): one.value for one in FIGURE.trial(setting, rng, Context(no_data))}
+    again = FIGURE.generator(setting, 1, 5)
+    first = Mixture.random(3, again)
+    second = first.moved(moved, again)
+    X, Y = first.sample(4, again), second.sample(4, again)
+    for method in METHODS:  # all 70 labelings, so that no seed matters
+        own = {} if method == OURS else {"bandwidth": "median-unsquared"}
+        result = km.mmd_test(X, Y, estimator=method.lower(), **own)
+        assert found[method, "p-value"] == pytest.approx(result.pvalue, abs=1e-12)
+        assert found[method, "relabelings"] == 70
+    assert (moved == 0) == bool(np.array_equal(first.means, second.means))
+
+
+def test_as_many_permutations_as_the_paper():
+    setting = Setting({"bandwidth": "median", "n": 8, "d": 2, "moved": 0.0}, 1)
+    found = FIGURE.trial(setting, FIGURE.generator(setting, 0, 0), Context(no_data))
+    counts = {one.method: one.value for one in found if one.measure == "relabelings"}
+    assert counts.keys() == set(METHODS)
+    assert min(counts.values()) >= RESAMPLES + 1 == 1001
+
+
+def test_what_is_claimed_is_found_where_it_is_so():
+    assert outcomes(made_up()) == [REPRODUCED, REPRODUCED, REPRODUCED, REPRODUCED, HOLDS, HOLDS]
+
+
+def one_cell(low):
+    return lambda cell: {"MKME": low} if (cell["n"], cell["d"]) == (6, 2) else {}
+
+
+@pytest.mark.parametrize(
+    ("rates", "verdict", "outcome"),
+    [
+        (lambda cell: {"MKME": 0.44}, COMPETITIVE, NOT_REPRODUCED),
+        (lambda cell: {"MKME": 0.49}, COMPETITIVE, SAME_ORDERING),  # surely below KME, surely within the margin
+        (one_cell(0.45), COMPETITIVE, SAME_ORDERING),  # ten of 200 trials lost, none won
+        (one_cell(0.485), COMPETITIVE, REPRODUCED),  # three lost: chance
+        (one_cell(0.36), ALWAYS, SAME_ORDERING),
+        (one_cell(0.41), ALWAYS, REPRODUCED),
+        (lambda cell: {"MKME": 0.42}, ALWAYS, NOT_REPRODUCED),
+        (lambda cell: {"S-KMSE": 0.5}, ALWAYS, NOT_REPRODUCED),
+        (lambda cell: {OURS: 0.5}, ADAPTIVE, FAILS),
+    ],
+    ids=[
+        "less",
+        "a little less",
+        "less in a cell",
+        "by chance",
+        "below in a cell",
+        "above",
+        "ties F",
+        "ties S",
+        "ours",
+    ],
+)
+def test_outcomes_follow_the_rates(rates, verdict, outcome):
+    assert outcomes(made_up(rates))[verdict] == outcome
+
+
+def test_verdicts_on_the_two_marginalized_estimators_are_their_own():
+    found = outcomes(made_up(lambda cell: {"MMKME": 0.3}))
+    assert found[:4] == [REPRODUCED, NOT_REPRODUCED, REPRODUCED, NOT_REPRODUCED]
+
+
+ALLOWED = 1 - 0.05 / (sum(len(line.free) for line in NULL) * len(METHODS))
+"""Of a single level."""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_levels_are_held_to_the_exact_binomial_law(method):
+    tail = (1 - ALLOWED) / 2
+    attained = 50 / 1001
+    most = next(count for count in range(TRIALS) if binom.sf(count, TRIALS, attained) <= tail)
+    assert outcomes(made_up(null={method: most / TRIALS}))[LEVEL] == HOLDS
+    found = FIGURE.section(made_up(null={method: (most + 1) / TRIALS})).verdicts[LEVEL]
+    assert found.outcome == FAILS
+    assert f"7 of 42 outside; rates from 0.050 to {(most + 1) / TRIALS:.3f}" in found.evidence
+    assert f"{method} at n = 20, d = 20" in found.evidence
+
+
+def test_tests_that_never_reject_do_not_keep_the_level():
+    assert outcomes(made_up(null=0.0))[LEVEL] == FAILS
+
+
+def test_few_permutations_attain_less():
+    pvalues = {"KME": np.full(200, 0.5)}
+    cells = [Cell(Setting({}, 200), pvalues, {"KME": np.full(200, count)}, 0.05) for count in (20.0, 19.0)]
+    assert cells[0].allowed("KME", 0.95) == (int(binom.ppf(0.025, 200, 0.05)), int(binom.ppf(0.975, 200, 0.05)))
+    assert cells[1].allowed("KME", 0.95) == (0, 0)
+
+
+def test_a_p_value_of_the_level_rejects():
+    cell = Cell(Setting({}, 3), {"KME": np.array([0.05, 0.0501, 1 / 20])}, {}, 0.05)
+    np.testing.assert_array_equal(cell.rejected("KME"), [1.0, 0.0, 1.0])
+
+
+def test_charts_and_tables_show_what_was_found():
+    section = FIGURE.section(made_up())
+    assert [chart.name for chart in section.charts] == ["figure3-median", "figure3-median-unsquared"]
+    panels = section.charts[0].panels
+    assert [panel.title for panel in panels] == [
+        "(a) power, d = 20",
+        "(b) power, n = 6",
+        "(c) level, d = 20",
+        "(d) level, n = 6",
+    ]
+    for panel, line in zip(panels, (*POWER, *NULL), strict=True):
+        for curve in panel.curves:
+            assert curve.x == tuple(map(float, line.free))
+            rate = RATES[curve.label] if line.moved else 0.05
+            assert curve.y == pytest.approx([rate] * len(line.free))
+        assert bool(panel.bands) == (line.moved == 0)
+        for band in panel.bands:
+            assert band.low < 0.05 < band.high
+    power, level = section.tables[:2]
+    assert len(power.rows) == sum(len(line.free) for line in POWER)
+    assert power.rows[0][3:9] == tuple(f"{RATES[method]:.3f}" for method in METHODS)
+    assert power.rows[0][-2:] == ("+0 ± 0", "+0.0100 ± 0.0071")
+    assert len(level.rows) == sum(len(line.free) for line in NULL)
+
+
+def test_words_follow_the_numbers():
+    found = FIGURE.section(made_up()).paragraphs[0]
+    assert "MKME 0.500, MMKME 0.510, adaptive 0.600" in found
+    assert "d = 20: from 0.50 at n = 5 to 0.50 at n = 20" in found
+    assert "decides as KME in 100.0% of the trials" in found
+    assert "S-KMSE and F-KMSE have less power than KME" in found
+    equal = FIGURE.section(made_up(lambda cell: {"S-KMSE": 0.5, "F-KMSE": 0.55})).paragraphs[0]
+    assert "less power than KME" not in equal
+
+
+@pytest.mark.parametrize("made", [0, 1, 5])
+def test_what_is_missing_is_not_judged(made):
+    findings = made_up()
+    few = Findings(findings.settings, {key: trials[:made] for key, trials in findings.trials.items()})
+    section = FIGURE.section(few)
+    assert {one.outcome for one in section.verdicts} == {NOT_MEASURED}
+    assert bool(section.charts) == bool(section.tables) == (made > 1)
+
+
+def test_cells_of_one_kind_only_are_shown():
+    findings = made_up()
+    for kind in (True, False):
+        keys = [s.key for s in findings.settings if (s.values["moved"] == 0) is kind]
+        section = FIGURE.section(Findings(findings.settings, {key: findings.trials[key] for key in keys}))
+        assert len(section.tables) == 2
+        assert {one.outcome for one in section.verdicts} == {NOT_MEASURED}
