@@ -15,6 +15,7 @@ from .loss_grid import ORACLE, ZERO, Cell, Grid
 from .mixtures import Drawn
 from .paper import BANDWIDTHS, BASELINES, ESTIMATORS
 from .verdicts import CLEAR, Estimate, claimed, held, verdict
+from .wording import ends_of_curves
 
 SIZES = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 DIMENSIONS = (2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
@@ -280,16 +281,15 @@ class Reading:
 
     def charts(self) -> list[Chart]:
         """Return the panels of the paper, and the same relative to MKME."""
-        text = self._overview()
+        losses = self._panels(self._losses, "mean loss", True)
+        ratios = self._panels(self._relatives, "mean loss / MKME's", False)
         return [
-            Chart(
-                f"figure2-{self.rule}", f"Mean loss, {self.label}", self._panels(self._losses, "mean loss", True), text
-            ),
+            Chart(f"figure2-{self.rule}", f"Mean loss, {self.label}", losses, ends_of_curves(losses, "Mean loss")),
             Chart(
                 f"figure2-{self.rule}-relative",
                 f"Mean loss relative to MKME's, {self.label}",
-                self._panels(self._relatives, "mean loss / MKME's", False),
-                text,
+                ratios,
+                ends_of_curves(ratios, "Mean loss as a multiple of MKME's"),
             ),
         ]
 

@@ -16,6 +16,7 @@ from .mixtures import Mixture
 from .paper import BANDWIDTHS, ESTIMATORS
 from .rejections import Cell, Line
 from .verdicts import CLEAR, Estimate, claimed, fewer_than_chance, held, verdict
+from .wording import ends_of_curves
 
 LEVEL, RESAMPLES = 0.05, 1000
 TRIALS: Mapping[Size, int] = MappingProxyType({Size.QUICK: 20, Size.FULL: 500})
@@ -286,12 +287,8 @@ class Reading:
         panels = tuple(
             self._panel(letter, line, cells) for letter, (line, cells) in zip("abcd", lines, strict=True) if cells
         )
-        return Chart(
-            f"figure3-{self._rule}",
-            f"Two-sample tests, {self.label}",
-            panels,
-            " ".join(self.paragraphs()) or self.label,
-        )
+        text = ends_of_curves(panels, "Part of the trials in which a test rejects")
+        return Chart(f"figure3-{self._rule}", f"Two-sample tests, {self.label}", panels, text)
 
     def _panel(self, letter: str, line: Line, cells: list[Cell]) -> Panel:
         curves = []

@@ -153,6 +153,8 @@ def test_charts_and_tables_show_what_was_found():
             assert curve.y == pytest.approx([LOSSES[curve.label]] * len(curve.x))
         for curve in relative.curves:
             assert curve.y == pytest.approx([LOSSES[curve.label] / LOSSES["MKME"]] * len(curve.x))
+    assert "(a) n = 20, d from 2 to 100: KME 10 to 10; S-KMSE 9 to 9;" in losses.text
+    assert "(c) d = 20, n from 10 to 100: KME 1.43 to 1.43; S-KMSE 1.29 to 1.29;" in ratios.text
     cells = section.tables[1]
     assert len(cells.rows) == 40
     assert {cells.header[column] for _, column in cells.emphasis} == {OURS}

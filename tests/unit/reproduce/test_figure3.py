@@ -187,6 +187,7 @@ def test_charts_and_tables_show_what_was_found():
         assert bool(panel.bands) == (line.moved == 0)
         for band in panel.bands:
             assert band.low < 0.05 < band.high
+    assert "(a) power, d = 20, n from 5 to 20: KME 0.5 to 0.5; S-KMSE 0.4 to 0.4;" in section.charts[0].text
     power, level = section.tables[:2]
     assert len(power.rows) == sum(len(line.free) for line in POWER)
     assert power.rows[0][3:9] == tuple(f"{RATES[method]:.3f}" for method in METHODS)
