@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT, _ON_PAGE = 4.6, 3.3, (4.2, 3.1)
 """Of a panel, in inches; on a page smaller, so that its texts are larger on a phone."""
-_MOST_MARKERS, _MOST_TICKS, _LETTERS = 15, 8, 45
+_MOST_MARKERS, _LETTERS, _LETTERS_OF_TICKS = 15, 45, 24
 _INK, _EDGE, _RULE, _SURFACE = (SHADES[part].light for part in ("ink", "edge", "rule", "surface"))
 _STYLE = {
     "font.family": ["DejaVu Sans"],
@@ -195,21 +195,28 @@ def _mark_style(which: int) -> dict[str, Any]:
 
 
 def _logarithmic(ax: Axes, axis: str, values: Sequence[float]) -> None:
-    """Make an axis logarithmic; a zero stands beside its left or lower end."""
+    """Make an axis logarithmic; a zero stands before its smallest value."""
     finite = [value for value in values if math.isfinite(value)]
     positive = sorted({value for value in finite if value > 0})
     if not positive:
         return
-    scale = getattr(ax, f"set_{axis}scale")
     if len(positive) == len(set(finite)):
-        scale("log")
+        getattr(ax, f"set_{axis}scale")("log")
     else:
-        scale("symlog", linthresh=positive[0], linscale=0.5)
-    far = all(after > 1.3 * value for value, after in pairwise(positive))
-    if axis == "x" and far and len(positive) <= _MOST_TICKS:
-        places = sorted(set(finite))
-        ax.set_xticks(places, [f"{place:g}" for place in places])
+        _beside_zero(ax, axis, positive)
+    names = {place: f"{place:g}" for place in sorted(set(finite))}
+    apart = all(after > 1.3 * value for value, after in pairwise(positive))
+    if axis == "x" and apart and sum(map(len, names.values())) <= _LETTERS_OF_TICKS:
+        ax.set_xticks(list(names), list(names.values()))
         ax.set_xticks([], minor=True)
+
+
+def _beside_zero(ax: Axes, axis: str, positive: Sequence[float]) -> None:
+    """Make an axis logarithmic from the smallest positive value on, with 0 half a decade before it."""
+    getattr(ax, f"set_{axis}scale")("symlog", linthresh=positive[0], linscale=0.5)
+    decades = [10.0**k for k in range(math.ceil(math.log10(2 * positive[0])), math.floor(math.log10(positive[-1])) + 1)]
+    getattr(ax, f"set_{axis}ticks")([0.0, *decades], ["0", *(f"{decade:g}" for decade in decades)])
+    getattr(ax, f"set_{axis}lim")(-0.2 * positive[0])
 
 
 def _samples(panel: Panel, styles: dict[str, Look]) -> dict[str, Any]:

@@ -104,7 +104,7 @@ class _Page:
         body = (element("tr", *_cells(table, row, numeric)) for row in range(len(table.rows)))
         inner = element(
             "table",
-            element("caption", table.caption, id=name),
+            element("caption", element("span", table.caption), id=name),
             element("thead", element("tr", *head)),
             element("tbody", *body),
         )

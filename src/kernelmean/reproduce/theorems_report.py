@@ -17,7 +17,8 @@ from .paper import TABLE4
 from .verdicts import HOLDS, held, verdict
 
 SIDES = ("printed", "corrected", "reference")
-COLUMN = "HSIC table"
+COLUMN, _OF_COLUMN = "HSIC table", 9
+"""The check of the HSIC table's column of MMKME, and its number among the errata."""
 
 EXACT, APART = 0.01, 0.05
 """Relative errors: of a formula that is right at most, of one that is wrong at least."""
@@ -35,8 +36,9 @@ def report(title: str, findings: Findings) -> Section:
         paragraphs=(_words(shown, found), *theory_report.words(findings)),
         verdicts=(
             *(one.verdict() for one in errata),
-            *(_contradiction(one) for one in found),
+            *(_contradiction(one) for one in found if one.number <= _OF_COLUMN),
             *_column_verdicts(findings),
+            *(_contradiction(one) for one in found if one.number > _OF_COLUMN),
             *theory_report.verdicts(findings),
         ),
         tables=((_errata_table(shown),) if shown else ()) + (_contradictions_table(found),),

@@ -76,6 +76,9 @@ def test_logarithmic_axes_show_the_sizes_and_keep_a_zero() -> None:
     ax = axes(chart(Curve("a", (10.0, 20.0, 100.0), (1.0, 0.1, 0.01)), x_log=True, y_log=True))
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     assert [label.get_text() for label in ax.get_xticklabels()] == ["10", "20", "100"]
+    odd = tuple(0.00123456 * 2.0**k for k in range(6))
+    ax = axes(chart(Curve("a", odd, odd), x_log=True))
+    assert len(ax.get_xticks()) < 6, "so many letters would not fit"
     ax = axes(chart(Curve("a", (0.0, 0.1, 1.0), (1.0, 2.0, 3.0)), x_log=True))
     assert ax.get_xscale() == "symlog"
     assert [label.get_text() for label in ax.get_xticklabels()] == ["0", "0.1", "1"]
