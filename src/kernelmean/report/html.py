@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.resources import files
 
 from . import charts
@@ -45,6 +46,10 @@ class _Page:
         self.main, self.verdicts, self.made_by = (
             self.anchors.take(name) for name in ("content", "verdicts", "made-by")
         )
+        self.claims = [
+            [self.anchors.take(f"{place} verdict {number + 1}") for number in range(len(section.verdicts))]
+            for section, place in zip(document.sections, self.places, strict=True)
+        ]
         self.why_no_pictures = charts.missing()
 
     def whole(self) -> Markup:
@@ -61,32 +66,34 @@ class _Page:
 
     def _content(self) -> list[Markup]:
         summary = [element("p", text, class_="lead") for text in self.document.summary]
-        sections = zip(self.document.sections, self.places, strict=True)
-        return [*summary, self._overview(), self._contents(), *(self._section(*section) for section in sections)]
+        return [*summary, self._overview(), self._contents(), *(self._section(*one) for one in self._sections())]
+
+    def _sections(self) -> Iterator[tuple[Section, str, list[str]]]:
+        """Yield every section with its place and those of its verdicts."""
+        return zip(self.document.sections, self.places, self.claims, strict=True)
 
     def _contents(self) -> Markup:
         """Return the table of contents, for documents of several sections."""
         if len(self.places) < 2:
             return Markup()
-        sections = zip(self.document.sections, self.places, strict=True)
-        items = [element("li", element("a", section.title, href=f"#{place}")) for section, place in sections]
+        sections = self._sections()
+        items = [element("li", element("a", section.title, href=f"#{place}")) for section, place, _ in sections]
         return element("nav", element("h2", "Contents"), element("ol", *items), aria_label="Contents")
 
     def _overview(self) -> Markup:
         """Return the outcomes of all verdicts, each with a link to its evidence."""
         if not any(section.verdicts for section in self.document.sections):
             return Markup()
-        sections = zip(self.document.sections, self.places, strict=True)
-        groups = [_outcomes(section, place) for section, place in sections if section.verdicts]
+        groups = [_outcomes(*one) for one in self._sections() if one[0].verdicts]
         head = element("tr", *(element("th", name, scope="col") for name in ("Outcome", "Claim")))
         table = element("table", element("thead", head), *groups, class_="overview", aria_labelledby=self.verdicts)
         counts = element("p", tally(self.document))
         return element("section", element("h2", "Verdicts", id=self.verdicts), counts, table)
 
-    def _section(self, section: Section, place: str) -> Markup:
+    def _section(self, section: Section, place: str, claims: list[str]) -> Markup:
         parts = [element("p", text) for text in section.paragraphs]
         if section.verdicts:
-            parts.append(_verdicts(section, place))
+            parts.append(_verdicts(section, claims))
         parts += [self._table(table) for table in section.tables]
         parts += [self._figure(chart) for chart in section.charts]
         if section.settings:
@@ -121,7 +128,8 @@ class _Page:
         drawn = charts.drawing(chart, prefix)
         legend = [element("li", sample, label) for sample, label in drawn.legend]
         panels = element("div", *drawn.panels, class_="panels")
-        return element("figure", panels, element("ul", *legend, class_="legend"), caption, details, id=prefix)
+        figure = element("figure", panels, element("ul", *legend, class_="legend"), caption, id=prefix)
+        return join(figure, details)
 
     def _made_by(self) -> Markup:
         if not self.document.made_by:
@@ -149,29 +157,25 @@ def _badge(verdict: Verdict) -> Markup:
     return element("span", element("span", sign, aria_hidden="true"), f" {verdict.outcome}", class_=f"badge {part}")
 
 
-def _outcomes(section: Section, place: str) -> Markup:
+def _outcomes(section: Section, place: str, claims: list[str]) -> Markup:
     """Return the outcomes of a section as rows of a table, under its title."""
     link = element("a", section.title, href=f"#{place}")
     rows = [element("tr", element("th", link, scope="rowgroup", colspan="2"), class_="group")]
-    for number, verdict in enumerate(section.verdicts, 1):
-        claim = element("a", verdict.claim, href=f"#{_verdict_place(place, number)}")
+    for verdict, claim_place in zip(section.verdicts, claims, strict=True):
+        claim = element("a", verdict.claim, href=f"#{claim_place}")
         rows.append(element("tr", element("td", _badge(verdict)), element("td", claim)))
     return element("tbody", *rows)
 
 
-def _verdicts(section: Section, place: str) -> Markup:
+def _verdicts(section: Section, claims: list[str]) -> Markup:
     """Return the verdicts of a section, with their evidence and rules."""
     items = []
-    for number, verdict in enumerate(section.verdicts, 1):
+    for verdict, place in zip(section.verdicts, claims, strict=True):
         parts = [_badge(verdict), " ", element("strong", verdict.claim)]
         parts += [element("p", verdict.evidence)] if verdict.evidence else []
         parts += [element("p", f"Rule: {verdict.rule}", class_="rule")] if verdict.rule else []
-        items.append(element("li", *parts, id=_verdict_place(place, number)))
+        items.append(element("li", *parts, id=place))
     return element("ul", *items, class_="verdicts")
-
-
-def _verdict_place(section: str, number: int) -> str:
-    return f"{section}:{number}"
 
 
 def _cells(table: Table, row: int, numeric: list[bool]) -> list[Markup]:

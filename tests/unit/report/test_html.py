@@ -88,7 +88,7 @@ def test_ids_are_unique_and_everything_that_refers_to_one_finds_it(page: str, ou
 def test_every_section_and_verdict_is_linked_from_the_top(document: Document, outline: Outline) -> None:
     links = [attributes["href"] for attributes in outline.all("a")]
     assert links[0] == "#content-1", "the skip link comes first, and 'content' is the name of a section"
-    verdicts = [link for link in links if ":" in str(link)]
+    verdicts = [link for link in links if "-verdict-" in str(link)]
     assert len(verdicts) == sum(len(section.verdicts) for section in document.sections)
     assert "#figure-2-σ--0" in links
     assert "#figure-2-σ--0-1" in links
@@ -142,6 +142,12 @@ def test_pictures_follow_the_colours_of_the_page(page: str) -> None:
     used = set(re.findall(r"var\(--([\w-]+)\)", page))
     assert used <= set(re.findall(r"--([\w-]+):", page))
     assert {"ink", "edge", "rule", "series-1", "series-7"} <= used
+
+
+def test_a_caption_is_the_first_or_the_last_of_its_figure(outline: Outline) -> None:
+    figures = [index for index, one in enumerate(outline.elements) if one[0] == "figure"]
+    assert figures
+    assert all("figcaption" in (outline.inside(index)[0], outline.inside(index)[-1]) for index in figures)
 
 
 def test_an_outcome_is_told_by_a_sign_and_words(page: str) -> None:
