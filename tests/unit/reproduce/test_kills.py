@@ -20,6 +20,7 @@ from kernelmean.reproduce import Size
 from kernelmean.reproduce.outputs import write_findings
 from kernelmean.reproduce.runner import run
 from kernelmean.reproduce.store import read_log
+from kernelmean.reproduce.versions import code_digest
 from kernelmean.reproduce.workers import Workers
 
 HERE = Path(__file__).parent
@@ -130,9 +131,12 @@ class TestDask:
             yield cluster
 
     @pytest.mark.filterwarnings("default")  # those of Dask are its own
-    def test_a_worker_is_killed_half_way(self, synthetic, cluster, tmp_path: Path) -> None:
+    def test_a_worker_is_killed_half_way(self, synthetic, cluster, tmp_path: Path, monkeypatch) -> None:
         from distributed import Client
 
+        with Client(cluster, set_as_default=False) as client:  # they run the copy, this process the original
+            digest = client.submit(code_digest).result()
+        monkeypatch.setattr("kernelmean.reproduce.workers.code_digest", lambda: digest)
         synthetic.Fast.pause = 0.03
         killed: list[int] = []
 
