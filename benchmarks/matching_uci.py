@@ -23,12 +23,12 @@ from kernelmean.reproduce.density_tasks import (
     TARGETS,
     Fit,
     Fits,
+    StudentT,
     Task,
     cross_validated,
     quietly,
     reference,
     standardized_split,
-    t_sample,
 )
 
 SETS = (
@@ -47,7 +47,8 @@ def uci(data: Path, name: str, repetition: int) -> Task:
 
 def t_rows(n: int, repetition: int) -> Task:
     """Draw n training rows and 1000 test rows of a t-distribution."""
-    return t_sample(n, DIM, FREEDOM, 1000, np.random.default_rng([n, repetition]), repetition)
+    rng = np.random.default_rng([n, repetition])
+    return StudentT.random(DIM, FREEDOM, rng).task(n, 1000, rng, repetition)
 
 
 def protocol_best(task: Task) -> Fits:

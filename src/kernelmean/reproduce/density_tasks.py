@@ -86,21 +86,41 @@ def standardized_split(table: Array, rng: np.random.Generator, seed: int) -> Tas
     return Task((train[:, varying] - center) / scale, (test[:, varying] - center) / scale, seed)
 
 
-def t_sample(n: int, dim: int, freedom: float, test_rows: int, rng: np.random.Generator, seed: int) -> Task:
-    """Draw rows of a t-distribution with a random scale matrix A Aᵀ/d, A of independent standard normal entries.
-
-    Neither sample is standardized.
+@dataclass(frozen=True)
+class StudentT:
+    """A t-distribution around 0 with the scale matrix A Aᵀ/d, whose ``factor`` is A/√d.
 
     Examples
     --------
-    >>> task = t_sample(15, 10, 5, 1000, np.random.default_rng(0), seed=0)
-    >>> task.train.shape, task.test.shape
-    ((15, 10), (1000, 10))
+    >>> law = StudentT.random(2, 5.0, np.random.default_rng(0))
+    >>> law.sample(3, np.random.default_rng(1)).shape
+    (3, 2)
     """
-    factor = rng.normal(size=(dim, dim)) / np.sqrt(dim)
-    total = n + test_rows
-    rows = rng.normal(size=(total, dim)) @ factor.T * np.sqrt(freedom / rng.chisquare(freedom, total))[:, None]
-    return Task(rows[:n], rows[n:], seed)
+
+    factor: Array
+    freedom: float
+
+    @classmethod
+    def random(cls, dim: int, freedom: float, rng: np.random.Generator) -> StudentT:
+        """Draw A with independent standard normal entries."""
+        return cls(rng.normal(size=(dim, dim)) / np.sqrt(dim), freedom)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """Draw rows, shape (n, d)."""
+        rows = rng.normal(size=(n, len(self.factor))) @ self.factor.T
+        return rows * np.sqrt(self.freedom / rng.chisquare(self.freedom, n))[:, None]
+
+    def task(self, n: int, test_rows: int, rng: np.random.Generator, seed: int) -> Task:
+        """Draw training and test rows, neither of them standardized."""
+        rows = self.sample(n + test_rows, rng)
+        return Task(rows[:n], rows[n:], seed)
+
+    def nll(self, rows: Array) -> float:
+        """Return the mean negative log-likelihood of rows under the law itself: no estimate is below it for long."""
+        from scipy.stats import multivariate_t  # slow to import
+
+        law = multivariate_t(shape=self.factor @ self.factor.T, df=self.freedom)  # type: ignore[arg-type]  # integers only
+        return -float(law.logpdf(rows).mean())
 
 
 def joint(task: Task) -> Fits:
@@ -156,6 +176,11 @@ def standard_normal(task: Task) -> Fit:
     """Score the density that knows no more than the mean and the scale of every column of z-scored rows."""
     squares = float(np.square(task.test).sum(axis=1).mean())
     return Fit(0.5 * (squares + task.test.shape[1] * np.log(2.0 * np.pi)), {})
+
+
+def unit_range(task: Task) -> float:
+    """Return what to add to a negative log-likelihood for columns that are scaled to [-1, 1]: log of the volume."""
+    return -float(np.log(np.ptp(np.concatenate([task.train, task.test]), axis=0) / 2.0).sum())
 
 
 PROTOCOLS: Mapping[str, Callable[[Task], Fits]] = MappingProxyType(

@@ -137,3 +137,55 @@ def attainable(level: float, relabelings: Array) -> float:
     """Return P(p ≤ level) of exact tests over so many relabelings (trials,) without ties: the mean of floor(α P)/P."""
     counts = np.asarray(relabelings, dtype=float)
     return float(np.mean(np.floor(level * counts + 1e-9) / counts))
+
+
+MOST = 0.8
+"""Of the rows of a table: what counts as nearly all."""
+SINGLE = "a single trial has no standard error"
+
+
+def ordering_rule(rows: str) -> str:
+    """Return the rule of `ordering` in words."""
+    return (
+        f"reproduced: the paired difference is below 0 by more than {CLEAR:g} standard errors in at least {MOST:.0%} "
+        f"of the {rows} and above by as much in none; same ordering: its mean is below 0 in more than half of them, "
+        "and clearly below in more of them than clearly above"
+    )
+
+
+def ordering(gaps: Sequence[Estimate], row: str) -> tuple[str, str]:
+    """Return whether differences that are claimed to be negative are, and how many of them, in words.
+
+    Examples
+    --------
+    >>> ordering([Estimate(-1.0, 0.1), Estimate(-0.1, 0.1), Estimate(-0.2, 0.1)], "row")
+    ('same ordering', 'below in 3 of 3 rows, in 1 by more than 2 standard errors; above by as much in 0')
+    """
+    if not all(np.isfinite(gap.error) for gap in gaps):
+        return NOT_MEASURED, SINGLE
+    negative, below, above = (
+        sum(counts) for counts in zip(*((gap.mean < 0, gap.below(), gap.above()) for gap in gaps), strict=True)
+    )
+    fully = below >= MOST * len(gaps) and not above
+    partly = negative > len(gaps) / 2 and below > above
+    words = (
+        f"below in {negative} of {len(gaps)} {row}s, in {below} by more than {CLEAR:g} standard errors; above by as "
+        f"much in {above}"
+    )
+    return claimed(fully=fully, partly=partly), words
+
+
+def agreement(share: float, trials: int, printed: float, printed_trials: int) -> float:
+    """Return by how many standard errors a share of trials is above a printed share of other trials.
+
+    The error is that of a difference of two binomial shares with the pooled probability, at least one count in all.
+
+    Examples
+    --------
+    >>> round(agreement(0.40, 200, 0.30, 200), 2)
+    2.1
+    """
+    total = trials + printed_trials
+    count = float(np.clip(share * trials + printed * printed_trials, 1.0, total - 1.0))
+    pooled = count / total
+    return float((share - printed) / np.sqrt(pooled * (1 - pooled) * (1 / trials + 1 / printed_trials)))

@@ -19,6 +19,7 @@ from kernelmean.reproduce.verdicts import (
     fewer_than_chance,
     held,
     missing_trials,
+    ordering,
     verdict,
 )
 
@@ -124,3 +125,20 @@ def test_the_attainable_level_is_that_of_a_uniform_rank():
         ranks = np.arange(1, count + 1) / count
         assert attainable(0.05, np.array([count])) == pytest.approx(np.mean(ranks <= 0.05 + 1e-12))
     assert attainable(0.05, np.array([20, 19])) == 0.025
+
+
+@pytest.mark.parametrize(
+    ("gaps", "outcome"),
+    [
+        ([(-1.0, 0.1)] * 4 + [(0.1, 0.1)], REPRODUCED),  # four of five clearly, none against
+        ([(-1.0, 0.1)] * 4 + [(0.3, 0.1)], SAME_ORDERING),  # one clearly against
+        ([(-1.0, 0.1)] * 3 + [(-0.1, 0.1)] * 2, SAME_ORDERING),
+        ([(-0.1, 0.1)] * 5, NOT_REPRODUCED),  # none clearly
+        ([(-1.0, 0.1)] * 2 + [(0.1, 0.1)] * 3, NOT_REPRODUCED),  # in fewer than half
+        ([(-1.0, 0.1)] * 3 + [(1.0, 0.1)] * 3, NOT_REPRODUCED),
+        ([(-1.0, 0.1)] * 4 + [(-1.0, np.nan)], NOT_MEASURED),
+    ],
+    ids=["nearly all", "one against", "some", "none clearly", "few", "half against", "one trial"],
+)
+def test_an_ordering_needs_most_rows_and_none_against(gaps, outcome):
+    assert ordering([Estimate(*gap) for gap in gaps], "row")[0] == outcome

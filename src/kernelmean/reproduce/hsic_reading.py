@@ -1,0 +1,108 @@
+"""A reading of Table 4: the powers that were measured when the paper's bandwidths and sizes are read in one way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from .._array import Array
+from .contradictions import TRIALS, falling_power, impossible_shares
+from .experiment import Findings, Setting
+from .hsic_tests import ADAPTIVE, FREE, GRID, PRINTED, TIED, UNBIASED
+from .paper import BASELINES, ESTIMATORS, TABLE4
+from .verdicts import CLEAR, agreement
+
+LEVELS = ("0.05", "0.10", "0.15")
+SIZES: Mapping[str, tuple[int, ...]] = {"0.10": (4,), "0.15": (5,), "0.20": (7,), "0.25": (9,), "0.30": (10, 11)}
+"""Rows by share η of 35: 3.5, 5.25, 7, 8.75 and 10.5 rounded; the last one both ways."""
+PAIRS, PERMUTED = "pairs", "permuted"
+ALL_ROWS, SUBSAMPLE = "all rows", "subsample"
+OWN = (ADAPTIVE, UNBIASED, GRID)
+COLUMNS: Mapping[str, str] = {
+    **{name: name for name in BASELINES},
+    PRINTED: "F-KMSE",
+    **{name: name for name in ESTIMATORS if name not in BASELINES},
+    TIED: "MKME",
+    FREE: "MMKME",
+}
+"""What is measured, and the printed column that it is a reading of."""
+
+
+@final
+@dataclass(frozen=True)
+class Reading:
+    """The powers when bandwidths come from these rows, and η = 0.30 means so many."""
+
+    findings: Findings
+    bandwidth: str
+    last: int
+
+    @property
+    def label(self) -> str:
+        """The reading in words."""
+        source = "the subsample" if self.bandwidth == SUBSAMPLE else "all 35 rows"
+        return f"bandwidths of {source}, {self.last} rows at η = 0.30"
+
+    def setting(self, share: str, data: str = PAIRS) -> Setting:
+        """Return the setting of a share."""
+        rows = self.last if share == "0.30" else SIZES[share][0]
+        (found,) = self.findings.where(share=share, rows=rows, data=data)
+        return found
+
+    @property
+    def settings(self) -> list[Setting]:
+        """The settings of all shares."""
+        return [self.setting(share) for share in SIZES]
+
+    @property
+    def measured(self) -> bool:
+        """Whether there is a trial of every share."""
+        return all(len(self.pvalues(share, ADAPTIVE)) for share in SIZES)
+
+    def pvalues(self, share: str, method: str) -> Array:
+        """Return the p-values of the trials."""
+        return self.findings.values(self.setting(share), method, "p" if method in OWN else f"p, {self.bandwidth}")
+
+    def power(self, key: str, method: str) -> float:
+        """Return the share of the trials that reject, for a printed row "α η"."""
+        level, share = key.split()
+        return rejected(self.pvalues(share, method), level)
+
+    def deviations(self, method: str) -> dict[str, float]:
+        """Return by how many standard errors ours is above the paper, at the cells that contradict nothing."""
+        column, left_out = COLUMNS[method], inconsistent()
+        return {
+            key: agreement(self.power(key, method), self.trials(key), row[column], TRIALS)
+            for key, row in TABLE4.values.items()
+            if (key, column) not in left_out
+        }
+
+    def trials(self, key: str) -> int:
+        """Return how many trials a printed row has here."""
+        return len(self.pvalues(key.split()[1], ADAPTIVE))
+
+    def distance(self) -> float:
+        """Return the root mean square of the standard errors between KME, S-KMSE and F-KMSE and the paper's."""
+        return float(np.sqrt(np.mean([z**2 for method in BASELINES for z in self.deviations(method).values()])))
+
+    def agreeing(self) -> int:
+        """Return how many cells of KME, S-KMSE and F-KMSE are within two standard errors of the paper's."""
+        return sum(abs(z) <= CLEAR for method in BASELINES for z in self.deviations(method).values())
+
+
+def rejected(pvalues: Array, level: str) -> float:
+    """Return the share of p-values up to the level."""
+    return float(np.mean(pvalues <= float(level) + 1e-12))
+
+
+def inconsistent() -> frozenset[tuple[str, str]]:
+    """Return the printed cells (row, column) that no 200 trials can give, or that another level contradicts."""
+    shares = {(key, name) for key, name, _ in impossible_shares(TABLE4, TRIALS)}
+    falls = set()
+    for key, name, *_ in falling_power(TABLE4):
+        level, share = key.split()
+        falls |= {(key, name), (f"{LEVELS[LEVELS.index(level) - 1]} {share}", name)}
+    return frozenset(shares | falls)
