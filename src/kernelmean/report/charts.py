@@ -181,9 +181,11 @@ def _draw_curve(ax: Axes, curve: Curve, look: Look) -> None:
 
 
 def _line_style(look: Look, *, dashed: bool) -> dict[str, Any]:
+    """Return colour and marker, filled or open: lines never differ by their colour alone."""
+    style: dict[str, Any] = {"color": look.color, "marker": look.marker}
     if dashed:
-        return {"color": look.color, "linestyle": (0, (5, 2.5))}
-    return {"color": look.color, "marker": look.marker, "markeredgewidth": 0}
+        return style | {"linestyle": (0, (5, 2.5)), "markerfacecolor": "none", "markeredgewidth": 1.0}
+    return style | {"markeredgewidth": 0}
 
 
 def _band_style(hatch: str) -> dict[str, Any]:

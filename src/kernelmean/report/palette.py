@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import final
@@ -76,16 +77,22 @@ _ESTIMATORS = {"MKME": 0, "MMKME": 1, "VPMKME": 2, "F-KMSE": 3, "S-KMSE": 4, "or
 def looks(labels: Iterable[str]) -> dict[str, Look]:
     """Return the look of every label: the estimators have their own, the others take what is free, in their order.
 
+    A label that begins with an estimator, as "KME (σ² = 0)" does, has its look where no other label has it.
+
     Examples
     --------
-    >>> {label: look.marker for label, look in looks(["oracle", "KME", "MKME", "MKME"]).items()}
-    {'oracle': 's', 'KME': 'p', 'MKME': 'o'}
+    >>> {label: look.marker for label, look in looks(["oracle", "KME (best)", "MKME", "MKME, fixed"]).items()}
+    {'oracle': 's', 'KME (best)': 'p', 'MKME': 'o', 'MKME, fixed': 'D'}
     """
     asked = list(dict.fromkeys(labels))
-    taken = {_ESTIMATORS[label] for label in asked if label in _ESTIMATORS}
-    free = [k for k in range(len(LOOKS)) if k not in taken] or list(range(len(LOOKS)))
-    others = [label for label in asked if label not in _ESTIMATORS]
-    places = _ESTIMATORS | {label: free[k % len(free)] for k, label in enumerate(others)}
+    places = {label: _ESTIMATORS[label] for label in asked if label in _ESTIMATORS}
+    for label in asked:
+        place = _ESTIMATORS.get(re.split(r",| \(", label)[0])
+        if place is not None and place not in places.values():
+            places[label] = place
+    free = [k for k in range(len(LOOKS)) if k not in places.values()] or list(range(len(LOOKS)))
+    others = [label for label in asked if label not in places]
+    places |= {label: free[k % len(free)] for k, label in enumerate(others)}
     return {label: LOOKS[places[label]] for label in asked}
 
 

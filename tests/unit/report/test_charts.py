@@ -72,6 +72,13 @@ def test_lines_bars_strips_bands_and_marks_are_where_the_numbers_are() -> None:
     assert labels == ["few", "many", "chance", "best"]
 
 
+def test_lines_differ_by_their_markers_and_dashes_too() -> None:
+    pair = (1.0, 2.0)
+    lines = axes(chart(Curve("a", pair, pair), Curve("b", pair, pair, dashed=True), Curve("c", pair, pair))).get_lines()
+    assert len({line.get_marker() for line in lines}) == 3
+    assert [line.get_linestyle() for line in lines] == ["-", "--", "-"]
+
+
 def test_logarithmic_axes_show_the_sizes_and_keep_a_zero() -> None:
     ax = axes(chart(Curve("a", (10.0, 20.0, 100.0), (1.0, 0.1, 0.01)), x_log=True, y_log=True))
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")

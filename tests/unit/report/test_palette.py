@@ -81,6 +81,10 @@ def test_estimators_look_the_same_in_every_chart() -> None:
     alone, together = looks(["MKME"]), looks(["other", "more", "KME", "MKME"])
     assert alone["MKME"] == together["MKME"]
     assert len(set(together.values())) == 4
+    qualified = looks(["MKME, fixed", "KME (σ² = 0)", "KMEans", "MKME"])
+    assert qualified["KME (σ² = 0)"] == together["KME"]
+    assert qualified["MKME"] == alone["MKME"]
+    assert len(set(qualified.values())) == 4
     many = looks(f"line {k}" for k in range(20))
     assert len(set(many.values())) == len(LOOKS)
 
