@@ -218,7 +218,8 @@ def _beside_zero(ax: Axes, axis: str, positive: Sequence[float]) -> None:
     getattr(ax, f"set_{axis}scale")("symlog", linthresh=positive[0], linscale=0.5)
     decades = [10.0**k for k in range(math.ceil(math.log10(2 * positive[0])), math.floor(math.log10(positive[-1])) + 1)]
     getattr(ax, f"set_{axis}ticks")([0.0, *decades], ["0", *(f"{decade:g}" for decade in decades)])
-    getattr(ax, f"set_{axis}lim")(-0.2 * positive[0])
+    getattr(ax, f"set_{axis}ticks")([], minor=True)
+    getattr(ax, f"set_{axis}lim")(-0.2 * positive[0], 1.3 * positive[-1])
 
 
 def _samples(panel: Panel, styles: dict[str, Look]) -> dict[str, Any]:

@@ -88,6 +88,7 @@ def test_logarithmic_axes_show_the_sizes_and_keep_a_zero() -> None:
     assert len(ax.get_xticks()) < 6, "so many letters would not fit"
     ax = axes(chart(Curve("a", (0.0, 0.1, 1.0), (1.0, 2.0, 3.0)), x_log=True))
     assert ax.get_xscale() == "symlog"
+    assert ax.get_xlim()[0] < 0 < 1 < ax.get_xlim()[1]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["0", "0.1", "1"]
 
 
