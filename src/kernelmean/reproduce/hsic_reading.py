@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -39,6 +39,7 @@ class Reading:
     findings: Findings
     bandwidth: str
     last: int
+    _known: dict[tuple[str, str], Array] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def label(self) -> str:
@@ -64,7 +65,10 @@ class Reading:
 
     def pvalues(self, share: str, method: str) -> Array:
         """Return the p-values of the trials."""
-        return self.findings.values(self.setting(share), method, "p" if method in OWN else f"p, {self.bandwidth}")
+        if (share, method) not in self._known:
+            measure = "p" if method in OWN else f"p, {self.bandwidth}"
+            self._known[share, method] = self.findings.values(self.setting(share), method, measure)
+        return self._known[share, method]
 
     def power(self, key: str, method: str) -> float:
         """Return the share of the trials that reject, for a printed row "α η"."""
