@@ -17,6 +17,11 @@ RATES = {"KME": 0.5, "S-KMSE": 0.4, "F-KMSE": 0.42, "MKME": 0.5, "MMKME": 0.51, 
 COMPETITIVE, ALWAYS, LEVEL, ADAPTIVE = 0, 2, 4, 5  # MKME's; those of MMKME come one later
 
 
+REJECTED = {method: Finding(method, "p-value", 0.01) for method in METHODS}
+KEPT = {method: Finding(method, "p-value", 0.5) for method in METHODS}
+PERMUTED = [Finding(method, "relabelings", 1001.0) for method in METHODS]
+
+
 def no_data(name):
     raise AssertionError(f"no data set is needed, not {name}")
 
@@ -35,8 +40,8 @@ def made_up(rates=None, null=0.05):
         counts = {method: round(mine.get(method, 0.05) * TRIALS) for method in METHODS}
         found[setting.key] = [
             [
-                *(Finding(method, "p-value", 0.01 if number < count else 0.5) for method, count in counts.items()),
-                *(Finding(method, "relabelings", 1001.0) for method in METHODS),
+                *(REJECTED[method] if number < count else KEPT[method] for method, count in counts.items()),
+                *PERMUTED,
             ]
             for number in range(TRIALS)
         ]
