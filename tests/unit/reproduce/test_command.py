@@ -12,7 +12,9 @@ import pytest
 
 from kernelmean.cli import main
 from kernelmean.cli import reproduce as command
-from kernelmean.reproduce.registry import EXPERIMENTS, chosen
+from kernelmean.reproduce import Size
+from kernelmean.reproduce.catalogue import DATA_SETS
+from kernelmean.reproduce.registry import EXPERIMENTS, chosen, load
 
 
 @pytest.fixture
@@ -153,6 +155,14 @@ class TestNames:
 
     def test_all(self) -> None:
         assert chosen(["table1", "all"]) == list(EXPERIMENTS)
+
+    @pytest.mark.parametrize("name", EXPERIMENTS)
+    def test_every_name_is_an_experiment(self, name: str) -> None:
+        experiment = load(name)
+        assert experiment.name == name
+        quick, full = ({each.key: each for each in experiment.settings(size)} for size in (Size.QUICK, Size.FULL))
+        assert all(key in full and quick[key].trials <= full[key].trials for key in quick)  # to be continued
+        assert {need for each in full.values() for need in experiment.needs(each)} <= set(DATA_SETS)
 
     def test_help_teaches(self, capsys: pytest.CaptureFixture[str]) -> None:
         code, out, _ = call(capsys, "--help")
