@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
+from scipy.stats import binom
 
 from .._array import Array
 from .contradictions import TRIALS, falling_power, impossible_shares
 from .experiment import Findings, Setting
 from .hsic_tests import ADAPTIVE, FREE, GRID, PRINTED, TIED, UNBIASED
-from .paper import BASELINES, ESTIMATORS, TABLE4
+from .paper import BASELINES, ESTIMATORS, TABLE4, PrintedTable
 from .verdicts import CLEAR, agreement
 
 LEVELS = ("0.05", "0.10", "0.15")
@@ -29,6 +30,9 @@ COLUMNS: Mapping[str, str] = {
     FREE: "MMKME",
 }
 """What is measured, and the printed column that it is a reading of."""
+
+
+_UNLIKELY = 1e-4
 
 
 @final
@@ -109,4 +113,21 @@ def inconsistent() -> frozenset[tuple[str, str]]:
     for key, name, *_ in falling_power(TABLE4):
         level, share = key.split()
         falls |= {(key, name), (f"{LEVELS[LEVELS.index(level) - 1]} {share}", name)}
-    return frozenset(shares | falls)
+    return frozenset(shares | falls | standing(TABLE4))
+
+
+def standing(table: PrintedTable) -> set[tuple[str, str]]:
+    """Return the cells (row, column) whose power is hardly larger at the next level, and then grows much.
+
+    Both steps of α are equally wide. If p-values are at least a third as dense in the first as in the second, so few
+    trials in the first have a chance below 1 in 10,000.
+    """
+    found = set()
+    for share in SIZES:
+        keys = [f"{level} {share}" for level in LEVELS]
+        for name in table.values[keys[0]]:
+            low, middle, high = (round(table.values[key][name] * TRIALS) for key in keys)
+            few, many = middle - low, high - middle
+            if few >= 0 and binom.cdf(few, few + many, 0.25) < _UNLIKELY:
+                found |= {(key, name) for key in keys[:2]}
+    return found
