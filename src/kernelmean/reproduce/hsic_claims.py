@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .._table import count
 from ..report import Verdict
 from .contradictions import TRIALS
 from .experiment import Findings
@@ -45,7 +46,7 @@ def _column(reading: Reading, method: str) -> Verdict:
             f"{reading.power(far, method):.3f}, the paper {TABLE4.values[far][column]:.3f}, {z[far]:+.1f} standard "
             "errors"
         )
-        return outcome, words + (f"; {left} cells left out, which contradict others" if left else "")
+        return outcome, words + (f"; left out: {count(left, 'cell')} that cannot be right" if left else "")
 
     return verdict(
         f"The column {column} is that of {method} ({reading.label})",
