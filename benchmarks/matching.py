@@ -107,6 +107,7 @@ def joint(kind: str, rounds: int) -> None:
         "variance_floor": FLOOR,
         "pooling": 1.0,
         "pool_over": "clusters",
+        "ridge": 0.0,
         "max_iter": 1000,
     }
     recipe, _ = make_recipe(10, prototypes=None, estimator="mkme", tol=1e-10, kmeans_n_init=1, **options)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from .._array import Array, IntArray
 from .mixture import Mixture
@@ -90,8 +92,15 @@ def _labels(X: Array, n_components: int, weights: Array, n_init: int, seed: int)
         from sklearn.cluster import KMeans  # slow to import
 
         kmeans = KMeans(n_components, n_init=n_init, random_state=seed)
-        labels = kmeans.fit(X - weights @ X, sample_weight=weights * len(X)).labels_
+        with _threads().limit(limits=1, user_api="openmp"):  # they wait for each other where cores are busy
+            labels = kmeans.fit(X - weights @ X, sample_weight=weights * len(X)).labels_
     return np.unique(labels, return_inverse=True)[1].ravel()
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """Find the loaded libraries once, those of k-means among them."""
+    return ThreadpoolController()
 
 
 def _scatter(gaps: Array, member: Array, covariance_type: CovarianceType) -> Array:
