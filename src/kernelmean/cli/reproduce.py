@@ -8,6 +8,7 @@ import shlex
 import signal
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,8 @@ EXAMPLES = (
 )
 _LINES_EVERY = 30.0
 _FAILED = 1
+_GIVEN_UP = r"\d+ tasks (have been successfully executed|which were still being processed)"
+"""What joblib warns of when a run is stopped, wherever the signal finds it."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -106,7 +109,9 @@ def _stoppable() -> Iterator[None]:
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", _GIVEN_UP, UserWarning)
+            yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
