@@ -13,7 +13,7 @@ from ..report import Chart, Curve, Panel, Section, Table, Verdict
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size
 from .mixtures import Drawn
 from .paper import BANDWIDTHS
-from .verdicts import CLEAR, Estimate, claimed, held, verdict
+from .verdicts import CLEAR, STUDENT, Estimate, claimed, held, verdict
 
 ROWS, DIMENSION, DISTRIBUTIONS = 10, 20, 30
 VARIANCES = tuple(float(value) for value in range(31))
@@ -83,6 +83,7 @@ _SETTINGS = (
     ("Values of σ²", f"0 to {VARIANCES[-1]:g}, in squared units of the data; the paper does not print its range"),
     ("Loss", "|μ̂ - μ|² in the reproducing kernel Hilbert space, in closed form: no Monte Carlo error"),
     ("Oracle", "the σ² with the smallest loss for each sample: it knows the law, no estimator can"),
+    ("Standard errors", STUDENT),
 )
 
 

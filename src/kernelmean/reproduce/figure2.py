@@ -14,7 +14,7 @@ from .experiment import Context, Experiment, Finding, Findings, Setting, Size
 from .loss_grid import ORACLE, ZERO, Cell, Grid
 from .mixtures import Drawn
 from .paper import BANDWIDTHS, BASELINES, ESTIMATORS
-from .verdicts import CLEAR, Estimate, claimed, held, verdict
+from .verdicts import CLEAR, STUDENT, Estimate, claimed, held, verdict
 from .wording import ends_of_curves
 
 SIZES = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
@@ -97,6 +97,7 @@ def _settings(settings: Sequence[Setting]) -> tuple[tuple[str, str], ...]:
         ("Loss", "|μ̂ - μ|² in closed form, from the exact mean of the mixture: no Monte Carlo error"),
         ("Grid", "the cells of all panels, each once and with the same weight"),
         ("Parameters", "λ, σ² and the variances e by leave-one-out on each sample; F-KMSE by the exact score"),
+        ("Standard errors", STUDENT),
         (OURS, "the variance-preserving estimator of this library; it is not in the paper"),
         (ORACLE, "the σ² ≥ 0 with the smallest true loss for each sample: a bound for MKME, not an estimator"),
     )
@@ -314,7 +315,7 @@ class Reading:
         found = []
         for name in (*shown, ORACLE):
             changes = [cell.relative(name, "MKME") for cell in cells]
-            found.append(_curve(name, free, cells, [Estimate(1 + one.mean, one.error) for one in changes]))
+            found.append(_curve(name, free, cells, [one.shifted(1.0) for one in changes]))
         return tuple(curve for curve in found if curve.x)
 
 

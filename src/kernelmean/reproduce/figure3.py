@@ -15,7 +15,7 @@ from .experiment import Context, Experiment, Finding, Findings, Setting, Size
 from .mixtures import Mixture
 from .paper import BANDWIDTHS, ESTIMATORS
 from .rejections import Cell, Line
-from .verdicts import CLEAR, Estimate, claimed, fewer_than_chance, held, verdict
+from .verdicts import CLEAR, STUDENT, Estimate, claimed, fewer_than_chance, held, verdict
 from .wording import ends_of_curves
 
 LEVEL, RESAMPLES = 0.05, 1000
@@ -108,6 +108,7 @@ def _settings(settings: Sequence[Setting]) -> tuple[tuple[str, str], ...]:
         ("MKME, MMKME", "the noise is that of the pooled sample, which no permutation changes"),
         ("S-KMSE, F-KMSE", "λ and the weights are found anew on both parts of every permutation"),
         ("Error", "powers of one cell are compared in the same trials, by McNemar's exact test"),
+        ("Standard errors", STUDENT),
     )
 
 
@@ -190,7 +191,7 @@ class Reading:
 
     def _as_powerful(self, method: str) -> tuple[str, str]:
         gain, behind = self.gain(method, "KME"), self.behind(method, "KME")
-        near = Estimate(gain.mean + MARGIN, gain.error).above()
+        near = gain.shifted(MARGIN).above()
         evidence = f"mean power {self.mean(method):.3f}, KME {self.mean('KME'):.3f}, difference {gain}; less in "
         where = f": {_places(behind)}" if behind else ""
         outcome = claimed(fully=not gain.below() and not behind, partly=near)

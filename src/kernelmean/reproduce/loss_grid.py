@@ -62,8 +62,7 @@ class Cell:
 
     def relative(self, method: str, base: str) -> Estimate:
         """Return the paired change as a part of the mean loss of ``base``."""
-        change, unit = self.change(method, base), self.mean(base)
-        return Estimate(change.mean / unit, change.error / unit)
+        return self.change(method, base).scaled(1.0 / self.mean(base))
 
     def share(self, method: str) -> float:
         """Return the part of the gap between the mean losses of KME and of the oracle that a method closes."""

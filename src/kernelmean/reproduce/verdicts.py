@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom, binomtest
+from scipy.stats import binom, binomtest, norm, t
 
 from .._array import Array
 from ..report import Verdict
@@ -19,27 +19,47 @@ HOLDS, FAILS = "holds", "fails"
 NOT_MEASURED = "not measured"
 
 CLEAR = 2.0
-"""How many standard errors a difference needs to be called one."""
+"""How many standard errors a difference of many trials needs to be called one; of few it needs more: `multiple`."""
+STUDENT = (
+    f"“{CLEAR:g} standard errors” is a quantile: with few trials Student's t with their degrees of freedom takes the "
+    "place of the normal law, so that the multiple is larger and the probability beyond it the same; over several "
+    "cells the degrees of freedom are Welch's and Satterthwaite's"
+)
+"""What rules mean by standard errors, for the settings of a section."""
+
+
+def multiple(errors: float, freedom: float) -> float:
+    """Return the multiple of a standard error that Student's t exceeds as rarely as a normal variable ``errors``.
+
+    It is nan without any degree of freedom.
+
+    Examples
+    --------
+    >>> [round(multiple(2.0, freedom), 2) for freedom in (1, 14, 499)]
+    [13.97, 2.2, 2.01]
+    """
+    return float(t.isf(norm.sf(errors), freedom)) if np.isfinite(freedom) else errors
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and its standard error; the error of a single value is not known: nan.
+    """A mean, its standard error and the degrees of freedom of that; the error of a single value is not known: nan.
 
     Examples
     --------
     >>> Estimate.of(np.array([1.0, 2.0, 3.0]))
-    Estimate(mean=2.0, error=0.5773502691896258)
+    Estimate(mean=2.0, error=0.5773502691896258, freedom=2.0)
     """
 
     mean: float
     error: float
+    freedom: float = np.inf
 
     @classmethod
     def of(cls, values: Array) -> Estimate:
         """Return the mean of ``values`` (trials,) and its standard error."""
         error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-        return cls(float(values.mean()), float(error))
+        return cls(float(values.mean()), float(error), float(len(values) - 1))
 
     @classmethod
     def change(cls, values: Array, base: Array) -> Estimate:
@@ -49,16 +69,31 @@ class Estimate:
     @classmethod
     def over(cls, cells: Sequence[Estimate]) -> Estimate:
         """Return the mean over independent cells, each with the same weight."""
-        error = np.sqrt(np.square([cell.error for cell in cells]).sum()) / len(cells)
-        return cls(float(np.mean([cell.mean for cell in cells])), float(error))
+        squares = np.square([cell.error for cell in cells])
+        doubt = float(np.sum(squares**2 / np.maximum([cell.freedom for cell in cells], 1.0)))
+        least = min(cell.freedom for cell in cells)
+        freedom = squares.sum() ** 2 / doubt if doubt > 0 else least
+        return cls(float(np.mean([cell.mean for cell in cells])), float(np.sqrt(squares.sum()) / len(cells)), freedom)
+
+    def reach(self, errors: float = CLEAR) -> float:
+        """Return so many standard errors, as a length: of few trials by `multiple`."""
+        return multiple(errors, self.freedom) * self.error
+
+    def shifted(self, by: float) -> Estimate:
+        """Return the estimate of a quantity that is larger by ``by``."""
+        return Estimate(self.mean + by, self.error, self.freedom)
+
+    def scaled(self, by: float) -> Estimate:
+        """Return the estimate of a quantity that is ``by`` times as large, by > 0."""
+        return Estimate(self.mean * by, self.error * by, self.freedom)
 
     def below(self, errors: float = CLEAR) -> bool:
         """Tell whether the mean is below 0 by more than so many standard errors."""
-        return self.mean < -errors * self.error
+        return self.mean < -self.reach(errors)
 
     def above(self, errors: float = CLEAR) -> bool:
         """Tell whether the mean is above 0 by more than so many standard errors."""
-        return self.mean > errors * self.error
+        return self.mean > self.reach(errors)
 
     def __str__(self) -> str:
         """Return both with the decimals that leave the error two digits."""

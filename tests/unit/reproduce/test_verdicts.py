@@ -2,7 +2,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm, t
 
 from kernelmean.reproduce.experiment import Finding, Findings, Setting
 from kernelmean.reproduce.verdicts import (
@@ -19,6 +19,7 @@ from kernelmean.reproduce.verdicts import (
     fewer_than_chance,
     held,
     missing_trials,
+    multiple,
     ordering,
     verdict,
 )
@@ -41,6 +42,33 @@ def test_one_trial_decides_nothing():
     estimate = Estimate.of(np.array([-5.0]))
     assert not estimate.below()
     assert not estimate.above()
+
+
+@pytest.mark.parametrize("errors", [2.0, 3.0])
+@pytest.mark.parametrize("freedom", [1, 2, 14, 29])
+def test_few_trials_call_nothing_a_difference_more_often_than_many(freedom, errors):
+    assert t.sf(multiple(errors, freedom), freedom) == pytest.approx(norm.sf(errors))
+    assert multiple(errors, freedom) > multiple(errors, np.inf) == errors
+    bound = multiple(errors, freedom)
+    assert not Estimate(-0.99 * bound, 1.0, freedom).below(errors)
+    assert Estimate(-1.01 * bound, 1.0, freedom).below(errors)
+    assert Estimate(1.01 * bound, 1.0, freedom).above(errors)
+
+
+def test_three_trials_are_called_a_difference_as_often_as_said():
+    draws = np.random.default_rng(1).normal(size=(4000, 3))
+    found = np.mean([Estimate.of(row).below() for row in draws])
+    assert abs(found - norm.sf(2.0)) < 4 * np.sqrt(norm.sf(2.0) / 4000)  # 2 errors flat would be 9 %
+
+
+def test_degrees_of_freedom_over_cells():
+    alike = Estimate.over([Estimate(0.0, 0.3, 14)] * 5)
+    assert alike.freedom == pytest.approx(70)
+    led = Estimate.over([Estimate(0.0, 1.0, 2), *[Estimate(0.0, 1e-6, 14)] * 5])
+    assert led.freedom == pytest.approx(2)
+    assert Estimate.over([Estimate(0.0, 0.0, 14), Estimate(1.0, 0.0, 29)]).freedom == 14
+    assert Estimate.over([Estimate(0.0, 1.0)] * 2).freedom == np.inf
+    assert Estimate(1.0, 0.5, 3).shifted(1.0).scaled(2.0) == Estimate(4.0, 1.0, 3)
 
 
 def test_a_grid_has_the_error_of_independent_cells():
