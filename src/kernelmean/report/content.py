@@ -16,6 +16,7 @@ OUTCOMES = {
     "same ordering": ("≈", "part"),
     "not reproduced": ("✗", "bad"),
     "fails": ("✗", "bad"),
+    "undecided": ("?", "none"),
     "not measured": ("–", "none"),
 }
 """The sign of an outcome, and its part in the palette."""

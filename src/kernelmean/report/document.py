@@ -67,7 +67,8 @@ class Verdict:
 
     claim: str
     outcome: str
-    """reproduced, same ordering, not reproduced, holds, fails, or not measured."""
+    """reproduced, same ordering, not reproduced, holds, fails, undecided (measured, but the trials are too few to tell
+    either way), or not measured."""
     evidence: str
     rule: str
 

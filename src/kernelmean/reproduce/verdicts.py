@@ -16,7 +16,8 @@ REPRODUCED, SAME_ORDERING, NOT_REPRODUCED = "reproduced", "same ordering", "not 
 """Outcomes of claims of the paper."""
 HOLDS, FAILS = "holds", "fails"
 """Outcomes of claims of this library."""
-NOT_MEASURED = "not measured"
+UNDECIDED, NOT_MEASURED = "undecided", "not measured"
+"""Of both: the trials are too few to tell either way; some of them are missing."""
 
 CLEAR = 2.0
 """How many standard errors a difference of many trials needs to be called one; of few it needs more: `multiple`."""
@@ -83,6 +84,10 @@ class Estimate:
         """Return the estimate of a quantity that is larger by ``by``."""
         return Estimate(self.mean + by, self.error, self.freedom)
 
+    def reversed(self) -> Estimate:
+        """Return the estimate of the difference the other way round."""
+        return Estimate(-self.mean, self.error, self.freedom)
+
     def scaled(self, by: float) -> Estimate:
         """Return the estimate of a quantity that is ``by`` times as large, by > 0."""
         return Estimate(self.mean * by, self.error * by, self.freedom)
@@ -117,6 +122,55 @@ def claimed(*, fully: bool, partly: bool) -> str:
 def held(truth: bool) -> str:
     """Return the outcome of a claim of this library."""
     return HOLDS if truth else FAILS
+
+
+EQUIVALENCE = (
+    "that no difference was found is no agreement: what is claimed to be equal or no worse has to be so within a "
+    "margin that was set beforehand, by more than the standard errors named; what is neither clearly within the margin "
+    f"nor clearly beyond it is {UNDECIDED}"
+)
+"""The rule of `no_worse` and `as_large` in words."""
+
+
+def no_worse(gap: Estimate, margin: float, errors: float = CLEAR) -> bool | None:
+    """Return whether a quantity that should not be below 0 is above -margin: clearly so, clearly not, or None.
+
+    Examples
+    --------
+    >>> [no_worse(Estimate(mean, 0.01), 0.02) for mean in (0.01, -0.01, -0.05)]
+    [True, None, False]
+    """
+    room = gap.shifted(margin)
+    return True if room.above(errors) else False if room.below(errors) else None
+
+
+def as_large(gap: Estimate, margin: float, errors: float = CLEAR) -> bool | None:
+    """Return whether a difference is between -margin and margin: clearly so, clearly not, or None.
+
+    Two one-sided tests; the margin is a length.
+
+    Examples
+    --------
+    >>> [as_large(Estimate(mean, 0.004), 0.02) for mean in (0.01, 0.02, -0.05)]
+    [True, None, False]
+    """
+    return both(no_worse(gap, margin, errors), no_worse(gap.reversed(), margin, errors))
+
+
+def both(*answers: bool | None) -> bool | None:
+    """Return whether all are true: not where one is false, None where one is open and none is false."""
+    return False if False in answers else None if None in answers else True
+
+
+def settled(answer: bool | None, yes: str, no: str) -> str:
+    """Return the outcome of a yes, of a no, and undecided for what is open.
+
+    Examples
+    --------
+    >>> settled(both(True, None), HOLDS, FAILS)
+    'undecided'
+    """
+    return UNDECIDED if answer is None else yes if answer else no
 
 
 def missing_trials(findings: Findings, settings: Iterable[Setting]) -> tuple[int, int]:

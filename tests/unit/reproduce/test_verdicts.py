@@ -12,15 +12,20 @@ from kernelmean.reproduce.verdicts import (
     NOT_REPRODUCED,
     REPRODUCED,
     SAME_ORDERING,
+    UNDECIDED,
     Estimate,
+    as_large,
     attainable,
     binomial_range,
+    both,
     claimed,
     fewer_than_chance,
     held,
     missing_trials,
     multiple,
+    no_worse,
     ordering,
+    settled,
     verdict,
 )
 
@@ -102,6 +107,37 @@ def test_outcomes():
         (False, False): NOT_REPRODUCED,
     }
     assert (held(True), held(False)) == (HOLDS, FAILS)
+
+
+@pytest.mark.parametrize(
+    ("mean", "no_less", "alike"),
+    [
+        (-0.41, False, False),  # beyond the margin of 0.2 by more than two errors of 0.1
+        (-0.39, None, None),
+        (-0.01, None, None),
+        (0.01, True, None),
+        (0.39, True, None),
+        (0.41, True, False),
+    ],
+)
+def test_no_difference_found_is_not_agreement(mean, no_less, alike):
+    assert no_worse(Estimate(mean, 0.1), 0.2) is no_less
+    assert as_large(Estimate(mean, 0.1), 0.2) is alike
+    assert as_large(Estimate(-mean, 0.1), 0.2) is alike
+
+
+def test_agreement_needs_a_small_error():
+    assert as_large(Estimate(0.0, 0.099), 0.2) is True
+    assert as_large(Estimate(0.0, 0.101), 0.2) is None
+    assert as_large(Estimate(0.0, 0.099, 3), 0.2) is None  # of four trials
+    assert no_worse(Estimate(1.0, np.nan), 0.2) is None
+    assert no_worse(Estimate.of(np.array([1.0])), 0.2) is None
+
+
+def test_open_questions_stay_open():
+    assert [both(True, True), both(True, None), both(None, False)] == [True, None, False]
+    assert [settled(one, HOLDS, FAILS) for one in (True, False, None)] == [HOLDS, FAILS, UNDECIDED]
+    assert [settled(one, REPRODUCED, NOT_REPRODUCED) for one in (True, False)] == [REPRODUCED, NOT_REPRODUCED]
 
 
 CELLS = (Setting({"n": 1}, 2), Setting({"n": 2}, 2))
