@@ -94,18 +94,35 @@ def test_shares_of_trials_and_falling_powers_are_found() -> None:
     assert contradictions.equal_cells(table, "KME", "S-KMSE") == []
 
 
+def test_named_exceptions_are_no_contradiction() -> None:
+    table = paper.PrintedTable.read("glass 1 2 3 4 5\nspecft 3 1 2 4 5\nwine 3 4 5 1 2")
+    assert contradictions._exceptions(table).cells == ()
+
+
+def test_equal_columns_are_duplicates_only_if_no_others_are() -> None:
+    table = paper.PrintedTable.read("0.05 0.1 .1 .2 .3 .1 .5\n0.05 0.2 .1 .2 .3 .15 .5")
+    assert contradictions._duplicates(table).cells == ("α = 0.05, η = 0.1: 0.100 of both",)
+    both = paper.PrintedTable.read("0.05 0.1 .1 .3 .3 .1 .5\n0.05 0.2 .1 .2 .3 .15 .5")
+    assert contradictions._duplicates(both).cells == ()
+    throughout = paper.PrintedTable.read("0.05 0.1 .1 .2 .3 .1 .5\n0.05 0.2 .1 .2 .3 .1 .5")
+    assert contradictions._duplicates(throughout).cells == ()
+
+
 @pytest.mark.parametrize(("found", "inside"), [(1.5, True), (2.0, True), (2.1, False), (0.9, False)])
 def test_numbers_between_their_neighbors(found: float, inside: bool) -> None:
     assert contradictions.between_neighbors({90.0: 2.0, 120.0: 1.0, 10.0: 9.0}, 100.0, found) is inside
 
 
 def test_the_contradictions_of_the_paper() -> None:
-    bold, text, shares, falls, sizes = contradictions.contradictions()
+    bold, text, shares, falls, equal, sizes = contradictions.contradictions()
     assert [cell.split(":")[0] for cell in bold.cells] == ["density, glass", "density, australian"]
-    assert len(text.cells) == 3
+    assert [cell.split(":")[0] for cell in text.cells] == ["australian", "glass"]
     assert "0.009 is 1.8 trials" in shares.cells[0]
     assert "0.007 is 1.4 trials" in shares.cells[1]
-    assert falls.cells == ("α = 0.10, η = 0.25, KME: 0.170 falls to 0.070",)
+    assert len(falls.cells) == 1
+    assert falls.cells[0].startswith("α = 0.10, η = 0.25, KME: 0.170 falls to 0.070 (3.1 standard errors if")
+    assert len(equal.cells) == 8
+    assert "α = 0.10, η = 0.25: 0.070 of both" in equal.cells
     assert len(sizes.cells) == 5
 
 
@@ -127,10 +144,10 @@ def test_the_risk_is_the_mean_loss_of_samples() -> None:
 def test_all_verdicts_hold_on_what_is_measured(measured: Findings) -> None:
     section = report("Title", measured)
     assert {one.outcome for one in section.verdicts} == {"holds"}
-    assert len(section.verdicts) == len(ERRATA) + 5 + 2 + 8
+    assert len(section.verdicts) == len(ERRATA) + 6 + 2 + 8
     assert len(section.charts) == 4
     assert len(section.tables[0].rows) == len(ERRATA)
-    assert len(section.tables[1].rows) == 13
+    assert len(section.tables[1].rows) == 20
 
 
 @pytest.mark.parametrize(
@@ -186,7 +203,7 @@ def test_upper_bounds_are_exact() -> None:
 def test_nothing_measured_is_no_error_and_no_verdict_of_measurements() -> None:
     settings = tuple(Theorems().settings(Size.FULL))
     section = report("Title", Findings(settings, {}))
-    assert [one.outcome for one in section.verdicts].count("holds") == 5
+    assert [one.outcome for one in section.verdicts].count("holds") == 6
     assert [one.outcome for one in section.verdicts].count("not measured") == len(ERRATA) + 2 + 8
     assert not section.charts
 
