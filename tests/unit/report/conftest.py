@@ -47,7 +47,16 @@ def document() -> Document:
     verdicts = tuple(
         Verdict(f"claim {k}", outcome, f"{k} of 9 settings", "more than half")
         for k, outcome in enumerate(
-            ("reproduced", "same ordering", "not reproduced", "holds", "fails", "not measured", "something new")
+            (
+                "reproduced",
+                "same ordering",
+                "not reproduced",
+                "holds",
+                "fails",
+                "undecided",
+                "not measured",
+                "something new",
+            )
         )
     )
     wide = Table(
