@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -15,8 +15,9 @@ from .._table import count, listed
 from .experiment import Finding, Scalar
 from .files import write_whole
 
-_FORMAT = 1
+_FORMAT = 2
 _CHECK = ', "crc32": "'
+_MEMBERS = {"setting", "trial", "findings", "seconds"}
 _INFINITE = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 
 
@@ -41,7 +42,7 @@ class Contents:
     trials: Mapping[tuple[str, int], Trial]
     makers: tuple[Mapping[str, str], ...]
     damaged: tuple[int, ...] = ()
-    """The numbers of the lines that are not as they were written; the trials in them are not known."""
+    """The numbers of the lines that are not as they were written for this origin; their trials are not known."""
     torn: bool = False
     """Whether the last line was not written to its end."""
 
@@ -49,6 +50,8 @@ class Contents:
 @final
 class Log:
     """The trials of one experiment in one file of JSON lines, each with a checksum; see `open_log`.
+
+    The checksum of a trial goes on from that of the first line, so a line of another origin is found damaged.
 
     Parameters
     ----------
@@ -63,6 +66,7 @@ class Log:
     def __init__(self, path: Path, contents: Contents, maker: Mapping[str, str]) -> None:
         self.path, self.origin, self.trials = path, contents.origin, dict(contents.trials)
         self._makers, self._maker = list(contents.makers), dict(maker)
+        self._start = _start(contents.origin)
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
 
     def __enter__(self) -> Log:
@@ -87,8 +91,8 @@ class Log:
         text = ""
         if not self._makers or self._makers[-1] != self._maker:
             self._makers.append(self._maker)
-            text = _line({"made by": self._maker})
-        data = (text + _line(_plain(trial))).encode()
+            text = _line({"made by": self._maker}, self._start)
+        data = (text + _line(_plain(trial), self._start)).encode()
         if os.write(self._file, data) < len(data):
             raise OSError(f"{self.path}: there is no room for another trial; free some and run the same command again")
         os.fsync(self._file)
@@ -110,10 +114,10 @@ def open_log(path: Path, origin: Mapping[str, Scalar], maker: Mapping[str, str])
     Raises
     ------
     ValueError
-        When the file holds trials of another origin, or its first line is damaged.
+        When the file holds trials of another origin, its first line is damaged, or logs were joined in it.
     """
     if not path.exists() or not path.stat().st_size:
-        write_whole(path, _line({"format": _FORMAT, **origin}).encode())
+        write_whole(path, _line(_header(origin)).encode())
     _check_origin(path, read_log(path).origin, origin)
     notes = _mend(path)
     return Log(path, read_log(path), maker), notes
@@ -125,23 +129,38 @@ def read_log(path: Path) -> Contents:
     Raises
     ------
     ValueError
-        When its first line, which says where the trials come from, is damaged or of a later version.
+        When its first line, which says where the trials come from, is damaged or of another version, or when another
+        log's first line stands in it.
     """
     lines, torn = _lines(path)
-    parsed = [_parsed(line) for line in lines]
-    first = parsed[0] if parsed else None
+    origin = _origin(path, lines)
+    start = _start(origin)
+    reading = _Reading()
+    for number, line in enumerate(lines[1:], start=2):
+        record = _parsed(line, start)
+        if record is None and "format" in (_parsed(line) or ()):
+            raise ValueError(
+                f"{path}: line {number} is the first line of a log, so logs were joined in this file; put each into a "
+                "folder of its own, or remove the file to run its trials again"
+            )
+        reading.add(number, record)
+    return Contents(origin, reading.trials, tuple(reading.makers), tuple(reading.damaged), torn)
+
+
+def _origin(path: Path, lines: Sequence[bytes]) -> dict[str, Scalar]:
+    """Return what the first line of a log says of its trials."""
+    first = _parsed(lines[0]) if lines else None
     if first is None or "format" not in first:
         raise ValueError(
             f"{path}: the first line, which says of which seed the trials are, is damaged; put a copy of the file in "
             "its place, or remove it to run its trials again"
         )
     if first["format"] != _FORMAT:
-        raise ValueError(f"{path} was written by another version of kernelmean; write to another folder with --out")
-    reading = _Reading()
-    for number, record in enumerate(parsed[1:], start=2):
-        reading.add(number, record)
-    origin = {name: value for name, value in first.items() if name != "format"}
-    return Contents(origin, reading.trials, tuple(reading.makers), tuple(reading.damaged), torn)
+        raise ValueError(
+            f"{path} was written by another version of kernelmean (format {first['format']}, this one writes "
+            f"{_FORMAT}); write to another folder with --out, or remove that file to run its trials again"
+        )
+    return {name: value for name, value in first.items() if name != "format"}
 
 
 @dataclass
@@ -153,13 +172,13 @@ class _Reading:
     damaged: list[int] = field(default_factory=list)
 
     def add(self, number: int, record: dict[str, Any] | None) -> None:
-        if record is None:
-            self.damaged.append(number)
-        elif "made by" in record:
+        trial = _trial(record or {})
+        if trial is not None:
+            self.trials.setdefault((trial.setting, trial.number), trial)
+        elif record is not None and isinstance(record.get("made by"), dict):
             self.makers.append(record["made by"])
         else:
-            trial = _trial(record)
-            self.trials.setdefault((trial.setting, trial.number), trial)
+            self.damaged.append(number)
 
 
 def _mend(path: Path) -> list[str]:
@@ -178,8 +197,8 @@ def _mend(path: Path) -> list[str]:
             file.writelines(lines[number - 1] + b"\n" for number in contents.damaged)
         which = listed(str(number) for number in contents.damaged)
         notes.append(
-            f"{path}: {count(len(contents.damaged), 'line')} ({which}) had been changed since written; what they hold "
-            f"was moved to {spoilt} and the trials run again"
+            f"{path}: {count(len(contents.damaged), 'line')} ({which}) had been changed since written, or come from "
+            f"another log; what they hold was moved to {spoilt} and the trials run again"
         )
     write_whole(path, b"".join(line + b"\n" for line in kept))
     return notes
@@ -200,18 +219,30 @@ def _lines(path: Path) -> tuple[list[bytes], bool]:
     return lines, bool(rest)
 
 
-def _line(record: Mapping[str, Any]) -> str:
+def _header(origin: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    return {"format": _FORMAT, **origin}
+
+
+def _start(origin: Mapping[str, Scalar]) -> int:
+    """Return the checksum that those of the trials of an origin go on from."""
+    return zlib.crc32(json.dumps(_header(origin), sort_keys=True).encode())
+
+
+def _line(record: Mapping[str, Any], start: int = 0) -> str:
     """Return a line of JSON whose last member is a checksum of what stands before."""
     body = json.dumps(record, ensure_ascii=True, allow_nan=False)[:-1]
-    return f'{body}{_CHECK}{zlib.crc32(body.encode()):08x}"}}\n'
+    return f'{body}{_CHECK}{zlib.crc32(body.encode(), start):08x}"}}\n'
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def _parsed(line: bytes, start: int = 0) -> dict[str, Any] | None:
     """Return the record of a line, or None when the line is not as it was written."""
     body, check, rest = line.rpartition(_CHECK.encode())
-    if not check or rest != f'{zlib.crc32(body):08x}"}}'.encode():
+    if not check or rest != f'{zlib.crc32(body, start):08x}"}}'.encode():
         return None
-    record: dict[str, Any] = json.loads(body + b"}")
+    try:
+        record: dict[str, Any] = json.loads(body + b"}")
+    except ValueError:
+        return None
     return record
 
 
@@ -224,9 +255,18 @@ def _plain(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _trial(record: Mapping[str, Any]) -> Trial:
-    findings = (Finding(method, measure, _INFINITE.get(value, value)) for method, measure, value in record["findings"])
-    return Trial(record["setting"], record["trial"], tuple(findings), record["seconds"])
+def _trial(record: Mapping[str, Any]) -> Trial | None:
+    """Return the trial that a record holds, or None when it holds none."""
+    if set(record) != _MEMBERS:
+        return None
+    try:
+        findings = tuple(
+            Finding(method, measure, float(_INFINITE.get(value, value)))
+            for method, measure, value in record["findings"]
+        )
+        return Trial(str(record["setting"]), int(record["trial"]), findings, float(record["seconds"]))
+    except (TypeError, ValueError):
+        return None
 
 
 def _number(value: float) -> float | str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from kernelmean.reproduce import Finding
+from kernelmean.reproduce import Finding, store
 from kernelmean.reproduce.files import write_whole
 from kernelmean.reproduce.lock import locked
 from kernelmean.reproduce.store import Trial, open_log, read_log
@@ -123,6 +124,63 @@ class TestDamage:
             assert [number for _, number in log.trials] == [0, 2, 4]
         assert "2 lines (4, 6)" in notes[0]
         assert path.with_suffix(".damaged").read_text().splitlines() == [lines[3], lines[5]]
+
+    @pytest.mark.parametrize("change", [{"seed": 1}, {"version": "2"}, {"experiment": "f"}])
+    def test_lines_of_another_origin_are_damaged(self, path: Path, tmp_path: Path, change: dict[str, object]) -> None:
+        other = tmp_path / "other.jsonl"
+        log, _ = open_log(other, {**ORIGIN, **change}, MAKER)
+        with log:
+            for number in range(3, 8):
+                log.append(trial(number))
+        lines = path.read_bytes().splitlines(keepends=True)
+        path.write_bytes(b"".join([*lines[:5], *other.read_bytes().splitlines(keepends=True)[2:]]))
+        log, notes = open_log(path, ORIGIN, MAKER)
+        with log:
+            assert [number for _, number in log.trials] == [0, 1, 2]
+        assert "5 lines (6, 7, 8, 9, 10)" in notes[0]
+        assert "come from another log" in notes[0]
+
+    @pytest.mark.parametrize("change", [{}, {"seed": 1}])
+    def test_joined_logs_are_refused_and_not_touched(self, path: Path, change: dict[str, object]) -> None:
+        other = path.with_name("other.jsonl")
+        open_log(other, {**ORIGIN, **change}, MAKER)[0].__exit__(None, None, None)
+        path.write_bytes(joined := path.read_bytes() + other.read_bytes())
+        for read in (read_log, lambda path: open_log(path, ORIGIN, MAKER)):
+            with pytest.raises(ValueError, match="line 8 is the first line of a log, so logs were joined"):
+                read(path)
+        assert path.read_bytes() == joined
+
+    @pytest.mark.parametrize(
+        "record",
+        [
+            {},
+            {"note": "hello"},
+            {"made by": "me"},
+            {"setting": "s", "trial": 0, "findings": [], "seconds": 0.0, "more": 1},
+            {"setting": "s", "trial": 0, "findings": [["m", 1.0]], "seconds": 0.0},
+            {"setting": "s", "trial": 0, "findings": 3, "seconds": 0.0},
+            {"setting": "s", "trial": 0, "findings": [["m", "v", "x"]], "seconds": 0.0},
+            {"setting": "s", "trial": 0, "findings": [["m", "v", [1]]], "seconds": 0.0},
+        ],
+    )
+    def test_what_is_neither_trial_nor_maker_is_damaged(self, path: Path, record: dict[str, object]) -> None:
+        with path.open("a") as file:
+            file.write(store._line(record, store._start(ORIGIN)))
+        assert read_log(path).damaged == (8,)
+        log, notes = open_log(path, ORIGIN, MAKER)
+        with log:
+            assert [number for _, number in log.trials] == [0, 1, 2, 3, 4]
+        assert "1 line (8)" in notes[0]
+
+    def test_a_checksum_does_not_make_a_line_json(self, path: Path) -> None:
+        with path.open("a") as file:
+            file.write(f'nonsense, "crc32": "{zlib.crc32(b"nonsense", store._start(ORIGIN)):08x}"}}\n')
+        assert read_log(path).damaged == (8,)
+
+    def test_the_format_before_is_refused(self, path: Path) -> None:
+        path.write_text(store._line({"format": 1, **ORIGIN}))
+        with pytest.raises(ValueError, match=r"another version of kernelmean \(format 1, this one writes 2\)"):
+            open_log(path, ORIGIN, MAKER)
 
     def test_reading_changes_nothing(self, path: Path) -> None:
         path.write_bytes(path.read_bytes()[:-5])
