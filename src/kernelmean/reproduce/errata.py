@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, product
+from math import comb
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._array import Array
 from ..embedding import Embedding, embed
@@ -20,17 +22,29 @@ from ..linear_form import Method, linear_form
 from ..noise import Noise, Normal
 
 POINTS, DIM = 6, 3
+THETAS = 0.8, 1.6
+"""The smallest and the largest bandwidth."""
+NOISE, SMALL = 1e-3, 1e-4
+"""Of the variances, in units of θ²: of most checks, and of those of the theorems' weights."""
+_SPREAD = 0.1, 3.0
 _NODES, _STEP = 7, 1e-3
 _ATOMS, _ROWS, _SPLIT = 3, 4, 5
+_REPEATS = 1000
+"""Of the paper's two-sample procedure."""
 
 
 @dataclass(frozen=True)
 class Triple:
-    """A number as the paper has it, as it should be, and as brute force finds it."""
+    """A number, or several (k,), as the paper has them, as they should be, and as brute force finds them."""
 
-    printed: float
-    corrected: float
-    reference: float
+    printed: Array
+    corrected: Array
+    reference: Array
+
+    @classmethod
+    def of(cls, printed: ArrayLike, corrected: ArrayLike, reference: ArrayLike) -> Triple:
+        """Return the triple of numbers or of vectors."""
+        return cls(*(np.atleast_1d(np.asarray(side, dtype=float)) for side in (printed, corrected, reference)))
 
 
 @dataclass(frozen=True)
@@ -47,11 +61,20 @@ class Erratum:
     """How the reference is found."""
     quantity: str
     measure: Callable[[np.random.Generator], Triple]
+    size: int = 1
+    """How many numbers the quantity has."""
+    partly: bool = False
+    """Whether other errata are mended on the printed side: the paper does not print it so."""
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """The names of its numbers."""
+        return (self.quantity,) if self.size == 1 else tuple(f"{self.quantity}, {k + 1}" for k in range(self.size))
 
 
 @dataclass(frozen=True)
 class Case:
-    """A random Gaussian kernel, points, and variances of a noise: of every axis, a hundredth of θ² or less.
+    """A random Gaussian kernel, points, and variances of a small noise, one of every axis.
 
     Parameters
     ----------
@@ -66,10 +89,10 @@ class Case:
     variances: Array
 
     @classmethod
-    def random(cls, rng: np.random.Generator, scale: float = 1e-3) -> Case:
+    def random(cls, rng: np.random.Generator, scale: float = NOISE) -> Case:
         """Draw points around 0 and a bandwidth of their size."""
-        theta = float(rng.uniform(0.8, 1.6))
-        variances = scale * theta**2 * rng.uniform(0.1, 3.0, size=DIM)
+        theta = float(rng.uniform(*THETAS))
+        variances = scale * theta**2 * rng.uniform(*_SPREAD, size=DIM)
         return cls(rng.normal(size=(POINTS, DIM)), theta, variances)
 
     @property
@@ -120,31 +143,59 @@ def expansion(rng: np.random.Generator) -> Triple:
         return 1 - 2 * sum(w * case.kernel(z, y) for w, y in zip(weights, case.points[1:], strict=True))
 
     half = float(case.variances @ case.second_derivatives(loss, x)) / 2
-    return Triple(-half, half, case.expected(loss, x, case.variances) - float(loss(x)))
+    return Triple.of(-half, half, case.expected(loss, x, case.variances) - float(loss(x)))
 
 
 def weights_without_noise(rng: np.random.Generator) -> Triple:
-    """Return the sum of the weights of Theorem 1 at σ = 0."""
-    return _sums_of_weights(Case.random(rng), np.zeros(DIM), Normal(0.0))
+    """Return the weights n β of Theorem 1 at σ = 0."""
+    return _weights(Case.random(rng), np.zeros(DIM))
 
 
 def weights_isotropic(rng: np.random.Generator) -> Triple:
-    """Return the sum of the weights of Theorem 1."""
-    case = Case.random(rng)
-    return _sums_of_weights(case, np.full(DIM, case.variances[0]), Normal(float(case.variances[0])))
+    """Return the changes n β - 1ₙ of Theorem 1."""
+    return _changes(*_isotropic(rng))
 
 
 def weights_diagonal(rng: np.random.Generator) -> Triple:
-    """Return the sum of the weights of Theorem 2."""
-    case = Case.random(rng)
-    return _sums_of_weights(case, case.variances, Normal.diagonal(case.variances))
+    """Return the changes n β - 1ₙ of Theorem 2."""
+    return _changes(*_diagonal(rng))
 
 
-def _sums_of_weights(case: Case, variances: Array, noise: Noise) -> Triple:
-    def total(method: Method) -> float:
-        return float(linear_form(case.estimate(noise), method).weights.sum())
+def mended_isotropic(rng: np.random.Generator) -> Triple:
+    """Return the changes n β - 1ₙ of Theorem 1, on the printed side only the factor 2 mended."""
+    return _changes(*_isotropic(rng), mended=0.5)
 
-    return Triple(total("printed"), total("second_order"), float(case.brute_weights(variances).sum()))
+
+def mended_diagonal(rng: np.random.Generator) -> Triple:
+    """Return the changes n β - 1ₙ of Theorem 2, on the printed side only the factor 2 mended."""
+    return _changes(*_diagonal(rng), mended=0.5)
+
+
+def _isotropic(rng: np.random.Generator) -> tuple[Case, Array]:
+    case = Case.random(rng, SMALL)
+    return case, np.full(DIM, case.variances[0])
+
+
+def _diagonal(rng: np.random.Generator) -> tuple[Case, Array]:
+    case = Case.random(rng, SMALL)
+    return case, case.variances
+
+
+def _weights(case: Case, variances: Array) -> Triple:
+    """Return weights in units of 1/n."""
+    one = bool((variances == variances[0]).all())
+    noise = Normal(float(variances[0])) if one else Normal.diagonal(variances)
+
+    def weights(method: Method) -> Array:
+        return POINTS * linear_form(case.estimate(noise), method).weights
+
+    return Triple.of(weights("printed"), weights("second_order"), POINTS * case.brute_weights(variances))
+
+
+def _changes(case: Case, variances: Array, mended: float = 0.0) -> Triple:
+    """Return what the noise changes: sums of weights near 1 would hide a wrong sign of a small correction."""
+    found = _weights(case, variances)
+    return Triple(found.printed + mended - 1, found.corrected - 1, found.reference - 1)
 
 
 def hessian(rng: np.random.Generator) -> Triple:
@@ -155,7 +206,7 @@ def hessian(rng: np.random.Generator) -> Triple:
     unit = case.variances[0] / case.theta**2 * value
     found = case.variances[0] * case.second_derivatives(case.from_point(y), x).sum()
     printed, corrected = DIM * unit * (squared - 1), unit * (squared - DIM)
-    return Triple(float(printed), float(corrected), float(found))
+    return Triple.of(float(printed), float(corrected), float(found))
 
 
 def trace(rng: np.random.Generator) -> Triple:
@@ -163,7 +214,7 @@ def trace(rng: np.random.Generator) -> Triple:
     case = Case.random(rng)
     x = case.pair[0]
     found = case.expected(lambda z: np.square(z - x).sum(axis=-1), x, case.variances)
-    return Triple(float(np.square(case.variances).sum()), float(case.variances.sum()), found)
+    return Triple.of(float(np.square(case.variances).sum()), float(case.variances.sum()), found)
 
 
 def curvature(rng: np.random.Generator) -> Triple:
@@ -173,7 +224,9 @@ def curvature(rng: np.random.Generator) -> Triple:
     squares, value = np.square(x - y), float(case.kernel(x, y))
     second = case.second_derivatives(case.from_point(y), x)
     found = float(case.variances @ (case.theta**4 * second + case.theta**2 * value))
-    return Triple(value * float(case.variances.mean() * squares.sum()), value * float(case.variances @ squares), found)
+    return Triple.of(
+        value * float(case.variances.mean() * squares.sum()), value * float(case.variances @ squares), found
+    )
 
 
 def squares(rng: np.random.Generator) -> Triple:
@@ -183,7 +236,7 @@ def squares(rng: np.random.Generator) -> Triple:
     squared, value = float(np.square(x - y).sum()), float(case.kernel(x, y))
     laplacian = case.second_derivatives(case.from_point(y), x).sum()
     found = float(case.theta**4 * laplacian + DIM * case.theta**2 * value)
-    return Triple(float(np.exp(-np.sqrt(squared) / (2 * case.theta**2))) * squared, value * squared, found)
+    return Triple.of(float(np.exp(-np.sqrt(squared) / (2 * case.theta**2))) * squared, value * squared, found)
 
 
 def hsic_mean(rng: np.random.Generator) -> Triple:
@@ -199,13 +252,16 @@ def hsic_mean(rng: np.random.Generator) -> Triple:
     left, right = (k(side, side) for k, side in zip(kernels, atoms, strict=True))
     crossed = float(masses @ ((left @ masses) * (right @ masses)))
     apart = float(masses @ left @ masses) * float(masses @ right @ masses)
-    return Triple(means["v"], means["u"], float(masses @ (left * right) @ masses) + apart - 2 * crossed)
+    return Triple.of(means["v"], means["u"], float(masses @ (left * right) @ masses) + apart - 2 * crossed)
 
 
 def two_sample(rng: np.random.Generator) -> Triple:
-    """Return p-values of two distant samples: steps i and ii repeated, our test, and all splits enumerated."""
+    """Return p-values of two samples: steps i and ii repeated, our test, and all splits enumerated.
+
+    The first is 1 whatever the samples. They are from near to far apart, so that the others are small and large.
+    """
     case = Case(rng.normal(size=(2 * _SPLIT, DIM)), 1.5, np.zeros(DIM))
-    points = case.points + np.repeat([[0.0], [2.0]], _SPLIT, axis=0)
+    points = case.points + np.repeat([[0.0], [rng.uniform(0.0, 2.0)]], _SPLIT, axis=0)
     gram = np.array([case.kernel(points, y) for y in points])
     whole = set(range(2 * _SPLIT))
 
@@ -215,14 +271,15 @@ def two_sample(rng: np.random.Generator) -> Triple:
         return float(within - 2 * gram[np.ix_(one, two)].mean())
 
     drawn = tuple(range(_SPLIT))
-    repeated = [distance(drawn) for _ in range(1000)]  # step i again: the split of step ii is never used
+    repeated = [distance(drawn) for _ in range(_REPEATS)]  # step i again: the split of step ii is never used
     every = np.array([distance(split) for split in combinations(range(2 * _SPLIT), _SPLIT)])
     test = mmd_test(points[:_SPLIT], points[_SPLIT:], kernel=Gaussian(case.theta), n_resamples=len(every), rng=0)
     printed = (1 + sum(m >= distance(drawn) for m in repeated)) / (1 + len(repeated))
-    return Triple(printed, test.pvalue, float(np.mean(every >= distance(drawn) - 1e-12)))
+    return Triple.of(printed, test.pvalue, float(np.mean(every >= distance(drawn) - 1e-12)))
 
 
-_LINEAR = "best weights K⁻¹L1ₙ, L by Gauss-Hermite sums", "sum of the weights"
+_BEST = "best weights K⁻¹L1ₙ, L by Gauss-Hermite sums"
+_CHANGES = "changes β - 1ₙ"
 _DIFFERENCES = "finite differences of k"
 
 ERRATA = (
@@ -237,22 +294,38 @@ ERRATA = (
         expansion,
     ),
     Erratum(
-        "no noise",
+        "weights without noise",
         2,
         "Theorem 1 at σ = 0",
         "β = ½ 1ₙ, by a factor 2 that is dropped",
         "β = 1ₙ: KME",
-        *_LINEAR,
+        _BEST,
+        "weights β",
         weights_without_noise,
+        POINTS,
     ),
     Erratum(
-        "Theorem 1",
+        "weights of Theorem 1",
         2,
-        "Theorem 1, σ² of about θ²/1000",
+        f"Theorem 1, σ² of about {SMALL:g} θ²",
         "β = (θ²+dσ²)/(2θ²) 1ₙ - dσ²/(2θ⁴) K⁻¹K'1ₙ",
         "β = (1-dσ²/(2θ²)) 1ₙ + σ²/(2θ⁴) K⁻¹K'1ₙ",
-        *_LINEAR,
+        _BEST,
+        _CHANGES,
         weights_isotropic,
+        POINTS,
+    ),
+    Erratum(
+        "Theorem 1 but for the factor 2",
+        3,
+        "Theorem 1, σ² as before",
+        "β = (1+dσ²/(2θ²)) 1ₙ - dσ²/(2θ⁴) K⁻¹K'1ₙ",
+        "sign and d mended as well",
+        _BEST,
+        _CHANGES,
+        mended_isotropic,
+        POINTS,
+        partly=True,
     ),
     Erratum(
         "Hessian",
@@ -265,13 +338,27 @@ ERRATA = (
         hessian,
     ),
     Erratum(
-        "Theorem 2",
+        "weights of Theorem 2",
         4,
-        "Theorem 2, eⱼ of about θ²/1000",
+        f"Theorem 2, eⱼ of about {SMALL:g} θ²",
         "β = (θ²+Σeⱼ²)/(2θ²) 1ₙ - Σeⱼ²/(2θ⁴) K⁻¹K'1ₙ",
         "β = (1-Σeⱼ/(2θ²)) 1ₙ + 1/(2θ⁴) K⁻¹K''1ₙ",
-        *_LINEAR,
+        _BEST,
+        _CHANGES,
         weights_diagonal,
+        POINTS,
+    ),
+    Erratum(
+        "Theorem 2 but for the factor 2",
+        4,
+        "Theorem 2, eⱼ as before",
+        "β = (1+Σeⱼ²/(2θ²)) 1ₙ - Σeⱼ²/(2θ⁴) K⁻¹K'1ₙ",
+        "sign, eⱼ and K'' mended as well",
+        _BEST,
+        _CHANGES,
+        mended_diagonal,
+        POINTS,
+        partly=True,
     ),
     Erratum(
         "trace",
@@ -286,12 +373,13 @@ ERRATA = (
     Erratum(
         "K''",
         4,
-        "Theorem 2, else mended",
+        "Theorem 2, K''",
         "K' weighs all axes alike",
         "K''(x, y) = k(x, y) Σ eⱼ (xⱼ-yⱼ)²",
         _DIFFERENCES,
         "K''(x, y)",
         curvature,
+        partly=True,
     ),
     Erratum(
         "k'",
@@ -309,18 +397,18 @@ ERRATA = (
         "HSIC",
         "tr(KHZH)/n² is unbiased",
         "it is the V-statistic; the unbiased one is another",
-        "HSIC of a law with 3 atoms; means over all samples of 4 pairs",
+        f"HSIC of a law with {_ATOMS} atoms; means over all samples of {_ROWS} pairs",
         "mean of the statistic",
         hsic_mean,
     ),
     Erratum(
-        "two samples",
+        "p-value of two samples",
         7,
         "two-sample procedure",
-        "repeat steps i and ii: the distance of the same two samples, 1000 times",
+        f"repeat steps i and ii: the distance of the same two samples, {_REPEATS} times, so p = 1 by construction",
         "repeat ii and iii: the distances of new splits",
-        "all 252 splits enumerated",
-        "p-value of two samples far apart",
+        f"all {comb(2 * _SPLIT, _SPLIT)} splits enumerated",
+        "p-value of two samples",
         two_sample,
     ),
 )
@@ -329,12 +417,15 @@ ERRATA = (
 def relative_errors(triples: list[Triple]) -> tuple[float, float]:
     """Return the errors of what is printed and of what is corrected: root mean squares in units of the reference's.
 
+    Of vectors these are norms of differences in units of the norm of the reference, over all trials together.
+
     Examples
     --------
-    >>> relative_errors([Triple(0.5, 1.0, 1.0), Triple(1.0, 2.0, 2.0)])
+    >>> relative_errors([Triple.of(0.5, 1.0, 1.0), Triple.of(1.0, 2.0, 2.0)])
     (0.5, 0.0)
     """
-    printed, corrected, reference = np.array([(t.printed, t.corrected, t.reference) for t in triples]).T
-    size = np.sqrt(np.mean(reference**2))
-    first, second = (float(np.sqrt(np.mean((one - reference) ** 2)) / size) for one in (printed, corrected))
+    sides = zip(*((one.printed, one.corrected, one.reference) for one in triples), strict=True)
+    printed, corrected, reference = (np.concatenate(side) for side in sides)
+    size = np.linalg.norm(reference)
+    first, second = (float(np.linalg.norm(one - reference) / size) for one in (printed, corrected))
     return first, second

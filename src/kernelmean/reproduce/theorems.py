@@ -56,11 +56,15 @@ class Theorems(Experiment):
 
 
 def _erratum(erratum: Erratum) -> Measure:
-    """Return the printed, the corrected and the reference number as findings."""
+    """Return the printed, the corrected and the reference numbers as findings."""
 
     def measure(rng: np.random.Generator, _: Context) -> list[Finding]:
-        triple = zip(SIDES, astuple(erratum.measure(rng)), strict=True)
-        return [Finding(side, erratum.quantity, value) for side, value in triple]
+        found = zip(SIDES, astuple(erratum.measure(rng)), strict=True)
+        return [
+            Finding(side, quantity, float(value))
+            for side, values in found
+            for quantity, value in zip(erratum.quantities, values, strict=True)
+        ]
 
     return measure
 

@@ -87,18 +87,27 @@ class Errors:
         self.erratum = erratum
         self._findings, self._settings = findings, findings.where(check=erratum.name)
         sides = [self._values(side) for side in SIDES]
-        self.triples = [Triple(*map(float, values)) for values in zip(*sides, strict=False)]
+        self.triples = [Triple(*values) for values in zip(*sides, strict=False)]
 
     def _values(self, side: str) -> Array:
-        return values_of(self._findings, self._settings, side, self.erratum.quantity)
+        """Return the numbers (trials, k) of a side."""
+        names = self.erratum.quantities
+        return np.stack([values_of(self._findings, self._settings, side, name) for name in names], axis=-1)
+
+    @property
+    def side(self) -> str:
+        """What the printed side is."""
+        return "partly mended" if self.erratum.partly else SIDES[0]
 
     def verdict(self) -> Verdict:
         """Return whether brute force finds the corrected formula, and not the printed one."""
         one = self.erratum
         return verdict(
-            f"Erratum {one.number}, {one.where}: {one.corrected}; not {one.printed}",
+            f"Erratum {one.number}, {one.where}: {one.corrected}; not {f'({self.side}) ' if one.partly else ''}"
+            f"{one.printed}",
             f"holds: of the {one.quantity} the corrected formula misses the reference by at most {EXACT:.0%}, the "
-            f"printed one by at least {APART:.0%} (root mean squares over the trials, in units of the reference's)",
+            f"{self.side} one by at least {APART:.0%} (norms over the trials, in units of the reference's"
+            f"{'; all components of the vector are compared' if one.size > 1 else ''})",
             self._findings,
             self._settings,
             self._judge,
@@ -106,7 +115,7 @@ class Errors:
 
     def _judge(self) -> tuple[str, str]:
         printed, corrected = relative_errors(self.triples)
-        words = f"the printed formula is off by {printed:.3g}, the corrected one by {corrected:.2g}, in units of "
+        words = f"the {self.side} formula is off by {printed:.3g}, the corrected one by {corrected:.2g}, in units of "
         return held(
             corrected <= EXACT and printed >= APART
         ), words + f"the reference; {count(len(self.triples), 'trial')}"
@@ -114,9 +123,10 @@ class Errors:
     def row(self) -> tuple[str, ...]:
         """Return the row of the table, with the numbers of the first trial."""
         one, first = self.erratum, self.triples[0]
-        numbers = (f"{value:.5g}" for value in (first.printed, first.corrected, first.reference))
+        numbers = (f"{side[0]:.5g}" for side in (first.printed, first.corrected, first.reference))
         errors = (f"{value:.2g}" for value in relative_errors(self.triples))
-        return (str(one.number), f"{one.where}: {one.quantity}", *numbers, *errors, self.verdict().outcome)
+        partly = f" ({self.side})" if one.partly else ""
+        return (str(one.number), f"{one.where}: {one.quantity}{partly}", *numbers, *errors, self.verdict().outcome)
 
 
 def values_of(findings: Findings, settings: list[Setting], method: str, measure: str) -> Array:
@@ -126,7 +136,10 @@ def values_of(findings: Findings, settings: list[Setting], method: str, measure:
 
 def _errata_table(errors: list[Errors]) -> Table:
     header = ("erratum", "where: quantity", *SIDES, "error of printed", "error of corrected", "verdict")
-    caption = "Formulas: the numbers of the first trial, and the relative errors over all trials"
+    caption = (
+        "Formulas: the numbers of the first trial, of vectors the first component, and the relative errors over all "
+        "components and trials"
+    )
     return Table(caption, header, tuple(one.row() for one in errors))
 
 

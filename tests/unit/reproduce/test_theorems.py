@@ -55,7 +55,30 @@ def test_brute_force_finds_the_corrected_formula_and_not_the_printed_one(erratum
     printed, corrected = relative_errors(triples)
     assert corrected < 0.01
     assert printed > 0.05
-    assert all(type(value) is float for triple in triples for value in astuple(triple))
+    assert all(side.shape == (erratum.size,) for triple in triples for side in astuple(triple))
+
+
+@pytest.mark.parametrize("factor", [-1.0, 0.0, 3.0], ids=["wrong_sign", "no_correction", "d_times"])
+@pytest.mark.parametrize("theorem", ["Theorem 1", "Theorem 2"])
+def test_wrong_corrections_of_weights_fail(measured: Findings, theorem: str, factor: float) -> None:
+    check = f"weights of {theorem}"
+    (setting,) = measured.where(check=check)
+    wrong = [
+        [Finding(f.method, f.measure, f.value * factor if f.method == "corrected" else f.value) for f in trial]
+        for trial in measured.trials[setting.key]
+    ]
+    found = outcomes(Findings(measured.settings, {**measured.trials, setting.key: wrong}))
+    failed = [claim for claim, outcome in found.items() if outcome == "fails"]
+    assert len(failed) == 1
+    assert theorem in failed[0]
+
+
+def test_mending_only_the_factor_two_of_the_theorems_is_seen_to_be_wrong() -> None:
+    for erratum in ERRATA:
+        if "but for the factor 2" in erratum.name:
+            triples = [erratum.measure(np.random.default_rng([8, k])) for k in range(3)]
+            assert all(np.linalg.norm(triple.printed) < 0.1 for triple in triples)
+            assert relative_errors(triples)[0] > 0.9
 
 
 def test_the_references_are_what_they_are_called() -> None:
@@ -218,4 +241,4 @@ def test_settings_of_both_sizes_are_the_same_and_data_are_asked_for() -> None:
 
 
 def test_relative_errors_are_in_units_of_the_reference() -> None:
-    assert relative_errors([Triple(1.0, 2.0, 2.0), Triple(-1.0, -2.0, -2.0)]) == (0.5, 0.0)
+    assert relative_errors([Triple.of([1.0, 0.0], [2.0, 0.0], [2.0, 0.0]), Triple.of(-1.0, -2.0, -2.0)]) == (0.5, 0.0)
