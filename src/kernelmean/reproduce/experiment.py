@@ -68,6 +68,14 @@ class Findings:
         found = self.trials.get(setting.key, ())
         return np.array([f.value for trial in found for f in trial if (f.method, f.measure) == (method, measure)])
 
+    def columns(self, setting: Setting) -> dict[tuple[str, str], Array]:
+        """Return the values (trials,) of every method and measure of a setting, found in one pass."""
+        found: dict[tuple[str, str], list[float]] = {}
+        for trial in self.trials.get(setting.key, ()):
+            for one in trial:
+                found.setdefault((one.method, one.measure), []).append(one.value)
+        return {key: np.array(values) for key, values in found.items()}
+
     def where(self, **values: Scalar) -> list[Setting]:
         """Return the settings that have these values."""
         return [one for one in self.settings if all(one.values.get(name) == value for name, value in values.items())]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from .._array import Array
 from .experiment import Findings, Setting
 from .verdicts import Estimate, attainable, binomial_range
@@ -66,8 +68,9 @@ class Cell:
     @classmethod
     def of(cls, findings: Findings, setting: Setting, methods: Sequence[str], level: float) -> Cell:
         """Return the trials of a setting."""
+        columns = findings.columns(setting)
         pvalues, relabelings = (
-            {method: findings.values(setting, method, measure) for method in methods}
+            {method: columns.get((method, measure), np.array([])) for method in methods}
             for measure in ("p-value", "relabelings")
         )
         return cls(setting, pvalues, relabelings, level)

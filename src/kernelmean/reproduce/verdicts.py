@@ -144,6 +144,17 @@ def no_worse(gap: Estimate, margin: float, errors: float = CLEAR) -> bool | None
     return True if room.above(errors) else False if room.below(errors) else None
 
 
+def larger(gap: Estimate, margin: float, errors: float = CLEAR) -> bool | None:
+    """Return whether a difference is above 0: clearly so, False where it is clearly below the margin, or None.
+
+    Examples
+    --------
+    >>> [larger(Estimate(mean, 0.01), 0.05) for mean in (0.03, 0.02, 0.01)]
+    [True, False, False]
+    """
+    return True if gap.above(errors) else False if gap.shifted(-margin).below(errors) else None
+
+
 def as_large(gap: Estimate, margin: float, errors: float = CLEAR) -> bool | None:
     """Return whether a difference is between -margin and margin: clearly so, clearly not, or None.
 
