@@ -6,132 +6,135 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._table import count
 from ..report import Verdict
 from .contradictions import TRIALS
-from .experiment import Findings
-from .hsic_reading import COLUMNS, LEVELS, OWN, PERMUTED, SIZES, Reading, rejected
-from .hsic_tests import FREE, PRINTED, TIED
+from .experiment import Findings, Setting
+from .hsic_columns import CHANCE, MARGIN, columns, enough, under_all
+from .hsic_reading import LEVELS, OWN, PERMUTED, SIZES, Reading, rejected, rejects
+from .hsic_tests import FREE, GRID, TIED
 from .paper import BASELINES, TABLE4
-from .verdicts import CLEAR, agreement, binomial_range, claimed, held, verdict
+from .verdicts import CLEAR, FAILS, HOLDS, MOST, UNDECIDED, Estimate, binomial_range, claimed, held, verdict
 
-_CHANCE = 0.01
 _CONFIDENCE = 0.999
 
 
-def verdicts(nearest: Reading, readings: Sequence[Reading]) -> tuple[Verdict, ...]:
-    """Return all verdicts: those on the paper's columns under the reading that is nearest to it."""
+def verdicts(readings: Sequence[Reading]) -> tuple[Verdict, ...]:
+    """Return all verdicts: those on the paper's columns are judged under every reading."""
     last = {reading.last: reading for reading in readings}
     return (
-        *(_column(nearest, method) for method in (*BASELINES, PRINTED)),
-        *(_column(nearest, method) for method in ("MMKME", FREE)),
-        *(_wins(nearest, method) for method in ("MMKME", FREE)),
-        _same(nearest),
+        *columns(readings),
+        *(_wins(readings, method) for method in ("MMKME", FREE)),
+        _same(readings),
         *(_reaches(reading, method) for reading in last.values() for method in OWN),
         _valid(readings[0].findings),
     )
 
 
-def _column(reading: Reading, method: str) -> Verdict:
-    """Return whether a measured column is the printed one."""
-    column = COLUMNS[method]
-
-    def judge() -> tuple[str, str]:
-        z = reading.deviations(method)
-        near, far = sum(abs(v) <= CLEAR for v in z.values()), max(z, key=lambda key: abs(z[key]))
-        outcome = claimed(fully=bool(abs(z[far]) <= bound(len(z))), partly=False)
-        left = len(TABLE4.values) - len(z)
-        words = (
-            f"{near} of {len(z)} within {CLEAR:g} standard errors; the furthest, {_row_words(far)}: "
-            f"{reading.power(far, method):.3f}, the paper {TABLE4.values[far][column]:.3f}, {z[far]:+.1f} standard "
-            "errors"
-        )
-        return outcome, words + (f"; left out: {count(left, 'cell')} that cannot be right" if left else "")
-
-    return verdict(
-        f"The column {column} is that of {method} ({reading.label})",
-        "reproduced: no cell, but for those that contradict others, is further from the paper's than chance allows all "
-        f"of them together at {_CHANCE:.0%} (Bonferroni; both are shares of trials); otherwise not reproduced",
-        reading.findings,
-        reading.settings,
-        judge,
-    )
-
-
-def bound(cells: int) -> float:
-    """Return the standard errors that none of so many cells exceeds but with probability 0.01.
-
-    Examples
-    --------
-    >>> round(bound(15), 2)
-    3.4
-    """
-    from scipy.stats import norm  # slow to import
-
-    return float(norm.isf(_CHANCE / (2 * cells)))
-
-
-def _wins(reading: Reading, method: str) -> Verdict:
+def _wins(readings: Sequence[Reading], method: str) -> Verdict:
     """Return whether MMKME has the largest power in every row, as the paper says."""
 
-    def judge() -> tuple[str, str]:
+    def judge(reading: Reading) -> tuple[str, str]:
         others = [*BASELINES, TIED if method == FREE else "MKME"]
-        gaps = [reading.power(key, method) - max(reading.power(key, m) for m in others) for key in TABLE4.values]
-        wins, rows = sum(gap > 0 for gap in gaps), len(gaps)
-        words = f"in {wins} of {rows} rows; from {min(gaps):+.3f} to {max(gaps):+.3f} from the best of the others"
-        return claimed(fully=wins == rows, partly=wins > rows / 2), words
+        leads = {key: [_lead(reading, key, method, other) for other in others] for key in TABLE4.values}
+        rows = len(leads)
+        ahead = sum(all(gap.mean > 0 for gap in gaps) for gaps in leads.values())
+        clearly = sum(all(gap.above() for gap in gaps) for gaps in leads.values())
+        behind = sum(any(gap.below() for gap in gaps) for gaps in leads.values())
+        least = [min(gap.mean for gap in gaps) for gaps in leads.values()]
+        words = (
+            f"ahead of all others in {ahead} of {rows} rows, in {clearly} by more than {CLEAR:g} standard errors; "
+            f"behind one of them by as much in {behind}; from {min(least):+.3f} to {max(least):+.3f} from the best of "
+            "the others"
+        )
+        fully = ahead == rows and clearly >= MOST * rows and not behind
+        return claimed(fully=fully, partly=ahead > rows / 2 and clearly > behind), words
 
-    return verdict(
-        f"MMKME is better than all others in all settings ({method}; {reading.label})",
-        "reproduced: its power is the largest in every row; same ordering: in more than half of the rows",
-        reading.findings,
-        reading.settings,
+    return under_all(
+        f"MMKME is better than all others in all settings ({method})",
+        f"reproduced: its power is the largest in every row, and above each other one by more than {CLEAR:g} standard "
+        f"errors of the paired difference in at least {MOST:.0%} of them; same ordering: it is the largest in more "
+        "than half of the rows, and clearly so in more of them than it is clearly below another",
+        readings,
         judge,
     )
 
 
-def _same(reading: Reading) -> Verdict:
+def _lead(reading: Reading, key: str, method: str, other: str) -> Estimate:
+    """Return by how much a test rejects more often than another one in the same trials."""
+    level, share = key.split()
+    ours, theirs = (rejects(reading.pvalues(share, name), level).astype(float) for name in (method, other))
+    return Estimate.change(ours, theirs)
+
+
+def _same(readings: Sequence[Reading]) -> Verdict:
     """Return whether MMKME rejects where MKME does, σ² per variable."""
 
-    def judge() -> tuple[str, str]:
+    def judge(reading: Reading) -> tuple[str, str]:
         equal = float(
             np.mean(
                 [
-                    np.mean((reading.pvalues(share, "MMKME") <= at) == (reading.pvalues(share, "MKME") <= at))
+                    np.mean(rejects(reading.pvalues(share, "MMKME"), at) == rejects(reading.pvalues(share, "MKME"), at))
                     for share in SIZES
-                    for at in map(float, LEVELS)
+                    for at in LEVELS
                 ]
             )
         )
-        return held(equal >= 1 - _CHANCE), f"the same decision in {equal:.2%} of the tests"
+        return held(equal >= 1 - CHANCE), f"the same decision in {equal:.2%} of the tests"
 
-    return verdict(
+    return under_all(
         "x and y have one column each, so as described MMKME is MKME",
-        f"holds: both decide alike in at least {1 - _CHANCE:.0%} of all tests (their searches differ by rounding)",
-        reading.findings,
-        reading.settings,
+        f"holds: both decide alike in at least {1 - CHANCE:.0%} of all tests (their searches differ by rounding)",
+        readings,
         judge,
     )
 
 
 def _reaches(reading: Reading, method: str) -> Verdict:
-    """Return whether a test of ours has the power that the paper prints for MMKME at η = 0.30."""
+    """Return whether a valid test of ours has the power that the paper prints for MMKME at η = 0.30."""
     keys = [f"{level} 0.30" for level in LEVELS]
+    permuted = reading.setting("0.30", PERMUTED)
 
     def judge() -> tuple[str, str]:
         ours = [reading.power(key, method) for key in keys]
         goals = [TABLE4.values[key]["MMKME"] for key in keys]
-        trials = reading.trials(keys[0])
-        reached = all(agreement(a, trials, b, TRIALS) >= -CLEAR for a, b in zip(ours, goals, strict=True))
-        return held(reached), f"{_slashed(ours)}, the paper {_slashed(goals)} at α = {'/'.join(LEVELS)}"
+        errors = [reading.error_of(key, method, goal) for key, goal in zip(keys, goals, strict=True)]
+        gaps = [Estimate(a - b, error) for a, b, error in zip(ours, goals, errors, strict=True)]
+        high = _too_often(reading.findings, permuted, method)
+        words = f"{_slashed(ours)}, the paper {_slashed(goals)} at α = {'/'.join(LEVELS)}"
+        if high:
+            return FAILS, f"{words}; not valid: {'; '.join(high)}"
+        if enough(reading) and _sees(permuted) and all(gap.mean - CLEAR * gap.error > -MARGIN for gap in gaps):
+            return HOLDS, words
+        return FAILS if any(gap.below() for gap in gaps) else UNDECIDED, words
 
+    made = ", whose grid was chosen with this table in sight" if method == GRID else ""
     return verdict(
-        f"A valid test has the power that the paper prints for MMKME at η = 0.30 ({method}, {reading.last} rows)",
-        f"holds: at no level is it lower by more than {CLEAR:g} standard errors of the difference",
+        f"A valid test has the power that the paper prints for MMKME at η = 0.30 ({method}, {reading.last} rows{made})",
+        f"holds: at every level it is lower by less than {MARGIN:g}, by {CLEAR:g} standard errors of the difference, "
+        f"with as many trials as the paper's {TRIALS}, and permuted pairs of this size are rejected no more often than "
+        f"α allows (as below); fails: it is not valid, or not so and lower by more than {CLEAR:g} standard errors; "
+        f"otherwise {UNDECIDED}",
         reading.findings,
-        [reading.setting("0.30")],
+        [reading.setting("0.30"), permuted],
         judge,
     )
+
+
+def _too_often(findings: Findings, setting: Setting, method: str) -> list[str]:
+    """Return, in words, the levels at which permuted pairs are rejected more often than the level allows."""
+    pvalues = findings.values(setting, method, "p")
+    found = []
+    for level in LEVELS:
+        count = round(rejected(pvalues, level) * len(pvalues))
+        if count > binomial_range(len(pvalues), float(level), _CONFIDENCE)[1]:
+            found.append(f"{method}, {setting.values['rows']} rows, α = {level}: {count} of {len(pvalues)}")
+    return found
+
+
+def _sees(setting: Setting) -> bool:
+    """Tell whether the trials are enough for a level to be seen that is too high by the margin."""
+    most = (binomial_range(setting.trials, float(level), _CONFIDENCE)[1] / setting.trials for level in LEVELS)
+    return all(high <= float(level) + MARGIN for high, level in zip(most, LEVELS, strict=True))
 
 
 def _valid(findings: Findings) -> Verdict:
@@ -139,18 +142,16 @@ def _valid(findings: Findings) -> Verdict:
     settings = findings.where(data=PERMUTED)
 
     def judge() -> tuple[str, str]:
-        cells = [(s, m, level) for s in settings for m in OWN for level in LEVELS]
-        high = []
-        for s, m, level in cells:
-            pvalues = findings.values(s, m, "p")
-            count = round(rejected(pvalues, level) * len(pvalues))
-            if count > binomial_range(len(pvalues), float(level), _CONFIDENCE)[1]:
-                high.append(f"{m}, {s.values['rows']} rows, α = {level}: {count} of {len(pvalues)}")
-        return held(not high), "; ".join(high) or f"none of {len(cells)} rates is above its bound"
+        high = [words for s in settings for m in OWN for words in _too_often(findings, s, m)]
+        if high:
+            return FAILS, "; ".join(high)
+        words = f"none of {len(settings) * len(OWN) * len(LEVELS)} rates is above its bound"
+        return HOLDS if all(map(_sees, settings)) else UNDECIDED, words
 
     return verdict(
         "The level of our tests is valid: permuted pairs are rejected no more often than at α",
-        f"holds: no rate is above the upper end of the exact two-sided {_CONFIDENCE:.1%} binomial interval of α",
+        f"fails: a rate is above the upper end of the exact two-sided {_CONFIDENCE:.1%} binomial interval of α; holds: "
+        f"none is, and these ends are at most {MARGIN:g} above α; otherwise {UNDECIDED}",
         findings,
         settings,
         judge,
@@ -159,8 +160,3 @@ def _valid(findings: Findings) -> Verdict:
 
 def _slashed(numbers: Sequence[float]) -> str:
     return "/".join(f"{number:.3f}" for number in numbers)
-
-
-def _row_words(key: str) -> str:
-    level, share = key.split()
-    return f"α = {level}, η = {share}"
