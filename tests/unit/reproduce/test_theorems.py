@@ -204,6 +204,17 @@ def test_verdicts_fail_on_the_other_side_of_their_rules(
     assert failed[0].startswith(claim)
 
 
+def test_words_and_charts_follow_the_findings(measured: Findings) -> None:
+    (told,) = theory_report.words(measured)
+    assert "in 2 of 2 laws drawn" in told
+    (other,) = theory_report.words(changed(measured, "slope", "formula", 0.5))
+    assert "in 0 of 2 laws drawn" in other
+    charts = {one.name: one for one in theory_report.charts(changed(measured, "damping", "Laplacian", 0.5))}
+    assert "ratio from exp(-σ²ω²/2) is 0.5." in charts["theorems_damping"].text
+    assert "Laplacian 0.5" in charts["theorems_damping"].text
+    assert "inconsistent" not in charts["theorems_consistency"].title
+
+
 def test_two_trials_cannot_bound_a_power_but_sixty_can() -> None:
     setting = Setting({"check": COLUMN}, 60)
     pairs = [inflated(one, two) for one in INFLATIONS for two in INFLATIONS]
