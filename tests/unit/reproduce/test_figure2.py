@@ -115,12 +115,28 @@ def test_most_cells_lost_and_the_average_won_is_the_same_ordering():
     assert outcomes(made_up(losses))[MOST] == SAME_ORDERING
 
 
-@pytest.mark.parametrize(("error", "outcome"), [(0.001, FAILS), (0.4, HOLDS)])
-def test_a_single_cell_falls_short_of_the_gap_only_clearly(error, outcome):
+@pytest.mark.parametrize(
+    ("loss", "error", "outcome", "counts"),
+    [
+        (9.0, 0.001, HOLDS, (1, 0)),  # less than the share, more than nothing
+        (10.1, 0.001, FAILS, (1, 1)),
+        (10.1, 0.4, HOLDS, (0, 0)),  # not clearly
+    ],
+    ids=["short", "harmed", "by chance"],
+)
+def test_a_single_cell_speaks_against_the_gap_only_where_it_is_clearly_harmed(loss, error, outcome, counts):
     def losses(cell):
-        return {"MKME": 9.0} if (cell["n"], cell["d"]) == (20, 2) else {}
+        return {"MKME": loss} if (cell["n"], cell["d"]) == (20, 2) else {}
 
-    assert outcomes(made_up(losses, error))[GAP] == outcome
+    found = made_up(losses, error)
+    verdict = FIGURE.section(found).verdicts[GAP]
+    cells = len({(s.values["n"], s.values["d"]) for s in found.settings if s.values["n"] <= 20})
+    assert verdict.outcome == outcome
+    assert "over the cells with n ≤ 20 together" in verdict.claim
+    assert (
+        f"separately as much in {cells - 1} of them, clearly less in {counts[0]}; clearly above KME in {counts[1]};"
+        in verdict.evidence
+    )
 
 
 @pytest.mark.parametrize(("rule", "far"), [("median", "n"), ("median-unsquared", "d")])

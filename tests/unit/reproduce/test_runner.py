@@ -58,7 +58,7 @@ class TestRun:
     def test_another_state_of_the_code_is_noted(self, synthetic, tmp_path: Path, monkeypatch) -> None:
         go(synthetic.Fast(), tmp_path)
         assert go(synthetic.Fast(), tmp_path).notes == []
-        monkeypatch.setattr("kernelmean.reproduce.versions.code_digest", lambda: "0" * 12)
+        monkeypatch.setattr("kernelmean.reproduce.runner.trial_digest", lambda _: "0" * 12)
         assert "60 stored trials made with another state of code" in go(synthetic.Fast(), tmp_path).notes[0]
 
     def test_damage_is_noted_and_mended(self, synthetic, tmp_path: Path) -> None:
