@@ -26,7 +26,8 @@ THETAS = 0.8, 1.6
 """The smallest and the largest bandwidth."""
 NOISE, SMALL = 1e-3, 1e-4
 """Of the variances, in units of θ²: of most checks, and of those of the theorems' weights."""
-_SPREAD = 0.1, 3.0
+SPREAD = 0.1, 3.0
+"""The smallest and the largest variance, in these units."""
 _NODES, _STEP = 7, 1e-3
 _ATOMS, _ROWS, _SPLIT = 3, 4, 5
 _REPEATS = 1000
@@ -92,7 +93,7 @@ class Case:
     def random(cls, rng: np.random.Generator, scale: float = NOISE) -> Case:
         """Draw points around 0 and a bandwidth of their size."""
         theta = float(rng.uniform(*THETAS))
-        variances = scale * theta**2 * rng.uniform(*_SPREAD, size=DIM)
+        variances = scale * theta**2 * rng.uniform(*SPREAD, size=DIM)
         return cls(rng.normal(size=(POINTS, DIM)), theta, variances)
 
     @property

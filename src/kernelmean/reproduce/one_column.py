@@ -5,20 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from .._array import Array
-from ..estimators import MKME, MMKME
 from ..inference import hsic_test
 from ..kernels import Gaussian
 from ..kernels.bandwidth import median_bandwidth
 from ..noise import Noise, Normal
 from .experiment import Context, Finding
+from .hsic_tests import PERMUTATIONS
+from .paper import ESTIMATORS
 
 DATA = "eckerle4"
 LEVEL, SHARE, ROWS = "0.05", "0.30", 10
 """The row of the HSIC table, and round(35 η) of its 35 pairs."""
 INFLATIONS = (0.0, 1.0, 10.0, 100.0)
 """Variances of a noise on x and on y, in units of θ² of each."""
-ESTIMATORS = {"MKME": MKME, "MMKME": MMKME}
-_PERMUTATIONS = 2000
+OF_ONE_COLUMN = ("MKME", "MMKME")
+"""The estimators that are the same for one column."""
 
 
 def one_column(rng: np.random.Generator, context: Context) -> list[Finding]:
@@ -33,15 +34,15 @@ def one_column(rng: np.random.Generator, context: Context) -> list[Finding]:
     found = []
     for name, side in (("x", x), ("y", y)):
         kernel = Gaussian(float(median_bandwidth(side)))
-        for title, estimator in ESTIMATORS.items():
-            variance = _variance(estimator(kernel).fit(side).noise_) / float(kernel.bandwidth) ** 2
+        for title in OF_ONE_COLUMN:
+            variance = _variance(ESTIMATORS[title](kernel).fit(side).noise_) / float(kernel.bandwidth) ** 2
             found.append(Finding(title, f"σ² of {name}", variance))
     for one in INFLATIONS:
         for two in INFLATIONS:
             kernels = tuple(
                 Gaussian(float(median_bandwidth(side)) * np.sqrt(1 + 2 * share)) for side, share in ((x, one), (y, two))
             )
-            pvalue = hsic_test(x, y, kernel=kernels, n_resamples=_PERMUTATIONS, rng=rng).pvalue  # type: ignore[arg-type]
+            pvalue = hsic_test(x, y, kernel=kernels, n_resamples=PERMUTATIONS, rng=rng).pvalue  # type: ignore[arg-type]
             found.append(Finding("HSIC", inflated(one, two), float(pvalue <= float(LEVEL))))
     return found
 

@@ -170,6 +170,11 @@ def test_all_verdicts_hold_on_what_is_measured(measured: Findings) -> None:
     assert len(section.verdicts) == len(ERRATA) + 6 + 2 + 8
     assert len(section.charts) == 4
     assert len(section.tables[0].rows) == len(ERRATA)
+    assert f"Of {len(ERRATA)} formulas of the paper (3 of them partly mended" in section.paragraphs[0]
+    assert f"contradicts {len(ERRATA)} and" in section.paragraphs[0]
+    assert dict(section.settings)["Points of the errata"].startswith(
+        "6 standard normal points in 3 columns, θ from 0.8"
+    )
     assert len(section.tables[1].rows) == 20
 
 
