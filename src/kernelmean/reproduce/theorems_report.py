@@ -53,8 +53,8 @@ _SETTINGS = (
     (
         "Points of the errata",
         f"{POINTS} standard normal points in {DIM} columns, θ from {THETAS[0]:g} to {THETAS[1]:g}, variances of the "
-        f"noise from {SPREAD[0]:g} to {SPREAD[1]:g} times {NOISE:g} θ² ({SMALL:g} θ² where weights change), new ones in "
-        "every trial",
+        f"noise from {SPREAD[0]:g} to {SPREAD[1]:g} times {NOISE:g} θ² ({SMALL:g} θ² where weights change), new ones "
+        "in every trial",
     ),
     (
         "References",
