@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +18,7 @@ from ..report import Document, Section, Verdict, html, markdown
 from .experiment import Experiment, Findings, Scalar, Size
 from .files import write_text, write_whole
 from .runner import Outcome
+from .trial_code import trial_digest
 from .versions import code_digest, commit, versions
 
 FINDINGS, RESULTS, PAGE, TEXT = "findings", "results.json", "report.html", "report.md"
@@ -60,7 +61,7 @@ def write_results(
     made = {"size": size.value, "seed": seed, "commit": commit(), "code": code_digest(), "versions": versions()}
     whole = {**made, "experiments": entries, "missing data": outcome.missing, "run": dict(run or {})}
     write_text(folder / RESULTS, json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    document = _document(list(sections.values()), outcome, made)
+    document = _document(experiments, list(sections.values()), outcome, made)
     write_text(folder / TEXT, markdown.render(document, folder))
     write_text(folder / PAGE, html.render(document))
     return [verdict for section in sections.values() for verdict in section.verdicts]
@@ -140,22 +141,44 @@ def _entry(experiment: Experiment, outcome: Outcome, section: Section, content: 
     }
 
 
-def _document(sections: Sequence[Section], outcome: Outcome, made: Mapping[str, Any]) -> Document:
-    codes = dict.fromkeys(maker["code"] for makers in outcome.makers.values() for maker in makers)
+def _document(
+    experiments: Sequence[Experiment], sections: Sequence[Section], outcome: Outcome, made: Mapping[str, Any]
+) -> Document:
+    codes = [f"{name} {' and '.join(_states(makers, 'code'))}" for name, makers in outcome.makers.items() if makers]
+    verdicts = [verdict for section in sections for verdict in section.verdicts]
     made_by = [
         ("Commit", made["commit"] or "not known"),
         ("State of the code", made["code"]),
         ("Seed", str(made["seed"])),
         ("Size", made["size"]),
         *(made["versions"].items()),
-        ("State of the code that made the trials", listed(codes) or "none"),
+        ("Code that the trials reach, when they were made", "; ".join(codes) or "none"),
     ]
     return Document(
         title="The paper's figures and tables, and what we measure",
-        summary=tuple(_summary([verdict for section in sections for verdict in section.verdicts], outcome)),
+        summary=(*_summary(verdicts, outcome), *_mixtures(experiments, outcome)),
         sections=tuple(sections),
         made_by=tuple(made_by),
     )
+
+
+def _mixtures(experiments: Sequence[Experiment], outcome: Outcome) -> Iterator[str]:
+    """Yield in words which trials were made in several states of the code and libraries, or not in the present one."""
+    for experiment in experiments:
+        makers = outcome.makers[experiment.name]
+        mixed = {name: _states(makers, name) for name in dict.fromkeys(key for maker in makers for key in maker)}
+        words = [f"{name} {' and '.join(states)}" for name, states in mixed.items() if len(states) > 1]
+        if words:
+            yield f"The trials of {experiment.name} are mixed, made in several states: {'; '.join(words)}."
+        now = {**versions(), "code": trial_digest(type(experiment))}
+        other = [f"{name} {now[name]}" for name in now if makers and makers[-1].get(name) != now[name]]
+        if other:
+            yield f"The trials of {experiment.name} were not made in the present state, which has {listed(other)}."
+
+
+def _states(makers: Sequence[Mapping[str, str]], name: str) -> list[str]:
+    """Return the different states of one thing in the order in which they made trials."""
+    return list(dict.fromkeys(maker.get(name, "unknown") for maker in makers))
 
 
 def _summary(verdicts: Sequence[Verdict], outcome: Outcome) -> list[str]:

@@ -16,6 +16,7 @@ from .experiment import Experiment, Finding, Findings, Scalar, Setting, Size
 from .lock import locked
 from .pace import Pace, in_words
 from .store import Log, Trial, open_log, read_log
+from .trial_code import trial_digest
 from .versions import maker
 from .workers import Result, Task, WorkerKilledError, Workers
 
@@ -135,10 +136,11 @@ def collect(settings: Sequence[Setting], trials: Mapping[tuple[str, int], Trial]
 
 def _open(experiment: Experiment, folder: Path, seed: int, outcome: Outcome, stack: ExitStack) -> Log:
     origin: dict[str, Scalar] = {"experiment": experiment.name, "seed": seed, "version": __version__}
-    log, notes = open_log(folder / f"{experiment.name}.jsonl", origin, maker())
+    now = maker(trial_digest(type(experiment)))
+    log, notes = open_log(folder / f"{experiment.name}.jsonl", origin, now)
     outcome.notes += notes
-    if log.makers and log.makers[-1] != maker():
-        changed = [name for name, value in maker().items() if log.makers[-1].get(name) != value]
+    if log.makers and log.makers[-1] != now:
+        changed = [name for name, value in now.items() if log.makers[-1].get(name) != value]
         outcome.notes.append(
             f"{experiment.name}: {count(len(log.trials), 'stored trial')} made with another state of "
             f"{', '.join(changed)}; to run them again remove {log.path}"

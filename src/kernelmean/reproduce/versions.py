@@ -23,9 +23,9 @@ def versions() -> dict[str, str]:
     return {"kernelmean": __version__, "python": platform.python_version(), **libraries}
 
 
-def maker() -> dict[str, str]:
-    """Return what makes trials now: the versions and a digest of the code."""
-    return {**versions(), "code": code_digest(), "machine": platform.machine()}
+def maker(code: str) -> dict[str, str]:
+    """Return what makes trials now: the versions, the digest of the code that these trials reach, the machine."""
+    return {**versions(), "code": code, "machine": platform.machine()}
 
 
 @cache

@@ -12,6 +12,7 @@ import pytest
 from kernelmean.reproduce import Finding, Findings, Setting, Size
 from kernelmean.reproduce.outputs import tidy, write_findings, write_results
 from kernelmean.reproduce.runner import run
+from kernelmean.reproduce.trial_code import trial_digest
 from kernelmean.reproduce.versions import code_digest, commit, versions
 
 SETTINGS = (Setting({"n": 10, "bandwidth": "a, b"}, 2), Setting({"n": 20, "trial": 0.5}, 3))
@@ -74,7 +75,8 @@ class TestResults:
         assert entry["verdicts"][0]["claim"] == "It adds up"
         assert (result["size"], result["seed"], result["run"]) == ("quick", 0, {"seconds": 1.5})
         assert result["versions"] == versions()
-        assert entry["trials made by"][0]["code"] == code_digest()
+        assert entry["trials made by"][0]["code"] == trial_digest(synthetic.Fast)
+        assert result["code"] == code_digest()
         rows = list(csv.DictReader((tmp_path / entry["findings"]).read_text().splitlines()))
         assert len(rows) == 60 * 7
         for name in ("report.html", "report.md"):
@@ -88,6 +90,24 @@ class TestResults:
         assert results[0] == results[1]
         for path in ("findings/fast.csv", "findings/fast.parquet", "report.html", "report.md"):
             assert (tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes()
+
+    def test_trials_of_one_present_state_are_not_called_mixed(self, synthetic, tmp_path: Path) -> None:
+        self.make(synthetic, tmp_path)
+        text = (tmp_path / "report.md").read_text(encoding="utf-8")
+        assert f"fast {trial_digest(synthetic.Fast)}" in text
+        assert "mixed" not in text
+        assert "present state" not in text
+
+    def test_mixed_states_are_said(self, synthetic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        for code, size in (("a" * 12, Size.QUICK), ("b" * 12, Size.FULL)):
+            monkeypatch.setattr("kernelmean.reproduce.runner.trial_digest", lambda _, code=code: code)
+            outcome = run([synthetic.Fast()], size, tmp_path, load=pytest.fail)
+        write_results([synthetic.Fast()], outcome, tmp_path, size=Size.FULL, seed=0)
+        present = trial_digest(synthetic.Fast)
+        for name in ("report.html", "report.md"):
+            text = (tmp_path / name).read_text(encoding="utf-8")
+            assert f"trials of fast are mixed, made in several states: code {'a' * 12} and {'b' * 12}." in text
+            assert f"trials of fast were not made in the present state, which has code {present}." in text
 
     def test_what_is_missing_is_said(self, synthetic, tmp_path: Path) -> None:
         def nowhere(name: str) -> None:

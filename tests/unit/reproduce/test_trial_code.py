@@ -1,0 +1,124 @@
+"""The state of the code of trials: all that they reach changes it, what judges and words them does not."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import kernelmean
+from kernelmean.reproduce import trial_code
+from kernelmean.reproduce.registry import EXPERIMENTS, load
+from kernelmean.reproduce.trial_code import trial_digest
+
+Digest = Callable[[str, str, str], str]
+
+
+@pytest.fixture
+def digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Digest:
+    """Return a function: the digest of an experiment when in a file of the package a text is replaced."""
+    copy = tmp_path / "kernelmean"
+    shutil.copytree(Path(kernelmean.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def changed(name: str, file: str = "", old: str = "", new: str = "") -> str:
+        kind = type(load(name))
+        before = (copy / file).read_text(encoding="utf-8") if file else ""
+        assert old in before
+        if file:
+            (copy / file).write_text(before.replace(old, new), encoding="utf-8")
+        caches = [trial_code._module, trial_digest]
+        if file and not file.startswith("reproduce/"):
+            caches.append(trial_code._library)  # takes a second
+        with monkeypatch.context() as patch:
+            patch.setattr(trial_code, "_PACKAGE", copy)
+            for each in caches:
+                each.cache_clear()
+            found = trial_digest(kind)
+        for each in caches:
+            each.cache_clear()
+        if file:
+            (copy / file).write_text(before, encoding="utf-8")
+        return found
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "old", "new"),
+    [
+        ("figure2", "reproduce/mixtures.py", "DEGREES = ", "DEGREES = 1 + "),
+        ("figure2", "reproduce/figure2.py", "def trial(self, ", "def trial(self, *_, "),
+        ("figure1", "linear_form.py", "import numpy as np", "import numpy.linalg\nimport numpy as np"),
+        ("table1", "reproduce/density_table.py", "def generator(self, ", "def generator(self, *_, "),
+        ("table3", "reproduce/originals.py", "_is_number(", "_is_numeral("),
+        ("table4", "reproduce/hsic_tests.py", "PERMUTATIONS = ", "PERMUTATIONS = 1 + "),
+        ("theorems", "reproduce/theory.py", "def consistency(", "def consistency(*_, "),
+        ("figure3", "reproduce/experiment.py", "default_rng([seed", "default_rng([1 + seed"),
+        ("figure3", "reproduce/workers.py", 'simplefilter("default")', 'simplefilter("ignore")'),
+    ],
+)
+def test_what_a_trial_reaches_changes_it(digest: Digest, name: str, file: str, old: str, new: str) -> None:
+    assert digest(name, file, old, new) != digest(name, "", "", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "old", "new"),
+    [
+        ("figure2", "reproduce/figure2.py", "def section(self, ", "def section(self, *_, "),
+        ("figure2", "reproduce/verdicts.py", "import annotations", "import annotations\n\nassert False"),
+        ("figure2", "reproduce/mixtures.py", '"""The random', '"""Other words. The random'),
+        ("figure2", "reproduce/mixtures.py", "\ndef ", "\n# a comment\n\n\ndef "),
+        ("figure1", "report/html.py", "def render(", "def render(*_, "),
+        ("table1", "reproduce/hsic_tests.py", "PERMUTATIONS = ", "PERMUTATIONS = 1 + "),
+        ("table4", "reproduce/hsic_claims.py", "import annotations", "import annotations\n\nassert False"),
+        ("theorems", "reproduce/theorems_report.py", "def report(", "def report(*_, "),
+    ],
+)
+def test_what_judges_and_words_does_not(digest: Digest, name: str, file: str, old: str, new: str) -> None:
+    assert digest(name, file, old, new) == digest(name, "", "", "")
+
+
+def test_every_experiment_has_its_own() -> None:
+    digests = [trial_digest(type(load(name))) for name in EXPERIMENTS]
+    assert len(set(digests)) == len(EXPERIMENTS)
+    assert all(len(each) == 12 for each in digests)
+
+
+def write(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the digest of an experiment outside the package."""
+    (folder / "outside_experiment.py").write_text(text)
+    monkeypatch.syspath_prepend(folder)
+    module = importlib.reload(importlib.import_module("outside_experiment"))
+    trial_code._module.cache_clear()
+    return trial_digest(module.Own)
+
+
+def test_an_experiment_outside_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """
+from kernelmean.reproduce import Experiment, Finding
+SCALE = 2.0
+WORDS = "words"
+class Own(Experiment):
+    name = title = "own"
+    def settings(self, size): return []
+    def trial(self, setting, rng, context): return [Finding("m", "v", self.help() * SCALE)]
+    def help(self): return 1.0
+    def section(self, findings): return WORDS
+"""
+    same, *other = (
+        write(tmp_path, text.replace(old, new), monkeypatch)
+        for old, new in [('"words"', '"others"'), ("2.0", "3.0"), ("return 1.0", "return 1.5")]
+    )
+    assert same == write(tmp_path, text, monkeypatch)
+    assert len({same, *other}) == 3
+
+
+def test_an_experiment_in_a_function_counts_with_its_whole_module() -> None:
+    class Local(type(load("figure1"))):
+        pass
+
+    found = trial_code._Reach(Local).found
+    assert any(place.name.startswith("test_an_experiment_in_a_function") for place in found)
