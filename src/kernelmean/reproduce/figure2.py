@@ -169,7 +169,8 @@ class Reading:
         fully = wins == cells if how_often == "all" else 2 * wins > cells
         lowest = min(BASELINES, key=self.grid.mean)
         evidence = (
-            f"below all three in {wins} of {cells} cells; on average {self._mean(method)}, the best of the three "
+            f"below all three in {wins} of {cells} cells, {self._clearly(self.grid, method, *BASELINES)}; on average "
+            f"{self._mean(method)}, the best of the three "
             f"{self._mean(lowest)} ({lowest})"
         )
         return claimed(fully=fully, partly=average), evidence
@@ -178,10 +179,12 @@ class Reading:
         there = self.grid.where(chosen)
         worst = there.least_share("MKME")
         reached = sum(cell.share("MKME") >= least for cell in there.cells)
+        beyond = Estimate.over([cell.shortfall("MKME", least).reversed() for cell in there.cells])
         short = sum(cell.shortfall("MKME", least).above(SURE) for cell in there.cells)
         harmed = sum(cell.change("MKME").above(SURE) for cell in there.cells)
         evidence = (
-            f"{there.share('MKME'):.1%} over these {len(there.cells)} cells together; separately as much in {reached} "
+            f"{there.share('MKME'):.1%} over these {len(there.cells)} cells together (the mean loss is lower than "
+            f"needed by {beyond}); separately as much in {reached} "
             f"of them, clearly less in {short}; clearly above KME in {harmed}; the smallest share is "
             f"{worst.share('MKME'):.0%}, at n = {worst.n}, d = {worst.d}"
         )
@@ -190,13 +193,23 @@ class Reading:
     def _beyond(self) -> tuple[str, str]:
         there = self.grid.where(lambda cell: cell.d >= 5)
         wins = len(there.below(OURS, ORACLE))
-        evidence = f"in {wins} of {len(there.cells)} cells; on average {there.change(OURS, ORACLE)}"
+        evidence = (
+            f"in {wins} of {len(there.cells)} cells, {self._clearly(there, OURS, ORACLE)}; on average "
+            f"{there.change(OURS, ORACLE)}"
+        )
         return held(2 * wins >= len(there.cells)), evidence
 
     def _lower(self, method: str, base: str) -> tuple[str, str]:
         change = self.grid.change(method, base)
         wins = len(self.grid.below(method, base))
-        return held(change.below()), f"{change}, below in {wins} of {len(self.grid.cells)} cells"
+        counts = f"below in {wins} of {len(self.grid.cells)} cells, {self._clearly(self.grid, method, base)}"
+        return held(change.below()), f"{change}, {counts}"
+
+    @staticmethod
+    def _clearly(grid: Grid, method: str, *bases: str) -> str:
+        below, above = grid.clearly(method, *bases)
+        which = "one of them" if len(bases) > 1 else "it"
+        return f"by more than {CLEAR:g} standard errors in {below}; above {which} by as much in {above}"
 
     def _mean(self, method: str) -> str:
         return f"{self.grid.mean(method):.5f}"
@@ -204,7 +217,7 @@ class Reading:
     # -- words --------------------------------------------------------------------------------------------------------
 
     def paragraphs(self) -> list[str]:
-        """Return the averages, and why one variance per column does or does not pay."""
+        """Return the averages, and what one variance per column changes."""
         return [self._overview(), self._one_variance_per_column()]
 
     def _overview(self) -> str:
@@ -220,29 +233,29 @@ class Reading:
         cells = self.grid.below(ZERO, "KME")
         if not cells:
             return ""
+        there = Grid(tuple(cells))
         return (
             f" In {len(cells)} of the cells KME is worse than the zero function, whose mean loss is {self._mean(ZERO)}:"
-            " there, being small is most of what the others do."
+            f" over these it changes the mean loss of KME by {there.ratio(ZERO, 'KME'):+.0%}, MKME by "
+            f"{there.ratio('MKME', 'KME'):+.0%}."
         )
 
     def _one_variance_per_column(self) -> str:
-        """Return the reason from the numbers: a lower score and not a lower loss is a fit to the sample."""
+        """Return how often the variances per column have the lower score, and how often the lower loss."""
         fitted = self.grid.trials("MMKME", SCORE) < self.grid.trials("MKME", SCORE)
         worse = self.grid.trials("MMKME") > self.grid.trials("MKME")
         ends = (self.grid.where(lambda cell: cell.n == SIZES[0]), self.grid.where(lambda cell: cell.n == SIZES[-1]))
         by_size = ", ".join(
             f"{part.ratio('MMKME', 'MKME'):+.1%} at n = {part.cells[0].n}" for part in ends if part.cells
         )
-        reason = (
-            "The variances per column pay here."
-            if self.grid.change("MMKME", "MKME").below()
-            else "What it fits beyond MKME belongs mostly to the sample: all columns of these mixtures have the same "
-            "law, so there is little to gain from telling them apart, and few rows do not pay for d variances."
-        )
+        change = self.grid.change("MMKME", "MKME")
+        pays = "below" if change.below() else "above" if change.above() else "neither clearly below nor clearly above"
+        lured = f"{(fitted & worse).mean():.0%} of the samples have both the lower score and the higher loss"
         return (
             f"MMKME has one variance per column where MKME has one for all. With {self.label} its leave-one-out score "
             f"is the lower one in {fitted.mean():.0%} of the samples, its loss the higher one in {worse.mean():.0%}; "
-            f"its mean loss relative to MKME's: {by_size}. {reason}"
+            f"{lured}. Over the grid its mean loss is {pays} MKME's ({change}), relative to it {by_size}. All columns "
+            "of these mixtures have the same law."
         )
 
     # -- tables and charts --------------------------------------------------------------------------------------------

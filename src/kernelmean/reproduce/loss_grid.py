@@ -110,6 +110,14 @@ class Grid:
         """Return the cells in which the mean loss of a method is below that of each of the others."""
         return [cell for cell in self.cells if all(cell.mean(method) < cell.mean(base) for base in bases)]
 
+    def clearly(self, method: str, *bases: str) -> tuple[int, int]:
+        """Return in how many cells a method is clearly below each of the others, and clearly above one of them."""
+        changes = [[cell.change(method, base) for base in bases] for cell in self.cells]
+        return (
+            sum(all(one.below() for one in cell) for cell in changes),
+            sum(any(one.above() for one in cell) for cell in changes),
+        )
+
     def share(self, method: str) -> float:
         """Return the part of the gap between KME and the oracle over the whole grid that a method closes."""
         return (self.mean("KME") - self.mean(method)) / (self.mean("KME") - self.mean(ORACLE))

@@ -186,10 +186,28 @@ def test_kme_is_left_out_where_it_would_flatten_the_ratios():
 def test_words_follow_the_numbers():
     worse = FIGURE.section(made_up(lambda cell: {ZERO: 5.0})).paragraphs
     assert "In 40 of the cells KME is worse than the zero function" in worse[0]
+    assert "over these it changes the mean loss of KME by -50%, MKME by -30%" in worse[0]
     assert "zero function" not in FIGURE.section(made_up()).paragraphs[0]
     assert "+2.9% at n = 10, +2.9% at n = 100" in worse[1]
-    assert "belongs mostly to the sample" in worse[1]
-    assert "pay here" in FIGURE.section(made_up(lambda cell: {"MMKME": 6.0})).paragraphs[1]
+    assert "100% of the samples have both the lower score and the higher loss" in worse[1]
+    assert "its mean loss is above MKME's (+0.2000 ±" in worse[1]
+    better = FIGURE.section(made_up(lambda cell: {"MMKME": 6.0})).paragraphs[1]
+    assert "0% of the samples have both" in better
+    assert "its mean loss is below MKME's (-1.0000 ±" in better
+    assert "neither clearly" in FIGURE.section(made_up(lambda cell: {"MMKME": 7.0})).paragraphs[1]
+
+
+def test_clear_cells_are_counted_beside_the_means():
+    def losses(cell):
+        return {"MKME": {20: 8.999, 5: 9.5}.get(cell["d"], 7.0), OURS: 6.8 if cell["d"] == 20 else 5.5}
+
+    verdicts = FIGURE.section(made_up(losses)).verdicts
+    cells = len({(s.values["n"], s.values["d"]) for s in FIGURE.settings(Size.QUICK)})
+    assert cells == 40
+    # d = 20 and d = 5 have ten cells each, of which n = 20 and n = 50 are on the other lines too
+    assert "below all three in 30 of 40 cells, by more than 2 standard errors in 20;" in verdicts[MOST].evidence
+    assert "above one of them by as much in 10;" in verdicts[MOST].evidence
+    assert "cells, by more than 2 standard errors in 28; above it by as much in 0;" in verdicts[BEYOND].evidence
 
 
 def test_what_is_missing_is_not_judged():
