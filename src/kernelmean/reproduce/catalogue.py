@@ -144,11 +144,6 @@ DATA_SETS: Mapping[str, DataSet] = MappingProxyType(
             "763af282b23e0c589e76de5b0a3284f5fd4fd8cd722aa12698050af346ab71ad",
             _uci(delimited(range(-5, 0)), "hayes-roth/hayes-roth.data", "hayes-roth/hayes-roth.test"),
         ),
-        "hayes_train": DataSet(
-            _named("name hobby age educational_level marital_status"),
-            "ec316100a33b167846017e6fdedb6448e4a1ba5b0d7fa297767da073c676b309",
-            _uci(delimited(), "hayes-roth/hayes-roth.data"),
-        ),
         "wbdc": DataSet(
             _named(" ".join(f"{name}_{kind}" for kind in ("mean", "se", "worst") for name in _CELLS.split())),
             "71bd7621e99be2c2ca02c817a589e3561ecf50ee9c04d82feb25cfa7ab186ebc",
