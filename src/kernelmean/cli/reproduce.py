@@ -46,36 +46,42 @@ class Stopped(KeyboardInterrupt):
     """Somebody wants this process to end; holds the number of the signal."""
 
 
-def reproduce(
-    names: Annotated[list[str], typer.Argument(metavar="NAME", help=f"{', '.join(EXPERIMENTS)}, or {ALL}.")],
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full/--quick",
-            help="As many trials as the paper (hours), or some for a look (minutes). A quick run is continued by a "
-            "full one in the same folder.",
-        ),
-    ] = False,
-    jobs: Annotated[int, typer.Option(metavar="N", help="Trials at a time; -1 is one for every core.")] = -1,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Holds the trials, tables and the report.")] = Path(
-        "reproduction"
+Names = Annotated[list[str], typer.Argument(metavar="NAME", help=f"{', '.join(EXPERIMENTS)}, or {ALL}.")]
+Full = Annotated[
+    bool,
+    typer.Option(
+        "--full/--quick",
+        help="As many trials as the paper (hours), or some for a look (minutes). A quick run is continued by a full "
+        "one in the same folder.",
     ),
-    seed: Annotated[
-        int, typer.Option(metavar="N", min=0, help="The same seed gives the same tables, whatever the jobs.")
-    ] = 0,
-    data: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A folder with glass.csv and so on, checked by checksums.")
-    ] = None,
-    download: Annotated[
-        bool,
-        typer.Option("--download/--offline", help="Get missing data from their public homes, once; or do without."),
-    ] = True,
-    backend: Annotated[str, typer.Option(metavar="loky|dask", help="Processes here, or a Dask cluster.")] = "loky",
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Of the Dask cluster: tcp://HOST:8786.")
-    ] = None,
-    status: Annotated[bool, typer.Option("--status", help="Only say how many trials are stored.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print one line only, and no progress.")] = False,
+]
+Jobs = Annotated[int, typer.Option(metavar="N", help="Trials at a time; -1 is one for every core.")]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Holds the trials, tables and the report.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same tables, whatever the jobs.")]
+Data = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="A folder with glass.csv and so on, checked by checksums.")
+]
+Download = Annotated[
+    bool, typer.Option("--download/--offline", help="Get missing data from their public homes, once; or do without.")
+]
+Backend = Annotated[str, typer.Option(metavar="loky|dask", help="Processes here, or a Dask cluster.")]
+Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of the Dask cluster: tcp://HOST:8786.")]
+Status = Annotated[bool, typer.Option("--status", help="Only say how many trials are stored.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line only, and no progress.")]
+
+
+def reproduce(
+    names: Names,
+    full: Full = False,
+    jobs: Jobs = -1,
+    out: Out = Path("reproduction"),
+    seed: Seed = 0,
+    data: Data = None,
+    download: Download = True,
+    backend: Backend = "loky",
+    scheduler: Scheduler = None,
+    status: Status = False,
+    quiet: Quiet = False,
 ) -> int:
     """Run the paper's experiments and write a report: its numbers beside ours, judged by rules.
 
@@ -88,16 +94,23 @@ def reproduce(
     workers = Workers(jobs, cast(Literal["loky", "dask"], backend), scheduler)
     sources = Sources(data, online=download, say=lambda text: None if quiet else print(text, file=sys.stderr))
     size = Size.FULL if full else Size.QUICK
-    start = time.monotonic()
     try:
-        with _stoppable(), progress(quiet, _LINES_EVERY) as report:
-            outcome = run(experiments, size, out, load=sources.load, seed=seed, workers=workers, progress=report)
-            facts = _facts(workers, outcome, time.monotonic() - start)
-            verdicts = write_results(experiments, outcome, out, size=size, seed=seed, run=facts)
+        outcome, verdicts = _measured(experiments, size, out, sources, seed, workers, quiet)
     except KeyboardInterrupt as stop:
         return _say_how_to_go_on(experiments, size, out, stop)
     _tell(experiments, outcome, verdicts, out, quiet)
     return _FAILED if outcome.failed else 0
+
+
+def _measured(
+    experiments: Sequence[Experiment], size: Size, out: Path, sources: Sources, seed: int, workers: Workers, quiet: bool
+) -> tuple[Outcome, list[Verdict]]:
+    """Run what is missing and write the report; return what was done, and the verdicts."""
+    start = time.monotonic()
+    with _stoppable(), progress(quiet, _LINES_EVERY) as report:
+        outcome = run(experiments, size, out, load=sources.load, seed=seed, workers=workers, progress=report)
+        facts = _facts(workers, outcome, time.monotonic() - start)
+        return outcome, write_results(experiments, outcome, out, size=size, seed=seed, run=facts)
 
 
 @contextmanager

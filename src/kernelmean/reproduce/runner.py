@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import final
@@ -70,27 +70,22 @@ def run(
     workers: Workers | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run what is missing of some experiments, and return what all their trials found.
+    """Run what is missing of some experiments, each trial stored as it ends; return what all trials found.
 
-    Every trial is stored in ``folder`` as it ends, so a run that is killed at any time is continued by the same call;
-    a quick run is continued to a full one.
+    A run that is killed at any time is continued by the same call, a quick run to a full one.
 
     Parameters
     ----------
-    experiments : sequence of Experiment
-        What to run.
-    size : Size
-        How many trials.
+    experiments, size : sequence of Experiment, Size
+        What to run, and how many trials.
     folder : Path
         Where the trials are stored; made when it is not there.
     load : callable
         Returns a data set by its name, or raises FileNotFoundError: then the trials that need it are left out.
     seed : int
         The same seed gives the same findings, whatever the workers.
-    workers : Workers, optional
-        Who runs the trials; by default this process.
-    progress : Progress, optional
-        Called after every trial.
+    workers, progress : Workers, Progress, optional
+        Who runs the trials, by default this process; what is called after each.
 
     Raises
     ------
@@ -101,18 +96,12 @@ def run(
     RuntimeError
         When processes that run trials are killed again and again.
     """
-    trials = folder / TRIALS
-    trials.mkdir(parents=True, exist_ok=True)
     outcome = Outcome()
-    with ExitStack() as stack:
-        stack.enter_context(locked(trials / ".lock", f"another run works in {folder}"))
-        logs = {e.name: _open(e, trials, seed, outcome, stack) for e in experiments}
+    with _opened(experiments, folder, seed, outcome) as logs:
         tasks = _tasks(experiments, size, seed, logs, load, outcome)
         _run_all(tasks, logs, workers or Workers(), outcome, progress or (lambda *_: None))
-        for experiment in experiments:
-            log = logs[experiment.name]
-            outcome.findings[experiment.name] = collect(experiment.settings(size), log.trials)
-            outcome.makers[experiment.name] = log.makers
+    outcome.findings = {each.name: collect(each.settings(size), logs[each.name].trials) for each in experiments}
+    outcome.makers = {name: log.makers for name, log in logs.items()}
     return outcome
 
 
@@ -134,7 +123,17 @@ def collect(settings: Sequence[Setting], trials: Mapping[tuple[str, int], Trial]
     return Findings(tuple(settings), found)
 
 
-def _open(experiment: Experiment, folder: Path, seed: int, outcome: Outcome, stack: ExitStack) -> Log:
+@contextmanager
+def _opened(experiments: Sequence[Experiment], folder: Path, seed: int, outcome: Outcome) -> Iterator[dict[str, Log]]:
+    """Give the logs of experiments by their names, in a folder that no other run works in meanwhile."""
+    trials = folder / TRIALS
+    trials.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        stack.enter_context(locked(trials / ".lock", f"another run works in {folder}"))
+        yield {each.name: stack.enter_context(_open(each, trials, seed, outcome)) for each in experiments}
+
+
+def _open(experiment: Experiment, folder: Path, seed: int, outcome: Outcome) -> Log:
     origin: dict[str, Scalar] = {"experiment": experiment.name, "seed": seed, "version": __version__}
     now = maker(trial_digest(type(experiment)))
     log, notes = open_log(folder / f"{experiment.name}.jsonl", origin, now)
@@ -145,7 +144,7 @@ def _open(experiment: Experiment, folder: Path, seed: int, outcome: Outcome, sta
             f"{experiment.name}: {count(len(log.trials), 'stored trial')} made with another state of "
             f"{', '.join(changed)}; to run them again remove {log.path}"
         )
-    return stack.enter_context(log)
+    return log
 
 
 def _tasks(
