@@ -84,13 +84,16 @@ class Findings:
 class Experiment(ABC):
     """A figure or table of the paper.
 
-    A trial sees its setting, its number and a generator that depends on the seed, the experiment, the setting and the
-    number only; so its findings are the same wherever, whenever and beside whatever it runs.
+    A trial sees its setting, its number and a generator that depends on the seed, the experiment, the setting (but for
+    its `readings`) and the number only; so its findings are the same wherever, whenever and beside whatever it runs.
     """
 
     name: ClassVar[str]
     """As on the command line: figure1."""
     title: ClassVar[str]
+    readings: ClassVar[frozenset[str]] = frozenset()
+    """Names of values that say how data are read, not which are drawn: settings that differ in them alone have the same
+    generators, so that trials of the same number are paired."""
 
     @abstractmethod
     def settings(self, size: Size) -> list[Setting]:
@@ -109,8 +112,10 @@ class Experiment(ABC):
         """Return what the findings say, by rules; some trials may be missing."""
 
     def generator(self, setting: Setting, number: int, seed: int) -> np.random.Generator:
-        """Return the generator of a trial."""
-        return np.random.default_rng([seed, zlib.crc32(f"{self.name}: {setting.key}".encode()), number])
+        """Return the generator of a trial: of the values of its setting but those that are `readings`."""
+        values = {name: value for name, value in setting.values.items() if name not in self.readings}
+        key = Setting(values, setting.trials).key
+        return np.random.default_rng([seed, zlib.crc32(f"{self.name}: {key}".encode()), number])
 
     def tasks(self, size: Size) -> Iterator[tuple[Setting, int]]:
         """Yield every trial: setting and number."""

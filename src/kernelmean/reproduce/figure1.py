@@ -38,6 +38,7 @@ class Figure1(Experiment):
 
     name: ClassVar[str] = "figure1"
     title: ClassVar[str] = "Figure 1: the loss of MKME against its variance σ²"
+    readings: ClassVar[frozenset[str]] = frozenset({"bandwidth"})
 
     def settings(self, size: Size) -> list[Setting]:  # noqa: ARG002 - seconds at full size
         """Return one setting for every reading of the median bandwidth."""
@@ -79,7 +80,7 @@ _SETTINGS = (
         "Law",
         "a new mixture and one sample of it in every trial; the Wishart matrices are GᵀG, G with 7 rows: singular",
     ),
-    ("Bandwidth", "both readings of the median heuristic, of each sample"),
+    ("Bandwidth", "both readings of the median heuristic, of each sample; both have the same mixtures and samples"),
     ("Values of σ²", f"0 to {VARIANCES[-1]:g}, in squared units of the data; the paper does not print its range"),
     ("Loss", "|μ̂ - μ|² in the reproducing kernel Hilbert space, in closed form: no Monte Carlo error"),
     ("Oracle", "the σ² with the smallest loss for each sample: it knows the law, no estimator can"),

@@ -62,6 +62,7 @@ class Figure3(Experiment):
 
     name: ClassVar[str] = "figure3"
     title: ClassVar[str] = "Figure 3: two-sample tests on mixtures of Gaussians"
+    readings: ClassVar[frozenset[str]] = frozenset({"bandwidth"})
 
     def settings(self, size: Size) -> list[Setting]:
         """Return the cells of all panels under both readings of the median bandwidth, small samples first."""
@@ -130,7 +131,11 @@ def _settings(settings: Sequence[Setting]) -> tuple[tuple[str, str], ...]:
             "Test",
             f"p ≤ {LEVEL:g}; {RESAMPLES} random permutations, or all there are where these are fewer; U-statistic",
         ),
-        ("Bandwidth", "both readings of the median heuristic, of the pooled sample; the adaptive test brings its own"),
+        (
+            "Bandwidth",
+            "both readings of the median heuristic, of the pooled sample, on the same samples; the adaptive test "
+            "brings its own",
+        ),
         ("MKME, MMKME", "the noise is that of the pooled sample, which no permutation changes"),
         (
             "S-KMSE, F-KMSE",

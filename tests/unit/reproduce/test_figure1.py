@@ -54,6 +54,16 @@ def test_settings_are_those_of_the_paper():
     assert {setting.trials for size in Size for setting in FIGURE.settings(size)} == {30}
 
 
+def test_both_bandwidths_are_tried_on_the_same_samples():
+    first, second = ({(one.method, one.measure): one.value for one in trial(setting, 1)} for setting in SETTINGS)
+    drawn = [Drawn.random(10, 20, "median", FIGURE.generator(setting, 1, 0)) for setting in SETTINGS]
+    np.testing.assert_array_equal(drawn[0].X, drawn[1].X)
+    bandwidths = [found["kernel", "squared bandwidth"] for found in (first, second)]
+    assert bandwidths[0] > bandwidths[1]
+    assert bandwidths[0] == pytest.approx(bandwidths[1] ** 2)  # θ² the median of squares, and θ² that of distances
+    assert FIGURE.generator(SETTINGS[0], 1, 0).normal() != FIGURE.generator(SETTINGS[0], 2, 0).normal()
+
+
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.key)
 def test_a_trial_is_the_loss_of_each_estimator_on_one_sample(setting):
     found = {(one.method, one.measure): one.value for one in trial(setting, 3)}

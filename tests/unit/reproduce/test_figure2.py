@@ -55,6 +55,13 @@ def test_the_grid_has_every_cell_of_the_panels_once(size):
     assert work == sorted(work)
 
 
+def test_bandwidths_are_paired_and_cells_are_not():
+    first = {s.key: FIGURE.generator(s, 0, 0).normal() for s in FIGURE.settings(Size.QUICK)}
+    by_bandwidth = [[first[s.key] for s in FIGURE.settings(Size.QUICK) if s.values["bandwidth"] == r] for r in RULES]
+    assert by_bandwidth[0] == by_bandwidth[1]
+    assert len(set(by_bandwidth[0])) == len(by_bandwidth[0]) == 40
+
+
 def test_quick_trials_are_the_first_of_the_full_ones():
     assert [s.key for s in FIGURE.settings(Size.QUICK)] == [s.key for s in FIGURE.settings(Size.FULL)]
 

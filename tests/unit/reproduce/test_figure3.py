@@ -78,6 +78,16 @@ def km_rules():
     return ("median", "median-unsquared")
 
 
+def test_bandwidths_are_paired_and_cells_are_not():
+    settings = FIGURE.settings(Size.QUICK)
+    draws = {
+        rule: [FIGURE.generator(s, 0, 0).normal() for s in settings if s.values["bandwidth"] == rule]
+        for rule in km_rules()
+    }
+    assert draws["median"] == draws["median-unsquared"]
+    assert len(set(draws["median"])) == len(settings) // 2
+
+
 def test_panels_vary_what_they_do_not_fix():
     for line in (*POWER, *NULL):
         assert [cell[line.varies] for cell in line.cells] == list(line.free)
