@@ -8,17 +8,18 @@ from scipy.stats import beta
 from .._array import Array
 from .._table import count, listed
 from ..report import Section, Table, Verdict
-from . import theory, theory_report
-from .contradictions import TRIALS, Contradiction, contradictions, equal_cells
+from . import spread, theory, theory_report
+from .contradictions import TRIALS, Contradiction, contradictions, equal_cells, misfit
 from .errata import DIM, ERRATA, NOISE, POINTS, SMALL, SPREAD, THETAS, Erratum, Triple, relative_errors
 from .experiment import Findings, Setting
 from .one_column import INFLATIONS, LEVEL, OF_ONE_COLUMN, ROWS, SHARE, inflated
-from .paper import TABLE4
-from .verdicts import HOLDS, held, verdict
+from .paper import ESTIMATORS, TABLE4
+from .t_tables import DISTRIBUTIONS
+from .verdicts import HOLDS, NOT_MEASURED, SINGLE, held, verdict
 
 SIDES = ("printed", "corrected", "reference")
-COLUMN, _OF_COLUMN = "HSIC table", 9
-"""The check of the HSIC table's column of MMKME, and its number among the errata."""
+COLUMN, LAWS = "HSIC table", "spread over laws"
+"""The checks of the HSIC table's column of MMKME, and of the tables on t-distributions."""
 
 EXACT, APART = 0.01, 0.05
 """Relative errors: of a formula that is right at most, of one that is wrong at least."""
@@ -31,16 +32,17 @@ SURE = 0.999
 def report(title: str, findings: Findings) -> Section:
     """Return the section; checks without trials are left out of tables and charts."""
     errata = [Errors(findings, one) for one in ERRATA]
-    found = contradictions()
+    scatter = Scatter(findings)
+    found = (*contradictions(), *scatter.contradictions)
     shown = [one for one in errata if one.triples]
     return Section(
         title,
         paragraphs=(_words(shown, found), *theory_report.words(findings)),
         verdicts=(
             *(one.verdict() for one in errata),
-            *(_contradiction(one) for one in found if one.number <= _OF_COLUMN),
+            *(_contradiction(one) for one in contradictions()),
             *_column_verdicts(findings),
-            *(_contradiction(one) for one in found if one.number > _OF_COLUMN),
+            scatter.verdict(),
             *theory_report.verdicts(findings),
         ),
         tables=((_errata_table(shown),) if shown else ()) + (_contradictions_table(found),),
@@ -159,6 +161,44 @@ def _contradictions_table(found: tuple[Contradiction, ...]) -> Table:
 def _contradiction(found: Contradiction) -> Verdict:
     claim, rule = f"Erratum {found.number}: {found.statement}", f"holds: {found.rule}"
     return Verdict(claim, held(bool(found.cells)), "; ".join(found.cells) or "no such cell", rule)
+
+
+class Scatter:
+    """How much the numbers of the tables on t-distributions scatter, and which of them contradict each other."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings, self._settings = findings, findings.where(check=LAWS)
+        values = [values_of(findings, self._settings, name, spread.NLL) for name in ESTIMATORS]
+        self.trials = min(map(len, values))
+        self.deviation = max(float(one.std(ddof=1)) for one in values) if self.trials > 1 else np.nan
+
+    @property
+    def error(self) -> float:
+        """The standard error of the difference of two printed means: of independent laws."""
+        return float(self.deviation * np.sqrt(2.0 / DISTRIBUTIONS))
+
+    @property
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """What does not fit; nothing where the scatter was not measured."""
+        return (misfit(self.error),) if self.trials > 1 else ()
+
+    def verdict(self) -> Verdict:
+        """Return whether a printed number does not fit, and which ones."""
+        plain = misfit(np.inf)
+        rule = (
+            f"holds: {plain.rule}; the error is SD √(2/{DISTRIBUTIONS}), for {DISTRIBUTIONS} laws of each, with the "
+            "largest SD over laws that we measure with the five estimators at d = 10, n = 100"
+        )
+        return verdict(f"Erratum {plain.number}: {plain.statement}", rule, self._findings, self._settings, self._judge)
+
+    def _judge(self) -> tuple[str, str]:
+        if self.trials < 2:
+            return NOT_MEASURED, SINGLE
+        found = misfit(self.error).cells
+        words = (
+            f"SD {self.deviation:.2f} over {count(self.trials, 'law')}, {len(found)} of {len(ESTIMATORS)} estimators"
+        )
+        return held(bool(found)), "; ".join((words, *found))
 
 
 def _column_verdicts(findings: Findings) -> list[Verdict]:
