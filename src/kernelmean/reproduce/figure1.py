@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._array import Array
 from ..estimators import MKME
 from ..noise import Noise, Normal
 from ..report import Chart, Curve, Panel, Section, Table, Verdict
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size
+from .loss_grid import ORACLE, ZERO, Cell
 from .mixtures import Drawn
 from .paper import BANDWIDTHS
 from .verdicts import CLEAR, STUDENT, Estimate, claimed, held, verdict
@@ -21,7 +21,7 @@ VARIANCES = tuple(float(value) for value in range(31))
 PICKED = 3.0
 """Standard errors below 0 that a point needs which was picked as the best of the curve."""
 
-CHOSEN, ORACLE, ZERO = "MKME", "oracle MKME", "zero function"
+CHOSEN = "MKME"
 
 
 def at(variance: float) -> str:
@@ -88,64 +88,48 @@ _SETTINGS = (
 )
 
 
-class Losses:
+class Losses(Cell):
     """The losses of all trials under one bandwidth rule."""
 
-    def __init__(self, findings: Findings, setting: Setting) -> None:
-        self._findings, self._setting = findings, setting
-        self.rule = BANDWIDTHS[str(setting.values["bandwidth"])]
-
-    def values(self, method: str, measure: str = "loss") -> Array:
-        """Return the findings (trials,) of a method."""
-        return self._findings.values(self._setting, method, measure)
-
     @property
-    def measured(self) -> bool:
-        """Whether there are trials enough for a standard error."""
-        return len(self.values("KME")) > 1
-
-    def change(self, method: str) -> Estimate:
-        """Return the paired change of the mean loss from KME's."""
-        return Estimate.change(self.values(method), self.values("KME"))
+    def rule(self) -> str:
+        """The rule in words."""
+        return BANDWIDTHS[str(self.setting.values["bandwidth"])]
 
     @property
     def lowest(self) -> float:
         """The σ² at which the mean curve is lowest."""
-        return min(VARIANCES, key=lambda variance: float(self.values(at(variance)).mean()))
+        return min(VARIANCES, key=lambda variance: self.mean(at(variance)))
 
     @property
     def typical(self) -> float:
         """The median of the variances that leave-one-out chose."""
         return float(np.median(self.values(CHOSEN, "variance")))
 
-    def share(self, method: str) -> float:
-        """Return the part of the gap between KME and the oracle that a method closes."""
-        return self.change(method).mean / self.change(ORACLE).mean
-
     def verdicts(self) -> list[Verdict]:
         """Return what the paper claims of the curve, and what theory and leave-one-out promise."""
-        cells = [self._setting]
+        cells = [self.setting]
         first = VARIANCES[1]
         return [
             verdict(
                 f"A proper σ² lowers the mean loss ({self.rule})",
                 f"reproduced: the lowest point of the mean curve is below KME by more than {PICKED:g} standard errors "
                 "of the paired differences; same ordering: it is below at all",
-                self._findings,
+                self.findings,
                 cells,
                 self._best_point,
             ),
             verdict(
                 f"Some noise is better than none: the smallest σ² drawn, {first:g}, lowers the mean loss ({self.rule})",
                 f"holds: the mean paired difference from KME is below 0 by more than {CLEAR:g} standard errors",
-                self._findings,
+                self.findings,
                 cells,
                 lambda: self._lower(at(first)),
             ),
             verdict(
                 f"Leave-one-out finds a σ² that lowers the mean loss ({self.rule})",
                 f"holds: the mean paired difference from KME is below 0 by more than {CLEAR:g} standard errors",
-                self._findings,
+                self.findings,
                 cells,
                 lambda: self._lower(CHOSEN),
             ),
@@ -154,14 +138,14 @@ class Losses:
     def _best_point(self) -> tuple[str, str]:
         change = self.change(at(self.lowest))
         outcome = claimed(fully=change.below(PICKED), partly=self.lowest > 0)
-        return outcome, f"at σ² = {self.lowest:g} the mean loss changes by {change}, from {self._mean('KME')}"
+        return outcome, f"at σ² = {self.lowest:g} the mean loss changes by {change}, from {self._shown('KME')}"
 
     def _lower(self, method: str) -> tuple[str, str]:
         change = self.change(method)
-        return held(change.below()), f"{change}, from {self._mean('KME')} to {self._mean(method)}"
+        return held(change.below()), f"{change}, from {self._shown('KME')} to {self._shown(method)}"
 
-    def _mean(self, method: str) -> str:
-        return f"{self.values(method).mean():.4f}"
+    def _shown(self, method: str) -> str:
+        return f"{self.mean(method):.4f}"
 
     def words(self) -> str:
         """Return in words what the curve shows."""
@@ -169,10 +153,10 @@ class Losses:
         beyond = f"from σ² = {worse[0]:g} on it is above KME's" if worse else "it stays below KME's all along"
         theta = np.median(self.values("kernel", "squared bandwidth"))
         return (
-            f"With {self.rule} (θ² is about {theta:.4g}) the mean loss is {self._mean('KME')} at σ² = 0 and lowest, "
-            f"{self._mean(at(self.lowest))}, at σ² = {self.lowest:g}; {beyond}. Leave-one-out chooses σ² = "
-            f"{self.typical:.3g} (median) and reaches {self._mean(CHOSEN)}, {self.share(CHOSEN):.1%} of the way from "
-            f"KME to the oracle's {self._mean(ORACLE)}.{self._beside_nothing()}"
+            f"With {self.rule} (θ² is about {theta:.4g}) the mean loss is {self._shown('KME')} at σ² = 0 and lowest, "
+            f"{self._shown(at(self.lowest))}, at σ² = {self.lowest:g}; {beyond}. Leave-one-out chooses σ² = "
+            f"{self.typical:.3g} (median) and reaches {self._shown(CHOSEN)}, {self.share(CHOSEN):.1%} of the way from "
+            f"KME to the oracle's {self._shown(ORACLE)}.{self._beside_nothing()}"
         )
 
     def _beside_nothing(self) -> str:
@@ -181,7 +165,7 @@ class Losses:
             return ""
         gain = self.change(ZERO).mean / self.change(CHOSEN).mean
         return (
-            f" Here KME is worse than the zero function, whose loss is {self._mean(ZERO)}: at so narrow a kernel an "
+            f" Here KME is worse than the zero function, whose loss is {self._shown(ZERO)}: at so narrow a kernel an "
             f"estimate that is nothing but small has {gain:.0%} of MKME's gain."
         )
 
@@ -191,8 +175,8 @@ class Losses:
         best = float(np.median(self.values(ORACLE, "variance")))
         return (
             self.rule,
-            self._mean("KME"),
-            *(f"{self._mean(method)} ({self.change(method)})" for method in methods),
+            self._shown("KME"),
+            *(f"{self._shown(method)} ({self.change(method)})" for method in methods),
             f"{self.lowest:g}",
             f"{self.typical:.3g}",
             f"{best:.3g}",
@@ -203,7 +187,7 @@ class Losses:
         along = [Estimate.of(self.values(at(value))) for value in VARIANCES]
         flat = {"KME (σ² = 0)": "KME", "MKME, σ² by leave-one-out": CHOSEN, "oracle, best σ² of each sample": ORACLE}
         ends = (VARIANCES[0], VARIANCES[-1])
-        levels = {label: float(self.values(method).mean()) for label, method in flat.items()}
+        levels = {label: self.mean(method) for label, method in flat.items()}
         return Panel(
             self.rule,
             "σ²",
