@@ -10,11 +10,12 @@ from .._table import count, listed
 from ..report import Section, Table, Verdict
 from . import spread, theory, theory_report
 from .contradictions import TRIALS, Contradiction, contradictions, equal_cells, misfit
+from .density_tasks import COMPONENTS
 from .errata import DIM, ERRATA, NOISE, POINTS, SMALL, SPREAD, THETAS, Erratum, Triple, relative_errors
 from .experiment import Findings, Setting
 from .one_column import INFLATIONS, LEVEL, OF_ONE_COLUMN, ROWS, SHARE, inflated
 from .paper import ESTIMATORS, TABLE4
-from .t_tables import DISTRIBUTIONS
+from .t_tables import DISTRIBUTIONS, FREEDOM
 from .verdicts import HOLDS, NOT_MEASURED, SINGLE, held, verdict
 
 SIDES = ("printed", "corrected", "reference")
@@ -66,6 +67,11 @@ _SETTINGS = (
     ("Printed theorems", "as printed, the square in the exponent of k' restored, for it is an erratum of its own"),
     ("Laws of the theory", f"the mixtures of figure 2 with {theory.DIM} columns; θ² = median of squared distances"),
     ("Risk", "E|μ̃ - μ|² over samples, exact: a bilinear form of Gaussian mixtures"),
+    (
+        "Scatter over laws",
+        f"t-distributions with {FREEDOM} degrees of freedom as in Tables 1 and 2, d = {spread.DIM}, n = {spread.ROWS}; "
+        f"{COMPONENTS} spherical components, stopped early by NLL",
+    ),
     (
         "HSIC table",
         f"α = {LEVEL}, η = {SHARE}: {ROWS} pairs without replacement; MMKME as the paper defines it, one σ² a column",
