@@ -68,7 +68,7 @@ class _TTable(DensityExperiment):
 
     def section(self, findings: Findings) -> Section:
         """Return tables and curves of every protocol beside the paper's numbers, and verdicts."""
-        cells = {protocol: self.cells(findings, protocol) for protocol in PROTOCOLS}
+        cells = {protocol: self.cells(findings, protocol) for protocol in PROTOCOL_WORDS}
         measured = {protocol: [c for c in some if c.measured] for protocol, some in cells.items()}
         return Section(
             self.title,

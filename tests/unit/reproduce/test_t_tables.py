@@ -32,6 +32,7 @@ def made_up(table, numbers, trials=6, spread=0.2):
         found[setting.key] = [
             [
                 *(Finding(name, "nll", means[name] + shift + e) for name, e in zip(ESTIMATORS, row, strict=True)),
+                *(Finding(f"{m} own", "nll", means[m] + shift + e) for m, e in zip(ESTIMATORS, row, strict=True)),
                 Finding("k-means start", "nll", 20.0),
                 Finding(LAW, "nll", 10.0),
             ]
@@ -126,3 +127,40 @@ def test_tables_and_charts_show_the_numbers():
     assert [curve.label for curve in ours[0].curves] == [*ESTIMATORS, LAW]
     assert printed.curves[0].y == tuple(row["KME"] for row in TABLE1.values.values())
     assert "4.00 to 4.00 nats above the law" in section.paragraphs[0]
+
+
+def test_steps_and_rest_of_fits_are_stored_and_told():
+    notes = {"steps": 7, "theta": 2.0, "rests": 1.0}
+    found = density_table.as_findings({"kme own": Fit(3.0, notes), "gmm": Fit(1.0, {"chosen": {}})})
+    expected = [Finding("KME own", "nll", 3.0), Finding("KME own", "steps", 7.0), Finding("KME own", "rests", 1.0)]
+    assert found == [*expected, Finding("GaussianMixture", "nll", 1.0)]
+    table = Table1()
+    plain = made_up(table, lambda setting: (20.0, 19.0, 19.0, 15.0, 14.0))
+    told = {
+        key: [
+            [*trial, *(Finding(m, x, v) for m in ESTIMATORS for x, v in (("steps", 7.0), ("rests", float(i < 4))))]
+            for i, trial in enumerate(trials)
+        ]
+        for key, trials in plain.trials.items()
+    }
+    assert "came to rest" not in table.section(plain).paragraphs[0]
+    words = table.section(Findings(plain.settings, told)).paragraphs[0]
+    assert "Of 180 fits 120 came to rest; they took 7 steps in the median, 7 at most." in words
+
+
+def test_no_trial_chooses_the_column_that_it_tests():
+    table = Table1()
+    noise = np.random.default_rng(1).normal(size=(12, 5))
+    settings = (table.settings(Size.QUICK)[0],)
+    trials = [[Finding(m, "nll", v) for m, v in zip(ESTIMATORS, row, strict=True)] for row in noise]
+    cell = density_table.Cell(Findings(settings, {settings[0].key: trials}), settings[0], "5", TABLE1.values["5"])
+    best = density_table.Comparison("", ("MKME", "MMKME"), ("KME", "S-KMSE", "F-KMSE"))
+    means = noise.mean(axis=0)
+    plain = means[3:].min() - means[:3].min()
+    low, high = (density_table._best_elsewhere(cell, m) for m in (best.low, best.high))
+    for values, columns in ((low, [3, 4]), (high, [0, 1, 2])):
+        for t in range(12):
+            others = np.delete(noise, t, axis=0).mean(axis=0)[columns]
+            assert values[t] == noise[t, columns[int(others.argmin())]]
+    assert best.change(cell).mean == pytest.approx((low - high).mean())
+    assert abs(best.change(cell).mean - plain) > 0.01
