@@ -14,7 +14,8 @@ from .experiment import Context, Experiment, Finding, Findings, Setting, Size
 from .loss_grid import ORACLE, ZERO, Cell, Grid
 from .mixtures import Drawn
 from .paper import BANDWIDTHS, BASELINES, ESTIMATORS
-from .verdicts import CLEAR, STUDENT, Estimate, claimed, held, verdict
+from .readings import BandwidthReading
+from .verdicts import CLEAR, STUDENT, Estimate, claimed, held
 from .wording import ends_of_curves
 
 SIZES = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
@@ -104,12 +105,11 @@ def _settings(settings: Sequence[Setting]) -> tuple[tuple[str, str], ...]:
     )
 
 
-class Reading:
+class Reading(BandwidthReading):
     """The grid under one bandwidth rule: words, verdicts, tables and charts."""
 
     def __init__(self, findings: Findings, rule: str) -> None:
-        self.rule, self.label = rule, BANDWIDTHS[rule]
-        self._findings, self._settings = findings, findings.where(bandwidth=rule)
+        super().__init__(findings, rule)
         self.grid = Grid.of(findings, self._settings)
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
@@ -155,9 +155,6 @@ class Reading:
                 lambda: self._lower("MMKME", "MKME"),
             ),
         ]
-
-    def _verdict(self, claim: str, rule: str, judge: Callable[[], tuple[str, str]]) -> Verdict:
-        return verdict(f"{claim} ({self.label})", rule, self._findings, self._settings, judge)
 
     def _averages(self) -> tuple[str, str]:
         changes = {base: self.grid.change("MKME", base) for base in BASELINES}

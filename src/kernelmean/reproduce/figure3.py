@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from ..report import Band, Chart, Curve, Panel, Section, Table, Verdict
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size
 from .mixtures import Mixture
 from .paper import BANDWIDTHS, ESTIMATORS
+from .readings import BandwidthReading
 from .rejections import Cell, Line
 from .verdicts import (
     CLEAR,
@@ -31,7 +32,6 @@ from .verdicts import (
     larger,
     no_worse,
     settled,
-    verdict,
 )
 from .wording import ends_of_curves
 
@@ -151,12 +151,11 @@ def _settings(settings: Sequence[Setting]) -> tuple[tuple[str, str], ...]:
 _FEW = f"{UNDECIDED}: neither, or fewer than {TRIALS[Size.FULL]} trials in a cell and nothing against it"
 
 
-class Reading:
+class Reading(BandwidthReading):
     """All cells under one bandwidth rule: words, verdicts, tables and a chart."""
 
     def __init__(self, findings: Findings, rule: str) -> None:
-        self.label, self._rule, self._findings = BANDWIDTHS[rule], rule, findings
-        self._settings = findings.where(bandwidth=rule)
+        super().__init__(findings, rule)
         cells = [Cell.of(findings, setting, METHODS, LEVEL) for setting in self._settings]
         self.cells = [cell for cell in cells if cell.trials > 1]
         self.power = [cell for cell in self.cells if cell.setting.values["moved"] != 0]
@@ -164,7 +163,7 @@ class Reading:
 
     def line(self, line: Line) -> list[Cell]:
         """Return the cells of a panel, in its order."""
-        keys = [Setting({"bandwidth": self._rule, **cell}, 0).key for cell in line.cells]
+        keys = [Setting({"bandwidth": self.rule, **cell}, 0).key for cell in line.cells]
         found = {cell.setting.key: cell for cell in self.cells}
         return [found[key] for key in keys if key in found]
 
@@ -232,9 +231,6 @@ class Reading:
             f"{MARGIN:g} by as much; {_FEW}",
             lambda: self._outperforms(method, FITS[fit]),
         )
-
-    def _verdict(self, claim: str, rule: str, judge: Callable[[], tuple[str, str]]) -> Verdict:
-        return verdict(f"{claim} ({self.label})", rule, self._findings, self._settings, judge)
 
     def _as_powerful(self, method: str) -> tuple[str, str]:
         gain, behind = self.gain(method, "KME"), self.behind(method, "KME")
@@ -345,7 +341,7 @@ class Reading:
             self._panel(letter, line, cells) for letter, (line, cells) in zip("abcd", lines, strict=True) if cells
         )
         text = ends_of_curves(panels, "Part of the trials in which a test rejects")
-        return Chart(f"figure3-{self._rule}", f"Two-sample tests, {self.label}", panels, text)
+        return Chart(f"figure3-{self.rule}", f"Two-sample tests, {self.label}", panels, text)
 
     def _panel(self, letter: str, line: Line, cells: list[Cell]) -> Panel:
         curves = []
