@@ -308,7 +308,8 @@ def rest_words(cells: Sequence[Cell]) -> str:
 def protocol_words(protocol: str, cells: Sequence[Cell]) -> str:
     """Return in words how the targets compare under a protocol."""
     words = PROTOCOL_WORDS[protocol].capitalize()
-    return f"{words}: {differences(cells, 'MKME', 'KME')}; {differences(cells, 'MMKME', 'MKME')}.{rest_words(cells)}"
+    rest = rest_words(cells) if protocol in ("joint", "own") else ""  # others are stopped, or have no steps
+    return f"{words}: {differences(cells, 'MKME', 'KME')}; {differences(cells, 'MMKME', 'MKME')}.{rest}"
 
 
 def differences(cells: Sequence[Cell], low: str, high: str) -> str:
