@@ -9,9 +9,10 @@ from .._array import Array
 from .._table import count, listed
 from ..report import Section, Table, Verdict
 from . import spread, theory, theory_report
+from .brute_force import DIM, NOISE, POINTS, SMALL, SPREAD, THETAS
 from .contradictions import TRIALS, Contradiction, contradictions, equal_cells, misfit
 from .density_tasks import COMPONENTS
-from .errata import DIM, ERRATA, NOISE, POINTS, SMALL, SPREAD, THETAS, Erratum, Triple, relative_errors
+from .errata import ERRATA, Erratum, Triple, relative_errors
 from .experiment import Findings, Setting
 from .one_column import INFLATIONS, LEVEL, OF_ONE_COLUMN, ROWS, SHARE, inflated
 from .paper import ESTIMATORS, TABLE4

@@ -9,7 +9,8 @@ import pytest
 
 from kernelmean import datasets
 from kernelmean.reproduce import Context, Finding, Findings, Setting, Size, contradictions, paper, theory, theory_report
-from kernelmean.reproduce.errata import ERRATA, Case, Triple, relative_errors
+from kernelmean.reproduce.brute_force import Case
+from kernelmean.reproduce.errata import ERRATA, Triple, relative_errors
 from kernelmean.reproduce.one_column import INFLATIONS, inflated
 from kernelmean.reproduce.registry import load
 from kernelmean.reproduce.theorems import CHECKS, Theorems
