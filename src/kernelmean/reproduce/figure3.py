@@ -148,7 +148,7 @@ def _settings(settings: Sequence[Setting]) -> tuple[tuple[str, str], ...]:
     )
 
 
-_FEW = f"{UNDECIDED}: neither, or fewer than {TRIALS[Size.FULL]} trials in a cell and nothing against it"
+_FEW = f"{UNDECIDED}: neither, or fewer than {TRIALS[Size.FULL]} trials in a cell and no cell clearly against it"
 
 
 class Reading(BandwidthReading):
@@ -243,7 +243,7 @@ class Reading(BandwidthReading):
         """Return the outcome of what is so on average, or not, and fails in some cells."""
         if average and behind:
             return SAME_ORDERING
-        return UNDECIDED if average and not self.telling else settled(average, REPRODUCED, NOT_REPRODUCED)
+        return settled(average if self.telling or behind else None, REPRODUCED, NOT_REPRODUCED)
 
     def _outperforms(self, method: str, bases: Sequence[str]) -> tuple[str, str]:
         gains = {base: self.gain(method, base) for base in bases}

@@ -177,6 +177,10 @@ def test_few_trials_agree_with_nothing():
     found = outcomes(made_up(trials=20))
     assert found[:6] == [UNDECIDED] * 6
     assert found[LEVEL] == UNDECIDED
+    assert (
+        outcomes(made_up(lambda cell: dict.fromkeys(METHODS, 0.5), trials=20))[:6] == [UNDECIDED] * 6
+    )  # no trial apart
+    assert outcomes(made_up(lambda cell: {"MKME": 0.0}, trials=20))[COMPETITIVE] == NOT_REPRODUCED
     assert outcomes(made_up(null=0.9, trials=20))[LEVEL] == FAILS  # what speaks against a claim still does
 
 
