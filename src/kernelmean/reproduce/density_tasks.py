@@ -66,7 +66,7 @@ Fits = Iterator[tuple[str, Fit]]
 
 
 def standardized_split(table: Array, rng: np.random.Generator, seed: int) -> Task:
-    """Hold out 30 % of the rows of a table (n, d) and z-score by the others.
+    """Hold out `TEST_SHARE` of the rows of a table (n, d) and z-score by the others.
 
     Rows with a blank (NaN) are dropped, and columns that are constant among the training rows.
 

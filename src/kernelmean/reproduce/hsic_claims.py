@@ -10,10 +10,10 @@ from ..report import Verdict
 from .contradictions import TRIALS
 from .experiment import Findings, Setting
 from .hsic_columns import CHANCE, MARGIN, columns, enough, under_all
-from .hsic_reading import LEVELS, OWN, PERMUTED, SIZES, Reading, rejected, rejects
+from .hsic_reading import LARGEST, LEVELS, OWN, PERMUTED, SIZES, Reading, rejected, rejects
 from .hsic_tests import FREE, GRID, TIED
 from .paper import BASELINES, TABLE4
-from .verdicts import CLEAR, FAILS, HOLDS, MOST, UNDECIDED, Estimate, binomial_range, claimed, held, verdict
+from .verdicts import CLEAR, FAILS, HOLDS, MOST, UNDECIDED, Estimate, binomial_range, claimed, held, no_worse, verdict
 
 _CONFIDENCE = 0.999
 
@@ -91,8 +91,8 @@ def _same(readings: Sequence[Reading]) -> Verdict:
 
 def _reaches(reading: Reading, method: str) -> Verdict:
     """Return whether a valid test of ours has the power that the paper prints for MMKME at η = 0.30."""
-    keys = [f"{level} 0.30" for level in LEVELS]
-    permuted = reading.setting("0.30", PERMUTED)
+    keys = [f"{level} {LARGEST}" for level in LEVELS]
+    permuted = reading.setting(LARGEST, PERMUTED)
 
     def judge() -> tuple[str, str]:
         ours = [reading.power(key, method) for key in keys]
@@ -103,19 +103,20 @@ def _reaches(reading: Reading, method: str) -> Verdict:
         words = f"{_slashed(ours)}, the paper {_slashed(goals)} at α = {'/'.join(LEVELS)}"
         if high:
             return FAILS, f"{words}; not valid: {'; '.join(high)}"
-        if enough(reading) and _sees(permuted) and all(gap.mean - CLEAR * gap.error > -MARGIN for gap in gaps):
+        if enough(reading) and _sees(permuted) and all(no_worse(gap, MARGIN) for gap in gaps):
             return HOLDS, words
         return FAILS if any(gap.below() for gap in gaps) else UNDECIDED, words
 
     made = ", whose grid was chosen with this table in sight" if method == GRID else ""
     return verdict(
-        f"A valid test has the power that the paper prints for MMKME at η = 0.30 ({method}, {reading.last} rows{made})",
+        f"A valid test has the power that the paper prints for MMKME at η = {LARGEST} ({method}, {reading.last} rows"
+        f"{made})",
         f"holds: at every level it is lower by less than {MARGIN:g}, by {CLEAR:g} standard errors of the difference, "
         f"with as many trials as the paper's {TRIALS}, and permuted pairs of this size are rejected no more often than "
         f"α allows (as below); fails: it is not valid, or not so and lower by more than {CLEAR:g} standard errors; "
         f"otherwise {UNDECIDED}",
         reading.findings,
-        [reading.setting("0.30"), permuted],
+        [reading.setting(LARGEST), permuted],
         judge,
     )
 

@@ -13,7 +13,7 @@ from .experiment import Setting
 from .hsic_reading import COLUMNS, Cells, Reading, flat, inconsistent
 from .hsic_tests import FREE, PRINTED, TIED
 from .paper import BASELINES, TABLE4
-from .verdicts import CLEAR, NOT_REPRODUCED, REPRODUCED, UNDECIDED, held, verdict
+from .verdicts import CLEAR, NOT_REPRODUCED, REPRODUCED, UNDECIDED, as_large, held, verdict
 
 MARGIN = 0.10
 """A difference of powers that does not matter."""
@@ -78,7 +78,7 @@ def _judge_column(reading: Reading, method: str, unlikely: Cells) -> tuple[str, 
     gap = reading.mean_gap(method, unlikely)
     if abs(z[far]) > bound(len(z)):
         outcome = NOT_REPRODUCED
-    elif abs(gap.mean) + CLEAR * gap.error <= MARGIN and enough(reading):
+    elif as_large(gap, MARGIN) and enough(reading):
         outcome = REPRODUCED
     else:
         outcome = UNDECIDED

@@ -14,6 +14,7 @@ from .experiment import Findings
 from .hsic_columns import row_words
 from .hsic_reading import (
     COLUMNS,
+    LARGEST,
     LEVELS,
     NEARER,
     OWN,
@@ -57,7 +58,7 @@ def own_powers(readings: Sequence[Reading]) -> Table:
     best = set()
     for key, printed in TABLE4.values.items():
         level, share = key.split()
-        for reading in last.values() if share == "0.30" else readings[:1]:
+        for reading in last.values() if share == LARGEST else readings[:1]:
             numbers = [reading.power(key, method) for method in OWN]
             best.add((len(rows), 4 + int(np.argmax(numbers))))
             size = str(reading.setting(share).values["rows"])
@@ -130,10 +131,11 @@ def _panel(reading: Reading, level: str) -> Panel:
 
 
 def _seen(reading: Reading) -> str:
-    key = f"{LEVELS[0]} 0.30"
+    key = f"{LEVELS[0]} {LARGEST}"
     numbers = ", ".join(f"{method} {reading.power(key, method):.2f}" for method in (*BASELINES, "MMKME", *OWN))
     return (
-        f"At α = {LEVELS[0]} and η = 0.30 the powers are: {numbers}; the paper prints {TABLE4.values[key]['KME']:.2f} "
+        f"At α = {LEVELS[0]} and η = {LARGEST} the powers are: {numbers}; the paper prints "
+        f"{TABLE4.values[key]['KME']:.2f} "
         f"for KME and {TABLE4.values[key]['MMKME']:.2f} for MMKME."
     )
 

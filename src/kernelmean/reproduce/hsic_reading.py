@@ -15,12 +15,14 @@ from .contradictions import TRIALS, falling_power, impossible_shares
 from .experiment import Findings, Setting
 from .hsic_tests import ADAPTIVE, FREE, GRID, PRINTED, TIED, UNBIASED
 from .paper import BASELINES, ESTIMATORS, TABLE4, PrintedTable
-from .verdicts import CLEAR, Estimate
+from .verdicts import CLEAR, Estimate, pooled_error
 
 Cells = frozenset[tuple[str, str]]
+DATA = "eckerle4"
 LEVELS = ("0.05", "0.10", "0.15")
 SIZES: Mapping[str, tuple[int, ...]] = {"0.10": (4,), "0.15": (5,), "0.20": (7,), "0.25": (9,), "0.30": (10, 11)}
 """Rows by share η of 35: 3.5, 5.25, 7, 8.75 and 10.5 rounded; the last one both ways."""
+LARGEST = "0.30"
 PAIRS_IN_ALL = 35
 """Of Eckerle4."""
 PAIRS, PERMUTED = "pairs", "permuted"
@@ -56,11 +58,11 @@ class Reading:
     def label(self) -> str:
         """The reading in words."""
         source = "the subsample" if self.bandwidth == SUBSAMPLE else f"all {PAIRS_IN_ALL} rows"
-        return f"bandwidths of {source}, {self.last} rows at η = 0.30"
+        return f"bandwidths of {source}, {self.last} rows at η = {LARGEST}"
 
     def setting(self, share: str, data: str = PAIRS) -> Setting:
         """Return the setting of a share."""
-        rows = self.last if share == "0.30" else SIZES[share][0]
+        rows = self.last if share == LARGEST else SIZES[share][0]
         (found,) = self.findings.where(share=share, rows=rows, data=data)
         return found
 
@@ -101,7 +103,7 @@ class Reading:
 
     def error_of(self, key: str, method: str, printed: float) -> float:
         """Return the standard error of a difference between ours and a printed number."""
-        return float(pooled_error(self.power(key, method), self.trials(key), printed))
+        return float(pooled_error(self.power(key, method), self.trials(key), printed, TRIALS))
 
     def deviations(self, method: str, left_out: Cells = frozenset()) -> dict[str, float]:
         """Return the same differences in standard errors."""
@@ -131,7 +133,8 @@ class Reading:
             powers = self.resampled(method)
             for key in self.gaps(method):
                 printed = TABLE4.values[key][method]
-                squares.append(((powers[key] - printed) / pooled_error(powers[key], self.trials(key), printed)) ** 2)
+                error = pooled_error(powers[key], self.trials(key), printed, TRIALS)
+                squares.append(((powers[key] - printed) / error) ** 2)
         return np.asarray(np.sqrt(np.mean(squares, axis=0)))
 
     def trials(self, key: str) -> int:
@@ -155,13 +158,6 @@ def rejects(pvalues: Array, level: str) -> Array:
 def rejected(pvalues: Array, level: str) -> float:
     """Return the share of p-values up to the level."""
     return float(np.mean(rejects(pvalues, level)))
-
-
-def pooled_error(share: float | Array, trials: int, printed: float) -> float | Array:
-    """Return the standard error of the difference of a share of trials and a printed one, as `verdicts.agreement`."""
-    total = trials + TRIALS
-    pooled = np.clip(np.asarray(share) * trials + printed * TRIALS, 1.0, total - 1.0) / total
-    return np.asarray(np.sqrt(pooled * (1.0 - pooled) * (1.0 / trials + 1.0 / TRIALS)))
 
 
 def as_near(readings: Sequence[Reading]) -> list[Reading]:

@@ -12,10 +12,9 @@ from .contradictions import TRIALS
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size
 from .hsic_claims import verdicts
 from .hsic_pages import chart, levels, own_powers, paragraphs, powers, which_reading
-from .hsic_reading import ALL_ROWS, PAIRS, PAIRS_IN_ALL, PERMUTED, SIZES, SUBSAMPLE, Reading, as_near
+from .hsic_reading import ALL_ROWS, DATA, LARGEST, PAIRS, PAIRS_IN_ALL, PERMUTED, SIZES, SUBSAMPLE, Reading, as_near
 from .hsic_tests import PERMUTATIONS, WIDTHS, own_tests, paper_tests
 
-DATA = "eckerle4"
 QUICK = {PAIRS: 20, PERMUTED: 40}
 FULL = {PAIRS: TRIALS, PERMUTED: 500}
 
@@ -77,12 +76,12 @@ class Table4(Experiment):
         )
 
 
-_HALF = "0.30"
 _SETTINGS = (
     (
         "Subsamples",
-        f"round({PAIRS_IN_ALL} η) rows without replacement; {PAIRS_IN_ALL} × {_HALF} = {PAIRS_IN_ALL * float(_HALF):g} "
-        f"is rounded to {SIZES[_HALF][0]} (half to even) and to {SIZES[_HALF][1]}",
+        f"round({PAIRS_IN_ALL} η) rows without replacement; {PAIRS_IN_ALL} × {LARGEST} = "
+        f"{PAIRS_IN_ALL * float(LARGEST):g} is rounded to {SIZES[LARGEST][0]} (half to even) and "
+        f"to {SIZES[LARGEST][1]}",
     ),
     (
         "Bandwidth",

@@ -10,12 +10,13 @@ from ..kernels import Gaussian
 from ..kernels.bandwidth import median_bandwidth
 from ..noise import Noise, Normal
 from .experiment import Context, Finding
+from .hsic_reading import DATA, LARGEST, LEVELS, SIZES
 from .hsic_tests import PERMUTATIONS
 from .paper import ESTIMATORS
 
-DATA = "eckerle4"
-LEVEL, SHARE, ROWS = "0.05", "0.30", 10
-"""The row of the HSIC table, and round(35 η) of its 35 pairs."""
+LEVEL, SHARE = LEVELS[0], LARGEST
+ROWS = SIZES[SHARE][0]
+"""The row of the HSIC table, and how many of the pairs it takes."""
 INFLATIONS = (0.0, 1.0, 10.0, 100.0)
 """Variances of a noise on x and on y, in units of θ² of each."""
 OF_ONE_COLUMN = ("MKME", "MMKME")

@@ -12,7 +12,8 @@ from ..report import Section
 from . import theory
 from .errata import ERRATA, Erratum
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size
-from .one_column import DATA, one_column
+from .hsic_reading import DATA
+from .one_column import one_column
 from .spread import over_laws
 from .theorems_report import COLUMN, LAWS, SIDES, report
 from .theory_report import CONSISTENCY, DAMPING, FORMS, RISK, ROWS, SIZES, SLOPE, SPECTRUM

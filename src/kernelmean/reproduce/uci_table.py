@@ -34,6 +34,7 @@ from .density_tasks import (
     REFERENCE,
     REFERENCE_GRID,
     START,
+    TEST_SHARE,
     quietly,
     reference,
     standard_normal,
@@ -74,7 +75,7 @@ def columns(frame: Frame) -> Array:
 
 
 class Table3(DensityExperiment):
-    """Fifteen sets, 30 % test rows, ten randomizations, every protocol on the same splits."""
+    """Fifteen sets, test rows, ten randomizations, every protocol on the same splits."""
 
     name: ClassVar[str] = "table3"
     title: ClassVar[str] = "Table 3: densities of fifteen data sets"
@@ -137,7 +138,7 @@ class Table3(DensityExperiment):
 _SETTINGS = (
     (
         "Rows",
-        "30 % test rows, a new split in every trial; rows with a blank cell are dropped (primary has 132 without)",
+        f"{TEST_SHARE:.0%} test rows, a new split in every trial; rows with a blank cell are dropped",
     ),
     ("Scale", "z-scores, mean and deviation of the training rows; columns constant there are dropped"),
     ("Categories", "their codes are used as numbers, as the dimensions of the paper's numbers suggest"),

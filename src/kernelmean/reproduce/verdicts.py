@@ -249,7 +249,8 @@ def ordering_rule(rows: str) -> str:
     return (
         f"reproduced: the paired difference is below 0 by more than {CLEAR:g} standard errors in at least {MOST:.0%} "
         f"of the {rows} and above by as much in none; same ordering: its mean is below 0 in more than half of them, "
-        "and clearly below in more of them than clearly above"
+        f"and clearly below in more of them than clearly above; {UNDECIDED}: below in as many, clearly so or above in "
+        "none; otherwise not reproduced"
     )
 
 
@@ -272,7 +273,8 @@ def ordering(gaps: Sequence[Estimate], row: str) -> tuple[str, str]:
         f"below in {negative} of {len(gaps)} {row}s, in {below} by more than {CLEAR:g} standard errors; above by as "
         f"much in {above}"
     )
-    return claimed(fully=fully, partly=partly), words
+    open_still = negative > len(gaps) / 2 and not (below or above)
+    return UNDECIDED if open_still else claimed(fully=fully, partly=partly), words
 
 
 def agreement(share: float, trials: int, printed: float, printed_trials: int) -> float:
@@ -285,7 +287,11 @@ def agreement(share: float, trials: int, printed: float, printed_trials: int) ->
     >>> round(agreement(0.40, 200, 0.30, 200), 2)
     2.1
     """
+    return float((share - printed) / pooled_error(share, trials, printed, printed_trials))
+
+
+def pooled_error(share: float | Array, trials: int, printed: float, printed_trials: int) -> Array:
+    """Return the standard error of the difference of shares of trials and a printed share."""
     total = trials + printed_trials
-    count = float(np.clip(share * trials + printed * printed_trials, 1.0, total - 1.0))
-    pooled = count / total
-    return float((share - printed) / np.sqrt(pooled * (1 - pooled) * (1 / trials + 1 / printed_trials)))
+    pooled = np.clip(np.asarray(share) * trials + printed * printed_trials, 1.0, total - 1.0) / total
+    return np.asarray(np.sqrt(pooled * (1.0 - pooled) * (1.0 / trials + 1.0 / printed_trials)))
