@@ -197,12 +197,14 @@ def test_the_attainable_level_is_that_of_a_uniform_rank():
         ([(-1.0, 0.1)] * 4 + [(0.1, 0.1)], REPRODUCED),  # four of five clearly, none against
         ([(-1.0, 0.1)] * 4 + [(0.3, 0.1)], SAME_ORDERING),  # one clearly against
         ([(-1.0, 0.1)] * 3 + [(-0.1, 0.1)] * 2, SAME_ORDERING),
-        ([(-0.1, 0.1)] * 5, NOT_REPRODUCED),  # none clearly
+        ([(-0.1, 0.1)] * 5, UNDECIDED),  # none clearly
+        ([(-0.1, 0.1)] * 4 + [(0.3, 0.1)], NOT_REPRODUCED),  # one clearly against, none for it
+        ([(0.1, 0.1)] * 5, NOT_REPRODUCED),
         ([(-1.0, 0.1)] * 2 + [(0.1, 0.1)] * 3, NOT_REPRODUCED),  # in fewer than half
         ([(-1.0, 0.1)] * 3 + [(1.0, 0.1)] * 3, NOT_REPRODUCED),
         ([(-1.0, 0.1)] * 4 + [(-1.0, np.nan)], NOT_MEASURED),
     ],
-    ids=["nearly all", "one against", "some", "none clearly", "few", "half against", "one trial"],
+    ids=["nearly all", "one against", "some", "none clearly", "only against", "above", "few", "half against", "one trial"],
 )
 def test_an_ordering_needs_most_rows_and_none_against(gaps, outcome):
     assert ordering([Estimate(*gap) for gap in gaps], "row")[0] == outcome
