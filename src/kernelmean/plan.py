@@ -169,9 +169,14 @@ class Plan:
         return tile_sums(unit, W.astype(self.dtype, copy=False)), exponent
 
     def _is_fast(self, blocks: ExponentialBlocks, size: int, n_weights: int) -> bool:
-        if self.use_fast is False or blocks.X.shape[1] > _FAST_COLUMNS or n_weights > _FAST_WEIGHTS:
+        if blocks.X.shape[1] > _FAST_COLUMNS or n_weights > _FAST_WEIGHTS:
             return False
-        return self.use_fast is True or (size >= _FAST_FROM and find_spec("numba") is not None)
+        return self.compiles(size)
+
+    def compiles(self, size: int) -> bool:
+        """Whether so many steps are compiled: where numba is installed and they pay for loading it, or as was asked."""
+        asked = self.use_fast
+        return size >= _FAST_FROM and find_spec("numba") is not None if asked is None else asked
 
     def map(self, run: Callable[[Job], Result], jobs: Iterable[Job], size: int) -> Iterator[Result]:
         """Yield the results in the order of the jobs, whichever thread runs them; ``size`` is the work in entries."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -11,42 +12,73 @@ from scipy.spatial.distance import cdist, pdist
 
 from .._array import Array, IntArray, slices
 from ..plan import DEFAULT
+from .binned import Bins, gathered, n_bins
 from .score import Terms, norm_terms
 
 Result = TypeVar("Result")
+Tile = tuple[slice, slice]
 
 STORE_UP_TO = 5000
+SUM_UP_TO = 700
+"""Up to so many points a sum over all pairs is as fast as one over bins."""
+_PRECISION = 1e-12
+"""Of sums over bins; the search ends at a relative change of 1e-10 or more."""
 _CHUNK = 2**15
 _TILE = 512
 _KEPT_BITS = 7  # of the mantissa: bins of the sketch are 0.8 % wide
 
 
 class Distances:
-    """The n (n-1)/2 squared distances of a sample, stored up to 5000 points and recomputed in tiles above.
+    """The n (n-1)/2 squared distances of a sample, in units in which no kernel is narrower than exp(-t/2).
 
-    Sums of squared differences: an offset or an outlier costs no digits.
+    Few are stored and summed one by one. Many are gathered once in bins with moments, which give a sum to 1e-12, or
+    summed one by one where that bound does not hold. Sums of squared differences: an offset or an outlier costs no
+    digits.
     """
 
     def __init__(self, Y: Array) -> None:
         self.n, self.dim = Y.shape
         self._points = Y
-        self._stored = pdist(Y, "sqeuclidean") if self.n <= STORE_UP_TO else None
-        ends = list(self._map(lambda chunk: (float(chunk.min()), float(chunk.max()))))
-        self.smallest, self.largest = min(low for low, _ in ends), max(high for _, high in ends)
 
     @property
     def count(self) -> int:
         """The number of pairs i < j."""
         return self.n * (self.n - 1) // 2
 
+    @cached_property
+    def largest(self) -> float:
+        """The largest distance, or a little more where they are not stored."""
+        if self._stored is not None:
+            return float(self._stored.max())
+        return 4.0 * float(np.square(self._points - self._points.mean(axis=0)).sum(axis=1).max())
+
+    @cached_property
+    def _stored(self) -> Array | None:
+        return pdist(self._points, "sqeuclidean") if self.n <= STORE_UP_TO else None
+
+    @cached_property
+    def _bins(self) -> Bins:
+        """All distances in bins."""
+        if self._stored is not None:
+            return Bins(gathered(self._map(lambda chunk: chunk), self.largest))
+        strips = DEFAULT.map(self._gathering(), _strips(self.n, _TILE), self.n**2)
+        return Bins(sum(strips, start=np.zeros(())))
+
+    def _gathering(self) -> Callable[[list[Tile]], Array]:
+        """Return what gives the moments of the distances of some tiles."""
+        if not DEFAULT.compiles(self.n**2 * self.dim):
+            return lambda tiles: gathered((self._cell(*tile) for tile in tiles), self.largest)
+        from .compiled import gatherer
+
+        return gatherer(self._points, n_bins(self.largest))
+
     def _map(self, run: Callable[[Array], Result]) -> Iterator[Result]:
         """Run over flat pieces of all distances, each small enough for the cache; recomputed ones in threads."""
         if self._stored is not None:
             stored = self._stored
             return (run(stored[piece]) for piece in slices(len(stored), _CHUNK))
-        rows = slices(self.n, _TILE)
-        cells = ((i, j) for k, i in enumerate(rows) for j in rows[k:] if i != j or i.stop - i.start > 1)
-        return DEFAULT.map(lambda cell: run(self._cell(*cell)), cells, self.n**2)
+        tiles = (tile for strip in _strips(self.n, _TILE) for tile in strip)
+        return DEFAULT.map(lambda tile: run(self._cell(*tile)), tiles, self.n**2)
 
     def _cell(self, i: slice, j: slice) -> Array:
         """Return the distances of one tile, each pair once."""
@@ -55,23 +87,38 @@ class Distances:
         return cdist(self._points[i], self._points[j], "sqeuclidean").ravel()
 
     def laplace(self, s: float) -> tuple[float, float]:
-        """Return log mean exp(-t/2s) and its derivative in s, in O(n²)."""
+        """Return log mean exp(-t/2s) and its derivative in s, in O(n²), or less once there are bins."""
+        if self.n > SUM_UP_TO:
+            log_mean, slope, error = self._bins.laplace(s)
+            if error <= _PRECISION:
+                return log_mean, slope
+        return self._summed(s)
+
+    def _summed(self, s: float) -> tuple[float, float]:
+        """Return the same, every distance by itself."""
+        first = min(self._map(lambda chunk: float(chunk.min())))
 
         def sums(chunk: Array) -> tuple[float, float]:
-            weights = np.subtract(self.smallest, chunk)
+            weights = np.subtract(first, chunk)
             weights *= 0.5 / s
             np.exp(weights, out=weights)
             return float(weights.sum()), float(weights @ chunk)
 
         total, moment = np.sum(list(self._map(sums)), axis=0)
-        log_mean = math.log(total / self.count) - 0.5 * self.smallest / s
-        return log_mean, 0.5 * float(moment / total) / s / s
+        return math.log(total / self.count) - 0.5 * first / s, 0.5 * float(moment / total) / s / s
 
     def sketch(self) -> Sketch:
-        """Return the distances gathered in narrow bins, each with its count and its mean."""
-        counts, sums = _gathered(self._map(_binned))
+        """Return the distances gathered in wider bins, each with its count and its mean."""
+        pieces = [(self._bins.means, self._bins.counts)] if self.n > SUM_UP_TO else self._map(lambda c: (c, None))
+        counts, sums = _sketched(_binned(*piece) for piece in pieces)
         occupied = counts > 0
         return Sketch(self.dim, sums[occupied] / counts[occupied], np.log(counts[occupied] / self.count))
+
+
+def _strips(n: int, size: int) -> Iterator[list[Tile]]:
+    """Yield the tiles of the upper triangle that hold a pair i < j, by rows."""
+    rows = slices(n, size)
+    return ([(i, j) for j in rows[k:] if i != j or i.stop - i.start > 1] for k, i in enumerate(rows))
 
 
 class Sketch:
@@ -89,14 +136,14 @@ class Sketch:
         return largest + math.log(total), 0.5 * float(weights @ self._centers) / total / s / s
 
 
-def _binned(chunk: Array) -> tuple[Array, Array]:
+def _binned(chunk: Array, counts: Array | None) -> tuple[Array, Array]:
     """Return the count and the sum of distances in every bin; a bin is a range of leading bits."""
     bins = _leading_bits(chunk)
-    counts, sums = np.bincount(bins), np.bincount(bins, weights=chunk)
-    return counts.astype(np.float64), sums.astype(np.float64, copy=False)
+    number, sums = np.bincount(bins, counts), np.bincount(bins, chunk if counts is None else counts * chunk)
+    return number.astype(np.float64), sums.astype(np.float64, copy=False)
 
 
-def _gathered(parts: Iterator[tuple[Array, Array]]) -> Array:
+def _sketched(parts: Iterator[tuple[Array, Array]]) -> Array:
     """Return the sums of bins of different lengths, shape (2, number of bins)."""
     total = np.zeros((2, 0))
     for part in parts:

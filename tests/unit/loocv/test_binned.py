@@ -1,0 +1,84 @@
+import math
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist
+
+from kernelmean.loocv import binned, isotropic
+from kernelmean.loocv.compiled import gatherer
+from kernelmean.plan import Plan
+
+
+def heavy_tails(n=300, dim=3, unit=1.0):
+    rng = np.random.default_rng(0)
+    return unit * rng.standard_t(2.5, size=(n, dim))
+
+
+def slow(distances, s):
+    """Return the sum by definition, in extended precision of the weights' exponents."""
+    first = distances.min()
+    weights = np.exp(-0.5 * (distances - first) / s)
+    log_mean = math.log(math.fsum(weights) / len(weights)) - 0.5 * first / s
+    return log_mean, 0.5 * math.fsum(weights * distances) / math.fsum(weights) / s**2
+
+
+@pytest.mark.parametrize("s", [1.0, 1.7, 30.0, 1e5])
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 10.0, 1e4])
+def test_sums_over_bins_are_sums_over_pairs_to_the_bound(s, unit):
+    distances = pdist(heavy_tails(unit=unit), "sqeuclidean")
+    bins = binned.Bins(binned.gathered([distances], distances.max()))
+    log_mean, slope, error = bins.laplace(s)
+    wanted, wanted_slope = slow(distances, s)
+    assert abs(log_mean - wanted) <= error + 2e-15 * max(1.0, abs(wanted))
+    assert slope == pytest.approx(wanted_slope, rel=1e-13 + 10 * error)
+    assert bins.counts.sum() == len(distances)
+
+
+def test_the_bound_is_above_the_error_where_kernels_are_too_narrow():
+    distances = pdist(heavy_tails(), "sqeuclidean") + 150.0  # all far apart: 75 units of the exponent
+    log_mean, _, error = binned.Bins(binned.gathered([distances], distances.max())).laplace(1.0)
+    gap = abs(log_mean - slow(distances, 1.0)[0])
+    assert 1e-12 < gap <= error
+
+
+def test_distances_are_in_the_bins_whose_centres_are_nearest():
+    distances = np.array([0.0, 1e-300, 4e-4, 1.1e-3, 0.9999, 1.5004, 3.4, 1e6 + 0.1])  # none on an edge
+    bins = binned.index(distances)
+    assert bins.tolist() == sorted(bins.tolist())
+    every = np.arange(binned.n_bins(2e6))
+    nearest = np.abs(distances[:, None] - binned._centers(every)).argmin(axis=1)
+    np.testing.assert_array_equal(bins, nearest)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 7])
+@pytest.mark.parametrize("cells", [(slice(0, 50), slice(50, 90)), (slice(0, 60), slice(0, 60))])
+def test_compiled_moments_are_those_of_the_definition(dim, cells):
+    Y = heavy_tails(90, dim)
+    i, j = cells
+    gaps = np.square(Y[i, None] - Y[j]).sum(axis=2)
+    distances = gaps[np.triu_indices(len(gaps), 1)] if i == j else gaps.ravel()
+    size = binned.n_bins(4 * np.square(Y).sum(axis=1).max())
+    found = gatherer(Y, size)([(i, j)])
+    wanted = binned.gathered([distances], 4 * np.square(Y).sum(axis=1).max())
+    assert found[:, 0].sum() == len(distances)
+    for s in (1.0, 5.0):
+        np.testing.assert_allclose(binned.Bins(found).laplace(s)[:2], binned.Bins(wanted).laplace(s)[:2], rtol=1e-13)
+
+
+@pytest.mark.parametrize("use_fast", [True, False])
+@pytest.mark.parametrize("stored", [True, False])
+def test_many_points_are_summed_over_bins_whichever_way_they_are_made(monkeypatch, use_fast, stored):
+    Y = heavy_tails(isotropic.SUM_UP_TO + 100, 2)
+    wanted = [slow(pdist(Y, "sqeuclidean"), s) for s in (1.0, 4.0)]
+    monkeypatch.setattr(isotropic, "DEFAULT", Plan(use_fast=use_fast))
+    monkeypatch.setattr(isotropic, "STORE_UP_TO", 10_000 if stored else 10)
+    distances = isotropic.Distances(Y)
+    monkeypatch.setattr(distances, "_summed", lambda s: pytest.fail("the bins were precise enough"))
+    np.testing.assert_allclose([distances.laplace(s) for s in (1.0, 4.0)], wanted, rtol=1e-12)
+
+
+def test_a_kernel_too_narrow_for_the_bins_is_summed_pair_by_pair():
+    Y = 40.0 * np.random.default_rng(1).normal(size=(isotropic.SUM_UP_TO + 1, 30))
+    distances = isotropic.Distances(Y)
+    assert distances._bins.laplace(1.0)[2] > isotropic._PRECISION
+    np.testing.assert_allclose(distances.laplace(1.0), slow(pdist(Y, "sqeuclidean"), 1.0), rtol=1e-12)
