@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from .._table import count
-from .document import Chart, Curve, Document, Panel, Table
+from .document import Chart, Curve, Document, Panel, Table, Verdict
 
 OUTCOMES = {
     "reproduced": ("✓", "good"),
@@ -27,10 +27,21 @@ _NUMBER = re.compile(r"[+\-−<>≤≥~≈(\s]*\.?\d")
 
 def tally(document: Document) -> str:
     """Return how often each outcome was reached, in words."""
-    counts = Counter(verdict.outcome for section in document.sections for verdict in section.verdicts)
+    verdicts = [verdict for section in document.sections for verdict in section.verdicts]
+    return f"{count(len(verdicts), 'verdict')}, each by a rule from the numbers: {counted(verdicts)}."
+
+
+def counted(verdicts: Sequence[Verdict]) -> str:
+    """Return how many verdicts have each outcome, in words.
+
+    Examples
+    --------
+    >>> counted([Verdict("It adds up", outcome, "", "") for outcome in ("fails", "holds", "fails")])
+    '1 holds, 2 fails'
+    """
+    counts = Counter(verdict.outcome for verdict in verdicts)
     order = [*OUTCOMES, *sorted(counts.keys() - OUTCOMES.keys())]
-    found = ", ".join(f"{counts[outcome]} {outcome}" for outcome in order if counts[outcome])
-    return f"{count(counts.total(), 'verdict')}, each by a rule from the numbers: {found}."
+    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in order if counts[outcome])
 
 
 def numeric_columns(table: Table) -> list[bool]:

@@ -6,7 +6,6 @@ import csv
 import hashlib
 import io
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -15,6 +14,7 @@ from typing import Any
 
 from .._table import count, listed
 from ..report import Document, Section, Verdict, html, markdown
+from ..report.content import counted
 from .experiment import Experiment, Findings, Scalar, Size
 from .files import write_text, write_whole
 from .runner import Outcome
@@ -145,7 +145,6 @@ def _document(
     experiments: Sequence[Experiment], sections: Sequence[Section], outcome: Outcome, made: Mapping[str, Any]
 ) -> Document:
     codes = [f"{name} {' and '.join(_states(makers, 'code'))}" for name, makers in outcome.makers.items() if makers]
-    verdicts = [verdict for section in sections for verdict in section.verdicts]
     made_by = [
         ("Commit", made["commit"] or "not known"),
         ("State of the code", made["code"]),
@@ -156,7 +155,7 @@ def _document(
     ]
     return Document(
         title="The paper's figures and tables, and what we measure",
-        summary=(*_summary(verdicts, outcome), *_mixtures(experiments, outcome)),
+        summary=(*_outcomes(sections), *_missing(outcome), *_mixtures(experiments, outcome)),
         sections=tuple(sections),
         made_by=tuple(made_by),
     )
@@ -181,13 +180,16 @@ def _states(makers: Sequence[Mapping[str, str]], name: str) -> list[str]:
     return list(dict.fromkeys(maker.get(name, "unknown") for maker in makers))
 
 
-def _summary(verdicts: Sequence[Verdict], outcome: Outcome) -> list[str]:
-    """Return in words how many claims came out how, and what is missing."""
+def _outcomes(sections: Sequence[Section]) -> list[str]:
+    """Return in words how many claims of every section came out how."""
+    judged = [section for section in sections if section.verdicts]
+    words = [f"{section.title.split(':')[0]}: {counted(section.verdicts)}" for section in judged]
+    return [f"Claims by their outcomes. {'. '.join(words)}."] if words else []
+
+
+def _missing(outcome: Outcome) -> list[str]:
+    """Return in words what was not measured."""
     words = []
-    if verdicts:
-        outcomes = Counter(verdict.outcome for verdict in verdicts)
-        counted = ", ".join(f"{number} {name}" for name, number in outcomes.most_common())
-        words.append(f"{count(len(verdicts), 'claim')} judged by rules from the numbers below: {counted}.")
     if outcome.missing:
         words.append(f"Not measured for want of data: {count(outcome.skipped, 'trial')} on {listed(outcome.missing)}.")
     if outcome.failed:

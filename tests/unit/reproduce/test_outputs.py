@@ -81,7 +81,7 @@ class TestResults:
         assert len(rows) == 60 * 7
         for name in ("report.html", "report.md"):
             text = (tmp_path / name).read_text(encoding="utf-8")
-            assert "1 claim judged by rules" in text
+            assert "Claims by their outcomes. Fast: 1 holds." in text
             assert entry["verdicts"][0]["evidence"] in text
 
     def test_the_same_trials_give_the_same_bytes(self, synthetic, tmp_path: Path) -> None:
