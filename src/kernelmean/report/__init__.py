@@ -2,6 +2,36 @@
 
 from __future__ import annotations
 
-from .document import Band, Chart, Curve, Document, Panel, Section, Table, Verdict
+from .document import (
+    AnyPanel,
+    Band,
+    Bars,
+    Chart,
+    Curve,
+    Document,
+    HeatMap,
+    Panel,
+    Points,
+    Section,
+    Steps,
+    Strip,
+    Table,
+    Verdict,
+)
 
-__all__ = ["Band", "Chart", "Curve", "Document", "Panel", "Section", "Table", "Verdict"]
+__all__ = [
+    "AnyPanel",
+    "Band",
+    "Bars",
+    "Chart",
+    "Curve",
+    "Document",
+    "HeatMap",
+    "Panel",
+    "Points",
+    "Section",
+    "Steps",
+    "Strip",
+    "Table",
+    "Verdict",
+]

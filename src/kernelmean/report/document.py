@@ -36,18 +36,78 @@ class Band:
 
 
 @dataclass(frozen=True)
+class Strip:
+    """An area between two heights at every x; ``quiet`` for what is chance and not a finding."""
+
+    label: str
+    x: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    quiet: bool = False
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The outline of a histogram: one height between every two of the ``edges``."""
+
+    label: str
+    edges: tuple[float, ...]
+    heights: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Points:
+    """A cloud of points, such as the rows of a table in two columns."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Panel:
     """One pair of axes."""
 
     title: str
     x_label: str
     y_label: str
-    curves: tuple[Curve, ...]
+    curves: tuple[Curve, ...] = ()
     bands: tuple[Band, ...] = ()
     marks: tuple[tuple[str, float], ...] = ()
     """Labels and places of vertical lines."""
     x_log: bool = False
     y_log: bool = False
+    strips: tuple[Strip, ...] = ()
+    steps: tuple[Steps, ...] = ()
+    points: tuple[Points, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Values of names, one horizontal bar beside another for every series: the shares of categories."""
+
+    title: str
+    x_label: str
+    names: tuple[str, ...]
+    series: tuple[tuple[str, tuple[float, ...]], ...]
+    """Labels, and one value of every name."""
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """Cells between named rows and columns, the darker the larger their value from 0 to 1; None leaves a cell empty."""
+
+    title: str
+    value_label: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: tuple[tuple[float | None, ...], ...]
+    stars: frozenset[tuple[int, int]] = frozenset()
+    """Cells (row, column) that carry a star."""
+    star_label: str = ""
+
+
+AnyPanel = Panel | Bars | HeatMap
 
 
 @dataclass(frozen=True)
@@ -57,7 +117,7 @@ class Chart:
     name: str
     """A file name without its ending."""
     title: str
-    panels: tuple[Panel, ...]
+    panels: tuple[AnyPanel, ...]
     text: str
 
 

@@ -7,8 +7,9 @@ from importlib.resources import files
 
 from . import charts
 from .anchors import Anchors
-from .content import BARS, OUTCOMES, UNKNOWN, check_table, has_errors, numbers, numeric_columns, tally
+from .content import OUTCOMES, UNKNOWN, check_table, numeric_columns, tally
 from .document import Chart, Document, Section, Table, Verdict
+from .figures import BARS, has_errors, numbers
 from .markup import Markup, element, join
 from .palette import variables
 
@@ -127,7 +128,9 @@ class _Page:
             return element("figure", caption, note, self._table(numbers(chart)), id=prefix)
         drawn = charts.drawing(chart, prefix)
         legend = [element("li", sample, label) for sample, label in drawn.legend]
-        panels = element("div", *drawn.panels, class_="panels")
+        panels = element("div", *drawn.panels, class_="panels wide" if drawn.wide else "panels")
+        if drawn.wide:
+            panels = element("div", panels, class_="scroll", role="group", tabindex="0", aria_label=chart.title)
         figure = element("figure", panels, element("ul", *legend, class_="legend"), caption, id=prefix)
         return join(figure, details)
 

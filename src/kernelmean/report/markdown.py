@@ -8,8 +8,9 @@ from urllib.parse import quote
 
 from . import charts
 from .anchors import Anchors
-from .content import BARS, OUTCOMES, UNKNOWN, check_table, has_errors, numbers, numeric_columns, tally
+from .content import OUTCOMES, UNKNOWN, check_table, numeric_columns, tally
 from .document import Chart, Document, Section, Table, Verdict
+from .figures import BARS, has_errors, numbers
 
 _SIGNS = re.compile(r"[\\`*\[\]<>|~$&{}]|(?<![^\W_])_|_(?![^\W_])")
 _AT_START = re.compile(r"^(?:(\d{1,9})(?=[.)](?:\s|$))|(?=(?:#{1,6}|[+\-]|[\-=]+)(?:\s|$)))")

@@ -14,7 +14,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 
 from kernelmean.report import Band, Chart, Curve, Panel, charts
-from kernelmean.report.content import numbers
+from kernelmean.report.figures import numbers
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -1,0 +1,230 @@
+"""What is drawn on one pair of axes, and what stands for it in a legend. Needs the extra ``plot``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from .document import AnyPanel, Bars, Curve, HeatMap, Panel, Steps, Strip
+from .palette import SHADES, Look
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LETTERS = 45
+"""In a line of a title of one panel."""
+_MOST_MARKERS, _LETTERS_OF_TICKS, _LETTERS_OF_NAME, _MOST_WRITTEN_CELLS = 15, 24, 22, 16
+_INK, _EDGE = (SHADES[part].light for part in ("ink", "edge"))
+_MARK_DASHES = ((0, (1, 1.5)), (0, (6, 2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 1, 2, 1, 2)))
+_STEP_DASHES = ("solid", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
+_HATCHES = ("", "///", "...", "xxx")
+_HEAT, _HEAT_SAMPLES = 0.6, (0.0, 0.5, 1.0)
+"""The opacity of a cell of value 1, on which ink is still legible in the light and in the dark."""
+
+
+def size(panel: AnyPanel, standard: tuple[float, float]) -> tuple[float, float]:
+    """Return the width and height of a panel in inches: room for every name and cell, else the standard."""
+    width, height = standard
+    if isinstance(panel, Bars):
+        return width, max(height, 1.0 + len(panel.names) * (0.12 + 0.14 * len(panel.series)))
+    if isinstance(panel, HeatMap):
+        names = 0.085 * max((len(_short(name)) for name in panel.rows + panel.columns), default=0)
+        return max(width, 0.6 + names + 0.46 * len(panel.columns)), max(height, 0.6 + names + 0.36 * len(panel.rows))
+    return standard
+
+
+def draw(ax: Axes, panel: AnyPanel, styles: dict[str, Look]) -> None:
+    """Draw a panel on axes, without a legend."""
+    if isinstance(panel, Bars):
+        _draw_bars(ax, panel, styles)
+    elif isinstance(panel, HeatMap):
+        _draw_cells(ax, panel)
+    else:
+        _draw_lines(ax, panel, styles)
+    ax.set_title(plain(fill(panel.title, LETTERS)))
+
+
+def samples(panel: AnyPanel, styles: dict[str, Look]) -> dict[str, Any]:
+    """Return what stands for each label of a panel in a legend."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    if isinstance(panel, Bars):
+        labels = [label for label, _ in panel.series]
+        return {label: Patch(**_bar_style(styles[label], k)) for k, label in enumerate(labels)}
+    if isinstance(panel, HeatMap):
+        cells = {f"{panel.value_label} {value:g}": Patch(**_cell_style(value)) for value in _HEAT_SAMPLES}
+        star = Line2D([], [], color=_INK, marker="*", linestyle="none")
+        return cells | ({panel.star_label: star} if panel.star_label else {})
+    strips = {s.label: Patch(**_strip_style(s, styles.get(s.label))) for s in panel.strips if s.x}
+    steps = {s.label: Line2D([], [], **_step_style(styles[s.label], k)) for k, s in enumerate(panel.steps) if s.heights}
+    lines = {c.label: Line2D([], [], **_line_style(styles[c.label], dashed=c.dashed)) for c in panel.curves if c.x}
+    points = {p.label: Line2D([], [], **_point_style(styles[p.label], 6.0)) for p in panel.points if p.x}
+    hatches = repeated(_HATCHES, len(panel.bands))
+    bands = {band.label: Patch(**_band_style(hatch)) for band, hatch in zip(panel.bands, hatches, strict=True)}
+    marks = {label: Line2D([], [], **_mark_style(k)) for k, (label, _) in enumerate(panel.marks)}
+    return strips | steps | lines | points | bands | marks
+
+
+def plain(text: str) -> str:
+    r"""Return text that matplotlib shows as it is: dollars are no mathematics, a first underscore hides nothing."""
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
+def repeated(styles: Sequence[str], count: int) -> list[str]:
+    """Return as many styles as are asked for, the first again after the last."""
+    return [styles[k % len(styles)] for k in range(count)]
+
+
+def _draw_lines(ax: Axes, panel: Panel, styles: dict[str, Look]) -> None:
+    for band, hatch in zip(panel.bands, repeated(_HATCHES, len(panel.bands)), strict=True):
+        ax.axhspan(band.low, band.high, **_band_style(hatch))
+    for strip in (one for one in panel.strips if one.x):
+        ax.fill_between(strip.x, strip.low, strip.high, **_strip_style(strip, styles.get(strip.label)))
+    for k, steps in enumerate(panel.steps):
+        if steps.heights:
+            _draw_steps(ax, steps, _step_style(styles[steps.label], k))
+    for points in (one for one in panel.points if one.x):
+        ax.plot(points.x, points.y, **_point_style(styles[points.label], 3.0))
+    for curve in panel.curves:
+        if curve.x:
+            _draw_curve(ax, curve, styles[curve.label])
+    for k, (_, at) in enumerate(panel.marks):
+        ax.axvline(at, **_mark_style(k))
+    ax.set(xlabel=plain(fill(panel.x_label, LETTERS)), ylabel=plain(fill(panel.y_label, LETTERS)))
+    if panel.x_log:
+        places = [x for curve in panel.curves for x in curve.x] + [at for _, at in panel.marks]
+        _logarithmic(ax, "x", places)
+    if panel.y_log:
+        _logarithmic(ax, "y", [y for curve in panel.curves for y in curve.y])
+
+
+def _draw_curve(ax: Axes, curve: Curve, look: Look) -> None:
+    """Draw a line: with bars at few points, with a strip along many."""
+    few = len(curve.x) <= _MOST_MARKERS
+    style = _line_style(look, dashed=curve.dashed)
+    if curve.errors and few:
+        ax.errorbar(curve.x, curve.y, yerr=curve.errors, capsize=2.5, capthick=1.0, elinewidth=1.0, **style)
+        return
+    ax.plot(curve.x, curve.y, markevery=None if few else -(-len(curve.x) // _MOST_MARKERS), **style)
+    if curve.errors:
+        low, high = ([y + sign * e for y, e in zip(curve.y, curve.errors, strict=True)] for sign in (-1, 1))
+        ax.fill_between(curve.x, low, high, color=look.color, alpha=0.2, lw=0)
+
+
+def _draw_steps(ax: Axes, steps: Steps, style: dict[str, Any]) -> None:
+    ax.stairs(steps.heights, steps.edges, fill=True, color=style["color"], alpha=0.14, lw=0)
+    ax.stairs(steps.heights, steps.edges, **style)
+    ax.set_ylim(bottom=0.0)
+
+
+def _draw_bars(ax: Axes, panel: Bars, styles: dict[str, Look]) -> None:
+    """Draw one group of bars a name, the first name at the top."""
+    height = 0.8 / max(len(panel.series), 1)
+    for k, (label, values) in enumerate(panel.series):
+        places = [row + (k - (len(panel.series) - 1) / 2) * height for row in range(len(panel.names))]
+        ax.barh(places, values, height=0.9 * height, **_bar_style(styles[label], k))
+    ax.set_yticks(range(len(panel.names)), [plain(_short(name)) for name in panel.names])
+    ax.set_ylim(len(panel.names) - 0.4, -0.6)
+    ax.set_xlim(left=0.0)
+    ax.set_xlabel(plain(fill(panel.x_label, LETTERS)))
+    ax.grid(visible=False, axis="y")
+
+
+def _draw_cells(ax: Axes, panel: HeatMap) -> None:
+    """Draw cells with their numbers, where there are not too many of them, and stars."""
+    from matplotlib.patches import Rectangle
+
+    written = max(len(panel.rows), len(panel.columns)) <= _MOST_WRITTEN_CELLS
+    for i, row in enumerate(panel.values):
+        for j, value in enumerate(row):
+            if value is None:
+                continue
+            ax.add_patch(Rectangle((j, i), 1, 1, **_cell_style(value)))
+            number = f"{value:.2f}".replace("0.", ".").replace("-", "−") if written else ""
+            text = number + ("*" if (i, j) in panel.stars else "")
+            ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", fontsize=8.5, color=_INK)
+    names = [[plain(_short(name)) for name in axis] for axis in (panel.columns, panel.rows)]
+    ax.set_xticks([j + 0.5 for j in range(len(names[0]))], names[0], rotation=90)
+    ax.set_yticks([i + 0.5 for i in range(len(names[1]))], names[1])
+    ax.set(xlim=(0, max(len(names[0]), 1)), ylim=(max(len(names[1]), 1), 0))
+    ax.grid(visible=False)
+    ax.tick_params(length=0)
+
+
+def _line_style(look: Look, *, dashed: bool) -> dict[str, Any]:
+    """Return colour and marker, filled or open: lines never differ by their colour alone."""
+    style: dict[str, Any] = {"color": look.color, "marker": look.marker}
+    if dashed:
+        return style | {"linestyle": (0, (5, 2.5)), "markerfacecolor": "none", "markeredgewidth": 1.0}
+    return style | {"markeredgewidth": 0}
+
+
+def _step_style(look: Look, which: int) -> dict[str, Any]:
+    return {"color": look.color, "linewidth": 1.8, "linestyle": _STEP_DASHES[which % len(_STEP_DASHES)]}
+
+
+def _point_style(look: Look, width: float) -> dict[str, Any]:
+    return {"color": look.color, "marker": look.marker, "markersize": width, "linestyle": "none", "alpha": 0.55} | {
+        "markeredgewidth": 0
+    }
+
+
+def _strip_style(strip: Strip, look: Look | None) -> dict[str, Any]:
+    """Return the style of an area: grey and hatched for chance, a colour with an edge for a finding."""
+    if strip.quiet or look is None:
+        return _band_style("///") | {"alpha": 0.3}
+    return {"facecolor": look.color, "edgecolor": look.color, "alpha": 0.55, "lw": 0.8, "zorder": 1.2}
+
+
+def _bar_style(look: Look, which: int) -> dict[str, Any]:
+    return {"facecolor": look.color, "edgecolor": _INK, "alpha": 0.75, "lw": 0.6} | {
+        "hatch": _HATCHES[which % len(_HATCHES)]
+    }
+
+
+def _cell_style(value: float) -> dict[str, Any]:
+    opacity = _HEAT * min(max(value, 0.0), 1.0)
+    return {"facecolor": (SHADES["series-1"].light, opacity), "edgecolor": _EDGE, "lw": 0.4}
+
+
+def _band_style(hatch: str) -> dict[str, Any]:
+    return {"facecolor": _EDGE, "edgecolor": _EDGE, "alpha": 0.25, "lw": 0, "hatch": hatch, "zorder": 0.5}
+
+
+def _mark_style(which: int) -> dict[str, Any]:
+    return {"color": _INK, "linewidth": 1.1, "linestyle": _MARK_DASHES[which % len(_MARK_DASHES)], "zorder": 1.5}
+
+
+def _logarithmic(ax: Axes, axis: str, values: Sequence[float]) -> None:
+    """Make an axis logarithmic; a zero stands before its smallest value."""
+    finite = [value for value in values if math.isfinite(value)]
+    positive = sorted({value for value in finite if value > 0})
+    if not positive:
+        return
+    if len(positive) == len(set(finite)):
+        getattr(ax, f"set_{axis}scale")("log")
+    else:
+        _beside_zero(ax, axis, positive)
+    names = {place: f"{place:g}" for place in sorted(set(finite))}
+    apart = all(after > 1.3 * value for value, after in pairwise(positive))
+    if axis == "x" and apart and sum(map(len, names.values())) <= _LETTERS_OF_TICKS:
+        ax.set_xticks(list(names), list(names.values()))
+        ax.set_xticks([], minor=True)
+
+
+def _beside_zero(ax: Axes, axis: str, positive: Sequence[float]) -> None:
+    """Make an axis logarithmic from the smallest positive value on, with 0 half a decade before it."""
+    getattr(ax, f"set_{axis}scale")("symlog", linthresh=positive[0], linscale=0.5)
+    decades = [10.0**k for k in range(math.ceil(math.log10(2 * positive[0])), math.floor(math.log10(positive[-1])) + 1)]
+    getattr(ax, f"set_{axis}ticks")([0.0, *decades], ["0", *(f"{decade:g}" for decade in decades)])
+    getattr(ax, f"set_{axis}ticks")([], minor=True)
+    getattr(ax, f"set_{axis}lim")(-0.2 * positive[0], 1.3 * positive[-1])
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LETTERS_OF_NAME else name[: _LETTERS_OF_NAME - 1] + "…"

@@ -1,0 +1,143 @@
+"""Histograms, areas, clouds of points, bars and heat maps: drawn where their numbers are, told in words, in tables."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="charts need the extra 'plot'")
+
+from matplotlib.axes import Axes
+
+from kernelmean.report import Bars, Chart, Document, HeatMap, Panel, Points, Section, Steps, Strip, charts, html
+from kernelmean.report.drawing import _HEAT
+from kernelmean.report.figures import describe, labels, numbers
+from kernelmean.report.palette import SHADES
+
+from .test_palette import contrast
+
+HOSTILE = '$x$ <script>alert(1)</script> "quoted" & _a'
+HISTOGRAM = Panel(
+    "dose", "dose", "share", steps=(Steps("A", (0.0, 1.0, 3.0), (0.75, 0.25)), Steps("B", (0.0, 1.0), (1.0,)))
+)
+WITNESS = Panel(
+    "dose",
+    "dose",
+    "witness",
+    strips=(
+        Strip("chance", (0.0, 1.0), (-0.1, -0.2), (0.1, 0.2), quiet=True),
+        Strip("more A", (0.0, 1.0), (0.0, 0.0), (0.5, 0.0)),
+    ),
+)
+CLOUD = Panel("", "x", "y", points=(Points("rows", (1.0, 2.0), (3.0, 5.0)),))
+SHARES = Bars("colour", "share", ("red", "green"), (("A", (0.25, 0.75)), ("B", (0.5, 0.5))))
+CELLS = HeatMap(
+    "", "strength", ("a", "b"), ("a", "b"), ((None, 0.8), (-0.01, None)), frozenset({(0, 1)}), "p at most 0.05"
+)
+ALL = (HISTOGRAM, WITNESS, CLOUD, SHARES, CELLS)
+
+
+def chart(*panels: Panel | Bars | HeatMap) -> Chart:
+    return Chart("name", "Title", panels, "What is seen.")
+
+
+def axes(panel: Panel | Bars | HeatMap) -> Axes:
+    with charts._style():
+        return charts._figure(chart(panel)).axes[0]
+
+
+def test_steps_and_areas_are_where_the_numbers_are() -> None:
+    outlines = [patch for patch in axes(HISTOGRAM).patches if not patch.get_fill()]
+    assert [list(one.get_data().values) for one in outlines] == [[0.75, 0.25], [1.0]]
+    assert [list(one.get_data().edges) for one in outlines] == [[0.0, 1.0, 3.0], [0.0, 1.0]]
+    assert outlines[0].get_linestyle() != outlines[1].get_linestyle(), "not told apart by colour alone"
+    assert axes(HISTOGRAM).get_ylim()[0] == 0.0
+    chance, more = axes(WITNESS).collections
+    assert chance.get_paths()[0].vertices[:, 1].min() == -0.2
+    assert more.get_paths()[0].vertices[:, 1].max() == 0.5
+    assert chance.get_hatch()
+
+
+def test_points_and_bars_are_where_the_numbers_are() -> None:
+    (cloud,) = axes(CLOUD).get_lines()
+    assert (list(cloud.get_xdata()), list(cloud.get_ydata())) == ([1.0, 2.0], [3.0, 5.0])
+    ax = axes(SHARES)
+    assert [bar.get_width() for bar in ax.patches] == [0.25, 0.75, 0.5, 0.5]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["red", "green"]
+    assert ax.yaxis_inverted()
+    assert len({bar.get_hatch() for bar in ax.patches}) == 2, "not told apart by colour alone"
+
+
+def test_cells_are_dark_by_their_values_and_say_them() -> None:
+    ax = axes(CELLS)
+    assert {patch.get_xy(): patch.get_facecolor()[3] for patch in ax.patches} == {
+        (1, 0): pytest.approx(0.8 * _HEAT), (0, 1): 0.0
+    }  # fmt: skip
+    assert {text.get_position(): text.get_text() for text in ax.texts} == {(1.5, 0.5): ".80*", (0.5, 1.5): "−.01"}
+    assert [label.get_text() for label in ax.figure.legends[0].get_texts()] == [
+        "strength 0", "strength 0.5", "strength 1", "p at most 0.05"
+    ]  # fmt: skip
+
+
+def test_many_cells_have_no_numbers_but_keep_their_stars() -> None:
+    names = tuple(f"c{k}" for k in range(17))
+    many = HeatMap("", "strength", names, names, ((0.5,) * 17,) * 17, frozenset({(3, 4)}), "star")
+    assert {text.get_text() for text in axes(many).texts} == {"", "*"}
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_ink_is_legible_on_the_darkest_cell(mode: str) -> None:
+    over, ground = (
+        [int(getattr(SHADES[part], mode)[k : k + 2], 16) for k in (1, 3, 5)] for part in ("series-1", "surface")
+    )
+    cell = "#" + "".join(f"{round(_HEAT * a + (1 - _HEAT) * b):02x}" for a, b in zip(over, ground, strict=True))
+    assert contrast(getattr(SHADES["ink"], mode), cell) >= 4.5
+
+
+def test_words_and_tables_have_the_numbers() -> None:
+    assert "A: histogram from 0 to 3, highest 0.75 between 0 and 1." in describe(HISTOGRAM)
+    assert "more A: widest at 0, 0 to 0.5." in describe(WITNESS)
+    assert "rows: 2 points, x from 1 to 2, y from 3 to 5." in describe(CLOUD)
+    assert describe(SHARES) == "share of red, green. A: 0.25, 0.75. B: 0.5, 0.5."
+    assert "Largest: 0.8 of a and b." in describe(CELLS)
+    assert numbers(chart(HISTOGRAM)).rows[1] == ("A", "1 to 3", "0.25")
+    assert numbers(chart(WITNESS)).rows[0] == ("chance", "0", "−0.1 to 0.1")
+    assert numbers(chart(SHARES)).rows[0] == ("A", "red", "0.25")
+    assert numbers(chart(CELLS)).header == ("", "a", "b")
+    assert numbers(chart(CELLS)).rows == (("a", "", "0.8*"), ("b", "−0.01", ""))
+    assert len(numbers(chart(*ALL)).rows[0]) == 4
+
+
+def test_chance_and_cells_take_no_colour_from_the_series() -> None:
+    assert labels(chart(*ALL)) == ["A", "B", "more A", "rows"]
+
+
+def test_a_page_shows_all_kinds_in_its_own_colours_and_scrolls_the_wide_ones() -> None:
+    names = tuple(f"column {k}" for k in range(14))
+    wide = HeatMap(HOSTILE, HOSTILE, names, names, ((0.5,) * 14,) * 14)
+    odd = Bars(HOSTILE, HOSTILE, (HOSTILE, "b"), ((HOSTILE, (0.1, 0.2)),))
+    shown = (chart(*ALL), Chart("wide", HOSTILE, (wide, odd), HOSTILE))
+    page = html.render(Document("T", (), (Section("S", charts=shown),)))
+    assert page.count('role="img"') == 7
+    assert page.count("panel wide") == 1
+    assert not re.search(r"(fill|stroke): ?#", page[page.index("<body>") :])
+    assert "<script" not in page
+
+
+@pytest.mark.parametrize(
+    "panel",
+    [
+        Panel("", "x", "y", steps=(Steps("none", (), ()),), strips=(Strip("none", (), (), ()),)),
+        Panel("", "x", "y", points=(Points("none", (), ()),)),
+        Bars("", "x", (), ()),
+        HeatMap("", "v", (), (), ()),
+    ],
+    ids=["lines", "points", "bars", "cells"],
+)
+def test_nothing_to_draw_is_drawn_as_nothing(panel: Panel | Bars | HeatMap) -> None:
+    one = chart(panel)
+    assert describe(panel)
+    assert not numbers(one).rows
+    charts.standalone(one)
+    charts.drawing(one, "id")
