@@ -53,6 +53,10 @@ class Distances:
         return 4.0 * float(np.square(self._points - self._points.mean(axis=0)).sum(axis=1).max())
 
     @cached_property
+    def _smallest(self) -> float:
+        return min(self._map(lambda chunk: float(chunk.min())))
+
+    @cached_property
     def _stored(self) -> Array | None:
         return pdist(self._points, "sqeuclidean") if self.n <= STORE_UP_TO else None
 
@@ -96,7 +100,7 @@ class Distances:
 
     def _summed(self, s: float) -> tuple[float, float]:
         """Return the same, every distance by itself."""
-        first = min(self._map(lambda chunk: float(chunk.min())))
+        first = self._smallest
 
         def sums(chunk: Array) -> tuple[float, float]:
             weights = np.subtract(first, chunk)
