@@ -1,6 +1,6 @@
 """Kernel mean embeddings: estimate them, test with them, and see where two data sets differ."""
 
-from . import kernels, noise
+from . import features, kernels, noise
 from .embedding import Embedding, embed
 from .estimators import (
     FKMSE,
@@ -29,6 +29,7 @@ from .explain import (
     witness,
     witness_bands,
 )
+from .features import FeatureEmbedding
 from .inference import (
     TestResult,
     dhsic_test,
@@ -57,6 +58,7 @@ __all__ = [
     "VPMKME",
     "BayesianKernelMean",
     "Embedding",
+    "FeatureEmbedding",
     "KernelMean",
     "KernelMeanMatching",
     "LikelihoodBandwidth",
@@ -76,6 +78,7 @@ __all__ = [
     "embed",
     "equivalence_test",
     "expected",
+    "features",
     "hsic_test",
     "k_sample_test",
     "kernels",

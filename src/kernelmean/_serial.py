@@ -16,6 +16,8 @@ import numpy.typing as npt
 from ._array import Array
 from .embedding import Embedding, Part, embed
 from .estimators.base import MeanEstimator
+from .features.base import FeatureMap, Summary
+from .features.compensated import Total
 from .filters import Filter
 from .kernels.bandwidth import Bandwidth
 from .kernels.base import Kernel
@@ -40,9 +42,11 @@ class Kind:
 
 @cache
 def kinds() -> Mapping[str, Kind]:
-    """Return every class that a file may name: kernels, noises, filters and estimators, and what they hold."""
-    values = [cls for base in (Kernel, Noise, Filter) for cls in _concrete(base) if is_dataclass(cls)]
-    table = {cls.__name__: Kind(cls, _field_names(cls), cls) for cls in (*values, Part, Score)}
+    """Return every class that a file may name: kernels, noises, filters, estimators, features, and what they hold."""
+    values = [
+        cls for base in (Kernel, Noise, Filter, FeatureMap, Summary) for cls in _concrete(base) if is_dataclass(cls)
+    ]
+    table = {cls.__name__: Kind(cls, _field_names(cls), cls) for cls in (*values, Part, Score, Total)}
     table["Normal"] = Kind(Normal, ("covariance", "form"), _normal)
     table["Bandwidth"] = Kind(Bandwidth, ("value", "rule", "exact", "n_points"), Bandwidth, _get_bandwidth)
     table["Embedding"] = Kind(Embedding, ("kernel", "parts"), _embedding)
@@ -57,7 +61,7 @@ def _field_names(cls: Any) -> tuple[str, ...]:
 
 def check_savable(value: Any, error: type[Exception]) -> Any:
     """Return ``value`` when it is what files are for, an embedding, an estimator, a kernel, a noise or a filter."""
-    if not isinstance(value, Embedding | MeanEstimator | Kernel | Noise | Filter):
+    if not isinstance(value, Embedding | MeanEstimator | Kernel | Noise | Filter | FeatureMap | Summary):
         raise error(f"{value!r} cannot be saved or loaded: it is no embedding, estimator, kernel, noise or filter")
     return value
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.linalg import lapack
 from scipy.linalg.blas import dtrsm
 
 from .._array import Array, IntArray, slices
+from ..features.landmarks import pivoted_triangle
 from ..kernels import Kernel
 
 RESIDUAL = 1e-10
@@ -122,8 +122,8 @@ def _pivots(kernel: Kernel, points: Array, factor: Array, candidates: IntArray, 
     """Return greedy pivots among the candidates, and the triangle of what ``factor`` leaves out between them."""
     left_out = kernel(points[candidates], points[candidates])
     left_out -= factor[:, candidates].T @ factor[:, candidates]
-    triangle, order, rank, _ = lapack.dpstrf(left_out.T, tol=tolerance, lower=1, overwrite_a=1)
-    return candidates[order[:rank] - 1], triangle[:rank, :rank]
+    triangle, order = pivoted_triangle(left_out, tolerance)
+    return candidates[order], triangle
 
 
 def _extend(kernel: Kernel, points: Array, factor: Array, rank: int, pivots: IntArray, triangle: Array) -> Array:
