@@ -1,6 +1,9 @@
 """Kernel mean embeddings: estimate them, test with them, and see where two data sets differ."""
 
 from . import features, kernels, noise
+from .columns import TableEncoder
+from .comparison import compare
+from .dependence import dependence
 from .embedding import Embedding, embed
 from .estimators import (
     FKMSE,
@@ -64,9 +67,12 @@ __all__ = [
     "LikelihoodBandwidth",
     "MedianOfMeans",
     "Plan",
+    "TableEncoder",
     "TestResult",
     "attribute",
+    "compare",
     "contributions",
+    "dependence",
     "dependence_attribute",
     "dependence_contributions",
     "dependence_effect_size",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import narwhals.stable.v1 as nw
@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ._array import Array, IntArray
+from ._cells import Cells, Declared, missing_cells, read_cells
 from ._validate import check_points
 
-_LARGEST_EXACT = 2**53
 SMALLEST, LARGEST = 1e-140, 1e140
 """Of standard deviations and bandwidths: their squares and the squares' products stay numbers."""
 _LISTED = 8
@@ -98,19 +98,22 @@ class Frame:
     Parameters
     ----------
     cells : mapping from str to array of shape (n,)
-        float64 arrays for numbers, object arrays for anything else.
+        float64 arrays for numbers, datetime64 or timedelta64 for times, object arrays for anything else.
     source : str
         What errors call the table: a file, a name, or the name of an argument.
     notes : tuple of str
         What the reader did that a user should know.
     rows : array of shape (n,), optional
         The row numbers of the source, from 1, that errors name; None when no row was left out.
+    declared : mapping from str to Declared
+        What the types of some columns said beyond their cells; may name columns that were left out.
     """
 
-    cells: Mapping[str, npt.NDArray[Any]]
+    cells: Mapping[str, Cells]
     source: str
     notes: tuple[str, ...] = ()
     rows: IntArray | None = None
+    declared: Mapping[str, Declared] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(next(iter(self.cells.values()))) if self.cells else 0
@@ -120,7 +123,7 @@ class Frame:
         """The names of the columns."""
         return tuple(self.cells)
 
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+    def __getitem__(self, name: str) -> Cells:
         return self.cells[self._known([name])[0]]
 
     def select(self, columns: Iterable[str] | None = None, drop: Iterable[str] = ()) -> Frame:
@@ -137,7 +140,7 @@ class Frame:
 
     def take(self, rows: Any) -> Frame:
         """Return the frame of some rows: a slice, indices, or a mask."""
-        kept = self._row_numbers()[rows]
+        kept = self.row_numbers()[rows]
         return replace(self, cells={name: column[rows] for name, column in self.cells.items()}, rows=kept)
 
     def complete(self) -> npt.NDArray[np.bool_]:
@@ -164,7 +167,7 @@ class Frame:
         """
         if missing not in ("error", "drop"):
             raise ValueError(f"missing is {missing!r}; write 'error' or 'drop'")
-        _check_size(self)
+        check_size(self)
         _check_numeric(self)
         values: Array = np.column_stack(list(self.cells.values()))
         self._check_cells(np.isinf(values), "infinite", "replace or remove it first")
@@ -173,7 +176,8 @@ class Frame:
         self._check_cells(np.isnan(values), "blank or NaN", _MEND_MISSING)
         return Table(np.ascontiguousarray(values), self.names)
 
-    def _row_numbers(self) -> IntArray:
+    def row_numbers(self) -> IntArray:
+        """Return the numbers of the rows in the source, from 1."""
         return np.arange(1, len(self) + 1) if self.rows is None else self.rows
 
     def _check_cells(self, bad: npt.NDArray[np.bool_], what: str, mend: str) -> None:
@@ -181,7 +185,7 @@ class Frame:
         if bad.any():
             row, column = (int(i) for i in np.argwhere(bad)[0])
             raise ValueError(
-                f"{self.source}: row {self._row_numbers()[row]}, column {self.names[column]!r} is {what} "
+                f"{self.source}: row {self.row_numbers()[row]}, column {self.names[column]!r} is {what} "
                 f"({count(int(bad.sum()), 'such cell')} in all); {mend}"
             )
 
@@ -234,6 +238,19 @@ def as_table(X: Any, name: str = "X", *, missing: str = "error") -> Table:
     return Table(values, tuple(f"x{j}" for j in range(values.shape[1])))
 
 
+def to_frame(X: Any, name: str) -> Frame:
+    """Return the columns of a data frame, an array (NaN is a missing cell), a `Table` or a `Frame`."""
+    if isinstance(X, Frame):
+        return X
+    if isinstance(X, Table):
+        return Frame(dict(zip(X.names, X.values.T, strict=True)), name)
+    frame = _data_frame(X, name)
+    if frame is not None:
+        return _as_frame(frame, name)
+    values = check_points(X, name, finite=False)
+    return Frame({f"x{j}": column for j, column in enumerate(values.T)}, name)
+
+
 def as_frame(data: Any, source: str, notes: tuple[str, ...] = ()) -> Frame:
     """Return the columns of a data frame as numpy arrays; whatever holds numbers becomes float64."""
     frame = _data_frame(data, source)
@@ -278,13 +295,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" (did you mean {folded[near[0]]!r}?)" if near else ""
 
 
-def missing_cells(column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return the mask of the missing cells of one column of a `Frame`, shape (n,)."""
-    if column.dtype == object:
-        return np.array([cell is None for cell in column], dtype=bool)
-    return np.isnan(column)
-
-
 def _data_frame(data: Any, source: str) -> nw.DataFrame[Any] | None:
     """Return any library's data frame behind one face, or None for anything else."""
     if isinstance(data, np.ndarray):
@@ -299,33 +309,13 @@ def _data_frame(data: Any, source: str) -> nw.DataFrame[Any] | None:
 def _as_frame(frame: nw.DataFrame[Any], source: str, notes: tuple[str, ...] = ()) -> Frame:
     names = [str(name).strip() for name in frame.columns]
     check_names(names, source)
-    columns = (_cells(frame[:, position]) for position in range(len(names)))
-    return Frame(dict(zip(names, columns, strict=True)), source, notes)
+    found = {name: read_cells(frame[:, position]) for position, name in enumerate(names)}
+    declared = {name: said for name, (_, said) in found.items() if said is not None}
+    return Frame({name: cells for name, (cells, _) in found.items()}, source, notes, declared=declared)
 
 
-def _cells(column: nw.Series[Any]) -> npt.NDArray[Any]:
-    """Return one column as float64 (NaN where missing) or as objects (None where missing)."""
-    if _fits_float64(column):
-        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    cells = np.empty(len(column), dtype=object)
-    cells[:] = [None if _is_missing(cell) else cell for cell in column.to_list()]
-    return np.full(len(cells), np.nan) if all(cell is None for cell in cells) else cells
-
-
-def _is_missing(cell: Any) -> bool:
-    """Whether a cell of any type is None, NaN, NA or NaT."""
-    return cell is None or str(cell) in ("nan", "<NA>", "NaT")
-
-
-def _fits_float64(column: nw.Series[Any]) -> bool:
-    """Whether a column holds numbers that float64 tells apart."""
-    if column.dtype.is_integer():
-        extremes = [extreme for extreme in (column.min(), column.max()) if not _is_missing(extreme)]
-        return all(abs(int(extreme)) <= _LARGEST_EXACT for extreme in extremes)
-    return column.dtype.is_numeric() or column.dtype == nw.Boolean
-
-
-def _check_size(frame: Frame) -> None:
+def check_size(frame: Frame) -> None:
+    """Raise when a frame has no columns or no rows."""
     if not frame.cells:
         raise ValueError(f"{frame.source} has no columns left; choose at least one")
     if not len(frame):
@@ -334,7 +324,7 @@ def _check_size(frame: Frame) -> None:
 
 def _check_numeric(frame: Frame) -> None:
     """Raise when a column holds something else than numbers, and show one such cell of each."""
-    others = [name for name, column in frame.cells.items() if column.dtype == object]
+    others = [name for name, column in frame.cells.items() if column.dtype != np.float64]
     if others:
         examples = listed(f"{name!r} ({_first_other(frame.cells[name])})" for name in others)
         names = ",".join(others)
@@ -344,15 +334,18 @@ def _check_numeric(frame: Frame) -> None:
         )
 
 
-def _first_other(column: npt.NDArray[Any]) -> str:
+def _first_other(column: Cells) -> str:
     """Return the first cell that is not a number, and its row."""
-    filled = [(row, cell) for row, cell in enumerate(column, start=1) if cell is not None]
-    row, cell = next(((row, cell) for row, cell in filled if not _is_number(cell)), filled[0])
+    filled = [(row, column[row - 1]) for row in (np.flatnonzero(~missing_cells(column)) + 1).tolist()]
+    if not filled:
+        return "blank in every row"
+    row, cell = next(((row, cell) for row, cell in filled if not is_number(cell)), filled[0])
     text = str(cell).replace("\n", " ")
     return f"'{text[:20]}…' in row {row}" if len(text) > 20 else f"'{text}' in row {row}"
 
 
-def _is_number(cell: Any) -> bool:
+def is_number(cell: Any) -> bool:
+    """Whether a cell, or its text, is a number that float64 holds exactly."""
     try:
         number = float(cell)
     except (TypeError, ValueError):

@@ -48,8 +48,8 @@ def validated(estimator: Any, X: Any, **options: Any) -> Array:
     return np.asarray(validate_data(estimator, X, dtype=np.float64, **options))
 
 
-def check_points(X: Any, name: str = "X") -> Array:
-    """Return ``X`` as a float64 array of shape (n, d), or say what is wrong with it."""
+def check_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
+    """Return ``X`` as a (finite) float64 array of shape (n, d), or say what is wrong with it."""
     array = check_cells(X, name)
     if array.dtype.kind not in "fiub":
         raise TypeError(
@@ -64,7 +64,8 @@ def check_points(X: Any, name: str = "X") -> Array:
     if 0 in array.shape:
         raise ValueError(f"{name} has shape {array.shape}: at least one row and one column are needed")
     array = np.ascontiguousarray(array, dtype=np.float64)
-    check_finite(array, name)
+    if finite:
+        check_finite(array, name)
     return array
 
 

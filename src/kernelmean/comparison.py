@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import copy
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, final
 
 import numpy as np
 
 from ._array import Array, Progress, RngLike, as_rng
-from ._table import Table, as_table, count, listed
+from ._table import count, listed
+from .columns import CategoryShares, Encoded, Encoding, Missing, MissingCells, encode, summarize
 from .inference import TestResult, mmd_test
 from .inference.adaptive import NAMED
 from .inference.estimated_mmd import MMD_ESTIMATORS as ESTIMATORS
@@ -29,17 +32,23 @@ class ColumnDifference:
     ----------
     name : str
     means : (float, float)
-        The two means, in the units of the column.
+        The two means, in the units of the column: of ordinal levels their number from 0, of times seconds since 1970
+        (UTC), of truth values the share of true ones. nan for categories.
     gap : float
-        Their difference, first less second, in standard deviations of the pooled column.
+        Their difference, first less second, in standard deviations of the pooled column; nan for categories.
     noise : float
-        The standard deviation of the noise that the joint test chose, in the units of the column.
+        The standard deviation of the noise that the joint test chose, in the units of the column (of categories: of
+        shares).
     statistic, pvalue : float
         Of the column alone: the unbiased squared maximum mean discrepancy (in an adaptive test that of the Gaussian
         kernel at the median bandwidth), and the permutation p-value of its test.
     adjusted : float
         The p-value by Holm's method: rejecting where it is at most α rejects a column that does not differ with
         probability at most α over all columns.
+    kind : str
+        "numeric", "boolean", "categorical", "ordinal", "datetime" or "duration".
+    shares : tuple of CategoryShares
+        Of categories and truth values: how often each occurs in the two tables.
     """
 
     name: str
@@ -49,6 +58,26 @@ class ColumnDifference:
     statistic: float
     pvalue: float
     adjusted: float
+    kind: str = "numeric"
+    shares: tuple[CategoryShares, ...] = ()
+
+    def describe(self) -> tuple[str, str]:
+        """Return what the column is like in either table, in a few words: its mean, or a category and its share."""
+        if self.kind == "categorical":
+            most = max(self.shares, key=lambda each: abs(each.shares[0] - each.shares[1]))
+            return f"{most.shares[0]:.1%} {most.category}", f"{most.shares[1]:.1%} {most.category}"
+        first, second = (_written(mean, self.kind) for mean in self.means)
+        return first, second
+
+
+def _written(mean: float, kind: str) -> str:
+    if not math.isfinite(mean):
+        return "none"
+    if kind == "datetime":
+        return str(np.datetime64(round(mean), "s"))
+    if kind == "duration":
+        return f"{mean:.4g} s"
+    return f"{mean:.4g}"
 
 
 @final
@@ -71,7 +100,12 @@ class Comparison:
     columns : tuple of ColumnDifference
         The columns, those that differ most first.
     notes : tuple of str
-        What else a reader should know: columns left out, repeated rows, how the bandwidth was found.
+        What else a reader should know: columns left out, missing cells, repeated rows, how the bandwidth was found.
+    missing : MissingCells
+        The rule for missing cells, and how many there are in every column of either table.
+    encoded : Encoded
+        The two tables as the coordinates that the kernels see, with the columns that these belong to. Noise and
+        kernels of ``test`` are in the order of its coordinates.
     """
 
     names: tuple[str, str]
@@ -82,6 +116,8 @@ class Comparison:
     scaled: bool
     columns: tuple[ColumnDifference, ...]
     notes: tuple[str, ...]
+    missing: MissingCells
+    encoded: Encoded = field(repr=False)
 
     def differ(self, level: float = 0.05) -> bool:
         """Whether the joint test rejects that both tables come from one law, at this level."""
@@ -114,9 +150,16 @@ class Comparison:
             "bandwidth": self.bandwidth,
             "kernels": [asdict(member) for member in test.members],
             "scaled": self.scaled,
-            "columns": [asdict(column) for column in self.columns],
+            "columns": [_without_nan(asdict(column)) for column in self.columns],
+            "missing": self.missing.as_dict(),
             "notes": list(self.notes),
         }
+
+
+def _without_nan(content: dict[str, Any]) -> dict[str, Any]:
+    """Return what JSON can hold: None where a column has no mean."""
+    means = [None if math.isnan(mean) else mean for mean in content["means"]]
+    return {**content, "means": means, "gap": None if math.isnan(content["gap"]) else content["gap"]}
 
 
 def compare(
@@ -131,13 +174,17 @@ def compare(
     rng: RngLike = 0,
     n_jobs: int | None = None,
     progress: Progress = lambda *_: None,
+    missing: Missing = "error",
+    ordinal: Mapping[str, Iterable[Any]] | None = None,
+    categorical: str | Iterable[str] = (),
 ) -> Comparison:
     """Compare two tables: an exact joint test over all columns, and a test of every column alone.
 
     Parameters
     ----------
-    A, B : arrays of shape (n, d) and (m, d), data frames, or Tables
-        The same columns; those of B are matched by name.
+    A, B : arrays of shape (n, d) and (m, d), data frames, Tables or Frames
+        The same columns; those of B are matched by name. Numbers, truth values, categories, ordered categories and
+        times may stand side by side: see :class:`kernelmean.TableEncoder` for the kernel of each.
     names : (str, str)
         What to call them.
     estimator : str
@@ -148,7 +195,7 @@ def compare(
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule applied to the pooled rows, or a number. An adaptive test has its own.
     scale : bool
-        Divide every column by its standard deviation over both tables.
+        Divide every column by its standard deviation over both tables; categories have that scale anyway.
     n_resamples : int
         Permutations of the joint test; columns use more where Holm's method needs them.
     rng : int or Generator
@@ -157,16 +204,32 @@ def compare(
         Threads of the tests.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
+    missing : {"error", "drop", "category", "noise"}, or dict from column to one of them
+        What a missing cell is: an error; a reason to leave the row out; a category of its own (of a column of numbers:
+        the mean, and an indicator); or a number known with noise only, N(mean, variance) of the column over both
+        tables, for ``estimator="kme"``. With a dict all other columns must be complete. The result counts them.
+    ordinal : dict from str to sequence, optional
+        The levels of ordinal columns, lowest first; ordered categorical types need not be named.
+    categorical : str or sequence of str
+        Columns that hold categories although their cells are numbers.
 
     Raises
     ------
     ValueError
-        When a table has fewer than two rows, the columns differ, or all are constant.
+        When a table has fewer than two rows, the columns or their types differ, a cell is missing without a rule for
+        it, a column has too many categories, or all are constant.
+    TypeError
+        When a column holds something else than numbers, categories and times.
 
     Notes
     -----
     Exact: with probability at most α the joint test finds a difference at level α where there is none, at any size.
-    Columns that are constant over both tables say nothing and are left out, which a note tells.
+    With ``missing="category"`` and "noise" that is said of the rows with their missing cells: tables of which one has
+    more of them differ. "drop" and "noise" compare the cells that would have been there when cells are missing
+    completely at random, "noise" moreover when the column is normal and independent of the others, or equally many
+    cells are missing in both tables.
+    Columns that are constant over both tables say nothing and are left out, which a note tells. All columns see the
+    same relabelings, and the order of the columns changes nothing.
     O(n² d) time; Gretton et al. (2012), and Xia et al. (2021), section "Two-sample test".
 
     Examples
@@ -177,28 +240,29 @@ def compare(
     >>> result.differ(), result.columns[0].name
     (True, 'x1')
     """
-    first, second, constant = _informative(as_table(A, names[0]), as_table(B, names[1]), names)
-    pooled = np.concatenate([first.values, second.values])
-    deviation = Table(pooled, first.names).deviations()
-    unit = deviation if scale else np.ones_like(deviation)
     test = _Test(estimator, bandwidth, n_resamples, n_jobs)
-    theta = None if test.adaptive else _bandwidth(pooled / unit, bandwidth)
-    streams = as_rng(rng).spawn(1 + len(first.names))
-    progress("all columns together", 0, len(streams))
-    joint = test.run(first.values / unit, second.values / unit, theta, streams[0])
-    alone = []
-    for j, stream in enumerate(streams[1:]):
-        progress(first.names[j], j + 1, len(streams))
-        alone.append(test.of_column(first.values[:, j] / unit[j], second.values[:, j] / unit[j], stream, len(unit)))
+    encoded = encode((A, B), names, Encoding(missing, ordinal, categorical, scale))
+    _check(encoded, names, test)
+    stream, stream_alone = as_rng(rng).spawn(2)
+    order = encoded.in_table_order()
+    progress("all columns together", 0, 1 + len(order))
+    joint, theta = test.run(encoded, order, stream, n_resamples)
+    alone = {}
+    for j, name in enumerate(order):
+        progress(name, j + 1, 1 + len(order))
+        alone[name] = test.of_column(encoded, name, copy.deepcopy(stream_alone))
+    sizes = len(encoded.frames[0]), len(encoded.frames[1])
     return Comparison(
-        names,
-        (len(first), len(second)),
-        joint,
-        estimator,
-        theta if theta is None else np.asarray(theta).tolist(),
-        scale,
-        _columns(first, second, deviation, joint.noise, unit, alone),
-        (*_notes(constant, pooled, theta), *joint.notes),
+        names=names,
+        sizes=sizes,
+        test=joint,
+        estimator=estimator,
+        bandwidth=_in_table_order(theta, encoded),
+        scaled=scale,
+        columns=_columns(encoded, joint.noise, alone),
+        notes=(*_notes(encoded, theta), *joint.notes),
+        missing=encoded.missing,
+        encoded=encoded,
     )
 
 
@@ -225,26 +289,41 @@ class _Test:
         """Whether the test brings its own kernels."""
         return self.estimator in NAMED
 
-    def run(self, X: Array, Y: Array, theta: Any, rng: np.random.Generator, n_resamples: int = 0) -> TestResult:
-        """Test with the kernel of bandwidth ``theta``, smoothed by the noise of the pooled rows."""
-        return mmd_test(
-            X,
-            Y,
-            kernel="gaussian" if self.adaptive else Gaussian(theta),
+    def run(
+        self, encoded: Encoded, columns: Iterable[str], rng: np.random.Generator, n_resamples: int
+    ) -> tuple[TestResult, Any]:
+        """Test some columns, and return the bandwidth; the kernel is smoothed by the noise of the pooled rows."""
+        theta = None if self.adaptive else self._theta(encoded, columns)
+        result = mmd_test(
+            *encoded.points(columns),
+            kernel="gaussian" if theta is None else encoded.kernel(Gaussian(theta)),
             estimator=self.estimator,
-            n_resamples=n_resamples or self.n_resamples,
+            n_resamples=n_resamples,
             rng=rng,
             n_jobs=self.n_jobs,
         )
+        return result, theta
 
-    def of_column(self, x: Array, y: Array, rng: np.random.Generator, n_columns: int) -> tuple[float, float]:
-        """Return MMD² and the p-value of one column, with permutations enough for Holm's method over ``n_columns``."""
-        X, Y = x[:, None], y[:, None]
-        theta = _bandwidth(np.concatenate([X, Y]), self.bandwidth)
-        statistic, pvalue = self.run(X, Y, theta, rng, enough_for_holm(self.n_resamples, n_columns))
+    def of_column(self, encoded: Encoded, name: str, rng: np.random.Generator) -> tuple[float, float]:
+        """Return MMD² and the p-value of one column, with permutations enough for Holm's method over all columns."""
+        enough = enough_for_holm(self.n_resamples, len(encoded.names))
+        (statistic, pvalue), _ = self.run(encoded, (name,), rng, enough)
         if self.adaptive:
-            statistic = float(mmd_null(X, Y, [Gaussian(theta)], n_resamples=1, rng=0).values[0, 0])
+            kernel = Gaussian(self._theta(encoded, (name,)))
+            first, second = encoded.points((name,))
+            statistic = float(mmd_null(first, second, [kernel], n_resamples=1, rng=0).values[0, 0])
         return statistic, pvalue
+
+    def _theta(self, encoded: Encoded, columns: Iterable[str]) -> Any:
+        pooled = np.concatenate(encoded.coordinates(columns))
+        if isinstance(self.bandwidth, str) and not self.bandwidth.startswith("median"):
+            wide = [coding.name for coding in encoded.codings if len(coding.names) > 1 and coding.name in {*columns}]
+            if wide:
+                raise ValueError(
+                    f"bandwidth={self.bandwidth!r} is a rule for columns of numbers, and {wide[0]!r} takes several "
+                    "coordinates; write bandwidth='median' or a number"
+                )
+        return _bandwidth(pooled, self.bandwidth)
 
 
 def _bandwidth(pooled: Array, rule: Any) -> Any:
@@ -252,47 +331,61 @@ def _bandwidth(pooled: Array, rule: Any) -> Any:
     return bandwidth_from(pooled[np.lexsort(pooled.T)], rule)
 
 
-def _informative(A: Table, B: Table, names: tuple[str, str]) -> tuple[Table, Table, tuple[str, ...]]:
-    """Return both tables without the columns that are constant over both, and the names of those."""
-    if set(A.names) != set(B.names):
-        raise ValueError(f"the columns of {names[0]} ({listed(A.names)}) and {names[1]} ({listed(B.names)}) differ")
-    for table, name in zip((A, B), names, strict=True):
-        if len(table) < 2:
-            raise ValueError(f"{name} has {count(len(table), 'row')}; a comparison needs at least 2 in each table")
-    B = B.columns([B.names.index(name) for name in A.names])
-    kept, constant = Table(np.concatenate([A.values, B.values]), A.names).constant()
-    if not len(kept):
+def _check(encoded: Encoded, names: tuple[str, str], test: _Test) -> None:
+    """Raise when there is nothing to compare, or no exact way to do it."""
+    for frame, name in zip(encoded.frames, names, strict=True):
+        if len(frame) < 2:
+            raise ValueError(f"{name} has {count(len(frame), 'row')}; a comparison needs at least 2 in each table")
+    if not encoded.names:
         raise ValueError(
             f"every column of {names[0]} and {names[1]} is constant and the same in both; there is nothing to compare"
         )
-    return A.columns(kept), B.columns(kept), constant
+    if encoded.variances is not None and test.estimator != "kme":
+        raise ValueError(
+            f"missing='noise' has an exact kernel for estimator='kme' only, not for {test.estimator!r}; write "
+            "estimator='kme' (--estimator kme), or missing='category' or 'drop', which serve every estimator"
+        )
+
+
+def _in_table_order(theta: Any, encoded: Encoded) -> Any:
+    """Return a bandwidth as plain numbers, one per axis in the order of the table."""
+    if theta is None or np.ndim(theta) == 0:
+        return theta if theta is None else float(theta)
+    return [float(theta[j]) for name in encoded.in_table_order() for j in encoded.groups[name]]
 
 
 def _columns(
-    A: Table, B: Table, deviation: Array, noise: Noise, unit: Array, alone: Sequence[tuple[float, float]]
+    encoded: Encoded, noise: Noise | tuple[Noise, Noise], alone: Mapping[str, tuple[float, float]]
 ) -> tuple[ColumnDifference, ...]:
     """Return the columns, those that differ most first."""
-    means = np.column_stack([A.values.mean(axis=0), B.values.mean(axis=0)])
-    spread = unit * np.sqrt(noise.variances(len(unit))) if isinstance(noise, Normal) else np.zeros(len(unit))
-    adjusted = holm([pvalue for _, pvalue in alone])
-    columns = [
-        ColumnDifference(
-            name,
-            (float(means[j, 0]), float(means[j, 1])),
-            float((means[j, 0] - means[j, 1]) / deviation[j]),
-            float(spread[j]),
-            *alone[j],
-            float(adjusted[j]),
+    adjusted = dict(zip(alone, holm([pvalue for _, pvalue in alone.values()]), strict=True))
+    dim = encoded.tables[0].shape[1]
+    variances = np.broadcast_to(noise.variances(dim), (dim,)) if isinstance(noise, Normal) else np.zeros(dim)
+    columns = []
+    for coding in encoded.codings:
+        found = summarize(coding, encoded.frames)
+        spread = coding.scale * float(np.sqrt(variances[list(encoded.groups[coding.name])].sum()))
+        first, second = found.means
+        statistic, pvalue = alone[coding.name]
+        columns.append(
+            ColumnDifference(
+                name=coding.name,
+                means=(first, second),
+                gap=found.gap,
+                noise=spread,
+                statistic=statistic,
+                pvalue=pvalue,
+                adjusted=float(adjusted[coding.name]),
+                kind=coding.type.kind,
+                shares=found.shares,
+            )
         )
-        for j, name in enumerate(A.names)
-    ]
     return tuple(sorted(columns, key=lambda column: (column.adjusted, -column.statistic)))
 
 
-def _notes(constant: tuple[str, ...], pooled: Array, theta: Any) -> tuple[str, ...]:
-    notes = []
-    if constant:
-        notes.append(f"constant over both tables, so left out: {listed(constant)}")
+def _notes(encoded: Encoded, theta: Any) -> tuple[str, ...]:
+    pooled = np.concatenate(encoded.points())
+    notes = list(encoded.notes(" over both tables"))
     repeated = len(pooled) - len(np.unique(pooled, axis=0))
     if repeated > len(pooled) / 2:
         notes.append(f"{repeated} of {count(len(pooled), 'row')} repeat another row; rows should be independent")

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import combinations, product
 from typing import Any, final
 
 import numpy as np
 
 from ._array import Array, Progress, RngLike, as_rng
-from ._table import Table, as_table, count, listed
+from ._table import count, listed
+from .columns import Encoded, Encoding, Missing, MissingCells, encode
 from .inference import TestResult, hsic_test
 from .inference.independence import hsic_null
-from .inference.kernel_choice import choose_kernel
+from .inference.kernel_choice import choose_kernel, representative_rows
 from .inference.multiple import enough_for_holm, holm
-from .kernels import Kernel
+from .kernels import Gaussian, Kernel
 
 _LEAST_ROWS = 4
-_KERNEL_ROWS = 1000
 _MEASURES = ("strength", "pvalue", "adjusted")
 
 
@@ -65,6 +66,10 @@ class Dependence:
     estimator : str
     notes : tuple of str
         What else a reader should know.
+    missing : MissingCells
+        The rule for missing cells, and how many there are in every column.
+    encoded : Encoded
+        The table as the coordinates that the kernels see, with the columns that these belong to.
     """
 
     x: tuple[str, ...]
@@ -74,6 +79,8 @@ class Dependence:
     pairs: tuple[PairDependence, ...]
     estimator: str
     notes: tuple[str, ...]
+    missing: MissingCells
+    encoded: Encoded = field(repr=False)
 
     def dependent(self, level: float = 0.05) -> tuple[PairDependence, ...]:
         """Return the pairs whose adjusted p-value is at most ``level``, strongest first."""
@@ -131,6 +138,8 @@ class Dependence:
             "test": joint,
             "estimator": self.estimator,
             "pairs": [asdict(pair) for pair in self.pairs],
+            "kinds": {coding.name: coding.type.kind for coding in self.encoded.codings},
+            "missing": self.missing.as_dict(),
             "notes": list(self.notes),
         }
 
@@ -146,20 +155,25 @@ def dependence(
     rng: RngLike = 0,
     n_jobs: int | None = None,
     progress: Progress = lambda *_: None,
+    missing: Missing = "error",
+    ordinal: Mapping[str, Iterable[Any]] | None = None,
+    categorical: str | Iterable[str] = (),
 ) -> Dependence:
     """Test two groups of columns, or all pairs of columns, for independence.
 
     Parameters
     ----------
-    table : array of shape (n, d), data frame, or Table
-        At least four rows.
+    table : array of shape (n, d), data frame, Table or Frame
+        At least four rows. Numbers, truth values, categories, ordered categories and times may stand side by side: see
+        :class:`kernelmean.TableEncoder` for the kernel of each.
     x, y : str or sequence of str
         Two groups of columns for one joint test, and one test of every pair across; without ``y`` all other columns
         are y, without both all pairs of columns are tested.
     estimator : str
         As in :func:`kernelmean.hsic_test`.
     scale : bool
-        Divide every column by its standard deviation before several columns are tested jointly.
+        Divide every column by its standard deviation before several columns are tested jointly; categories have that
+        scale anyway.
     n_resamples : int
         Permutations of every test; more are used where Holm's method needs them.
     rng : int or Generator
@@ -168,16 +182,23 @@ def dependence(
         Threads of the tests.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
+    missing, ordinal, categorical
+        As in :func:`kernelmean.compare`. Rows that "drop" leaves out are left out of all tests.
 
     Raises
     ------
     ValueError
-        When a column is unknown or in both groups, fewer than two columns vary, or there are fewer than four rows.
+        When a column is unknown or in both groups, fewer than two columns vary, there are fewer than four rows, a cell
+        is missing without a rule for it, or a column has too many categories.
+    TypeError
+        When a column holds something else than numbers, categories and times.
 
     Notes
     -----
-    Every p-value is exact, and Holm's method holds whatever the dependence between the pairs. Constant columns say
-    nothing and are left out, which a note tells. O(n²) time for a pair, O(n r²) on low-rank factors of rank r.
+    Every p-value is exact, and Holm's method holds whatever the dependence between the pairs: all see the same
+    permutations. With ``missing="category"`` and "noise" two columns also depend on each other when cells of both are
+    missing in the same rows. The order of the columns changes nothing. Constant columns say nothing and are left out,
+    which a note tells. O(n²) time for a pair, O(n r²) on low-rank factors of rank r.
     Gretton et al. (2005); the strength is that of Cortes et al. (2012), eq. (2), with unbiased estimates.
 
     Examples
@@ -188,37 +209,53 @@ def dependence(
     >>> [(pair.x, pair.y) for pair in result.dependent()]
     [('x0', 'x2')]
     """
-    whole = as_table(table)
-    x, y = ((group,) if isinstance(group, str) else group for group in (x, y))
-    if len(whole) < _LEAST_ROWS:
-        raise ValueError(f"the table has {count(len(whole), 'row')}; a test of independence needs at least 4")
-    left, right = _groups(whole, x, y)
-    kept, constant = whole.constant()
-    varying = whole.columns(kept)
-    left, right = (tuple(name for name in group if name not in constant) for group in (left, right))
+    encoded = encode((table,), ("the table",), Encoding(missing, ordinal, categorical, scale))
+    (frame,) = encoded.frames
+    left, right = _groups(frame.names, *((group,) if isinstance(group, str) else group for group in (x, y)))
+    _check(len(frame), encoded, estimator)
+    left, right = (tuple(name for name in group if name in encoded.names) for group in (left, right))
     pairs = _pairs(left, right)
     if not pairs:
-        raise ValueError(f"there are no two varying columns to test; constant: {listed(constant) or 'none'}")
+        raise ValueError(f"there are no two varying columns to test; constant: {listed(encoded.constant) or 'none'}")
     one_table = left == right
-    tests = _Tests(varying, estimator, scale, n_resamples, n_jobs, progress, len(pairs) + (not one_table))
-    streams = as_rng(rng).spawn(1 + len(pairs))
-    joint = None if one_table else tests.joint(left, right, streams[0])
-    found = tests.pairs(pairs, joint, streams[1:])
-    note = (f"constant, so left out: {listed(constant)}",) if constant else ()
-    return Dependence(left, right, len(whole), joint, found, estimator, (*note, *_shared_notes(joint)))
+    tests = _Tests(encoded, estimator, n_resamples, n_jobs, progress, len(pairs) + (not one_table))
+    stream, stream_of_pairs = as_rng(rng).spawn(2)
+    joint = None if one_table else tests.joint(left, right, stream)
+    return Dependence(
+        x=left,
+        y=right,
+        n_rows=len(frame),
+        test=joint,
+        pairs=tests.pairs(pairs, joint, stream_of_pairs),
+        estimator=estimator,
+        notes=(*encoded.notes(), *_shared_notes(joint)),
+        missing=encoded.missing,
+        encoded=encoded,
+    )
 
 
-def _groups(table: Table, x: Sequence[str], y: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _check(rows: int, encoded: Encoded, estimator: str) -> None:
+    """Raise when there are too few rows, or no exact way to test them."""
+    if rows < _LEAST_ROWS:
+        raise ValueError(f"the table has {count(rows, 'row')}; a test of independence needs at least 4")
+    if encoded.variances is not None and estimator != "kme":
+        raise ValueError(
+            f"missing='noise' has an exact kernel for estimator='kme' only, not for {estimator!r}; write "
+            "estimator='kme' (--estimator kme), or missing='category' or 'drop', which serve every estimator"
+        )
+
+
+def _groups(names: tuple[str, ...], x: Sequence[str], y: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of both groups."""
     for name in (*x, *y):
-        if name not in table.names:
-            raise ValueError(f"there is no column {name!r}; the table has {listed(table.names)}")
+        if name not in names:
+            raise ValueError(f"there is no column {name!r}; the table has {listed(names)}")
     both = [name for name in x if name in y]
     if both:
         raise ValueError(f"{listed(both)} stands in x and in y; a column belongs to one group")
     if not x and not y:
-        return table.names, table.names
-    others = tuple(name for name in table.names if name not in (*x, *y))
+        return names, names
+    others = tuple(name for name in names if name not in (*x, *y))
     return tuple(dict.fromkeys(x)) or others, tuple(dict.fromkeys(y)) or others
 
 
@@ -234,39 +271,36 @@ def _shared_notes(joint: TestResult | None) -> tuple[str, ...]:
 class _Tests:
     """The tests of one table, all alike."""
 
-    table: Table
+    encoded: Encoded
     estimator: str
-    scale: bool
     n_resamples: int
     n_jobs: int | None
     progress: Progress
     steps: int
 
-    def values(self, names: Sequence[str]) -> Array:
-        """Return some columns, each in its standard deviations."""
-        chosen = self.table.columns([self.table.names.index(name) for name in names])
-        return chosen.values / chosen.deviations() if self.scale else chosen.values
-
-    def run(self, X: Array, Y: Array, rng: np.random.Generator, n_resamples: int) -> TestResult:
-        """Test whether X and Y are independent."""
-        return hsic_test(X, Y, estimator=self.estimator, n_resamples=n_resamples, rng=rng, n_jobs=self.n_jobs)
+    def run(self, left: Iterable[str], right: Iterable[str], rng: np.random.Generator, n_resamples: int) -> TestResult:
+        """Test whether two groups of columns are independent."""
+        kernels: Any = "gaussian"
+        if self.encoded.variances is not None:
+            kernels = tuple(_kernel(self.encoded, group) for group in (left, right))
+        (X,), (Y,) = self.encoded.points(left), self.encoded.points(right)
+        options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "n_jobs": self.n_jobs}
+        return hsic_test(X, Y, kernel=kernels, estimator=self.estimator, **options)
 
     def joint(self, left: tuple[str, ...], right: tuple[str, ...], rng: np.random.Generator) -> TestResult:
         """Test the two groups."""
         self.progress("all columns together", 0, self.steps)
-        return self.run(self.values(left), self.values(right), rng, self.n_resamples)
+        return self.run(left, right, rng, self.n_resamples)
 
     def pairs(
-        self, pairs: Sequence[tuple[str, str]], joint: TestResult | None, rngs: Sequence[np.random.Generator]
+        self, pairs: Sequence[tuple[str, str]], joint: TestResult | None, rng: np.random.Generator
     ) -> tuple[PairDependence, ...]:
         """Test every pair; where a joint test was of the only pair, it is the answer."""
         if joint is not None and len(pairs) == 1:
             pvalues = [joint.pvalue]
         else:
-            pvalues = [
-                self._pvalue(pair, k, len(pairs), rng) for k, (pair, rng) in enumerate(zip(pairs, rngs, strict=True))
-            ]
-        strengths = Strengths(self.table)
+            pvalues = [self._pvalue(pair, k, len(pairs), copy.deepcopy(rng)) for k, pair in enumerate(pairs)]
+        strengths = Strengths(self.encoded)
         found = [
             PairDependence(a, b, strengths.of(a, b), p, float(q))
             for (a, b), p, q in zip(pairs, pvalues, holm(pvalues), strict=True)
@@ -274,31 +308,40 @@ class _Tests:
         return tuple(sorted(found, key=lambda pair: (pair.adjusted, -pair.strength)))
 
     def _pvalue(self, pair: tuple[str, str], step: int, tests: int, rng: np.random.Generator) -> float:
+        """Return the p-value of a pair, whichever of the two columns stands first in the table."""
         self.progress(" and ".join(pair), self.steps - tests + step, self.steps)
-        X, Y = (self.values([name]) for name in pair)
-        return self.run(X, Y, rng, enough_for_holm(self.n_resamples, tests)).pvalue
+        first, second = sorted(pair, key=self.encoded.names.index)
+        return self.run((first,), (second,), rng, enough_for_holm(self.n_resamples, tests)).pvalue
 
 
 class Strengths:
     """Unbiased, normalised HSIC of pairs of columns; what belongs to one column is found once."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(self, encoded: Encoded) -> None:
+        self._encoded = encoded
         self._known: dict[str, tuple[Array, Kernel, float]] = {}
 
     def of(self, a: str, b: str) -> float:
         """Return HSIC(a, b) / √(HSIC(a, a) HSIC(b, b)), all three unbiased; 0 where a column varies too little."""
-        (x, k, xx), (y, h, yy) = self._column(a), self._column(b)
+        first, second = sorted((a, b), key=self._encoded.names.index)
+        (x, k, xx), (y, h, yy) = self._column(first), self._column(second)
         scale = float(np.sqrt(max(xx, 0.0) * max(yy, 0.0)))
         return min(_unbiased_hsic(x, y, k, h) / scale, 1.0) if scale > 0.0 else 0.0
 
     def _column(self, name: str) -> tuple[Array, Kernel, float]:
         if name not in self._known:
-            x = self._table.columns([self._table.names.index(name)]).values
-            rows = np.linspace(0, len(x) - 1, min(len(x), _KERNEL_ROWS)).astype(np.intp)
-            kernel = choose_kernel(x, "gaussian", "median", "kme", rows, name).kernel
+            (x,) = self._encoded.points((name,))
+            kernel = _kernel(self._encoded, (name,))
             self._known[name] = x, kernel, _unbiased_hsic(x, x, kernel, kernel)
         return self._known[name]
+
+
+def _kernel(encoded: Encoded, columns: Iterable[str]) -> Kernel:
+    """Return the Gaussian kernel at the median distance of some columns, or its expectation where cells are noisy."""
+    (points,) = encoded.coordinates(columns)
+    found = choose_kernel(points, "gaussian", "median", "kme", representative_rows(points), "the table").kernel
+    assert isinstance(found, Gaussian), "that is what was asked for"
+    return encoded.kernel(found)
 
 
 def _unbiased_hsic(X: Array, Y: Array, kernel: Kernel, other: Kernel) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._cells import label
 from ._table import Frame, Table, as_frame, as_table, check_names, count, did_you_mean, listed
+from .columns import match_columns
 from .datasets import BUILT_IN
 
 if TYPE_CHECKING:
@@ -98,50 +99,21 @@ def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> t
     ValueError
         When the column or a group is unknown, or it is not clear which two groups are meant.
     """
-    labels = np.array([_label(cell) for cell in frame[by]], dtype=object)
+    labels = np.array([label(cell) for cell in frame[by]], dtype=object)
     sizes = {str(name): int((labels == name).sum()) for name in dict.fromkeys(labels) if name is not None}
     chosen = _two_groups(sizes, f"{frame.source}: column {by!r}", groups)
     rest = frame.select(drop=[by])
     if not rest.names:
         raise ValueError(f"{frame.source} has no column beside {by!r}, which splits it; there is nothing to compare")
-    blank = sum(label is None for label in labels)
+    blank = sum(name is None for name in labels)
     if blank:
         rest = replace(rest, notes=(*rest.notes, f"{frame.source}: {count(blank, 'row')} without {by!r} left out"))
     first, second = (rest.take(labels == name) for name in chosen)
     return _renamed(first, f"{by}={chosen[0]}"), _renamed(second, f"{by}={chosen[1]}")
 
 
-def match_columns(A: Frame, B: Frame) -> tuple[Frame, bool]:
-    """Return ``B`` with its columns in the order of ``A``, and whether they had to be moved.
-
-    Raises
-    ------
-    ValueError
-        When the two do not have the same column names.
-    """
-    differ = [
-        f"only in {one.source}: {listed(extra)}"
-        for one, other in ((A, B), (B, A))
-        if (extra := [name for name in one.names if name not in other.names])
-    ]
-    if differ:
-        common = [name for name in A.names if name in B.names]
-        mend = f"compare the common ones with --columns {','.join(common)}" if common else "rename them to match"
-        raise ValueError(f"the two tables have different columns ({'; '.join(differ)}); {mend}")
-    return B.select(A.names), A.names != B.names
-
-
 def _renamed(frame: Frame, source: str) -> Frame:
     return replace(frame, source=source)
-
-
-def _label(cell: Any) -> str | None:
-    """Return the text of a group: 1 for 1.0, None for a missing cell."""
-    if cell is None:
-        return None
-    if isinstance(cell, float):
-        return None if math.isnan(cell) else f"{cell + 0.0:.0f}" if cell.is_integer() else str(cell)
-    return str(cell)
 
 
 def _two_groups(sizes: dict[str, int], column: str, groups: Iterable[str] | None) -> list[str]:

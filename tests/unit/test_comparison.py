@@ -67,7 +67,8 @@ def test_gap_means_and_noise_are_in_the_units_of_the_columns() -> None:
     assert column.means == pytest.approx((X[:, 1].mean(), Y[:, 1].mean()))
     assert column.gap == pytest.approx((X[:, 1].mean() - Y[:, 1].mean()) / pooled[:, 1].std())
     assert isinstance(result.test.noise, Normal)
-    assert column.noise == pytest.approx(np.sqrt(result.test.noise.variances(3)[1]) * pooled[:, 1].std())
+    (axis,) = result.encoded.groups["x1"]
+    assert column.noise == pytest.approx(np.sqrt(result.test.noise.variances(3)[axis]) * pooled[:, 1].std())
 
 
 @pytest.mark.parametrize("estimator", ["adaptive", "mmkme"])

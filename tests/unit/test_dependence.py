@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from kernelmean.columns import Encoding, encode
 from kernelmean.dependence import Dependence, Strengths, dependence
 from kernelmean.inference.multiple import holm
 from kernelmean.kernels import Gaussian
@@ -35,7 +36,9 @@ def test_pvalues_are_those_of_the_test_and_are_adjusted_over_all_pairs() -> None
     result = quick(n_resamples=999)
     streams = np.random.default_rng(0).spawn(7)
     columns = TABLE.values / TABLE.values.std(axis=0)
-    expected = km.hsic_test(columns[:, [0]], columns[:, [1]], n_resamples=999, rng=streams[1]).pvalue
+    first, second = sorted(("a", "b"), key=result.encoded.names.index)  # one way round, wherever they stand
+    X, Y = (columns[:, [TABLE.names.index(name)]] for name in (first, second))
+    expected = km.hsic_test(X, Y, n_resamples=999, rng=streams[1]).pvalue
     found = {(pair.x, pair.y): pair for pair in result.pairs}
     assert found["a", "b"].pvalue == expected
     np.testing.assert_allclose([p.adjusted for p in result.pairs], holm([p.pvalue for p in result.pairs]))
@@ -54,7 +57,7 @@ def test_strength_is_the_unbiased_normalised_hsic() -> None:
 
     k, h = centered(A[:, None]), centered(TABLE.values[:, [2]])
     literal = (k * h).sum() / np.sqrt((k * k).sum() * (h * h).sum())
-    assert Strengths(TABLE).of("a", "square") == pytest.approx(literal, rel=1e-9)
+    assert Strengths(encode((TABLE,), ("table",), Encoding())).of("a", "square") == pytest.approx(literal, rel=1e-9)
 
 
 def test_two_groups_have_a_joint_test_and_the_pairs_across() -> None:

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
-from .._table import LARGEST, SMALLEST, count, listed
+from .._table import LARGEST, SMALLEST, Frame, count, listed
+from ..comparison import Comparison
 from ..comparison import compare as compare_tables
 from ..densities import fit_densities
 from ..dependence import dependence as test_dependence
@@ -19,7 +20,18 @@ from ..inference.adaptive import NAMED
 from ..io import load, read_columns, save
 from . import show
 from .errors import guarded
-from .inputs import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT, Reading, read_one, read_pair, split_names
+from .inputs import (
+    ADAPTIVE_LIMIT,
+    FIT_LIMIT,
+    TEST_LIMIT,
+    Reading,
+    level_orders,
+    missing_rule,
+    read_numbers,
+    read_one,
+    read_pair,
+    split_names,
+)
 from .outputs import check_target, put, write_rows
 from .progress import progress
 from .reproduce import EXAMPLES as REPRODUCTIONS
@@ -39,6 +51,23 @@ Source = "A CSV or Parquet file, or a built-in table: wine, wbdc, iris, diabetes
 Columns = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Use only these columns: a,b.")]
 Drop = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Leave these columns out: a,b.")]
 Missing = Annotated[str, typer.Option(metavar="error|drop", help="What to do with rows that have a blank cell.")]
+MissingRule = Annotated[
+    str,
+    typer.Option(
+        "--missing",
+        metavar="RULE",
+        help="What a blank cell is: error; drop (leave the row out); category (a value of its own); noise (a number "
+        "known with noise only, for --estimator kme); or a rule for each column: age=noise,city=category.",
+    ),
+]
+Ordinal = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN=LEVELS", help="A column with ordered levels, lowest first: size=low,mid,high."),
+]
+Category = Annotated[
+    list[str] | None,
+    typer.Option("--categorical", metavar="NAMES", help="Columns whose numbers are codes of categories: a,b."),
+]
 MaxRows = Annotated[
     int | None,
     typer.Option(
@@ -113,7 +142,9 @@ def compare(
     resamples: Resamples = 999,
     columns: Columns = None,
     drop: Drop = None,
-    missing: Missing = "error",
+    missing: MissingRule = "error",
+    ordinal: Ordinal = None,
+    categorical: Category = None,
     max_rows: MaxRows = None,
     seed: Seed = 0,
     plot_path: Picture = None,
@@ -123,11 +154,11 @@ def compare(
     """Test whether two tables come from the same law, and show which columns tell."""
     plots = _plots(plot_path)
     check_target(json_path)
-    first, second = read_pair(a, b, by, groups, _reading(columns, drop, missing, max_rows, seed, *_limit(estimator)))
+    first, second = read_pair(a, b, by, groups, _reading(columns, drop, max_rows, seed, *_limit(estimator)))
     with progress(quiet) as report:
         result = compare_tables(
-            first.table,
-            second.table,
+            first.frame,
+            second.frame,
             names=(first.name, second.name),
             estimator=estimator,
             bandwidth=_bandwidth(bandwidth),
@@ -136,12 +167,13 @@ def compare(
             rng=seed,
             n_jobs=-1,
             progress=report,
+            missing=missing_rule(missing),
+            ordinal=level_orders(ordinal or ()),
+            categorical=split_names(categorical or (), first.frame.names),
         )
     notes = [*first.notes, *second.notes, *result.notes]
     if plots is not None and plot_path is not None:
-        names = [column.name for column in result.columns[:_PANELS]]
-        plots.save(plots.column_witnesses(first.table, second.table, names, names=result.names, rng=seed), plot_path)
-        notes.append(f"witness of {listed(names)} drawn in {plot_path}")
+        notes.append(_draw_witnesses(plots, plot_path, result, (first.frame, second.frame), seed))
     put(show.comparison(result), notes, quiet, {**result.as_dict(), "seed": seed}, json_path)
 
 
@@ -162,7 +194,9 @@ def dependence(
     resamples: Resamples = 999,
     columns: Columns = None,
     drop: Drop = None,
-    missing: Missing = "error",
+    missing: MissingRule = "error",
+    ordinal: Ordinal = None,
+    categorical: Category = None,
     max_rows: MaxRows = None,
     seed: Seed = 0,
     plot_path: Picture = None,
@@ -172,11 +206,11 @@ def dependence(
     """Test which columns depend on which: two groups of columns, or all pairs."""
     plots = _plots(plot_path)
     check_target(json_path)
-    source = read_one(data, _reading(columns, drop, missing, max_rows, seed, *_limit(estimator)))
-    groups = [split_names(texts or (), source.table.names) for texts in (x, y)]
+    source = read_one(data, _reading(columns, drop, max_rows, seed, *_limit(estimator)))
+    groups = [split_names(texts or (), source.frame.names) for texts in (x, y)]
     with progress(quiet) as report:
         result = test_dependence(
-            source.table,
+            source.frame,
             *groups,
             estimator=estimator,
             scale=scale,
@@ -184,6 +218,9 @@ def dependence(
             rng=seed,
             n_jobs=-1,
             progress=report,
+            missing=missing_rule(missing),
+            ordinal=level_orders(ordinal or ()),
+            categorical=split_names(categorical or (), source.frame.names),
         )
     notes = [*source.notes, *result.notes]
     if plots is not None and plot_path is not None:
@@ -221,7 +258,7 @@ def estimate(
     check_target(json_path)
     if estimator is not None and estimator not in ESTIMATORS:
         raise ValueError(f"estimator is {estimator!r}; write one of {listed(ESTIMATORS)}")
-    source = read_one(data, _reading(columns, drop, missing, max_rows, seed, FIT_LIMIT))
+    source = read_numbers(data, _reading(columns, drop, max_rows, seed, FIT_LIMIT), missing)
     with progress(quiet) as report:
         fits = fit_all(source.table, bandwidth=_bandwidth(bandwidth), scale=scale, progress=report)
     notes = [*source.notes, *fits.notes]
@@ -267,7 +304,7 @@ def density(
     plots = _plots(plot_path)
     for path in (save_path, sample_to, json_path):
         check_target(path)
-    source = read_one(data, _reading(columns, drop, missing, max_rows, seed, FIT_LIMIT))
+    source = read_numbers(data, _reading(columns, drop, max_rows, seed, FIT_LIMIT), missing)
     with progress(quiet) as report:
         result = fit_densities(
             source.table,
@@ -312,10 +349,20 @@ def _plots(path: str | None) -> ModuleType | None:
     return plots
 
 
+def _draw_witnesses(plots: ModuleType, path: str, result: Comparison, frames: tuple[Frame, Frame], seed: int) -> str:
+    """Draw the columns of numbers that differ most, and say so."""
+    names = [column.name for column in result.columns if column.kind in ("numeric", "boolean")][:_PANELS]
+    if not names:
+        return "no picture drawn: it would show columns of numbers, and none of the columns that vary is one"
+    tables = (frame.select(names).to_table("drop") for frame in frames)
+    plots.save(plots.column_witnesses(*tables, names, names=result.names, rng=seed), path)
+    return f"witness of {listed(names)} drawn in {path}"
+
+
 def _reading(
-    columns: list[str] | None, drop: list[str] | None, missing: str, max_rows: int | None, seed: int, *limit: Any
+    columns: list[str] | None, drop: list[str] | None, max_rows: int | None, seed: int, *limit: Any
 ) -> Reading:
-    return Reading(tuple(columns or ()), tuple(drop or ()), missing, max_rows, seed, *limit)
+    return Reading(tuple(columns or ()), tuple(drop or ()), max_rows, seed, *limit)
 
 
 def _limit(estimator: str) -> tuple[int, str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from .._table import Frame, Table, count
+from ..columns import Missing
 from ..tables import match_columns, read_frame, split_frame
 
 FIT_LIMIT, ADAPTIVE_LIMIT, TEST_LIMIT = 5000, 20_000, 100_000
@@ -17,14 +19,13 @@ FIT_LIMIT, ADAPTIVE_LIMIT, TEST_LIMIT = 5000, 20_000, 100_000
 
 @dataclass(frozen=True)
 class Reading:
-    """How tables are read: which columns, what to do with blank cells, how many rows at most.
+    """How tables are read: which columns, how many rows at most.
 
     Without ``max_rows`` more rows than ``limit`` are an error, and ``otherwise`` says what else takes more.
     """
 
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
-    missing: str = "error"
     max_rows: int | None = None
     seed: int = 0
     limit: int = TEST_LIMIT
@@ -35,25 +36,42 @@ class Reading:
 class Input:
     """A table, what to call it, and notes for the reader."""
 
-    table: Table
+    frame: Frame
     name: str
     notes: tuple[str, ...]
+
+    @cached_property
+    def table(self) -> Table:
+        """The numbers, where all columns hold numbers and no cell is blank."""
+        return self.frame.to_table()
 
 
 def read_one(source: str, reading: Reading) -> Input:
     """Return one table."""
-    return _numbers(_select(read_frame(source), reading), reading, stream=0)
+    return _limited(_select(read_frame(source), reading), reading, stream=0)
+
+
+def read_numbers(source: str, reading: Reading, missing: str) -> Input:
+    """Return one table of numbers without blank cells; rows that have some are an error, or left out and counted."""
+    whole = _select(read_frame(source), reading)
+    table = whole.to_table(missing)
+    frame = whole if len(table) == len(whole) else whole.take(whole.complete())
+    read = _limited(frame, reading, stream=0)
+    if len(frame) == len(whole):
+        return read
+    left_out = f"{whole.source}: {count(len(whole) - len(frame), 'row')} with blank cells left out"
+    return Input(read.frame, read.name, (*whole.notes, left_out, *read.notes[len(whole.notes) :]))
 
 
 def read_pair(A: str, B: str | None, by: str | None, groups: str | None, reading: Reading) -> tuple[Input, Input]:
     """Return two tables with the same columns: of two sources, or of two groups of one."""
     first, second = _two_frames(A, B, by, groups, reading)
     second, moved = match_columns(first, second)
-    inputs = (_numbers(first, reading, stream=0), _numbers(second, reading, stream=1))
+    inputs = (_limited(first, reading, stream=0), _limited(second, reading, stream=1))
     if not moved:
         return inputs
     note = f"{inputs[1].name}: its columns stand in another order and were matched by name"
-    return inputs[0], Input(inputs[1].table, inputs[1].name, (*inputs[1].notes, note))
+    return inputs[0], Input(inputs[1].frame, inputs[1].name, (*inputs[1].notes, note))
 
 
 def _two_frames(A: str, B: str | None, by: str | None, groups: str | None, reading: Reading) -> tuple[Frame, Frame]:
@@ -88,30 +106,42 @@ def split_names(texts: Iterable[str], known: Iterable[str]) -> list[str]:
     return [name for text in texts for name in ([text] if text in names else map(str.strip, text.split(",")))]
 
 
-def _numbers(frame: Frame, reading: Reading, stream: int) -> Input:
-    """Return the numbers of a frame, with notes on rows that were left out."""
-    table = frame.to_table(reading.missing)
-    notes = list(frame.notes)
-    if len(table) < len(frame):
-        notes.append(f"{frame.source}: {count(len(frame) - len(table), 'row')} with blank cells left out")
-    kept = _limited(table, frame.source, reading, stream)
-    if len(kept) < len(table):
-        notes.append(
-            f"{frame.source}: a random subsample of {len(kept):,} of {count(len(table), 'row')} (seed {reading.seed})"
+def missing_rule(text: str) -> Missing:
+    """Return one rule for all columns, or those of single columns: "drop", or "age=noise,city=category"."""
+    return (
+        text
+        if "=" not in text
+        else dict(_assigned(part, "--missing", "age=noise,city=category") for part in _names(text))
+    )
+
+
+def level_orders(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Return the levels of columns from options such as "size=low,mid,high"."""
+    named = [_assigned(text, "--ordinal", "size=low,mid,high") for text in texts]
+    return {name: _names(levels) for name, levels in named}
+
+
+def _assigned(text: str, option: str, example: str) -> tuple[str, str]:
+    """Return what stands before and after the last equals sign that follows a name."""
+    name, sign, value = text.partition("=")
+    if not (name.strip() and sign and value.strip()):
+        raise ValueError(
+            f"{option} is {text!r}; write a column, an equals sign and what it is, such as {option} {example}"
         )
-    return Input(kept, frame.source, tuple(notes))
+    return name.strip(), value.strip()
 
 
-def _limited(table: Table, source: str, reading: Reading, stream: int) -> Table:
+def _limited(frame: Frame, reading: Reading, stream: int) -> Input:
     """Return at most ``max_rows`` rows, drawn by the seed; many rows without being asked for are an error."""
     wanted, limit = reading.max_rows, reading.limit
-    if wanted is None and len(table) > limit:
+    if wanted is None and len(frame) > limit:
         raise ValueError(
-            f"{source} has {count(len(table), 'row')}, the limit is {limit:,}; add --max-rows {limit} for a random "
-            f"subsample that the output states, or --max-rows {len(table)} for all rows (time grows with their number, "
-            f"at worst with its square){reading.otherwise}"
+            f"{frame.source} has {count(len(frame), 'row')}, the limit is {limit:,}; add --max-rows {limit} for a "
+            f"random subsample that the output states, or --max-rows {len(frame)} for all rows (time grows with their "
+            f"number, at worst with its square){reading.otherwise}"
         )
-    if wanted is None or len(table) <= wanted:
-        return table
-    rows = np.random.default_rng([reading.seed, stream]).choice(len(table), wanted, replace=False)
-    return table.take(np.sort(rows))
+    if wanted is None or len(frame) <= wanted:
+        return Input(frame, frame.source, frame.notes)
+    rows = np.random.default_rng([reading.seed, stream]).choice(len(frame), wanted, replace=False)
+    drawn = f"{frame.source}: a random subsample of {wanted:,} of {count(len(frame), 'row')} (seed {reading.seed})"
+    return Input(frame.take(np.sort(rows)), frame.source, (*frame.notes, drawn))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -125,10 +126,10 @@ def _comparison_facts(result: Comparison) -> list[tuple[str, str]]:
 
 
 def _difference(column: ColumnDifference, noisy: bool) -> list[str]:
-    means = [f"{mean:.4g}" for mean in column.means]
+    gap = "" if math.isnan(column.gap) else f"{column.gap:+.2f}"
     noise = [f"{column.noise:.2g}"] if noisy else []
     tests = [f"{column.statistic:.2g}", f"{column.pvalue:.2g}", f"{column.adjusted:.2g}"]
-    return [_short(column.name), *means, f"{column.gap:+.2f}", *noise, *tests]
+    return [_short(column.name), *column.describe(), gap, *noise, *tests]
 
 
 def _scores(result: Fits, name: str) -> list[str]:

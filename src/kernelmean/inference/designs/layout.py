@@ -9,7 +9,8 @@ from typing import Any, final
 import numpy as np
 
 from ..._array import Array, IntArray
-from ..._table import count, missing_cells
+from ..._cells import missing_cells
+from ..._table import count
 from ..._validate import check_weights
 
 

@@ -1,0 +1,137 @@
+"""One column of a data frame as a numpy array, and what its type says beyond its cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any, Literal, TypeAlias, final
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import numpy.typing as npt
+
+_LARGEST_EXACT = 2**53
+Cells: TypeAlias = npt.NDArray[Any]
+"""float64 (NaN where missing), datetime64 in UTC or timedelta64 (NaT), or objects (None)."""
+
+
+@final
+@dataclass(frozen=True)
+class Declared:
+    """What the type of a column says beyond its cells.
+
+    Attributes
+    ----------
+    kind : {"boolean", "categorical", "ordinal", "zoned"}
+        "zoned": times with a time zone.
+    levels : tuple of str
+        The categories of an ordered type, lowest first.
+    """
+
+    kind: Literal["boolean", "categorical", "ordinal", "zoned"]
+    levels: tuple[str, ...] = ()
+
+
+def read_cells(column: nw.Series[Any]) -> tuple[Cells, Declared | None]:
+    """Return a column as an array; numbers become float64, categories and text objects that are shared by equal cells.
+
+    A column without any cell that is not missing is float64 NaN, whatever its type.
+    """
+    if column.is_null().all():
+        return np.full(len(column), np.nan), None
+    if _fits_float64(column):
+        numbers = np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        return numbers, Declared("boolean") if column.dtype == nw.Boolean else None
+    if isinstance(column.dtype, nw.Datetime):
+        return _instants(column)
+    if isinstance(column.dtype, nw.Duration) or column.dtype == nw.Date:
+        return np.asarray(column.to_numpy()), None
+    if column.dtype in (nw.Categorical, nw.Enum):
+        levels = _levels(column)
+        return shared(column.to_list(), label), Declared("ordinal" if levels else "categorical", levels)
+    return _objects(column.to_list())
+
+
+def missing_cells(cells: Cells) -> npt.NDArray[np.bool_]:
+    """Return the mask of the missing cells of a column, shape (n,)."""
+    if cells.dtype == object:
+        return np.array([cell is None for cell in cells], dtype=bool)
+    return np.isnan(cells)
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell of any type is None, NaN, NA or NaT."""
+    return cell is None or str(cell) in ("nan", "<NA>", "NaT")
+
+
+def label(cell: Any) -> str | None:
+    """Return the text of a category: 1 for 1.0, None for a missing cell."""
+    if is_missing(cell):
+        return None
+    if isinstance(cell, float):
+        return f"{cell + 0.0:.0f}" if math.isfinite(cell) and cell.is_integer() else str(cell)
+    return str(cell)
+
+
+def shared(cells: Iterable[Any], convert: Any) -> Cells:
+    """Return converted cells as objects; equal cells share one, and are converted once."""
+    listed = list(cells)
+    known = {cell: convert(cell) for cell in dict.fromkeys(listed)}
+    out = np.empty(len(listed), dtype=object)
+    out[:] = [known[cell] for cell in listed]
+    return out
+
+
+def _instants(column: nw.Series[Any]) -> tuple[Cells, Declared | None]:
+    """Return times as they are, or those with a zone in UTC."""
+    if getattr(column.dtype, "time_zone", None) is None:
+        return np.asarray(column.to_numpy()), None
+    in_utc = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    return np.asarray(in_utc.to_numpy()), Declared("zoned")
+
+
+def _levels(column: nw.Series[Any]) -> tuple[str, ...]:
+    """Return the categories of an ordered type, lowest first; none for categories without order."""
+    native = column.to_native()
+    types = (getattr(native, "dtype", None), getattr(native, "type", None))  # of pandas and of pyarrow
+    if column.dtype == nw.Enum or any(getattr(each, "ordered", False) for each in types):
+        return tuple(str(label(level)) for level in column.cat.get_categories().to_list())
+    return ()
+
+
+def _objects(cells: list[Any]) -> tuple[Cells, Declared | None]:
+    """Return cells of any Python type: text, or what a library keeps as objects although it is of one type."""
+    types = {type(cell) for cell in cells if not is_missing(cell)} if _mixed(cells) else {str}
+    if types == {bool}:
+        return np.array([np.nan if is_missing(cell) else float(cell) for cell in cells]), Declared("boolean")
+    if types == {date}:
+        return np.array([None if is_missing(cell) else cell for cell in cells], dtype="datetime64[D]"), None
+    if types == {time}:
+        return np.array([_since_midnight(cell) for cell in cells], dtype="timedelta64[us]"), None
+    if types == {str}:
+        return shared(cells, lambda cell: None if is_missing(cell) else cell), None
+    out = np.empty(len(cells), dtype=object)
+    out[:] = [None if is_missing(cell) else cell for cell in cells]
+    return out, None
+
+
+def _mixed(cells: list[Any]) -> bool:
+    """Whether a cell is neither text nor missing, looking at every cell once and quickly."""
+    kinds = set(map(type, cells))
+    return not kinds <= {str, type(None)} and any(
+        not isinstance(cell, str) and not is_missing(cell) for cell in cells if cell is not None
+    )
+
+
+def _since_midnight(cell: Any) -> timedelta | None:
+    return None if is_missing(cell) else datetime.combine(date.min, cell) - datetime.min
+
+
+def _fits_float64(column: nw.Series[Any]) -> bool:
+    """Whether a column holds numbers that float64 tells apart."""
+    if column.dtype.is_integer():
+        extremes = [extreme for extreme in (column.min(), column.max()) if not is_missing(extreme)]
+        return all(abs(int(extreme)) <= _LARGEST_EXACT for extreme in extremes)
+    return column.dtype.is_numeric() or column.dtype == nw.Boolean

@@ -1,0 +1,196 @@
+"""Tables of mixed columns as coordinates that a kernel takes, with the columns that they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from .._array import Array, IntArray
+from .._table import Frame, check_size, listed, to_frame
+from ..kernels import Gaussian, Kernel
+from .coding import MAX_CATEGORIES, Categories, Coding, Numbers
+from .kinds import ColumnType, Named, agreed_types
+from .missing import Missing, MissingCells, settle
+from .noisy import NoisyRows
+
+
+@final
+@dataclass(frozen=True)
+class Encoding:
+    """How columns become coordinates; see :class:`TableEncoder` for the parameters."""
+
+    missing: Missing = "error"
+    ordinal: Mapping[str, Iterable[Any]] | None = None
+    categorical: str | Iterable[str] = ()
+    scale: bool = True
+    max_categories: int = MAX_CATEGORIES
+
+    def fit(self, frames: Sequence[Frame]) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
+        """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
+        types = agreed_types(frames, Named.of(self.ordinal, self.categorical))
+        kept, rules, missing = settle(frames, types, self.missing)
+        codings = tuple(self._coding(name, types[name], kept, rules[name]) for name in types)
+        return codings, kept, missing
+
+    def _coding(self, name: str, column: ColumnType, frames: Sequence[Frame], rule: str) -> Coding:
+        if column.kind in ("boolean", "categorical"):
+            return Categories.fit(name, column, frames, rule, self.max_categories)
+        return Numbers.fit(name, column, frames, rule, self.scale)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Tables as coordinates: one block for every column that varies.
+
+    Attributes
+    ----------
+    codings : tuple of Coding
+        The columns that vary, in an order that depends on their values only: not on where they stand.
+    tables : tuple of array of shape (n, D)
+        The coordinates.
+    variances : tuple of array of shape (n, D), or None
+        Those of the noise of the coordinates; None when no cell is noisy.
+    frames : tuple of Frame
+        The rows that are used.
+    constant : tuple of str
+        The columns that were left out because they say nothing.
+    missing : MissingCells
+    """
+
+    codings: tuple[Coding, ...]
+    tables: tuple[Array, ...]
+    variances: tuple[Array, ...] | None
+    frames: tuple[Frame, ...]
+    constant: tuple[str, ...]
+    missing: MissingCells
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in the order of their coordinates."""
+        return tuple(coding.name for coding in self.codings)
+
+    def in_table_order(self) -> tuple[str, ...]:
+        """Return the columns in the order of the first table."""
+        return tuple(name for name in self.frames[0].names if name in self.names)
+
+    @property
+    def groups(self) -> dict[str, tuple[int, ...]]:
+        """The positions of the coordinates of every column."""
+        return groups_of(self.codings)
+
+    def coordinates(self, names: Iterable[str] | None = None) -> tuple[Array, ...]:
+        """Return the coordinates of some columns in every table, in the order of ``names`` of this object."""
+        return tuple(table[:, self._index(names)] for table in self.tables)
+
+    def points(self, names: Iterable[str] | None = None) -> tuple[Array, ...]:
+        """Return what :meth:`kernel` takes: the coordinates, followed by their variances when cells are noisy."""
+        if self.variances is None:
+            return self.coordinates(names)
+        index = self._index(names)
+        return tuple(
+            np.concatenate([table[:, index], noise[:, index]], axis=1)
+            for table, noise in zip(self.tables, self.variances, strict=True)
+        )
+
+    def kernel(self, kernel: Gaussian) -> Kernel:
+        """Return the kernel between rows of :meth:`points`: that of the coordinates, or its expectation."""
+        return kernel if self.variances is None else NoisyRows(kernel)
+
+    def notes(self, where: str = "") -> tuple[str, ...]:
+        """Return what a reader should know: columns that were left out, and missing cells."""
+        constant = (f"constant{where}, so left out: {listed(self.constant)}",) if self.constant else ()
+        return (*constant, *self.missing.notes([frame.source for frame in self.frames]))
+
+    def _index(self, names: Iterable[str] | None) -> IntArray:
+        wanted = set(self.names if names is None else names)
+        return np.array([j for name, block in self.groups.items() if name in wanted for j in block], dtype=np.intp)
+
+
+def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> Encoded:
+    """Return tables as coordinates; columns are matched by name, and found the same wherever they stand.
+
+    Raises
+    ------
+    ValueError
+        When the tables differ in their columns or their types, a cell is missing without a rule for it, is infinite,
+        or a column has too many categories.
+    TypeError
+        When a column holds something else than numbers, categories and times.
+    """
+    frames = as_frames(tables, names)
+    codings, kept, missing = encoding.fit(frames)
+    varying = [coding for coding in codings if coding.varies]
+    blocks = [[coding.coordinates(frame) for frame in kept] for coding in varying]
+    order = sorted(range(len(varying)), key=lambda k: (_shape(np.concatenate(blocks[k])), varying[k].name))
+    chosen = tuple(varying[k] for k in order)
+    return Encoded(
+        codings=chosen,
+        tables=tuple(_side_by_side([blocks[k][t] for k in order], len(frame)) for t, frame in enumerate(kept)),
+        variances=_variances(chosen, kept),
+        frames=kept,
+        constant=tuple(coding.name for coding in codings if not coding.varies),
+        missing=missing,
+    )
+
+
+def as_frames(tables: Sequence[Any], names: Sequence[str]) -> tuple[Frame, ...]:
+    """Return tables as frames with their columns in the order of the first."""
+    frames = [to_frame(table, name) for table, name in zip(tables, names, strict=True)]
+    for frame in frames:
+        check_size(frame)
+    return (frames[0], *(match_columns(frames[0], frame)[0] for frame in frames[1:]))
+
+
+def match_columns(A: Frame, B: Frame) -> tuple[Frame, bool]:
+    """Return ``B`` with its columns in the order of ``A``, and whether they had to be moved.
+
+    Raises
+    ------
+    ValueError
+        When the two do not have the same column names.
+    """
+    differ = [
+        f"only in {one.source}: {listed(extra)}"
+        for one, other in ((A, B), (B, A))
+        if (extra := [name for name in one.names if name not in other.names])
+    ]
+    if differ:
+        common = [name for name in A.names if name in B.names]
+        mend = f"compare the common ones with --columns {','.join(common)}" if common else "rename them to match"
+        raise ValueError(f"the two tables have different columns ({'; '.join(differ)}); {mend}")
+    return B.select(A.names), A.names != B.names
+
+
+def groups_of(codings: Iterable[Coding]) -> dict[str, tuple[int, ...]]:
+    """Return the positions of the coordinates of every column."""
+    groups, start = {}, 0
+    for coding in codings:
+        width = len(coding.names)
+        groups[coding.name] = tuple(range(start, start + width))
+        start += width
+    return groups
+
+
+def _side_by_side(blocks: Sequence[Array], n: int) -> Array:
+    return np.concatenate(blocks, axis=1) if blocks else np.zeros((n, 0))
+
+
+def _variances(codings: Sequence[Coding], frames: Sequence[Frame]) -> tuple[Array, ...] | None:
+    found = tuple(_side_by_side([coding.variances(frame) for coding in codings], len(frame)) for frame in frames)
+    return found if any(own.any() for own in found) else None
+
+
+def _shape(block: Array) -> float:
+    """Return the mean distance of the rows of a column from their mean, in its deviations.
+
+    A function of the values that neither the order of rows, nor that of columns, nor the unit changes: rounded to nine
+    digits, beyond which the order of summation shows.
+    """
+    distances = np.sort(np.linalg.norm(block - block.mean(axis=0), axis=1))
+    unit = distances.max()
+    scaled = distances / unit
+    return round(float(scaled.mean() / np.sqrt(np.square(scaled).mean())), 9)
