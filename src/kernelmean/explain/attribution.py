@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
 from .._array import Array, RngLike, as_rng
-from .._table import as_table, listed, passed
+from .._table import passed
 from ..estimators.options import KernelLike
 from ..inference.adaptive import in_parts, snapped
 from ..inference.combine import evidence, standardized
@@ -19,10 +19,11 @@ from ..inference.null import Null
 from ..inference.samples import check_pairs, check_samples, in_fixed_order
 from ..inference.step_down import max_t
 from ..inference.two_sample import mmd_null
-from ..kernels import Gaussian, Kernel, TensorProduct
+from ..kernels import Gaussian, Kernel
 from ..plan import DEFAULT, Plan
+from .blocks import Blocks, Groups, block_kernels, named_blocks, on_columns
 from .moments import moments, without_each
-from .subject import Pairs, TwoSamples, both, kernel_for
+from .subject import Pairs, TwoSamples, both
 
 
 @final
@@ -114,6 +115,7 @@ def attribute(
     estimator: Any = "kme",
     adjustment: str = "max-t",
     names: Sequence[str] | None = None,
+    groups: Groups | None = None,
     n_resamples: int = 999,
     rng: RngLike = None,
     scheme: str = "auto",
@@ -142,6 +144,9 @@ def attribute(
         "holm" (1979) needs no assumption, and n_resamples of at least 20 d at level 0.05.
     names : sequence of str, optional
         The columns; by default those of the data frame.
+    groups : dict from str to sequence of int, optional
+        Columns that take several coordinates, as ``TableEncoder.groups_`` has them: each is tested as a whole, by a
+        kernel on its block, and named once. The blocks do not overlap and leave no coordinate out.
     n_resamples, rng, scheme, n_jobs, memory
         As in :func:`kernelmean.mmd_test`.
     plan : Plan
@@ -159,7 +164,8 @@ def attribute(
     one do not differ jointly either (subset pivotality; samples that differ only in how equally distributed
     columns depend on each other are outside of it, except with "holm"). Ties count, p is never 0. Constant columns
     have p = 1. Swapping X and Y changes nothing, nor does shifting or rescaling a column, but for rounding.
-    d tests of one column, and O(n² d) time for the drops. Westfall & Young (1993), algorithm 4.1.
+    d tests of one column, and O(n² d) time for the drops; with groups as much for each of them. Westfall & Young
+    (1993), algorithm 4.1.
 
     Examples
     --------
@@ -170,9 +176,9 @@ def attribute(
     """
     adjust = _adjustment(adjustment)
     samples = check_samples(X, Y)
-    columns = _names(X, "X", names)
+    columns, blocks = named_blocks(X, "X", names, groups)
     first, second = in_fixed_order(*samples)
-    subject, kernels, joint = _two_samples(first, second, kernel, bandwidth, estimator, plan)
+    subject, kernels, joint = _two_samples(first, second, blocks, kernel, bandwidth, estimator, plan)
     subject.check_rows(2, "the unbiased statistic")
 
     def evaluate(part: Sequence[Kernel], chosen: str, generator: np.random.Generator) -> Null:
@@ -183,7 +189,7 @@ def attribute(
     null = in_parts(evaluate, kernels, scheme, as_rng(rng))
     whole = moments(subject, joint).squared
     effects = (moments(subject, each).explained for each in kernels)
-    found = _evidence(null, adjust, columns, effects, whole - _left_out(subject, joint))
+    found = _evidence(null, adjust, columns, effects, whole - _left_out(subject, joint, blocks))
     return Attribution(found, whole, null.scheme, null.values.shape[1] - 1, adjustment)
 
 
@@ -196,6 +202,7 @@ def dependence_attribute(
     estimator: Any = "kme",
     adjustment: str = "max-t",
     names: tuple[Sequence[str], Sequence[str]] | None = None,
+    groups: tuple[Groups | None, Groups | None] | None = None,
     n_resamples: int = 999,
     rng: RngLike = None,
     scheme: str = "auto",
@@ -217,6 +224,8 @@ def dependence_attribute(
         As in :func:`attribute`.
     names : tuple of two sequences of str, optional
         The columns of X and those of Y; by default those of the data frames.
+    groups : tuple of two dict, optional
+        The coordinates of the columns of X and of Y, as in :func:`attribute`; None where every coordinate is a column.
 
     Returns
     -------
@@ -247,10 +256,12 @@ def dependence_attribute(
     if len(tables[0]) < 4:
         raise ValueError(f"{passed(len(tables[0]), 'pair')}, the alignment needs at least 4")
     given = (None, None) if names is None else both(names)
-    labels = [_names(table, side, own) for table, side, own in zip((X, Y), "XY", given, strict=True)]
+    grouped = (None, None) if groups is None else both(groups)
+    columns = [named_blocks(table, *own) for table, *own in zip((X, Y), "XY", given, grouped, strict=True)]
+    labels = [names for names, _ in columns]
     sides = [
-        _columns(table, own, theta, estimator)
-        for table, own, theta in zip(tables, both(kernel), both(bandwidth), strict=True)
+        block_kernels(table, blocks, own, theta, estimator)
+        for table, (_, blocks), own, theta in zip(tables, columns, both(kernel), both(bandwidth), strict=True)
     ]
     (first, left, whole_left), (second, right, whole_right) = sides
     chosen = [(own, other) for own in left for other in right]
@@ -303,61 +314,21 @@ def _evidence(
     return tuple(sorted(found, key=lambda each: (each.adjusted, -strength[each.name], -each.effect)))
 
 
-def _names(table: Any, side: str, names: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names of the columns, given or their own."""
-    own = as_table(table, side)
-    if names is None:
-        return own.names
-    if isinstance(names, str):
-        raise TypeError(f"names is {names!r}; pass a sequence of names, one per column")
-    given = tuple(str(name) for name in names)
-    if len(given) != len(own.names) or len(set(given)) != len(given):
-        needed = len(own.names)
-        raise ValueError(f"the names of {side} are {listed(given)}; {needed} different ones are needed, one per column")
-    return given
-
-
 def _two_samples(
-    X: Array, Y: Array, kernel: KernelLike, bandwidth: Any, estimator: Any, plan: Plan
+    X: Array, Y: Array, blocks: Blocks, kernel: KernelLike, bandwidth: Any, estimator: Any, plan: Plan
 ) -> tuple[TwoSamples, list[Kernel], Kernel]:
     """Return the samples in the units of the kernels, a kernel for every column, and one for all columns."""
-    pooled, kernels, joint = _columns(np.concatenate([X, Y]), kernel, bandwidth, estimator)
+    pooled, kernels, joint = block_kernels(np.concatenate([X, Y]), blocks, kernel, bandwidth, estimator)
     return TwoSamples(pooled, (len(X), len(Y)), joint, plan), kernels, joint
 
 
-def _columns(points: Array, kernel: KernelLike, bandwidth: Any, estimator: Any) -> tuple[Array, list[Kernel], Kernel]:
-    """Return a table in the units of the kernels, a kernel for every column, and one for all columns."""
-    points = points if isinstance(kernel, Kernel) else _in_deviations(points)
-    joint = kernel_for(points, kernel, bandwidth, estimator, "the table")
-    if isinstance(kernel, Kernel):
-        return points, [on_columns(joint, (j,)) for j in range(points.shape[1])], joint
-    own = (kernel_for(x[:, None], kernel, bandwidth, estimator, f"column {j}") for j, x in enumerate(points.T))
-    return points, [TensorProduct((each,), ((j,),)) for j, each in enumerate(own)], joint
-
-
-def _in_deviations(pooled: Array) -> Array:
-    """Return the columns less their mean, divided by their deviation where that is not 0; nothing overflows."""
-    _, exponent = np.frexp(np.abs(pooled).max(axis=0))
-    scaled = np.ldexp(pooled, -exponent)
-    scaled = scaled - scaled.mean(axis=0)
-    varies = np.ptp(pooled, axis=0) > 0.0
-    return np.where(varies, scaled, 0.0) / np.where(varies, scaled.std(axis=0), 1.0)
-
-
-def on_columns(kernel: Kernel, columns: tuple[int, ...]) -> Kernel:
-    """Return the kernel on some columns; one bandwidth per axis is cut to them."""
-    bandwidth = getattr(kernel, "bandwidth", None)
-    if isinstance(bandwidth, tuple):
-        kernel = replace(kernel, bandwidth=tuple(bandwidth[j] for j in columns))  # type: ignore[type-var]
-    return TensorProduct((kernel,), (columns,))
-
-
-def _left_out(subject: TwoSamples, joint: Kernel) -> Array:
+def _left_out(subject: TwoSamples, joint: Kernel, blocks: Blocks) -> Array:
     """Return the unbiased MMD² without each column; without any column it is 0."""
     dim = subject.pooled.shape[1]
-    if dim == 1:
+    if len(blocks) == 1:
         return np.zeros(1)
-    if isinstance(joint, Gaussian):
-        return without_each(subject.pooled, subject.sizes, np.broadcast_to(joint.bandwidth, dim))
-    others = (tuple(k for k in range(dim) if k != j) for j in range(dim))
+    if isinstance(joint, Gaussian) and len(blocks) == dim:
+        without = without_each(subject.pooled, subject.sizes, np.broadcast_to(joint.bandwidth, dim))
+        return without[[block[0] for block in blocks]]
+    others = (tuple(k for k in range(dim) if k not in block) for block in blocks)
     return np.array([moments(subject, on_columns(joint, columns)).squared for columns in others])
