@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -40,6 +40,9 @@ class Candidate:
         What was chosen on the training rows.
     seconds : float
         Of the fit, the choice included.
+    behind, behind_error : float
+        The mean loss less that of the best candidate, and the standard error of this difference, taken row by row;
+        both 0 for the best.
     """
 
     name: str
@@ -47,6 +50,8 @@ class Candidate:
     error: float
     choice: str
     seconds: float
+    behind: float = 0.0
+    behind_error: float = 0.0
 
 
 @final
@@ -193,26 +198,35 @@ def fit_densities(
     candidates, models = [], {}
     for step, (name, search) in enumerate(searches.items()):
         progress(name, step, len(searches))
-        candidate, models[name] = _measured(name, search, fit, held)
-        candidates.append(candidate)
+        candidate, losses, models[name] = _measured(name, search, fit, held)
+        candidates.append((candidate, losses))
     model = clone(models["kernel mean matching"]).fit((table.values - center) / unit)
     note = (f"constant, so left out: {listed(constant)}",) if constant else ()
-    ordered = tuple(sorted(candidates, key=lambda candidate: candidate.loss))
-    return Densities(table, (len(fit), len(held)), ordered, model, center, unit, note)
+    return Densities(table, (len(fit), len(held)), _ordered(candidates), model, center, unit, note)
 
 
 _Search = Callable[[Array], tuple[Any, str]]
 """From training rows to a model, chosen and fitted, and what was chosen in words."""
 
 
-def _measured(name: str, search: _Search, fit: Array, held: Array) -> tuple[Candidate, Any]:
+def _measured(name: str, search: _Search, fit: Array, held: Array) -> tuple[Candidate, Array, Any]:
     start = time.perf_counter()
     with threadpool_limits(1):  # hundreds of small fits: threads would only wait for each other
         model, choice = search(fit)
     seconds = time.perf_counter() - start
     losses = -model.score_samples(held)
-    error = float(losses.std(ddof=1) / np.sqrt(len(losses))) if len(losses) > 1 else float("nan")
-    return Candidate(name, float(losses.mean()), error, choice, seconds), model
+    return Candidate(name, float(losses.mean()), _standard_error(losses), choice, seconds), losses, model
+
+
+def _standard_error(values: Array) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+
+
+def _ordered(candidates: list[tuple[Candidate, Array]]) -> tuple[Candidate, ...]:
+    """Return the candidates, the best first, with how far each is behind it."""
+    (best, least), *others = sorted(candidates, key=lambda one: one[0].loss)
+    behind = (replace(c, behind=c.loss - best.loss, behind_error=_standard_error(x - least)) for c, x in others)
+    return (best, *behind)
 
 
 def _matching(estimator: str | None, components: tuple[int, ...], covariance_type: str | None, seed: int) -> _Search:

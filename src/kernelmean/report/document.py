@@ -135,7 +135,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a document, in the order in which it is read: words, verdicts, tables and charts, settings."""
+    """A part of a document, in the order in which it is read: words, verdicts, tables and charts, settings.
+
+    ``items`` are shown as a list after the paragraphs.
+    """
 
     title: str
     paragraphs: tuple[str, ...] = ()
@@ -143,13 +146,18 @@ class Section:
     tables: tuple[Table, ...] = ()
     charts: tuple[Chart, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
+    items: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Document:
-    """A title, a summary in plain words, sections, and what made it (versions, seed, commit)."""
+    """A title, a summary in plain words, sections, and what made it (versions, seed, commit).
+
+    ``headline`` is the one sentence that a reader with no time needs; it stands before the summary.
+    """
 
     title: str
     summary: tuple[str, ...]
     sections: tuple[Section, ...]
     made_by: tuple[tuple[str, str], ...] = field(default=())
+    headline: str = ""

@@ -95,6 +95,8 @@ def _draw_lines(ax: Axes, panel: Panel, styles: dict[str, Look]) -> None:
             _draw_curve(ax, curve, styles[curve.label])
     for k, (_, at) in enumerate(panel.marks):
         ax.axvline(at, **_mark_style(k))
+    if any(steps.heights for steps in panel.steps):
+        ax.set_ylim(bottom=0.0)
     ax.set(xlabel=plain(fill(panel.x_label, LETTERS)), ylabel=plain(fill(panel.y_label, LETTERS)))
     if panel.x_log:
         places = [x for curve in panel.curves for x in curve.x] + [at for _, at in panel.marks]
@@ -119,7 +121,6 @@ def _draw_curve(ax: Axes, curve: Curve, look: Look) -> None:
 def _draw_steps(ax: Axes, steps: Steps, style: dict[str, Any]) -> None:
     ax.stairs(steps.heights, steps.edges, fill=True, color=style["color"], alpha=0.14, lw=0)
     ax.stairs(steps.heights, steps.edges, **style)
-    ax.set_ylim(bottom=0.0)
 
 
 def _draw_bars(ax: Axes, panel: Bars, styles: dict[str, Look]) -> None:
@@ -145,7 +146,7 @@ def _draw_cells(ax: Axes, panel: HeatMap) -> None:
             if value is None:
                 continue
             ax.add_patch(Rectangle((j, i), 1, 1, **_cell_style(value)))
-            number = f"{value:.2f}".replace("0.", ".").replace("-", "−") if written else ""
+            number = f"{value:z.2f}".replace("0.", ".").replace("-", "−") if written else ""
             text = number + ("*" if (i, j) in panel.stars else "")
             ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", fontsize=8.5, color=_INK)
     names = [[plain(_short(name)) for name in axis] for axis in (panel.columns, panel.rows)]

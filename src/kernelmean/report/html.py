@@ -67,7 +67,14 @@ class _Page:
 
     def _content(self) -> list[Markup]:
         summary = [element("p", text, class_="lead") for text in self.document.summary]
-        return [*summary, self._overview(), self._contents(), *(self._section(*one) for one in self._sections())]
+        headline = [element("p", self.document.headline, class_="headline")] if self.document.headline else []
+        return [
+            *headline,
+            *summary,
+            self._overview(),
+            self._contents(),
+            *(self._section(*one) for one in self._sections()),
+        ]
 
     def _sections(self) -> Iterator[tuple[Section, str, list[str]]]:
         """Yield every section with its place and those of its verdicts."""
@@ -93,6 +100,7 @@ class _Page:
 
     def _section(self, section: Section, place: str, claims: list[str]) -> Markup:
         parts = [element("p", text) for text in section.paragraphs]
+        parts += [element("ul", *(element("li", text) for text in section.items))] if section.items else []
         if section.verdicts:
             parts.append(_verdicts(section, claims))
         parts += [self._table(table) for table in section.tables]

@@ -49,7 +49,8 @@ def render(document: Document, folder: str | Path) -> str:
     anchors = Anchors()
     anchors.take(document.title)
     overview = _overview(document, anchors)
-    blocks = [f"# {escaped(document.title)}", *map(escaped, document.summary), *overview]
+    headline = [f"**{escaped(document.headline)}**"] if document.headline else []
+    blocks = [f"# {escaped(document.title)}", *headline, *map(escaped, document.summary), *overview]
     for section in document.sections:
         blocks += _section(section, Path(folder))
     if document.made_by:
@@ -92,6 +93,7 @@ def _overview(document: Document, anchors: Anchors) -> list[str]:
 
 def _section(section: Section, folder: Path) -> list[str]:
     blocks = [f"## {escaped(section.title)}", *map(escaped, section.paragraphs)]
+    blocks += ["\n".join(f"- {escaped(text)}" for text in section.items)] if section.items else []
     if section.verdicts:
         blocks.append("\n".join(_verdict(verdict) for verdict in section.verdicts))
     for table in section.tables:

@@ -1,0 +1,111 @@
+"""Facts about results as pairs of a name and a text: what the screen and the pages both say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from .._table import count
+from ..comparison import Comparison
+from ..densities import Densities
+from ..dependence import Dependence
+from ..inference import TestResult
+from ..inference.kernel_choice import ESTIMATORS
+
+Facts = list[tuple[str, str]]
+_LONGEST_NAME = 32
+
+
+def comparison_facts(result: Comparison) -> Facts:
+    """Return the rows, the statistic, its p-value, the kernels and the scale of a comparison."""
+    test, (n, m) = result.test, result.sizes
+    unit = "standard deviations" if result.scaled else "the units of the data"
+    scale = "every column divided by its standard deviation over both tables (--no-scale leaves them as they are)"
+    of = f" of the {result.estimator} estimates" if result.estimator in ESTIMATORS else ""
+    bandwidth = [] if result.bandwidth is None else [("bandwidth", f"{number_range(result.bandwidth)}, in {unit}")]
+    return [
+        ("rows", f"{n:,} of {result.names[0]}, {m:,} of {result.names[1]}; {count(len(result.columns), 'column')}"),
+        ("statistic", f"{test.statistic:.4g}, {test.statistic_name}{of}"),
+        ("p-value", origin(test)),
+        *kernel_facts(test),
+        *bandwidth,
+        ("scale", scale if result.scaled else "columns as they are, so those with large numbers weigh most"),
+    ]
+
+
+def dependence_facts(result: Dependence) -> Facts:
+    """Return the rows, the estimator, and the joint test of a study of dependence, where there is one."""
+    facts = [("rows", f"{result.n_rows:,}"), ("test", f"HSIC, estimator {result.estimator}")]
+    if result.test is not None:
+        facts += [("statistic", f"{result.test.statistic:.4g}, {result.test.statistic_name}")]
+        facts += [("p-value", origin(result.test)), *kernel_facts(result.test)]
+    return facts
+
+
+def density_facts(result: Densities) -> Facts:
+    """Return the rows of densities side by side, and what the loss is."""
+    fit, held = result.sizes
+    unit = "columns standardised" if result.scaled else "columns in their own units"
+    return [
+        ("rows", f"{fit:,} to fit, {held:,} held out; {count(len(result.table.names), 'column')}"),
+        ("loss", f"mean negative log density of the rows held out, {unit}; lower is better"),
+    ]
+
+
+def origin(test: TestResult) -> str:
+    """Return a p-value with what it rests on."""
+    finest = test.pvalue * (test.n_resamples + 1) < 1.5
+    source = f"{test.pvalue:.3g}, exact, from {count(test.n_resamples, 'permutation')} (scheme {test.scheme})"
+    return source + ("; no smaller one is possible with so many" if finest else "")
+
+
+def kernel_facts(test: TestResult) -> Facts:
+    """Say how many kernels an adaptive test used, and which told most."""
+    if not test.members:
+        return []
+    most = ", ".join(member.label for member in test.strongest(3))
+    return [("kernels", f"{len(test.members)}, which make one p-value; strongest: {most}")]
+
+
+def number_range(values: Any) -> str:
+    """Return one number, or the range of several."""
+    array = np.asarray(values, dtype=np.float64)
+    if np.ptp(array) == 0:
+        return f"{array.flat[0]:.4g}"
+    return f"{array.min():.3g} to {array.max():.3g}"
+
+
+def short(name: str) -> str:
+    """Return the end of a path, and the start of what is still long.
+
+    Examples
+    --------
+    >>> short("data/before.csv"), short("group=a/b.c")
+    ('before.csv', 'group=a/b.c')
+    """
+    end = PurePath(name).name if "=" not in name and PurePath(name).suffix else name
+    return end if len(end) <= _LONGEST_NAME else end[: _LONGEST_NAME - 1] + "…"
+
+
+def titles(names: Sequence[str]) -> tuple[str, str]:
+    """Return short names of two tables that tell them apart.
+
+    Examples
+    --------
+    >>> titles(["old/data.csv", "new/data.csv"]), titles(["a", "a"])
+    (('old/data.csv', 'new/data.csv'), ('a (first)', 'a (second)'))
+    >>> titles(["/mine/2023/raw/data.csv", "/mine/2024/raw/data.csv"])
+    ('2023/raw/data.csv', '2024/raw/data.csv')
+    """
+    first, second = short(names[0]), short(names[1])
+    if first != second:
+        return first, second
+    paths = [PurePath(name).parts for name in names]
+    for length in range(2, max(map(len, paths)) + 1):
+        ends = ["/".join(parts[-length:]) for parts in paths]
+        if ends[0] != ends[1]:
+            return ends[0], ends[1]
+    return f"{first} (first)", f"{second} (second)"

@@ -1,0 +1,258 @@
+"""The page of a comparison says what the numbers say, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernelmean.comparison import Comparison, compare
+from kernelmean.explain import contributions, effect_size, witness_bands
+from kernelmean.pages import comparison_page, evidence, gather
+from kernelmean.report import Bars, Panel, Section, html
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+Y = RNG.normal([0.0, 1.5, 0.0], size=(50, 3))
+QUICK = {"estimator": "kme", "n_resamples": 99}
+
+
+@pytest.fixture(scope="module")
+def differing() -> Comparison:
+    return compare(X, Y, names=("before", "after"), **QUICK)
+
+
+@pytest.fixture(scope="module")
+def alike() -> Comparison:
+    return compare(X[:30], X[30:], names=("before", "after"), **QUICK)
+
+
+def with_pvalues(result: Comparison, joint: float, *alone: float) -> Comparison:
+    """Return a comparison with other p-values, of the joint test and, adjusted, of the columns."""
+    columns = tuple(replace(column, adjusted=p) for column, p in zip(result.columns, alone, strict=True))
+    return replace(result, test=replace(result.test, pvalue=joint), columns=columns)
+
+
+def sections(result: Comparison, **options: object) -> dict[str, Section]:
+    level = options.get("level", 0.05)
+    return {one.title: one for one in comparison_page(result, gather(result, level=level), **options).sections}
+
+
+class TestWords:
+    def test_the_verdict_is_the_headline(self, differing: Comparison, alike: Comparison) -> None:
+        page = comparison_page(differing, gather(differing))
+        assert page.title == "before and after compared"
+        p, n = differing.test.pvalue, differing.test.n_resamples
+        assert page.headline == f"before and after differ: p = {p:.3g}, from {n} permutations."
+        same = comparison_page(alike, gather(alike))
+        assert same.headline.startswith("No difference between before and after was found: p = 0.")
+        assert same.headline.endswith("That does not show that there is none.")
+
+    @pytest.mark.parametrize(("p", "differ"), [(0.0499, True), (0.05, True), (0.0501, False), (1.0, False)])
+    def test_a_tie_with_the_level_is_a_difference(self, differing: Comparison, p: float, differ: bool) -> None:
+        one = with_pvalues(differing, p, 1.0, 1.0, 1.0)
+        assert comparison_page(one, gather(one)).headline.startswith("before and after differ") is differ
+
+    def test_the_level_is_the_readers(self, differing: Comparison) -> None:
+        one = with_pvalues(differing, 0.03, 0.02, 0.2, 0.2)
+        strict = comparison_page(one, gather(one, level=0.01), level=0.01)
+        assert strict.headline.startswith("No difference")
+        assert strict.summary[0] == "None of the 3 columns differs on its own either."
+        assert "Which rows tell" not in [section.title for section in strict.sections]
+
+    @pytest.mark.parametrize(
+        ("joint", "alone", "words"),
+        [
+            (0.01, (0.01, 1.0, 1.0), "One of 3 columns differs on its own: x1."),
+            (0.01, (0.01, 0.05, 1.0), "2 of 3 columns differ on their own: x1, "),
+            (0.01, (0.06, 1.0, 1.0), "None of the 3 columns differs clearly on its own: the difference lies in how"),
+            (0.5, (1.0, 1.0, 1.0), "None of the 3 columns differs on its own either."),
+            (0.5, (0.04, 1.0, 1.0), "Still, one of 3 columns differs when each is tested alone: x1. A difference in"),
+        ],
+    )
+    def test_columns_beside_the_joint_test(
+        self, differing: Comparison, joint: float, alone: tuple[float, ...], words: str
+    ) -> None:
+        one = with_pvalues(differing, joint, *alone)
+        assert comparison_page(one, gather(one)).summary[0].startswith(words)
+
+    def test_one_column_has_one_pvalue(self) -> None:
+        result = compare(X[:, [1]], Y[:, [1]], **QUICK)
+        odd = with_pvalues(result, 0.04, 0.06)
+        page = comparison_page(odd, gather(odd))
+        assert page.summary[0] == "x0 is the only column, so the test of both tables is the test of it."
+        (table,) = page.sections[0].tables
+        assert table.rows[0][:3] == ("x0", "yes", "0.04")
+        assert table.rows[0][-1] == "0.04"
+        assert not any("single columns" in item for item in page.sections[-1].items)
+
+    def test_the_effect_is_that_of_the_library(self, differing: Comparison, alike: Comparison) -> None:
+        ours = gather(differing, rng=3).effect
+        theirs = effect_size(*differing.encoded.points(), differing.test.kernel, rng=3)
+        assert ours == theirs
+        words = comparison_page(differing, gather(differing, rng=3)).summary[1]
+        assert f"explains {100 * ours.explained.value:.2g} %" in words or f"{100 * ours.explained.value:.0f} %" in words
+        assert words.startswith("Effect size: ")
+        missed = comparison_page(alike, gather(alike)).summary[1]
+        assert missed.startswith("How large a difference may have been missed?")
+
+    def test_what_was_noted_is_told_once(self, differing: Comparison) -> None:
+        noted = replace(differing, notes=("constant, so left out: z",))
+        items = sections(noted, notes=["read as text", "read as text", "constant, so left out: z"])
+        found = items["What to keep in mind"].items
+        assert found[-2:] == ("Read as text.", "Constant, so left out: z.")
+
+    def test_tables_of_one_name_are_told_apart(self) -> None:
+        result = compare(X, Y, names=("old/data.csv", "new/data.csv"), **QUICK)
+        page = comparison_page(result, gather(result))
+        assert page.headline.startswith("old/data.csv and new/data.csv differ")
+        assert [label for label, _ in _bars_or_steps(page.sections[1])] == ["old/data.csv", "new/data.csv"]
+
+
+def _bars_or_steps(section: Section) -> list[tuple[str, object]]:
+    panel = section.charts[0].panels[0]
+    return list(panel.series) if isinstance(panel, Bars) else [(one.label, one.heights) for one in panel.steps]
+
+
+class TestNumbers:
+    def test_the_table_has_the_numbers_of_the_columns(self, differing: Comparison) -> None:
+        (table,) = sections(differing)["Which columns differ"].tables
+        first, second = differing.columns[0], differing.columns[-1]
+        assert table.rows[0][:3] == (first.name, "yes", f"{first.adjusted:.2g}")
+        assert table.rows[-1][1] == ("yes" if second.adjusted <= 0.05 else "no")
+        assert table.rows[0][3] == f"{first.means[0]:.4g}".replace("-", "−")
+        assert table.emphasis == {(k, 0) for k, one in enumerate(differing.columns) if one.adjusted <= 0.05}
+
+    def test_only_columns_that_differ_are_shown_or_the_nearest(self, differing: Comparison) -> None:
+        assert gather(with_pvalues(differing, 0.01, 0.01, 0.01, 1.0)).columns == tuple(
+            column.name for column in differing.columns[:2]
+        )
+        none = with_pvalues(differing, 0.5, 0.06, 1.0, 1.0)
+        assert len(gather(none).columns) == 3
+        assert sections(none)["Where they differ"].paragraphs[0].startswith("No column differs on its own; x1")
+
+    def test_rows_are_those_of_the_largest_contributions(self, differing: Comparison) -> None:
+        found = contributions(*differing.encoded.points(), differing.test.kernel)
+        first = found.by_sample[0]
+        rows = [row for row in gather(differing).rows if row.table == 0]
+        assert [row.row for row in rows] == (np.argsort(-first, kind="stable")[:5] + 1).tolist()
+        assert rows[0].share == pytest.approx(first.max() / np.abs(found.values).sum(), rel=1e-12)
+        assert rows[0].cells == (f"{X[rows[0].row - 1, 1]:.6g}".replace("-", "−"),)
+
+    def test_rows_are_named_by_their_numbers_in_the_source(self) -> None:
+        frame = pd.DataFrame(X, columns=list("abc"))
+        holes = pd.concat([pd.DataFrame({"a": [np.nan], "b": [0.0], "c": [0.0]}), frame])
+        plain, moved = (
+            gather(compare(one, pd.DataFrame(Y, columns=list("abc")), missing="drop", **QUICK))
+            for one in (frame, holes)
+        )
+        numbers = [[row.row for row in one.rows if row.table == 0] for one in (plain, moved)]
+        assert [k + 1 for k in numbers[0]] == numbers[1]
+
+    def test_the_witness_is_that_of_the_library(self, differing: Comparison) -> None:
+        found = gather(differing, rng=0).witnesses["x1"]
+        again = witness_bands(X[:, [1]], Y[:, [1]], found.points, rng=5)
+        np.testing.assert_allclose(found.values, again.values)
+        chart = sections(differing)["Where they differ"].charts[1]
+        chance, first, second = chart.panels[0].strips
+        assert chance.quiet
+        np.testing.assert_allclose(np.array(first.high) + np.array(second.low), found.values)
+        assert "It leaves the grey strip of chance in x1." in chart.text
+
+    def test_the_pvalue_follows_from_the_arrangements(self, differing: Comparison, alike: Comparison) -> None:
+        for result in (differing, alike):
+            section = sections(result)["The test"]
+            reached = np.count_nonzero(result.test.null_distribution >= result.test.statistic - result.test.tolerance)
+            assert (
+                f"p = (1 + {reached}) / (1 + {result.test.n_resamples}) = {result.test.pvalue:.3g}"
+                in section.paragraphs[0]
+            )
+            (panel,) = section.charts[0].panels
+            assert sum(panel.steps[0].heights) == pytest.approx(1.0)
+            assert panel.marks[0][1] == result.test.statistic
+
+    def test_many_rows_are_drawn_and_it_is_told(self, differing: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(evidence, "MOST_ROWS", 20)
+        found = gather(differing)
+        assert found.used == (20, 20)
+        items = comparison_page(differing, found).sections[-1].items
+        assert any("20 and 20 rows drawn at random" in item for item in items)
+        assert found.marginals == gather(differing).marginals
+        assert {row.row for row in found.rows if row.table == 0} <= set(range(1, 61))
+
+
+@pytest.fixture(scope="module")
+def mixed() -> Comparison:
+    def table(n: int, shift: float) -> pd.DataFrame:
+        rng = np.random.default_rng(n)
+        days = pd.to_timedelta(rng.integers(0, 500, n), "D")
+        frame = pd.DataFrame(
+            {
+                "age": rng.normal(40 + 20 * shift, 10, n),
+                "city": rng.choice(["Rome", "Oslo", "Lima"], n, p=[0.6 - shift / 2, 0.2 + shift / 2, 0.2]),
+                "smoker": rng.random(n) < 0.2 + shift,
+                "joined": pd.Timestamp("2020-01-01") + days + pd.Timedelta(300 * shift, "D"),
+                "size": pd.Categorical(
+                    rng.choice(list("SML"), n, p=[0.6 - shift, 0.2, 0.2 + shift]), list("SML"), ordered=True
+                ),
+            }
+        )
+        frame.loc[0, "age"] = np.nan
+        return frame
+
+    return compare(table(80, 0.0), table(70, 0.5), names=("a", "b"), missing={"age": "category"}, **QUICK)
+
+
+class TestKinds:
+    def test_categories_are_shares_and_times_have_a_unit(self, mixed: Comparison) -> None:
+        found = gather(mixed, level=1.0)
+        panels = dict(zip(found.columns, found.marginals, strict=True))
+        assert set(panels) == {"age", "city", "smoker", "joined", "size"}
+        assert isinstance(panels["city"], Bars)
+        assert panels["size"].names == ("S", "M", "L")
+        assert set(panels["smoker"].names) == {"True", "False"}
+        shares = dict(panels["smoker"].series)["b"]
+        means = next(column.means for column in mixed.columns if column.name == "smoker")
+        assert shares[panels["smoker"].names.index("True")] == pytest.approx(means[1])
+        assert isinstance(panels["joined"], Panel)
+        assert panels["joined"].x_label.startswith("joined, days after 2020-01-0")
+        assert "missing" in panels["age"].title
+        assert set(found.witnesses) == {"age", "joined"}
+
+    def test_the_page_is_drawn(self, mixed: Comparison) -> None:
+        text = html.render(comparison_page(mixed, gather(mixed)))
+        assert "% Rome" in text or "% Oslo" in text
+        assert "nan" not in text.casefold().replace("nanoseconds", "")
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (2, 30), (3, 3)])
+def test_few_rows(sizes: tuple[int, int]) -> None:
+    result = compare(X[: sizes[0]], Y[: sizes[1]], names=("a", "b"), **QUICK)
+    page = comparison_page(result, gather(result))
+    effect = any("effect size: it needs at least three" in item for item in page.sections[-1].items)
+    assert effect is (min(sizes) < 3)
+    assert len(page.summary) == (1 if effect else 2)
+
+
+def test_columns_of_few_and_of_many_equal_values() -> None:
+    A = np.column_stack([np.repeat([0.0, 1.0], 20), np.concatenate([np.zeros(39), [1e9]])])
+    B = np.column_stack([np.repeat([0.0, 1.0], [30, 10]), np.zeros(40)])
+    result = compare(A, B, **QUICK)
+    found = gather(result)
+    assert all(isinstance(panel, Bars) for panel in found.marginals)
+    assert not found.witnesses
+    assert len(sections(result)["Where they differ"].charts) == 1
+
+
+def test_an_adaptive_test_names_its_strongest_kernels() -> None:
+    result = compare(X, Y, n_resamples=99)
+    (table,) = sections(result)["The test"].tables
+    assert len(table.rows) == 5
+    assert table.rows[0][0] == result.test.strongest(1)[0].label
+
+
+def test_the_same_seed_makes_the_same_page(differing: Comparison) -> None:
+    first, second = (comparison_page(differing, gather(differing, rng=1), seed=1) for _ in range(2))
+    assert first == second

@@ -1,0 +1,108 @@
+"""The page of a study of dependence says what the numbers say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernelmean.dependence import Dependence, dependence
+from kernelmean.pages import dependence_page
+from kernelmean.report import Bars, HeatMap
+
+RNG = np.random.default_rng(0)
+A, B = RNG.normal(size=(2, 60))
+DATA = np.column_stack([A, B, A**2 + 0.1 * B])
+QUICK = {"estimator": "kme", "n_resamples": 99}
+
+
+@pytest.fixture(scope="module")
+def pairs() -> Dependence:
+    return dependence(DATA, **QUICK)
+
+
+@pytest.fixture(scope="module")
+def groups() -> Dependence:
+    return dependence(DATA, ["x0"], ["x1", "x2"], **QUICK)
+
+
+def with_adjusted(result: Dependence, *values: float) -> Dependence:
+    found = tuple(replace(pair, adjusted=p) for pair, p in zip(result.pairs, values, strict=True))
+    return replace(result, pairs=found)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ((0.05, 0.06, 1.0), "One of 3 pairs of columns depends on each other (adjusted p at most 0.05)."),
+        ((0.01, 0.05, 1.0), "2 of 3 pairs of columns depend on each other (adjusted p at most 0.05)."),
+        ((0.06, 1.0, 1.0), "No dependence was found in 3 pairs of columns, which does not show that there is none."),
+    ],
+)
+def test_the_verdict_counts_the_pairs(pairs: Dependence, values: tuple[float, ...], words: str) -> None:
+    page = dependence_page(with_adjusted(pairs, *values))
+    assert page.headline == words
+    shown = "What the strongest pairs look like" in [section.title for section in page.sections]
+    assert shown is (values[0] <= 0.05)
+
+
+@pytest.mark.parametrize(("p", "depend"), [(0.05, True), (0.051, False)])
+def test_two_groups_have_a_joint_verdict(groups: Dependence, p: float, depend: bool) -> None:
+    one = replace(groups, test=replace(groups.test, pvalue=p))
+    page = dependence_page(one)
+    start = (
+        "x0 and (x1, x2) depend on each other: p = 0.05, " if depend else "No dependence between x0 and (x1, x2) was"
+    )
+    assert page.headline.startswith(start)
+    assert "The test" in [section.title for section in page.sections]
+
+
+def test_the_map_has_the_strengths_and_stars(pairs: Dependence) -> None:
+    (panel,) = dependence_page(pairs).sections[0].charts[0].panels
+    assert isinstance(panel, HeatMap)
+    strength, adjusted = pairs.matrix(), pairs.matrix("adjusted")
+    for i, row in enumerate(panel.values):
+        for j, value in enumerate(row):
+            assert (value is None) if i == j else (value == strength[i, j])
+            assert ((i, j) in panel.stars) == (i != j and adjusted[i, j] <= 0.05)
+    assert panel.stars == {(0, 2), (2, 0)}
+
+
+def test_a_map_of_many_columns_keeps_the_strongest(pairs: Dependence, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelmean.pages.dependence._MOST_CELLS", 2)
+    chart = dependence_page(pairs).sections[0].charts[0]
+    assert chart.panels[0].rows == ("x0", "x2")
+    assert chart.text.endswith("Left out for room: 1 column.")
+
+
+def test_clouds_are_the_rows(pairs: Dependence) -> None:
+    section = next(one for one in dependence_page(pairs).sections if one.title.startswith("What the strongest"))
+    (panel,) = section.charts[0].panels
+    assert panel.points[0].x == tuple(DATA[:, 0].tolist())
+    assert panel.points[0].y == tuple(DATA[:, 2].tolist())
+
+
+def test_categories_split_the_other_column() -> None:
+    rng = np.random.default_rng(1)
+    city = rng.choice(["Rome", "Oslo"], 80)
+    data = pd.DataFrame({"city": city, "rent": rng.normal(size=80) + 4 * (city == "Rome"), "south": city == "Rome"})
+    result = dependence(data, **QUICK)
+    page = dependence_page(result)
+    charts = {chart.title.split(":")[0]: chart for one in page.sections for chart in one.charts}
+    (rent,), (south,) = charts["city and rent"].panels, charts["city and south"].panels
+    assert {steps.label for steps in rent.steps} == {"city: Rome", "city: Oslo"}
+    assert isinstance(south, Bars)
+    assert dict(south.series)["city: Rome"][south.names.index("True")] == 1.0
+    assert len({chart.name for one in page.sections for chart in one.charts}) == sum(
+        len(one.charts) for one in page.sections
+    )
+
+
+def test_the_table_has_the_pairs(groups: Dependence) -> None:
+    section = next(one for one in dependence_page(groups).sections if one.title == "Pairs in numbers")
+    first = groups.pairs[0]
+    assert section.tables[0].rows[0] == (
+        first.x, first.y, f"{first.strength:.2f}", f"{first.pvalue:.2g}", f"{first.adjusted:.2g}", "yes"
+    )  # fmt: skip

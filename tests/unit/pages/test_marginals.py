@@ -1,0 +1,69 @@
+"""Histograms and shares: every row is counted once, in the bin or category where it belongs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernelmean.pages.marginals import bins, marginal, outline, span
+from kernelmean.report import Bars, Panel
+
+RNG = np.random.default_rng(0)
+
+
+def test_heights_are_shares_or_a_density() -> None:
+    values = RNG.normal(size=200)
+    edges = bins(values)
+    assert sum(outline("a", values, edges).heights) == pytest.approx(1.0)
+    density = outline("a", values, edges, density=True)
+    assert np.sum(np.array(density.heights) * np.diff(edges)) == pytest.approx(1.0)
+
+
+def test_common_bins_cover_both_samples() -> None:
+    panel = marginal("x", {"a": RNG.normal(size=50), "b": RNG.normal(5.0, size=400)})
+    assert isinstance(panel, Panel)
+    first, second = panel.steps
+    assert first.edges == second.edges
+    assert sum(first.heights) == pytest.approx(1.0)
+    assert sum(second.heights) == pytest.approx(1.0)
+
+
+def test_far_values_are_left_out_and_told() -> None:
+    values = np.append(RNG.normal(size=999), 1e6)
+    panel = marginal("x", {"a": values, "b": RNG.normal(size=1000)})
+    assert panel.steps[0].edges[-1] < 10
+    assert "without the outer" in panel.title
+    assert span(values)[1] < 10
+
+
+@pytest.mark.parametrize("value", [0.0, 3.0, -1e-9])
+def test_equal_values_have_a_range(value: float) -> None:
+    low, high = span(np.full(4, value))
+    assert low < value < high
+
+
+def test_few_values_are_bars_in_their_order() -> None:
+    panel = marginal("x", {"a": [2.0, 0.0, 0.0, 10.5], "b": [2.0, 2.0]})
+    assert panel == Bars("x", "share of rows", ("0", "2", "10.5"), (("a", (0.5, 0.25, 0.25)), ("b", (0.0, 1.0, 0.0))))
+
+
+def test_categories_are_in_their_own_order_or_by_frequency() -> None:
+    cells = {"a": np.array(["S", "L", "L"], dtype=object), "b": np.array(["L", "M"], dtype=object)}
+    assert marginal("x", cells).names == ("L", "M", "S")
+    assert marginal("x", cells, order=("S", "M", "L", "XL")).names == ("S", "M", "L")
+
+
+def test_rare_categories_are_put_together() -> None:
+    names = np.array([f"c{k}" for k in range(30) for _ in range(30 - k)], dtype=object)
+    panel = marginal("x", {"a": names})
+    assert len(panel.names) == 12
+    assert panel.names[-1] == "19 others"
+    assert sum(panel.series[0][1]) == pytest.approx(1.0)
+
+
+def test_missing_cells_are_told_and_do_not_count() -> None:
+    panel = marginal("x", {"a": [np.nan, 1.0, 1.0, 2.0], "b": [1.0, 2.0, np.nan, np.nan]})
+    assert panel.title == "x (38 % missing)"
+    assert panel.series == (("a", (2 / 3, 1 / 3)), ("b", (0.5, 0.5)))
+    empty = marginal("x", {"a": np.full(3, np.nan), "b": RNG.normal(size=30)})
+    assert set(empty.steps[0].heights) == {0.0}
