@@ -240,14 +240,22 @@ def as_table(X: Any, name: str = "X", *, missing: str = "error") -> Table:
 
 def to_frame(X: Any, name: str) -> Frame:
     """Return the columns of a data frame, an array (NaN is a missing cell), a `Table` or a `Frame`."""
+    frame = named_frame(X, name)
+    return numbered_frame(check_points(X, name, finite=False), name) if frame is None else frame
+
+
+def named_frame(X: Any, name: str) -> Frame | None:
+    """Return the columns of a data frame, a `Table` or a `Frame`, None for anything else."""
     if isinstance(X, Frame):
         return X
     if isinstance(X, Table):
         return Frame(dict(zip(X.names, X.values.T, strict=True)), name)
     frame = _data_frame(X, name)
-    if frame is not None:
-        return _as_frame(frame, name)
-    values = check_points(X, name, finite=False)
+    return None if frame is None else _as_frame(frame, name)
+
+
+def numbered_frame(values: Array, name: str) -> Frame:
+    """Return the columns of an array as x0, x1, …."""
     return Frame({f"x{j}": column for j, column in enumerate(values.T)}, name)
 
 

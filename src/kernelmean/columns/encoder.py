@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,10 +11,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
-from .._table import Frame
+from .._table import Frame, listed, named_frame, numbered_frame
+from .._validate import validated
 from ..noise import Normal
 from .coding import MAX_CATEGORIES, Coding
 from .encoded import Encoding, as_frames, groups_of, match_columns
+from .kinds import Named, check_types
 from .missing import Missing, settle
 
 
@@ -49,6 +51,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The coordinates of every column, as :func:`kernelmean.attribute` takes them.
     n_features_in_ : int
     feature_names_in_ : array of str
+        Of tables that have names.
     n_rows_ : int
         The rows that were fitted.
 
@@ -166,20 +169,24 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the names of the coordinates: "age", "arm=b", "age is missing"."""
         check_is_fitted(self)
-        if input_features is not None and list(input_features) != list(self.feature_names_in_):
+        if input_features is not None and list(input_features) != list(self.kinds_):
             raise ValueError("input_features is not equal to feature_names_in_")
         return np.array([name for coding in self._codings for name in coding.names], dtype=object)
 
-    def _fit(self, tables: Iterable[Any], names: Iterable[str]) -> Self:
-        frames = as_frames(list(tables), list(names))
+    def _fit(self, tables: Sequence[Any], names: Sequence[str]) -> Self:
         self._refuse_drop()
+        for fitted in ("feature_names_in_", "n_features_in_"):
+            self.__dict__.pop(fitted, None)
+        read = [self._read(X, name, reset=k == 0) for k, (X, name) in enumerate(zip(tables, names, strict=True))]
+        frames = as_frames(read, names)
         encoding = Encoding(self.missing, self.ordinal, self.categorical, self.scale, self.max_categories)
         codings, kept, _ = encoding.fit(frames)
         self._codings: tuple[Coding, ...] = codings
         self.kinds_ = {coding.name: coding.type.kind for coding in codings}
         self.groups_ = groups_of(codings)
-        self.feature_names_in_ = np.array(list(self.kinds_), dtype=object)
-        self.n_features_in_ = len(self.kinds_)
+        if "n_features_in_" not in self.__dict__:  # an array has none, and scikit-learn has counted its columns
+            self.feature_names_in_ = np.array(list(self.kinds_), dtype=object)
+            self.n_features_in_ = len(self.kinds_)
         self.n_rows_ = sum(map(len, kept))
         return self
 
@@ -191,14 +198,34 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "or write kernelmean.compare(A, B, missing='drop')"
             )
 
+    def _read(self, X: Any, name: str, *, reset: bool) -> Frame:
+        """Return a table with names as it is, and an array as scikit-learn checks it."""
+        frame = named_frame(X, name)
+        if frame is not None:
+            return frame
+        if not reset and hasattr(self, "feature_names_in_"):
+            raise ValueError(
+                f"{name} is a {type(X).__name__} without column names, and the columns "
+                f"{listed(self.feature_names_in_)} were fitted; pass a data frame"
+            )
+        return numbered_frame(validated(self, X, reset=reset, ensure_all_finite="allow-nan"), name)
+
     def _frame(self, X: Any) -> Frame:
         """Return a table with the columns of the fit, all its missing cells with a rule."""
         check_is_fitted(self)
-        frame = as_frames([X], ["X"])[0]
+        frame = as_frames([self._read(X, "X", reset=False)], ["X"])[0]
         fitted = Frame({name: np.zeros(0) for name in self.kinds_}, "the table that was fitted")
         frame, _ = match_columns(fitted, frame)
-        settle([frame], {coding.name: coding.type for coding in self._codings}, self.missing)
+        types = {coding.name: coding.type for coding in self._codings}
+        check_types(frame, types, Named.of(self.ordinal, self.categorical))
+        settle([frame], types, self.missing)
         return frame
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
 
 
 def _joined(blocks: Iterable[Array]) -> Array:

@@ -107,6 +107,17 @@ def _agreed(frames: Sequence[Frame], name: str) -> ColumnType:
     return expected
 
 
+def check_types(frame: Frame, types: Mapping[str, ColumnType], named: Named) -> None:
+    """Raise when a column of a table is of another type than it was in those that were fitted."""
+    for name, expected in types.items():
+        own = None if named.find(name) else _own_type(frame, name)
+        if own not in (None, expected):
+            raise ValueError(
+                f"column {name!r} is {expected} in the table that was fitted, and {own} in {frame.source} "
+                f"({_example(frame, name)}); write both in the same way"
+            )
+
+
 def _example(frame: Frame, name: str) -> str:
     """Return the first cell that is not missing, and its row."""
     row = int(np.argmin(missing_cells(frame[name])))
