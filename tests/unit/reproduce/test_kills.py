@@ -107,8 +107,9 @@ def test_a_signal_ends_processes_and_all(tmp_path: Path, number: signal.Signals,
     _, errors = process.communicate(timeout=30)  # to the end of the pipe: no worker is left that holds it
     assert time.monotonic() - begin < 10
     assert process.returncode == 128 + number
-    assert errors.decode().startswith("kernelmean: stopped; ")
-    assert len(errors.splitlines()) == 1
+    *progress, last = errors.decode().splitlines()
+    assert last.startswith("kernelmean: stopped; ")
+    assert all(" of 180: fast, about " in line for line in progress)  # on a busy machine
 
 
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
