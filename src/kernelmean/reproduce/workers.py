@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Literal, final
 
 from joblib import Parallel, delayed, parallel_config
@@ -114,9 +114,8 @@ class Workers:
                 yield from map(measured, tasks)
             return
         with _environment(), self._place():
-            run = delayed(_measured_afar if self.backend == "dask" else _measured_beside)
-            proof = code_digest() if self.backend == "dask" else os.getpid()
-            results = Parallel(return_as="generator_unordered")(run(task, proof) for task in tasks)
+            run = partial(_measured_afar, code=code_digest()) if self.backend == "dask" else measured
+            results = Parallel(return_as="generator_unordered")(delayed(run)(task) for task in tasks)
             try:
                 yield from results
             except Exception as error:
@@ -134,7 +133,8 @@ class Workers:
             with connected(str(self.scheduler)):
                 yield
         else:
-            with parallel_config("loky", n_jobs=self.jobs, inner_max_num_threads=1):
+            begin = {"initializer": _begin_beside, "initargs": (os.getpid(),)}
+            with parallel_config("loky", n_jobs=self.jobs, inner_max_num_threads=1, **begin):
                 yield
 
 
@@ -161,13 +161,6 @@ def measured(task: Task) -> Result:
     return Result(*where, trial=trial, warnings=tuple(dict.fromkeys(str(each.message) for each in caught)))
 
 
-def _measured_beside(task: Task, parent: int) -> Result:
-    """Run one trial in a process of this machine."""
-    _limit_threads()
-    _end_with(parent)
-    return measured(task)
-
-
 def _measured_afar(task: Task, code: str) -> Result:
     """Run one trial on a machine that must have the same code."""
     _limit_threads()
@@ -183,11 +176,10 @@ def _limit_threads() -> None:
     threadpool_limits(1)
 
 
-@cache
-def _end_with(parent: int) -> None:
-    """End this process soon after its parent, which may be killed without a chance to end it."""
-    if os.getppid() == parent:
-        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+def _begin_beside(parent: int) -> None:
+    """Prepare a process of this machine, before its first trial; it ends soon after its parent, however that ends."""
+    _limit_threads()
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 
 def _watch(parent: int) -> None:

@@ -204,17 +204,7 @@ def test_the_attainable_level_is_that_of_a_uniform_rank():
         ([(-1.0, 0.1)] * 3 + [(1.0, 0.1)] * 3, NOT_REPRODUCED),
         ([(-1.0, 0.1)] * 4 + [(-1.0, np.nan)], NOT_MEASURED),
     ],
-    ids=[
-        "nearly all",
-        "one against",
-        "some",
-        "none clearly",
-        "only against",
-        "above",
-        "few",
-        "half against",
-        "one trial",
-    ],
+    ids=["nearly all", "one against", "some", "unclear", "only against", "above", "few", "half against", "one trial"],
 )
 def test_an_ordering_needs_most_rows_and_none_against(gaps, outcome):
     assert ordering([Estimate(*gap) for gap in gaps], "row")[0] == outcome
