@@ -1,0 +1,203 @@
+"""Files with mixed columns and blank cells: what the commands make of them, and the one line where they cannot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean.cli import main
+from kernelmean.cli.inputs import level_orders, missing_rule
+from kernelmean.tables import read_frame
+
+QUICK = ("--resamples", "99", "--estimator", "kme")
+SIZES = ["low", "mid", "high"]
+
+
+def visits(seed: int, n: int, shares: Any) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(50, 9, n).round(1),
+            "city": rng.choice(["Lima", "Oslo", "Rome"], n, p=shares),
+            "size": rng.choice(SIZES, n),
+            "smoker": rng.random(n) < 0.3,
+            "visit": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, n), "D"),
+            "code": rng.integers(1, 4, n),
+        }
+    )
+    frame["city"] = frame["city"].astype(object)
+    frame.loc[frame.index % 9 == 2, "age"] = np.nan
+    frame.loc[frame.index % 11 == 3, "city"] = None
+    return frame
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    before, after = visits(1, 40, [0.6, 0.2, 0.2]), visits(2, 36, [0.05, 0.05, 0.9])
+    for name, frame in (("before", before), ("after", after)):
+        frame.to_csv(f"{name}.csv", index=False)
+        frame.to_parquet(f"{name}.parquet", index=False)
+    pd.concat([before.assign(year=2023), after.assign(year=2024)]).to_csv("both.csv", index=False)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run a command that must work without a word on stderr, and return what it printed."""
+    with pytest.raises(SystemExit) as exit_:
+        main(list(arguments))
+    out, err = capsys.readouterr()
+    assert (exit_.value.code, err) == (0, "")
+    return out
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run a command that must end with exit code 2 and one line."""
+    with pytest.raises(SystemExit) as exit_:
+        main(list(arguments))
+    out, err = capsys.readouterr()
+    assert (exit_.value.code, out, err.count("\n")) == (2, "", 1)
+    return err
+
+
+def content_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run(capsys, *arguments, "--json", "-", *QUICK))
+    return found
+
+
+def test_mixed_files_work_out_of_the_box(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = run(capsys, "compare", "before.csv", "after.csv", "--missing", "category", *QUICK)
+    assert out.startswith("before.csv and after.csv differ")
+    lines = out[out.index("Columns that differ most") :].splitlines()
+    assert lines[2].split()[0] == "city"
+    assert "% Rome" in lines[2]
+    assert "5 and 4 missing cells of age: a category of its own" in out
+    assert any("2024-0" in line for line in lines if line.split()[:1] == ["visit"])
+
+
+@pytest.mark.parametrize("rule", ["drop", "category", "age=noise,city=category"])
+def test_csv_and_parquet_and_the_library_give_one_answer(
+    rule: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--missing", rule, "--ordinal", "size=low,mid,high", "--categorical", "code")
+    found = [content_of(capsys, "compare", f"before.{end}", f"after.{end}", *options) for end in ("csv", "parquet")]
+    frames = [pd.read_parquet(f"{name}.parquet") for name in ("before", "after")]
+    ours = km.compare(
+        *frames,
+        missing=missing_rule(rule),
+        ordinal={"size": SIZES},
+        categorical="code",
+        estimator="kme",
+        n_resamples=99,
+        names=("before.csv", "after.csv"),
+    ).as_dict()
+    for one in found:
+        assert one["statistic"] == ours["statistic"]
+        assert one["pvalue"] == ours["pvalue"]
+        assert one["missing"] == ours["missing"]
+        assert one["columns"] == json.loads(json.dumps(ours["columns"]))
+    kinds = {column["name"]: column["kind"] for column in found[0]["columns"]}
+    assert kinds == {
+        "age": "numeric",
+        "city": "categorical",
+        "size": "ordinal",
+        "smoker": "boolean",
+        "visit": "datetime",
+        "code": "categorical",
+    }
+
+
+def test_rows_with_blanks_are_counted_in_the_answer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = content_of(capsys, "compare", "before.csv", "after.csv", "--missing", "drop")
+    complete = [len(pd.read_parquet(f"{name}.parquet").dropna()) for name in ("before", "after")]
+    assert content["sizes"] == complete
+    assert content["missing"]["rows_left_out"] == [40 - complete[0], 36 - complete[1]]
+    assert f"before.csv: {40 - complete[0]} rows with blank cells left out" in content["notes"]
+
+
+def test_one_file_is_split_by_a_column(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    split = content_of(capsys, "compare", "both.csv", "--by", "year", "--missing", "category")
+    apart = content_of(capsys, "compare", "before.csv", "after.csv", "--missing", "category")
+    assert split["names"] == ["year=2023", "year=2024"]
+    assert (split["statistic"], split["pvalue"]) == (apart["statistic"], apart["pvalue"])
+
+
+def test_a_subsample_is_drawn_before_blanks_are_looked_at(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = content_of(capsys, "compare", "before.csv", "after.csv", "--missing", "drop", "--max-rows", "20")
+    assert content["sizes"][0] + content["missing"]["rows_left_out"][0] == 20
+
+
+def test_dependence_between_kinds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pd.read_parquet("before.parquet").assign(grade=lambda t: np.where(t["age"] > 50, "old", "young"))
+    frame.to_csv("graded.csv", index=False)
+    content = content_of(capsys, "dependence", "graded.csv", "--missing", "category", "--ordinal", "size=low,mid,high")
+    assert {content["pairs"][0]["x"], content["pairs"][0]["y"]} == {"age", "grade"}
+    assert content["kinds"]["size"] == "ordinal"
+    assert content["missing"]["columns"][0] == {"name": "age", "rule": "category", "cells": [5]}
+
+
+def test_a_picture_is_of_the_columns_of_numbers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
+    common = ("compare", "before.csv", "after.csv", "--missing", "category", "--plot", "a.png", *QUICK)
+    assert "drawn in a.png" in run(capsys, *common)
+    assert "no picture drawn" in run(capsys, *common[:-3], "b.png", *QUICK, "--columns", "city,size")
+    assert not (folder / "b.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (
+            (),
+            "column 'age' is blank or NaN (5 such cells in this column; 4 in 'city'); write missing='drop' (--missing",
+        ),
+        (("--missing", "noise"), "'city' is categorical; write a rule for each column"),
+        (("--missing", "age=noise"), "column 'city' is blank"),
+        (("--missing", "age="), "write a column, an equals sign and what it is, such as --missing age=noise"),
+        (("--missing", "town=drop"), "missing names a column 'town' that is not there"),
+        (("--missing", "age=noise,city=category", "--estimator", "adaptive"), "exact kernel for estimator='kme' only"),
+        (("--missing", "drop", "--ordinal", "size"), "--ordinal is 'size'; write a column, an equals sign"),
+        (("--missing", "drop", "--ordinal", "size=low,mid"), "holds 'high', which is none of its levels low, mid"),
+        (("--missing", "drop", "--ordinal", "weight=low,mid"), "has no column 'weight'"),
+        (("--missing", "drop", "--categorical", "cod"), "has no column 'cod' (did you mean 'code'?)"),
+    ],
+)
+def test_what_is_not_clear_is_one_line(
+    options: tuple[str, ...], text: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert text in refusal(capsys, "compare", "before.csv", "after.csv", *QUICK, *options)
+
+
+def test_identifiers_are_not_compared(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("first", "second"):
+        pd.DataFrame({"a": np.arange(300), "id": [f"{name}{i}" for i in range(300)]}).to_csv(f"{name}.csv", index=False)
+    text = refusal(capsys, "compare", "first.csv", "second.csv", *QUICK)
+    assert "column 'id' has 600 different categories in 600 rows, the limit is 256" in text
+    assert "--drop id" in text
+
+
+def test_one_bad_cell_makes_no_column_of_categories(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("first", "second"):
+        (folder / f"{name}.csv").write_text("a,b\n1,2\n3,4x\n5,6\n")
+    text = refusal(capsys, "compare", "first.csv", "second.csv", *QUICK)
+    assert "column 'b' is text in which 2 of 3 different cells are numbers ('4x' in row 2)" in text
+
+
+def test_options_become_rules_and_levels() -> None:
+    assert missing_rule("drop") == "drop"
+    assert missing_rule("age=noise, city=category") == {"age": "noise", "city": "category"}
+    assert level_orders(["size=low, mid,high", "n=1,2"]) == {"size": ["low", "mid", "high"], "n": ["1", "2"]}
+
+
+def test_files_keep_the_types_of_their_columns(folder: Path) -> None:
+    for end in ("csv", "parquet"):
+        frame = read_frame(f"before.{end}")
+        assert frame["visit"].dtype.kind == "M"
+        assert frame.declared["smoker"].kind == "boolean"
+        assert frame["city"].dtype == object
