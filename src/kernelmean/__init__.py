@@ -1,6 +1,6 @@
 """Kernel mean embeddings: estimate them, test with them, and see where two data sets differ."""
 
-from . import features, kernels, noise
+from . import features, kernels, noise, streaming
 from .columns import TableEncoder
 from .comparison import compare
 from .dependence import dependence
@@ -49,6 +49,7 @@ from .kernels.bandwidth import median_bandwidth
 from .linear_form import linear_form
 from .matching import KernelMeanMatching
 from .plan import Plan
+from .streaming import mmd_stream_test, read_batches
 
 __version__ = "0.1.0"
 
@@ -93,11 +94,14 @@ __all__ = [
     "load",
     "median_bandwidth",
     "memory_estimate",
+    "mmd_stream_test",
     "mmd_test",
     "noise",
     "paired_mmd_test",
+    "read_batches",
     "save",
     "smoothed",
+    "streaming",
     "support",
     "wild_hsic_test",
     "wild_mmd_test",

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import math
+import threading
 from abc import ABC, abstractmethod
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from .._array import Array, slices
+from .._validate import check_points
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan import DEFAULT, Plan
 
-TILE = 1024
+_TILE_NUMBERS, _LEAST_ROWS, _MOST_ROWS = 2**17, 32, 1024
 HEAD = 4
 """Numbers in front of the features in a vector of sums: Σ w, Σ w², Σ w |φ|², Σ w √residual."""
+
+
+_buffers = threading.local()
+
+
+def scratch(name: str, shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> Array:
+    """Return an array of this thread that the next call with this name takes again: fresh pages cost more than sums."""
+    size = math.prod(shape)
+    buffer = getattr(_buffers, name, None)
+    if buffer is None or buffer.dtype != dtype or buffer.size < size:
+        buffer = np.empty(size, dtype)
+        setattr(_buffers, name, buffer)
+    return np.asarray(buffer[:size].reshape(shape))
 
 
 class Summary(ABC):
@@ -47,8 +64,8 @@ class FeatureMap(ABC):
         """Say in words what the features are."""
 
     @abstractmethod
-    def tile(self, X: Array, noise: Noise) -> Array:
-        """Return the features E φ(x̃_i) of few rows, shape (n, m); a noise as :meth:`check_noise` lets it pass."""
+    def fill(self, X: Array, noise: Noise, out: Array) -> None:
+        """Write the features E φ(x̃_i) of few rows to ``out`` (n, m), under a noise that passed :meth:`check_noise`."""
 
     @abstractmethod
     def check_noise(self, noise: Noise) -> None:
@@ -68,26 +85,45 @@ class FeatureMap(ABC):
         del X, tile, noise
         return None
 
+    def check_rows(self, X: Any) -> Array:
+        """Return rows of as many columns as the features are made for, or say what is wrong with them."""
+        X = check_points(X)
+        if X.shape[1] != self.dim:
+            raise ValueError(f"X has {X.shape[1]} columns, the features are made for {self.dim}")
+        return X
+
     def __call__(self, X: Array, noise: Noise | None = None) -> Array:
         """Return the features of all rows, shape (n, m)."""
         noise = Dirac() if noise is None else noise
-        return np.concatenate([self.tile(X[rows], noise) for rows in slices(len(X), TILE)])
+        out = np.empty((len(X), self.size))
+        for rows in self.tiles(len(X)):
+            self.fill(X[rows], noise, out[rows])
+        return out
+
+    def tiles(self, n: int) -> list[slice]:
+        """Cut n rows so that the features of a slice fit the second-level cache."""
+        return slices(n, min(max(_TILE_NUMBERS // self.size, _LEAST_ROWS), _MOST_ROWS))
+
+    def augmented(self, X: Array, noise: Noise) -> Array:
+        """Return 1, 1, |φ|², √residual, φ of few rows, shape (n, 4 + m); this thread's next call overwrites it."""
+        out = scratch("features", (len(X), HEAD + self.size))
+        tile = out[:, HEAD:]
+        self.fill(X, noise, tile)
+        out[:, :2], out[:, 2] = 1.0, self.squared_norms(tile, noise)
+        left = self.residuals(X, tile, noise)
+        out[:, 3] = 0.0 if left is None else np.sqrt(left)
+        return out
 
     def row_sums(self, X: Array, weights: Array | None, noise: Noise, plan: Plan = DEFAULT) -> Array:
         """Return the sums over rows of w, w², w |φ|², w √residual and w φ, shape (4 + m,); O(n) time, O(1) memory."""
 
         def run(rows: slice) -> Array:
             w = np.ones(rows.stop - rows.start) if weights is None else weights[rows]
-            tile = self.tile(X[rows], noise)
-            return np.concatenate([self._head(X[rows], tile, w, noise), w @ tile])
+            total = w @ self.augmented(X[rows], noise)
+            total[1] = w @ w
+            return total
 
-        parts = plan.map(run, slices(len(X), TILE), len(X) * self.size)
-        return np.sum(list(parts), axis=0)
-
-    def _head(self, X: Array, tile: Array, w: Array, noise: Noise) -> Array:
-        left = self.residuals(X, tile, noise)
-        residual = 0.0 if left is None else w @ np.sqrt(left)
-        return np.array([w.sum(), w @ w, w @ self.squared_norms(tile, noise), residual])
+        return np.sum(list(plan.map(run, self.tiles(len(X)), len(X) * self.size)), axis=0)
 
     def squared_norms(self, tile: Array, noise: Noise) -> Array:
         """Return |φ_i|², shape (n,)."""

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array
-from .._validate import check_finite, check_points, check_weights
+from .._validate import check_finite, check_weights
 from ..expected import difference
 from ..kernels.base import Kernel
 from ..loocv.means import Means
@@ -100,7 +100,7 @@ class FeatureEmbedding(Summary):
 
     def __call__(self, Y: Any) -> Array:
         """Return μ(y_j) for the rows of ``Y`` (m, d), shape (m,)."""
-        return self.features(self._points(Y)) @ self.mean
+        return self.features(self.features.check_rows(Y)) @ self.mean
 
     def inner(self, other: FeatureEmbedding, *, confidence: float = 0.99, guarantee: Guarantee = "auto") -> Estimate:
         """Return ⟨μ, ν⟩ with its error.
@@ -193,12 +193,6 @@ class FeatureEmbedding(Summary):
         if self.noise != Dirac():
             raise ValueError(f"the rows have the noise {self.noise!r} already; embed them without noise first")
 
-    def _points(self, X: Any) -> Array:
-        X = check_points(X)
-        if X.shape[1] != self.features.dim:
-            raise ValueError(f"X has {X.shape[1]} columns, the features are made for {self.features.dim}")
-        return X
-
     def _check_compatible(self, other: FeatureEmbedding) -> None:
         if not isinstance(other, FeatureEmbedding):
             raise TypeError(f"{other!r} is no FeatureEmbedding; write features.embed(X, features) first")
@@ -251,9 +245,7 @@ def embed(
     """
     if not isinstance(features, FeatureMap):
         raise TypeError(f"features is {features!r}; a map such as features.fourier(kernel, dim=2) is needed")
-    X = check_points(X)
-    if X.shape[1] != features.dim:
-        raise ValueError(f"X has {X.shape[1]} columns, the features are made for {features.dim}")
+    X = features.check_rows(X)
     noise = Dirac() if noise is None else noise
     if not isinstance(noise, Noise):
         raise TypeError(f"noise is {noise!r}, None or a value such as noise.Normal(0.1) is needed")
@@ -261,6 +253,10 @@ def embed(
     w = None if weights is None else check_weights(weights, len(X))
     if w is not None and (w.min() < 0 or w.max() == 0):
         raise ValueError("a weight is negative, or all are 0; weights of a mean are not negative and not all zero")
+    if isinstance(features, Fourier):  # noise is cheaper after the sum
+        return FeatureEmbedding(features, Dirac(), len(X), Total.of(features.row_sums(X, w, Dirac(), plan))).smoothed(
+            noise
+        )
     return FeatureEmbedding(features, noise, len(X), Total.of(features.row_sums(X, w, noise, plan)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, final
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..expected._core import check_dim
 from ..kernels.base import Kernel, check_kernel
 from ..noise.base import Additive, Noise
 from ..noise.dirac import Dirac
-from .base import FeatureMap
+from .base import FeatureMap, scratch
 from .draws import DESIGNS, Design
 from .spectral import spectra
 
@@ -74,7 +75,7 @@ class Fourier(FeatureMap):
         """Say in words what the features are."""
         return f"{len(self.frequencies)} {_WORDS[self.design]} Fourier frequencies"
 
-    @property
+    @cached_property
     def weights(self) -> Array:
         """The weight w_j of every frequency, shape (M,); they sum to k(x, x)."""
         return np.concatenate([np.full(groups * size, mass / (groups * size)) for mass, groups, size in self.strata])
@@ -109,21 +110,31 @@ class Fourier(FeatureMap):
         """Return mean features (..., 2M) as they are under additional noise: cosines and sines times its damping."""
         return vectors if isinstance(noise, Dirac) else vectors * np.tile(self.damping(noise), 2)
 
-    def tile(self, X: Array, noise: Noise) -> Array:
-        """Return the features of few rows, shape (n, 2M)."""
-        turns = (X - self.origin) @ (self.frequencies.T / (2 * np.pi))
-        turns -= np.rint(turns)  # in float64, so that far points keep their phase in float32
-        angles = turns.astype(self.dtype, copy=False)
-        angles *= angles.dtype.type(2 * np.pi)
+    @cached_property
+    def _turns(self) -> Array:
+        """Frequencies in turns instead of radians, transposed."""
+        return self.frequencies.T / (2 * np.pi)
+
+    def angles(self, X: Array, columns: slice = slice(None)) -> Array:
+        """Return ωᵀ(x - o) in [-π, π], of some columns only, shape (n, M); this thread's next call overwrites it."""
+        turns, whole = (scratch(name, (len(X), len(self.frequencies))) for name in ("turns", "whole"))
+        np.matmul(X[:, columns] - self.origin[columns], self._turns[columns], out=turns)
+        turns -= np.rint(turns, out=whole)  # in float64, so that far points keep their phase in float32
+        angles = scratch(f"angles {self.dtype}", turns.shape, self.dtype)
+        return np.multiply(turns, 2 * np.pi, out=angles, casting="same_kind")
+
+    def fill(self, X: Array, noise: Noise, out: Array) -> None:
+        """Write the features of few rows to ``out``, shape (n, 2M)."""
+        count, angles = len(self.frequencies), self.angles(X)
+        waves = scratch(f"waves {self.dtype}", angles.shape, self.dtype)
         amplitudes = np.sqrt(self.weights) * (1.0 if isinstance(noise, Dirac) else self.damping(noise))
-        out = np.empty((len(X), 2, len(self.frequencies)))
-        out[:, 0], out[:, 1] = np.cos(angles), np.sin(angles)
-        out *= amplitudes
-        return out.reshape(len(X), -1)
+        np.multiply(np.cos(angles, out=waves), amplitudes, out=out[:, :count])
+        np.multiply(np.sin(angles, out=waves), amplitudes, out=out[:, count:])
 
     def squared_norms(self, tile: Array, noise: Noise) -> Array:
         """Return the constant Σ_j w_j φ_v(ω_j)², shape (n,)."""
-        return np.full(len(tile), self.weights @ self.damping(noise) ** 2)
+        constant = self.mass if isinstance(noise, Dirac) else self.weights @ self.damping(noise) ** 2
+        return np.full(len(tile), constant)
 
     def power(self, left: Array, right: Array) -> Array:
         """Return the part that every frequency has in an inner product, over its weight, shape (M,)."""

@@ -74,10 +74,10 @@ class Landmarks(FeatureMap):
         check_noise(noise, self.size, self.dim)
         expected_blocks(self.kernel, self.points[:1], noise, self.points[:1], noise)
 
-    def tile(self, X: Array, noise: Noise) -> Array:
-        """Return the features of few rows, shape (n, r)."""
+    def fill(self, X: Array, noise: Noise, out: Array) -> None:
+        """Write the features of few rows to ``out``, shape (n, r)."""
         columns = expected_blocks(self.kernel, self.points, Dirac(), X, noise)(slice(None), slice(None))
-        return np.asarray(solve_triangular(self.triangle, columns, lower=True, check_finite=False).T)
+        out[:] = solve_triangular(self.triangle, columns, lower=True, check_finite=False).T
 
     def residuals(self, X: Array, tile: Array, noise: Noise) -> Array:
         """Return |E k(x̃_i, ·)|² - |φ_i|², and a little for rounding, shape (n,)."""

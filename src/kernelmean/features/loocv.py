@@ -25,7 +25,7 @@ from ..noise.normal import Normal
 from .base import FeatureMap
 from .fourier import Fourier
 
-_LOWEST, _HIGHEST, _STEPS = 1e-16, 1e4, 461  # σ² in units of 1/ω², ω² the median squared frequency
+_LOWEST, _HIGHEST, _STEPS = 1e-16, 1e4, 185  # σ² in units of 1/ω², ω² the median squared frequency
 
 
 def leave_one_out_means(features: FeatureMap, mean: Array, squared_norm: float, n: int, noise: Noise | None) -> Means:

@@ -1,0 +1,301 @@
+"""Tables in batches of rows: files of any length, Arrow readers, iterables of arrays, in constant memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from .._array import Array, slices
+from .._table import Frame, as_frame, as_table, check_names, listed
+from .._validate import check_integer
+from ..tables import _MISSING_TEXTS, _arrow, _check_file, _check_header, _first_line, _header, _separator
+
+BATCH_ROWS = 2**16
+_PARQUET = (".parquet", ".pq")
+_BLOCK_BYTES = 2**23
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """A table that is read batch by batch: iterating yields finite float64 arrays of shape (b, d), b ≥ 1.
+
+    Attributes
+    ----------
+    source : str
+        What errors call it.
+    names : tuple of str
+        The columns.
+    n_rows : int or None
+        How many rows there are, where that is known before reading.
+    """
+
+    source: str
+    names: tuple[str, ...]
+    n_rows: int | None
+    _open: Callable[[], Iterator[Array]]
+
+    def __iter__(self) -> Iterator[Array]:
+        return self._open()
+
+    def __repr__(self) -> str:
+        rows = "an unknown number of rows" if self.n_rows is None else f"{self.n_rows:,} rows"
+        return f"Batches({self.source}: {rows}, columns {listed(self.names)})"
+
+    def skip(self, rows: int) -> Batches:
+        """Return the batches without the first rows, to resume where a checkpoint was written."""
+        check_integer(rows, "rows", 0)
+        left = None if self.n_rows is None else max(self.n_rows - rows, 0)
+        return replace(self, n_rows=left, _open=lambda: split_rows(iter(self), rows)[1])
+
+    def reordered(self, names: Sequence[str]) -> Batches:
+        """Return the batches with their columns in another order."""
+        index = [self.names.index(name) for name in names]
+        return replace(self, names=tuple(names), _open=lambda: (np.ascontiguousarray(X[:, index]) for X in self))
+
+
+def read_batches(
+    source: Any,
+    *,
+    columns: Iterable[str] | None = None,
+    drop: Iterable[str] = (),
+    missing: str = "error",
+    batch_rows: int = BATCH_ROWS,
+) -> Batches:
+    """Return a table in batches, whatever holds it.
+
+    Parameters
+    ----------
+    source : str, path, array, data frame, Arrow reader, or iterable of arrays or data frames
+        A file that ends in .parquet, .pq, .csv or .tsv, or a folder of Parquet files, which are read in the order of
+        their names; a ``pyarrow.RecordBatchReader``; or an iterable, which may be read once only.
+    columns, drop : iterables of str
+        The columns to use (None: all), and those to leave out.
+    missing : {"error", "drop"}
+        What to do with rows that hold a blank or NaN cell. With "drop" the number of rows is not known before.
+    batch_rows : int
+        Rows at a time, at most, from Parquet files, arrays and data frames.
+
+    Returns
+    -------
+    Batches
+
+    Raises
+    ------
+    TypeError, ValueError, OSError
+        As :func:`kernelmean.tables.read_table`: at once where the source as a whole is at fault, and while reading
+        where a row is.
+    ImportError
+        When a file is read without pyarrow, which ``kernelmean[cli]`` installs.
+
+    Notes
+    -----
+    Memory is that of a few batches (of a row group, for Parquet), whatever the length.
+
+    Examples
+    --------
+    >>> batches = read_batches(np.arange(10.0).reshape(5, 2), batch_rows=2)
+    >>> batches, [len(X) for X in batches]
+    (Batches(an array: 5 rows, columns x0, x1), [2, 2, 1])
+    """
+    check_integer(batch_rows, "batch_rows", 1)
+    if missing not in ("error", "drop"):
+        raise ValueError(f"missing is {missing!r}; write 'error' or 'drop'")
+    if isinstance(source, Batches):
+        return source
+    choice = _Choice(None if columns is None else tuple(columns), tuple(drop), missing)
+    if isinstance(source, str | os.PathLike):
+        return _file(Path(source), choice, batch_rows)
+    if hasattr(source, "read_next_batch"):
+        return _arrow_reader(source, choice)
+    if hasattr(source, "__next__") or (isinstance(source, list) and source and np.ndim(source[0]) == 2):
+        return _iterable(source, choice)
+    return _in_memory(source, choice, batch_rows)
+
+
+def split_rows(batches: Iterator[Array], rows: int) -> tuple[Array | None, Iterator[Array]]:
+    """Return the first rows (fewer where there are not so many, None for none) and what is left, in batches."""
+    head: list[Array] = []
+    missing = rows
+    rest: list[Array] = []
+    while missing > 0 and not rest:
+        batch = next(batches, None)
+        if batch is None:
+            break
+        head.append(batch[:missing])
+        rest = [batch[missing:]] if len(batch) > missing else []
+        missing -= len(head[-1])
+    return np.concatenate(head) if head else None, chain(rest, batches)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Which columns, and what to do with missing cells."""
+
+    columns: tuple[str, ...] | None
+    drop: tuple[str, ...]
+    missing: str
+
+    def names(self, names: Sequence[str], source: str) -> tuple[str, ...]:
+        """Return the chosen ones of all names."""
+        check_names(names, source)
+        empty = Frame({name: np.empty(0) for name in names}, source)
+        chosen = empty.select(self.columns, self.drop).names
+        if not chosen:
+            raise ValueError(f"{source} has no columns left; choose at least one")
+        return chosen
+
+    def numbers(self, frames: Iterator[Frame]) -> Iterator[Array]:
+        """Yield the numbers of frames that follow one another; errors count rows from the start."""
+        start = 0
+        for frame in frames:
+            rows = len(frame)
+            chosen = frame.select(self.columns, self.drop)
+            if self.missing == "drop":
+                chosen = chosen.take(chosen.complete())
+            if len(chosen):
+                yield np.asarray(replace(chosen, rows=self._numbers(frame, start)[: len(chosen)]).to_table())
+            start += rows
+
+    def _numbers(self, frame: Frame, start: int) -> Any:
+        kept = frame.select(self.columns, self.drop).complete() if self.missing == "drop" else slice(None)
+        return np.arange(start + 1, start + 1 + len(frame))[kept]
+
+
+def _file(path: Path, choice: _Choice, batch_rows: int) -> Batches:
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() in _PARQUET)
+        if not files:
+            raise ValueError(f"{path} is a folder without files that end in .parquet; pass a file, or another folder")
+        return _parquet(files, str(path), choice, batch_rows)
+    _check_file(path)
+    if path.suffix.lower() in _PARQUET:
+        return _parquet([path], str(path), choice, batch_rows)
+    if path.suffix.lower() in (".csv", ".tsv"):
+        return _csv(path, choice)
+    raise ValueError(f"{path}: the ending {path.suffix!r} is unknown; write the table as .csv, .tsv or .parquet")
+
+
+def _parquet(files: list[Path], source: str, choice: _Choice, batch_rows: int) -> Batches:
+    arrow = _arrow()
+    from pyarrow import parquet
+
+    def damaged(path: Path, error: BaseException) -> ValueError:
+        return ValueError(f"{path} is damaged or not a Parquet file ({_first_line(error)}); write it again")
+
+    def look(path: Path) -> tuple[tuple[str, ...], int]:
+        try:
+            with parquet.ParquetFile(path) as file:
+                names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
+                return choice.names(names, str(path)), int(file.metadata.num_rows)
+        except (arrow.ArrowException, OSError) as error:
+            raise damaged(path, error) from error
+
+    def frames() -> Iterator[Frame]:
+        for path in files:
+            try:
+                with parquet.ParquetFile(path) as file:
+                    for batch in file.iter_batches(batch_rows, columns=list(names)):
+                        yield as_frame(arrow.Table.from_batches([batch]), str(path))
+            except (arrow.ArrowException, OSError) as error:
+                raise damaged(path, error) from error
+
+    found = [look(path) for path in files]
+    names = found[0][0]
+    for path, (others, _) in zip(files, found, strict=True):
+        if set(others) != set(names):
+            raise ValueError(f"{path} has the columns {listed(others)}, {files[0]} has {listed(names)}; choose columns")
+    inner = replace(choice, columns=names, drop=())
+    n_rows = sum(rows for _, rows in found)
+    if not n_rows:
+        raise ValueError(f"{source} has no rows")
+    return Batches(source, names, n_rows if choice.missing == "error" else None, lambda: inner.numbers(frames()))
+
+
+def _csv(path: Path, choice: _Choice) -> Batches:
+    arrow = _arrow()
+    from pyarrow import csv
+
+    header = _header(path)
+    separator = _separator(header)
+    parse = csv.ParseOptions(delimiter=separator, ignore_empty_lines=separator in header)
+
+    def reader(**options: Any) -> Any:
+        convert = csv.ConvertOptions(null_values=_MISSING_TEXTS, strings_can_be_null=True, **options)
+        return csv.open_csv(path, csv.ReadOptions(block_size=_BLOCK_BYTES), parse, convert)
+
+    def failed(error: BaseException) -> ValueError:
+        return ValueError(
+            f"{path} is not a table of numbers ({_first_line(error)}); every line needs as many cells as the header; "
+            "leave out columns that are not numbers with drop=, or choose others with columns="
+        )
+
+    def frames() -> Iterator[Frame]:
+        types = {raw: arrow.float64() for raw in chosen}
+        try:
+            with reader(column_types=types, include_columns=list(chosen)) as file:
+                for batch in file:
+                    yield as_frame(arrow.Table.from_batches([batch]), str(path))
+        except arrow.ArrowException as error:
+            raise failed(error) from error
+
+    try:
+        with reader() as file:
+            raw_names = list(file.schema.names)
+    except arrow.ArrowException as error:
+        raise failed(error) from error
+    _check_header([name.strip() for name in raw_names], path)
+    names = choice.names([name.strip() for name in raw_names], str(path))
+    chosen = tuple(next(raw for raw in raw_names if raw.strip() == name) for name in names)
+    inner = replace(choice, columns=names, drop=())
+    return Batches(str(path), names, None, lambda: inner.numbers(frames()))
+
+
+def _arrow_reader(reader: Any, choice: _Choice) -> Batches:
+    source = "the Arrow reader"
+    names = choice.names(reader.schema.names, source)
+    inner = replace(choice, columns=names, drop=())
+
+    def frames() -> Iterator[Frame]:
+        return (as_frame(_arrow().Table.from_batches([batch]), source) for batch in reader)
+
+    return Batches(source, names, None, lambda: inner.numbers(frames()))
+
+
+def _iterable(source: Iterable[Any], choice: _Choice) -> Batches:
+    """Return the batches of an iterable of tables; the first one is looked at for its names."""
+    iterator = iter(source)
+    first = next(iterator, None)
+    if first is None:
+        raise ValueError("the iterable of batches is empty, at least one batch is needed")
+    named = as_table(first, "the first batch", missing=choice.missing)
+    names = choice.names(named.names, "the first batch")
+    again = source if iter(source) is not iterator else None
+
+    def tables() -> Iterator[Any]:
+        return iter(again) if again is not None else chain([first], iterator)
+
+    def numbers() -> Iterator[Array]:
+        for position, batch in enumerate(tables(), start=1):
+            table = as_table(batch, f"batch {position}", missing=choice.missing)
+            if set(table.names) != set(named.names):
+                raise ValueError(
+                    f"batch {position} has the columns {listed(table.names)}, the first one has {listed(named.names)}"
+                )
+            yield table.columns([table.names.index(name) for name in names]).values
+
+    return Batches("the iterable", names, None, numbers)
+
+
+def _in_memory(source: Any, choice: _Choice, batch_rows: int) -> Batches:
+    table = as_table(source, "the table", missing=choice.missing)
+    names = choice.names(table.names, "the table")
+    values = table.columns([table.names.index(name) for name in names]).values
+    kind = "an array" if isinstance(source, np.ndarray) else "a table"
+    return Batches(kind, names, len(values), lambda: (values[rows] for rows in slices(len(values), batch_rows)))

@@ -1,0 +1,136 @@
+"""Sums of features over bins of rows: which bin a row falls into depends on its number, never on the batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self, final
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from .._array import Array, IntArray
+from ..features.base import HEAD, FeatureMap, Summary
+from ..noise.dirac import Dirac
+from ..plan import DEFAULT, Plan
+from .shuffle import shuffled
+
+CAPACITY = 2048
+"""Bins of a sample of unknown length, at most; at least half of them are used from so many rows on."""
+
+
+@final
+@dataclass(eq=False)
+class BinSums(Summary):
+    """Sums of (1, 1, |φ|², √residual, φ) over bins of ``size`` rows of one sample, built batch by batch.
+
+    With the number of rows known beforehand they are dealt to bins at random: row i falls into bin π(i) // size, π a
+    permutation of all rows that the seed draws. Otherwise bins are runs of consecutive rows, and when all are taken
+    two neighbours become one. Either way the last bin holds the rows that fill no bin.
+
+    Attributes
+    ----------
+    sums : array of shape (bins, 4 + m)
+    size : int
+        Rows of a full bin.
+    rows : int
+        Rows seen.
+    stop : int
+        One more than the largest row number seen.
+    n_rows : int or None
+        The number of rows, where it is known beforehand.
+    seed : int
+        Of the permutation.
+    """
+
+    sums: Array
+    size: int
+    rows: int
+    stop: int
+    n_rows: int | None
+    seed: int
+
+    @classmethod
+    def empty(cls, features: FeatureMap, seed: int, *, n_rows: int | None = None, size: int = 1) -> Self:
+        """Return the sums of no rows; ``size`` is that of all bins where the number of rows is known, else ignored."""
+        count = CAPACITY if n_rows is None else n_rows // size + 1
+        return cls(np.zeros((count, HEAD + features.size)), 1 if n_rows is None else size, 0, 0, n_rows, seed)
+
+    def __post_init__(self) -> None:
+        """Check what files may bring."""
+        many = CAPACITY if self.n_rows is None else self.n_rows // max(self.size, 1) + 1
+        if self.sums.ndim != 2 or len(self.sums) != many or not 0 <= self.rows <= self.stop or self.size < 1:
+            raise ValueError("sums of bins, their size and the number of rows do not go together")
+
+    def add(self, features: FeatureMap, X: Array, start: int | None = None, plan: Plan = DEFAULT) -> None:
+        """Add rows number ``start``, start + 1, …; by default those that follow the last ones."""
+        start = self.stop if start is None else start
+        if self.n_rows is not None and start + len(X) > self.n_rows:
+            raise ValueError(f"row {start + len(X)} was passed, but {self.n_rows} rows were announced")
+        self.coarsen_to_hold(start + len(X))
+        numbers = self._numbers(np.arange(start, start + len(X)))
+
+        def run(rows: slice) -> tuple[IntArray, Array]:
+            tile = features.augmented(X[rows], Dirac())
+            bins, own = np.unique(numbers[rows], return_inverse=True)
+            dealt = csr_array((np.ones(len(own)), (own, np.arange(len(own)))), shape=(len(bins), len(own)))
+            return bins, dealt @ tile
+
+        for bins, part in plan.map(run, features.tiles(len(X)), len(X) * features.size):
+            self.sums[bins] += part
+        self.rows += len(X)
+        self.stop = max(self.stop, start + len(X))
+
+    def _numbers(self, rows: IntArray) -> IntArray:
+        """Return the bin of every row."""
+        if self.n_rows is None:
+            return rows // self.size
+        return np.minimum(shuffled(rows, self.n_rows, self.seed) // self.size, len(self.sums) - 1)
+
+    def coarsen_to_hold(self, rows: int) -> None:
+        """Join neighbours until bins of unknown length hold so many rows."""
+        while self.n_rows is None and rows > self.size * CAPACITY:
+            self._join_neighbours()
+
+    def _join_neighbours(self) -> None:
+        joined = self.sums[0::2] + self.sums[1::2]
+        self.sums = np.concatenate([joined, np.zeros_like(joined)])
+        self.size *= 2
+
+    def copy(self) -> BinSums:
+        """Return an independent copy."""
+        return BinSums(self.sums.copy(), self.size, self.rows, self.stop, self.n_rows, self.seed)
+
+    def coarsened(self, size: int) -> BinSums:
+        """Return bins of at least ``size`` rows: a larger power of two, where the length was unknown."""
+        coarse = self.copy()
+        while coarse.size < size and coarse.n_rows is None:
+            coarse._join_neighbours()
+        return coarse
+
+    def __add__(self, other: BinSums) -> BinSums:
+        """Return the sums over the rows of both, which must be different rows of one sample."""
+        if (self.n_rows, self.seed) != (other.n_rows, other.seed) or self.sums.shape != other.sums.shape:
+            raise ValueError("the sums are of different samples: length, seed or features differ")
+        merged = self.coarsened(other.size)
+        finer = other.coarsened(merged.size)
+        merged.sums += finer.sums
+        merged.rows, merged.stop = self.rows + other.rows, max(self.stop, other.stop)
+        return merged
+
+    def check_complete(self, name: str) -> None:
+        """Raise when rows are missing or were counted twice."""
+        expected = self.stop if self.n_rows is None else self.n_rows
+        if self.rows != expected:
+            raise ValueError(
+                f"{name}: {self.rows} rows were added of {expected}; every row must be added exactly once before a test"
+            )
+
+    @property
+    def full(self) -> Array:
+        """The sums of the bins that are full, shape (bins, 4 + m)."""
+        return self.sums[: self.rows // self.size]
+
+    @property
+    def left_over(self) -> Array:
+        """The sums of the rows that fill no bin, shape (4 + m,)."""
+        return np.asarray(self.sums[self.rows // self.size :].sum(axis=0))
