@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
-from .._table import LARGEST, SMALLEST, Frame, count, listed
+from .._table import Frame, count, listed
 from ..comparison import Comparison
 from ..comparison import compare as compare_tables
 from ..densities import fit_densities
@@ -18,7 +18,10 @@ from ..dependence import dependence as test_dependence
 from ..fits import ESTIMATORS, fit_all
 from ..inference.adaptive import NAMED
 from ..io import load, read_columns, save
-from . import show
+from ..pages import comparison_page, density_page, dependence_page, gather
+from ..pages.facts import short
+from . import show, tidy
+from .drift import LEVEL, check_drift, check_power, drifted
 from .errors import guarded
 from .inputs import (
     ADAPTIVE_LIMIT,
@@ -32,7 +35,32 @@ from .inputs import (
     read_pair,
     split_names,
 )
-from .outputs import check_target, put, write_rows
+from .options import (
+    Bandwidth,
+    Category,
+    Columns,
+    Csv,
+    Drift,
+    Drop,
+    Json,
+    MaxRows,
+    Missing,
+    MissingRule,
+    Ordinal,
+    Page,
+    PairEstimator,
+    Picture,
+    Quiet,
+    Resamples,
+    Scale,
+    Seed,
+    Source,
+    Text,
+    TwoSampleEstimator,
+    bandwidth_from,
+    counts,
+)
+from .outputs import Output, check_target, write_picture, write_rows
 from .progress import progress
 from .reproduce import EXAMPLES as REPRODUCTIONS
 from .reproduce import reproduce
@@ -47,56 +75,6 @@ app = typer.Typer(
 )
 
 _PANELS = 6
-Source = "A CSV or Parquet file, or a built-in table: wine, wbdc, iris, diabetes, digits, eckerle4."
-Columns = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Use only these columns: a,b.")]
-Drop = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Leave these columns out: a,b.")]
-Missing = Annotated[str, typer.Option(metavar="error|drop", help="What to do with rows that have a blank cell.")]
-MissingRule = Annotated[
-    str,
-    typer.Option(
-        "--missing",
-        metavar="RULE",
-        help="What a blank cell is: error; drop (leave the row out); category (a value of its own); noise (a number "
-        "known with noise only, for --estimator kme); or a rule for each column: age=noise,city=category.",
-    ),
-]
-Ordinal = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN=LEVELS", help="A column with ordered levels, lowest first: size=low,mid,high."),
-]
-Category = Annotated[
-    list[str] | None,
-    typer.Option("--categorical", metavar="NAMES", help="Columns whose numbers are codes of categories: a,b."),
-]
-MaxRows = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        min=2,
-        help=f"Use at most N random rows of a table. Needed above {TEST_LIMIT:,} rows, for adaptive tests above "
-        f"{ADAPTIVE_LIMIT:,}, for estimate above {FIT_LIMIT:,}.",
-    ),
-]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same output.")]
-Bandwidth = Annotated[
-    str,
-    typer.Option(metavar="RULE|NUMBER", help="Of the kernel: median, median-unsquared, silverman, scott, or a number."),
-]
-Scale = Annotated[
-    bool,
-    typer.Option("--scale/--no-scale", help="Divide every column by its standard deviation, or leave it as it is."),
-]
-Resamples = Annotated[int, typer.Option(metavar="N", min=1, help="Permutations of a test.")]
-_ADAPTIVE = "adaptive (many kernels, one p-value), fuse, aggregate, kme, mkme, mmkme"
-TwoSampleEstimator = Annotated[
-    str, typer.Option("--estimator", metavar="NAME", help=f"{_ADAPTIVE}, s-kmse, f-kmse or vpmkme.")
-]
-PairEstimator = Annotated[str, typer.Option("--estimator", metavar="NAME", help=f"{_ADAPTIVE}, scose or fcose.")]
-Picture = Annotated[
-    str | None, typer.Option("--plot", metavar="FILE", help="Draw a picture, .png, .svg or .pdf; needs matplotlib.")
-]
-Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all numbers as JSON; - is the screen.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line only, and no progress.")]
 
 
 def _examples(*lines: str) -> str:
@@ -128,7 +106,9 @@ def main(
     epilog=_examples(
         "kernelmean compare before.csv after.csv",
         "kernelmean compare trial.parquet --by arm --groups placebo,drug --drop id",
+        "kernelmean compare before.csv after.csv --html report.html",
         "kernelmean compare wine --by target --groups 0,1 --json result.json",
+        "kernelmean compare last-week.parquet today.parquet --fail-on-drift 0.01 --quiet",
     )
 )
 def compare(
@@ -147,13 +127,23 @@ def compare(
     categorical: Category = None,
     max_rows: MaxRows = None,
     seed: Seed = 0,
+    fail_on_drift: Drift = None,
     plot_path: Picture = None,
+    html_path: Page = None,
+    markdown_path: Text = None,
+    csv_path: Csv = None,
     json_path: Json = None,
     quiet: Quiet = False,
-) -> None:
-    """Test whether two tables come from the same law, and show which columns tell."""
+) -> int:
+    """Test whether two tables come from the same law, and show which columns tell.
+
+    The exit code is 0; 2 for bad input; with --fail-on-drift 1 when the tables differ.
+    """
+    check_drift(fail_on_drift, resamples)
+    level = LEVEL if fail_on_drift is None else fail_on_drift
+    output = Output(html_path, markdown_path, csv_path, json_path, quiet)
+    output.check(a, b, plot_path)
     plots = _plots(plot_path)
-    check_target(json_path)
     first, second = read_pair(a, b, by, groups, _reading(columns, drop, max_rows, seed, *_limit(estimator)))
     with progress(quiet) as report:
         result = compare_tables(
@@ -161,7 +151,7 @@ def compare(
             second.frame,
             names=(first.name, second.name),
             estimator=estimator,
-            bandwidth=_bandwidth(bandwidth),
+            bandwidth=bandwidth_from(bandwidth),
             scale=scale,
             n_resamples=resamples,
             rng=seed,
@@ -171,10 +161,15 @@ def compare(
             ordinal=level_orders(ordinal or ()),
             categorical=split_names(categorical or (), first.frame.names),
         )
-    notes = [*first.notes, *second.notes, *result.notes]
+        found = gather(result, level=level, rng=seed, progress=report) if output.page else None
+    check_power(fail_on_drift, result.test)
+    notes, drawn = [*first.notes, *second.notes, *result.notes], []
     if plots is not None and plot_path is not None:
-        notes.append(_draw_witnesses(plots, plot_path, result, (first.frame, second.frame), seed))
-    put(show.comparison(result), notes, quiet, {**result.as_dict(), "seed": seed}, json_path)
+        drawn.append(_draw_witnesses(plots, plot_path, result, (first.frame, second.frame), seed))
+    content = {**result.as_dict(), "verdict": result.verdict(level), "level": level, "seed": seed}
+    page = None if found is None else comparison_page(result, found, level=level, notes=notes, seed=seed)
+    output.put(show.comparison(result, level), [*notes, *drawn], content, tidy.comparison(result), page)
+    return drifted(fail_on_drift, result.test)
 
 
 @app.command(
@@ -200,12 +195,16 @@ def dependence(
     max_rows: MaxRows = None,
     seed: Seed = 0,
     plot_path: Picture = None,
+    html_path: Page = None,
+    markdown_path: Text = None,
+    csv_path: Csv = None,
     json_path: Json = None,
     quiet: Quiet = False,
 ) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs."""
+    output = Output(html_path, markdown_path, csv_path, json_path, quiet)
+    output.check(data, plot_path)
     plots = _plots(plot_path)
-    check_target(json_path)
     source = read_one(data, _reading(columns, drop, max_rows, seed, *_limit(estimator)))
     groups = [split_names(texts or (), source.frame.names) for texts in (x, y)]
     with progress(quiet) as report:
@@ -222,11 +221,13 @@ def dependence(
             ordinal=level_orders(ordinal or ()),
             categorical=split_names(categorical or (), source.frame.names),
         )
-    notes = [*source.notes, *result.notes]
+    notes, drawn = [*source.notes, *result.notes], []
     if plots is not None and plot_path is not None:
-        plots.save(plots.dependence_map(result), plot_path)
-        notes.append(f"map of all pairs drawn in {plot_path}")
-    put(show.dependence(result), notes, quiet, {**result.as_dict(), "seed": seed}, json_path)
+        write_picture(plots, plots.dependence_map(result), plot_path)
+        drawn.append(f"map of all pairs drawn in {plot_path}")
+    page = dependence_page(result, name=short(source.name), notes=notes, seed=seed) if output.page else None
+    content = {**result.as_dict(), "seed": seed}
+    output.put(show.dependence(result), [*notes, *drawn], content, tidy.dependence(result), page)
 
 
 @app.command(
@@ -254,19 +255,20 @@ def estimate(
     quiet: Quiet = False,
 ) -> None:
     """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
+    output = Output(json=json_path, quiet=quiet)
+    output.check(data, save_path)
     check_target(save_path)
-    check_target(json_path)
     if estimator is not None and estimator not in ESTIMATORS:
         raise ValueError(f"estimator is {estimator!r}; write one of {listed(ESTIMATORS)}")
     source = read_numbers(data, _reading(columns, drop, max_rows, seed, FIT_LIMIT), missing)
     with progress(quiet) as report:
-        fits = fit_all(source.table, bandwidth=_bandwidth(bandwidth), scale=scale, progress=report)
+        fits = fit_all(source.table, bandwidth=bandwidth_from(bandwidth), scale=scale, progress=report)
     notes = [*source.notes, *fits.notes]
     if save_path is not None:
         name = estimator or fits.best
         save(fits.embedding(name), save_path, columns=fits.table.names)
         notes.append(f"{name} saved to {save_path}")
-    put(show.fits(fits, source.name), notes, quiet, {**fits.as_dict(), "seed": seed}, json_path)
+    output.put(show.fits(fits, source.name), notes, {**fits.as_dict(), "seed": seed})
 
 
 @app.command(
@@ -295,21 +297,26 @@ def density(
     max_rows: MaxRows = None,
     seed: Seed = 0,
     plot_path: Picture = None,
+    html_path: Page = None,
+    markdown_path: Text = None,
+    csv_path: Csv = None,
     json_path: Json = None,
     quiet: Quiet = False,
 ) -> None:
     """Fit a mixture density by kernel mean matching, and compare it with others on rows held out."""
     if (sample is None) != (sample_to is None):
         raise ValueError("--sample N and --sample-to FILE belong together; write both or none")
+    output = Output(html_path, markdown_path, csv_path, json_path, quiet)
+    output.check(data, plot_path, save_path, sample_to)
     plots = _plots(plot_path)
-    for path in (save_path, sample_to, json_path):
+    for path in (save_path, sample_to):
         check_target(path)
     source = read_numbers(data, _reading(columns, drop, max_rows, seed, FIT_LIMIT), missing)
     with progress(quiet) as report:
         result = fit_densities(
             source.table,
             estimator=estimator,
-            n_components=_counts(components),
+            n_components=counts(components),
             covariance_type=covariance,
             held_out=held_out,
             scale=scale,
@@ -317,6 +324,7 @@ def density(
             progress=report,
         )
     notes = [*source.notes, *result.notes]
+    page = density_page(result, name=short(source.name), notes=notes, seed=seed) if output.page else None
     if save_path is not None:
         save(result.embedding(), save_path, columns=result.table.names)
         notes.append(f"the mixture saved to {save_path}")
@@ -324,9 +332,10 @@ def density(
         write_rows(result.sample(sample, seed), result.table.names, sample_to)
         notes.append(f"{count(sample, 'row')} drawn from the mixture written to {sample_to}")
     if plots is not None and plot_path is not None:
-        plots.save(plots.density_pairs(result), plot_path)
+        write_picture(plots, plots.density_pairs(result), plot_path)
         notes.append(f"marginals and pairs drawn in {plot_path}")
-    put(show.densities(result, source.name), notes, quiet, {**result.as_dict(), "seed": seed}, json_path)
+    content = {**result.as_dict(), "seed": seed}
+    output.put(show.densities(result, source.name), notes, content, tidy.densities(result), page)
 
 
 @app.command(epilog=_examples("kernelmean info mean.npz"))
@@ -355,7 +364,7 @@ def _draw_witnesses(plots: ModuleType, path: str, result: Comparison, frames: tu
     if not names:
         return "no picture drawn: it would show columns of numbers, and none of the columns that vary is one"
     tables = (frame.select(names).to_table("drop") for frame in frames)
-    plots.save(plots.column_witnesses(*tables, names, names=result.names, rng=seed), path)
+    write_picture(plots, plots.column_witnesses(*tables, names, names=result.names, rng=seed), path)
     return f"witness of {listed(names)} drawn in {path}"
 
 
@@ -370,25 +379,3 @@ def _limit(estimator: str) -> tuple[int, str]:
     if estimator not in NAMED:
         return TEST_LIMIT, ""
     return ADAPTIVE_LIMIT, f"; a test of one kernel, such as --estimator mmkme, takes up to {TEST_LIMIT:,} rows"
-
-
-def _counts(text: str | None) -> list[int]:
-    """Return numbers separated by commas."""
-    try:
-        counts = [int(part) for part in (text or "").split(",") if part.strip()]
-    except ValueError:
-        counts = [0]
-    if any(number < 1 for number in counts):
-        raise ValueError(f"--components is {text!r}; write whole numbers from 1, such as 2,5,10")
-    return counts
-
-
-def _bandwidth(text: str) -> Any:
-    """Return a number, or the name of a rule as it is."""
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    if not SMALLEST <= number <= LARGEST:
-        raise ValueError(f"--bandwidth is {text}; a number from {SMALLEST:g} to {LARGEST:g} is needed, or a rule")
-    return number

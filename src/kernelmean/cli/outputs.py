@@ -1,19 +1,91 @@
-"""Where the output goes: the screen, JSON, and files that are checked before long work begins."""
+"""Where the output goes: the screen, and files that are checked before long work begins and written whole or not."""
 
 from __future__ import annotations
 
 import csv
-import json
+import io
+import json as json_
 import math
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any
 
 from .. import __version__
 from .._array import Array
+from ..report import Document, charts, html, markdown
+from ..reproduce.files import write_whole
 from . import show
+from .tidy import Rows
 
 SCREEN = "-"
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a command was asked to write: pages, numbers as CSV and JSON, lines on the screen.
+
+    "-" is the screen, for one of them, which then is all that is printed; not for Markdown, which has files beside it.
+    """
+
+    html: str | None = None
+    markdown: str | None = None
+    csv: str | None = None
+    json: str | None = None
+    quiet: bool = False
+
+    @property
+    def page(self) -> bool:
+        """Whether a report is asked for."""
+        return self.html is not None or self.markdown is not None
+
+    def check(self, *others: str | Path | None) -> None:
+        """Raise when a file cannot be written, or would be written over another one or one of the ``others``."""
+        paths = [path for path in (self.html, self.markdown, self.csv, self.json) if path is not None]
+        if self.markdown == SCREEN:
+            raise ValueError("--markdown writes figures beside the text; write the name of a file, such as report.md")
+        if paths.count(SCREEN) > 1:
+            raise ValueError("two outputs are to go to the screen (-); write one of them to a file")
+        known = [Path(other).resolve() for other in others if other is not None]
+        for path in paths:
+            check_target(path)
+            place = Path(path).resolve()
+            if path != SCREEN and place in known:
+                raise ValueError(f"{path!r} is named twice, and the one would be written over the other; rename it")
+            known.append(place)
+
+    def put(
+        self,
+        lines: Sequence[str],
+        notes: Sequence[str],
+        content: dict[str, Any],
+        rows: Rows | None = None,
+        page: Document | None = None,
+    ) -> None:
+        """Print the lines (with ``quiet`` the first), and write what was asked for."""
+        told = list(dict.fromkeys(notes))
+        texts: dict[str, str] = {}
+        if self.json is not None:
+            whole = plain({**content, "notes": told, "version": __version__})
+            texts[self.json] = json_.dumps(whole, indent=2, allow_nan=False) + "\n"
+        if self.csv is not None and rows is not None:
+            texts[self.csv] = as_csv(rows)
+        if self.html is not None and page is not None:
+            texts[self.html] = html.render(page)
+        if self.markdown is not None and page is not None:
+            write_markdown(page, Path(self.markdown))
+        for path, text in texts.items():
+            if path != SCREEN:
+                write_file(path, text.encode())
+        if SCREEN in texts:
+            print(texts[SCREEN], end="")
+            return
+        told += [f"report written to {path}" for path in (self.html, self.markdown) if path is not None]
+        told += [f"without figures: {charts.missing()}"] if page is not None and charts.missing() else []
+        print("\n".join(lines[:1] if self.quiet else [*lines, *show.notes(told)]))
 
 
 def check_target(path: str | Path | None) -> None:
@@ -25,28 +97,68 @@ def check_target(path: str | Path | None) -> None:
         raise ValueError(f"{str(path)!r} is a folder or empty; write the name of a file")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to write {target.name!r} in; make it first")
+    if not _is_special(target) and not os.access(target.resolve().parent, os.W_OK):
+        raise PermissionError(
+            f"the folder {str(target.parent)!r} cannot be written in; write {target.name!r} elsewhere"
+        )
 
 
-def put(
-    lines: Sequence[str], notes: Sequence[str], quiet: bool, content: dict[str, Any], json_path: str | None
-) -> None:
-    """Print the lines (with ``quiet`` the first), and write JSON where it was asked for: "-" prints it instead."""
-    told = list(dict.fromkeys(notes))
-    if json_path is not None:
-        text = json.dumps(plain({**content, "notes": told, "version": __version__}), indent=2, allow_nan=False)
-        if json_path == SCREEN:
-            print(text)
-            return
-        Path(json_path).write_text(text + "\n", encoding="utf-8")
-    print("\n".join(lines[:1] if quiet else [*lines, *show.notes(told)]))
+def write_file(path: str | Path, data: bytes) -> None:
+    """Write a file whole or not at all; a device or a pipe has no place beside it and is written to as it is."""
+    target = Path(path)
+    try:
+        if _is_special(target):
+            target.write_bytes(data)
+        else:
+            write_whole(target.resolve(), data)
+    except OSError as error:
+        error.filename = str(path)  # not the part that was to become it
+        raise
 
 
 def write_rows(values: Array, names: Sequence[str], path: Path) -> None:
     """Write a table of numbers as CSV; every number reads back as it was."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(names)
-        writer.writerows(values.tolist())
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(names)
+    writer.writerows(values.tolist())
+    write_file(path, text.getvalue().encode())
+
+
+def as_csv(rows: Rows) -> str:
+    """Return rows of the same columns as CSV; what is not known is empty.
+
+    Examples
+    --------
+    >>> as_csv([{"column": "a, b", "p": 0.5}, {"column": "c", "p": math.nan}]).splitlines()
+    ['column,p', '"a, b",0.5', 'c,']
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({key: None if _unknown(cell) else cell for key, cell in row.items()} for row in rows)
+    return text.getvalue()
+
+
+def write_markdown(page: Document, path: Path) -> None:
+    """Write a page as Markdown; its figures lie beside it and begin with its name."""
+    target = path.resolve()
+    sections = tuple(
+        replace(one, charts=tuple(replace(chart, name=f"{target.stem}-{chart.name}") for chart in one.charts))
+        for one in page.sections
+    )
+    with TemporaryDirectory() as folder:
+        text = markdown.render(replace(page, sections=sections), folder)
+        for figure in sorted(Path(folder).iterdir()):
+            write_file(target.parent / figure.name, figure.read_bytes())
+    write_file(path, text.encode())
+
+
+def write_picture(plots: ModuleType, figure: Any, path: str) -> None:
+    """Write a matplotlib figure, or that of axes, in the format that the ending names."""
+    stream = io.BytesIO()
+    plots.write(getattr(figure, "figure", figure), stream, Path(path).suffix.lower())
+    write_file(path, stream.getvalue())
 
 
 def plain(value: Any) -> Any:
@@ -58,3 +170,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value
+
+
+def _unknown(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+
+
+def _is_special(target: Path) -> bool:
+    """Say whether a path is a device or a pipe, or stands for the output of this program."""
+    return target.exists() and (not target.is_file() or Path("/dev") in target.absolute().parents)

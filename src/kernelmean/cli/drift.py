@@ -1,0 +1,46 @@
+"""--fail-on-drift: an exit code for automatic checks, which never passes because it could not fail."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from .._table import count
+from ..inference import TestResult
+
+LEVEL, DRIFTED = 0.05, 1
+
+
+def check_drift(alpha: float | None, resamples: int) -> None:
+    """Raise when no p-value of so many permutations can be at most ``alpha``."""
+    if alpha is None:
+        return
+    if not 0.0 < alpha < 1.0:
+        raise ValueError(f"--fail-on-drift is {alpha:g}; write a number between 0 and 1, such as 0.01")
+    if 1.0 / (1 + resamples) > alpha:
+        raise ValueError(
+            f"--fail-on-drift {alpha:g} cannot fail with --resamples {resamples}, whose smallest p-value is "
+            f"{1.0 / (1 + resamples):.3g}; write --resamples {int(np.ceil(1.0 / alpha - 1.0 - 1e-9))} or more"
+        )
+
+
+def check_power(alpha: float | None, test: TestResult) -> None:
+    """Raise when no arrangement of the rows has a p-value of at most ``alpha``: tables of a few rows, or equal ones."""
+    if alpha is None:
+        return
+    values = np.append(test.null_distribution, test.statistic)
+    least = float(np.mean(values >= values.max() - test.tolerance))
+    if least > alpha:
+        raise ValueError(
+            f"--fail-on-drift {alpha:g} cannot fail on {' and '.join(count(n, 'row') for n in test.sizes)}: the "
+            f"smallest p-value that they can have is {least:.3g}; pass more rows, or a larger level"
+        )
+
+
+def drifted(alpha: float | None, test: TestResult) -> int:
+    """Return the exit code, and say on stderr why it is not 0."""
+    if alpha is None or test.pvalue > alpha:
+        return 0
+    print(f"kernelmean: drift: p = {test.pvalue:.3g}, at most {alpha:g}", file=sys.stderr)
+    return DRIFTED

@@ -1,0 +1,100 @@
+"""The options of the commands: their types, what help says of them, and what their texts mean."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from .._table import LARGEST, SMALLEST
+from .inputs import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT
+
+Source = "A CSV or Parquet file, or a built-in table: wine, wbdc, iris, diabetes, digits, eckerle4."
+Columns = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Use only these columns: a,b.")]
+Drop = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Leave these columns out: a,b.")]
+Missing = Annotated[str, typer.Option(metavar="error|drop", help="What to do with rows that have a blank cell.")]
+MissingRule = Annotated[
+    str,
+    typer.Option(
+        "--missing",
+        metavar="RULE",
+        help="What a blank cell is: error; drop (leave the row out); category (a value of its own); noise (a number "
+        "known with noise only, for --estimator kme); or a rule for each column: age=noise,city=category.",
+    ),
+]
+Ordinal = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN=LEVELS", help="A column with ordered levels, lowest first: size=low,mid,high."),
+]
+Category = Annotated[
+    list[str] | None,
+    typer.Option("--categorical", metavar="NAMES", help="Columns whose numbers are codes of categories: a,b."),
+]
+MaxRows = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=2,
+        help=f"Use at most N random rows of a table. Needed above {TEST_LIMIT:,} rows, for adaptive tests above "
+        f"{ADAPTIVE_LIMIT:,}, for estimate above {FIT_LIMIT:,}.",
+    ),
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same output.")]
+Bandwidth = Annotated[
+    str,
+    typer.Option(metavar="RULE|NUMBER", help="Of the kernel: median, median-unsquared, silverman, scott, or a number."),
+]
+Scale = Annotated[
+    bool,
+    typer.Option("--scale/--no-scale", help="Divide every column by its standard deviation, or leave it as it is."),
+]
+Resamples = Annotated[int, typer.Option(metavar="N", min=1, help="Permutations of a test.")]
+_ADAPTIVE = "adaptive (many kernels, one p-value), fuse, aggregate, kme, mkme, mmkme"
+TwoSampleEstimator = Annotated[
+    str, typer.Option("--estimator", metavar="NAME", help=f"{_ADAPTIVE}, s-kmse, f-kmse or vpmkme.")
+]
+PairEstimator = Annotated[str, typer.Option("--estimator", metavar="NAME", help=f"{_ADAPTIVE}, scose or fcose.")]
+Picture = Annotated[
+    str | None, typer.Option("--plot", metavar="FILE", help="Draw a picture, .png, .svg or .pdf; needs matplotlib.")
+]
+Page = Annotated[
+    str | None,
+    typer.Option("--html", metavar="FILE", help="Write a report as one page for a browser; - is the screen."),
+]
+Text = Annotated[
+    str | None,
+    typer.Option("--markdown", metavar="FILE", help="Write the report as Markdown, with its figures beside it."),
+]
+Csv = Annotated[
+    str | None, typer.Option("--csv", metavar="FILE", help="Write a table of the numbers as CSV; - is the screen.")
+]
+Drift = Annotated[
+    float | None,
+    typer.Option(
+        metavar="ALPHA", help="End with exit code 1 when the tables differ, p at most ALPHA; for automatic checks."
+    ),
+]
+Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all numbers as JSON; - is the screen.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line only, and no progress.")]
+
+
+def counts(text: str | None) -> list[int]:
+    """Return numbers separated by commas."""
+    try:
+        found = [int(part) for part in (text or "").split(",") if part.strip()]
+    except ValueError:
+        found = [0]
+    if any(number < 1 for number in found):
+        raise ValueError(f"--components is {text!r}; write whole numbers from 1, such as 2,5,10")
+    return found
+
+
+def bandwidth_from(text: str) -> Any:
+    """Return a number, or the name of a rule as it is."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not SMALLEST <= number <= LARGEST:
+        raise ValueError(f"--bandwidth is {text}; a number from {SMALLEST:g} to {LARGEST:g} is needed, or a rule")
+    return number

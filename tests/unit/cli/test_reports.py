@@ -1,0 +1,240 @@
+"""Reports and tables as files: what they hold, that they are whole, and that exit codes can be relied on."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernelmean.cli import main
+from kernelmean.cli.outputs import write_file
+
+QUICK = ("--resamples", "99", "--estimator", "kme")
+PAIR = ("compare", "first.csv", "second.csv", *QUICK)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for name, shift in (("first", 0.0), ("same", 0.0), ("second", 3.0)):
+        values = rng.normal([0.0, shift], size=(20, 2))
+        pd.DataFrame(values, columns=["a", "b"]).to_csv(tmp_path / f"{name}.csv", index=False)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments)
+    return (int(exit_.value.code or 0), *capsys.readouterr())
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+class TestCompare:
+    def test_all_files_at_once(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        files = ("--html", "r.html", "--markdown", "r.md", "--csv", "r.csv", "--json", "r.json")
+        code, out, err = run(capsys, *PAIR, *files)
+        assert (code, err) == (0, "")
+        assert "note: report written to r.html" in out
+        page, content, table = (folder / "r.html").read_text(), json.loads((folder / "r.json").read_text()), rows(
+            folder / "r.csv"
+        )  # fmt: skip
+        assert "<h1>first.csv and second.csv compared</h1>" in page
+        assert f"p = {content['pvalue']:.3g}, from" in page
+        assert [float(row["pvalue"]) for row in table[1:]] == [column["pvalue"] for column in content["columns"]]
+        assert (table[0]["tested"], float(table[0]["pvalue"])) == ("all columns", content["pvalue"])
+        assert "report written" not in page + "".join(content["notes"])
+        left = {path.name for path in folder.iterdir()}
+        pictures = {"r-columns.svg", "r-witnesses.svg", "r-null-distribution.svg"}
+        text = (folder / "r.md").read_text()
+        assert text.startswith("# first.csv and second.csv compared\n\n**first.csv and second.csv differ")
+        drawn = pictures if "](r-columns.svg)" in text else set()
+        assert left == {"first.csv", "same.csv", "second.csv", "r.html", "r.md", "r.csv", "r.json"} | drawn
+
+    @pytest.mark.parametrize("option", ["--csv", "--html", "--json"])
+    def test_the_screen_takes_one_of_them_alone(
+        self, option: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        code, out, err = run(capsys, *PAIR, option, "-")
+        assert (code, err) == (0, "")
+        assert out.startswith({"--csv": "tested,", "--html": "<!doctype html>", "--json": "{"}[option])
+        assert out.endswith("\n")
+
+    def test_the_same_seed_makes_the_same_page(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        first, second = (run(capsys, *PAIR, "--html", "-")[1] for _ in range(2))
+        assert first == second
+
+    def test_a_column_has_its_kind_and_no_number_where_there_is_none(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        for name in ("one", "two"):
+            pd.DataFrame({"c": list("xyzxyzxy"), "n": range(8)}).to_csv(f"{name}.csv", index=False)
+        run(capsys, "compare", "one.csv", "two.csv", *QUICK, "--csv", "r.csv", "--html", "r.html")
+        table = {row["column"]: row for row in rows(folder / "r.csv")}
+        assert (table["c"]["kind"], table["c"]["mean_first"], table["c"]["gap"]) == ("categorical", "", "")
+        assert table["n"]["mean_first"] == "3.5"
+
+
+class TestDrift:
+    def test_exit_code_1_says_that_the_tables_differ(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        code, out, err = run(capsys, *PAIR, "--fail-on-drift", "0.05", "-q", "--csv", "r.csv")
+        assert code == 1
+        assert out.startswith("first.csv and second.csv differ")
+        assert err.startswith("kernelmean: drift: p = 0.0")
+        assert rows(folder / "r.csv"), "files are written before the command fails"
+
+    def test_no_drift_is_exit_code_0(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        code, out, err = run(capsys, "compare", "first.csv", "same.csv", *QUICK, "--fail-on-drift", "0.01", "-q")
+        assert (code, err) == (0, "")
+        assert "above 0.01" in out
+
+    def test_a_tie_is_drift(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        pvalue = json.loads(run(capsys, "compare", "first.csv", "same.csv", *QUICK, "--json", "-")[1])["pvalue"]
+        command = ("compare", "first.csv", "same.csv", *QUICK, "-q", "--fail-on-drift")
+        assert run(capsys, *command, repr(pvalue))[0] == 1
+        assert run(capsys, *command, repr(pvalue * 0.999))[0] == 0
+
+    def test_the_level_is_that_of_the_report(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        code, out, _ = run(capsys, "compare", "first.csv", "same.csv", *QUICK, "--fail-on-drift", "0.02", "--json", "-")
+        assert (code, json.loads(out)["level"]) == (0, 0.02)
+        assert "above 0.02" in json.loads(out)["verdict"]
+
+    @pytest.mark.parametrize(
+        ("options", "text"),
+        [
+            (("--fail-on-drift", "0.005", "--resamples", "99"), "p-value is 0.01; write --resamples 199 or more"),
+            (("--fail-on-drift", "0"), "between 0 and 1"),
+            (("--fail-on-drift", "nan"), "between 0 and 1"),
+            (("--fail-on-drift", "5"), "between 0 and 1"),
+            (("--fail-on-drift", "often"), "--fail-on-drift"),
+        ],
+    )  # fmt: skip
+    def test_a_check_that_cannot_fail_is_bad_input(
+        self, options: tuple[str, ...], text: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        code, out, err = run(capsys, "compare", "first.csv", "second.csv", *options)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert text in err
+
+    def test_so_is_one_on_too_few_rows(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (folder / "tiny.csv").write_text("a,b\n1,2\n3,4\n2,2\n")
+        (folder / "other.csv").write_text("a,b\n11,2\n13,4\n12,2\n")
+        code, out, err = run(capsys, "compare", "tiny.csv", "other.csv", *QUICK, "--fail-on-drift", "0.05")
+        assert (code, out) == (2, "")
+        assert "cannot fail on 3 rows and 3 rows: the smallest p-value that they can have is 0.1" in err
+        assert run(capsys, "compare", "tiny.csv", "other.csv", *QUICK, "--fail-on-drift", "0.1")[0] == 1
+
+    def test_99_resamples_serve_one_in_a_hundred(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert run(capsys, *PAIR, "--fail-on-drift", "0.01")[0] == 1
+
+
+class TestFiles:
+    @pytest.mark.parametrize(
+        ("options", "text"),
+        [
+            (("--html", "second.csv"), "'second.csv' is named twice"),
+            (("--csv", "./first.csv"), "'./first.csv' is named twice"),
+            (("--html", "r", "--json", "r"), "'r' is named twice"),
+            (("--html", "-", "--csv", "-"), "two outputs are to go to the screen"),
+            (("--markdown", "-"), "write the name of a file, such as report.md"),
+            (("--html", "no/such/r.html"), "there is no folder"),
+            (("--csv", "."), "is a folder or empty"),
+            (("--markdown", ""), "is a folder or empty"),
+        ],
+    )
+    def test_bad_places_are_one_line_before_the_work(
+        self,
+        options: tuple[str, ...],
+        text: str,
+        folder: Path,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr("kernelmean.cli.app.compare_tables", None)
+        before = {path: path.read_bytes() for path in folder.iterdir()}
+        code, out, err = run(capsys, *PAIR, *options)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert text in err
+        assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+    def test_a_folder_that_cannot_be_written_in(
+        self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("os.access", lambda *_: False)
+        code, out, err = run(capsys, *PAIR, "--html", "r.html")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "cannot be written in" in err
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+    def test_a_full_disk_is_one_line(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        code, _, err = run(capsys, *PAIR, "--csv", "/dev/full")
+        assert (code, err.count("\n")) == (2, 1)
+        assert "/dev/full: No space left" in err
+
+    def test_a_write_that_breaks_off_leaves_the_old_file(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        old = folder / "r.html"
+        old.write_text("old")
+
+        def full(_: int) -> None:
+            raise OSError(28, "No space left on device", "part")
+
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match=r"r\.html"):
+            write_file(old, b"new")
+        assert old.read_text() == "old"
+        assert {path.name for path in folder.iterdir()} == {"first.csv", "same.csv", "second.csv", "r.html"}
+
+    def test_links_and_pipes_stay_what_they_are(self, folder: Path) -> None:
+        (folder / "real.html").write_text("old")
+        (folder / "link.html").symlink_to("real.html")
+        write_file(folder / "link.html", b"new")
+        assert (folder / "link.html").is_symlink()
+        assert (folder / "real.html").read_text() == "new"
+        write_file(Path(os.devnull), b"new")
+        assert not Path(os.devnull).is_file()
+
+    def test_pictures_are_whole_too(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
+        assert run(capsys, *PAIR, "--plot", "p.svg")[0] == 0
+        assert (folder / "p.svg").read_text().rstrip().endswith("</svg>")
+        assert run(capsys, *PAIR, "--plot", "p.svg", "--html", "p.svg")[0] == 2
+
+    def test_without_matplotlib_the_report_has_numbers_and_says_so(
+        self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("kernelmean.report.charts.missing", lambda: "write: pip install it")
+        code, out, _ = run(capsys, *PAIR, "--html", "r.html")
+        assert code == 0
+        assert "note: without figures: write: pip install it" in out
+        assert "<svg" not in (folder / "r.html").read_text()
+
+
+class TestOthers:
+    def test_dependence(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        files = ("--html", "r.html", "--csv", "r.csv")
+        code, _, err = run(capsys, "dependence", "iris", "--x", "target", *QUICK, *files)
+        assert (code, err) == (0, "")
+        table = rows(folder / "r.csv")
+        assert [row["tested"] for row in table] == ["groups", "pair", "pair", "pair", "pair"]
+        page = (folder / "r.html").read_text()
+        assert "<h1>Dependence between columns of iris</h1>" in page
+        assert f">{float(table[1]['strength']):.2f}<" in page
+
+    def test_density(self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("kernelmean.densities._COMPONENTS", (1,))
+        options = ("--components", "1", "--estimator", "mkme", "--html", "r.html", "--csv", "r.csv")
+        code, _, err = run(capsys, "density", "first.csv", *options)
+        assert (code, err) == (0, "")
+        table = rows(folder / "r.csv")
+        assert {row["density"] for row in table} == {"kernel mean matching", "GaussianMixture", "KernelDensity"}
+        assert float(table[0]["behind"]) == 0.0 < float(table[2]["behind"])
+        assert "<h1>Densities of first.csv</h1>" in (folder / "r.html").read_text()
