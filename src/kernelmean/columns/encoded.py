@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -68,16 +69,16 @@ class Encoded:
     constant: tuple[str, ...]
     missing: MissingCells
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The columns, in the order of their coordinates."""
         return tuple(coding.name for coding in self.codings)
 
     def in_table_order(self) -> tuple[str, ...]:
         """Return the columns in the order of the first table."""
-        return tuple(name for name in self.frames[0].names if name in self.names)
+        return tuple(name for name in self.frames[0].names if name in self.groups)
 
-    @property
+    @cached_property
     def groups(self) -> dict[str, tuple[int, ...]]:
         """The positions of the coordinates of every column."""
         return groups_of(self.codings)
@@ -106,8 +107,8 @@ class Encoded:
         return (*constant, *self.missing.notes([frame.source for frame in self.frames]))
 
     def _index(self, names: Iterable[str] | None) -> IntArray:
-        wanted = set(self.names if names is None else names)
-        return np.array([j for name, block in self.groups.items() if name in wanted for j in block], dtype=np.intp)
+        blocks = sorted(self.groups[name] for name in (self.groups if names is None else names))
+        return np.array([j for block in blocks for j in block], dtype=np.intp)
 
 
 def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> Encoded:
