@@ -181,6 +181,8 @@ def _side_by_side(blocks: Sequence[Array], n: int) -> Array:
 
 
 def _variances(codings: Sequence[Coding], frames: Sequence[Frame]) -> tuple[Array, ...] | None:
+    if not any(isinstance(coding, Numbers) and coding.noisy for coding in codings):
+        return None
     found = tuple(_side_by_side([coding.variances(frame) for coding in codings], len(frame)) for frame in frames)
     return found if any(own.any() for own in found) else None
 
