@@ -42,8 +42,8 @@ class Pace:
     def left(self) -> float:
         """Return the seconds that are left; infinite before any trial is known.
 
-        A setting without trials is taken to be as slow as the slowest known one of its experiment, or of all: cheap
-        settings come first.
+        A setting without trials is taken to be as slow as the slowest known one of its experiment, as cheap settings
+        come first, or where none of these is known as the mean trial of all.
         """
         at_once = max(self._worked / max(time.monotonic() - self._start, 1e-9), 1e-3) if self._worked else 1.0
         return sum(number * self._seconds(cell) for cell, number in self._waiting.items() if number) / at_once
@@ -52,9 +52,11 @@ class Pace:
         if cell in self._sums:
             number, total = self._sums[cell]
             return total / number
-        means = {known: total / number for known, (number, total) in self._sums.items()}
-        near = [mean for known, mean in means.items() if known[0] == cell[0]]
-        return max(near or means.values(), default=float("inf"))
+        near = [total / number for known, (number, total) in self._sums.items() if known[0] == cell[0]]
+        if near or not self._sums:
+            return max(near, default=float("inf"))
+        numbers, totals = zip(*self._sums.values(), strict=True)
+        return float(sum(totals) / sum(numbers))
 
 
 def in_words(seconds: float) -> str:

@@ -214,9 +214,10 @@ class TestPace:
         assert pace.left() == pytest.approx(8 * 2)
         now[0] = 5.0
         pace.done(("a", "x"), 6.0)
-        pace.done(("a", "y"), 4.0)
-        at_once = 10 / 5
-        assert pace.left() == pytest.approx((3 * 4 + 2 * 4 + 1 * 4) / at_once)
+        pace.done(("a", "y"), 10.0)
+        at_once = 16 / 5
+        mean = (2 + 6 + 10) / 3  # of an experiment that has not begun
+        assert pace.left() == pytest.approx((3 * 4 + 2 * 10 + 1 * mean) / at_once)
 
     @pytest.mark.parametrize(
         ("seconds", "words"),
