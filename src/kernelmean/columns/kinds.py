@@ -158,7 +158,8 @@ def _check_text(frame: Frame, name: str) -> None:
     if other is not None:
         raise TypeError(
             f"{frame.source}: column {name!r} holds values of type {type(other).__name__} that are not numbers, or "
-            f"integers beyond 2^53; {_mend(name)}"
+            "integers beyond 2^53; convert it to numbers or times (pandas: convert_dtypes(), to_datetime()), "
+            f"{_mend(name)}"
         )
     numbers = [cell for cell in distinct if is_number(cell) or _DECIMAL_COMMA.fullmatch(cell.strip())]
     if not numbers:
