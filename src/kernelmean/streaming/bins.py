@@ -68,12 +68,13 @@ class BinSums(Summary):
             raise ValueError(f"row {start + len(X)} was passed, but {self.n_rows} rows were announced")
         self.coarsen_to_hold(start + len(X))
         numbers = self._numbers(np.arange(start, start + len(X)))
+        order = np.argsort(numbers, kind="stable")  # so that few rows at a time fall into few bins
+        X, numbers = X[order], numbers[order]
 
         def run(rows: slice) -> tuple[IntArray, Array]:
-            tile = features.augmented(X[rows], Dirac())
             bins, own = np.unique(numbers[rows], return_inverse=True)
             dealt = csr_array((np.ones(len(own)), (own, np.arange(len(own)))), shape=(len(bins), len(own)))
-            return bins, dealt @ tile
+            return bins, dealt @ features.augmented(X[rows], Dirac())
 
         for bins, part in plan.map(run, features.tiles(len(X)), len(X) * features.size):
             self.sums[bins] += part

@@ -76,7 +76,7 @@ def hsic_stream_test(
     first, second = read_batches(X), read_batches(Y)
     if None not in (first.n_rows, second.n_rows) and first.n_rows != second.n_rows:
         raise _unequal(first, second)
-    taken = pilot_rows(first, pilot)
+    (taken,) = pilot_rows((first.n_rows,), pilot)
     pairs = _paired(first, second)
     head, rest = split_rows(pairs, taken)
     if head is None:

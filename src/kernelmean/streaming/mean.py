@@ -5,12 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Self, final
 
+from .._rules import NoClosedFormError
+from ..expected import difference, smoothed
 from ..features import FeatureEmbedding, FeatureMap, choose_noise, embed
 from ..features.base import Summary
+from ..kernels.base import Kernel
+from ..noise.base import Noise
 from ..plan import DEFAULT, Plan
 
 Estimator = Literal["kme", "mkme", "mmkme"]
 FORMS = {"mkme": "isotropic", "mmkme": "diagonal"}
+
+
+def used_kernel(kernel: Kernel, noise: Noise, dim: int) -> Kernel:
+    """Return the kernel that a test under a noise on both sides uses; without closed form the one that is smoothed."""
+    try:
+        return smoothed(kernel, difference(noise, noise), dim)
+    except NoClosedFormError:
+        return kernel
 
 
 @final

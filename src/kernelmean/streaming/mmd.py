@@ -58,7 +58,8 @@ def mmd_stream_test(
     statistic : {"u", "v"}
     n_resamples : int
     pilot : int
-        Rows of each sample for a rule; a tenth of the rows at most where their number is known.
+        Rows of each sample for a rule, on average and a tenth at most where the lengths are known; the same share of
+        both samples then. They are the first ones: pass a bandwidth where rows are sorted and samples are unequal.
     seed : int
         Of the features, of the deal of rows to bins, and of the permutations. Equal seeds give equal results, to
         rounding, whatever the batches; bitwise where the batches are equal.
@@ -94,7 +95,7 @@ def mmd_stream_test(
     recipe = Recipe(kernel, bandwidth, n_frequencies, design, dtype, seed)
     looked = features is None and recipe.looks
     sizes = None if first.n_rows is None or second.n_rows is None else (first.n_rows, second.n_rows)
-    taken = [pilot_rows(batches, pilot) for batches in (first, second)]
+    taken = pilot_rows((first.n_rows, second.n_rows), pilot)
     heads, rests = zip(*(split_rows(iter(b), k) for b, k in zip((first, second), taken, strict=True)), strict=True)
     for batches, head in zip((first, second), heads, strict=True):
         if head is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -14,7 +15,6 @@ from ..features import Fourier, fourier
 from ..inference.kernel_choice import base_kernel
 from ..kernels.base import Kernel
 from ..kernels.compose import TensorProduct
-from .batches import Batches
 
 
 @final
@@ -74,6 +74,14 @@ class Recipe:
         return fourier(kernel, dim, self.n_frequencies, design=self.design, origin=origin, dtype=self.dtype, rng=rng)
 
 
-def pilot_rows(batches: Batches, pilot: int) -> int:
-    """Return how many rows a rule looks at: a tenth at most, where their number is known."""
-    return pilot if batches.n_rows is None else max(1, min(pilot, batches.n_rows // 10))
+def pilot_rows(lengths: Sequence[int | None], pilot: int) -> list[int]:
+    """Return how many first rows of every sample a rule looks at: ``pilot`` each where lengths are unknown.
+
+    Where they are known so many on average, a tenth of all rows at most, and the same share of every sample, so that
+    leaving them out of files that are sorted leaves samples that are cut alike.
+    """
+    known = [length for length in lengths if length is not None]
+    if len(known) < len(lengths):
+        return [pilot] * len(lengths)
+    share = min(pilot * len(known) / max(sum(known), 1), 0.1)
+    return [max(1, round(share * length)) for length in known]

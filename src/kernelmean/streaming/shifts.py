@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.fft import fft, ifft
 from scipy.sparse import csr_array
 
-from .._array import Array, IntArray, RngLike, as_rng
+from .._array import Array, IntArray, RngLike, as_rng, slices
 from .._validate import check_finite, check_points
 from ..features import FeatureEmbedding, Fourier, choose_noise
 from ..features.base import HEAD, Summary
@@ -25,13 +25,13 @@ from ..kernels.compose import TensorProduct
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan import DEFAULT, Plan
-from .mean import FORMS, Estimator
+from .mean import FORMS, Estimator, used_kernel
 
 GROUP = 16
 """Rows that exchange partners: a shift leaves a sixteenth of the dependence in place on average."""
 BINS = 128
 SCHEME = "shifts"
-_GROUPS_AT_ONCE = 2**12
+_AT_ONCE, _PART = 2**12, 2**9
 
 Complex = npt.NDArray[np.complexfloating[Any, Any]]
 
@@ -94,20 +94,24 @@ class PairStream(Summary):
     def _add(self, pairs: Array, plan: Plan) -> None:
         """Add whole groups, and keep what is left."""
         whole = len(pairs) // GROUP
-        groups, first = pairs[: whole * GROUP].reshape(whole, GROUP, self.features.dim), self.rows // GROUP
-        step = max(1, _GROUPS_AT_ONCE // len(self.features.frequencies))
-        starts = range(0, whole, step)
-        parts = plan.map(lambda start: self._transformed(groups[start : start + step]), starts, groups.size * GROUP)
-        for start, (products, margins) in zip(starts, parts, strict=True):
-            bins = (first + start + np.arange(len(products))) % BINS
+        groups = pairs[: whole * GROUP].reshape(whole, GROUP, self.features.dim)
+        for part in slices(whole, _PART):
+            self._add_groups(groups[part], plan)
+        self.pending = pairs[whole * GROUP :].copy()
+
+    def _add_groups(self, groups: Array, plan: Plan) -> None:
+        """Add a number of groups whose transformed products the memory holds."""
+        first = self.rows // GROUP
+        cuts = slices(len(groups), max(1, _AT_ONCE // len(self.features.frequencies)))
+        parts = plan.map(lambda cut: self._transformed(groups[cut]), cuts, groups.size * GROUP)
+        for cut, (products, margins) in zip(cuts, parts, strict=True):
+            bins = (first + np.arange(cut.start, cut.stop)) % BINS
             dealt = csr_array((np.ones(len(bins)), (bins, np.arange(len(bins)))), shape=(BINS, len(bins)))
             touched = np.unique(bins)
-            flat = products.reshape(len(products), -1)
-            sums = np.ascontiguousarray(dealt[touched] @ flat)
+            sums = np.ascontiguousarray(dealt[touched] @ products.reshape(len(products), -1))
             self.products[touched] += sums.view(np.float64).reshape(-1, *self.products.shape[1:])
             self.margins += margins
-        self.rows += whole * GROUP
-        self.pending = pairs[whole * GROUP :].copy()
+        self.rows += len(groups) * GROUP
 
     def _transformed(self, groups: Array) -> tuple[Complex, Array]:
         """Return the products of the transformed waves of groups, (G, 16, M), and the sums of the waves."""
@@ -201,7 +205,7 @@ class PairStream(Summary):
         )
         return TestResult(
             method="Permutation test of independence, HSIC of features, one pass",
-            kernel=_kernels(self.features.kernel),
+            kernel=tuple(used_kernel(own.kernel, v, own.dim) for own, v in zip(self._sides(), noises, strict=True)),
             noise=noises,
             sizes=(n,),
             notes=(*notes, *own),

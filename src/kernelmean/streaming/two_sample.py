@@ -23,7 +23,7 @@ from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan import DEFAULT, Plan
 from .bins import BinSums
-from .mean import FORMS, Estimator
+from .mean import FORMS, Estimator, used_kernel
 
 SCHEME = "bins"
 _MOST_BINS = 4096
@@ -154,7 +154,7 @@ class TwoSampleStream(Summary):
         own = (self._deal(first), f"{len(problem.bins)} bins of {first.size} rows", problem.error_note(measure))
         return TestResult(
             method="Two-sample permutation test, maximum mean discrepancy of features, one pass",
-            kernel=self.features.kernel,
+            kernel=used_kernel(self.features.kernel, noise, self.features.dim),
             noise=noise,
             sizes=(first.rows, second.rows),
             notes=(*notes, *own),
