@@ -338,7 +338,8 @@ def _check_numeric(frame: Frame) -> None:
         names = ",".join(others)
         raise TypeError(
             f"{frame.source} has columns that are not numbers, or integers beyond 2^53: {examples}; leave them out "
-            f"with drop= (--drop {names}), choose others with columns= (--columns), or encode them as numbers"
+            f"with drop= (--drop {names}), choose others with columns= (--columns), or encode them as "
+            "numbers, as kernelmean.TableEncoder does"
         )
 
 

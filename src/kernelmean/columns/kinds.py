@@ -55,6 +55,8 @@ class Named:
     @classmethod
     def of(cls, ordinal: Mapping[str, Iterable[Any]] | None, categorical: str | Iterable[str]) -> Named:
         """Check what the user wrote."""
+        if not isinstance(ordinal or {}, Mapping):
+            raise TypeError(f"ordinal is {ordinal!r}; write a dict such as {{'size': ['low', 'mid', 'high']}}")
         levels = {name: _check_levels(name, given) for name, given in (ordinal or {}).items()}
         names = (categorical,) if isinstance(categorical, str) else tuple(categorical)
         both = [name for name in names if name in levels]

@@ -13,6 +13,7 @@ from .._table import Frame, count, did_you_mean, listed
 from .kinds import ColumnType
 
 RULES = ("error", "drop", "category", "noise")
+_NAMED = "'error', 'drop', 'category' or 'noise'"
 Missing: TypeAlias = str | Mapping[str, str]
 """One rule for all columns, or one for each of some columns, where the others must be complete."""
 
@@ -85,11 +86,15 @@ def rules_for(missing: Missing, names: Sequence[str]) -> dict[str, str]:
     ------
     ValueError
         When a rule or a column is unknown.
+    TypeError
+        When it is neither a text nor a dict.
     """
+    if not isinstance(missing, str | Mapping):
+        raise TypeError(f"missing is {missing!r}; write one of {_NAMED}, or a dict from column to one of them")
     given = dict.fromkeys(names, missing) if isinstance(missing, str) else dict(missing)
     for name, rule in given.items():
         if rule not in RULES:
-            raise ValueError(f"missing is {rule!r}; write {', '.join(map(repr, RULES[:-1]))} or {RULES[-1]!r}")
+            raise ValueError(f"missing is {rule!r}; write {_NAMED}")
         if name not in names:
             raise ValueError(f"missing names a column {name!r} that is not there{did_you_mean(name, names)}")
     return {name: given.get(name, "error") for name in names}

@@ -165,6 +165,8 @@ NUMERIC = pd.DataFrame({"c": [1.0, 2.0]})
         (NUMERIC, NUMERIC, {"ordinal": {"c": [1, 1]}}, "at least two different ones are needed"),
         (NUMERIC, NUMERIC, {"ordinal": {"c": "low"}}, "at least two different ones are needed"),
         (NUMERIC, NUMERIC, {"ordinal": {"c": [1, 2]}, "categorical": ["c"]}, "stands in ordinal and in categorical"),
+        (NUMERIC, NUMERIC, {"ordinal": ["c"]}, "ordinal is ['c']; write a dict such as"),
+        (NUMERIC, NUMERIC, {"missing": None}, "missing is None; write one of 'error', 'drop', 'category' or 'noise'"),
         (NUMERIC, NUMERIC, {"missing": "guess"}, "'error', 'drop', 'category' or 'noise'"),
         (NUMERIC, NUMERIC, {"missing": {"d": "drop"}}, "missing names a column 'd' that is not there"),
         (NUMERIC, NUMERIC * 1e200, {}, "standard deviation"),
