@@ -154,7 +154,7 @@ def _column(
         column.name,
         "yes" if corrected <= level else "no",
         f"{corrected:.2g}",
-        *(_cell(text, column.kind) for text in column.describe()),
+        *(_cell(*one, column.kind) for one in zip(column.describe(), column.means, strict=True)),
         "" if math.isnan(column.gap) else signed(column.gap, "+z.2f"),
         *([f"{column.noise:.2g}"] if noisy else []),
         signed(column.statistic, "z.2g"),
@@ -162,10 +162,10 @@ def _column(
     )
 
 
-def _cell(text: str, kind: str) -> str:
-    """Return a mean with a true minus sign, or a share with the start of its category."""
+def _cell(text: str, mean: float, kind: str) -> str:
+    """Return a mean as people write it, or a share with the start of its category."""
     if kind == "numeric":
-        return text.replace("-", "−")
+        return signed(mean, "z,.0f") if 1e4 <= abs(mean) < 1e9 else text.replace("-", "−")
     return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
 
 

@@ -139,7 +139,7 @@ class _Page:
         panels = element("div", *drawn.panels, class_="panels wide" if drawn.wide else "panels")
         if drawn.wide:
             panels = element("div", panels, class_="scroll", role="group", tabindex="0", aria_label=chart.title)
-        figure = element("figure", panels, element("ul", *legend, class_="legend"), caption, id=prefix)
+        figure = element("figure", element("ul", *legend, class_="legend"), panels, caption, id=prefix)
         return join(figure, details)
 
     def _made_by(self) -> Markup:

@@ -256,3 +256,10 @@ def test_an_adaptive_test_names_its_strongest_kernels() -> None:
 def test_the_same_seed_makes_the_same_page(differing: Comparison) -> None:
     first, second = (comparison_page(differing, gather(differing, rng=1), seed=1) for _ in range(2))
     assert first == second
+
+
+def test_large_means_are_written_out() -> None:
+    result = compare(X[:, [0]] + 36549.6, Y[:, [1]] - 20000.0, **QUICK)
+    (table,) = sections(result)["Which columns differ"].tables
+    assert table.rows[0][3:5] == (f"{result.columns[0].means[0]:,.0f}", f"−{-result.columns[0].means[1]:,.0f}")
+    assert table.rows[0][3].startswith("36,5")
