@@ -18,6 +18,7 @@ from .base import FeatureMap, scratch
 from .draws import DESIGNS, Design
 from .spectral import spectra
 
+_MOST_TURNS = 2.0**44  # of a wave from the origin to a row: the phase then is known to 1/500 of a turn
 _WORDS = {"plain": "random", "orthogonal": "orthogonal random", "quasi": "quasi-random"}
 
 
@@ -118,8 +119,15 @@ class Fourier(FeatureMap):
     def angles(self, X: Array, columns: slice = slice(None)) -> Array:
         """Return ωᵀ(x - o) in [-π, π], of some columns only, shape (n, M); this thread's next call overwrites it."""
         turns, whole = (scratch(name, (len(X), len(self.frequencies))) for name in ("turns", "whole"))
-        np.matmul(X[:, columns] - self.origin[columns], self._turns[columns], out=turns)
-        turns -= np.rint(turns, out=whole)  # in float64, so that far points keep their phase in float32
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.matmul(X[:, columns] - self.origin[columns], self._turns[columns], out=turns)
+            np.rint(turns, out=whole)
+        if not max(whole.max(), -whole.min()) <= _MOST_TURNS:
+            raise ValueError(
+                "rows lie so far from the origin of the features, in units of the bandwidth, that float64 loses "
+                "the phase of their waves; pass origin= amid the data, a wider bandwidth, or rescaled columns"
+            )
+        turns -= whole  # in float64, so that far points keep their phase in float32
         angles = scratch(f"angles {self.dtype}", turns.shape, self.dtype)
         return np.multiply(turns, 2 * np.pi, out=angles, casting="same_kind")
 

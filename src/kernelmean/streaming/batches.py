@@ -52,7 +52,7 @@ class Batches:
         """Return the batches without the first rows, to resume where a checkpoint was written."""
         check_integer(rows, "rows", 0)
         left = None if self.n_rows is None else max(self.n_rows - rows, 0)
-        return replace(self, n_rows=left, _open=lambda: split_rows(iter(self), rows)[1])
+        return replace(self, n_rows=left, _open=lambda: without_rows(iter(self), rows))
 
     def reordered(self, names: Sequence[str]) -> Batches:
         """Return the batches with their columns in another order."""
@@ -132,6 +132,14 @@ def split_rows(batches: Iterator[Array], rows: int) -> tuple[Array | None, Itera
         rest = [batch[missing:]] if len(batch) > missing else []
         missing -= len(head[-1])
     return np.concatenate(head) if head else None, chain(rest, batches)
+
+
+def without_rows(batches: Iterator[Array], rows: int) -> Iterator[Array]:
+    """Yield batches without the first rows, which are read and forgotten."""
+    for batch in batches:
+        if len(batch) > rows:
+            yield batch[rows:]
+        rows = max(rows - len(batch), 0)
 
 
 @dataclass(frozen=True)

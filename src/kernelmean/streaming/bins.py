@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from .._array import Array, IntArray
+from .._validate import check_finite
 from ..features.base import HEAD, FeatureMap, Summary
 from ..noise.dirac import Dirac
 from ..plan import DEFAULT, Plan
@@ -60,6 +61,7 @@ class BinSums(Summary):
         many = CAPACITY if self.n_rows is None else self.n_rows // max(self.size, 1) + 1
         if self.sums.ndim != 2 or len(self.sums) != many or not 0 <= self.rows <= self.stop or self.size < 1:
             raise ValueError("sums of bins, their size and the number of rows do not go together")
+        check_finite(self.sums, "the sums of bins")
 
     def add(self, features: FeatureMap, X: Array, start: int | None = None, plan: Plan = DEFAULT) -> None:
         """Add rows number ``start``, start + 1, …; by default those that follow the last ones."""

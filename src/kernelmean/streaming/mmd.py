@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
-from itertools import zip_longest
+from dataclasses import dataclass
+from itertools import chain, zip_longest
 from typing import Any
 
 import numpy as np
@@ -16,11 +19,14 @@ from ..features import FeatureMap
 from ..features.draws import Design
 from ..inference.result import TestResult
 from ..inference.statistics import Kind
+from ..io import load, save
 from ..plan import DEFAULT, Plan
-from .batches import Batches, read_batches, split_rows
+from .batches import Batches, read_batches, split_rows, without_rows
 from .mean import Estimator
 from .pilot import Recipe, pilot_rows
-from .two_sample import two_sample_stream
+from .two_sample import TwoSampleStream, two_sample_stream
+
+_SECONDS = 60.0  # between two checkpoints
 
 
 def mmd_stream_test(
@@ -38,6 +44,7 @@ def mmd_stream_test(
     n_resamples: int = 999,
     pilot: int = 500,
     seed: int = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
     plan: Plan = DEFAULT,
 ) -> TestResult:
     r"""Test whether two samples of any length come from one law: one pass, constant memory, linear time.
@@ -63,6 +70,9 @@ def mmd_stream_test(
     seed : int
         Of the features, of the deal of rows to bins, and of the permutations. Equal seeds give equal results, to
         rounding, whatever the batches; bitwise where the batches are equal.
+    checkpoint : str or path, optional
+        A file that the sums are saved to about once a minute and at the end. Where it exists already, the pass goes on
+        from there; ``kernelmean.load(checkpoint)`` gives the :class:`kernelmean.streaming.TwoSampleStream`.
     plan : Plan, optional
         Threads.
 
@@ -74,7 +84,8 @@ def mmd_stream_test(
     Raises
     ------
     ValueError, TypeError, OSError
-        As :func:`read_batches`; and when the columns differ, or a sample is too small for the pilot and the test.
+        As :func:`read_batches`; and when the columns differ, a sample is too small for the pilot and the test, or the
+        checkpoint is of another test.
 
     Notes
     -----
@@ -91,29 +102,75 @@ def mmd_stream_test(
     (0.001, (2700, 1800))
     """
     check_integer(pilot, "pilot", 2)
-    first, second = matched(read_batches(X), read_batches(Y))
     recipe = Recipe(kernel, bandwidth, n_frequencies, design, dtype, seed)
-    looked = features is None and recipe.looks
-    sizes = None if first.n_rows is None or second.n_rows is None else (first.n_rows, second.n_rows)
-    taken = pilot_rows((first.n_rows, second.n_rows), pilot)
-    heads, rests = zip(*(split_rows(iter(b), k) for b, k in zip((first, second), taken, strict=True)), strict=True)
-    for batches, head in zip((first, second), heads, strict=True):
-        if head is None:
-            raise ValueError(f"{batches.source} has no rows")
-    pooled = np.concatenate(heads)
+    begun = _begin(matched(read_batches(X), read_batches(Y)), recipe if features is None else features, pilot)
+    stream = two_sample_stream(begun.features, sizes=begun.sizes, seed=seed)
+    stream = filled(stream, begun.rows, plan, checkpoint)
+    return stream.test(estimator=estimator, statistic=statistic, n_resamples=n_resamples, rng=seed, notes=begun.notes)
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """Features, the lengths of both samples (None where unknown), their rows, and what to tell the reader."""
+
+    features: FeatureMap
+    sizes: tuple[int, int] | None
+    rows: tuple[Iterator[Array], Iterator[Array]]
     notes: tuple[str, ...] = ()
-    if features is None:
-        features, notes = recipe.features(pooled)
-    if looked:
-        notes = (*notes, f"{count(len(pooled), 'row')} that the bandwidth was chosen by left out")
-        sizes = None if sizes is None else (sizes[0] - len(heads[0]), sizes[1] - len(heads[1]))
-        heads = (None, None)
-        if sizes is not None and min(sizes) < 1:
+
+
+def _begin(samples: tuple[Batches, Batches], recipe: Recipe | FeatureMap, pilot: int) -> _Begun:
+    """Look at the first rows, and leave them out where a rule chose a bandwidth by them."""
+    first, second = samples
+    sizes = None if first.n_rows is None or second.n_rows is None else (first.n_rows, second.n_rows)
+    if isinstance(recipe, FeatureMap):
+        return _Begun(recipe, sizes, (iter(first), iter(second)))
+    taken = pilot_rows((first.n_rows, second.n_rows), pilot)
+    (head, left), (other, right) = (split_rows(iter(b), k) for b, k in zip(samples, taken, strict=True))
+    if head is None or other is None:
+        raise ValueError(f"{(first if head is None else second).source} has no rows")
+    features, notes = recipe.features(np.concatenate([head, other]))
+    if not recipe.looks:
+        return _Begun(features, sizes, (chain([head], left), chain([other], right)), notes)
+    notes = (*notes, f"{count(len(head) + len(other), 'row')} that the bandwidth was chosen by left out")
+    if sizes is not None:
+        sizes = sizes[0] - len(head), sizes[1] - len(other)
+        if min(sizes) < 1:
             raise ValueError(f"no rows are left of one sample ({sizes}) beside those for the bandwidth; pass a number")
-    stream = two_sample_stream(features, sizes=sizes, seed=seed)
-    for left, right in zip_longest(_joined(heads[0], rests[0]), _joined(heads[1], rests[1])):
-        stream.partial_fit(left, right, plan=plan)
-    return stream.test(estimator=estimator, statistic=statistic, n_resamples=n_resamples, rng=seed, notes=notes)
+    return _Begun(features, sizes, (left, right), notes)
+
+
+def filled(
+    stream: TwoSampleStream,
+    rows: tuple[Iterator[Array], Iterator[Array]],
+    plan: Plan,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> TwoSampleStream:
+    """Return the stream with all rows, which is saved on the way, or goes on from where it was saved."""
+    if checkpoint is not None and os.path.exists(checkpoint):
+        stream = _resumed(stream, checkpoint)
+        left, right = (without_rows(own, b.stop) for own, b in zip(rows, (stream.first, stream.second), strict=True))
+        rows = left, right
+    saved = time.monotonic()
+    for X, Y in zip_longest(*rows):
+        stream.partial_fit(X, Y, plan=plan)
+        if checkpoint is not None and time.monotonic() - saved >= _SECONDS:
+            save(stream, checkpoint)
+            saved = time.monotonic()
+    if checkpoint is not None:
+        save(stream, checkpoint)
+    return stream
+
+
+def _resumed(stream: TwoSampleStream, checkpoint: str | os.PathLike[str]) -> TwoSampleStream:
+    """Return what was saved, when it is of the same test."""
+    found = load(checkpoint)
+    if not isinstance(found, TwoSampleStream) or found.features != stream.features or found.deal != stream.deal:
+        raise ValueError(
+            f"{os.fspath(checkpoint)} is not of this test: its features, seed or lengths differ; pass another file, or "
+            "remove it to begin anew"
+        )
+    return found
 
 
 def matched(first: Batches, second: Batches) -> tuple[Batches, Batches]:
@@ -129,9 +186,3 @@ def matched(first: Batches, second: Batches) -> tuple[Batches, Batches]:
             f"{listed(second.names)}; choose the same ones with read_batches(..., columns=...)"
         )
     return first, second.reordered(first.names)
-
-
-def _joined(head: Array | None, rest: Iterator[Array]) -> Iterator[Array]:
-    if head is not None:
-        yield head
-    yield from rest

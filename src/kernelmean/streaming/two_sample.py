@@ -54,6 +54,11 @@ class TwoSampleStream(Summary):
             if bins.sums.shape[1] != HEAD + self.features.size:
                 raise ValueError(f"sums of shape {bins.sums.shape} do not fit {self.features!r}")
 
+    @property
+    def deal(self) -> tuple[tuple[int | None, int], tuple[int | None, int]]:
+        """The length (None where unknown) and the seed of either sample, which say into which bin a row falls."""
+        return (self.first.n_rows, self.first.seed), (self.second.n_rows, self.second.seed)
+
     def partial_fit(
         self,
         X: Any = None,
@@ -151,7 +156,7 @@ class TwoSampleStream(Summary):
         values = measure(sums)
         memory = float(self.first.sums.nbytes + self.second.sums.nbytes + 2 * problem.bins.nbytes)
         null = Null(values, measure.tolerance(values, sums), measure.name, SCHEME, memory)
-        own = (self._deal(first), f"{len(problem.bins)} bins of {first.size} rows", problem.error_note(measure))
+        own = (self._deal_note(first), f"{len(problem.bins)} bins of {first.size} rows", problem.error_note(measure))
         return TestResult(
             method="Two-sample permutation test, maximum mean discrepancy of features, one pass",
             kernel=used_kernel(self.features.kernel, noise, self.features.dim),
@@ -176,7 +181,7 @@ class TwoSampleStream(Summary):
             )
         return first, second
 
-    def _deal(self, bins: BinSums) -> str:
+    def _deal_note(self, bins: BinSums) -> str:
         if bins.n_rows is not None:
             return f"rows dealt to bins at random (seed {bins.seed})"
         return (

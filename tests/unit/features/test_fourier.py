@@ -245,3 +245,10 @@ def test_no_noise_is_no_damping():
     phi = features.fourier(Gaussian(1.0), 2, 16)
     np.testing.assert_array_equal(phi(POINTS, Dirac()), phi(POINTS))
     np.testing.assert_array_equal(phi(POINTS, Normal(0.0)), phi(POINTS))
+
+
+@pytest.mark.parametrize("scale", [1e20, 1e308])
+def test_rows_too_far_for_phases_are_refused(scale):
+    phi = features.fourier(Gaussian(1.0), 1, 8)
+    with pytest.raises(ValueError, match="phase of their waves"):
+        phi(np.array([[0.0], [scale]]))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -128,6 +131,37 @@ def test_a_stream_that_was_cut_and_resumed_gives_the_same(tmp_path, sizes, cut):
     np.testing.assert_allclose(result.null_distribution, whole.null_distribution, rtol=1e-9, atol=1e-14)
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_a_test_goes_on_from_its_checkpoint(tmp_path, monkeypatch, known):
+    monkeypatch.setattr("kernelmean.streaming.mmd._SECONDS", 0.0)
+
+    def batches(rows, stop):
+        for start in range(0, len(rows), 20):
+            if start >= stop:
+                raise KeyboardInterrupt
+            yield rows[start : start + 20]
+
+    def source(rows, stop=10_000):
+        found = read_batches(batches(rows, stop))
+        return replace(found, n_rows=len(rows)) if known else found
+
+    options = {"kernel": Gaussian(1.5), "n_frequencies": 16, "n_resamples": 99, "pilot": 50}
+    whole = mmd_stream_test(source(X), source(Y), **options)
+    path = tmp_path / "state.npz"
+    with pytest.raises(KeyboardInterrupt):
+        mmd_stream_test(source(X, 100), source(Y), checkpoint=path, **options)
+    assert km.load(path).first.stop == 100
+    for _ in range(2):
+        again = mmd_stream_test(source(X), source(Y), checkpoint=path, **options)
+        assert again.pvalue == whole.pvalue
+        assert again.statistic == pytest.approx(whole.statistic, rel=1e-6)
+    with pytest.raises(ValueError, match="not of this test"):
+        mmd_stream_test(source(X), source(Y), checkpoint=path, **(options | {"seed": 1}))
+    km.save(Gaussian(1.0), path)
+    with pytest.raises(ValueError, match="not of this test"):
+        mmd_stream_test(source(X), source(Y), checkpoint=path, **options)
+
+
 def test_workers_may_share_a_sample():
     whole = two_sample_stream(PHI, sizes=(230, 170)).partial_fit(X, Y)
     parts = [
@@ -245,6 +279,31 @@ def test_files_are_compared_by_the_names_of_their_columns(tmp_path):
 def test_what_is_wrong_is_said(call, text):
     with pytest.raises(ValueError, match=text):
         call()
+
+
+def test_memory_does_not_grow_with_the_rows():
+    def peak(n):
+        def batches(seed):
+            return (np.random.default_rng([seed, i]).normal(size=(2048, 2)) for i in range(n // 2048))
+
+        tracemalloc.start()
+        mmd_stream_test(batches(0), batches(1), n_frequencies=4, n_resamples=9, plan=km.Plan(threads=1))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(2048)  # imports
+    assert peak(64 * 2048) < 1.2 * peak(16 * 2048)
+
+
+def test_damaged_sums_are_refused():
+    stream = stream_of(PHI, None)
+    sums = stream.first.sums.copy()
+    sums[0, 0] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        replace(stream.first, sums=sums)
+    with pytest.raises(ValueError, match="do not fit"):
+        replace(stream, features=LANDMARKS)
 
 
 def test_constant_data_have_p_one():
