@@ -4,7 +4,7 @@
 
 torch is optional (the CPU wheel is enough); set OPENBLAS_NUM_THREADS=1 for one thread on both sides. The torch side
 is written as its users write it: broadcast differences, float64, softmax and squared factors, ``backward()``. It
-starts from the same prototypes; its optimiser is Adam, until it has our final objective or took 100 times as long,
+starts from the same prototypes; its optimiser is Adam, until it has our final objective or took 40 times as long,
 or our L-BFGS.
 """
 
@@ -106,7 +106,7 @@ def adam(function, start: np.ndarray, goal: float, longest: float) -> tuple[int,
 
 
 def weights_only(rounds: int) -> None:
-    """Time whole fits of the weights, k-means, bandwidth and the target's own search; the first of a kind loads numba."""
+    """Time whole fits of the weights, k-means, bandwidth and of the target's own search; the first one loads numba."""
     X = heavy_tails(10_000, 20)
     cases = product(("kme", "mkme"), ("spherical", "full"), ("median", "validation"))
     for target, kind, bandwidth in cases:
@@ -156,7 +156,7 @@ def compare(auto, own, vector: np.ndarray, goal: float, fit: float, once: float,
     np.testing.assert_allclose(theirs[1], ours[1], atol=1e-9 * np.abs(ours[1]).max())
     each = fastest(lambda: auto(vector), 10 * rounds)
     print(f"  torch, one evaluation: {1e3 * each:.3f} ms, {each / once:.1f} × ours")
-    steps, seconds, reached = adam(auto, vector, goal + 1e-8 * abs(goal), 100 * fit)
+    steps, seconds, reached = adam(auto, vector, goal + 1e-8 * abs(goal), 40 * fit)
     outcome = "has our objective" if reached else "is not there yet"
     print(f"  torch, Adam: {outcome} after {steps} steps, {seconds:.2f} s: {seconds / fit:.0f} × ours")
     began, scale = time.perf_counter(), abs(ours[0])
