@@ -92,7 +92,23 @@ def agreed_types(frames: Sequence[Frame], named: Named) -> dict[str, ColumnType]
         When a column holds something else than numbers, categories and times.
     """
     frames[0].select([*named.ordinal, *named.categorical])
+    for name in (*named.ordinal, *named.categorical):
+        _check_codes(frames, name)
     return {name: named.find(name) or _agreed(frames, name) for name in frames[0].names}
+
+
+def _check_codes(frames: Sequence[Frame], name: str) -> None:
+    """Raise when codes are numbers in one table and text in another that numbers do not write so, such as 01."""
+    numbers = next((frame for frame in frames if frame[name].dtype == np.float64), None)
+    if numbers is None:
+        return
+    for frame in frames:
+        for cell in dict.fromkeys(_hashable(frame, name)) if frame[name].dtype == object else ():
+            if isinstance(cell, str) and is_number(cell) and label(float(cell)) != cell:
+                raise ValueError(
+                    f"column {name!r} holds numbers in {numbers.source} and the text {cell!r} in {frame.source}, which "
+                    "as a number would be written otherwise; write the column as text in both"
+                )
 
 
 def _agreed(frames: Sequence[Frame], name: str) -> ColumnType:
@@ -194,7 +210,7 @@ def as_labels(frame: Frame, name: str) -> Cells:
     if declared is not None and declared.kind == "boolean":
         return shared(cells.tolist(), lambda cell: None if np.isnan(cell) else str(bool(cell)))
     if cells.dtype.kind in "mM":
-        return shared(cells.astype(str).tolist(), label)
+        return shared(map(str, cells), label)
     return shared(_hashable(frame, name) if cells.dtype == object else _finite(frame, name).tolist(), label)
 
 

@@ -165,6 +165,7 @@ NUMERIC = pd.DataFrame({"c": [1.0, 2.0]})
         (NUMERIC, NUMERIC, {"ordinal": {"c": [1, 1]}}, "at least two different ones are needed"),
         (NUMERIC, NUMERIC, {"ordinal": {"c": "low"}}, "at least two different ones are needed"),
         (NUMERIC, NUMERIC, {"ordinal": {"c": [1, 2]}, "categorical": ["c"]}, "stands in ordinal and in categorical"),
+        (NUMERIC, pd.DataFrame({"c": ["01", "x"]}), {"categorical": "c"}, "numbers in A and the text '01' in B"),
         (NUMERIC, NUMERIC, {"ordinal": ["c"]}, "ordinal is ['c']; write a dict such as"),
         (NUMERIC, NUMERIC, {"missing": None}, "missing is None; write one of 'error', 'drop', 'category' or 'noise'"),
         (NUMERIC, NUMERIC, {"missing": "guess"}, "'error', 'drop', 'category' or 'noise'"),
@@ -203,6 +204,19 @@ def test_what_is_not_clear_is_one_plain_line(A: Any, B: Any, options: dict[str, 
 def test_the_limit_of_categories_can_be_raised() -> None:
     frame = pd.DataFrame({"id": [f"n{i}" for i in range(300)]})
     assert km.TableEncoder(max_categories=300).fit_transform(frame).shape == (300, 300)
+
+
+def test_times_may_be_categories() -> None:
+    frame = pl.DataFrame({"day": CELLS["day"], "span": CELLS["span"]})
+    names = km.TableEncoder(missing="category", categorical=["day", "span"]).fit(frame).get_feature_names_out().tolist()
+    assert names[:2] == ["day=2024-01-01", "day=2024-01-02"]
+    assert "span=3600000000 microseconds" in names
+
+
+def test_codes_are_matched_between_numbers_and_text() -> None:
+    A, B = pd.DataFrame({"code": [1.0, 2.0]}), pd.DataFrame({"code": ["2", "x"]})
+    encoded = encode((A, B), ("A", "B"), Encoding(categorical="code"))
+    assert encoded.codings[0].names == ("code=1", "code=2", "code=x")
 
 
 def test_codes_that_look_like_numbers_are_categories_when_they_are_called_so() -> None:
