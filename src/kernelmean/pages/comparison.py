@@ -12,7 +12,7 @@ from ..comparison import ColumnDifference, Comparison
 from ..explain import EffectSize, WitnessBands
 from ..report import Chart, Document, Panel, Section, Strip, Table
 from .evidence import Evidence, adjusted
-from .facts import comparison_facts, titles
+from .facts import brief, comparison_facts, titles
 from .parts import caveats, made_by, null_section, percent, signed
 
 _MOST_LISTED, _LONGEST_CELL = 50, 24
@@ -85,14 +85,14 @@ def on_columns(result: Comparison, level: float = 0.05) -> str:
     values = adjusted(result)
     names = [name for name, p in values.items() if p <= level]
     if len(values) == 1:
-        return f"{listed(values)} is the only column, so the test of both tables is the test of it."
+        return f"{listed(map(brief, values))} is the only column, so the test of both tables is the test of it."
     if names:
         found = f"{_numeral(len(names))} of {len(values)} columns {'differs' if len(names) == 1 else 'differ'}"
         if result.differ(level):
-            return f"{found} on {'its' if len(names) == 1 else 'their'} own: {listed(names)}."
+            return f"{found} on {'its' if len(names) == 1 else 'their'} own: {listed(map(brief, names))}."
         return (
-            f"Still, {found.lower()} when each is tested alone: {listed(names)}. A difference in few of many columns "
-            "can escape the test of all of them together."
+            f"Still, {found.lower()} when each is tested alone: {listed(map(brief, names))}. A difference in few of "
+            "many columns can escape the test of all of them together."
         )
     if result.differ(level):
         return (
@@ -177,12 +177,12 @@ def _shapes(result: Comparison, evidence: Evidence, labels: tuple[str, str], lev
         hidden = len(differing) - len(evidence.columns)
         words += f" {count(hidden, 'column')} more that differ are in the table above." if hidden > 0 else ""
     else:
-        words = f"No column differs on its own; {listed(evidence.columns)} come nearest to it."
+        words = f"No column differs on its own; {listed(map(brief, evidence.columns))} come nearest to it."
     outlines = Chart(
         "columns",
         "How the columns are distributed in both tables",
         evidence.marginals,
-        f"Shares of the rows of {labels[0]} and {labels[1]} by the values of {listed(evidence.columns)}.",
+        f"Shares of the rows of {labels[0]} and {labels[1]} by the values of {listed(map(brief, evidence.columns))}.",
     )
     witnesses = (_witnesses(evidence, labels),) if evidence.witnesses else ()
     return Section("Where they differ", (words,), charts=(outlines, *witnesses))
@@ -192,7 +192,11 @@ def _witnesses(evidence: Evidence, labels: tuple[str, str]) -> Chart:
     axes = {name: panel.x_label for name, panel in zip(evidence.columns, evidence.marginals, strict=True)}
     panels = tuple(_witness(name, axes[name], bands, labels) for name, bands in evidence.witnesses.items())
     outside = [name for name, bands in evidence.witnesses.items() if len(bands.outside)]
-    found = f"It leaves the grey strip of chance in {listed(outside)}." if outside else "It stays within chance."
+    found = (
+        f"It leaves the grey strip of chance in {listed(map(brief, outside))}."
+        if outside
+        else "It stays within chance."
+    )
     text = (
         f"The witness is above 0 where {labels[0]} has more rows and below where {labels[1]} has more, smoothed by the "
         f"kernel. If a column did not differ, all of its witness would stay in the grey strip in 95 % of cases. {found}"

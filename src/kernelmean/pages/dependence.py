@@ -11,7 +11,7 @@ from .._table import Frame, count, listed
 from ..dependence import Dependence, PairDependence
 from ..report import Chart, Document, HeatMap, Panel, Points, Section, Table
 from .cells import Axis, names_of
-from .facts import dependence_facts
+from .facts import brief, dependence_facts
 from .marginals import marginal
 from .parts import caveats, made_by, null_section, signed
 
@@ -73,7 +73,9 @@ def headline(result: Dependence, level: float = 0.05) -> str:
     test = result.test
     if test is None:
         return _of_pairs(result, level)
-    first, second = (group[0] if len(group) == 1 else f"({listed(group)})" for group in (result.x, result.y))
+    first, second = (
+        brief(group[0]) if len(group) == 1 else f"({listed(map(brief, group))})" for group in (result.x, result.y)
+    )
     p = f"p = {test.pvalue:.3g}, from {count(test.n_resamples, 'permutation')}"
     if test.pvalue <= level:
         return f"{first} and {second} depend on each other: {p}."
@@ -96,8 +98,8 @@ def _summary(result: Dependence, level: float) -> Iterator[str]:
     if found:
         most = max(found, key=lambda pair: pair.strength)
         yield (
-            f"The strongest dependence is that of {most.x} and {most.y}: {most.strength:.2f} on a scale from 0 "
-            "(independent) to 1 (each determines the other, as the kernels see it)."
+            f"The strongest dependence is that of {brief(most.x)} and {brief(most.y)}: {most.strength:.2f} on a scale "
+            "from 0 (independent) to 1 (each determines the other, as the kernels see it)."
         )
 
 

@@ -86,8 +86,18 @@ def short(name: str) -> str:
     >>> short("data/before.csv"), short("group=a/b.c")
     ('before.csv', 'group=a/b.c')
     """
-    end = PurePath(name).name if "=" not in name and PurePath(name).suffix else name
-    return end if len(end) <= _LONGEST_NAME else end[: _LONGEST_NAME - 1] + "…"
+    return brief(PurePath(name).name if "=" not in name and PurePath(name).suffix else name)
+
+
+def brief(name: str) -> str:
+    """Return the start of a long name.
+
+    Examples
+    --------
+    >>> brief("dose"), brief("a" * 50) == "a" * 31 + "…"
+    ('dose', True)
+    """
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
 
 def titles(names: Sequence[str]) -> tuple[str, str]:

@@ -263,3 +263,11 @@ def test_large_means_are_written_out() -> None:
     (table,) = sections(result)["Which columns differ"].tables
     assert table.rows[0][3:5] == (f"{result.columns[0].means[0]:,.0f}", f"−{-result.columns[0].means[1]:,.0f}")
     assert table.rows[0][3].startswith("36,5")
+
+
+def test_long_names_are_cut_in_sentences_and_whole_in_tables() -> None:
+    name = "n" * 80
+    result = compare(*(pd.DataFrame({name: table[:, 1], "b": table[:, 0]}) for table in (X, Y)), **QUICK)
+    page = comparison_page(result, gather(result))
+    assert page.summary[0] == f"One of 2 columns differs on its own: {'n' * 31}…."
+    assert page.sections[0].tables[0].rows[0][0] == name
