@@ -23,7 +23,7 @@ from ..io import load, save
 from ..plan import DEFAULT, Plan
 from .batches import Batches, read_batches, split_rows, without_rows
 from .mean import Estimator
-from .pilot import Recipe, pilot_rows
+from .pilot import Recipe, drawn_rows, pilot_rows
 from .two_sample import TwoSampleStream, two_sample_stream
 
 _SECONDS = 60.0  # between two checkpoints
@@ -54,8 +54,9 @@ def mmd_stream_test(
     X, Y : whatever :func:`read_batches` takes
         Two samples of the same columns, of different lengths if need be; files of CSV or Parquet, say.
     kernel, bandwidth : as in :func:`kernelmean.mmd_test`
-        A rule such as "median" looks at the first ``pilot`` rows of both samples, which the test then leaves out, so
-        that no permutation moves a row that the kernel was chosen by.
+        A rule such as "median" looks at ``pilot`` rows of both samples, which the test then leaves out, so that no
+        permutation moves a row that the kernel was chosen by. Where lengths are known these rows are drawn at random,
+        which reads a file once more; otherwise they are the first ones. With a number there is one pass only.
     features : FeatureMap, optional
         Instead of kernel, bandwidth, n_frequencies, design and dtype.
     n_frequencies, design, dtype : as in :func:`kernelmean.features.fourier`
@@ -66,7 +67,7 @@ def mmd_stream_test(
     n_resamples : int
     pilot : int
         Rows of each sample for a rule, on average and a tenth at most where the lengths are known; the same share of
-        both samples then. They are the first ones: pass a bandwidth where rows are sorted and samples are unequal.
+        both samples then.
     seed : int
         Of the features, of the deal of rows to bins, and of the permutations. Equal seeds give equal results, to
         rounding, whatever the batches; bitwise where the batches are equal.
@@ -120,24 +121,41 @@ class _Begun:
 
 
 def _begin(samples: tuple[Batches, Batches], recipe: Recipe | FeatureMap, pilot: int) -> _Begun:
-    """Look at the first rows, and leave them out where a rule chose a bandwidth by them."""
+    """Look at a few rows, and leave them out where a rule chose a bandwidth by them."""
     first, second = samples
     sizes = None if first.n_rows is None or second.n_rows is None else (first.n_rows, second.n_rows)
     if isinstance(recipe, FeatureMap):
         return _Begun(recipe, sizes, (iter(first), iter(second)))
     taken = pilot_rows((first.n_rows, second.n_rows), pilot)
-    (head, left), (other, right) = (split_rows(iter(b), k) for b, k in zip(samples, taken, strict=True))
-    if head is None or other is None:
-        raise ValueError(f"{(first if head is None else second).source} has no rows")
+    if sizes is not None and recipe.looks:
+        left_out = sizes[0] - taken[0], sizes[1] - taken[1]
+        if min(left_out) < 1:
+            raise ValueError(f"samples of {sizes} rows are too small to choose a bandwidth by some; pass a number")
+        parts = [
+            drawn_rows(*one, seed=recipe.seed + k) for k, one in enumerate(zip(samples, sizes, taken, strict=True))
+        ]
+        return _looked(recipe, parts, left_out)
+    parts = [_first_rows(batches, many) for batches, many in zip(samples, taken, strict=True)]
+    if recipe.looks:
+        return _looked(recipe, parts, None)
+    (head, left), (other, right) = parts
     features, notes = recipe.features(np.concatenate([head, other]))
-    if not recipe.looks:
-        return _Begun(features, sizes, (chain([head], left), chain([other], right)), notes)
-    notes = (*notes, f"{count(len(head) + len(other), 'row')} that the bandwidth was chosen by left out")
-    if sizes is not None:
-        sizes = sizes[0] - len(head), sizes[1] - len(other)
-        if min(sizes) < 1:
-            raise ValueError(f"no rows are left of one sample ({sizes}) beside those for the bandwidth; pass a number")
-    return _Begun(features, sizes, (left, right), notes)
+    return _Begun(features, sizes, (chain([head], left), chain([other], right)), notes)
+
+
+def _first_rows(batches: Batches, many: int) -> tuple[Array, Iterator[Array]]:
+    head, rest = split_rows(iter(batches), many)
+    if head is None:
+        raise ValueError(f"{batches.source} has no rows")
+    return head, rest
+
+
+def _looked(recipe: Recipe, parts: list[tuple[Array, Iterator[Array]]], sizes: tuple[int, int] | None) -> _Begun:
+    """Return the features that a rule makes of some rows, and the others."""
+    (head, left), (other, right) = parts
+    features, notes = recipe.features(np.concatenate([head, other]))
+    note = f"{count(len(head) + len(other), 'row')} that the bandwidth was chosen by left out"
+    return _Begun(features, sizes, (left, right), (*notes, note))
 
 
 def filled(

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, IntArray
 from .._validate import check_integer
 from ..estimators.options import KernelLike, make_kernel
 from ..features import Fourier, fourier
 from ..inference.kernel_choice import base_kernel
 from ..kernels.base import Kernel
 from ..kernels.compose import TensorProduct
+from .batches import Batches
 
 
 @final
@@ -57,12 +58,12 @@ class Recipe:
 
     def features(self, rows: Array) -> tuple[Fourier, tuple[str, ...]]:
         """Return features made for rows like these, and what to tell the reader."""
-        kernel, notes = self.chosen(rows, "the first rows")
+        kernel, notes = self.chosen(rows, "some rows")
         return self._made(kernel, rows), notes
 
     def product(self, other: Recipe, X: Array, Y: Array) -> tuple[Fourier, tuple[str, ...]]:
         """Return features of the product of this kernel on X and another one on Y."""
-        (k, notes), (second, more) = self.chosen(X, "the first rows of X"), other.chosen(Y, "the first rows of Y")
+        (k, notes), (second, more) = self.chosen(X, "some rows of X"), other.chosen(Y, "some rows of Y")
         split, dim = X.shape[1], X.shape[1] + Y.shape[1]
         kernel = TensorProduct((k, second), (range(split), range(split, dim)))
         return self._made(kernel, np.hstack([X, Y])), notes + more
@@ -75,13 +76,31 @@ class Recipe:
 
 
 def pilot_rows(lengths: Sequence[int | None], pilot: int) -> list[int]:
-    """Return how many first rows of every sample a rule looks at: ``pilot`` each where lengths are unknown.
+    """Return how many rows of every sample a rule looks at: ``pilot`` each where a length is unknown.
 
-    Where they are known so many on average, a tenth of all rows at most, and the same share of every sample, so that
-    leaving them out of files that are sorted leaves samples that are cut alike.
+    Where all are known so many on average, a tenth of all rows at most, and the same share of every sample.
     """
     known = [length for length in lengths if length is not None]
     if len(known) < len(lengths):
         return [pilot] * len(lengths)
     share = min(pilot * len(known) / max(sum(known), 1), 0.1)
     return [max(1, round(share * length)) for length in known]
+
+
+def drawn_rows(batches: Batches, n: int, many: int, seed: int) -> tuple[Array, Iterator[Array]]:
+    """Return rows drawn at random out of n, for which the batches are read once, and a pass over the others.
+
+    First rows would not do: of sorted samples they are the smallest ones, and what is left is cut off at two places.
+    """
+    drawn = np.sort(np.random.default_rng([seed, n]).choice(n, min(many, n), replace=False, shuffle=False))
+    head = [batch[rows] for batch, rows in _located(batches, drawn)]
+    return np.concatenate(head), (np.delete(batch, rows, axis=0) for batch, rows in _located(batches, drawn))
+
+
+def _located(batches: Batches, rows: IntArray) -> Iterator[tuple[Array, IntArray]]:
+    """Yield every batch with the positions in it of some rows, given by their ascending numbers."""
+    start = 0
+    for batch in batches:
+        first, last = np.searchsorted(rows, [start, start + len(batch)])
+        yield batch, rows[first:last] - start
+        start += len(batch)

@@ -15,6 +15,7 @@ from kernelmean.inference.permutations import RandomPermutations
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Dirac
 from kernelmean.streaming import MeanStream, mmd_stream_test, read_batches, two_sample_stream
+from kernelmean.streaming.pilot import drawn_rows
 from kernelmean.streaming.shuffle import shuffled
 
 RNG = np.random.default_rng(0)
@@ -212,14 +213,28 @@ def test_sorted_rows_do_not_reject_too_often(monkeypatch):
     """Rows that are dealt at random may be sorted; runs of sorted rows reject less often than they may."""
     monkeypatch.setattr("kernelmean.streaming.bins.CAPACITY", 64)
     rng, trials, phi = np.random.default_rng(5), 100, features.fourier(Gaussian(1.0), 1, 8)
-    rejections = {True: 0, False: 0}
+    rejections = {True: 0, False: 0, "rule": 0}
     for seed in range(trials):
         first, second = (np.sort(rng.normal(size=(n, 1)), axis=0) for n in (300, 200))
-        for known in rejections:
+        for known in (True, False):
             stream = two_sample_stream(phi, sizes=(300, 200) if known else None, seed=seed)
             rejections[known] += stream.partial_fit(first, second).test(n_resamples=19, rng=seed).pvalue <= 0.1
+        chosen = mmd_stream_test(first, second, n_frequencies=8, n_resamples=19, seed=seed)
+        rejections["rule"] += chosen.pvalue <= 0.1
     assert stats.binom.ppf(1e-4, trials, 0.1) <= rejections[True] <= upper(0.1, trials)
+    assert stats.binom.ppf(1e-4, trials, 0.1) <= rejections["rule"] <= upper(0.1, trials)
     assert rejections[False] <= upper(0.1, trials)
+
+
+def test_rows_for_a_rule_are_drawn_at_random_and_left_out():
+    rows = np.arange(1000.0)[:, None]
+    batches = read_batches(rows, batch_rows=37)
+    drawn, rest = drawn_rows(batches, 1000, 60, seed=3)
+    left = np.concatenate(list(rest))
+    assert len(np.unique(drawn)) == 60
+    np.testing.assert_array_equal(np.sort(np.concatenate([drawn, left]), axis=0), rows)
+    assert 350 < drawn.mean() < 650
+    assert (np.diff(left, axis=0) > 0).all()
 
 
 def power(trials, frequencies):
