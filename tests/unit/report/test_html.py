@@ -197,3 +197,11 @@ def test_empty_charts_and_tables_are_shown() -> None:
     empty = Chart("none", "Nothing", (Panel("", "x", "y", (), x_log=True, y_log=True),), "No trial was run.")
     section = Section("S", tables=(Table("Nothing", ("a",), ()),), charts=(empty,))
     assert "No trial was run." in html.render(Document("T", (), (section,)))
+
+
+def test_a_notebook_shows_the_page_in_a_frame_that_nothing_leaves(document: Document, page: str) -> None:
+    (frame,) = Outline(document._repr_html_()).elements
+    name, attributes, texts, _ = frame
+    assert (name, attributes["sandbox"], texts) == ("iframe", "", [])
+    assert attributes["srcdoc"] == page
+    assert attributes["title"] == document.title
