@@ -1,11 +1,11 @@
 import math
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
 from kernelmean.loocv import binned, isotropic
-from kernelmean.loocv.compiled import gatherer
 from kernelmean.plan import Plan
 
 
@@ -54,18 +54,24 @@ def test_distances_are_in_the_bins_whose_centres_are_nearest():
 @pytest.mark.parametrize("cells", [(slice(0, 50), slice(50, 90)), (slice(0, 60), slice(0, 60))])
 def test_compiled_moments_are_those_of_the_definition(dim, cells):
     Y = heavy_tails(90, dim)
+    compiled = pytest.importorskip(
+        "kernelmean.loocv.compiled", reason="it needs the extra 'fast'", exc_type=ImportError
+    )
     i, j = cells
     gaps = np.square(Y[i, None] - Y[j]).sum(axis=2)
     distances = gaps[np.triu_indices(len(gaps), 1)] if i == j else gaps.ravel()
     size = binned.n_bins(4 * np.square(Y).sum(axis=1).max())
-    found = gatherer(Y, size)([(i, j)])
+    found = compiled.gatherer(Y, size)([(i, j)])
     wanted = binned.gathered([distances], 4 * np.square(Y).sum(axis=1).max())
     assert found[:, 0].sum() == len(distances)
     for s in (1.0, 5.0):
         np.testing.assert_allclose(binned.Bins(found).laplace(s)[:2], binned.Bins(wanted).laplace(s)[:2], rtol=1e-13)
 
 
-@pytest.mark.parametrize("use_fast", [True, False])
+NUMBA = pytest.mark.skipif(find_spec("numba") is None, reason="it needs the extra 'fast'")
+
+
+@pytest.mark.parametrize("use_fast", [pytest.param(True, marks=NUMBA), False])
 @pytest.mark.parametrize("stored", [True, False])
 def test_many_points_are_summed_over_bins_whichever_way_they_are_made(monkeypatch, use_fast, stored):
     Y = heavy_tails(isotropic.SUM_UP_TO + 100, 2)
