@@ -14,7 +14,7 @@ from .. import __version__
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "joblib")
 _PACKAGE = Path(__file__).parents[1]
-_NO_RESULTS = ("cli", "report")
+_NO_RESULTS = ("cli", "pages", "report")
 
 
 def versions() -> dict[str, str]:
