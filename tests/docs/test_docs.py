@@ -129,7 +129,8 @@ def run(arguments: list[str], monkeypatch: pytest.MonkeyPatch, folder: Path) -> 
 def test_shell_commands_run(tables: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib", reason="some commands draw, which needs the extra 'plot'")
     for line in COMMANDS:
-        assert run(shlex.split(line)[1:], monkeypatch, tables) == 0, (line, capsys.readouterr().err)
+        code = 1 if "--fail-on-drift" in line else 0  # these tables differ
+        assert run(shlex.split(line)[1:], monkeypatch, tables) == code, (line, capsys.readouterr().err)
     capsys.readouterr()
 
 
@@ -149,6 +150,7 @@ def test_links_between_pages(page: Path) -> None:
         path = (page.parent / target).resolve()
         example = ROOT / "examples" / f"{path.stem}.py"
         made = path.parent == DOCS / "gallery" and (path.stem == "index" or example.exists())
+        made = made or path == DOCS / "api" / "more.md"
         assert made or path.exists(), target
 
 

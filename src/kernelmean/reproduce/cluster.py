@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ def connected(scheduler: str) -> Iterator[None]:
         When Dask is not installed.
     """
     lost, ended = threading.Event(), threading.Event()
-    with _client(scheduler) as client, parallel_config("dask"):
+    with _client(scheduler) as client, parallel_config("dask"), _interruptible(lost):
         if threading.current_thread() is threading.main_thread():
             threading.Thread(target=_watch, args=(client, lost, ended), daemon=True).start()
         try:
@@ -44,6 +45,24 @@ def connected(scheduler: str) -> Iterator[None]:
             raise
         finally:
             ended.set()
+
+
+@contextmanager
+def _interruptible(lost: threading.Event) -> Iterator[None]:
+    """Let the loss of a connection interrupt a process that ignores interrupts, as one in the background does."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+        yield
+        return
+
+    def interrupted(*_: object) -> None:
+        if lost.is_set():
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _watch(client: Any, lost: threading.Event, ended: threading.Event) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -49,6 +50,15 @@ def wait(seconds: float) -> None:
         time.sleep(0.001)
 
 
+@pytest.fixture(params=[signal.default_int_handler, signal.SIG_IGN], ids=["foreground", "background"])
+def interrupts(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Run a test as a shell starts a command: in the background interrupts are ignored."""
+    before = signal.signal(signal.SIGINT, request.param)
+    yield
+    assert signal.signal(signal.SIGINT, before) == request.param
+
+
+@pytest.mark.usefixtures("interrupts")
 @pytest.mark.parametrize("state", ["closed", "connecting"])
 def test_a_lost_connection(monkeypatch: pytest.MonkeyPatch, state: str) -> None:
     monkeypatch.setattr(cluster, "_client", lambda _: Client("running", "running", state))
