@@ -95,6 +95,14 @@ def test_every_picture_has_words(pages: dict[Path, Page]) -> None:
     assert mute == []
 
 
+def test_what_scrolls_is_reached_by_the_keyboard_and_headings_have_levels(pages: dict[Path, Page]) -> None:
+    for path in pages:
+        text = path.read_text(encoding="utf-8")
+        assert "<pre>" not in text, path.name
+        assert '<div class="table-wrapper' not in text, path.name
+        assert text.count('role="heading"') == text.count("aria-level="), path.name
+
+
 def test_formulas_are_mathml(pages: dict[Path, Page]) -> None:
     theory = pages[(SITE / "theory" / "theory.html").resolve()]
     assert theory.path.read_text(encoding="utf-8").count("<math") > 10
