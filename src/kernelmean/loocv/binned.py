@@ -20,7 +20,8 @@ _TAYLOR = np.array([1 / math.factorial(k) for k in range(_ORDER + 2)])
 class Bins:
     r"""Bins with the moments Σ (t - c)^k, k = 0 … 4, of the distances in them about their centres c.
 
-    The Taylor series of exp(-t/2s) about c gives the sum of a bin; its remainder is known.
+    The Taylor series of exp(-t/2s) about c gives the sum of a bin; with the half width h the remainder of each term is
+    at most exp(-(c - h)/2s) (h/2s)^5 / 5!.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ class Bins:
         return self.centers + self.moments[:, 1] / self.counts
 
     def laplace(self, s: float) -> tuple[float, float, float]:
-        """Return log mean exp(-t/2s), its derivative in s, and a bound on the error of the logarithm."""
+        """Return log mean exp(-t/2s), its derivative in s, and a bound on the error of the logarithm; O(bins)."""
         rate = -0.5 / s
         series = _TAYLOR * rate ** np.arange(_ORDER + 2)
         values, slopes = self.moments @ series[:-1], self.moments[:, 1:] @ series[:-2]
@@ -56,7 +57,7 @@ class Bins:
 
 
 def gathered(chunks: Iterable[Array], largest: float) -> Array:
-    """Return the moments (n_bins, 5) of all distances, none above ``largest``."""
+    """Return the moments (n_bins, 5) of all distances, none above ``largest`` but by rounding; O(1) for each."""
     total = np.zeros((n_bins(largest), _ORDER + 1))
     for chunk in chunks:
         bins = index(chunk)
@@ -69,8 +70,8 @@ def gathered(chunks: Iterable[Array], largest: float) -> Array:
 
 
 def n_bins(largest: float) -> int:
-    """Return how many bins distances up to ``largest`` need."""
-    return int(index(np.array([largest]))[0]) + 1
+    """Return how many bins distances up to ``largest`` need, one more where rounding puts one just above it."""
+    return int(index(np.array([largest]))[0]) + 2
 
 
 def index(distances: Array) -> IntArray:

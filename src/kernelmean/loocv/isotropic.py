@@ -22,7 +22,7 @@ STORE_UP_TO = 5000
 SUM_UP_TO = 700
 """Up to so many points a sum over all pairs is as fast as one over bins."""
 _PRECISION = 1e-12
-"""Of sums over bins; the search ends at a relative change of 1e-10 or more."""
+"""Of the logarithms of sums over bins; the search for log σ² ends at 1e-7."""
 _CHUNK = 2**15
 _TILE = 512
 _KEPT_BITS = 7  # of the mantissa: bins of the sketch are 0.8 % wide

@@ -88,3 +88,15 @@ def test_a_kernel_too_narrow_for_the_bins_is_summed_pair_by_pair():
     distances = isotropic.Distances(Y)
     assert distances._bins.laplace(1.0)[2] > isotropic._PRECISION
     np.testing.assert_allclose(distances.laplace(1.0), slow(pdist(Y, "sqeuclidean"), 1.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("use_fast", [pytest.param(True, marks=NUMBA), False])
+def test_a_largest_distance_that_rounding_puts_above_its_bound_has_a_bin(monkeypatch, use_fast):
+    Y = np.repeat([-1.0, 1.0], isotropic.SUM_UP_TO)[:, None]  # 1 + t = 5 is the edge of a bin
+    monkeypatch.setattr(isotropic, "DEFAULT", Plan(use_fast=use_fast))
+    monkeypatch.setattr(isotropic, "STORE_UP_TO", 10)
+    distances = isotropic.Distances(Y)
+    distances.__dict__["largest"] = 4.0 - 1e-14
+    assert binned.index(np.array([4.0]))[0] == binned.index(np.array([4.0 - 1e-14]))[0] + 1
+    assert distances._bins.counts.sum() == distances.count
+    np.testing.assert_allclose(distances.laplace(1.0), slow(pdist(Y, "sqeuclidean"), 1.0), rtol=1e-13)
