@@ -127,7 +127,7 @@ class Comparison:
         """Return the outcome of the joint test in a sentence."""
         first, second = self.names
         if self.differ(level):
-            return f"{first} and {second} differ: p = {self.test.pvalue:.3g}, below {level:g}."
+            return f"{first} and {second} differ: p = {self.test.pvalue:.3g}, at most {level:g}."
         return (
             f"No difference between {first} and {second} was found: p = {self.test.pvalue:.3g}, above {level:g}. "
             "That does not show that there is none."

@@ -92,7 +92,7 @@ class Dependence:
             return self._verdict_on_pairs(level)
         first, second = (group[0] if len(group) == 1 else f"({listed(group)})" for group in (self.x, self.y))
         if self.test.pvalue <= level:
-            return f"{first} and {second} depend on each other: p = {self.test.pvalue:.3g}, below {level:g}."
+            return f"{first} and {second} depend on each other: p = {self.test.pvalue:.3g}, at most {level:g}."
         return (
             f"No dependence between {first} and {second} was found: p = {self.test.pvalue:.3g}, above {level:g}. "
             "That does not show that there is none."

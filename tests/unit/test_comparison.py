@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -195,3 +196,9 @@ def test_no_order_of_the_rows_changes_the_bandwidth_of_many() -> None:
     pooled = RNG.normal(size=(6000, 2))
     shuffled = pooled[RNG.permutation(6000)]
     assert _bandwidth(pooled, "median") == _bandwidth(shuffled, "median")
+
+
+@pytest.mark.parametrize(("pvalue", "words"), [(0.05, "p = 0.05, at most 0.05"), (0.051, "p = 0.051, above 0.05")])
+def test_the_verdict_is_true_of_a_pvalue_at_the_level(pvalue: float, words: str) -> None:
+    result = compare(np.arange(8.0).reshape(4, 2), np.arange(8.0).reshape(4, 2) + 1, n_resamples=19)
+    assert words in replace(result, test=replace(result.test, pvalue=pvalue)).verdict(0.05)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -138,3 +139,11 @@ def test_result_as_json() -> None:
 def test_refusals(table, x, y, message) -> None:
     with pytest.raises(ValueError, match=message):
         dependence(table, x, y)
+
+
+@pytest.mark.parametrize(("pvalue", "words"), [(0.05, "p = 0.05, at most 0.05"), (0.051, "p = 0.051, above 0.05")])
+def test_the_verdict_is_true_of_a_pvalue_at_the_level(pvalue: float, words: str) -> None:
+    rows = np.random.default_rng(0).normal(size=(8, 2))
+    result = dependence(rows, "x0", "x1", estimator="kme", n_resamples=19)
+    assert result.test is not None
+    assert words in replace(result, test=replace(result.test, pvalue=pvalue)).verdict(0.05)

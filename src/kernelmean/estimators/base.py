@@ -101,7 +101,7 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
         UserWarning
             When the kernel is wide, θ² above 0.05 of the median squared distance. A wide kernel does not see small
             scales: at the median bandwidth the chosen noise is 10 to 70 times too small for a density. Fit with
-            ``bandwidth="likelihood"``.
+            ``bandwidth="likelihood"``, which does not warn: there the likelihood itself chose a wide kernel.
         """
         Z = self._check(Z)
         self._check_density()
@@ -147,7 +147,13 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
                 "the chosen noise has variance 0 in a direction, so the estimate has no density; drop constant "
                 "columns, or fit with bandwidth='likelihood'"
             )
-        _warn_if_wide(self.kernel_, self.embedding_.points / getattr(self, "contraction_", 1.0))
+        if not by_likelihood(getattr(self, "bandwidth", None)):
+            _warn_if_wide(self.kernel_, self.embedding_.points / getattr(self, "contraction_", 1.0))
+
+
+def by_likelihood(bandwidth: Any) -> bool:
+    """Whether θ was chosen for the density, so that no other would serve it better."""
+    return isinstance(bandwidth, str) and bandwidth == "likelihood"
 
 
 def _warn_if_wide(kernel: Kernel, points: Array) -> None:

@@ -12,7 +12,7 @@ from ..embedding import embed
 from ..filters import Filter, Scale, as_filter
 from ..kernels.base import Kernel
 from ..noise.base import Noise
-from .base import MeanEstimator, no_density_without_noise
+from .base import MeanEstimator, by_likelihood, no_density_without_noise
 from .choose import choose
 from .density_bandwidth import likelihood_bandwidth
 from .options import Contraction, KernelLike, NoiseForm, check_options, make_kernel
@@ -126,7 +126,7 @@ class KernelMean(MeanEstimator):
 
     def _bandwidth_for(self, X: Array) -> Any:
         """Return what was passed, or θ of the largest likelihood."""
-        if not (isinstance(self.bandwidth, str) and self.bandwidth == "likelihood"):
+        if not by_likelihood(self.bandwidth):
             return self.bandwidth
         if self.kernel != "gaussian" or not isinstance(self.noise, str) or self.contraction is not None:
             raise ValueError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..expected import expected_blocks
 from ..filters import Cutoff, Filter, Iterative, Resolvent, Ridge, check_iterations
 from ..kernels.base import Kernel, Stationary
 from ..loocv import ridge
-from ..loocv.masked import Masked, cutoff_scores, score_of
+from ..loocv.masked import Masked, cutoff_scores, score_of, spectral_score
 from ..loocv.score import Score
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
@@ -97,12 +97,19 @@ class Weighing:
             return self._resolvent(filter_, strength)
         if isinstance(filter_, Iterative):
             return self._iterations(filter_, check_iterations(strength))[-1]
-        raise TypeError(f"{filter_!r} has no leave-one-out score; derive it from Resolvent or Iterative")
+        check_limit(self.n, CUTOFF_LIMIT, filter_)
+        factor = partial(filter_.factor, strength=strength)
+        return Strength(strength, spectral_score(self.cross, self.square, self.constant, factor))
 
     def best(self, filter_: Filter) -> Strength:
         """Return the strength with the smallest exact leave-one-out score; infinite when nothing beats μ = 0."""
         if isinstance(filter_, Iterative):
             return _smallest(self._iterations(filter_, ITERATIONS))
+        if not isinstance(filter_, Cutoff | Resolvent):
+            raise TypeError(
+                f"no strength of {filter_!r} can be chosen; pass strength=<number>, or derive it from Resolvent or "
+                "Iterative, whose leave-one-out scores are cheap enough for a search"
+            )
         if isinstance(filter_, Cutoff):
             found = _smallest(self._cutoffs(self._between_eigenvalues()))
         elif isinstance(filter_, Ridge) and self.has_path:

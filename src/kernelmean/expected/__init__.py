@@ -2,16 +2,18 @@
 
 from .._rules import NoClosedFormError
 from . import composite, gaussian, polynomial, replacing, sampled, separable  # noqa: F401 (they register their rules)
-from ._core import difference, expected, expected_blocks, expected_diag, smoothed
+from ._core import difference, difference_rules, expected, expected_blocks, expected_diag, smoothed, smoothed_rules
 from .support import SupportTable, support
 
 __all__ = [
     "NoClosedFormError",
     "SupportTable",
     "difference",
+    "difference_rules",
     "expected",
     "expected_blocks",
     "expected_diag",
     "smoothed",
+    "smoothed_rules",
     "support",
 ]

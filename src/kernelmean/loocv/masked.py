@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 from scipy.linalg import eigh
 
@@ -52,18 +54,35 @@ def score_of(columns: Array, cross: Array, square: Array, constant: float) -> Sc
     return Score.of(float(quadratic - 2 * linear) / len(columns), constant)
 
 
+def spectral_score(cross: Array, square: Array, constant: float, factor: Callable[[Array], Array]) -> Score:
+    r"""Return the score of a filter that is known by its factor x g_λ(x) only, by n eigendecompositions, O(n⁴).
+
+    Without point i the filtered weights are Σ_k v_k γ_k g_λ(γ_k) (v_kᵀ 1_{n-1}), of eigenvalues γ_k ≥ 0.
+    """
+    excess = 0.0
+    for values, equal, linear in _without_each(cross, square):
+        shrunk = factor(values) * equal
+        excess += float(shrunk @ (values * shrunk - 2 * linear))
+    return Score.of(excess / len(square), constant)
+
+
+def _without_each(cross: Array, square: Array) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield for every i the eigenvalues γ ≥ 0 of Q without point i, equal weights and L_i along its eigenvectors."""
+    n = len(square)
+    for i in range(n):
+        rest = np.delete(np.arange(n), i)
+        values, vectors = eigh(square[np.ix_(rest, rest)], check_finite=False)
+        yield np.maximum(values, 0.0), vectors.sum(axis=0) / (n - 1), cross[i, rest] @ vectors
+
+
 def cutoff_scores(cross: Array, square: Array, constant: float, cutoffs: Array) -> list[Score]:
     r"""Return the score of truncated singular values for every cutoff, by n eigendecompositions, O(n⁴).
 
     Without point i the filtered weights are Σ_{γ_k ≥ λ} v_k (v_kᵀ 1_{n-1}), so one decomposition serves all λ.
     """
-    n = len(square)
     excess = np.zeros(len(cutoffs))
-    for i in range(n):
-        rest = np.delete(np.arange(n), i)
-        values, vectors = eigh(square[np.ix_(rest, rest)], check_finite=False)
-        equal = vectors.sum(axis=0) / (n - 1)
-        parts = equal * (np.maximum(values, 0.0) * equal - 2 * (cross[i, rest] @ vectors))
+    for values, equal, linear in _without_each(cross, square):
+        parts = equal * (values * equal - 2 * linear)
         kept_from = np.searchsorted(values, cutoffs)
         excess += np.append(np.cumsum(parts[::-1])[::-1], 0.0)[kept_from]
-    return [Score.of(float(value) / n, constant) for value in excess]
+    return [Score.of(float(value) / len(square), constant) for value in excess]

@@ -126,6 +126,16 @@ def test_a_wide_kernel_warns_and_says_what_to_do():
         MMKME(bandwidth="likelihood").fit(X).score(X)
 
 
+def test_a_wide_kernel_that_the_likelihood_chose_does_not_send_back_to_the_likelihood():
+    X = np.random.default_rng(0).uniform(size=(6, 2))
+    fitted = MKME(bandwidth="likelihood").fit(X)
+    with pytest.warns(UserWarning, match="fit with bandwidth='likelihood'"):
+        MKME(bandwidth=fitted.bandwidth_).fit(X).score(X)  # it is wide indeed
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted.score_samples(X)
+
+
 @pytest.mark.parametrize("contraction", ["tied", "free"])
 def test_the_warning_states_the_distances_before_the_contraction(contraction):
     fitted = VPMKME(contraction=contraction).fit(sample())

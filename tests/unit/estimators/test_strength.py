@@ -1,14 +1,19 @@
 import math
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 import pytest
 
+from kernelmean.embedding import embed
 from kernelmean.estimators import KernelMean
 from kernelmean.estimators import strength as strengths
 from kernelmean.estimators.strength import Weighing
-from kernelmean.filters import Cutoff, IteratedRidge, Landweber, NuMethod, Ridge
+from kernelmean.expected import expected
+from kernelmean.filters import Cutoff, Filter, IteratedRidge, Landweber, NuMethod, Ridge
 from kernelmean.kernels import Gaussian, Linear
 from kernelmean.kernels.bandwidth import median_bandwidth
+from kernelmean.loocv.masked import spectral_score
 from kernelmean.noise import Dirac, Normal
 
 
@@ -73,3 +78,44 @@ def test_limits_are_stated(monkeypatch):
     fixed = KernelMean(filter=Landweber(), strength=5).fit(sample())
     assert math.isnan(fixed.loocv_)
     assert fixed.weights_.sum() > 0
+
+
+@final
+@dataclass(frozen=True)
+class Flow(Filter):
+    """A filter that is derived from Filter alone, as extenders write one."""
+
+    def factor(self, eigenvalues, strength):
+        return -np.expm1(-eigenvalues / strength)
+
+
+@pytest.mark.parametrize("noise", [None, Normal(0.2)])
+def test_a_filter_of_ones_own_takes_a_strength_and_has_the_score_of_the_definition(noise):
+    X, kernel = sample(8, 2), Gaussian(1.0)
+    fitted = KernelMean(kernel, noise=noise, filter=Flow(), strength=0.5).fit(X)
+    scores = []
+    for i in range(len(X)):
+        rest = np.delete(X, i, axis=0)
+        gram = expected(kernel, rest, rest, noise, noise)
+        mu = embed(rest, kernel, weights=Flow().weights(gram, 0.5), noise=noise)
+        scores.append(kernel.diag(X).mean() - 2 * mu(X[[i]])[0] + mu @ mu)
+    assert fitted.loocv_ == pytest.approx(np.mean(scores), rel=1e-12)
+    np.testing.assert_allclose(fitted.weights_, Flow().weights(expected(kernel, X, X, noise, noise), 0.5), rtol=1e-12)
+
+
+def test_the_score_of_any_factor_is_that_of_the_shortcut():
+    problem = weighing(0.6)
+    ours = spectral_score(problem.cross, problem.square, problem.constant, lambda x: Ridge().factor(x, 0.3))
+    assert ours.excess == pytest.approx(problem.at(Ridge(), 0.3).score.excess, rel=1e-10)
+
+
+def test_a_filter_of_ones_own_has_no_search_and_says_what_to_write():
+    with pytest.raises(TypeError, match="pass strength=<number>, or derive"):
+        KernelMean(filter=Flow()).fit(sample())
+
+
+def test_beyond_the_limit_a_filter_of_ones_own_has_weights_but_no_score(monkeypatch):
+    monkeypatch.setattr(strengths, "CUTOFF_LIMIT", 10)
+    fitted = KernelMean(filter=Flow(), strength=0.5).fit(sample())
+    assert math.isnan(fitted.loocv_)
+    assert np.isfinite(fitted.weights_).all()
