@@ -26,6 +26,6 @@ def centered(*samples: Array) -> tuple[Array, ...]:
     return tuple(sample - origin for sample in samples)
 
 
-def slices(n: int, size: int) -> list[slice]:
-    """Cut ``range(n)`` into consecutive slices of at most ``size``."""
-    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+def slices(n: int, size: int, *, start: int = 0) -> list[slice]:
+    """Cut ``range(start, n)`` into consecutive slices of at most ``size``."""
+    return [slice(first, min(first + size, n)) for first in range(start, n, size)]

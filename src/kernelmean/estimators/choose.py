@@ -10,10 +10,12 @@ import numpy as np
 
 from .._array import Array
 from .._tiles import serial_blas
+from ..embedding import Embedding, embed
 from ..expected._core import check_noise
 from ..filters import Filter
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
+from ..loocv.isotropic import Pairs
 from ..loocv.means import means
 from ..loocv.score import Score, diagonal_share
 from ..noise.base import Noise
@@ -62,16 +64,20 @@ class Fitted:
     strength: float | None = None
     contraction: float = 1.0
 
+    def embedding(self, kernel: Kernel) -> Embedding:
+        """Return the estimate."""
+        return embed(self.points, kernel, weights=self.weights, noise=self.noise)
 
-def choose(X: Array, kernel: Kernel, options: Options) -> Fitted:
-    """Return the estimate that ``options`` describe, all free parameters chosen."""
+
+def choose(X: Array, kernel: Kernel, options: Options, pairs: Pairs | None = None) -> Fitted:
+    """Return the estimate that ``options`` describe, all free parameters chosen; ``pairs`` has the distances of X."""
     if isinstance(options.noise, Noise):
         check_noise(options.noise, *X.shape)
     if options.spectral is not None:
         assert not isinstance(options.noise, str)
         return _filtered(Weighing(X, kernel, options.noise or Dirac()), options.spectral, options)
     if isinstance(kernel, Gaussian):
-        problem = Problem(X, kernel, options.criterion, options.scale)
+        problem = Problem(X, kernel, options.criterion, options.scale, pairs)
         fixed = _relative(options.noise, problem)
         if fixed is not None or isinstance(options.noise, str):
             return _gaussian(X, problem, options, fixed)

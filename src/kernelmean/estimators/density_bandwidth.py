@@ -16,6 +16,7 @@ from .._validate import check_points, check_positive, check_varying
 from ..kernels.bandwidth import median_bandwidth
 from ..kernels.distances import squared_distance_blocks
 from ..kernels.gaussian import Gaussian
+from ..loocv.isotropic import Pairs
 from ..noise.normal import Normal
 from .choose import SEARCHES, noise_of
 from .options import NOISE_FORMS, NoiseForm
@@ -88,20 +89,21 @@ def likelihood_bandwidth(
     ratios = tuple(float(ratio) for ratio in np.atleast_1d(check_positive(ratios, "ratios")))
     check_varying(X, "there is no density along it")
     median = median_bandwidth(X)
+    thetas = [median * math.sqrt(ratio) for ratio in ratios]
+    pairs = Pairs(X, min(thetas))
     with serial_blas:
-        noises = [_noise(X, median * math.sqrt(ratio), noise) for ratio in ratios]
+        noises = [_noise(X, theta, noise, pairs) for theta in thetas]
         values = [leave_one_out_likelihood(X, each) for each in noises]
     best = int(np.argmax(values))
     if values[best] == -math.inf:
         raise ValueError(
             "every candidate has a singular bandwidth matrix; drop columns that others determine, or pass a bandwidth"
         )
-    theta = float(median) * math.sqrt(ratios[best])
-    return LikelihoodBandwidth(theta, noises[best], ratios, tuple(values))
+    return LikelihoodBandwidth(float(thetas[best]), noises[best], ratios, tuple(values))
 
 
-def _noise(X: Array, theta: float, form: NoiseForm) -> Normal:
-    problem = Problem(X, Gaussian(theta))
+def _noise(X: Array, theta: float, form: NoiseForm, pairs: Pairs) -> Normal:
+    problem = Problem(X, Gaussian(theta), pairs=pairs)
     noise = noise_of(problem, SEARCHES[form](problem), form)
     assert isinstance(noise, Normal)
     return noise

@@ -8,12 +8,13 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array
-from ..embedding import embed
+from ..embedding import Embedding
 from ..filters import Filter, Scale, as_filter
 from ..kernels.base import Kernel
+from ..loocv.isotropic import Pairs
 from ..noise.base import Noise
 from .base import MeanEstimator, by_likelihood, no_density_without_noise
-from .choose import choose
+from .choose import Fitted, choose
 from .density_bandwidth import likelihood_bandwidth
 from .options import Contraction, KernelLike, NoiseForm, check_options, make_kernel
 
@@ -116,13 +117,28 @@ class KernelMean(MeanEstimator):
 
     def _estimate(self, X: Array) -> None:
         kernel = make_kernel(self.kernel, self._bandwidth_for(X), X)
-        options = check_options(self.noise, self.filter, self.strength, self.contraction, self.criterion, kernel)
-        fitted = choose(X, kernel, options)
-        self.embedding_ = embed(fitted.points, kernel, weights=fitted.weights, noise=fitted.noise)
+        fitted = self._fitted(X, kernel)
+        self.embedding_ = fitted.embedding(kernel)
         self.bandwidth_ = getattr(kernel, "bandwidth", None)
         self.strength_, self.contraction_ = fitted.strength, fitted.contraction
         self.loocv_, self.criterion_ = max(fitted.loocv, 0.0), fitted.score
         _warn_if_rounded(self.loocv_, kernel, X)
+
+    def under(self, kernel: Kernel, X: Array, pairs: Pairs | None = None) -> Embedding:
+        """Return the estimate under another kernel, nothing of which is kept.
+
+        Parameters
+        ----------
+        kernel : Kernel
+        X : array of shape (n, d)
+        pairs : Pairs, optional
+            The distances of the rows of ``X``: made once, they serve any number of bandwidths.
+        """
+        return self._fitted(X, kernel, pairs).embedding(kernel)
+
+    def _fitted(self, X: Array, kernel: Kernel, pairs: Pairs | None = None) -> Fitted:
+        options = check_options(self.noise, self.filter, self.strength, self.contraction, self.criterion, kernel)
+        return choose(X, kernel, options, pairs)
 
     def _bandwidth_for(self, X: Array) -> Any:
         """Return what was passed, or θ of the largest likelihood."""

@@ -33,7 +33,7 @@ def search_isotropic(problem: Problem) -> Choice:
     return lower(problem.without(), problem.choice(found.terms, noise))
 
 
-def _isotropic(problem: Problem, source: isotropic.Distances | isotropic.Sketch) -> Objective:
+def _isotropic(problem: Problem, source: isotropic.Source) -> Objective:
     def at(u: Array) -> Terms:
         noise = math.exp(u[0])
         return in_logs(isotropic.terms(source, noise, problem.alpha), np.array([noise]))

@@ -59,9 +59,18 @@ class Problem:
     criterion : {"loocv", "risk"}
     scale : float or None
         The factor of all weights; None is the best one for every noise.
+    pairs : isotropic.Pairs, optional
+        The distances of the rows, where other bandwidths need them too.
     """
 
-    def __init__(self, X: Array, kernel: Gaussian, criterion: Criterion = "loocv", scale: float | None = 1.0) -> None:
+    def __init__(
+        self,
+        X: Array,
+        kernel: Gaussian,
+        criterion: Criterion = "loocv",
+        scale: float | None = 1.0,
+        pairs: isotropic.Pairs | None = None,
+    ) -> None:
         self.n, self.dim = X.shape
         check_spread(X)
         self.bandwidths = np.broadcast_to(check_axes(kernel.bandwidth, self.dim), (self.dim,))
@@ -70,11 +79,14 @@ class Problem:
         self.alpha = diagonal_share(self.n, criterion)
         self.constant = 0.0 if criterion == "risk" else 1.0
         self.scale = scale
+        self._pairs = pairs
 
     @cached_property
-    def distances(self) -> isotropic.Distances:
+    def distances(self) -> isotropic.Distances | isotropic.Scaled:
         """The squared distances of all pairs."""
-        return isotropic.Distances(self.Y)
+        if self._pairs is None or np.ptp(self.bandwidths) > 0:
+            return isotropic.Distances(self.Y)
+        return self._pairs.under(float(self.bandwidths[0]))
 
     @cached_property
     def part(self) -> Array:

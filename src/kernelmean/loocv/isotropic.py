@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from copy import copy
 from functools import cached_property
 from typing import TypeVar
 
@@ -34,11 +35,22 @@ class Distances:
     Few are stored and summed one by one. Many are gathered once in bins with moments, which give a sum to 1e-12, or
     summed one by one where that bound does not hold. Sums of squared differences: an offset or an outlier costs no
     digits.
+
+    Parameters
+    ----------
+    Y : array of shape (n, d)
+    leading : int
+        So many first points are a sample of their own, ``first``, gathered in the same pass.
     """
 
-    def __init__(self, Y: Array) -> None:
+    def __init__(self, Y: Array, leading: int = 0) -> None:
         self.n, self.dim = Y.shape
-        self._points = Y
+        self._points, self._leading = Y, leading
+
+    @cached_property
+    def first(self) -> Distances:
+        """The distances of the leading points."""
+        return _Leading(self._points[: self._leading], self)
 
     @property
     def count(self) -> int:
@@ -65,8 +77,23 @@ class Distances:
         """All distances in bins."""
         if self._stored is not None:
             return Bins(gathered(self._map(lambda chunk: chunk), self.largest))
-        strips = DEFAULT.map(self._gathering(), _strips(self.n, _TILE), self.n**2)
-        return Bins(sum(strips, start=np.zeros(())))
+        return Bins(self.moments())
+
+    def moments(self) -> Array:
+        """Return the moments of all bins."""
+        return np.asarray(self._moments.sum(axis=0))
+
+    @cached_property
+    def _moments(self) -> Array:
+        """The moments of the pairs of leading points, and of all other pairs."""
+        gather = self._gathering()
+
+        def both(strip: list[Tile]) -> Array:
+            inner = [tile for tile in strip if tile[1].stop <= self._leading]
+            return np.stack([gather(inner), gather(strip[len(inner) :])])
+
+        rows = [*slices(self._leading, _TILE), *slices(self.n, _TILE, start=self._leading)]
+        return np.asarray(sum(DEFAULT.map(both, _strips(rows), self.n**2), start=np.zeros(())))
 
     def _gathering(self) -> Callable[[list[Tile]], Array]:
         """Return what gives the moments of the distances of some tiles."""
@@ -81,7 +108,7 @@ class Distances:
         if self._stored is not None:
             stored = self._stored
             return (run(stored[piece]) for piece in slices(len(stored), _CHUNK))
-        tiles = (tile for strip in _strips(self.n, _TILE) for tile in strip)
+        tiles = (tile for strip in _strips(slices(self.n, _TILE)) for tile in strip)
         return DEFAULT.map(lambda tile: run(self._cell(*tile)), tiles, self.n**2)
 
     def _cell(self, i: slice, j: slice) -> Array:
@@ -119,9 +146,68 @@ class Distances:
         return Sketch(self.dim, sums[occupied] / counts[occupied], np.log(counts[occupied] / self.count))
 
 
-def _strips(n: int, size: int) -> Iterator[list[Tile]]:
+class _Leading(Distances):
+    """The distances of the leading points of a sample, whose moments the whole sample gathers."""
+
+    def __init__(self, Y: Array, whole: Distances) -> None:
+        super().__init__(Y)
+        self._whole = whole
+
+    def moments(self) -> Array:
+        """Return the moments of all bins."""
+        return np.asarray(self._whole._moments[0])
+
+
+class Scaled:
+    """Distances multiplied by a factor: the same points in other units."""
+
+    def __init__(self, distances: Distances, factor: float) -> None:
+        self.dim, self._distances, self._factor = distances.dim, distances, factor
+
+    @property
+    def largest(self) -> float:
+        """The largest distance, or a little more."""
+        return self._factor * self._distances.largest
+
+    def laplace(self, s: float) -> tuple[float, float]:
+        """Return log mean exp(-t/2s) and its derivative in s."""
+        log_mean, slope = self._distances.laplace(s / self._factor)
+        return log_mean, slope / self._factor
+
+    def sketch(self) -> Sketch:
+        """Return the distances gathered in wider bins."""
+        return self._distances.sketch().scaled(self._factor)
+
+
+class Pairs:
+    """The distances of a sample's rows, shared by searches under several bandwidths.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    unit : float
+        About the smallest bandwidth that there will be.
+    leading : int
+        So many first rows are a sample of their own, ``first``.
+    """
+
+    def __init__(self, X: Array, unit: float, leading: int = 0) -> None:
+        self._distances, self._unit = Distances((X - X.mean(axis=0)) / unit, leading), unit
+
+    @property
+    def first(self) -> Pairs:
+        """The pairs of the leading rows."""
+        pairs = copy(self)
+        pairs._distances = self._distances.first
+        return pairs
+
+    def under(self, bandwidth: float) -> Scaled:
+        """Return the distances in units of a bandwidth."""
+        return Scaled(self._distances, (self._unit / bandwidth) ** 2)
+
+
+def _strips(rows: list[slice]) -> Iterator[list[Tile]]:
     """Yield the tiles of the upper triangle that hold a pair i < j, by rows."""
-    rows = slices(n, size)
     return ([(i, j) for j in rows[k:] if i != j or i.stop - i.start > 1] for k, i in enumerate(rows))
 
 
@@ -130,6 +216,10 @@ class Sketch:
 
     def __init__(self, dim: int, centers: Array, log_shares: Array) -> None:
         self.dim, self._centers, self._log_shares = dim, centers, log_shares
+
+    def scaled(self, factor: float) -> Sketch:
+        """Return the sketch of the distances times a factor."""
+        return Sketch(self.dim, factor * self._centers, self._log_shares)
 
     def laplace(self, s: float) -> tuple[float, float]:
         """Return log mean exp(-t/2s) of the bins and its derivative in s."""
@@ -164,7 +254,10 @@ def _leading_bits(distances: Array) -> IntArray:
     return np.asarray(np.maximum(bits - ((1023 - 64) << _KEPT_BITS), 0))
 
 
-def terms(distances: Distances | Sketch, noise: float, alpha: float) -> Terms:
+Source = Distances | Scaled | Sketch
+
+
+def terms(distances: Source, noise: float, alpha: float) -> Terms:
     r"""Return the terms of the score at the noise σ²/θ² = ``noise``, for points in units of θ.
 
     L_ij = (1+a)^{-d/2} exp(-t_ij/(2(1+a))), Q_ij the same with 2a; one exponential a pair each.
@@ -177,7 +270,7 @@ def terms(distances: Distances | Sketch, noise: float, alpha: float) -> Terms:
     return Terms(cross[0], square[0], np.array([cross[1]]), np.array([square[1]]))
 
 
-def _factor(distances: Distances | Sketch, noise: float, sides: float) -> tuple[float, float]:
+def _factor(distances: Source, noise: float, sides: float) -> tuple[float, float]:
     """Return the logarithm of the mean smoothed kernel with ``sides`` noisy sides, and its derivative."""
     s = 1.0 + sides * noise
     log_mean, slope = distances.laplace(s)

@@ -18,6 +18,7 @@ from ..embedding import Embedding
 from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
+from ..loocv.isotropic import Pairs
 from .joint import Descent
 from .mixture import Mixture
 from .parameters import CovarianceType, n_free, public_covariances
@@ -204,13 +205,13 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         X = validated(self, X, ensure_min_samples=2)
         sample = Sample.of(X, sample_weight)
         recipe, grid, rng = self._prepare()
-        self.trials_ = self._trials(recipe, sample, grid, rng) if self._needs_validation(grid) else []
+        self.trials_, pairs = self._trials(recipe, sample, grid, rng) if self._needs_validation(grid) else ([], None)
         best = self._best()
         if best is None and self._needs_validation(grid):
             warnings.warn(f"{len(X)} rows are too few to hold some out; {_FALLBACK}", UserWarning, stacklevel=2)
             best = Trial(grid[0][0], 1.0, grid[0][1], 0, np.nan)
         kernel = self._kernel(self._bandwidth(sample.points), best.factor if best else 1.0)
-        target = recipe.target(sample, kernel)
+        target = recipe.target(sample, kernel, pairs)
         return self._finish(recipe, sample, target, grid, best)
 
     def fit_embedding(self, mu: Embedding, X_val: Any = None) -> Self:
@@ -313,16 +314,29 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         stops = self.early_stopping and self.update == "all"
         return stops or self._searches_bandwidth or len({K for K, _ in grid}) > 1
 
-    def _trials(self, recipe: Recipe, sample: Sample, grid: Grid, rng: np.random.Generator) -> list[Trial]:
-        """Try everything on a part of the rows; nothing when that part has no two different rows."""
+    def _trials(
+        self, recipe: Recipe, sample: Sample, grid: Grid, rng: np.random.Generator
+    ) -> tuple[list[Trial], Pairs | None]:
+        """Try everything on a part of the rows; nothing when that part has no two different rows.
+
+        The distances of all rows are returned too: one pass serves all bandwidths, of the part and of the whole.
+        """
         fit, held = split(len(sample.points), self.validation_fraction, rng)
         part = sample.take(fit)
         if len(np.unique(part.points, axis=0)) < 2:
-            return []
+            return [], None
         factors = self.bandwidth_factors if self._searches_bandwidth else (1.0,)
         theta = self._bandwidth(part.points)
-        targets = ((float(f), recipe.target(part, self._kernel(theta, f))) for f in factors)
-        return try_targets(recipe, part, targets, grid, sample.take(held), self._patience)
+        pairs = self._pairs(sample.points[np.concatenate([fit, held])], len(fit), theta, min(factors))
+        first = pairs and pairs.first
+        targets = ((float(f), recipe.target(part, self._kernel(theta, f), first)) for f in factors)
+        return try_targets(recipe, part, targets, grid, sample.take(held), self._patience), pairs
+
+    def _pairs(self, X: Array, leading: int, theta: Any, factor: float) -> Pairs | None:
+        """Return the distances, for the smallest bandwidth that there will be; none unless there is one θ."""
+        if self.kernel is not None or np.ndim(theta) > 0:
+            return None
+        return Pairs(X, float(np.sqrt(factor) * theta), leading)
 
     def _best(self) -> Trial | None:
         return max(self.trials_, key=lambda trial: trial.score, default=None)

@@ -13,6 +13,7 @@ from .._validate import check_points, check_positive, check_weights
 from ..embedding import Embedding, embed
 from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
 from ..kernels.base import Kernel
+from ..loocv.isotropic import Pairs
 from .joint import Descent, Watch, descend
 from .mixture import Mixture
 from .objective import Objective, mean_covariance, weights_problem
@@ -103,14 +104,14 @@ class Recipe:
         ridge = self.ridge * sample.variance
         return sample.spread + (ridge * np.eye(sample.points.shape[1]) if np.ndim(sample.spread) == 2 else ridge)
 
-    def target(self, sample: Sample, kernel: Kernel) -> Embedding:
-        """Return the estimated kernel mean of a sample.
+    def target(self, sample: Sample, kernel: Kernel, pairs: Pairs | None = None) -> Embedding:
+        """Return the estimated kernel mean of a sample, whose distances ``pairs`` has for several bandwidths.
 
         What the estimator chooses is chosen on the rows as they are; then its weights are multiplied by the sample's.
         """
         if _is_plain(self.estimator):
             return embed(sample.points, kernel, weights=sample.weights)
-        mu: Embedding = _with_kernel(self.estimator, kernel).fit(sample.points).embedding_
+        mu = _estimate(self.estimator, sample.points, kernel, pairs)
         factors = len(sample.weights) * sample.weights
         if np.ptp(factors) == 0.0:
             return mu
@@ -159,11 +160,15 @@ def check_at_least_one(**numbers: int) -> None:
             raise ValueError(f"{name} is {number}; at least 1 is needed")
 
 
-def _with_kernel(estimator: Any, kernel: Kernel) -> Any:
-    """Return a copy of an estimator with this kernel, which brings its bandwidth."""
+def _estimate(estimator: Any, X: Array, kernel: Kernel, pairs: Pairs | None) -> Embedding:
+    """Return the embedding that an estimator of any class gives under this kernel, which brings its bandwidth."""
+    if isinstance(estimator, KernelMean):
+        return estimator.under(kernel, X, pairs)
     params = {"kernel": kernel, "bandwidth": "median"}
     known = estimator.get_params(deep=False)
-    return clone(estimator).set_params(**{name: value for name, value in params.items() if name in known})
+    other = clone(estimator).set_params(**{name: value for name, value in params.items() if name in known})
+    mu: Embedding = other.fit(X).embedding_
+    return mu
 
 
 def _is_plain(estimator: Any) -> bool:

@@ -42,3 +42,32 @@ def test_the_sketch_is_near_and_counts_everything(s):
 def test_two_points():
     distances = isotropic.Distances(np.array([[0.0], [2.0]]))
     assert distances.laplace(1.0) == pytest.approx((-2.0, 2.0))
+
+
+@pytest.mark.parametrize("store_up_to", [10, 350, 5000])  # nothing stored, the first rows, all
+@pytest.mark.parametrize("bandwidth", [0.5, 3.0])
+def test_pairs_made_once_serve_every_bandwidth_the_whole_sample_and_its_first_rows(monkeypatch, store_up_to, bandwidth):
+    monkeypatch.setattr(isotropic, "STORE_UP_TO", store_up_to)
+    monkeypatch.setattr(isotropic, "SUM_UP_TO", 100)
+    monkeypatch.setattr(isotropic, "_TILE", 64)
+    X = np.random.default_rng(1).normal(size=(500, 3)) + 7.0
+    pairs = isotropic.Pairs(X, 0.7, leading=333)
+    for shared, rows in ((pairs, X), (pairs.first, X[:333])):
+        alone, under = isotropic.Distances((rows - rows.mean(axis=0)) / bandwidth), shared.under(bandwidth)
+        assert under.largest >= (1 - 1e-12) * pdist(rows / bandwidth, "sqeuclidean").max()
+        for s in (1.0, 2.5):
+            np.testing.assert_allclose(under.laplace(s), alone.laplace(s), rtol=1e-11)
+            np.testing.assert_allclose(under.sketch().laplace(s), alone.sketch().laplace(s), rtol=1e-2)
+
+
+def test_pairs_are_gathered_once_for_the_whole_and_its_first_rows(monkeypatch):
+    monkeypatch.setattr(isotropic, "STORE_UP_TO", 10)
+    monkeypatch.setattr(isotropic, "SUM_UP_TO", 10)
+    calls = []
+    gathering = isotropic.Distances._gathering
+    monkeypatch.setattr(isotropic.Distances, "_gathering", lambda self: calls.append(self.n) or gathering(self))
+    pairs = isotropic.Pairs(np.random.default_rng(0).normal(size=(200, 2)), 1.0, leading=150)
+    for shared in (pairs.first, pairs, pairs.first):
+        for bandwidth in (1.0, 2.0):
+            shared.under(bandwidth).laplace(1.5)
+    assert calls == [200]

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernelmean.embedding import embed
-from kernelmean.estimators import KernelMean, MedianOfMeans
+from kernelmean.estimators import MKME, KernelMean, MedianOfMeans
 from kernelmean.kernels import Gaussian, Laplacian, Linear
 from kernelmean.matching import KernelMeanMatching
 from kernelmean.matching.parameters import COVARIANCE_TYPES, n_free
@@ -252,3 +252,13 @@ def test_a_fit_that_does_not_rest_warns():
 def test_refusals(options, error, text):
     with pytest.raises(error, match=text):
         KernelMeanMatching(**({"n_components": 2} | options)).fit(blobs())
+
+
+@pytest.mark.parametrize("n", [60, 900])  # 900: sums over bins
+def test_bandwidths_that_share_their_distances_find_what_each_finds_alone(n):
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    mix = KernelMeanMatching(3, update="weights", random_state=0).fit(X)
+    alone = MKME(bandwidth=float(mix.bandwidth_)).fit(X)
+    assert mix.target_.noise.covariance == pytest.approx(alone.noise_.covariance, rel=1e-6)
+    again = KernelMeanMatching(3, update="weights", bandwidth=float(mix.bandwidth_), random_state=0).fit(X)
+    np.testing.assert_allclose(mix.target_(X[:5]), again.target_(X[:5]), rtol=1e-6)
