@@ -17,7 +17,7 @@ from kernelmean.inference import hsic_test, mmd_test
 TRIALS = 300
 LEVELS = (0.05, 0.1, 0.25)
 TWO_SAMPLES = ["gemm", "low-rank", "cyclic-tiles", "cyclic-low-rank", "blocks", "xor"]
-PAIRS = ["gather", "low-rank", "cyclic-tiles", "cyclic-low-rank", "xor"]
+PAIRS = ["gather", "low-rank", "cyclic-tiles", "cyclic-low-rank", "xor", "torus"]
 
 
 def draw(law, n, rng):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import replace
 
@@ -43,6 +44,36 @@ def test_pvalues_are_those_of_the_test_and_are_adjusted_over_all_pairs() -> None
     found = {(pair.x, pair.y): pair for pair in result.pairs}
     assert found["a", "b"].pvalue == expected
     np.testing.assert_allclose([p.adjusted for p in result.pairs], holm([p.pvalue for p in result.pairs]))
+
+
+def many_columns(rows: int) -> Table:
+    """Seven columns, so 21 pairs; the first two depend on each other."""
+    values = np.random.default_rng(5).normal(size=(rows, 7))
+    values[:, 1] += values[:, 0]
+    return Table(values, tuple("abcdefg"))
+
+
+@pytest.mark.parametrize(("rows", "scheme"), [(60, "auto"), (210, "torus")])
+def test_pairs_that_come_out_small_are_tested_again_with_enough_permutations_for_holm(rows: int, scheme: str) -> None:
+    table = many_columns(rows)
+    result = quick(table)
+    stream = np.random.default_rng(0).spawn(2)[1]
+    again, columns, first_tests = stream.spawn(1)[0], table.values / table.values.std(axis=0), {}
+    assert {pair.n_resamples > 1000 for pair in result.pairs} == {True, False}
+    for pair in result.pairs:
+        names = sorted((pair.x, pair.y), key=result.encoded.names.index)
+        X, Y = (columns[:, [table.names.index(name)]] for name in names)
+        first = first_tests[pair] = km.hsic_test(X, Y, n_resamples=99, rng=copy.deepcopy(stream))
+        options = {"n_resamples": 21 * 50 - 1, "rng": copy.deepcopy(again), "scheme": scheme}
+        small = round(first.pvalue * (first.n_resamples + 1)) <= 10
+        expected = km.hsic_test(X, Y, **options) if small else first
+        assert (pair.pvalue, pair.n_resamples) == (expected.pvalue, expected.n_resamples)
+    assert (result.pairs[0].x, result.pairs[0].y) == ("a", "b")
+    assert result.pairs[0].adjusted <= 0.02
+
+
+def test_threads_change_nothing() -> None:
+    assert quick(many_columns(60), n_jobs=3).as_dict() == quick(many_columns(60)).as_dict()
 
 
 def test_strength_is_the_unbiased_normalised_hsic() -> None:

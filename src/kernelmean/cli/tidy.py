@@ -40,7 +40,8 @@ def dependence(result: Dependence) -> Rows:
             "y": ", ".join(result.y),
             "strength": None,
         }
-        rows.append({**groups, "statistic": result.test.statistic, "pvalue": result.test.pvalue, "adjusted": None})
+        found = {"statistic": result.test.statistic, "pvalue": result.test.pvalue, "adjusted": None}
+        rows.append({**groups, **found, "n_resamples": result.test.n_resamples})
     for pair in result.pairs:
         names: dict[str, Any] = {
             "tested": "pair",
@@ -49,7 +50,7 @@ def dependence(result: Dependence) -> Rows:
             "strength": pair.strength,
             "statistic": None,
         }
-        rows.append({**names, "pvalue": pair.pvalue, "adjusted": pair.adjusted})
+        rows.append({**names, "pvalue": pair.pvalue, "adjusted": pair.adjusted, "n_resamples": pair.n_resamples})
     return rows
 
 

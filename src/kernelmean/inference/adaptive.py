@@ -196,7 +196,7 @@ def _outcomes(
         weights.tolist(),
         observed,
         scores[:, 0].tolist(),
-        evidence(scores)[:, 0].tolist(),
+        evidence(scores, 1)[:, 0].tolist(),
         (rows >= rows[:, :1]).mean(axis=1).tolist(),
     )
     return tuple(MemberOutcome(*column) for column in zip(*columns, strict=True))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 from scipy.special import gammaincc
 from scipy.stats import rankdata
 
@@ -18,6 +19,7 @@ from .._array import Array
 _LEAST_SKEWNESS = 0.05
 _FLOOR = 0.1
 _SMALLEST = 1e-300
+_SPLINED, _KNOTS, _LEAST_SPAN = 10_000, 4097, 1e-3
 
 
 def standardized(values: Array) -> Array:
@@ -27,17 +29,34 @@ def standardized(values: Array) -> Array:
     return np.asarray(np.divide(centered, deviation, out=np.zeros_like(centered), where=deviation > 0.0))
 
 
-def evidence(scores: Array) -> Array:
+def evidence(scores: Array, first: int | None = None) -> Array:
     r"""Return -log of an approximate p-value of every standardized value, from its row's own skewness.
+
+    With ``first`` only that of so many values at the beginning of every row.
 
     A quadratic statistic is nearly a shifted gamma variable under the relabelings (Pearson's type III; Mielke & Berry):
     with skewness g, a = 4/g², the tail beyond z is :math:`Γ(a, a + z \sqrt a) / Γ(a)`. Validity does not rest on this
-    being accurate, only power does. The far lower tail is flat, where the gamma density has a pole.
+    being accurate, only power does. The far lower tail is flat, where the gamma density has a pole. Of more than 10,000
+    values a spline through 4097 points of the curve is read, which is as exact as the curve itself (12 digits).
     """
     skewness = np.maximum(np.mean(scores**3, axis=-1, keepdims=True), _LEAST_SKEWNESS)
     shape = 4.0 / skewness**2
-    tail = gammaincc(np.broadcast_to(shape, scores.shape), np.maximum(shape + scores * np.sqrt(shape), _FLOOR * shape))
-    return np.asarray(-np.log(np.maximum(tail, _SMALLEST)))
+    places = np.maximum(shape + scores[..., :first] * np.sqrt(shape), _FLOOR * shape)
+    if places.shape[-1] <= _SPLINED:
+        return _minus_log_tail(np.broadcast_to(shape, places.shape), places)
+    return np.stack([_splined(float(a), row) for a, row in zip(shape[..., 0], places, strict=True)])
+
+
+def _minus_log_tail(shape: Array, places: Array) -> Array:
+    return np.asarray(-np.log(np.maximum(gammaincc(shape, places), _SMALLEST)))
+
+
+def _splined(shape: float, places: Array) -> Array:
+    """Return the curve at many places, read off a cubic spline in their logarithm, in which it is smooth."""
+    logs = np.log(places)
+    knots = np.linspace(logs.min(), max(logs.max(), logs.min() + _LEAST_SPAN), _KNOTS)
+    curve = CubicSpline(knots, _minus_log_tail(np.full(_KNOTS, shape), np.exp(knots)))
+    return np.asarray(curve(logs))
 
 
 def harmonic(values: Array, weights: Array) -> Array:

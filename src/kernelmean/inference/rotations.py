@@ -69,11 +69,11 @@ def block_length(n: int, count: int) -> int:
     """
     if n <= _SHORT:
         return n
-    lengths = (g for g in range(min(_LEAST, n // 2 + 1), min(n, _MOST) + 1) if _is_fast(g))
+    lengths = (g for g in range(min(_LEAST, n // 2 + 1), min(n, _MOST) + 1) if is_fast(g))
     return min(lengths, key=lambda g: (100 * (n % g) // n, -(-count // g), n % g, g))
 
 
-def _is_fast(length: int) -> bool:
+def is_fast(length: int) -> bool:
     """Say whether no prime factor exceeds 19: beyond 11 a transform takes longer, but fewer rows stay behind."""
     for prime in (2, 3, 5, 7, 11, 13, 17, 19):
         while length % prime == 0:

@@ -10,6 +10,7 @@ import pytest
 from kernelmean.inference.permutations import RandomPermutations
 from kernelmean.inference.rotations import Rotations
 from kernelmean.inference.schemes.blocks import Bins
+from kernelmean.inference.torus import Torus
 from kernelmean.inference.translations import Translations
 
 
@@ -65,6 +66,16 @@ def translate(group):
     return act
 
 
+def turn_halves(group):
+    def act(i, element):
+        s, t = divmod(element, group.length)
+        by = np.where(i < group.each * group.length, s, t)
+        turned = i // group.length * group.length + (i % group.length + by) % group.length
+        return np.where(i < group.rest.start, turned, i)
+
+    return act
+
+
 def permutations_of(scheme, n, n_resamples, seed):
     """The permutations, shape (P, n), that a scheme of that name looks at under a seed."""
     rng = np.random.default_rng(seed)
@@ -73,6 +84,9 @@ def permutations_of(scheme, n, n_resamples, seed):
     if scheme == "xor":
         group = Translations.draw(n, n_resamples + 1, rng)
         return orbit(group, translate(group))
+    if scheme == "torus":
+        group = Torus.draw(n, n_resamples + 1, rng)
+        return orbit(group, turn_halves(group))
     group = Rotations.draw(n, n_resamples + 1, rng)
     return orbit(group, rotate(group))
 
@@ -109,6 +123,7 @@ def brute():
         orbit=orbit,
         rotate=rotate,
         translate=translate,
+        turn_halves=turn_halves,
         permutations_of=permutations_of,
         labelings_of=labelings_of,
         pvalue=pvalue,

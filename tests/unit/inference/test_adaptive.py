@@ -338,3 +338,19 @@ def test_distance_induced_kernel_is_half_the_energy_distance():
     np.testing.assert_allclose(DistanceInduced(0.5).diag(X), np.diag(gram))
     with pytest.raises(ValueError, match="between 0 and 2"):
         DistanceInduced(2.0)
+
+
+@pytest.mark.parametrize("freedom", [1, 5, 50])
+def test_evidence_of_very_many_values_is_read_off_a_spline_that_is_as_exact(freedom):
+    values = np.random.default_rng(0).chisquare(freedom, size=(2, 12_000))
+    values[0, 0] = 40.0 + freedom  # a strong one
+    scores = standardized(values)
+    skewness = stats.skew(scores, axis=1)[:, None]
+    shape = 4.0 / np.maximum(skewness, 0.05) ** 2
+    literal = -stats.gamma.logsf(np.maximum(shape + scores * np.sqrt(shape), 0.1 * shape), shape)
+    np.testing.assert_allclose(evidence(scores), literal, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(evidence(scores, 1), literal[:, :1], rtol=1e-11)
+
+
+def test_evidence_where_nothing_varies():
+    np.testing.assert_allclose(np.ptp(evidence(np.zeros((1, 12_000)))), 0.0)

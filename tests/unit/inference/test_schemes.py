@@ -15,11 +15,12 @@ from kernelmean.inference.rotations import Rotations
 from kernelmean.inference.schemes.cyclic_factors import factor_sums
 from kernelmean.inference.schemes.cyclic_tiles import tile_sums
 from kernelmean.inference.statistics import HSIC, MMD
+from kernelmean.inference.torus import Torus
 from kernelmean.kernels import Gaussian, Linear
 
 KERNELS = [Gaussian(1.0), Gaussian(0.4)]
 TWO_SAMPLES = ["gemm", "low-rank", "cyclic", "cyclic-tiles", "cyclic-low-rank", "blocks", "xor"]
-PAIRS = ["gather", "low-rank", "cyclic", "cyclic-tiles", "cyclic-low-rank", "xor"]
+PAIRS = ["gather", "low-rank", "cyclic", "cyclic-tiles", "cyclic-low-rank", "xor", "torus"]
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +52,7 @@ def test_mmd_is_the_definition_under_every_labeling(brute, scheme, sizes, kind):
 
 
 @pytest.mark.parametrize("kind", ["u", "v"])
-@pytest.mark.parametrize("n", [6, 19, 41])
+@pytest.mark.parametrize("n", [8, 19, 41])
 @pytest.mark.parametrize("scheme", PAIRS)
 def test_hsic_is_the_definition_under_every_permutation(brute, scheme, n, kind):
     X, Y = table("normal", n), table("normal", n, 1, seed=1)
@@ -140,6 +141,39 @@ def test_rotations_of_several_blocks_with_rows_left_over(brute, evaluate, order)
     np.testing.assert_allclose(problem.statistic(sums), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("length", [3, 5, 7])
+def test_two_halves_of_several_blocks_turn_each_by_a_number_of_its_own(brute, monkeypatch, length):
+    n, rng = 43, np.random.default_rng(0)
+    cosets = np.array([np.arange(n), rng.permutation(n)])
+    group = Torus(rng.permutation(n), cosets, length**2, length)
+    assert group.each > 2
+    monkeypatch.setattr(Torus, "draw", classmethod(lambda *_: group))
+    X, Y = table("normal", n), table("normal", n, 1, seed=1)
+    pairs = [(KERNELS[0], Linear()), (KERNELS[1], KERNELS[0])]
+    orders = brute.orbit(group, brute.turn_halves(group))
+    assert len(orders) == 2 * length**2
+    expected = [[brute.hsic(k(X, X), z(Y[p], Y[p]), "u") for p in orders] for k, z in pairs]
+    null = hsic_null(X, Y, pairs, statistic="u", scheme="torus", rng=0)
+    np.testing.assert_allclose(null.values, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "count"), [(8, 10), (33, 1000), (200, 61_250), (700, 61_250), (5000, 61_250)])
+def test_two_halves_leave_few_rows_in_place_and_hold_enough_relabelings(n, count):
+    group = Torus.draw(n, count, np.random.default_rng(0))
+    assert group.count >= count
+    assert 2 * group.each * group.length >= 0.9 * n
+    orders = np.unique([group.cosets[0], np.arange(n)], axis=0)
+    np.testing.assert_array_equal(orders, [np.arange(n)])
+
+
+def test_halves_that_turn_serve_pairs_of_eight_rows_or_more():
+    X = table("normal", 30)
+    with pytest.raises(ValueError, match="serves independence tests"):
+        mmd_null(X, X + 1.0, KERNELS, scheme="torus")
+    with pytest.raises(ValueError, match="at least 8 rows"):
+        hsic_null(X[:7], X[:7], [tuple(KERNELS)], scheme="torus")
+
+
 def test_a_large_block_is_cut_into_strips_and_chunks(brute):
     n, rng = 300, np.random.default_rng(0)
     group = Rotations(rng.permutation(n), np.arange(n)[None], 150)
@@ -177,8 +211,9 @@ def test_some_kernels_by_factors_and_some_by_tiles_keep_their_places(monkeypatch
 @pytest.mark.parametrize("scheme", [name for name in SCHEMES if name != "exact"])
 def test_threads_do_not_change_a_bit(scheme):
     X, Y = table("normal", 700), table("normal", 700, seed=1)
-    run = hsic_null if scheme == "gather" else mmd_null
-    kernels = [(KERNELS[0], KERNELS[1])] if scheme == "gather" else KERNELS
+    of_pairs = scheme in ("gather", "torus")
+    run = hsic_null if of_pairs else mmd_null
+    kernels = [(KERNELS[0], KERNELS[1])] if of_pairs else KERNELS
     X, Y = (X[:60], Y[:60]) if scheme == "gather" else (X, Y)
     nulls = [run(X, Y, kernels, scheme=scheme, n_resamples=99, rng=3, n_jobs=jobs) for jobs in (1, 2)]
     np.testing.assert_array_equal(nulls[0].values, nulls[1].values)

@@ -9,6 +9,7 @@ from .exact import Exact, count_all
 from .gather import Gather
 from .gemm import Gemm
 from .low_rank import LowRank
+from .torus import TwoHalves
 from .xor import Xor
 
 SCHEMES: dict[str, Scheme] = {
@@ -23,6 +24,7 @@ SCHEMES: dict[str, Scheme] = {
         Cyclic("cyclic-low-rank", tiles=False, factors="fitting"),
         Blocks(),
         Xor(),
+        TwoHalves(),
     )
 }
 

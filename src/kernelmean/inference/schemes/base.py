@@ -10,7 +10,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..problem import Problem
+from ..._array import Array
+from ..problem import Problem, Side, Tiles
 from ..sizes import Resources, Shape
 from ..statistics import Sums
 
@@ -41,6 +42,11 @@ class Scheme(ABC):
 def upper_tiles(rows: list[slice]) -> list[tuple[slice, slice]]:
     """Return the pairs (I, J), I ≤ J, of slices of rows, which cover a symmetric matrix."""
     return list(combinations_with_replacement(rows, 2))
+
+
+def shifted_tile(tiles: Tiles, side: Side, tile: tuple[slice, slice]) -> Array:
+    """Return the tile of every Gram matrix less its constant, shape (count, rows, columns)."""
+    return np.stack([gram - shift for gram, shift in zip(tiles(*tile), side.shifts, strict=True)])
 
 
 def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int) -> Iterator[Result]:

@@ -11,11 +11,11 @@ from typing import final
 import numpy as np
 
 from ..._array import Array
-from ..problem import Problem, Side, Tiles
+from ..problem import Problem
 from ..sizes import Resources, Shape, point_bytes
 from ..statistics import Sums
 from ..translations import Translations, translation_order, walsh
-from .base import Scheme, in_order, upper_tiles
+from .base import Scheme, in_order, shifted_tile, upper_tiles
 
 Tile = tuple[slice, slice]
 Part = tuple[Tile, Array, tuple[tuple[Array, Array], ...]]
@@ -70,12 +70,7 @@ class _Convolution:
     def __call__(self, tile: Tile) -> Part:
         from .compiled import xor_spectrum
 
-        left = _evaluate(self.left, self.problem.left, tile)
-        rights = [_evaluate(tiles, self.problem.right, tile) for tiles in self.rights]
+        left = shifted_tile(self.left, self.problem.left, tile)
+        rights = [shifted_tile(tiles, self.problem.right, tile) for tiles in self.rights]
         spectrum = np.array([[xor_spectrum(left[k], right[z]) for right in rights] for k, z in self.pairs])
         return tile, spectrum, tuple((side.sum(axis=2), side.sum(axis=1)) for side in (left, rights[0]))
-
-
-def _evaluate(tiles: Tiles, side: Side, tile: Tile) -> Array:
-    """Return the tile of every Gram matrix less its constant, shape (count, rows, columns)."""
-    return np.stack([gram - shift for gram, shift in zip(tiles(*tile), side.shifts, strict=True)])
