@@ -48,6 +48,7 @@ from .io import load, save
 from .kernels.bandwidth import median_bandwidth
 from .linear_form import linear_form
 from .matching import KernelMeanMatching
+from .monitoring import DriftMonitor
 from .plan import Plan
 from .streaming import mmd_stream_test, read_batches
 
@@ -61,6 +62,7 @@ __all__ = [
     "SKMSE",
     "VPMKME",
     "BayesianKernelMean",
+    "DriftMonitor",
     "Embedding",
     "FeatureEmbedding",
     "KernelMean",

@@ -35,6 +35,8 @@ from .inputs import (
     read_pair,
     split_names,
 )
+from .monitor import EXAMPLES as MONITORING
+from .monitor import monitor
 from .options import (
     Bandwidth,
     Category,
@@ -344,6 +346,7 @@ def info(file: Annotated[Path, typer.Argument(metavar="FILE", help="What estimat
     print("\n".join(show.saved(load(file), read_columns(file))))
 
 
+app.command(epilog=_examples(*MONITORING))(monitor)
 app.command(epilog=_examples(*REPRODUCTIONS))(reproduce)
 
 

@@ -48,12 +48,12 @@ class Input:
 
 def read_one(source: str, reading: Reading) -> Input:
     """Return one table."""
-    return _limited(_select(read_frame(source), reading), reading, stream=0)
+    return _limited(select_columns(read_frame(source), reading), reading, stream=0)
 
 
 def read_numbers(source: str, reading: Reading, missing: str) -> Input:
     """Return one table of numbers without blank cells; rows that have some are an error, or left out and counted."""
-    whole = _select(read_frame(source), reading)
+    whole = select_columns(read_frame(source), reading)
     table = whole.to_table(missing)
     frame = whole if len(table) == len(whole) else whole.take(whole.complete())
     read = _limited(frame, reading, stream=0)
@@ -83,8 +83,8 @@ def _two_frames(A: str, B: str | None, by: str | None, groups: str | None, readi
     if by is None:
         if groups is not None:
             raise ValueError("--groups names two groups of one column; say which with --by COLUMN")
-        return _select(read_frame(A), reading), _select(read_frame(str(B)), reading)
-    frame = _select(read_frame(A), reading, also=by)
+        return select_columns(read_frame(A), reading), select_columns(read_frame(str(B)), reading)
+    frame = select_columns(read_frame(A), reading, also=by)
     return split_frame(frame, by, None if groups is None else _names(groups))
 
 
@@ -93,7 +93,8 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
-def _select(frame: Frame, reading: Reading, also: str | None = None) -> Frame:
+def select_columns(frame: Frame, reading: Reading, also: str | None = None) -> Frame:
+    """Return the columns that were asked for, and one more."""
     columns = split_names(reading.columns, frame.names)
     if also is not None and columns:
         columns = [*(name for name in columns if name != also), also]

@@ -15,6 +15,7 @@ from ..dependence import Dependence, PairDependence
 from ..embedding import Embedding
 from ..fits import Fits
 from ..kernels import Gaussian, Kernel
+from ..monitoring import DriftState
 from ..noise import Noise, Normal
 from ..pages.facts import comparison_facts, density_facts, dependence_facts, number_range, short
 
@@ -137,3 +138,17 @@ def _grid(rows: Sequence[Sequence[str]], words: int = 1) -> list[str]:
         )
         lines.append(f"  {first}  {'  '.join(others)}".rstrip())
     return lines
+
+
+def monitoring(state: DriftState, reference: str, size: int, batches: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the lines of a monitor, the verdict first."""
+    facts = _facts(
+        [
+            ("reference", f"{reference}, {count(size, 'row')}, of which {state.waiting:,} or later ones still wait"),
+            ("new", f"{count(state.n_rows, 'row')}, of which {state.n_pairs:,} were paired and bet on"),
+            ("evidence", f"wealth {math.exp(min(state.log_wealth, 700.0)):.3g} now; p = 1/(largest wealth so far)"),
+        ]
+    )
+    rows = [[short(str(one["batch"])), f"{one['rows']:,}", f"{one['pvalue']:.3g}"] for one in batches]
+    table = ["", "Batches", *_grid([["batch", "rows", "p so far"], *rows])] if rows else []
+    return [state.verdict(), "", *facts, *table]

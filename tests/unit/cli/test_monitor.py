@@ -1,0 +1,123 @@
+"""kernelmean monitor: batches from files and by time, checkpoints, exit codes, and one line for bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernelmean.cli import main
+from kernelmean.monitoring import DriftMonitor
+
+
+def table(seed: int, n: int, shift: float = 0.0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({"dose": rng.normal(shift, 1.0, n), "arm": rng.choice(["a", "b", "c"], n)})
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    table(0, 600).to_csv("reference.csv", index=False)
+    for day, shift in ((1, 0.0), (2, 0.0), (3, 2.0)):
+        table(day, 60, shift).to_csv(f"day{day}.csv", index=False)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as exit_:
+        main(("monitor", *arguments))
+    out, err = capsys.readouterr()
+    return int(exit_.value.code or 0), out, err
+
+
+def test_the_command_is_the_monitor(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "reference.csv", "day1.csv", "day3.csv", "--json", "out.json", "--csv", "out.csv")
+    own = DriftMonitor(pd.read_csv("reference.csv"))
+    first, second = own.update(pd.read_csv("day1.csv")), own.update(pd.read_csv("day3.csv"))
+    found = json.loads(Path("out.json").read_text())
+    assert (code, err) == (0, "")
+    assert out.startswith(second.verdict())
+    assert [batch["pvalue"] for batch in found["batches"]] == [first.pvalue, second.pvalue]
+    assert (found["detected_at"], found["drift"]) == (second.detected_at, True)
+    assert pd.read_csv("out.csv")["batch"].tolist() == ["day1.csv", "day3.csv"]
+    assert all(line == line.rstrip() for line in out.splitlines())
+
+
+def test_a_checkpoint_goes_on_and_no_batch_counts_twice(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    days = [f"day{k}.csv" for k in (1, 2, 3)]
+    run(capsys, "reference.csv", *days, "--json", "whole.json", "--fail-on-drift", "0.01")
+    for k in (1, 2, 3):
+        options = ("--checkpoint", "state.json", "--json", "part.json", "--fail-on-drift", "0.01")
+        code, out, err = run(capsys, "reference.csv", *days[:k], *options)
+    whole, part = (json.loads(Path(f"{name}.json").read_text()) for name in ("whole", "part"))
+    assert (code, "drift: p = " in err) == (1, True)
+    assert "day1.csv was monitored before and left out" in out
+    assert part["batches"] == whole["batches"][2:]
+    assert all(part[name] == whole[name] for name in ("pvalue", "log_wealth", "n_rows", "detected_at", "waiting"))
+    code, out, _ = run(capsys, "reference.csv", "day3.csv", "--checkpoint", "state.json", "--fail-on-drift", "0.01")
+    assert code == 1
+
+
+@pytest.mark.parametrize(("every", "names"), [("day", 6), ("week", 2), ("month", 2)])
+def test_batches_by_time(folder: Path, capsys: pytest.CaptureFixture[str], every: str, names: int) -> None:
+    days = pd.to_datetime(["2024-01-27", "2024-01-28", "2024-01-29", "2024-01-30", "2024-02-01", "2024-02-03"])
+    visits = table(5, 60).assign(at=np.tile(days, 10) + pd.Timedelta(hours=5))
+    visits.loc[3, "at"] = pd.NaT
+    visits.to_csv("visits.csv", index=False)
+    code, out, _ = run(capsys, "reference.csv", "visits.csv", "--by", "at", "--every", every, "--json", "out.json")
+    batches = json.loads(Path("out.json").read_text())["batches"]
+    assert code == 0
+    assert "1 row without 'at' left out" in out
+    assert len(batches) == names
+    assert sum(batch["rows"] for batch in batches) == 59
+    assert [batch["batch"] for batch in batches] == sorted(batch["batch"] for batch in batches)
+    assert every != "week" or [batch["batch"] for batch in batches] == ["at=2024-01-22", "at=2024-01-29"]
+
+
+def test_batches_by_numbers_and_by_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table(5, 60).assign(week=np.repeat([10, 9, 11], 20), site=np.repeat(["z", "a", "m"], 20)).to_csv(
+        "new.csv", index=False
+    )
+    run(capsys, "reference.csv", "new.csv", "--by", "week", "--drop", "site", "--json", "out.json")
+    assert [b["batch"] for b in json.loads(Path("out.json").read_text())["batches"]] == ["week=9", "week=10", "week=11"]
+    run(capsys, "reference.csv", "new.csv", "--by", "site", "--drop", "week", "--json", "out.json")
+    assert [b["batch"] for b in json.loads(Path("out.json").read_text())["batches"]] == ["site=z", "site=a", "site=m"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["reference.csv"], "Missing argument"),
+        (["reference.csv", "nowhere.csv"], "no file"),
+        (["reference.csv", "day1.csv", "--drop", "dose,arm"], "no columns"),
+        (["reference.csv", "day1.csv", "--every", "day"], "--by COLUMN"),
+        (["reference.csv", "day1.csv", "--by", "dose", "--every", "day"], "needs dates"),
+        (["reference.csv", "day1.csv", "--by", "when"], "no column"),
+        (["reference.csv", "day1.csv", "--fail-on-drift", "2"], "level between 0 and 1"),
+        (["reference.csv", "day1.csv", "--checkpoint", "day1.csv"], "no checkpoint"),
+        (["reference.csv", "day1.csv", "--checkpoint", "other.json"], "another reference"),
+        (["reference.csv", "day1.csv", "--checkpoint", "reference.csv"], "no checkpoint"),
+        (["reference.csv", "text.csv"], "numeric"),
+        (["reference.csv", "blank.csv"], "blank"),
+        (["tiny.csv", "day1.csv"], "at least 8"),
+        (["dates.csv", "dates.csv"], "dates"),
+    ],
+)
+def test_bad_input_is_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], text: str
+) -> None:
+    run(capsys, "reference.csv", "day1.csv", "--drop", "arm", "--checkpoint", "other.json")
+    table(1, 10).assign(dose="high").to_csv("text.csv", index=False)
+    table(1, 10).assign(dose=[np.nan, *range(9)]).to_csv("blank.csv", index=False)
+    table(1, 5).to_csv("tiny.csv", index=False)
+    table(1, 20).assign(day="2024-01-01").to_csv("dates.csv", index=False)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert text in err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
