@@ -1,18 +1,27 @@
-"""The array seam: the types that every layer shares, and a few helpers for arrays."""
+"""The array seam: the types that every layer shares, and what is done to arrays of any library.
+
+NumPy arrays go the way they always went. Arrays of torch, or of another library that speaks the Python array API, are
+*foreign*: they stay in their library and on their device, and ``namespace(x)`` is what dense work is written in.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, TypeGuard
 
+import array_api_compat as compat
 import numpy as np
 import numpy.typing as npt
+import scipy.special
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
 RngLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | None
 Progress: TypeAlias = Callable[[str, int, int], None]
 """What long work calls with the name of the next step, the steps done, and the steps in all."""
+
+_OWN = (np.ndarray, np.generic, list, tuple, int, float, str)  # NumPy 2 arrays have __array_namespace__ as well
+_COPIES = 4  # of a tile that are held at once while it is made and summed
 
 
 def as_rng(rng: RngLike) -> np.random.Generator:
@@ -22,10 +31,180 @@ def as_rng(rng: RngLike) -> np.random.Generator:
 
 def centered(*samples: Array) -> tuple[Array, ...]:
     """Shift all samples by the mean of the first: differences survive, rounding at large offsets does not."""
-    origin = samples[0].mean(axis=0) if len(samples[0]) else 0.0
+    origin = namespace(samples[0]).mean(samples[0], axis=0) if samples[0].shape[0] else 0.0
     return tuple(sample - origin for sample in samples)
 
 
 def slices(n: int, size: int, *, start: int = 0) -> list[slice]:
     """Cut ``range(start, n)`` into consecutive slices of at most ``size``."""
     return [slice(first, min(first + size, n)) for first in range(start, n, size)]
+
+
+# -- foreign arrays ---------------------------------------------------------------------------------------------------
+
+
+def is_foreign(x: Any) -> TypeGuard[Any]:
+    """Whether ``x`` is an array of another library than NumPy that computes on its own, such as a torch tensor."""
+    if type(x) is np.ndarray or isinstance(x, _OWN) or compat.is_dask_array(x):
+        return False
+    return compat.is_torch_array(x) or hasattr(x, "__array_namespace__")
+
+
+def namespace(x: Any) -> Any:
+    """Return the library that an array belongs to: ``numpy`` itself, or what array-api-compat makes of another."""
+    return compat.array_namespace(x) if is_foreign(x) else np
+
+
+def home(x: Any) -> str:
+    """Say where an array lives, for errors."""
+    name = str(namespace(x).__name__).removeprefix("array_api_compat.")
+    return f"{name} on {compat.device(x)}" if is_foreign(x) else name
+
+
+def check_same_home(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> None:
+    """Raise when two arrays are of different libraries or on different devices."""
+    if not is_foreign(X) and not is_foreign(Y):
+        return
+    if namespace(X) is not namespace(Y) or compat.device(X) != compat.device(Y):
+        raise TypeError(
+            f"{names[0]} is of {home(X)} and {names[1]} of {home(Y)}; bring both to one library and device, such as "
+            "torch.as_tensor(Y, device=X.device), or X.cpu().numpy() for NumPy"
+        )
+
+
+def to_numpy(x: Any) -> Any:
+    """Return a foreign array as NumPy's, copied from its device where need be; anything else as it is."""
+    if not is_foreign(x):
+        return x
+    if compat.is_torch_array(x):
+        return x.detach().cpu().numpy()
+    if compat.is_cupy_array(x):
+        return x.get()
+    host = compat.array_namespace(x).__array_namespace_info__().default_device()
+    return np.asarray(compat.to_device(x, host))
+
+
+def like(values: Any, x: Any, dtype: str | None = "same") -> Any:
+    """Return numbers of the host in the library and on the device of ``x``; of its type, or of the one that is named.
+
+    A ``dtype`` of None keeps the type of ``values``.
+    """
+    if not is_foreign(x):
+        return np.asarray(values)
+    xp = namespace(x)
+    kind = x.dtype if dtype == "same" else None if dtype is None else getattr(xp, dtype)
+    return xp.asarray(np.asarray(values), dtype=kind, device=compat.device(x))
+
+
+def take_rows(x: Any, index: Any) -> Any:
+    """Return the rows of an array at positions that are known on the host."""
+    return namespace(x).take(x, like(index, x, "int64"), axis=0) if is_foreign(x) else x[index]
+
+
+def take_columns(x: Any, index: Sequence[int]) -> Any:
+    """Return some columns of a table."""
+    return namespace(x).take(x, like(list(index), x, "int64"), axis=1) if is_foreign(x) else x[:, list(index)]
+
+
+def full(x: Any, value: float) -> Any:
+    """Return a vector of one number for every row of ``x``, float64."""
+    return like(np.full(x.shape[0], value), x, "float64")
+
+
+def joined(arrays: Sequence[Any]) -> Any:
+    """Return arrays of one library one after another."""
+    return np.concatenate(arrays) if not is_foreign(arrays[0]) else namespace(arrays[0]).concat(arrays, axis=0)
+
+
+def overwritten(function: str, values: Any) -> Any:
+    """Return a function of an array such as ``"exp"``, in the memory of the array where its library can."""
+    xp = namespace(values)
+    run = getattr(xp, function)
+    return run(values, out=values) if xp is np or compat.is_torch_array(values) else run(values)
+
+
+def special(function: str, *arguments: Any) -> Any:
+    """Return a special function such as ``"erfcx"`` of the last argument; those before it are numbers.
+
+    Raises
+    ------
+    TypeError
+        When the library of the array has none.
+    """
+    *numbers, x = arguments
+    if not is_foreign(x):
+        return getattr(scipy.special, function)(*arguments)
+    if not compat.is_torch_array(x):
+        raise TypeError(
+            f"this kernel under this noise needs the function {function}, which {home(x)} does not have; pass torch "
+            "tensors or NumPy arrays, or use a Gaussian kernel with Normal noise"
+        )
+    found = getattr(namespace(x).special, function)
+    return found(*(namespace(x).full_like(x, number) for number in numbers), x)
+
+
+def added_where(value: Any, where: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return ``value`` plus a function of the arguments where a mask is true; NumPy's arrays evaluate it only there."""
+    if is_foreign(value):
+        xp = namespace(value)
+        return value + xp.where(where, function(*arguments), xp.zeros_like(value))
+    if where.any():
+        value[where] += function(*(argument[where] for argument in arguments))
+    return value
+
+
+def empty(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return an array of the library, device and type of ``x`` that is still to be filled."""
+    if not is_foreign(x):
+        return np.empty(shape)
+    return namespace(x).empty(shape, dtype=x.dtype, device=compat.device(x))
+
+
+def quadratic_forms(X: Any, matrix: Array) -> Any:
+    """Return x_iᵀ M x_i, shape (n,)."""
+    if not is_foreign(X):
+        return np.einsum("ni,ij,nj->n", X, matrix, X)
+    return total((X @ like(matrix, X)) * X, axis=1)
+
+
+def positive_part(values: Any) -> Any:
+    """Return max(x, 0)."""
+    return namespace(values).clip(values, min=0.0) if is_foreign(values) else np.maximum(values, 0.0)
+
+
+def as_float64(x: Any) -> Any:
+    """Return an array in the type of all sums."""
+    return namespace(x).astype(x, namespace(x).float64, copy=False) if is_foreign(x) else x
+
+
+def precision(x: Any) -> str:
+    """Return "float32" or "float64"."""
+    return "float32" if x.dtype == namespace(x).float32 else "float64"
+
+
+def total(values: Any, axis: int | None = None) -> Any:
+    """Return the sum of a foreign array over an axis, accumulated in float64."""
+    xp = namespace(values)
+    return xp.sum(values, axis=axis, dtype=xp.float64)
+
+
+def squared_norms(X: Any) -> Any:
+    """Return |x_i|² of every row, shape (n,)."""
+    return total(X * X, axis=1) if is_foreign(X) else np.einsum("ij,ij->i", X, X)
+
+
+def without_diagonal(tile: Any, value: float = 0.0) -> Any:
+    """Return a square tile with ``value`` on its diagonal."""
+    if not is_foreign(tile):
+        np.fill_diagonal(tile, value)
+        return tile
+    xp, rows = namespace(tile), like(np.arange(tile.shape[0]), tile, "int64")
+    return xp.where(rows[:, None] == rows[None, :], xp.asarray(value, dtype=tile.dtype, device=tile.device), tile)
+
+
+def tile_shape(x: Any, block: tuple[int, int], memory: float) -> tuple[int, int]:
+    """Return the rows and columns of a tile: ``block`` on a processor, what ``memory`` bytes allow on a device."""
+    if not is_foreign(x) or "cpu" in str(compat.device(x)).lower():
+        return block
+    side = max(1, int((memory / (8 * _COPIES)) ** 0.5))
+    return side, side

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ._array import Array
+from ._array import Array, is_foreign, like, namespace, to_numpy
 
 _LARGEST_EXACT = 2**53  # float64 tells integers apart up to here
 _SMALLEST_SIZE, _LARGEST_SIZE = 1e-150, 1e150
@@ -18,8 +18,10 @@ _NO_NUMBERS = (str, bytes, date, timedelta, np.datetime64, np.timedelta64)
 def check_cells(X: Any, name: str = "X") -> Any:
     """Return ``X`` as an array, or raise where float64 would make numbers up: masked cells, text, dates, big integers.
 
-    Objects and complex numbers pass: whether they are refused is up to the caller.
+    Objects and complex numbers pass: whether they are refused is up to the caller. Arrays of other libraries are copied
+    to the host.
     """
+    X = to_numpy(X)
     if np.ma.is_masked(X):
         raise ValueError(f"{name} has masked cells, which would be taken as numbers; drop or fill them first")
     try:
@@ -67,6 +69,20 @@ def check_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
     if finite:
         check_finite(array, name)
     return array
+
+
+def as_points(X: Any, name: str = "X") -> Array:
+    """Return finite points (n, d): those of another library, float32 or float64, where they are, others as NumPy's."""
+    if not is_foreign(X):
+        return check_points(X, name)
+    xp = namespace(X)
+    if X.ndim != 2 or 0 in X.shape or not xp.isdtype(X.dtype, "real floating"):
+        return like(check_points(X, name), X, "float64")  # or raise
+    if X.dtype not in (xp.float32, xp.float64):
+        raise TypeError(f"{name} holds values of type {X.dtype}; float32 or float64 is needed, such as {name}.float()")
+    if not bool(xp.all(xp.isfinite(X))):
+        check_finite(to_numpy(X), name)
+    return X.detach() if hasattr(X, "detach") else X
 
 
 def check_finite(array: Array, name: str) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from numbers import Real
+from operator import add
 from typing import Any
 
 import numpy as np
 
 from . import density
-from ._array import Array, RngLike, as_rng
-from ._validate import check_points, check_same_columns, check_weights
+from ._array import Array, RngLike, as_rng, check_same_home, is_foreign, joined, like, to_numpy
+from ._validate import as_points, check_same_columns, check_weights
 from .expected import expected_blocks
 from .expected._core import check_noise
 from .herding import Herd, herd
@@ -54,12 +56,14 @@ class Embedding:
     @property
     def points(self) -> Array:
         """The points x_i of all parts, shape (n, d)."""
-        return np.concatenate([part.points for part in self.parts])
+        points: Array = joined([part.points for part in self.parts])
+        return points
 
     @property
     def weights(self) -> Array:
         """The weights β_i of all parts, shape (n,)."""
-        return np.concatenate([part.weights for part in self.parts])
+        weights: Array = joined([part.weights for part in self.parts])
+        return weights
 
     @property
     def noise(self) -> Noise:
@@ -93,13 +97,19 @@ class Embedding:
 
     def __call__(self, Y: Any) -> Array:
         """Return μ(y_j) for the rows of ``Y`` (m, d), shape (m,)."""
-        Y = check_points(Y, "Y")
+        Y = self._places(Y)
+        return reduce(add, [self._evaluate(part, Y) for part in self.parts])
+
+    def _places(self, Y: Any) -> Array:
+        """Return points at which the embedding can be evaluated."""
+        Y = as_points(Y, "Y")
+        check_same_home(self.parts[0].points, Y, ("the embedding", "Y"))
         check_same_columns(self.parts[0].points, Y, ("the embedding", "Y"))
-        return np.sum([self._evaluate(part, Y) for part in self.parts], axis=0)
+        return Y
 
     def _evaluate(self, part: Part, Y: Array) -> Array:
         blocks = expected_blocks(self.kernel, Y, Dirac(), part.points, part.noise)
-        return self.plan.matmul(blocks, len(Y), len(part.points), part.weights[:, None])[:, 0]
+        return self.plan.matmul(blocks, Y.shape[0], part.points.shape[0], part.weights[:, None])[:, 0]
 
     def __add__(self, other: Embedding) -> Embedding:
         self._check_compatible(other)
@@ -116,7 +126,7 @@ class Embedding:
             return NotImplemented
         if not np.isfinite(factor):
             raise ValueError(f"the factor is {factor!r}, a finite number is needed")
-        return replace(self, parts=tuple(replace(part, weights=factor * part.weights) for part in self.parts))
+        return replace(self, parts=tuple(replace(part, weights=float(factor) * part.weights) for part in self.parts))
 
     __rmul__ = __mul__
 
@@ -150,7 +160,7 @@ class Embedding:
         ValueError
             When a weight is negative or all are zero: then the embedding is not that of a distribution.
         """
-        return density.sample(self.parts, n, as_rng(rng))
+        return like(density.sample(self.to_numpy().parts, n, as_rng(rng)), self.parts[0].points)
 
     def herd(self, m: int, *, candidates: Any = None, n_candidates: int = 2000, rng: RngLike = 0) -> Herd:
         """Choose ``m`` points whose plain average stands for the embedding; see :func:`kernelmean.herding.herd`.
@@ -160,7 +170,7 @@ class Embedding:
         Herd
             ``points`` (m, d) in the order of their choice, and ``errors`` (m,), the distance after each.
         """
-        return herd(self, m, candidates=candidates, n_candidates=n_candidates, rng=rng)
+        return herd(self.to_numpy(), m, candidates=candidates, n_candidates=n_candidates, rng=rng)
 
     def logpdf(self, Y: Any) -> Array:
         """Return the log density of the mixture Σ β_i v(·|x_i) / Σ β_i at the rows of ``Y``, shape (m,).
@@ -172,9 +182,16 @@ class Embedding:
         ValueError
             When a weight is negative or all are zero, or a part's noise has width 0 in a direction: a point mass.
         """
-        Y = check_points(Y, "Y")
-        check_same_columns(self.parts[0].points, Y, ("the embedding", "Y"))
-        return density.logpdf(self.parts, Y)
+        Y = self._places(Y)
+        return like(density.logpdf(self.to_numpy().parts, to_numpy(Y)), Y)
+
+    def to_numpy(self) -> Embedding:
+        """Return the same embedding with NumPy's arrays, copied from a device where need be."""
+        if not is_foreign(self.parts[0].points):
+            return self
+        return replace(
+            self, parts=tuple(Part(to_numpy(part.points), to_numpy(part.weights), part.noise) for part in self.parts)
+        )
 
     def _check_compatible(self, other: Embedding) -> None:
         if not isinstance(other, Embedding):
@@ -184,7 +201,9 @@ class Embedding:
                 f"the embeddings live in different spaces, of {self.kernel!r} and of {other.kernel!r}; "
                 "embed both with the same kernel"
             )
-        check_same_columns(self.parts[0].points, other.parts[0].points, ("one embedding", "the other"))
+        pair, names = (self.parts[0].points, other.parts[0].points), ("one embedding", "the other")
+        check_same_home(*pair, names)
+        check_same_columns(*pair, names)
 
     def __repr__(self) -> str:
         noises = ", ".join(sorted({repr(part.noise) for part in self.parts}))
@@ -200,7 +219,8 @@ def embed(
     Parameters
     ----------
     X : array of shape (n, d)
-        The points; for a Gaussian mixture the component means.
+        The points; for a Gaussian mixture the component means. Those of torch, or of another library that speaks the
+        array API, stay where they are, and all sums run there.
     kernel : Kernel
     weights : array of shape (n,), optional
         β, of any sign; 1/n each by default.
@@ -228,9 +248,10 @@ def embed(
     >>> round((mu - truth).norm(), 4)
     0.0338
     """
-    X = check_points(X)
+    X = as_points(X)
     check_kernel(kernel)
     noise = Dirac() if noise is None else noise
     check_noise(noise, *X.shape)
-    beta = np.full(len(X), 1.0 / len(X)) if weights is None else check_weights(weights, len(X))
-    return Embedding(kernel, (Part(X, beta, noise),), plan)
+    n = X.shape[0]
+    beta = np.full(n, 1.0 / n) if weights is None else check_weights(weights, n)
+    return Embedding(kernel, (Part(X, like(beta, X, "float64"), noise),), plan)

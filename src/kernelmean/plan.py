@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any, Literal, TypeVar, final
 
 import numpy as np
 from joblib import cpu_count
 
-from ._array import Array
+from . import _device
+from ._array import Array, is_foreign, tile_shape, to_numpy
 from ._tiles import Task, TileSums, accumulate, rectangle, serial_blas, tile_sums, triangle
 from .kernels.base import Blocks
 from .kernels.gaussian import ExponentialBlocks
@@ -43,6 +44,9 @@ class Plan:
         is installed and the sum is long enough to pay for loading it. Equal to 1e-12 of the sum of magnitudes.
     max_dense : int
         The n up to which :meth:`gram` makes an n × n matrix.
+    device_memory : float
+        Bytes that the tiles of arrays on a device, such as a GPU, may take; ``block`` and ``threads`` are for
+        processors. Their tiles have the type of the points, or float32 where ``dtype`` says so.
 
     Raises
     ------
@@ -66,11 +70,14 @@ class Plan:
     dtype: Literal["float64", "float32"] = "float64"
     use_fast: bool | None = None
     max_dense: int = 5000
+    device_memory: float = 2.0**30
 
     def __post_init__(self) -> None:
         threads = 1 if self.threads is None else self.threads
-        if len(self.block) != 2 or min(*self.block, threads, self.max_dense) < 1:
-            raise ValueError(f"{self!r}: block is two positive integers, threads and max_dense are positive")
+        if len(self.block) != 2 or not min(*self.block, threads, self.max_dense, self.device_memory) >= 1:
+            raise ValueError(
+                f"{self!r}: block is two positive integers, threads, max_dense and device_memory are positive"
+            )
         if self.dtype not in ("float64", "float32"):
             raise ValueError(f"dtype is {self.dtype!r}; write 'float64' or 'float32'")
         if self.use_fast and find_spec("numba") is None:
@@ -102,11 +109,14 @@ class Plan:
         -----
         O(n m) kernel values; memory O(block) a thread and O((n + m) k).
         """
-        W = np.asarray(weights, dtype=np.float64)
-        if W.ndim not in (1, 2) or len(W) != m:
+        W = weights if is_foreign(weights) else np.asarray(weights, dtype=np.float64)
+        if W.ndim not in (1, 2) or W.shape[0] != m:
             raise ValueError(f"weights have shape {W.shape}; ({m},) or ({m}, k) is needed")
         _check_square(n, m, symmetric)
         columns = W[:, None] if W.ndim == 1 else W
+        if is_foreign(W):
+            product: Array = _device.matmul(self._own(blocks), n, columns, self.tiles(W), symmetric=symmetric)
+            return product if W.ndim == 2 else product[:, 0]
         mirrored = symmetric and columns.shape[1] <= _MIRRORED_WEIGHTS
         tasks = triangle(n, self.block) if mirrored else rectangle(n, m, self.block)
         out = np.zeros((n, columns.shape[1]))
@@ -125,10 +135,10 @@ class Plan:
         >>> total
         9.0
         """
-        return float(beta @ self.matmul(blocks, len(beta), len(gamma), gamma, symmetric=symmetric))
+        return float(beta @ self.matmul(blocks, beta.shape[0], gamma.shape[0], gamma, symmetric=symmetric))
 
     def gram(self, blocks: Blocks, n: int, m: int, *, symmetric: bool = False) -> Array:
-        """Return the whole matrix, shape (n, m) and float64, computed by tiles in threads.
+        """Return the whole matrix, shape (n, m), float64 and NumPy's, computed by tiles in threads.
 
         Raises
         ------
@@ -146,13 +156,23 @@ class Plan:
 
         def fill(task: Task) -> None:
             for i, j, mirrored in task[1]:
-                out[i, j] = blocks(i, j)
+                out[i, j] = to_numpy(blocks(i, j))
                 if mirrored:
                     out[j, i] = out[i, j].T
 
         for _ in self.map(fill, tasks, n * m):
             pass
         return out
+
+    def tiles(self, x: Any) -> tuple[int, int]:
+        """Return the rows and columns of a tile where ``x`` lives."""
+        return tile_shape(x, self.block, self.device_memory)
+
+    def _own(self, blocks: Blocks) -> Blocks:
+        """Return the block function of arrays of another library, in float32 where that is asked for and can be."""
+        if self.dtype == "float32" and isinstance(blocks, ExponentialBlocks):
+            return replace(blocks.unit("float32"), factor=blocks.factor)
+        return blocks
 
     def _prepare(self, blocks: Blocks, W: Array, n: int) -> tuple[TileSums, Any]:
         """Return what one tile adds, and the exponents of two that are taken out of the weights for float32."""

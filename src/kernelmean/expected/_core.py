@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from inspect import isabstract
 
-import numpy as np
-
-from .._array import Array, slices
+from .._array import Array, check_same_home, full, is_foreign, joined, namespace, slices
 from .._rules import NoClosedFormError, Rules
-from .._validate import check_points, check_same_columns
+from .._validate import as_points, check_same_columns
 from ..kernels.base import Blocks, Kernel, Stationary, check_kernel
 from ..noise.base import Additive, Noise, common
 from ..noise.dirac import Dirac
@@ -115,7 +113,7 @@ def expected(kernel: Kernel, X: Array, Y: Array, v: Noise | None = None, w: Nois
     >>> expected(Gaussian(1.0), np.zeros((1, 1)), np.zeros((1, 1)), v=Normal(3.0))
     array([[0.5]])
     """
-    X, Y = check_points(X, "X"), check_points(Y, "Y")
+    X, Y = as_points(X, "X"), as_points(Y, "Y")
     check_same_columns(X, Y)
     v, w = (Dirac() if noise is None else noise for noise in (v, w))
     return expected_blocks(kernel, X, v, Y, w)(slice(None), slice(None))
@@ -126,6 +124,7 @@ def expected_blocks(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> B
     check_kernel(kernel)
     check_noise(v, *X.shape)
     check_noise(w, *Y.shape)
+    X, Y = _of_one_type(X, Y)
     if isinstance(v, Dirac) and isinstance(w, Dirac):
         return kernel.blocks(X, Y)
     rule = blocks_rules.find(kernel, v, w)
@@ -137,9 +136,19 @@ def expected_blocks(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> B
 def expected_diag(kernel: Kernel, X: Array, v: Noise, w: Noise) -> Array:
     """Return E k(x̃_i, x̃'_i) for two independent corruptions of the same points, shape (n,)."""
     if v.per_point is None and w.per_point is None and isinstance(kernel, Stationary) and is_additive(v, w):
-        return np.full(len(X), expected(kernel, X[:1], X[:1], v, w)[0, 0])
+        return full(X, float(expected(kernel, X[:1, :], X[:1, :], v, w)[0, 0]))
     block = expected_blocks(kernel, X, v, X, w)
-    return np.array([block(row, row)[0, 0] for row in slices(len(X), 1)])
+    diagonal: Array = joined([block(row, row)[0, :] for row in slices(X.shape[0], 1)])
+    return diagonal
+
+
+def _of_one_type(X: Array, Y: Array) -> tuple[Array, Array]:
+    """Return two tables of one library and device, float64 where one of them is."""
+    check_same_home(X, Y)
+    if not is_foreign(X) or X.dtype == Y.dtype:
+        return X, Y
+    xp = namespace(X)
+    return xp.astype(X, xp.float64, copy=False), xp.astype(Y, xp.float64, copy=False)
 
 
 def is_additive(*noises: Noise) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import reduce
+from operator import add, mul
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, take_columns
 from .._rules import NoClosedFormError
 from ..kernels.base import Blocks, Kernel
 from ..kernels.compose import Product, Scaled, Sum, TensorProduct
@@ -44,7 +45,7 @@ def _scaled_blocks(kernel: Scaled, X: Array, v: Noise, Y: Array, w: Noise) -> Bl
 @blocks_rules.register(Sum, Noise, Noise)
 def _sum_blocks(kernel: Sum, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
     inner = [expected_blocks(term, X, v, Y, w) for term in kernel.terms]
-    return lambda i, j: reduce(np.add, (block(i, j) for block in inner))
+    return lambda i, j: reduce(add, (block(i, j) for block in inner))
 
 
 @blocks_rules.register(Product, Noise, Noise)
@@ -58,10 +59,10 @@ def _tensor_blocks(kernel: TensorProduct, X: Array, v: Noise, Y: Array, w: Noise
     check_independent(v, kernel.columns)
     check_independent(w, kernel.columns)
     inner = [
-        expected_blocks(factor, X[:, list(c)], v.columns(c), Y[:, list(c)], w.columns(c))
+        expected_blocks(factor, take_columns(X, c), v.columns(c), take_columns(Y, c), w.columns(c))
         for factor, c in zip(kernel.kernels, kernel.columns, strict=True)
     ]
-    return lambda i, j: reduce(np.multiply, (block(i, j) for block in inner))
+    return lambda i, j: reduce(mul, (block(i, j) for block in inner))
 
 
 def check_independent(noise: Noise, columns: tuple[tuple[int, ...], ...]) -> None:

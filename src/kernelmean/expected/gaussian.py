@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from operator import isub
 from typing import TypeAlias
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from .._array import Array, centered
+from .._array import Array, as_float64, centered, is_foreign, joined, like, namespace, slices, total
 from ..kernels.axes import check_axes
 from ..kernels.base import Blocks, Kernel
 from ..kernels.compose import Scaled
@@ -60,8 +61,12 @@ def _per_point(kernel: Gaussian, X: Array, v: Noise, Y: Array, w: Noise) -> Bloc
     left, right = _as_normal(v), _as_normal(w)
     squared = np.broadcast_to(np.square(check_axes(kernel.bandwidth, dim)), (dim,))
     X, Y = centered(X, Y)
-    gram = _full if "full" in (left.form, right.form) else _axes
-    return lambda i, j: gram(squared, X[i], left.take(i), Y[j], right.take(j))
+    if "full" in (left.form, right.form):
+        if is_foreign(X):
+            return _portable_full(squared, X, left, Y, right)
+        return lambda i, j: _full(squared, X[i], left.take(i), Y[j], right.take(j))
+    first, second = (like(np.broadcast_to(v.variances(dim), Z.shape), Z) for v, Z in ((left, X), (right, Y)))
+    return lambda i, j: _axes(squared, X[i, :], first[i, :], Y[j, :], second[j, :])
 
 
 def _as_normal(noise: Noise) -> Normal:
@@ -72,17 +77,17 @@ def _as_normal(noise: Noise) -> Normal:
     return noise
 
 
-def _axes(squared: Array, X: Array, v: Normal, Y: Array, w: Normal) -> Array:
-    """Return the Gram matrix for axis-aligned covariances, one axis after another."""
-    dim = X.shape[1]
-    left = np.broadcast_to(v.variances(dim), X.shape)
-    right = np.broadcast_to(w.variances(dim), Y.shape)
-    exponent = np.zeros((len(X), len(Y)))
-    for axis in range(dim):
-        added = left[:, axis, None] + right[:, axis]
-        gap = X[:, axis, None] - Y[:, axis]
-        exponent -= np.log1p(added / squared[axis]) + gap**2 / (squared[axis] + added)
-    return np.exp(0.5 * exponent)
+def _axes(squared: Array, X: Array, left: Array, Y: Array, right: Array) -> Array:
+    """Return the Gram matrix for the variances of every point, one axis after another."""
+    xp, exponent = namespace(X), None
+    for axis, theta in enumerate(map(float, squared)):
+        added = left[:, axis][:, None] + right[:, axis][None, :]
+        gap = X[:, axis][:, None] - Y[:, axis][None, :]
+        term = xp.log1p(added / theta) + gap**2 / (theta + added)
+        exponent = -term if exponent is None else isub(exponent, term)
+    assert exponent is not None, "a table has columns"
+    gram: Array = xp.exp(0.5 * exponent)
+    return gram
 
 
 def _full(squared: Array, X: Array, v: Normal, Y: Array, w: Normal) -> Array:
@@ -107,3 +112,45 @@ def _log_gaussian(covariance: Array, gap: Array) -> Array:
     factor = cholesky(covariance, lower=True)
     white = solve_triangular(factor, gap.T, lower=True)
     return -0.5 * np.einsum("ij,ij->j", white, white) - np.log(np.diagonal(factor)).sum()
+
+
+_ROW_NUMBERS = 2**22  # numbers of whitened differences at a time
+
+
+def _portable_full(squared: Array, X: Array, v: Normal, Y: Array, w: Normal) -> Blocks:
+    """Prepare the Gram matrix for full covariances of arrays of any library, in float64, many factors at once."""
+    if v.per_point is None:
+        flipped = _portable_full(squared, Y, w, X, v)
+        return lambda i, j: flipped(j, i).T
+    dim, dtype = X.shape[1], X.dtype
+    X, Y = as_float64(X), as_float64(Y)
+    base = np.diag(squared) + (w.matrices(dim) if w.per_point is None else 0.0)
+    left = like(base + np.broadcast_to(v.matrices(dim), (X.shape[0], dim, dim)), X)
+    right = None if w.per_point is None else like(w.matrices(dim), X)
+    xp, constant = namespace(X), float(0.5 * np.log(squared).sum())
+
+    def rows(i: slice, j: slice) -> Array:
+        gap = Y[j, :][None, :, :] - X[i, :][:, None, :]
+        if right is None:
+            return _log_gaussians(left[i, :, :], gap)
+        pairs = left[i, :, :][:, None, :, :] + right[j, :, :][None, :, :, :]
+        return _log_gaussians(pairs, gap[:, :, None, :])[:, :, 0]
+
+    def block(i: slice, j: slice) -> Array:
+        n, m = X[i, :].shape[0], Y[j, :].shape[0]
+        size = max(1, _ROW_NUMBERS // (m * dim * (1 if right is None else dim)))
+        first = i.indices(X.shape[0])[0]
+        parts = [rows(slice(first + part.start, first + part.stop), j) for part in slices(n, size)]
+        gram: Array = xp.astype(xp.exp(joined(parts) + constant), dtype, copy=False)
+        return gram
+
+    return block
+
+
+def _log_gaussians(covariances: Array, gaps: Array) -> Array:
+    """Return -½ log|C| - ½ gᵀC⁻¹g for stacks of C, (…, d, d), and of rows g, (…, m, d); shape (…, m)."""
+    linalg = namespace(gaps).linalg
+    factors = linalg.cholesky(covariances)
+    white = linalg.solve(factors, linalg.matrix_transpose(gaps))
+    log_root_det = total(namespace(gaps).log(linalg.diagonal(factors)), axis=-1)
+    return -0.5 * total(white * white, axis=-2) - log_root_det[..., None]

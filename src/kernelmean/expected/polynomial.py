@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from math import comb, factorial
+from operator import add
+from typing import Any
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, empty, like, namespace, quadratic_forms
 from .._rules import NoClosedFormError
 from ..kernels.base import Blocks
 from ..kernels.polynomial import Polynomial
@@ -20,7 +23,7 @@ from ._core import blocks_rules
 def _polynomial(kernel: Polynomial, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
     """Use axis-wise moments when coordinates are independent, cumulants for correlated Gaussian noise."""
     gram = _by_cumulants if _correlated(v) or _correlated(w) else _by_moments
-    return lambda i, j: gram(kernel, X[i], v.take(i), Y[j], w.take(j))
+    return lambda i, j: gram(kernel, X[i, :], v.take(i), Y[j, :], w.take(j))
 
 
 def _correlated(noise: Noise) -> bool:
@@ -31,10 +34,12 @@ def _by_moments(kernel: Polynomial, X: Array, v: Noise, Y: Array, w: Noise) -> A
     """Return E (c + Σ_j x̃_j ỹ_j)^p, adding one independent term x̃_j ỹ_j after another."""
     order = kernel.degree
     left, right = v.raw_moments(X, order), w.raw_moments(Y, order)
-    moments = np.stack([np.full((len(X), len(Y)), kernel.offset**r) for r in range(order + 1)])
-    for x, y in zip(np.moveaxis(left, -1, 0), np.moveaxis(right, -1, 0), strict=True):
-        term = x[:, :, None] * y[:, None, :]
-        moments = np.stack([sum(comb(r, k) * moments[r - k] * term[k] for k in range(r + 1)) for r in range(order + 1)])
+    moments: list[Any] = [float(kernel.offset) ** r for r in range(order + 1)]
+    for axis in range(X.shape[1]):
+        term = left[:, :, axis][:, :, None] * right[:, :, axis][:, None, :]
+        moments = [
+            sum(comb(r, k) * moments[r - k] * term[k, :, :] for k in range(r + 1)) for r in range(order + 1)
+        ]
     return moments[order]
 
 
@@ -47,9 +52,9 @@ def _by_cumulants(kernel: Polynomial, X: Array, v: Noise, Y: Array, w: Noise) ->
         pairs = [(slice(None), slice(None), left, right)]
     if right.ndim == 3:
         pairs = [(i, slice(j, j + 1), A, B) for i, _, A, _ in pairs for j, B in enumerate(right)]
-    gram = np.empty((len(X), len(Y)))
+    gram: Array = empty(X, (X.shape[0], Y.shape[0]))
     for i, j, A, B in pairs:
-        gram[i, j] = _moment(_cumulants(X[i], A, Y[j], B, kernel), kernel.degree)
+        gram[i, j] = _moment(_cumulants(X[i, :], A, Y[j, :], B, kernel), kernel.degree)
     return gram
 
 
@@ -72,20 +77,19 @@ def _cumulants(X: Array, A: Array, Y: Array, B: Array, kernel: Polynomial) -> li
     power = np.eye(len(A))  # (BA)^s
     for r in range(2, kernel.degree + 1):
         if r % 2:
-            cumulants.append(factorial(r) * (X @ power @ Y.T))
+            cumulants.append(factorial(r) * (X @ like(power, X) @ Y.T))
             continue
-        own_X = np.einsum("ni,ij,nj->n", X, power @ B, X)
-        own_Y = np.einsum("ni,ij,nj->n", Y, A @ power, Y)
+        own_X, own_Y = quadratic_forms(X, power @ B), quadratic_forms(Y, A @ power)
         power = power @ B @ A
-        forms = 0.5 * factorial(r) * (own_X[:, None] + own_Y)
-        cumulants.append(factorial(r - 1) * np.trace(power) + forms)
+        forms = 0.5 * factorial(r) * (own_X[:, None] + own_Y[None, :])
+        cumulants.append(factorial(r - 1) * float(np.trace(power)) + forms)
     return cumulants
 
 
 def _moment(cumulants: list[Array], order: int) -> Array:
     """Return the raw moment of an order from cumulants, by m_r = Σ_k C(r-1, k-1) κ_k m_{r-k}."""
-    moments: list[Array] = [np.ones_like(cumulants[0])]
+    moments: list[Array] = [namespace(cumulants[0]).ones_like(cumulants[0])]
     for r in range(1, order + 1):
         terms = [comb(r - 1, k - 1) * cumulants[k - 1] * moments[r - k] for k in range(1, r + 1)]
-        moments.append(np.sum(terms, axis=0))
+        moments.append(reduce(add, terms))
     return moments[order]

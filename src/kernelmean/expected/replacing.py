@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from operator import add, mul
 from typing import final
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, namespace, take_columns
 from .._rules import NoClosedFormError, Rules
 from ..kernels.axes import check_axes
 from ..kernels.base import Blocks, Kernel
@@ -69,10 +70,10 @@ def _blankout(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
     if rule is None:
         raise NoClosedFormError(missing(kernel, v, w))
     axes = [
-        _axis(factor, X[:, [a]], v.columns((a,)), Y[:, [a]], w.columns((a,)))
+        _axis(factor, take_columns(X, (a,)), v.columns((a,)), take_columns(Y, (a,)), w.columns((a,)))
         for a, factor in enumerate(rule(kernel, X.shape[1]))
     ]
-    return lambda i, j: reduce(np.multiply, (axis(i, j) for axis in axes))
+    return lambda i, j: reduce(mul, (axis(i, j) for axis in axes))
 
 
 def _axis(kernel: Kernel, x: Array, v: Noise, y: Array, w: Noise) -> Blocks:
@@ -82,7 +83,7 @@ def _axis(kernel: Kernel, x: Array, v: Noise, y: Array, w: Noise) -> Blocks:
         for p, a, noise_a in _atoms(x, v)
         for q, b, noise_b in _atoms(y, w)
     ]
-    return lambda i, j: reduce(np.add, (weight * block(i, j) for weight, block in terms))
+    return lambda i, j: reduce(add, (weight * block(i, j) for weight, block in terms))
 
 
 def _atoms(x: Array, noise: Noise) -> list[tuple[float, Array, Noise]]:
@@ -90,7 +91,7 @@ def _atoms(x: Array, noise: Noise) -> list[tuple[float, Array, Noise]]:
     if not isinstance(noise, Blankout):
         return [(1.0, x, noise)]
     p = float(np.ravel(noise.probability)[0])
-    blank = np.full_like(x, float(np.ravel(noise.value)[0]))
+    blank = namespace(x).full_like(x, float(np.ravel(noise.value)[0]))
     return [(1.0 - p, x, Dirac()), (p, blank, Dirac())]
 
 

@@ -28,7 +28,10 @@ def _sampled(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
 
 
 def _copies(X: Array, noise: Noise) -> list[tuple[Array, Noise]]:
-    return [(copy, Dirac()) for copy in noise.copies(X)] if isinstance(noise, Sampled) else [(X, noise)]
+    if not isinstance(noise, Sampled):
+        return [(X, noise)]
+    copies = noise.copies(X)
+    return [(copies[k, :, :], Dirac()) for k in range(noise.n_samples)]
 
 
 # Also for the families with a rule for any noise: draws of a joint law must not be taken apart.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, full, joined
 
 Blocks = Callable[[slice, slice], Array]
 
@@ -26,11 +26,11 @@ class Kernel(ABC):
 
     def diag(self, X: Array) -> Array:
         """Return k(x_i, x_i), shape (n,), in O(n d)."""
-        return np.array([self(x[None], x[None])[0, 0] for x in X])
+        return joined([self(x, x)[0, :] for x in (X[i : i + 1, :] for i in range(X.shape[0]))])
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare ``f(i, j) = k(X[i], Y[j])`` for slices; families with a faster way override it."""
-        return lambda i, j: self(X[i], Y[j])
+        return lambda i, j: self(X[i, :], Y[j, :])
 
     def __add__(self, other: Kernel) -> Kernel:
         from .compose import Sum
@@ -68,4 +68,4 @@ class Stationary(Kernel):
     def diag(self, X: Array) -> Array:
         """Return the constant k(x, x), shape (n,)."""
         origin = np.zeros((1, X.shape[1]))
-        return np.full(len(X), self(origin, origin)[0, 0])
+        return full(X, float(self(origin, origin)[0, 0]))

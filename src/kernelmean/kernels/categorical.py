@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import imul
 
-import numpy as np
-
-from .._array import Array
+from .._array import Array, full, like, namespace
 from .._validate import check_numbers, check_same_columns
 from .base import Kernel
 
@@ -37,11 +37,11 @@ class Categorical(Kernel):
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
         check_same_columns(X, Y)
-        gram = np.ones((len(X), len(Y)))
-        for x, y in zip(X.T, Y.T, strict=True):
-            gram *= np.where(x[:, None] == y, 1.0, self.similarity)
+        same, other = like(1.0, X), like(self.similarity, X)
+        equal = (X[:, axis][:, None] == Y[:, axis][None, :] for axis in range(X.shape[1]))
+        gram: Array = reduce(imul, (namespace(X).where(agree, same, other) for agree in equal))
         return gram
 
     def diag(self, X: Array) -> Array:
         """Return ones, shape (n,)."""
-        return np.ones(len(X))
+        return full(X, 1.0)

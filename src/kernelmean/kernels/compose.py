@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from operator import add, mul
 
-import numpy as np
-
-from .._array import Array
+from .._array import Array, take_columns
 from .._validate import check_positive, check_same_columns
 from .base import Blocks, Kernel, check_kernel, check_kernels
 from .gaussian import scaled_blocks
@@ -61,16 +60,16 @@ class Sum(Kernel):
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
-        return reduce(np.add, (kernel(X, Y) for kernel in self.terms))
+        return reduce(add, (kernel(X, Y) for kernel in self.terms))
 
     def diag(self, X: Array) -> Array:
         """Return Σ k(x_i, x_i), shape (n,)."""
-        return reduce(np.add, (kernel.diag(X) for kernel in self.terms))
+        return reduce(add, (kernel.diag(X) for kernel in self.terms))
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare every term, and add their blocks."""
         inner = [kernel.blocks(X, Y) for kernel in self.terms]
-        return lambda i, j: reduce(np.add, (block(i, j) for block in inner))
+        return lambda i, j: reduce(add, (block(i, j) for block in inner))
 
     def __repr__(self) -> str:
         return "(" + " + ".join(map(repr, self.terms)) + ")"
@@ -87,16 +86,16 @@ class Product(Kernel):
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
-        return reduce(np.multiply, (kernel(X, Y) for kernel in self.factors))
+        return reduce(mul, (kernel(X, Y) for kernel in self.factors))
 
     def diag(self, X: Array) -> Array:
         """Return Π k(x_i, x_i), shape (n,)."""
-        return reduce(np.multiply, (kernel.diag(X) for kernel in self.factors))
+        return reduce(mul, (kernel.diag(X) for kernel in self.factors))
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare every factor, and multiply their blocks."""
         inner = [kernel.blocks(X, Y) for kernel in self.factors]
-        return lambda i, j: reduce(np.multiply, (block(i, j) for block in inner))
+        return lambda i, j: reduce(mul, (block(i, j) for block in inner))
 
     def __repr__(self) -> str:
         return "(" + " * ".join(map(repr, self.factors)) + ")"
@@ -139,7 +138,7 @@ class TensorProduct(Kernel):
         highest = max(max(block) for block in self.columns)
         if highest >= X.shape[1]:
             raise ValueError(f"the kernel uses column {highest}, the data have {X.shape[1]} columns")
-        return [X[:, list(block)] for block in self.columns]
+        return [take_columns(X, block) for block in self.columns]
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
@@ -148,14 +147,15 @@ class TensorProduct(Kernel):
     def diag(self, X: Array) -> Array:
         """Return Π_b k_b(x_i, x_i), shape (n,)."""
         parts = zip(self.kernels, self._parts(X), strict=True)
-        return np.asarray(math.prod(kernel.diag(part) for kernel, part in parts))
+        product: Array = math.prod(kernel.diag(part) for kernel, part in parts)
+        return product
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Cut the columns once, prepare every block's kernel, and multiply."""
         check_same_columns(X, Y)
         triples = zip(self.kernels, self._parts(X), self._parts(Y), strict=True)
         inner = [kernel.blocks(part_X, part_Y) for kernel, part_X, part_Y in triples]
-        return lambda i, j: reduce(np.multiply, (block(i, j) for block in inner))
+        return lambda i, j: reduce(mul, (block(i, j) for block in inner))
 
     def __repr__(self) -> str:
         parts = zip(self.kernels, self.columns, strict=True)

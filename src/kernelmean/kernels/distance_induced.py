@@ -8,8 +8,9 @@ from typing import final
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._array import Array
+from .._array import Array, as_float64, is_foreign, squared_norms
 from .._validate import check_numbers, check_same_columns
+from . import portable
 from .base import Blocks, Kernel
 
 
@@ -57,12 +58,16 @@ class DistanceInduced(Kernel):
 
     def diag(self, X: Array) -> Array:
         """Return |x_i|^α, shape (n,)."""
+        if is_foreign(X):
+            return squared_norms(X) ** (0.5 * self.exponent)
         return np.asarray(np.linalg.norm(X, axis=1) ** self.exponent)
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Compute the norms once, and the distances block by block."""
         check_same_columns(X, Y)
         norm_X, norm_Y = self.diag(X), self.diag(Y)
+        if is_foreign(X):
+            return _portable_blocks(X, Y, norm_X, norm_Y, self.exponent)
 
         def block(i: slice, j: slice) -> Array:
             distances = cdist(X[i], Y[j])
@@ -71,3 +76,13 @@ class DistanceInduced(Kernel):
             return np.asarray(0.5 * (norm_X[i, None] + norm_Y[None, j] - distances))
 
         return block
+
+
+def _portable_blocks(X: Array, Y: Array, norm_X: Array, norm_Y: Array, exponent: float) -> Blocks:
+    """Do the same for arrays of any library, in float64: distances cancel against norms."""
+
+    def block(i: slice, j: slice) -> Array:
+        squared = portable.summed_over_axes(as_float64(X[i, :]), as_float64(Y[j, :]), lambda gap: gap * gap)
+        return 0.5 * (norm_X[i][:, None] + norm_Y[j][None, :] - squared ** (0.5 * exponent))
+
+    return block

@@ -8,8 +8,9 @@ from typing import Any, final
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from .._array import Array
+from .._array import Array, full, is_foreign, like, namespace, precision
 from .._validate import as_value
+from . import portable
 from .axes import check_axes, check_bandwidth
 from .base import Blocks, Stationary
 from .distances import recentered, squared_distance_blocks
@@ -54,11 +55,11 @@ class Gaussian(Stationary):
 
     def diag(self, X: Array) -> Array:
         """Return ones, shape (n,)."""
-        return np.ones(len(X))
+        return full(X, 1.0)
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare the Gram matrix of slices: one matrix product and one exponential a block."""
-        scale = np.sqrt(2.0) * check_axes(self.bandwidth, X.shape[1])
+        scale = like(np.sqrt(2.0) * check_axes(self.bandwidth, X.shape[1]), X)
         X, Y = recentered(X, Y)
         return exponential_blocks(X / scale, Y / scale)
 
@@ -85,8 +86,14 @@ class QuadraticGaussian(Stationary):
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Whiten both sides once by a Cholesky factor, then prepare as for one bandwidth."""
         factor = np.sqrt(2.0) * cholesky(np.asarray(self.covariance), lower=True)
-        white_X, white_Y = (solve_triangular(factor, Z.T, lower=True).T for Z in recentered(X, Y))
-        return exponential_blocks(white_X, white_Y)
+        return exponential_blocks(*(_whitened(Z, factor) for Z in recentered(X, Y)))
+
+
+def _whitened(X: Array, factor: Array) -> Array:
+    """Return the rows L⁻¹x of the lower triangle L."""
+    if is_foreign(X):
+        return namespace(X).linalg.solve(like(factor, X), X.T).T
+    return np.asarray(solve_triangular(factor, X.T, lower=True).T)
 
 
 @final
@@ -127,8 +134,10 @@ class ExponentialBlocks:
 
         None where a point is so far from the origin, compared with the bandwidth, that E would lose digits.
         """
+        if self.dtype != "float64" or is_foreign(self.X):
+            return None
         norms = [np.einsum("ij,ij->i", Z, Z) for Z in (self.X, self.Y)]
-        if self.dtype != "float64" or max(norm.max(initial=0.0) for norm in norms) > _NEAR:
+        if max(norm.max(initial=0.0) for norm in norms) > _NEAR:
             return None
 
         def middle(i: slice, j: slice) -> Array:
@@ -139,8 +148,12 @@ class ExponentialBlocks:
         return self.factor * np.exp(-norms[0]), middle, np.exp(-norms[1])
 
 
-def exponential_blocks(X: Array, Y: Array, dtype: str = "float64") -> ExponentialBlocks:
-    """Prepare exp(-|x - y|²) for slices of two tables."""
+def exponential_blocks(X: Array, Y: Array, dtype: str | None = None) -> ExponentialBlocks:
+    """Prepare exp(-|x - y|²) for slices of two tables, in their type or another."""
+    dtype = precision(X) if dtype is None else dtype
+    if is_foreign(X):
+        X, Y = (namespace(Z).astype(Z, getattr(namespace(Z), dtype), copy=False) for Z in (X, Y))
+        return ExponentialBlocks(X, Y, portable.exponential_blocks(X, Y), dtype)
     distances = squared_distance_blocks(X, Y, floor=1.0, dtype=dtype)
 
     def tile(i: slice, j: slice) -> Array:

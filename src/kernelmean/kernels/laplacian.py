@@ -10,7 +10,8 @@ from typing import Any, final
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._array import Array
+from .._array import Array, is_foreign, like, namespace, overwritten
+from . import portable
 from .axes import check_axes, check_bandwidth
 from .base import Blocks
 from .distances import recentered
@@ -51,15 +52,21 @@ class Laplacian(Separable):
     def profiles(self, dim: int) -> Sequence[AxisProfile]:
         """Return t ↦ exp(-t / θ_j) for every axis."""
         bandwidths = np.broadcast_to(check_axes(self.bandwidth, dim), (dim,))
-        return [partial(_exponential, theta) for theta in bandwidths]
+        return [partial(_exponential, float(theta)) for theta in bandwidths]
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare the Gram matrix of slices: one distance and one exponential a pair."""
-        scale = check_axes(self.bandwidth, X.shape[1])
+        scale = like(check_axes(self.bandwidth, X.shape[1]), X)
         scaled_X, scaled_Y = (Z / scale for Z in recentered(X, Y))
+        if is_foreign(X):
+            return lambda i, j: _portable_tile(scaled_X[i, :], scaled_Y[j, :])
         return lambda i, j: np.exp(-cdist(scaled_X[i], scaled_Y[j], "cityblock"))
+
+
+def _portable_tile(X: Array, Y: Array) -> Array:
+    return overwritten("exp", -portable.summed_over_axes(X, Y, lambda gap: overwritten("abs", gap)))
 
 
 def _exponential(theta: float, gap: Array) -> Array:
     """Return exp(-t / θ)."""
-    return np.exp(-gap / theta)
+    return namespace(gap).exp(-gap / theta)

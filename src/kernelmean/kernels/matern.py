@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, namespace, overwritten
 from .._validate import check_positive
 from .axes import check_axes, check_bandwidth
 from .separable import AxisProfile, Separable
@@ -81,10 +81,9 @@ class Matern(Separable):
 def _matern(coefficients: list[float], scale: float, gap: Array) -> Array:
     """Return Σ_k c_k r^k e^{-r} at r = gap / scale."""
     r = gap / scale
-    polynomial = np.full_like(r, coefficients[-1])
+    polynomial = namespace(r).full_like(r, coefficients[-1])
     for c in coefficients[-2::-1]:
         polynomial *= r
         polynomial += c
-    np.negative(r, out=r)
-    polynomial *= np.exp(r, out=r)
+    polynomial *= overwritten("exp", overwritten("negative", r))
     return polynomial

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from .._array import Array
+from .._array import Array, squared_norms
 from .._validate import check_integer, check_positive, check_same_columns
 from .base import Kernel
 
@@ -43,7 +41,7 @@ class Polynomial(Kernel):
 
     def diag(self, X: Array) -> Array:
         """Return (c + |x_i|²)^p, shape (n,)."""
-        return (self.offset + np.einsum("ij,ij->i", X, X)) ** self.degree
+        return (self.offset + squared_norms(X)) ** self.degree
 
 
 @dataclass(frozen=True)

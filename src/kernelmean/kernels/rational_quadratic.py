@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, full, like, overwritten
 from .._validate import as_value, check_positive
 from .axes import check_axes, check_bandwidth
 from .base import Blocks, Stationary
@@ -59,17 +59,16 @@ class RationalQuadratic(Stationary):
 
     def diag(self, X: Array) -> Array:
         """Return ones, shape (n,)."""
-        return np.ones(len(X))
+        return full(X, 1.0)
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare the Gram matrix of slices from squared distances."""
-        scale = np.sqrt(2.0 * self.alpha) * check_axes(self.bandwidth, X.shape[1])
+        scale = like(np.sqrt(2.0 * self.alpha) * check_axes(self.bandwidth, X.shape[1]), X)
         squared = squared_distance_blocks(*(Z / scale for Z in recentered(X, Y)), floor=1.0)
 
         def block(i: slice, j: slice) -> Array:
-            gram = squared(i, j)
-            np.log1p(gram, out=gram)
+            gram = overwritten("log1p", squared(i, j))
             gram *= -self.alpha
-            return np.exp(gram, out=gram)
+            return overwritten("exp", gram)
 
         return block

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import imul
 
 import numpy as np
 
-from .._array import Array, slices
+from .._array import Array, full, is_foreign, overwritten, slices
 from .._validate import check_same_columns
 from .base import Blocks, Stationary
 
@@ -32,17 +34,21 @@ class Separable(Stationary):
 
     def diag(self, X: Array) -> Array:
         """Return the constant Π_j f_j(0), shape (n,)."""
-        return np.full(len(X), math.prod(float(profile(np.zeros(1))[0]) for profile in self.profiles(X.shape[1])))
+        return full(X, math.prod(float(profile(np.zeros(1))[0]) for profile in self.profiles(X.shape[1])))
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare the profiles, and multiply them axis by axis."""
         check_same_columns(X, Y)
         profiles = self.profiles(X.shape[1])
-        return lambda i, j: _product_over_axes(profiles, X[i], Y[j])
+        return lambda i, j: _product_over_axes(profiles, X[i, :], Y[j, :])
 
 
 def _product_over_axes(profiles: Sequence[AxisProfile], X: Array, Y: Array) -> Array:
-    """Return Π_j f_j(|x_j - y_j|), shape (n, m), some rows at a time."""
+    """Return Π_j f_j(|x_j - y_j|), shape (n, m), some rows at a time (all of them on a device)."""
+    if is_foreign(X):
+        gaps = (X[:, axis][:, None] - Y[:, axis][None, :] for axis in range(X.shape[1]))
+        factors = (profile(overwritten("abs", gap)) for profile, gap in zip(profiles, gaps, strict=True))
+        return reduce(imul, factors)
     gram = np.ones((len(X), len(Y)))
     for rows in slices(len(X), max(1, _CHUNK // max(1, len(Y)))):
         for axis, profile in enumerate(profiles):

@@ -9,7 +9,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, positive_part
 from .axes import check_axes, check_bandwidth
 from .separable import AxisProfile, Separable
 
@@ -55,12 +55,12 @@ class Wendland(Separable):
     def profiles(self, dim: int) -> Sequence[AxisProfile]:
         """Return t ↦ f(t / θ_j) for every axis."""
         bandwidths = np.broadcast_to(check_axes(self.bandwidth, dim), (dim,))
-        return [partial(_hat if self.order == 0 else _smooth_hat, theta) for theta in bandwidths]
+        return [partial(_hat if self.order == 0 else _smooth_hat, float(theta)) for theta in bandwidths]
 
 
 def _hat(radius: float, gap: Array) -> Array:
     """Return (1 - r)_+."""
-    return np.maximum(radius - gap, 0.0) / radius
+    return positive_part(radius - gap) / radius
 
 
 def _smooth_hat(radius: float, gap: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, like, namespace
 from .._rules import NoClosedFormError
 
 
@@ -78,9 +78,11 @@ class Additive(Noise):
 
     def raw_moments(self, X: Array, order: int) -> Array:
         """Return E (x_j + ε_j)^r for r = 0 … order, shape (order + 1, n, d), by the binomial theorem."""
-        central = self.moments(order, X.shape[1])
-        terms = [sum(comb(r, k) * X ** (r - k) * central[k] for k in range(r + 1)) for r in range(order + 1)]
-        return np.stack([np.broadcast_to(term, X.shape) for term in terms])
+        central = like(self.moments(order, X.shape[1]), X)
+        terms = [sum(comb(r, k) * X ** (r - k) * central[k, ...] for k in range(r + 1)) for r in range(order + 1)]
+        xp = namespace(X)
+        stacked: Array = xp.stack([xp.broadcast_to(term, X.shape) for term in terms])
+        return stacked
 
     def characteristic(self, frequencies: Array) -> Array:
         """Return E cos(ωᵀε), shape (m,), at ``frequencies`` of shape (m, d); the noise is symmetric."""

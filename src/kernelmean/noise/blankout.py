@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, is_foreign, like, namespace
 from .._validate import as_value, check_integer, check_numbers, check_positive
 from .base import Noise, dim_of, per_axis
 
@@ -59,6 +59,9 @@ class Blankout(Noise):
     def raw_moments(self, X: Array, order: int) -> Array:
         """Return E x̃_j^r for r = 0 … order, shape (order + 1, n, d)."""
         p, powers = np.asarray(self.probability), np.arange(order + 1)[:, None, None]
+        if is_foreign(X):
+            kept, value = like(1 - p, X), np.asarray(self.value)
+            return namespace(X).stack([kept * X**r + like(p * value**r, X) for r in range(order + 1)])
         return (1 - p) * X**powers + p * np.asarray(self.value) ** powers
 
 
@@ -91,11 +94,18 @@ class Switch(Noise):
 
     def check_codes(self, X: Array) -> None:
         """Raise unless all of ``X`` are codes 0 … levels - 1."""
-        if not np.isin(X, np.arange(self.levels)).all():
+        if not self._are_codes(X):
+            largest = float(namespace(X).max(X))
             raise ValueError(
-                f"{self!r} replaces codes 0, …, {self.levels - 1}, the points hold others, up to {np.max(X):.6g}; code "
+                f"{self!r} replaces codes 0, …, {self.levels - 1}, the points hold others, up to {largest:.6g}; code "
                 "the categories from 0 on, or pass more levels"
             )
+
+    def _are_codes(self, X: Array) -> bool:
+        if not is_foreign(X):
+            return bool(np.isin(X, np.arange(self.levels)).all())
+        xp = namespace(X)
+        return bool(xp.all((xp.floor(X) == X) & (X >= 0) & (self.levels > X)))
 
     def sample(self, X: Array, rng: np.random.Generator) -> Array:
         """Draw one corrupted copy of every row, shape (n, d)."""
@@ -107,6 +117,9 @@ class Switch(Noise):
         """Return E x̃_j^r = (1 - p) x_j^r + p Σ_k k^r / levels for r = 0 … order, shape (order + 1, n, d)."""
         self.check_codes(X)
         powers, p = np.arange(order + 1)[:, None, None], float(self.probability)
+        if is_foreign(X):
+            means = [float((np.arange(self.levels) ** float(r)).mean()) for r in range(order + 1)]
+            return namespace(X).stack([(1 - p) * X**r + p * mean for r, mean in enumerate(means)])
         return (1 - p) * X**powers + p * (np.arange(self.levels) ** powers.astype(np.float64)).mean(
             axis=2, keepdims=True
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, is_foreign, like, to_numpy
 from .._validate import check_integer
 from .base import Noise
 
@@ -62,6 +62,8 @@ class Sampled(Noise):
         return self.noise.sample(X, rng)
 
     def copies(self, X: Array) -> Array:
-        """Return the fixed draws, shape (n_samples, n, d)."""
+        """Return the fixed draws, shape (n_samples, n, d); for points on a device they are made on the host."""
+        if is_foreign(X):
+            return like(self.copies(to_numpy(X)), X)
         rng = np.random.default_rng(self.seed)
         return np.stack([self.noise.sample(X, rng) for _ in range(self.n_samples)])

@@ -9,10 +9,9 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
 from itertools import product
 
-import numpy as np
 from scipy.special import roots_jacobi
 
-from ..._array import Array
+from ..._array import Array, namespace
 
 # How many times larger than their sum the terms of a partial fraction may be: it costs as many rounding errors.
 _LARGEST_LOSS = 300.0
@@ -52,7 +51,7 @@ class LaplacePowers:
     def density(self, gap: Array) -> Array:
         """Return the density at ``gap`` ≥ 0, by Horner's rule."""
         x = gap / self.scale
-        value = np.exp(-x)
+        value = namespace(x).exp(-x)
         value *= horner(self.coefficients, x)
         value /= self.scale
         return value
@@ -60,7 +59,7 @@ class LaplacePowers:
 
 def horner(coefficients: Iterable[float | Array], x: Array) -> Array:
     """Return Σ_k c_k x^k."""
-    return reduce(lambda value, c: value * x + c, reversed(list(coefficients)), np.zeros_like(x))
+    return reduce(lambda value, c: value * x + c, reversed(list(coefficients)), namespace(x).zeros_like(x))
 
 
 @lru_cache(maxsize=64)

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 from numpy.polynomial.legendre import leggauss
-from scipy.special import ndtr
 
-from ..._array import Array
+from ..._array import Array, added_where, namespace, special
 from .exponential import LaplacePowers
 from .half_line import body_moments, normal_density, tail_moments
 
@@ -34,12 +32,14 @@ def _both_halves(coefficients: Sequence[float], scale: float, deviation: float, 
     value = tail_moments(u + tau, coefficients, u)
     value *= sign * normal_density(tau)
     near = tau <= u
-    value[near] += tail_moments(u - tau[near], coefficients, u) * normal_density(tau[near])
-    far = ~near
-    if far.any():
-        x, beyond = gap[far] / scale, tau[far] - u
-        value[far] += np.exp(0.5 * u * u - x) * body_moments(beyond, x - u * u, coefficients, u)
-    return value
+    value = added_where(value, near, lambda tau: tail_moments(u - tau, coefficients, u) * normal_density(tau), tau)
+
+    def beyond(gap: Array, tau: Array) -> Array:
+        x = gap / scale
+        return namespace(x).exp(0.5 * u * u - x) * body_moments(tau - u, x - u * u, coefficients, u)
+
+    total: Array = added_where(value, ~near, beyond, gap, tau)
+    return total
 
 
 @dataclass(frozen=True)
@@ -61,23 +61,24 @@ class BoxWithBoth:
         if self.halfwidth < 0.75 * self.deviation:
             return self._smooth(gap)
         inner = gap - self.halfwidth
-        first = self._survival(np.abs(inner))
-        np.subtract(1.0, first, out=first, where=inner < 0)
+        xp = namespace(gap)
+        first = self._survival(xp.abs(inner))
+        first = xp.where(inner < 0, 1.0 - first, first)
         first -= self._survival(gap + self.halfwidth)
         first /= 2 * self.halfwidth
         return first
 
     def _smooth(self, gap: Array) -> Array:
-        value = np.zeros_like(gap)
+        value = namespace(gap).zeros_like(gap)
         for node, weight in zip(*leggauss(8 + math.ceil(8 * self.halfwidth / self.deviation)), strict=True):
-            shifted = np.abs(gap - self.halfwidth * node)
+            shifted = namespace(gap).abs(gap - self.halfwidth * float(node))
             for law in self.laws:
-                value += 0.5 * weight * density_with_normal(law, self.deviation, shifted)
+                value += 0.5 * float(weight) * density_with_normal(law, self.deviation, shifted)
         return value
 
     def _survival(self, gap: Array) -> Array:
         """Return P(V + s Z > gap), gap ≥ 0: Q(gap/s) plus the tail of V, weighted by -1 on the other side."""
-        value = ndtr(-gap / self.deviation)
+        value: Array = special("ndtr", -gap / self.deviation)
         for scale, tail in self._tails:
             value += _both_halves(tail, scale, self.deviation, gap, -1.0)
         return value

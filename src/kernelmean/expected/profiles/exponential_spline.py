@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from scipy.special import gammainc
 
-from ..._array import Array
+from ..._array import Array, added_where, is_foreign, namespace, special
 from .exponential import LaplacePowers, horner
 from .spline import Piece, Spline
 
@@ -32,9 +31,9 @@ class SplineWithExponential:
 
     def __call__(self, gap: Array) -> Array:
         """Return the density at ``gap`` ≥ 0."""
-        value = np.zeros_like(gap)
+        value: Array = namespace(gap).zeros_like(gap)
         for part in self._parts:
-            part.add(gap, value)
+            value = part.added(gap, value)
         return value
 
     @cached_property
@@ -50,17 +49,17 @@ class _Part:
     scale: float
     density: tuple[float, ...]
 
-    def add(self, gap: Array, value: Array) -> None:
-        """Add the integral over the piece to ``value``: left of ``gap``, right of it, or around it."""
+    def added(self, gap: Array, value: Array) -> Array:
+        """Return ``value`` plus the integral over the piece: left of ``gap``, right of it, or around it."""
         piece, to_start, to_stop = self.piece, self.piece.start.minus(gap), self.piece.stop.minus(gap)
         for beyond, polynomial in ((-to_stop, piece.from_stop), (to_start, piece.from_start)):
-            where = beyond >= 0
-            if where.any():
-                distance = beyond[where] / self.scale
-                value[where] += np.exp(-distance) * horner(self._aside(polynomial), distance)
-        inside = (to_start < 0) & (to_stop > 0)
-        if inside.any():
-            value[inside] += self._around(-to_start[inside], to_stop[inside])
+            value = added_where(value, beyond >= 0, partial(self._beside, polynomial), beyond)
+        total: Array = added_where(value, (to_start < 0) & (to_stop > 0), self._around, -to_start, to_stop)
+        return total
+
+    def _beside(self, polynomial: tuple[float, ...], beyond: Array) -> Array:
+        distance = beyond / self.scale
+        return namespace(distance).exp(-distance) * horner(self._aside(polynomial), distance)
 
     @cached_property
     def _width(self) -> float:
@@ -81,7 +80,7 @@ class _Part:
         """Integrate over both sides, with the polynomial expanded between them in units of its width."""
         sides = [self._half(x / self.scale, len(self.piece.from_stop)) for x in (left, right)]
         place = right / self.piece.width
-        value = np.zeros_like(right)
+        value: Array = namespace(right).zeros_like(right)
         for k, (toward_start, toward_stop) in enumerate(zip(*sides, strict=True)):
             later = enumerate(self.piece.from_stop[k:], start=k)
             derivative = horner([math.comb(j, k) * c for j, c in later], place)
@@ -96,9 +95,9 @@ class _Part:
 
 def lower_gammas(x: Array, order: int) -> list[Any]:
     """Return γ(1, x), …, γ(order, x), downward by positive terms: γ(k, x) = (γ(k + 1, x) + x^k e^{-x}) / k."""
-    x = np.minimum(x, 1e3)  # beyond, they are complete
-    decay = np.exp(-x)
-    gammas = [math.factorial(order - 1) * gammainc(order, x)]
+    x = namespace(x).clip(x, max=1e3) if is_foreign(x) else np.minimum(x, 1e3)  # beyond, they are complete
+    decay = namespace(x).exp(-x)
+    gammas = [math.factorial(order - 1) * special("gammainc", order, x)]
     for k in range(order - 1, 0, -1):
         gammas.append((gammas[-1] + x**k * decay) / k)
     return gammas[::-1]

@@ -9,11 +9,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
-from scipy.special import erfcx, ndtr
 
-from ..._array import Array
+from ..._array import Array, namespace, overwritten, special
 
 SQRT_2PI = float(np.sqrt(2 * np.pi))
+_ROOT_HALF_PI, _ROOT_2 = float(np.sqrt(np.pi / 2)), float(np.sqrt(2))
 _DEGREE = 29
 
 
@@ -21,7 +21,7 @@ def normal_density(z: Array) -> Array:
     """Return φ(z)."""
     value = z * z
     value *= -0.5
-    np.exp(value, out=value)
+    value = overwritten("exp", value)
     value /= SQRT_2PI
     return value
 
@@ -60,12 +60,12 @@ def tail_moments(z: Array, coefficients: Sequence[float | Array], unit: float = 
             total = coefficients[k - 1] + unit * (ratio * total)
             if k > 1:
                 ratio = (k - 1) / (z + ratio)
-    return np.sqrt(np.pi / 2) * erfcx(z / np.sqrt(2)) * total
+    return _ROOT_HALF_PI * special("erfcx", z / _ROOT_2) * total
 
 
 def body_moments(z: Array, scaled: Array, coefficients: Sequence[float], unit: float) -> Array:
     r"""Return :math:`Σ_k a_k u^k ∫_0^∞ x^k φ(x - z) dx` for z ≥ 0; ``scaled`` is u z. All terms are positive."""
-    lower, moment = np.zeros_like(z), ndtr(z)
+    lower, moment = namespace(z).zeros_like(z), special("ndtr", z)
     total = coefficients[0] * moment
     for k in range(1, len(coefficients)):
         boundary = unit * normal_density(z) if k == 1 else (k - 1) * unit**2 * lower
@@ -79,7 +79,7 @@ def _highest_ratio(z: Array, order: int) -> Array:
     scale, coefficients = _ratio_fit(order)
     shifted = z + scale
     w = 1.0 - 2.0 * scale / shifted
-    value = np.full_like(w, coefficients[-1])
+    value = namespace(w).full_like(w, coefficients[-1])
     for coefficient in coefficients[-2::-1]:
         value *= w
         value += coefficient

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
-import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from ..._array import Array
+from ..._array import Array, added_where, like, namespace, overwritten
 from .exponential import horner
 from .half_line import normal_density, tail_moments
 from .spline import Knot, Piece, Spline
@@ -33,15 +32,13 @@ class SplineWithNormal:
 
     def __call__(self, gap: Array) -> Array:
         """Return the density at ``gap`` ≥ 0."""
-        value = np.zeros_like(gap)
+        value: Array = namespace(gap).zeros_like(gap)
         for knot, offsets, weights in self._rules:
             z = knot.minus(gap) / self.deviation
             for offset, weight in zip(offsets, weights, strict=True):
-                value += weight * normal_density(z - offset)
+                value += float(weight) * normal_density(z - float(offset))
         for piece in self._wide:
-            inside = piece.holds(gap)
-            if inside.any():
-                value[inside] += horner(self._averaged(piece), piece.stop.minus(gap[inside]) / piece.width)
+            value = added_where(value, piece.holds(gap), partial(self._within, piece), gap)
         for knot, jumps in self._knots:
             value += self._beyond(knot, jumps, gap)
         return value
@@ -58,6 +55,9 @@ class SplineWithNormal:
             for piece in self.spline.pieces
             if piece.width <= _NARROW * self.deviation
         ]
+
+    def _within(self, piece: Piece, gap: Array) -> Array:
+        return horner(self._averaged(piece), piece.stop.minus(gap) / piece.width)
 
     def _averaged(self, piece: Piece) -> list[float]:
         """Coefficients of E p(t + s Z) from those of p: E (y + r Z)^k = Σ_j C(k, 2j) (2j-1)!! r^2j y^(k-2j)."""
@@ -88,8 +88,8 @@ class SplineWithNormal:
     def _beyond(self, knot: Knot, jumps: list[float], gap: Array) -> Array:
         """Integrate the gained polynomial over the side of ``knot`` away from ``gap``."""
         z = knot.minus(gap) / self.deviation
-        side = np.where(z > 0, 1.0, -1.0)
-        np.abs(z, out=z)
+        side = namespace(z).where(z > 0, like(1.0, z), like(-1.0, z))
+        z = overwritten("abs", z)
         coefficients = [jump if k % 2 else jump * side for k, jump in enumerate(jumps)]
         return normal_density(z) * tail_moments(z, coefficients)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..._array import Array
+from ..._array import Array, added_where, namespace
 from .exponential import horner
 
 _Powers = tuple[tuple[Fraction, tuple[Fraction, ...]], ...]
@@ -45,6 +45,10 @@ class Piece:
     width: float
     from_stop: tuple[float, ...]
     from_start: tuple[float, ...]
+
+    def density(self, gap: Array) -> Array:
+        """Return the polynomial at ``gap``."""
+        return horner(self.from_stop, self.stop.minus(gap) / self.width)
 
     def holds(self, gap: Array) -> npt.NDArray[np.bool_]:
         """Whether start ≤ gap < stop."""
@@ -121,11 +125,9 @@ class Spline:
 
     def __call__(self, gap: Array) -> Array:
         """Return the density at ``gap`` ≥ 0."""
-        value = np.zeros_like(gap)
+        value: Array = namespace(gap).zeros_like(gap)
         for piece in self.pieces:
-            inside = piece.holds(gap)
-            if inside.any():
-                value[inside] = horner(piece.from_stop, piece.stop.minus(gap[inside]) / piece.width)
+            value = added_where(value, piece.holds(gap), piece.density, gap)
         return value
 
 
