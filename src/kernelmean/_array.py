@@ -93,7 +93,8 @@ def like(values: Any, x: Any, dtype: str | None = "same") -> Any:
         return np.asarray(values)
     xp = namespace(x)
     kind = x.dtype if dtype == "same" else None if dtype is None else getattr(xp, dtype)
-    return xp.asarray(np.asarray(values), dtype=kind, device=compat.device(x))
+    host = np.asarray(values)
+    return xp.asarray(host if host.flags.writeable else host.copy(), dtype=kind, device=compat.device(x))
 
 
 def take_rows(x: Any, index: Any) -> Any:
@@ -172,14 +173,19 @@ def positive_part(values: Any) -> Any:
     return namespace(values).clip(values, min=0.0) if is_foreign(values) else np.maximum(values, 0.0)
 
 
+def as_type(x: Any, dtype: str) -> Any:
+    """Return a foreign array in a type; NumPy's as they are."""
+    return namespace(x).astype(x, getattr(namespace(x), dtype), copy=False) if is_foreign(x) else x
+
+
 def as_float64(x: Any) -> Any:
-    """Return an array in the type of all sums."""
-    return namespace(x).astype(x, namespace(x).float64, copy=False) if is_foreign(x) else x
+    """Return a foreign array in the type of all sums; NumPy's as they are."""
+    return as_type(x, "float64")
 
 
 def precision(x: Any) -> str:
-    """Return "float32" or "float64"."""
-    return "float32" if x.dtype == namespace(x).float32 else "float64"
+    """Return the type of kernel values of points: "float32" or "float64" as theirs, "float64" for NumPy's."""
+    return "float32" if is_foreign(x) and x.dtype == namespace(x).float32 else "float64"
 
 
 def total(values: Any, axis: int | None = None) -> Any:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from operator import isub
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -79,13 +78,16 @@ def _as_normal(noise: Noise) -> Normal:
 
 def _axes(squared: Array, X: Array, left: Array, Y: Array, right: Array) -> Array:
     """Return the Gram matrix for the variances of every point, one axis after another."""
-    xp, exponent = namespace(X), None
+    exponent: Any = None
+    xp = namespace(X)
     for axis, theta in enumerate(map(float, squared)):
         added = left[:, axis][:, None] + right[:, axis][None, :]
         gap = X[:, axis][:, None] - Y[:, axis][None, :]
         term = xp.log1p(added / theta) + gap**2 / (theta + added)
-        exponent = -term if exponent is None else isub(exponent, term)
-    assert exponent is not None, "a table has columns"
+        if exponent is None:
+            exponent = -term
+        else:
+            exponent -= term
     gram: Array = xp.exp(0.5 * exponent)
     return gram
 

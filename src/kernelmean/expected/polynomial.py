@@ -37,9 +37,7 @@ def _by_moments(kernel: Polynomial, X: Array, v: Noise, Y: Array, w: Noise) -> A
     moments: list[Any] = [float(kernel.offset) ** r for r in range(order + 1)]
     for axis in range(X.shape[1]):
         term = left[:, :, axis][:, :, None] * right[:, :, axis][:, None, :]
-        moments = [
-            sum(comb(r, k) * moments[r - k] * term[k, :, :] for k in range(r + 1)) for r in range(order + 1)
-        ]
+        moments = [sum(comb(r, k) * moments[r - k] * term[k, :, :] for k in range(r + 1)) for r in range(order + 1)]
     return moments[order]
 
 

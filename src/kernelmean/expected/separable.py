@@ -10,10 +10,10 @@ from typing import final
 
 import numpy as np
 
-from .._array import Array, as_float64, is_foreign, namespace, precision
+from .._array import Array
 from .._rules import NoClosedFormError, Rules
 from ..kernels.axes import check_axes
-from ..kernels.base import Blocks, Kernel, Stationary
+from ..kernels.base import Kernel, Stationary
 from ..kernels.compose import Product
 from ..kernels.gaussian import Gaussian
 from ..kernels.laplacian import Laplacian
@@ -66,13 +66,6 @@ class SmoothedSeparable(Separable):
 
     kernel: Kernel
     noises: tuple[Additive, ...] = ()
-
-    def blocks(self, X: Array, Y: Array) -> Blocks:
-        """Prepare the profiles; on float32 points of other libraries in float64, as their terms may cancel."""
-        if not is_foreign(X) or precision(X) == "float64":
-            return super().blocks(X, Y)
-        xp, exact = namespace(X), super().blocks(as_float64(X), as_float64(Y))
-        return lambda i, j: xp.astype(exact(i, j), xp.float32)
 
     def profiles(self, dim: int) -> Profiles:
         """Return the smoothed profile of every axis; equal axes share one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -147,8 +146,7 @@ class TensorProduct(Kernel):
     def diag(self, X: Array) -> Array:
         """Return Π_b k_b(x_i, x_i), shape (n,)."""
         parts = zip(self.kernels, self._parts(X), strict=True)
-        product: Array = math.prod(kernel.diag(part) for kernel, part in parts)
-        return product
+        return reduce(mul, (kernel.diag(part) for kernel, part in parts))
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Cut the columns once, prepare every block's kernel, and multiply."""

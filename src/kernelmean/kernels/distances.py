@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
-from .._array import Array, is_foreign, like, take_rows, to_numpy
+from .._array import Array, as_float64, is_foreign, like, take_rows, to_numpy
 from .._validate import check_same_columns
+from . import portable
 from .base import Blocks
 
 _LOSS = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 2.5e-7}
@@ -27,11 +28,11 @@ def squared_distance_blocks(X: Array, Y: Array, *, floor: float = 0.0, dtype: np
     -----
     |x|² + |y|² - 2 x·y is one product of inner size d + 2 of the centered tables. It loses eps (|x|² + |y|²), so
     pairs that are closer than that allows (near duplicates far from the center) are computed again by
-    differences; a tile with many of them by differences altogether. Arrays of other libraries, whose type is that
-    of the result, take :mod:`kernelmean.kernels.portable`.
+    differences; a tile with many of them by differences altogether. Arrays of other libraries take
+    :mod:`kernelmean.kernels.portable`.
     """
     if is_foreign(X):
-        return portable.squared_distance_blocks(*recentered(X, Y), floor)
+        return portable.squared_distance_blocks(*recentered(X, Y), floor, np.dtype(dtype).name)
     dtype = np.dtype(dtype)
     left, right, far_X, far_Y = _factors(*recentered(X, Y), floor, dtype)
 
@@ -64,7 +65,7 @@ def recentered(X: Array, Y: Array) -> tuple[Array, Array]:
     step = 1 + X.shape[0] // 1024
     some = to_numpy(take_rows(X, np.arange(0, X.shape[0], step))) if is_foreign(X) else X[::step]
     origin = np.median(some, axis=0) if len(some) else np.zeros(X.shape[1])
-    return X - like(origin, X), Y - like(origin, Y)
+    return as_float64(X) - like(origin, X, "float64"), as_float64(Y) - like(origin, Y, "float64")
 
 
 def _factors(X: Array, Y: Array, floor: float, dtype: np.dtype[Any]) -> tuple[Array, Array, Array, Array]:

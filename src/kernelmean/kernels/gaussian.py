@@ -59,9 +59,10 @@ class Gaussian(Stationary):
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare the Gram matrix of slices: one matrix product and one exponential a block."""
-        scale = like(np.sqrt(2.0) * check_axes(self.bandwidth, X.shape[1]), X)
+        scale, dtype = np.sqrt(2.0) * check_axes(self.bandwidth, X.shape[1]), precision(X)
         X, Y = recentered(X, Y)
-        return exponential_blocks(X / scale, Y / scale)
+        scale = like(scale, X)
+        return exponential_blocks(X / scale, Y / scale, dtype)
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,9 @@ class QuadraticGaussian(Stationary):
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Whiten both sides once by a Cholesky factor, then prepare as for one bandwidth."""
         factor = np.sqrt(2.0) * cholesky(np.asarray(self.covariance), lower=True)
-        return exponential_blocks(*(_whitened(Z, factor) for Z in recentered(X, Y)))
+        dtype = precision(X)
+        X, Y = recentered(X, Y)
+        return exponential_blocks(_whitened(X, factor), _whitened(Y, factor), dtype)
 
 
 def _whitened(X: Array, factor: Array) -> Array:
@@ -148,12 +151,10 @@ class ExponentialBlocks:
         return self.factor * np.exp(-norms[0]), middle, np.exp(-norms[1])
 
 
-def exponential_blocks(X: Array, Y: Array, dtype: str | None = None) -> ExponentialBlocks:
-    """Prepare exp(-|x - y|²) for slices of two tables, in their type or another."""
-    dtype = precision(X) if dtype is None else dtype
+def exponential_blocks(X: Array, Y: Array, dtype: str = "float64") -> ExponentialBlocks:
+    """Prepare exp(-|x - y|²) for slices of two tables of float64."""
     if is_foreign(X):
-        X, Y = (namespace(Z).astype(Z, getattr(namespace(Z), dtype), copy=False) for Z in (X, Y))
-        return ExponentialBlocks(X, Y, portable.exponential_blocks(X, Y), dtype)
+        return ExponentialBlocks(X, Y, portable.exponential_blocks(X, Y, dtype), dtype)
     distances = squared_distance_blocks(X, Y, floor=1.0, dtype=dtype)
 
     def tile(i: slice, j: slice) -> Array:

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._array import Array, is_foreign, like, namespace, overwritten
+from .._array import Array, as_type, is_foreign, like, namespace, overwritten, precision
 from . import portable
 from .axes import check_axes, check_bandwidth
 from .base import Blocks
@@ -56,10 +56,10 @@ class Laplacian(Separable):
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare the Gram matrix of slices: one distance and one exponential a pair."""
-        scale = like(check_axes(self.bandwidth, X.shape[1]), X)
-        scaled_X, scaled_Y = (Z / scale for Z in recentered(X, Y))
+        scale = check_axes(self.bandwidth, X.shape[1])
+        scaled_X, scaled_Y = (Z / like(scale, Z) for Z in recentered(X, Y))
         if is_foreign(X):
-            return lambda i, j: _portable_tile(scaled_X[i, :], scaled_Y[j, :])
+            return lambda i, j: as_type(_portable_tile(scaled_X[i, :], scaled_Y[j, :]), precision(X))
         return lambda i, j: np.exp(-cdist(scaled_X[i], scaled_Y[j], "cityblock"))
 
 

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from .._array import Array, full, like, overwritten
+from .._array import Array, full, like, overwritten, precision
 from .._validate import as_value, check_positive
 from .axes import check_axes, check_bandwidth
 from .base import Blocks, Stationary
@@ -63,8 +63,9 @@ class RationalQuadratic(Stationary):
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare the Gram matrix of slices from squared distances."""
-        scale = like(np.sqrt(2.0 * self.alpha) * check_axes(self.bandwidth, X.shape[1]), X)
-        squared = squared_distance_blocks(*(Z / scale for Z in recentered(X, Y)), floor=1.0)
+        scale = np.sqrt(2.0 * self.alpha) * check_axes(self.bandwidth, X.shape[1])
+        scaled = [Z / like(scale, Z) for Z in recentered(X, Y)]
+        squared = squared_distance_blocks(scaled[0], scaled[1], floor=1.0, dtype=precision(X))
 
         def block(i: slice, j: slice) -> Array:
             gram = overwritten("log1p", squared(i, j))

@@ -10,11 +10,12 @@ from operator import imul
 
 import numpy as np
 
-from .._array import Array, full, is_foreign, overwritten, slices
+from .._array import Array, as_float64, as_type, full, is_foreign, joined, overwritten, precision, slices
 from .._validate import check_same_columns
 from .base import Blocks, Stationary
 
 AxisProfile = Callable[[Array], Array]
+_STRIPS = 4  # of a tile on a device
 _CHUNK = 2**15  # numbers at a time: what an axis needs besides the result stays in the cache
 
 
@@ -40,18 +41,28 @@ class Separable(Stationary):
         """Prepare the profiles, and multiply them axis by axis."""
         check_same_columns(X, Y)
         profiles = self.profiles(X.shape[1])
-        return lambda i, j: _product_over_axes(profiles, X[i, :], Y[j, :])
+        if is_foreign(X):
+            table_X, table_Y, dtype = as_float64(X), as_float64(Y), precision(X)
+            return lambda i, j: as_type(_portable_product(profiles, table_X[i, :], table_Y[j, :]), dtype)
+        return lambda i, j: _product_over_axes(profiles, X[i], Y[j])
 
 
 def _product_over_axes(profiles: Sequence[AxisProfile], X: Array, Y: Array) -> Array:
-    """Return Π_j f_j(|x_j - y_j|), shape (n, m), some rows at a time (all of them on a device)."""
-    if is_foreign(X):
-        gaps = (X[:, axis][:, None] - Y[:, axis][None, :] for axis in range(X.shape[1]))
-        factors = (profile(overwritten("abs", gap)) for profile, gap in zip(profiles, gaps, strict=True))
-        return reduce(imul, factors)
+    """Return Π_j f_j(|x_j - y_j|), shape (n, m), some rows at a time."""
     gram = np.ones((len(X), len(Y)))
     for rows in slices(len(X), max(1, _CHUNK // max(1, len(Y)))):
         for axis, profile in enumerate(profiles):
             gap = X[rows, axis, None] - Y[:, axis]
             gram[rows] *= profile(np.abs(gap, out=gap))
+    return gram
+
+
+def _portable_product(profiles: Sequence[AxisProfile], X: Array, Y: Array) -> Array:
+    """Return the same for arrays of any library, a few strips of rows at a time: profiles hold several copies."""
+
+    def strip(rows: slice) -> Array:
+        gaps = (X[rows, :][:, axis][:, None] - Y[:, axis][None, :] for axis in range(X.shape[1]))
+        return reduce(imul, (profile(overwritten("abs", gap)) for profile, gap in zip(profiles, gaps, strict=True)))
+
+    gram: Array = joined([strip(rows) for rows in slices(X.shape[0], -(-X.shape[0] // _STRIPS))])
     return gram

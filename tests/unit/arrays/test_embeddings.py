@@ -1,0 +1,195 @@
+"""Kernels, noises and embeddings on arrays of other libraries: the numbers of NumPy, where the arrays live."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean import kernels, noise
+from kernelmean._array import home, is_foreign, to_numpy
+from kernelmean._rules import NoClosedFormError
+from kernelmean.expected.support import KERNELS, NOISES
+from kernelmean.kernels.distance_induced import DistanceInduced
+from kernelmean.kernels.gaussian import QuadraticGaussian
+
+from .libraries import LIBRARIES, STRICT, TORCH, Library
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(11, 2)), RNG.normal(size=(8, 2)) + 0.5
+ALL_KERNELS = (*KERNELS, DistanceInduced(), DistanceInduced(0.5), QuadraticGaussian(NOISES["Normal, full"].covariance))
+ALL_NOISES = {
+    "none": noise.Dirac(),
+    **NOISES,
+    "diagonal, one per point": noise.Normal.diagonal(np.exp(RNG.normal(size=(11, 2)))),
+    "Sampled": noise.Sampled(noise.Normal(0.1), n_samples=3),
+    "Sampled Blankout": noise.Sampled(noise.Blankout(0.3, value=1.0), n_samples=3),
+}
+
+
+def _noise_of(name: str, n: int) -> noise.Noise:
+    found = ALL_NOISES[name]
+    if name == "Normal, one per point":
+        return noise.Normal(np.stack([NOISES["Normal, full"].covariance * (1 + i / n) for i in range(n)]))
+    return found.take(slice(0, n)) if found.per_point is not None else found
+
+
+def _points(name: str) -> tuple[Any, Any]:
+    return (np.floor(np.abs(X)).clip(0, 2), np.floor(np.abs(Y)).clip(0, 2)) if name == "Switch" else (X, Y)
+
+
+def _sides(name: str) -> list[tuple[noise.Noise, noise.Noise]]:
+    v, w = _noise_of(name, len(X)), _noise_of(name, len(Y))
+    return [(v, w), (v, noise.Dirac()), (noise.Dirac(), w)]
+
+
+def _results(kernel: kernels.Kernel, A: Any, B: Any, v: noise.Noise, w: noise.Noise) -> list[Any]:
+    mu, nu = km.embed(A, kernel, noise=v), km.embed(B, kernel, noise=w)
+    return [km.expected(kernel, A, B, v, w), mu @ nu, mu @ mu, mu(B), kernel.diag(A)]
+
+
+@pytest.mark.parametrize("name", ALL_NOISES)
+@pytest.mark.parametrize("kernel", ALL_KERNELS, ids=repr)
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_expectations_and_embeddings_are_those_of_numpy(library: Library, kernel: Any, name: str) -> None:
+    A, B = (library.rounded(Z) for Z in _points(name))
+    checked = 0
+    for v, w in _sides(name):
+        try:
+            exact = _results(kernel, A, B, v, w)
+        except NoClosedFormError:
+            continue
+        try:
+            found = _results(kernel, library.make(A), library.make(B), v, w)
+        except TypeError as error:
+            assert "array_api_strict on" in str(error)  # noqa: PT017 - it has no erfcx, which is said
+            pytest.skip(str(error))
+        scale = np.abs(exact[0]).max()
+        for ours, theirs in zip(found, exact, strict=True):
+            np.testing.assert_allclose(to_numpy(ours), theirs, rtol=0, atol=library.tolerance * scale)
+        checked += 1
+    if not checked:
+        pytest.skip("no closed form")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_what_has_the_length_of_the_points_stays_with_them_and_scalars_are_floats(library: Library) -> None:
+    A, B = library.make(X), library.make(Y)
+    mu = km.embed(A, kernels.Gaussian(1.0), noise=noise.Normal(0.1))
+    nu = km.embed(B, kernels.Gaussian(1.0), weights=np.arange(len(Y)))
+    for array in (mu.points, mu.weights, mu(B), (mu - 2.0 * nu).points, (mu - nu).weights, mu.sample(3, 0)):
+        assert home(array) == home(A)
+    assert isinstance(mu @ nu, float)
+    assert isinstance((mu - nu).norm(), float)
+    assert not is_foreign(mu.to_numpy().points)
+    np.testing.assert_allclose(to_numpy(mu.logpdf(B)), mu.to_numpy().logpdf(to_numpy(B)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("scale", [1.0, 30.0, 3000.0])
+def test_points_far_apart_or_far_from_the_origin_lose_no_digits(library: Library, scale: float) -> None:
+    table = library.rounded(np.concatenate([scale * X, scale * X + 0.5, [[1e6, -1e6]]]))
+    for kernel in (kernels.Gaussian(1.0), kernels.RationalQuadratic(1.0, 1.0)):
+        found = to_numpy(kernel(library.make(table), library.make(table)))
+        np.testing.assert_allclose(found, kernel(table, table), rtol=0, atol=library.tolerance)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("block", [(3, 4), (5, 2), (100, 100)])
+def test_tiles_do_not_change_sums(library: Library, block: tuple[int, int]) -> None:
+    A, plan = library.rounded(X), km.Plan(block=block, device_memory=32.0 * block[0] ** 2)
+    kernel = kernels.Gaussian(1.0) + kernels.Linear()
+    exact = km.embed(A, kernel)
+    mu = km.embed(library.make(A), kernel, plan=plan)
+    assert mu @ mu == pytest.approx(exact @ exact, rel=library.tolerance)
+    np.testing.assert_allclose(to_numpy(mu(library.make(Y))), exact(library.rounded(Y)), rtol=library.tolerance)
+
+
+def test_no_tile_on_a_device_is_larger_than_the_memory_allows() -> None:
+    sizes = []
+
+    class Watched(kernels.Gaussian):
+        def blocks(self, X: Any, Y: Any) -> Any:
+            inner = super().blocks(X, Y)
+
+            def block(i: slice, j: slice) -> Any:
+                tile = inner(i, j)
+                sizes.append(8 * tile.shape[0] * tile.shape[1])
+                return tile
+
+            return block
+
+    array_api_strict = pytest.importorskip("array_api_strict")
+    points = array_api_strict.asarray(RNG.normal(size=(200, 2)), device=array_api_strict.Device("device1"))
+    mu = km.embed(points, Watched(1.0), plan=km.Plan(device_memory=2.0**15))
+    assert mu @ mu > 0
+    assert len(sizes) > 10
+    assert max(sizes) <= 2**15
+
+
+def test_float32_values_are_added_up_in_float64() -> None:
+    torch = pytest.importorskip("torch")
+    table = np.random.default_rng(1).normal(size=(3000, 3)).astype(np.float32)
+    exact = km.embed(table.astype(np.float64), kernels.Gaussian(1.0))
+    mu = km.embed(torch.as_tensor(table), kernels.Gaussian(1.0))
+    assert mu.points.dtype == torch.float32
+    assert mu @ mu == pytest.approx(exact @ exact, rel=1e-7)
+
+
+def test_tables_of_two_types_meet_in_the_wider_one() -> None:
+    torch = pytest.importorskip("torch")
+    mu = km.embed(torch.as_tensor(X, dtype=torch.float32), kernels.Gaussian(1.0))
+    nu = km.embed(torch.as_tensor(Y), kernels.Gaussian(1.0))
+    exact = km.embed(X.astype(np.float32).astype(np.float64), kernels.Gaussian(1.0)) @ km.embed(Y, nu.kernel)
+    assert mu @ nu == pytest.approx(exact, rel=1e-13)
+
+
+@pytest.mark.parametrize("library", [TORCH, STRICT])
+def test_mixed_libraries_and_devices_are_refused_with_advice(library: Library) -> None:
+    kernel = kernels.Gaussian(1.0)
+    mu, nu = km.embed(library.make(X), kernel), km.embed(Y, kernel)
+    for mixed in (lambda: mu @ nu, lambda: mu - nu, lambda: mu(Y), lambda: nu(library.make(Y))):
+        with pytest.raises(TypeError, match=r"numpy.*bring both to one library and device"):
+            mixed()
+
+
+def test_two_devices_of_one_library_are_refused() -> None:
+    xp = pytest.importorskip("array_api_strict")
+    mu, nu = (km.embed(xp.asarray(X, device=xp.Device(name)), kernels.Gaussian(1.0)) for name in ("device1", "device2"))
+    with pytest.raises(TypeError, match=r"device1.*device2"):
+        mu @ nu
+
+
+@pytest.mark.parametrize("library", [TORCH, STRICT])
+def test_bad_tables_are_refused_as_those_of_numpy_are(library: Library) -> None:
+    kernel = kernels.Gaussian(1.0)
+    for bad, text in (([[np.nan, 1.0]], "NaN"), ([1.0, 2.0], "shape"), (np.zeros((0, 2)), "at least one row")):
+        with pytest.raises(ValueError, match=text):
+            km.embed(library.make(bad), kernel)
+    with pytest.raises(ValueError, match="columns"):
+        km.embed(library.make(X), kernel)(library.make(X[:, :1]))
+
+
+def test_types_that_are_too_short_or_complex_are_refused_and_integers_taken() -> None:
+    torch = pytest.importorskip("torch")
+    table = torch.as_tensor([[1, 2], [3, 4]])
+    assert km.embed(table, kernels.Gaussian(1.0)).points.dtype == torch.float64
+    for dtype, text in ((torch.float16, r"X\.float"), (torch.complex128, "numbers are needed")):
+        with pytest.raises(TypeError, match=text):
+            km.embed(table.to(dtype), kernels.Gaussian(1.0))
+
+
+def test_a_library_without_a_special_function_is_named_and_so_is_what_to_do() -> None:
+    xp = pytest.importorskip("array_api_strict")
+    with pytest.raises(TypeError, match=r"erfcx, which array_api_strict.*pass torch tensors or NumPy arrays"):
+        km.expected(kernels.Laplacian(1.0), xp.asarray(X), xp.asarray(Y), noise.Normal(0.1))
+
+
+def test_gradients_are_left_behind() -> None:
+    torch = pytest.importorskip("torch")
+    points = torch.as_tensor(X).requires_grad_()
+    mu = km.embed(points, kernels.Gaussian(1.0))
+    assert not mu.points.requires_grad
+    assert mu @ mu == pytest.approx(km.embed(X, mu.kernel) @ km.embed(X, mu.kernel), rel=1e-12)
