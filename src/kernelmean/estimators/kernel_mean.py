@@ -133,6 +133,13 @@ class KernelMean(MeanEstimator):
         X : array of shape (n, d)
         pairs : Pairs, optional
             The distances of the rows of ``X``: made once, they serve any number of bandwidths.
+
+        Examples
+        --------
+        >>> from kernelmean.kernels import Gaussian
+        >>> X = np.random.default_rng(0).normal(size=(50, 2))
+        >>> KernelMean(noise="isotropic").under(Gaussian(2.0), X).noise
+        Normal(0.07105255)
         """
         return self._fitted(X, kernel, pairs).embedding(kernel)
 

@@ -1,0 +1,15 @@
+"""A quick part of the random cases; ``python tests/fuzz/run.py --cases 1000000`` is the long one."""
+
+import pytest
+from checks import CHECKS, run
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_random_cases_hold(name):
+    found = {case: text for case in range(40) if (text := run(name, 20_261_122, case))}
+    assert not found
+
+
+def test_a_wrong_number_is_found(monkeypatch):
+    monkeypatch.setattr("oracles.mmd", lambda K, first, kind: K.dtype.type(0.5))
+    assert "MMD" in (run("two_samples", 0, 0) or "")
