@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Iterable
 from dataclasses import replace
@@ -18,7 +19,7 @@ from .datasets import BUILT_IN
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Frame", "Table", "as_table", "match_columns", "read_frame", "read_table", "split_frame"]
+__all__ = ["Frame", "Table", "as_table", "column_names", "match_columns", "read_frame", "read_table", "split_frame"]
 
 _MISSING_TEXTS = ["", "?", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None"]
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -80,6 +81,21 @@ def read_frame(source: str | os.PathLike[str]) -> Frame:
     if suffix in (".csv", ".tsv"):
         return _read_csv(path)
     raise ValueError(f"{path}: the ending {suffix!r} is unknown; write the table as .csv, .tsv or .parquet")
+
+
+def column_names(source: str | os.PathLike[str]) -> list[str]:
+    """Return the column names of a table by a look at its header only; raises as `read_frame` where it is no table."""
+    name = os.fspath(source)
+    if name in BUILT_IN:
+        return list(BUILT_IN[name]().names)
+    path = Path(name)
+    _check_file(path)
+    if path.suffix.lower() in (".parquet", ".pq"):
+        from pyarrow import parquet
+
+        return list(parquet.read_schema(path).names)
+    header = _header(path)
+    return [cell.strip() for cell in next(csv.reader([header], delimiter=_separator(header)))]
 
 
 def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> tuple[Frame, Frame]:
@@ -193,13 +209,13 @@ def _read_csv(path: Path) -> Frame:
 def _parse_csv(path: Path, separator: str, *, one_column: bool) -> pa.Table:
     """Parse a file; blank lines are nothing in a wide table, and blank cells in one column."""
     arrow = _arrow()
-    from pyarrow import csv
+    from pyarrow import csv as arrow_csv
 
     try:
-        table = csv.read_csv(
+        table = arrow_csv.read_csv(
             path,
-            parse_options=csv.ParseOptions(delimiter=separator, ignore_empty_lines=not one_column),
-            convert_options=csv.ConvertOptions(null_values=_MISSING_TEXTS, strings_can_be_null=True),
+            parse_options=arrow_csv.ParseOptions(delimiter=separator, ignore_empty_lines=not one_column),
+            convert_options=arrow_csv.ConvertOptions(null_values=_MISSING_TEXTS, strings_can_be_null=True),
         )
     except arrow.ArrowException as error:
         raise ValueError(

@@ -33,7 +33,7 @@ PAGES = [
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#\s]+\.md)")
-LANGUAGES = {"python", "sh", "console", "text"}
+LANGUAGES = {"python", "sh", "console", "text", "toml"}
 NOT_RUN = {
     "kernelmean reproduce all": "minutes; tests/unit/reproduce runs parts of it",
     "kernelmean reproduce all --data DIR": "minutes; tests/unit/reproduce runs parts of it",
@@ -115,6 +115,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data.to_csv(folder / "data.csv", index=False)
     trial = data.assign(arm=["placebo", "drug"] * 20, id=np.arange(40))
     trial.to_parquet(folder / "trial.parquet")
+    (folder / "kernelmean.toml").write_text("".join(block.text for block in BLOCKS if block.language == "toml"))
     return folder
 
 

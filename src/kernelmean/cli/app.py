@@ -21,6 +21,8 @@ from ..io import load, read_columns, save
 from ..pages import comparison_page, density_page, dependence_page, gather
 from ..pages.facts import short
 from . import show, tidy
+from .complete import columns as columns_of
+from .config import Config
 from .drift import LEVEL, check_drift, check_power, drifted
 from .errors import guarded
 from .inputs import (
@@ -69,7 +71,6 @@ from .reproduce import reproduce
 
 app = typer.Typer(
     name="kernelmean",
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -77,6 +78,15 @@ app = typer.Typer(
 )
 
 _PANELS = 6
+QUESTIONS, FILES = "Questions about tables", "Files and the paper"
+_HELP = (
+    "Compare tables by their kernel means: do two data sets differ, and in which columns.\n\n"
+    "Every command takes a table: a CSV or Parquet file with a header, or a built-in one (wine, wbdc, iris, diabetes, "
+    "digits, eckerle4). The verdict comes first, in a sentence; numbers, notes and files follow. Tests are exact "
+    "permutation tests, and the same seed gives the same output.\n\n"
+    "The exit code is 0, or 2 for bad input, which one line explains; compare --fail-on-drift ends with 1 when the "
+    "tables differ. Options of repeated runs may stand in a file, see --config of a command."
+)
 
 
 def _examples(*lines: str) -> str:
@@ -86,7 +96,8 @@ def _examples(*lines: str) -> str:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    return guarded(lambda: app(args=None if arguments is None else list(arguments), standalone_mode=False))
+    words = None if arguments is None else list(arguments)
+    return guarded(lambda: app(args=words, prog_name="kernelmean", standalone_mode=False))
 
 
 def _print_version(wanted: bool) -> None:
@@ -95,28 +106,40 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog="Start with:  kernelmean compare wine --by target --groups 0,1")
+@app.callback(
+    help=_HELP,
+    epilog=_examples(
+        "kernelmean compare wine --by target --groups 0,1     a built-in table, split by one of its columns",
+        "kernelmean compare before.csv after.csv --html report.html     a report with pictures",
+        "kernelmean dependence iris --drop target     all pairs of columns",
+        "kernelmean COMMAND --help     what a command takes, with more examples",
+    ),
+)
 def main(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Compare tables by their kernel means: do two data sets differ, and in which columns."""
+    """Hold what all commands share."""
 
 
 @app.command(
+    rich_help_panel=QUESTIONS,
     epilog=_examples(
         "kernelmean compare before.csv after.csv",
         "kernelmean compare trial.parquet --by arm --groups placebo,drug --drop id",
         "kernelmean compare before.csv after.csv --html report.html",
         "kernelmean compare wine --by target --groups 0,1 --json result.json",
         "kernelmean compare last-week.parquet today.parquet --fail-on-drift 0.01 --quiet",
-    )
+    ),
 )
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help=Source)],
     b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other table; or split A with --by.")] = None,
-    by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Split A into groups by this column.")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Split A into groups by this column.", autocompletion=columns_of),
+    ] = None,
     groups: Annotated[str | None, typer.Option(metavar="X,Y", help="The two groups, when there are more.")] = None,
     estimator: TwoSampleEstimator = "adaptive",
     bandwidth: Bandwidth = "median",
@@ -136,6 +159,7 @@ def compare(
     csv_path: Csv = None,
     json_path: Json = None,
     quiet: Quiet = False,
+    config: Config = None,
 ) -> int:
     """Test whether two tables come from the same law, and show which columns tell.
 
@@ -143,7 +167,7 @@ def compare(
     """
     check_drift(fail_on_drift, resamples)
     level = LEVEL if fail_on_drift is None else fail_on_drift
-    output = Output(html_path, markdown_path, csv_path, json_path, quiet)
+    output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
     output.check(a, b, plot_path)
     plots = _plots(plot_path)
     first, second = read_pair(a, b, by, groups, _reading(columns, drop, max_rows, seed, *_limit(estimator)))
@@ -175,16 +199,21 @@ def compare(
 
 
 @app.command(
+    rich_help_panel=QUESTIONS,
     epilog=_examples(
         "kernelmean dependence wine --drop target --plot map.png",
         "kernelmean dependence data.csv --x dose,age --y response",
-    )
+    ),
 )
 def dependence(
     data: Annotated[str, typer.Argument(metavar="DATA", help=Source)],
-    x: Annotated[list[str] | None, typer.Option("--x", metavar="NAMES", help="A group of columns: a,b.")] = None,
+    x: Annotated[
+        list[str] | None,
+        typer.Option("--x", metavar="NAMES", help="A group of columns: a,b.", autocompletion=columns_of),
+    ] = None,
     y: Annotated[
-        list[str] | None, typer.Option("--y", metavar="NAMES", help="The other group; else all others.")
+        list[str] | None,
+        typer.Option("--y", metavar="NAMES", help="The other group; else all others.", autocompletion=columns_of),
     ] = None,
     estimator: PairEstimator = "adaptive",
     scale: Scale = True,
@@ -202,9 +231,10 @@ def dependence(
     csv_path: Csv = None,
     json_path: Json = None,
     quiet: Quiet = False,
+    config: Config = None,
 ) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs."""
-    output = Output(html_path, markdown_path, csv_path, json_path, quiet)
+    output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
     output.check(data, plot_path)
     plots = _plots(plot_path)
     source = read_one(data, _reading(columns, drop, max_rows, seed, *_limit(estimator)))
@@ -233,10 +263,11 @@ def dependence(
 
 
 @app.command(
+    rich_help_panel=QUESTIONS,
     epilog=_examples(
         "kernelmean estimate wine --drop target",
         "kernelmean estimate data.csv --save mean.npz --estimator mmkme",
-    )
+    ),
 )
 def estimate(
     data: Annotated[str, typer.Argument(metavar="DATA", help=Source)],
@@ -255,9 +286,10 @@ def estimate(
     seed: Seed = 0,
     json_path: Json = None,
     quiet: Quiet = False,
+    config: Config = None,
 ) -> None:
     """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
-    output = Output(json=json_path, quiet=quiet)
+    output = Output(json=json_path, quiet=quiet, config=config)
     output.check(data, save_path)
     check_target(save_path)
     if estimator is not None and estimator not in ESTIMATORS:
@@ -274,10 +306,11 @@ def estimate(
 
 
 @app.command(
+    rich_help_panel=QUESTIONS,
     epilog=_examples(
         "kernelmean density wine --drop target --plot pairs.png",
         "kernelmean density data.csv --components 2,5,10 --estimator mkme --sample 1000 --sample-to new.csv",
-    )
+    ),
 )
 def density(
     data: Annotated[str, typer.Argument(metavar="DATA", help=Source)],
@@ -304,11 +337,12 @@ def density(
     csv_path: Csv = None,
     json_path: Json = None,
     quiet: Quiet = False,
+    config: Config = None,
 ) -> None:
     """Fit a mixture density by kernel mean matching, and compare it with others on rows held out."""
     if (sample is None) != (sample_to is None):
         raise ValueError("--sample N and --sample-to FILE belong together; write both or none")
-    output = Output(html_path, markdown_path, csv_path, json_path, quiet)
+    output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
     output.check(data, plot_path, save_path, sample_to)
     plots = _plots(plot_path)
     for path in (save_path, sample_to):
@@ -340,14 +374,17 @@ def density(
     output.put(show.densities(result, source.name), notes, content, tidy.densities(result), page)
 
 
-@app.command(epilog=_examples("kernelmean info mean.npz"))
-def info(file: Annotated[Path, typer.Argument(metavar="FILE", help="What estimate --save wrote.")]) -> None:
+@app.command(epilog=_examples("kernelmean info mean.npz"), rich_help_panel=FILES)
+def info(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What estimate --save wrote.")], quiet: Quiet = False
+) -> None:
     """Show what is in a saved embedding."""
-    print("\n".join(show.saved(load(file), read_columns(file))))
+    lines = show.saved(load(file), read_columns(file))
+    print("\n".join(lines[:1] if quiet else lines))
 
 
-app.command(epilog=_examples(*MONITORING))(monitor)
-app.command(epilog=_examples(*REPRODUCTIONS))(reproduce)
+app.command(epilog=_examples(*MONITORING), rich_help_panel=QUESTIONS)(monitor)
+app.command(epilog=_examples(*REPRODUCTIONS), rich_help_panel=FILES)(reproduce)
 
 
 def _plots(path: str | None) -> ModuleType | None:

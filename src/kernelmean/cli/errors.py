@@ -8,6 +8,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from .config import SOURCE
+
 BAD_INPUT, FAILURE = 2, 1
 DEBUG = "KERNELMEAN_DEBUG"
 
@@ -32,7 +34,7 @@ def explain(error: Exception) -> tuple[int, str]:
     format_message = getattr(error, "format_message", None)
     if format_message is not None:  # of the option parser, which has shown help itself when it says nothing
         text = format_message().rstrip(".")
-        return BAD_INPUT, f"{text}; see kernelmean --help" if text else ""
+        return BAD_INPUT, f"{text}{_origin(error)}; see kernelmean --help" if text else ""
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else "the output cannot be written: "
         return BAD_INPUT, f"{where}{error.strerror}"
@@ -42,6 +44,15 @@ def explain(error: Exception) -> tuple[int, str]:
         return BAD_INPUT, str(error)
     kind = type(error).__name__
     return FAILURE, f"an error of kernelmean itself ({kind}: {error}); set {DEBUG}=1 to see where, and report it"
+
+
+def _origin(error: Any) -> str:
+    """Say that a value of an option comes from a file, where it does."""
+    context, name = getattr(error, "ctx", None), getattr(getattr(error, "param", None), "name", None)
+    if context is None or name is None or name not in (context.default_map or {}):
+        return ""
+    source = context.get_parameter_source(name)
+    return f" (from {context.meta[SOURCE]})" if source is not None and source.name == "DEFAULT_MAP" else ""
 
 
 def one_line(text: str) -> str:

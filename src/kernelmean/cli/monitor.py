@@ -18,6 +18,7 @@ from ..monitoring import DriftMonitor, DriftState
 from ..monitoring.checkpoint import digest
 from ..tables import read_frame
 from . import show
+from .config import Config
 from .drift import DRIFTED, LEVEL
 from .inputs import Reading, level_orders, missing_rule, select_columns, split_names
 from .options import Category, Columns, Csv, Drop, Json, Ordinal, Quiet, Scale, Seed, Source, bandwidth_from
@@ -81,12 +82,13 @@ def monitor(
     csv_path: Csv = None,
     json_path: Json = None,
     quiet: Quiet = False,
+    config: Config = None,
 ) -> int:
     """Ask after every batch of new rows whether they have drifted from a reference; look as often as you want.
 
     The exit code is 0; 2 for bad input; with --fail-on-drift 1 when drift was found.
     """
-    output = Output(csv=csv_path, json=json_path, quiet=quiet)
+    output = Output(csv=csv_path, json=json_path, quiet=quiet, config=config)
     output.check(reference, *news, checkpoint)
     check_target(checkpoint)
     if every is not None and (by is None or every not in _UNITS):

@@ -7,12 +7,22 @@ from typing import Annotated, Any
 import typer
 
 from .._table import LARGEST, SMALLEST
+from .complete import PAIRS, TWO_SAMPLES, columns, one_of
 from .inputs import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT
 
+DATA, TEST, OUTPUT, RUNNING = "Columns and rows", "What is computed", "Output", "Running"
 Source = "A CSV or Parquet file, or a built-in table: wine, wbdc, iris, diabetes, digits, eckerle4."
-Columns = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Use only these columns: a,b.")]
-Drop = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="Leave these columns out: a,b.")]
-Missing = Annotated[str, typer.Option(metavar="error|drop", help="What to do with rows that have a blank cell.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAMES", help="Use only these columns: a,b.", autocompletion=columns, rich_help_panel=DATA),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAMES", help="Leave these columns out: a,b.", autocompletion=columns, rich_help_panel=DATA),
+]
+Missing = Annotated[
+    str, typer.Option(metavar="error|drop", help="What to do with rows that have a blank cell.", rich_help_panel=DATA)
+]
 MissingRule = Annotated[
     str,
     typer.Option(
@@ -20,15 +30,26 @@ MissingRule = Annotated[
         metavar="RULE",
         help="What a blank cell is: error; drop (leave the row out); category (a value of its own); noise (a number "
         "known with noise only, for --estimator kme); or a rule for each column: age=noise,city=category.",
+        rich_help_panel=DATA,
     ),
 ]
 Ordinal = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN=LEVELS", help="A column with ordered levels, lowest first: size=low,mid,high."),
+    typer.Option(
+        metavar="COLUMN=LEVELS",
+        help="A column with ordered levels, lowest first: size=low,mid,high.",
+        rich_help_panel=DATA,
+    ),
 ]
 Category = Annotated[
     list[str] | None,
-    typer.Option("--categorical", metavar="NAMES", help="Columns whose numbers are codes of categories: a,b."),
+    typer.Option(
+        "--categorical",
+        metavar="NAMES",
+        help="Columns whose numbers are codes of categories: a,b.",
+        autocompletion=columns,
+        rich_help_panel=DATA,
+    ),
 ]
 MaxRows = Annotated[
     int | None,
@@ -37,45 +58,96 @@ MaxRows = Annotated[
         min=2,
         help=f"Use at most N random rows of a table. Needed above {TEST_LIMIT:,} rows, for adaptive tests above "
         f"{ADAPTIVE_LIMIT:,}, for estimate above {FIT_LIMIT:,}.",
+        rich_help_panel=DATA,
     ),
 ]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same output.")]
+Seed = Annotated[
+    int, typer.Option(metavar="N", min=0, help="The same seed gives the same output.", rich_help_panel=TEST)
+]
 Bandwidth = Annotated[
     str,
-    typer.Option(metavar="RULE|NUMBER", help="Of the kernel: median, median-unsquared, silverman, scott, or a number."),
+    typer.Option(
+        metavar="RULE|NUMBER",
+        help="Of the kernel: median, median-unsquared, silverman, scott, or a number.",
+        rich_help_panel=TEST,
+    ),
 ]
 Scale = Annotated[
     bool,
-    typer.Option("--scale/--no-scale", help="Divide every column by its standard deviation, or leave it as it is."),
+    typer.Option(
+        "--scale/--no-scale",
+        help="Divide every column by its standard deviation, or leave it as it is.",
+        rich_help_panel=TEST,
+    ),
 ]
-Resamples = Annotated[int, typer.Option(metavar="N", min=1, help="Permutations of a test.")]
+Resamples = Annotated[int, typer.Option(metavar="N", min=1, help="Permutations of a test.", rich_help_panel=TEST)]
 _ADAPTIVE = "adaptive (many kernels, one p-value), fuse, aggregate, kme, mkme, mmkme"
 TwoSampleEstimator = Annotated[
-    str, typer.Option("--estimator", metavar="NAME", help=f"{_ADAPTIVE}, s-kmse, f-kmse or vpmkme.")
+    str,
+    typer.Option(
+        "--estimator",
+        metavar="NAME",
+        help=f"{_ADAPTIVE}, s-kmse, f-kmse or vpmkme.",
+        autocompletion=one_of(*TWO_SAMPLES),
+        rich_help_panel=TEST,
+    ),
 ]
-PairEstimator = Annotated[str, typer.Option("--estimator", metavar="NAME", help=f"{_ADAPTIVE}, scose or fcose.")]
+PairEstimator = Annotated[
+    str,
+    typer.Option(
+        "--estimator",
+        metavar="NAME",
+        help=f"{_ADAPTIVE}, scose or fcose.",
+        autocompletion=one_of(*PAIRS),
+        rich_help_panel=TEST,
+    ),
+]
 Picture = Annotated[
-    str | None, typer.Option("--plot", metavar="FILE", help="Draw a picture, .png, .svg or .pdf; needs matplotlib.")
+    str | None,
+    typer.Option(
+        "--plot", metavar="FILE", help="Draw a picture, .png, .svg or .pdf; needs matplotlib.", rich_help_panel=OUTPUT
+    ),
 ]
 Page = Annotated[
     str | None,
-    typer.Option("--html", metavar="FILE", help="Write a report as one page for a browser; - is the screen."),
+    typer.Option(
+        "--html",
+        metavar="FILE",
+        help="Write a report as one page for a browser; - is the screen.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 Text = Annotated[
     str | None,
-    typer.Option("--markdown", metavar="FILE", help="Write the report as Markdown, with its figures beside it."),
+    typer.Option(
+        "--markdown",
+        metavar="FILE",
+        help="Write the report as Markdown, with its figures beside it.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 Csv = Annotated[
-    str | None, typer.Option("--csv", metavar="FILE", help="Write a table of the numbers as CSV; - is the screen.")
+    str | None,
+    typer.Option(
+        "--csv", metavar="FILE", help="Write a table of the numbers as CSV; - is the screen.", rich_help_panel=OUTPUT
+    ),
 ]
 Drift = Annotated[
     float | None,
     typer.Option(
-        metavar="ALPHA", help="End with exit code 1 when the tables differ, p at most ALPHA; for automatic checks."
+        metavar="ALPHA",
+        help="End with exit code 1 when the tables differ, p at most ALPHA; for automatic checks.",
+        rich_help_panel=RUNNING,
     ),
 ]
-Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all numbers as JSON; - is the screen.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line only, and no progress.")]
+Json = Annotated[
+    str | None,
+    typer.Option("--json", metavar="FILE", help="Write all numbers as JSON; - is the screen.", rich_help_panel=OUTPUT),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet/--no-quiet", "-q", help="Print one line only, and no progress.", rich_help_panel=RUNNING),
+]
 
 
 def counts(text: str | None) -> list[int]:

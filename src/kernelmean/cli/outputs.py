@@ -29,6 +29,7 @@ class Output:
     """What a command was asked to write: pages, numbers as CSV and JSON, lines on the screen.
 
     "-" is the screen, for one of them, which then is all that is printed; not for Markdown, which has files beside it.
+    ``config`` is a note on where options came from.
     """
 
     html: str | None = None
@@ -36,6 +37,7 @@ class Output:
     csv: str | None = None
     json: str | None = None
     quiet: bool = False
+    config: str | None = None
 
     @property
     def page(self) -> bool:
@@ -66,7 +68,7 @@ class Output:
         page: Document | None = None,
     ) -> None:
         """Print the lines (with ``quiet`` the first), and write what was asked for."""
-        told = list(dict.fromkeys(notes))
+        told = list(dict.fromkeys([*([self.config] if self.config else []), *notes]))
         texts: dict[str, str] = {}
         if self.json is not None:
             whole = plain({**content, "notes": told, "version": __version__})

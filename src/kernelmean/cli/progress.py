@@ -12,14 +12,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 
 @contextmanager
-def progress(quiet: bool, lines_every: float | None = None) -> Iterator[Callable[[str, int, int], None]]:
+def progress(quiet: bool, lines_every: float = 30.0) -> Iterator[Callable[[str, int, int], None]]:
     """Yield a function (what comes next, steps done, steps in all) that draws a bar on a terminal.
 
-    Elsewhere it prints a line every so many seconds, or nothing.
+    Elsewhere it prints a line every so many seconds; with ``quiet`` nothing anywhere.
     """
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        yield (lambda *_: None) if quiet or lines_every is None else _lines(lines_every)
+        yield (lambda *_: None) if quiet else _lines(lines_every)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:

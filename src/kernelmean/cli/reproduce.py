@@ -27,7 +27,9 @@ from ..reproduce.registry import ALL, EXPERIMENTS, chosen, load
 from ..reproduce.runner import Outcome, run, stored
 from ..reproduce.sources import Sources
 from ..reproduce.workers import Workers
+from .config import Config
 from .errors import DEBUG, one_line
+from .options import Quiet
 from .progress import progress
 
 EXAMPLES = (
@@ -36,7 +38,6 @@ EXAMPLES = (
     "kernelmean reproduce all --full --backend dask --scheduler tcp://10.0.0.1:8786",
     "kernelmean reproduce all --status",
 )
-_LINES_EVERY = 30.0
 _FAILED = 1
 _GIVEN_UP = r"\d+ tasks (have been successfully executed|which were still being processed)"
 """What joblib warns of when a run is stopped, wherever the signal finds it."""
@@ -67,7 +68,6 @@ Download = Annotated[
 Backend = Annotated[str, typer.Option(metavar="loky|dask", help="Processes here, or a Dask cluster.")]
 Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of the Dask cluster: tcp://HOST:8786.")]
 Status = Annotated[bool, typer.Option("--status", help="Only say how many trials are stored.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line only, and no progress.")]
 
 
 def reproduce(
@@ -82,12 +82,15 @@ def reproduce(
     scheduler: Scheduler = None,
     status: Status = False,
     quiet: Quiet = False,
+    config: Config = None,
 ) -> int:
     """Run the paper's experiments and write a report: its numbers beside ours, judged by rules.
 
     Every trial is stored as it ends. A run that was stopped, or killed, is continued by the same command.
     """
     experiments = [load(name) for name in chosen(names)]
+    if config and not quiet:
+        print(f"kernelmean: note: {config}", file=sys.stderr)
     if status:
         print("\n".join(_stored(experiments, out)))
         return 0
@@ -107,7 +110,7 @@ def _measured(
 ) -> tuple[Outcome, list[Verdict]]:
     """Run what is missing and write the report; return what was done, and the verdicts."""
     start = time.monotonic()
-    with _stoppable(), progress(quiet, _LINES_EVERY) as report:
+    with _stoppable(), progress(quiet) as report:
         outcome = run(experiments, size, out, load=sources.load, seed=seed, workers=workers, progress=report)
         facts = _facts(workers, outcome, time.monotonic() - start)
         return outcome, write_results(experiments, outcome, out, size=size, seed=seed, run=facts)

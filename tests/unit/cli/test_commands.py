@@ -78,6 +78,23 @@ class TestCompare:
     def test_json_on_the_screen_is_nothing_but_json(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert json.loads(run(capsys, "compare", "first.csv", "second.csv", "--json", "-", *QUICK))["sizes"] == [20, 20]
 
+    @pytest.mark.parametrize(
+        "command",
+        [
+            ("compare", "first.csv", "second.csv", *QUICK),
+            ("dependence", "first.csv", *QUICK),
+            ("estimate", "first.csv", "--save", "mean.npz"),
+            ("info", "mean.npz"),
+            ("density", "eckerle4", "--estimator", "mkme", "--components", "2", "--covariance", "diag"),
+        ],
+        ids=lambda command: command[0],
+    )
+    def test_every_command_can_be_quiet(
+        self, folder: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+    ) -> None:
+        run(capsys, "estimate", "first.csv", "--save", "mean.npz", "--quiet")
+        assert run(capsys, *command, "--quiet").count("\n") == 1
+
     def test_quiet_is_one_line(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert run(capsys, "compare", "first.csv", "first.csv", "-q", *QUICK).count("\n") == 1
 
@@ -298,10 +315,17 @@ def test_a_subsample_keeps_the_order_of_rows() -> None:
     assert (np.diff(table.values[:, 1]) > 0).all()
 
 
-def test_progress_is_silent_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_of_short_work_is_silent_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
     with progress(quiet=False) as report:
         report("step", 1, 2)
     assert capsys.readouterr() == ("", "")
+
+
+def test_progress_is_plain_lines_now_and_then_where_it_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    for quiet in (True, False):
+        with progress(quiet=quiet, lines_every=0.0) as report:
+            report("step", 1, 2)
+    assert capsys.readouterr() == ("", "1 of 2: step\n")
 
 
 def test_progress_is_drawn_on_a_terminal_unless_quiet(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from kernelmean.cli import main
 from kernelmean.cli import reproduce as command
+from kernelmean.cli.progress import progress
 from kernelmean.reproduce import Size
 from kernelmean.reproduce.catalogue import DATA_SETS
 from kernelmean.reproduce.registry import EXPERIMENTS, chosen, load
@@ -61,7 +63,7 @@ class TestWork:
         ]
 
     def test_lines_where_nobody_watches(self, experiments, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(command, "_LINES_EVERY", 0.0)
+        monkeypatch.setattr(command, "progress", partial(progress, lines_every=0.0))
         lines = call(capsys, "fast")[2].splitlines()
         assert len(lines) == 60
         assert lines[-1].startswith("60 of 60: fast, about 1 s left")

@@ -1,0 +1,34 @@
+"""What a shell offers behind an option when the tab key is pressed: estimators, and columns of the table just named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import typer
+
+from ..tables import column_names
+
+_ADAPTIVE = ("adaptive", "fuse", "aggregate", "kme", "mkme", "mmkme")
+TWO_SAMPLES, PAIRS = (*_ADAPTIVE, "s-kmse", "f-kmse", "vpmkme"), (*_ADAPTIVE, "scose", "fcose")
+
+
+def columns(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the columns of the table that was named first; behind commas those that are not yet there."""
+    done, comma, start = incomplete.rpartition(",")
+    others = [name for name in _names(context) if name not in done.split(",")]
+    return [f"{done}{comma}{name}" for name in others if name.startswith(start)]
+
+
+def one_of(*words: str) -> Callable[[str], list[str]]:
+    """Return what offers those of the words that begin as the one on the command line."""
+    return lambda incomplete: [word for word in words if word.startswith(incomplete)]
+
+
+def _names(context: typer.Context) -> list[str]:
+    """Return the names that need no quotes, of the table that is the first word without dashes."""
+    words = (context.params.get("a"), context.params.get("data"), *context.args)
+    try:
+        known = column_names(next(str(word) for word in words if word))
+    except (OSError, ValueError, ImportError, StopIteration):  # the command itself will say so
+        return []
+    return [name for name in known if not set(name) & set(" ,\"'\\$`()&;|<>*?")]

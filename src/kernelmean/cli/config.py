@@ -1,0 +1,136 @@
+"""--config FILE: the options of repeated runs from a TOML file, one table for every command.
+
+The command line wins over the file. A key is the name of an option without its dashes, or that of an argument; what
+no command knows is an error, whichever command runs.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .._table import did_you_mean, listed
+from .options import RUNNING
+
+_PYPROJECT = "pyproject.toml"
+_NOT_IN_FILES = ("config", "help")
+SOURCE = "kernelmean.config"
+"""Where the context of a command keeps the name of the file."""
+
+
+def read_config(context: typer.Context, path: str | None) -> str | None:
+    """Take the options of the command that runs from a file, and return a note on it."""
+    if path is None or context.resilient_parsing:
+        return None
+    tables = _tables(path)
+    commands = _commands(context)
+    for name, table in tables.items():
+        _check_table(path, name, table, commands)
+    command = str(context.info_name)
+    if command not in tables:
+        raise ValueError(
+            f"{path} has no table [{command}], it has {listed(f'[{name}]' for name in tables) or 'none'}; add one, or "
+            "leave --config out"
+        )
+    known = _keys(commands[command])
+    given = {_plain(key): value for key, value in tables[command].items()}
+    context.default_map = {known[key].name: _value(path, key, value, known[key]) for key, value in given.items()}
+    context.meta[SOURCE] = path
+    return f"{path} says, where the command line does not: {listed(given) or 'nothing'}"
+
+
+Config = Annotated[
+    str | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        is_eager=True,
+        callback=read_config,
+        help="Take options from the table of this command in a TOML file, or from \\[tool.kernelmean] of a "
+        "pyproject.toml; options written out win.",
+        rich_help_panel=RUNNING,
+    ),
+]
+
+
+def _tables(path: str) -> Mapping[str, Any]:
+    """Return the tables of the commands."""
+    try:
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:  # no TOML, or not even text
+        raise ValueError(f"{path} is not a TOML file: {error}") from None
+    if Path(path).name != _PYPROJECT:
+        return content
+    tool = content.get("tool", {})
+    if "kernelmean" not in tool:
+        raise ValueError(f"{path} has no table [tool.kernelmean.COMMAND]; add one, or leave --config out")
+    return dict(tool["kernelmean"])
+
+
+def _commands(context: typer.Context) -> dict[str, Any]:
+    group: Any = context.parent.command if context.parent else None
+    return dict(group.commands) if group else {str(context.info_name): context.command}
+
+
+def _check_table(path: str, name: str, table: Any, commands: Mapping[str, Any]) -> None:
+    if name not in commands:
+        raise ValueError(
+            f"{path}: {name!r} is no command{did_you_mean(name, commands)}; options stand in a table of their command, "
+            f"one of {listed(f'[{known}]' for known in commands)}"
+        )
+    if not isinstance(table, dict):
+        raise TypeError(f"{path}: {name} is {table!r}; write a table, such as [{name}] and below it seed = 1")
+    known = _keys(commands[name])
+    for key in map(_plain, table):
+        if key not in known:
+            raise ValueError(
+                f"{path}: [{name}] has no option {key!r}{did_you_mean(key, known)}; it has {listed(sorted(known))}"
+            )
+
+
+def _keys(command: Any) -> dict[str, Any]:
+    """Return the parameters of a command by what they are called in a file."""
+    named = {_plain(max(param.opts, key=len)): param for param in command.params}
+    return {name: param for name, param in named.items() if name not in _NOT_IN_FILES}
+
+
+def _plain(key: str) -> str:
+    return key.lstrip("-").replace("_", "-")
+
+
+def _value(path: str, key: str, value: Any, param: Any) -> Any:
+    """Return a value as the command line would have it: text, a list of texts, or a truth value."""
+    is_switch = bool(getattr(param, "is_flag", False))
+    if is_switch != isinstance(value, bool):
+        raise ValueError(f"{path}: {key} is {value!r}; write {'true or false' if is_switch else 'text or a number'}")
+    if is_switch:
+        return value
+    if not (getattr(param, "multiple", False) or param.nargs == -1):
+        return _text(path, key, value)
+    if isinstance(value, dict):
+        return [f"{name}={_text(path, key, levels)}" for name, levels in value.items()]
+    return [_text(path, key, item) for item in (value if isinstance(value, list) else [value])]
+
+
+def _text(path: str, key: str, value: Any) -> str:
+    """Return text, a number, or a list or table of these, as one word of a command line."""
+    if isinstance(value, dict):
+        return _joined(f"{name}={_text(path, key, one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return _joined(_text(path, key, one) for one in value)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise TypeError(f"{path}: {key} holds {value!r}; write text or a number")
+    return str(value)
+
+
+def _joined(words: Iterable[str]) -> str:
+    """Return words separated by commas; one that holds a comma stands in double quotes."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(words)
+    return line.getvalue()

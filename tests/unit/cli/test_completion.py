@@ -1,0 +1,94 @@
+"""Completion as a shell asks for it, and the help that is read first."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kernelmean.cli import main
+from kernelmean.cli.complete import PAIRS, TWO_SAMPLES
+from kernelmean.cli.options import _ADAPTIVE
+from kernelmean.inference import mmd_test
+
+PROGRAM = "import sys; sys.argv[0] = 'kernelmean'; from kernelmean.cli import main; main()"
+
+
+def program(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the program as a shell does."""
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM, *words],
+        cwd=folder,
+        env={**os.environ, "HOME": str(folder), **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("kernelmean comp", ["compare"]),
+        ("kernelmean dependence wine --estimator s", ["scose"]),
+        ("kernelmean compare wine --by al", ["alcohol", "alcalinity_of_ash"]),
+        ("kernelmean compare wine --drop alcohol,mal", ["alcohol,malic_acid"]),
+        ("kernelmean dependence data.csv --x d", ["dose"]),
+        ("kernelmean dependence data.csv --x t", []),
+        ("kernelmean dependence gone.csv --x d", []),
+        ("kernelmean dependence . --x d", []),
+    ],
+)
+def test_what_a_shell_is_offered(tmp_path: Path, line: str, offered: list[str]) -> None:
+    (tmp_path / "data.csv").write_text("dose;age;two words\n1;2;3\n")
+    environment = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
+    done = program(tmp_path, **environment, _KERNELMEAN_COMPLETE="complete_bash")
+    assert (done.stdout.split(), done.stderr) == (offered, "")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_installed_and_shown(tmp_path: Path, shell: str) -> None:
+    shown = program(tmp_path, "--show-completion", shell)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "_KERNELMEAN_COMPLETE" in shown.stdout
+    done = program(tmp_path, "--install-completion", shell)
+    assert (done.returncode, done.stderr) == (0, "")
+    texts = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
+    assert any("_KERNELMEAN_COMPLETE" in text for text in texts)
+
+
+def test_estimators_that_are_offered_are_those_of_the_help_and_exist() -> None:
+    for name in (*TWO_SAMPLES, *PAIRS):
+        assert name in _ADAPTIVE.replace("(", " ").replace(",", " ").split() or name in (
+            *("s-kmse", "f-kmse", "vpmkme"),
+            *("scose", "fcose"),
+        )
+    for name in TWO_SAMPLES:
+        assert mmd_test([[0.0], [1.0], [2.0]], [[3.0], [5.0], [4.0]], estimator=name, n_resamples=9, rng=0).pvalue > 0
+
+
+def test_help_teaches(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit) as exit_:
+        main(["--help"])
+    assert exit_.value.code == 0
+    text = " ".join(capsys.readouterr().out.split())
+    for words in (
+        "CSV or Parquet",
+        "wine",
+        "exit code is 0, or 2",
+        "--fail-on-drift",
+        "--config",
+        "--html report.html",
+    ):
+        assert words in text, words
+    for command in ("compare", "dependence", "estimate", "density", "info", "reproduce"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        shown = capsys.readouterr().out
+        assert "For example:" in shown
+        assert f"kernelmean {command}" in shown
