@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import oracles
-from tables import Rng, disguised, size, spoiled, table
+import pandas as pd
+import polars as pl
+from tables import Rng, disguised, mixed_columns, size, spoiled, table
 
 import kernelmean as km
 from kernelmean.kernels import Gaussian
@@ -194,6 +196,23 @@ def anything(rng: Rng) -> None:
         raise WrongError(f"p = {result.pvalue} of {result.n_resamples} rearrangements")
 
 
+def data_frames(rng: Rng) -> None:
+    """Pandas, polars and any order of columns give one p-value for mixed tables, or the same refusal."""
+    kinds = rng.integers(0, 5, size(rng, 1, 4)).tolist()
+    missing = str(rng.choice(["error", "drop", "category"]))
+    A, B = (mixed_columns(rng, size(rng, 5, 20), kinds, missing != "error") for _ in range(2))
+    order = rng.permutation(list(A)).tolist()
+    options = {"estimator": "kme", "n_resamples": 19, "rng": 1, "missing": missing}
+    pairs = {
+        "pandas": (pd.DataFrame(A), pd.DataFrame(B)),
+        "polars": (pl.DataFrame(A), pl.DataFrame(B)),
+        "pandas and polars, columns moved": (pd.DataFrame(A)[order], pl.DataFrame(B)),
+    }
+    found = {name: refused(lambda pair=pair: km.compare(*pair, **options).test.pvalue) for name, pair in pairs.items()}
+    if len(set(found.values())) > 1:
+        raise WrongError(f"{found} of {A} and {B}")
+
+
 def files(rng: Rng) -> None:
     """A saved estimate comes back the same; a damaged file does, or is refused."""
     X = table(rng, size(rng, 2, 8), size(rng, 1, 3), unit=1.0)
@@ -250,7 +269,7 @@ def text_files(rng: Rng) -> None:
 CHECKS: dict[str, Callable[[Rng], None]] = {
     check.__name__: check
     for check in (
-        evaluation, two_samples, independence, units, leave_one_out, refusals, anything, files, text_files
+        evaluation, two_samples, independence, units, leave_one_out, refusals, anything, data_frames, files, text_files
     )
 }  # fmt: skip
 

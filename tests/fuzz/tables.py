@@ -83,3 +83,21 @@ def spoiled(rng: Rng, X: np.ndarray) -> Any:
         np.ma.masked_array(X, mask=np.arange(X.size).reshape(X.shape) == int(i) * X.shape[1] + int(j)),
     )
     return others[kind - 5]
+
+
+def mixed_columns(rng: Rng, n: int, kinds: list[int], missing: bool) -> dict[str, list[Any]]:
+    """Draw columns of numbers, integers, truth values, words and days, some with missing cells."""
+    day = np.datetime64("2026-01-01")
+    makers = (
+        lambda: rng.standard_normal(n).tolist(),
+        lambda: rng.integers(0, 5, n).tolist(),
+        lambda: [bool(share < 0.4) for share in rng.random(n)],
+        lambda: rng.choice(["red", "green", "", "a, b", "ä"], n).tolist(),
+        lambda: [(day + int(k)).astype("datetime64[us]").item() for k in rng.integers(0, 400, n)],
+    )
+    columns = {f"{'nibwd'[kind]}{place}": makers[kind]() for place, kind in enumerate(kinds)}
+    if missing:
+        for cells in columns.values():
+            for i in rng.integers(0, n, int(rng.integers(0, 3))):
+                cells[i] = None
+    return columns
