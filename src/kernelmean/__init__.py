@@ -3,6 +3,7 @@
 from . import features, kernels, noise, streaming
 from .columns import TableEncoder
 from .comparison import compare
+from .compression import compress, compress_then_test
 from .dependence import dependence
 from .embedding import Embedding, embed
 from .estimators import (
@@ -74,6 +75,8 @@ __all__ = [
     "TestResult",
     "attribute",
     "compare",
+    "compress",
+    "compress_then_test",
     "contributions",
     "dependence",
     "dependence_attribute",
