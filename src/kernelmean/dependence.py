@@ -15,11 +15,9 @@ from ._table import count, listed
 from .columns import Encoded, Encoding, Missing, MissingCells, encode
 from .inference import TestResult, hsic_test
 from .inference.engine import check_resources
-from .inference.independence import hsic_null
-from .inference.kernel_choice import choose_kernel, representative_rows
 from .inference.multiple import enough_for_holm, holm
 from .inference.schemes.base import in_order
-from .kernels import Gaussian, Kernel
+from .strengths import Strengths, gaussian_of
 
 _LEAST_ROWS = 4
 _MEASURES = ("strength", "pvalue", "adjusted")
@@ -314,7 +312,7 @@ class _Tests:
         """Test whether two groups of columns are independent."""
         kernels: Any = "gaussian"
         if self.encoded.variances is not None:
-            kernels = tuple(_kernel(self.encoded, group) for group in (left, right))
+            kernels = tuple(gaussian_of(self.encoded, group) for group in (left, right))
         (X,), (Y,) = self.encoded.points(left), self.encoded.points(right)
         options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "n_jobs": self.n_jobs, **how}
         return hsic_test(X, Y, kernel=kernels, estimator=self.estimator, **options)
@@ -369,38 +367,3 @@ class _Tests:
     def _second_scheme(self) -> str:
         rows = len(self.encoded.frames[0])
         return "torus" if rows >= _TORUS_ROWS and self.estimator not in _SOLVED else "auto"
-
-
-class Strengths:
-    """Unbiased, normalised HSIC of pairs of columns; what belongs to one column is found once."""
-
-    def __init__(self, encoded: Encoded) -> None:
-        self._encoded = encoded
-        self._known: dict[str, tuple[Array, Kernel, float]] = {}
-
-    def of(self, a: str, b: str) -> float:
-        """Return HSIC(a, b) / √(HSIC(a, a) HSIC(b, b)), all three unbiased; 0 where a column varies too little."""
-        first, second = sorted((a, b), key=self._encoded.names.index)
-        (x, k, xx), (y, h, yy) = self._column(first), self._column(second)
-        scale = float(np.sqrt(max(xx, 0.0) * max(yy, 0.0)))
-        return min(_unbiased_hsic(x, y, k, h) / scale, 1.0) if scale > 0.0 else 0.0
-
-    def _column(self, name: str) -> tuple[Array, Kernel, float]:
-        if name not in self._known:
-            (x,) = self._encoded.points((name,))
-            kernel = _kernel(self._encoded, (name,))
-            self._known[name] = x, kernel, _unbiased_hsic(x, x, kernel, kernel)
-        return self._known[name]
-
-
-def _kernel(encoded: Encoded, columns: Iterable[str]) -> Kernel:
-    """Return the Gaussian kernel at the median distance of some columns, or its expectation where cells are noisy."""
-    (points,) = encoded.coordinates(columns)
-    found = choose_kernel(points, "gaussian", "median", "kme", representative_rows(points), "the table").kernel
-    assert isinstance(found, Gaussian), "that is what was asked for"
-    return encoded.kernel(found)
-
-
-def _unbiased_hsic(X: Array, Y: Array, kernel: Kernel, other: Kernel) -> float:
-    """Return the observed statistic only, by the scheme that suits the size."""
-    return float(hsic_null(X, Y, [(kernel, other)], statistic="u", n_resamples=1, rng=0).values[0, 0])

@@ -11,9 +11,10 @@ import pytest
 
 import kernelmean as km
 from kernelmean.columns import Encoding, encode
-from kernelmean.dependence import Dependence, Strengths, dependence
+from kernelmean.dependence import Dependence, dependence
 from kernelmean.inference.multiple import holm
 from kernelmean.kernels import Gaussian
+from kernelmean.strengths import Strengths
 from kernelmean.tables import Table
 
 RNG = np.random.default_rng(3)

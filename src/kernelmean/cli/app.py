@@ -5,36 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from .. import __version__
-from .._table import Frame, count, listed
+from .._table import Frame, listed
 from ..comparison import Comparison
 from ..comparison import compare as compare_tables
-from ..densities import fit_densities
 from ..dependence import dependence as test_dependence
-from ..fits import ESTIMATORS, fit_all
 from ..inference.adaptive import NAMED
-from ..io import load, read_columns, save
-from ..pages import comparison_page, density_page, dependence_page, gather
+from ..io import load, read_columns
+from ..pages import comparison_page, dependence_page, gather
 from ..pages.facts import short
 from . import show, tidy
 from .complete import columns as columns_of
 from .config import Config
 from .drift import LEVEL, check_drift, check_power, drifted
 from .errors import guarded
+from .fitting import DENSITIES, ESTIMATES, density, estimate
 from .inputs import (
     ADAPTIVE_LIMIT,
-    FIT_LIMIT,
     TEST_LIMIT,
-    Reading,
     level_orders,
     missing_rule,
-    read_numbers,
     read_one,
     read_pair,
+    reading,
     split_names,
 )
 from .monitor import EXAMPLES as MONITORING
@@ -48,7 +45,6 @@ from .options import (
     Drop,
     Json,
     MaxRows,
-    Missing,
     MissingRule,
     Ordinal,
     Page,
@@ -62,9 +58,8 @@ from .options import (
     Text,
     TwoSampleEstimator,
     bandwidth_from,
-    counts,
 )
-from .outputs import Output, check_target, write_picture, write_rows
+from .outputs import Output, drawing, write_picture
 from .progress import progress
 from .reproduce import EXAMPLES as REPRODUCTIONS
 from .reproduce import reproduce
@@ -169,8 +164,8 @@ def compare(
     level = LEVEL if fail_on_drift is None else fail_on_drift
     output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
     output.check(a, b, plot_path)
-    plots = _plots(plot_path)
-    first, second = read_pair(a, b, by, groups, _reading(columns, drop, max_rows, seed, *_limit(estimator)))
+    plots = drawing(plot_path)
+    first, second = read_pair(a, b, by, groups, reading(columns, drop, max_rows, seed, *_limit(estimator)))
     with progress(quiet) as report:
         result = compare_tables(
             first.frame,
@@ -236,8 +231,8 @@ def dependence(
     """Test which columns depend on which: two groups of columns, or all pairs."""
     output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
     output.check(data, plot_path)
-    plots = _plots(plot_path)
-    source = read_one(data, _reading(columns, drop, max_rows, seed, *_limit(estimator)))
+    plots = drawing(plot_path)
+    source = read_one(data, reading(columns, drop, max_rows, seed, *_limit(estimator)))
     groups = [split_names(texts or (), source.frame.names) for texts in (x, y)]
     with progress(quiet) as report:
         result = test_dependence(
@@ -262,118 +257,6 @@ def dependence(
     output.put(show.dependence(result), [*notes, *drawn], content, tidy.dependence(result), page)
 
 
-@app.command(
-    rich_help_panel=QUESTIONS,
-    epilog=_examples(
-        "kernelmean estimate wine --drop target",
-        "kernelmean estimate data.csv --save mean.npz --estimator mmkme",
-    ),
-)
-def estimate(
-    data: Annotated[str, typer.Argument(metavar="DATA", help=Source)],
-    save_path: Annotated[
-        Path | None, typer.Option("--save", metavar="FILE", help="Save an estimate, in the units of DATA.")
-    ] = None,
-    estimator: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The estimate to save: by default that of the lowest score.")
-    ] = None,
-    bandwidth: Bandwidth = "median",
-    scale: Scale = True,
-    columns: Columns = None,
-    drop: Drop = None,
-    missing: Missing = "error",
-    max_rows: MaxRows = None,
-    seed: Seed = 0,
-    json_path: Json = None,
-    quiet: Quiet = False,
-    config: Config = None,
-) -> None:
-    """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
-    output = Output(json=json_path, quiet=quiet, config=config)
-    output.check(data, save_path)
-    check_target(save_path)
-    if estimator is not None and estimator not in ESTIMATORS:
-        raise ValueError(f"estimator is {estimator!r}; write one of {listed(ESTIMATORS)}")
-    source = read_numbers(data, _reading(columns, drop, max_rows, seed, FIT_LIMIT), missing)
-    with progress(quiet) as report:
-        fits = fit_all(source.table, bandwidth=bandwidth_from(bandwidth), scale=scale, progress=report)
-    notes = [*source.notes, *fits.notes]
-    if save_path is not None:
-        name = estimator or fits.best
-        save(fits.embedding(name), save_path, columns=fits.table.names)
-        notes.append(f"{name} saved to {save_path}")
-    output.put(show.fits(fits, source.name), notes, {**fits.as_dict(), "seed": seed})
-
-
-@app.command(
-    rich_help_panel=QUESTIONS,
-    epilog=_examples(
-        "kernelmean density wine --drop target --plot pairs.png",
-        "kernelmean density data.csv --components 2,5,10 --estimator mkme --sample 1000 --sample-to new.csv",
-    ),
-)
-def density(
-    data: Annotated[str, typer.Argument(metavar="DATA", help=Source)],
-    estimator: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What is matched: kme, s-kmse, f-kmse, mkme, mmkme or vpmkme.")
-    ] = None,
-    components: Annotated[str | None, typer.Option(metavar="N,M", help="Numbers of components to try.")] = None,
-    covariance: Annotated[str | None, typer.Option(metavar="KIND", help="spherical, diag, tied or full.")] = None,
-    held_out: Annotated[float, typer.Option(metavar="SHARE", help="Share of the rows to judge by.")] = 0.3,
-    save_path: Annotated[
-        Path | None, typer.Option("--save", metavar="FILE", help="Save the mixture as an embedding.")
-    ] = None,
-    sample: Annotated[int | None, typer.Option(metavar="N", min=1, help="Draw N rows from the mixture.")] = None,
-    sample_to: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them to this CSV file.")] = None,
-    scale: Scale = True,
-    columns: Columns = None,
-    drop: Drop = None,
-    missing: Missing = "error",
-    max_rows: MaxRows = None,
-    seed: Seed = 0,
-    plot_path: Picture = None,
-    html_path: Page = None,
-    markdown_path: Text = None,
-    csv_path: Csv = None,
-    json_path: Json = None,
-    quiet: Quiet = False,
-    config: Config = None,
-) -> None:
-    """Fit a mixture density by kernel mean matching, and compare it with others on rows held out."""
-    if (sample is None) != (sample_to is None):
-        raise ValueError("--sample N and --sample-to FILE belong together; write both or none")
-    output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
-    output.check(data, plot_path, save_path, sample_to)
-    plots = _plots(plot_path)
-    for path in (save_path, sample_to):
-        check_target(path)
-    source = read_numbers(data, _reading(columns, drop, max_rows, seed, FIT_LIMIT), missing)
-    with progress(quiet) as report:
-        result = fit_densities(
-            source.table,
-            estimator=estimator,
-            n_components=counts(components),
-            covariance_type=covariance,
-            held_out=held_out,
-            scale=scale,
-            rng=seed,
-            progress=report,
-        )
-    notes = [*source.notes, *result.notes]
-    page = density_page(result, name=short(source.name), notes=notes, seed=seed) if output.page else None
-    if save_path is not None:
-        save(result.embedding(), save_path, columns=result.table.names)
-        notes.append(f"the mixture saved to {save_path}")
-    if sample is not None and sample_to is not None:
-        write_rows(result.sample(sample, seed), result.table.names, sample_to)
-        notes.append(f"{count(sample, 'row')} drawn from the mixture written to {sample_to}")
-    if plots is not None and plot_path is not None:
-        write_picture(plots, plots.density_pairs(result), plot_path)
-        notes.append(f"marginals and pairs drawn in {plot_path}")
-    content = {**result.as_dict(), "seed": seed}
-    output.put(show.densities(result, source.name), notes, content, tidy.densities(result), page)
-
-
 @app.command(epilog=_examples("kernelmean info mean.npz"), rich_help_panel=FILES)
 def info(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What estimate --save wrote.")], quiet: Quiet = False
@@ -383,19 +266,10 @@ def info(
     print("\n".join(lines[:1] if quiet else lines))
 
 
+app.command(epilog=_examples(*ESTIMATES), rich_help_panel=QUESTIONS)(estimate)
+app.command(epilog=_examples(*DENSITIES), rich_help_panel=QUESTIONS)(density)
 app.command(epilog=_examples(*MONITORING), rich_help_panel=QUESTIONS)(monitor)
 app.command(epilog=_examples(*REPRODUCTIONS), rich_help_panel=FILES)(reproduce)
-
-
-def _plots(path: str | None) -> ModuleType | None:
-    """Return the module that draws when a picture is wanted; a bad ending or a missing extra ends work early."""
-    if path is None:
-        return None
-    from .. import plots
-
-    plots.check_format(path)
-    check_target(path)
-    return plots
 
 
 def _draw_witnesses(plots: ModuleType, path: str, result: Comparison, frames: tuple[Frame, Frame], seed: int) -> str:
@@ -406,12 +280,6 @@ def _draw_witnesses(plots: ModuleType, path: str, result: Comparison, frames: tu
     tables = (frame.select(names).to_table("drop") for frame in frames)
     write_picture(plots, plots.column_witnesses(*tables, names, names=result.names, rng=seed), path)
     return f"witness of {listed(names)} drawn in {path}"
-
-
-def _reading(
-    columns: list[str] | None, drop: list[str] | None, max_rows: int | None, seed: int, *limit: Any
-) -> Reading:
-    return Reading(tuple(columns or ()), tuple(drop or ()), max_rows, seed, *limit)
 
 
 def _limit(estimator: str) -> tuple[int, str]:

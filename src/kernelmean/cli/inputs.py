@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,11 @@ class Reading:
     seed: int = 0
     limit: int = TEST_LIMIT
     otherwise: str = ""
+
+
+def reading(columns: list[str] | None, drop: list[str] | None, max_rows: int | None, seed: int, *limit: Any) -> Reading:
+    """Return how options of a command say that tables are read."""
+    return Reading(tuple(columns or ()), tuple(drop or ()), max_rows, seed, *limit)
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,17 @@ def check_target(path: str | Path | None) -> None:
         )
 
 
+def drawing(path: str | None) -> ModuleType | None:
+    """Return the module that draws when a picture is wanted; a bad ending or a missing extra ends work early."""
+    if path is None:
+        return None
+    from .. import plots
+
+    plots.check_format(path)
+    check_target(path)
+    return plots
+
+
 def write_file(path: str | Path, data: bytes) -> None:
     """Write a file whole or not at all; a device or a pipe has no place beside it and is written to as it is."""
     target = Path(path)

@@ -252,7 +252,7 @@ def test_a_failure_of_the_library_is_told_apart(
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("division by\nzero")
 
-    monkeypatch.setattr("kernelmean.cli.app.fit_all", fail)
+    monkeypatch.setattr("kernelmean.cli.fitting.fit_all", fail)
     with pytest.raises(SystemExit) as exit_:
         main(["estimate", "eckerle4"])
     err = capsys.readouterr().err
@@ -269,7 +269,7 @@ def test_without_memory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("kernelmean.cli.app.fit_all", fail)
+    monkeypatch.setattr("kernelmean.cli.fitting.fit_all", fail)
     with pytest.raises(SystemExit) as exit_:
         main(["estimate", "eckerle4"])
     assert exit_.value.code == 2

@@ -299,7 +299,7 @@ class TestHelp:
             warnings.warn("mind\nthis", UserWarning, stacklevel=1)
             raise ValueError("and stop")
 
-        monkeypatch.setattr("kernelmean.cli.app.fit_all", warn)
+        monkeypatch.setattr("kernelmean.cli.fitting.fit_all", warn)
         with pytest.raises(SystemExit):
             main(["estimate", "eckerle4"])
         assert capsys.readouterr().err == "kernelmean: note: mind this\nkernelmean: and stop\n"
