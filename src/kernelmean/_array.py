@@ -84,6 +84,11 @@ def to_numpy(x: Any) -> Any:
     return np.asarray(compat.to_device(x, host))
 
 
+def as_host(x: Any) -> Array:
+    """Return an array of any library as NumPy's and float64."""
+    return np.asarray(to_numpy(x), dtype=np.float64)
+
+
 def like(values: Any, x: Any, dtype: str | None = "same") -> Any:
     """Return numbers of the host in the library and on the device of ``x``; of its type, or of the one that is named.
 
@@ -192,6 +197,37 @@ def total(values: Any, axis: int | None = None) -> Any:
     """Return the sum of a foreign array over an axis, accumulated in float64."""
     xp = namespace(values)
     return xp.sum(values, axis=axis, dtype=xp.float64)
+
+
+def mean_of(values: Any) -> float:
+    """Return the mean of all entries as a number."""
+    return float(namespace(values).mean(as_float64(values)))
+
+
+def column_variances(X: Any) -> Array:
+    """Return the variance of every column, shape (d,), on the host."""
+    return np.asarray(to_numpy(namespace(X).var(as_float64(X), axis=0)))
+
+
+def column_spans(X: Any) -> Array:
+    """Return the range of every column, shape (d,), on the host."""
+    if not is_foreign(X):
+        return np.ptp(X, axis=0)
+    xp = namespace(X)
+    return np.asarray(to_numpy(as_float64(xp.max(X, axis=0)) - as_float64(xp.min(X, axis=0))))
+
+
+def covariance(X: Any) -> Array:
+    """Return the covariance of the columns, divided by n, shape (d, d), on the host."""
+    if not is_foreign(X):
+        return np.atleast_2d(np.cov(X.T, bias=True))
+    gap = centered(as_float64(X))[0]
+    return np.asarray(to_numpy(gap.T @ gap / X.shape[0]))
+
+
+def largest_norm(X: Any) -> float:
+    """Return the largest squared norm of a row."""
+    return float(namespace(X).max(squared_norms(as_float64(X)) if is_foreign(X) else np.square(X).sum(axis=1)))
 
 
 def squared_norms(X: Any) -> Any:

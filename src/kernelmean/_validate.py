@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ._array import Array, is_foreign, like, namespace, to_numpy
+from ._array import Array, column_spans, is_foreign, like, namespace, to_numpy
 
 _LARGEST_EXACT = 2**53  # float64 tells integers apart up to here
 _SMALLEST_SIZE, _LARGEST_SIZE = 1e-150, 1e150
@@ -46,8 +46,25 @@ def check_cells(X: Any, name: str = "X") -> Any:
 
 def validated(estimator: Any, X: Any, **options: Any) -> Array:
     """Return ``X`` as scikit-learn checks it for an estimator, after the refusals of :func:`check_cells`."""
+    if is_foreign(X):
+        return _validated_foreign(estimator, X, **options)
     check_cells(X)
     return np.asarray(validate_data(estimator, X, dtype=np.float64, **options))
+
+
+def _validated_foreign(estimator: Any, X: Any, *, ensure_min_samples: int = 1, reset: bool = True) -> Array:
+    """Do the same for an array of another library, which has no names of columns."""
+    X = as_points(X)
+    if X.shape[0] < ensure_min_samples:
+        raise ValueError(f"X has {X.shape[0]} row, at least {ensure_min_samples} are needed")
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
+    elif X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} columns, {type(estimator).__name__} was fitted to {estimator.n_features_in_}; both "
+            "must describe the same variables"
+        )
+    return X
 
 
 def check_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
@@ -108,12 +125,13 @@ def check_range(sizes: Any, name: str) -> None:
 
 def check_spread(X: Array) -> None:
     """Raise when squares of the data, or of what they differ by, overflow or vanish."""
-    check_range(np.abs(X).max(), "X holds values up to")
-    check_range(np.ptp(X, axis=0).max(), "the columns of X span")
+    check_range(float(namespace(X).max(namespace(X).abs(X))), "X holds values up to")
+    check_range(column_spans(X).max(), "the columns of X span")
 
 
 def check_varying(X: Array, purpose: str, name: str = "X") -> None:
     """Raise when a column of ``X`` is constant up to rounding, where its ``purpose`` needs spread."""
+    X = to_numpy(X)
     if len(X) < 2:
         raise ValueError(f"{name} has one row, at least two are needed")
     constant = np.ptp(X, axis=0) <= 4 * np.finfo(np.float64).eps * np.abs(X).max(axis=0)

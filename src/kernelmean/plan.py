@@ -12,7 +12,7 @@ import numpy as np
 from joblib import cpu_count
 
 from . import _device
-from ._array import Array, is_foreign, tile_shape, to_numpy
+from ._array import Array, is_foreign, tile_shape
 from ._tiles import Task, TileSums, accumulate, rectangle, serial_blas, tile_sums, triangle
 from .kernels.base import Blocks
 from .kernels.gaussian import ExponentialBlocks
@@ -138,7 +138,7 @@ class Plan:
         return float(beta @ self.matmul(blocks, beta.shape[0], gamma.shape[0], gamma, symmetric=symmetric))
 
     def gram(self, blocks: Blocks, n: int, m: int, *, symmetric: bool = False) -> Array:
-        """Return the whole matrix, shape (n, m), float64 and NumPy's, computed by tiles in threads.
+        """Return the whole matrix, shape (n, m) and float64, computed by tiles in threads.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class Plan:
 
         def fill(task: Task) -> None:
             for i, j, mirrored in task[1]:
-                out[i, j] = to_numpy(blocks(i, j))
+                out[i, j] = blocks(i, j)
                 if mirrored:
                     out[j, i] = out[i, j].T
 

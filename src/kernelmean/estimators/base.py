@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,9 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._array import Array
+from .._array import Array, as_host, like, mean_of
 from .._validate import check_spread, check_varying, validated
-from ..density import logpdf
 from ..embedding import Embedding
 from ..kernels.bandwidth import median_bandwidth
 from ..kernels.base import Kernel
@@ -40,6 +39,7 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
     noise_: Noise
     weights_: Array
     n_features_in_: int
+    _anywhere: ClassVar[bool] = False  # whether arrays of other libraries are fitted where they are, or as NumPy's
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Estimate the kernel mean of the law that the rows of ``X`` come from.
@@ -47,7 +47,8 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array or data frame of shape (n, d)
-            At least two rows.
+            At least two rows. :class:`KernelMean` fits arrays of torch, or of another library that speaks the array
+            API, where they are.
         y : None
             Ignored; here for pipelines.
 
@@ -59,6 +60,7 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
         """
         del y
         X = validated(self, X, ensure_min_samples=2)
+        X = X if self._anywhere else as_host(X)
         check_spread(X)
         self._estimate(X)
         self.kernel_, self.noise_ = self.embedding_.kernel, self.embedding_.noise
@@ -105,7 +107,7 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
         """
         Z = self._check(Z)
         self._check_density()
-        return logpdf(self.embedding_.parts, Z)
+        return self.embedding_.logpdf(Z)
 
     def score(self, X: Any, y: Any = None) -> float:
         r"""Return how well the estimate fits new data; larger is better.
@@ -116,9 +118,9 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
         """
         del y
         if not self._no_density():
-            return float(np.mean(self.score_samples(X)))
+            return mean_of(self.score_samples(X))
         X, mu = self._check(X), self.embedding_
-        return float(2 * mu(X).mean() - mu @ mu - mu.kernel.diag(X).mean())
+        return 2 * mean_of(mu(X)) - mu @ mu - mean_of(mu.kernel.diag(X))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
         """Draw rows from the estimate: a point by its weight, and its noise; shape (n_samples, d).
@@ -160,7 +162,7 @@ def _warn_if_wide(kernel: Kernel, points: Array) -> None:
     """Warn where θ² is large beside the squared distances of ``points``, which no contraction has shrunk."""
     if not isinstance(kernel, Gaussian):
         return
-    median = median_bandwidth(points / kernel.bandwidth, exact_up_to=1000)
+    median = median_bandwidth(points / like(kernel.bandwidth, points), exact_up_to=1000)
     if median**-2 > WIDE:
         warnings.warn(
             f"θ² is {median**-2:.3g} of the median squared distance: a kernel so wide chooses a noise that is too "

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, as_host, covariance, namespace
 from .._tiles import serial_blas
 from ..embedding import Embedding, embed
 from ..expected._core import check_noise
@@ -75,7 +75,8 @@ def choose(X: Array, kernel: Kernel, options: Options, pairs: Pairs | None = Non
         check_noise(options.noise, *X.shape)
     if options.spectral is not None:
         assert not isinstance(options.noise, str)
-        return _filtered(Weighing(X, kernel, options.noise or Dirac()), options.spectral, options)
+        weighing = Weighing(as_host(X), kernel, options.noise or Dirac())  # decompositions of at most 5000 rows
+        return replace(_filtered(weighing, options.spectral, options), points=X)
     if isinstance(kernel, Gaussian):
         problem = Problem(X, kernel, options.criterion, options.scale, pairs)
         fixed = _relative(options.noise, problem)
@@ -91,12 +92,12 @@ def _gaussian(X: Array, problem: Problem, options: Options, fixed: Choice | None
     with serial_blas:
         choice = fixed or SEARCHES[options.contraction or str(options.noise)](problem)
         scale = choice.terms.best_scale(options.scale)
-        center = X.mean(axis=0)
-        r = choice.contraction
+        center = namespace(X).mean(X, axis=0)
+        r = float(choice.contraction)
         by_loocv = options.criterion == "loocv"
         return Fitted(
             points=X if r == 1.0 else center + r * (X - center),
-            weights=np.full(len(X), scale / len(X)),
+            weights=np.full(X.shape[0], scale / X.shape[0]),
             noise=noise_of(problem, choice, options.noise),
             score=choice.score,
             loocv=(choice.score if by_loocv else problem.rescored(choice, "loocv", scale)).value,
@@ -140,7 +141,7 @@ def _strength(scale: float, options: Options) -> float | None:
 
 
 def _generic(X: Array, kernel: Kernel, options: Options) -> Fitted:
-    alpha = diagonal_share(len(X), options.criterion)
+    alpha = diagonal_share(X.shape[0], options.criterion)
     if isinstance(options.noise, str):
         chosen = search_variance(X, kernel, _family(X, options.noise), alpha, options.scale)
         noise, found = chosen.noise, chosen.means
@@ -149,10 +150,10 @@ def _generic(X: Array, kernel: Kernel, options: Options) -> Fitted:
         found = means(kernel, X, noise, alpha)
     scale = found.best_scale(options.scale)
     by_risk, score = options.criterion == "risk", found.score(scale)
-    loocv = means(kernel, X, noise, diagonal_share(len(X), "loocv")) if by_risk else found
+    loocv = means(kernel, X, noise, diagonal_share(X.shape[0], "loocv")) if by_risk else found
     return Fitted(
         points=X,
-        weights=np.full(len(X), scale / len(X)),
+        weights=np.full(X.shape[0], scale / X.shape[0]),
         noise=noise,
         score=replace(score, constant=0.0) if by_risk else score,
         loocv=loocv.score(scale).value,
@@ -164,8 +165,8 @@ def _family(X: Array, form: NoiseForm) -> Callable[[float], Noise]:
     """Return Normal noises by their one parameter: σ², or the factor of the sample covariance."""
     if form == "isotropic":
         return Normal
-    covariance = np.atleast_2d(np.cov(X.T, bias=True))
-    unit = covariance / max(float(np.trace(covariance)) / X.shape[1], 1e-300)
+    whole = covariance(X)
+    unit = whole / max(float(np.trace(whole)) / X.shape[1], 1e-300)
     return lambda variance: Normal(variance * unit)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from .._array import Array
+from .._array import Array, column_variances
 from ..kernels.base import Kernel
 from ..loocv.means import Means, means
 from ..loocv.score import Score
@@ -44,7 +44,7 @@ def search_variance(
         found = means(kernel, points, noise, alpha)
         return NoiseChoice(noise, found, found.score(scale))
 
-    grid = math.log(max(float(X.var(axis=0).mean()), 1e-300)) + np.linspace(math.log(1e-8), math.log(1e4), _GRID)
+    grid = math.log(max(float(column_variances(X).mean()), 1e-300)) + np.linspace(math.log(1e-8), math.log(1e4), _GRID)
     rough = [at(u, rows).score for u in grid]
     minima = [k for k in range(_GRID) if all(rough[k] <= rough[j] for j in (k - 1, k + 1) if 0 <= j < _GRID)]
     found = [_without(X, kernel, alpha, scale)]

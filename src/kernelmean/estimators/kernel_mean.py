@@ -5,9 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, final
 
-import numpy as np
-
-from .._array import Array
+from .._array import Array, column_spans, mean_of
 from ..embedding import Embedding
 from ..filters import Filter, Scale, as_filter
 from ..kernels.base import Kernel
@@ -91,6 +89,7 @@ class KernelMean(MeanEstimator):
     True
     """
 
+    _anywhere = True
     bandwidth_: Any
     strength_: float | None
     contraction_: float
@@ -166,8 +165,8 @@ class KernelMean(MeanEstimator):
 
 def _warn_if_rounded(loocv: float, kernel: Kernel, X: Array) -> None:
     """Warn when a score of points that differ is what cancellation left of k(x, x)."""
-    constant = float(kernel.diag(X).mean())
-    if loocv < _ROUNDED * constant and np.ptp(X, axis=0).any():
+    constant = mean_of(kernel.diag(X))
+    if loocv < _ROUNDED * constant and column_spans(X).any():
         warnings.warn(
             f"loocv_ is {loocv:.3g}, which is exact to {1e-16 * constant:.1g} only: the kernel is so wide (or the "
             "origin so far) that all points look alike to it; choose a narrower bandwidth, or center the data",

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, covariance, largest_norm, like
 from ..loocv import axes, isotropic
 from ..loocv.score import Terms
 from .problem import GRID_STEP, Choice, Problem, along, in_logs, lower
@@ -43,15 +43,15 @@ def _isotropic(problem: Problem, source: isotropic.Source) -> Objective:
 
 def search_full(problem: Problem) -> Choice:
     """Return the best s ≥ 0 of Σ = s S, S the sample covariance, along the principal axes of S; O(n² d) a step."""
-    values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(problem.Y.T, bias=True)))
+    values, vectors = np.linalg.eigh(covariance(problem.Y))
     return _search_direction(problem, np.maximum(values, 0.0), vectors)
 
 
 def _search_direction(problem: Problem, direction: Array, vectors: Array | None) -> Choice:
     """Return the best multiple of ``direction``, variances along the axes or the columns of ``vectors``."""
     rotation = np.eye(problem.dim) if vectors is None else vectors
-    exact, coarse = (_direction(problem, Y @ rotation, direction) for Y in (problem.Y, problem.part))
-    span = float(np.square(problem.Y).sum(axis=1).max())
+    exact, coarse = (_direction(problem, Y @ like(rotation, Y), direction) for Y in (problem.Y, problem.part))
+    span = largest_norm(problem.Y)
     grid = _log_grid(40 * span / problem.dim) - math.log(max(direction.mean(), 1e-300))
     found = minimize_line(exact, coarse, grid)
     choice = problem.choice(found.terms, math.exp(found.point[0]) * direction, vectors=vectors)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, as_float64, as_host, as_type, centered, column_variances, is_foreign, like, precision
 from .._validate import check_range, check_spread
 from ..kernels.axes import check_axes
 from ..kernels.gaussian import Gaussian
@@ -18,6 +18,7 @@ from ..loocv.score import Criterion, Score, Terms, diagonal_share
 from .search import Objective
 
 COARSE = 300  # rows on which searches explore
+_SKETCHED = 2000  # rows on which searches for one number explore, where distances are not stored
 GRID_STEP = 0.25  # of logarithms
 
 
@@ -75,15 +76,17 @@ class Problem:
         check_spread(X)
         self.bandwidths = np.broadcast_to(check_axes(kernel.bandwidth, self.dim), (self.dim,))
         check_range(self.bandwidths, "the bandwidth is")
-        self.Y = (X - X.mean(axis=0)) / self.bandwidths
+        self.Y = as_type(centered(as_float64(X))[0] / like(self.bandwidths, X, "float64"), precision(X))
         self.alpha = diagonal_share(self.n, criterion)
         self.constant = 0.0 if criterion == "risk" else 1.0
         self.scale = scale
         self._pairs = pairs
 
     @cached_property
-    def distances(self) -> isotropic.Distances | isotropic.Scaled:
+    def distances(self) -> isotropic.Distances | isotropic.Scaled | isotropic.Summed:
         """The squared distances of all pairs."""
+        if is_foreign(self.Y):
+            return isotropic.Summed(self.Y, some_rows(self.Y, _SKETCHED))
         if self._pairs is None or np.ptp(self.bandwidths) > 0:
             return isotropic.Distances(self.Y)
         return self._pairs.under(float(self.bandwidths[0]))
@@ -102,7 +105,7 @@ class Problem:
     @cached_property
     def variances(self) -> Array:
         """The variance of every column, shape (d,)."""
-        return self.Y.var(axis=0)
+        return column_variances(self.Y)
 
     def without(self) -> Choice:
         """Return the score without noise."""
@@ -112,7 +115,7 @@ class Problem:
         """Return the score at given variances (d,), along the axes or the columns of ``vectors``."""
         if np.ptp(noise) == 0:
             return self.choice(isotropic.terms(self.distances, float(noise[0]), self.alpha), noise)
-        Y = self.Y if vectors is None else self.Y @ vectors
+        Y = self.Y if vectors is None else self.Y @ like(vectors, self.Y)
         return self.choice(axes.terms(Y, noise, self.alpha, slopes=False), noise, vectors=vectors)
 
     def choice(self, terms: Terms, noise: Array, contraction: float = 1.0, vectors: Array | None = None) -> Choice:
@@ -139,11 +142,15 @@ class Problem:
         return float(np.clip(choice.score.log - nothing.log, 1e-9, 1.0))
 
 
-def some_rows(X: Array) -> Array:
-    """Return at most 300 rows, the same whatever the order of the rows: permutation tests rely on it."""
-    if len(X) <= COARSE:
+def some_rows(X: Array, most: int = COARSE) -> Array:
+    """Return at most 300 rows, the same whatever the order of the rows: permutation tests rely on it.
+
+    Those of another library than NumPy are copied.
+    """
+    X = as_host(X)
+    if len(X) <= most:
         return X
-    return X[np.lexsort(X.T)][np.random.default_rng(0).choice(len(X), COARSE, replace=False)]
+    return X[np.lexsort(X.T)][np.random.default_rng(0).choice(len(X), most, replace=False)]
 
 
 def in_logs(terms: Terms, parameters: Array) -> Terms:

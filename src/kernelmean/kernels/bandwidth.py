@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from .._array import Array, RngLike, as_rng, centered
-from .._validate import check_integer, check_points, check_varying
+from .._array import Array, IntArray, RngLike, as_rng, centered, is_foreign, take_rows, to_numpy
+from .._validate import as_points, check_integer, check_points, check_varying
 
 _LARGEST = 1e300
 Rule = Literal["median", "median-unsquared", "silverman", "scott"]
@@ -76,13 +76,15 @@ def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = 5000, r
     >>> median_bandwidth([[0.0], [1.0], [3.0]])
     2.0
     """
-    X = check_points(X)
+    X = as_points(X)
     check_integer(exact_up_to, "exact_up_to", 2)
+    if is_foreign(X):
+        return _on_host(X, squared, exact_up_to, rng)
     if np.abs(X).max() > _LARGEST:
         raise ValueError(f"X holds values up to {np.abs(X).max():.3g}, whose differences overflow; rescale the columns")
     exact = len(X) <= exact_up_to
     if not exact:
-        X = X[as_rng(rng).choice(len(X), exact_up_to, replace=False, shuffle=False)]
+        X = X[_some_rows(len(X), exact_up_to, rng)]
     X = centered(X)[0]
     unit = 2.0 ** int(np.frexp(np.abs(X).max())[1])  # squares of 1e-200 or 1e200 would vanish or overflow
     distances = pdist(X / unit, "sqeuclidean" if squared else "euclidean")
@@ -96,6 +98,18 @@ def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = 5000, r
         median, rule = _median(distances[distances > 0]), rule + " that are not 0"
     theta = np.sqrt(median) * (unit if squared else np.sqrt(unit))
     return Bandwidth(theta, rule, exact, len(X))
+
+
+def _on_host(X: Any, squared: bool, exact_up_to: int, rng: RngLike) -> Bandwidth:
+    """Return the same for an array of another library: the rows that count are copied."""
+    exact = X.shape[0] <= exact_up_to
+    rows = np.arange(X.shape[0]) if exact else _some_rows(X.shape[0], exact_up_to, rng)
+    found = median_bandwidth(to_numpy(take_rows(X, rows)), squared=squared, exact_up_to=exact_up_to)
+    return Bandwidth(found, found.rule, exact, found.n_points)
+
+
+def _some_rows(n: int, size: int, rng: RngLike) -> IntArray:
+    return as_rng(rng).choice(n, size, replace=False, shuffle=False)
 
 
 def _median(values: Array) -> float:

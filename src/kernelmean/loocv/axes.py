@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, like
 from .pair_sums import pair_sum
 from .score import Terms, norm_terms
 
@@ -25,8 +25,8 @@ def terms(Y: Array, noise: Array, alpha: float, *, slopes: bool = True) -> Terms
 def _factor(Y: Array, noise: Array, sides: float, slopes: bool) -> tuple[float, Array]:
     """Return the logarithm of the mean over i ≠ j of the smoothed kernel, and its gradient."""
     s = 1.0 + sides * noise
-    scaled = Y / np.sqrt(2 * s)
+    scaled = Y / like(np.sqrt(2 * s), Y)
     pairs = pair_sum(scaled, scaled, moments=slopes)
-    log_mean = pairs.log - np.log(len(Y) * (len(Y) - 1.0)) - 0.5 * np.log1p(sides * noise).sum()
+    log_mean = pairs.log - np.log(Y.shape[0] * (Y.shape[0] - 1.0)) - 0.5 * np.log1p(sides * noise).sum()
     slope = sides * (pairs.gaps - 0.5) / s if slopes else np.zeros_like(noise)
     return float(log_mean), slope

@@ -10,17 +10,18 @@ import math
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, namespace
 from .pair_sums import PairSum, pair_sum
 from .score import Terms, norm_terms
 
 
 def spanned(Y: Array) -> Array:
     """Return the points in coordinates of their span: the same inner products, in at most n columns."""
-    if Y.shape[1] <= len(Y):
+    if Y.shape[1] <= Y.shape[0]:
         return Y
-    left, lengths, _ = np.linalg.svd(Y, full_matrices=False)
-    return np.asarray(left * lengths)
+    left, lengths, _ = namespace(Y).linalg.svd(Y, full_matrices=False)
+    coordinates: Array = left * lengths
+    return coordinates
 
 
 def terms(Y: Array, contraction: float, noise: float, alpha: float, n: int, dim: int) -> Terms:
@@ -30,6 +31,7 @@ def terms(Y: Array, contraction: float, noise: float, alpha: float, n: int, dim:
     κ(t; a) = (1+a)^{-d/2} exp(-t/(2(1+a))). Exact in O(n² d); slopes are derivatives in (r, a), r > 0. The ``n``
     points of the sample have mean zero; Y may be a part of them, and lie in a subspace of the ``dim`` columns.
     """
+    contraction = float(contraction)
     cross, cross_slope = _cross(Y, contraction, noise, n, dim)
     off = _off_diagonal(Y, contraction, noise, dim)
     half = 0.5 * dim
@@ -43,7 +45,7 @@ def _cross(Y: Array, r: float, noise: float, n: int, dim: int) -> tuple[float, A
     c, c_slope = 1 + (1 - r) / (n - 1), -1.0 / (n - 1)
     root = math.sqrt(2 * (1 + noise))
     pairs = pair_sum(c * Y / root, r * Y / root)
-    return _log_mean(pairs, len(Y), dim, noise, 1.0, _distance_slope(pairs, c, c_slope, r))
+    return _log_mean(pairs, Y.shape[0], dim, noise, 1.0, _distance_slope(pairs, c, c_slope, r))
 
 
 def _off_diagonal(Y: Array, r: float, noise: float, dim: int) -> tuple[float, Array]:
@@ -51,7 +53,7 @@ def _off_diagonal(Y: Array, r: float, noise: float, dim: int) -> tuple[float, Ar
     scaled = r * Y / math.sqrt(2 * (1 + 2 * noise))
     pairs = pair_sum(scaled, scaled)
     distance = float(pairs.gaps.sum())
-    return _log_mean(pairs, len(Y), dim, noise, 2.0, 2 * distance / r)
+    return _log_mean(pairs, Y.shape[0], dim, noise, 2.0, 2 * distance / r)
 
 
 def _distance_slope(pairs: PairSum, c: float, c_slope: float, r: float) -> float:

@@ -11,9 +11,10 @@ from typing import TypeVar
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
-from .._array import Array, IntArray, slices
+from .._array import Array, IntArray, centered, largest_norm, slices
 from ..plan import DEFAULT
 from .binned import Bins, gathered, n_bins
+from .pair_sums import pair_sum
 from .score import Terms, norm_terms
 
 Result = TypeVar("Result")
@@ -179,6 +180,35 @@ class Scaled:
         return self._distances.sketch().scaled(self._factor)
 
 
+class Summed:
+    """The distances of points of another library than NumPy: none is stored, every sum goes over all pairs anew.
+
+    Parameters
+    ----------
+    Y : array of shape (n, d)
+    some : array of shape (m, d)
+        Rows on the host, of which a sketch is made.
+    """
+
+    def __init__(self, Y: Array, some: Array) -> None:
+        self.dim, self._points, self._some = Y.shape[1], Y, some
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest distance, or a little more."""
+        return 4.0 * largest_norm(centered(self._points)[0])
+
+    def laplace(self, s: float) -> tuple[float, float]:
+        """Return log mean exp(-t/2s) and its derivative in s, in O(n² d)."""
+        n, scaled = self._points.shape[0], self._points / math.sqrt(2 * s)
+        pairs = pair_sum(scaled, scaled)
+        return pairs.log - math.log(n * (n - 1.0)), float(pairs.gaps.sum()) / s
+
+    def sketch(self) -> Sketch:
+        """Return the distances of some rows, gathered in wider bins."""
+        return Distances(self._some).sketch()
+
+
 class Pairs:
     """The distances of a sample's rows, shared by searches under several bandwidths.
 
@@ -254,7 +284,7 @@ def _leading_bits(distances: Array) -> IntArray:
     return np.asarray(np.maximum(bits - ((1023 - 64) << _KEPT_BITS), 0))
 
 
-Source = Distances | Scaled | Sketch
+Source = Distances | Scaled | Summed | Sketch
 
 
 def terms(distances: Source, noise: float, alpha: float) -> Terms:

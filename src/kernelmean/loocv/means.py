@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from .._array import Array, slices
+from .._array import Array, is_foreign, mean_of, slices, total, without_diagonal
 from ..expected import expected_blocks, expected_diag
 from ..kernels.base import Blocks, Kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
+from ..plan import DEFAULT
 from .score import Score
 
 _TILE = 512
@@ -54,19 +56,18 @@ class Means:
 
 def means(kernel: Kernel, X: Array, noise: Noise, alpha: float) -> Means:
     """Return the means of a common ``noise`` in O(n² d) time and O(block²) memory, α as ``diagonal_share`` gives it."""
-    cross = _off_diagonal_mean(expected_blocks(kernel, X, Dirac(), X, noise), len(X))
-    off = _off_diagonal_mean(expected_blocks(kernel, X, noise, X, noise), len(X))
-    diag = float(expected_diag(kernel, X, noise, noise).mean())
-    return Means(float(kernel.diag(X).mean()), cross, (1 - alpha) * off + alpha * diag)
+    cross = _off_diagonal_mean(expected_blocks(kernel, X, Dirac(), X, noise), X)
+    off = _off_diagonal_mean(expected_blocks(kernel, X, noise, X, noise), X)
+    diag = mean_of(expected_diag(kernel, X, noise, noise))
+    return Means(mean_of(kernel.diag(X)), cross, (1 - alpha) * off + alpha * diag)
 
 
-def _off_diagonal_mean(blocks: Blocks, n: int) -> float:
+def _off_diagonal_mean(blocks: Blocks, X: Array) -> float:
     """Return the mean over i ≠ j; the diagonal is left out, not subtracted, so that small sums keep their digits."""
-    total = 0.0
-    for i in slices(n, _TILE):
-        for j in slices(n, _TILE):
-            block = blocks(i, j)
-            if i == j:
-                np.fill_diagonal(block, 0.0)
-            total += float(block.sum())
-    return total / (n * (n - 1.0))
+    n, added = X.shape[0], total if is_foreign(X) else np.sum
+    size = min(DEFAULT.tiles(X)) if is_foreign(X) else _TILE
+    whole: Any = 0.0
+    for i in slices(n, size):
+        for j in slices(n, size):
+            whole += added(without_diagonal(blocks(i, j)) if i == j else blocks(i, j))
+    return float(whole) / (n * (n - 1.0))

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._array import Array, slices
+from .._array import (
+    Array,
+    as_float64,
+    is_foreign,
+    namespace,
+    overwritten,
+    precision,
+    slices,
+    to_numpy,
+    total,
+    without_diagonal,
+)
 from ..kernels.base import Blocks
 from ..kernels.distances import squared_distance_blocks
 from ..plan import DEFAULT
@@ -42,6 +53,8 @@ class PairSum:
 
 def pair_sum(A: Array, B: Array, *, moments: bool = True) -> PairSum:
     """Return the sum over i ≠ j for two tables (n, d); ``B is A`` halves the work. O(n² d) time, O(block²) memory."""
+    if is_foreign(A):
+        return _combine(_device_tiles(A, B, moments))
     rows, symmetric = slices(len(A), _tile_size(len(A))), A is B
     blocks = _differences(A, B) if len(A) * A.size <= _DIFFERENCES_UP_TO else squared_distance_blocks(A, B, floor=1.0)
     cells = ((i, j) for k, i in enumerate(rows) for j in (rows[k:] if symmetric else rows))
@@ -90,6 +103,34 @@ def _tile(blocks: Blocks, A: Array, B: Array, i: slice, j: slice, moments: bool)
     by_row, by_column = weights.sum(axis=1), weights.sum(axis=0)
     both = np.einsum("ij,ij->j", A[i], weights @ B[j])
     return _Tile(shift, float(by_row.sum()), np.stack([by_row @ A[i] ** 2, by_column @ B[j] ** 2, both]))
+
+
+def _device_tiles(A: Array, B: Array, moments: bool) -> list[_Tile]:
+    """Return the tiles of arrays of another library, summed up where these live and copied at the end."""
+    dtype, symmetric, dim = precision(A), A is B, A.shape[1]
+    A, B = as_float64(A), as_float64(B)
+    blocks, rows = squared_distance_blocks(A, B, floor=1.0, dtype=dtype), slices(A.shape[0], min(DEFAULT.tiles(A)))
+    cells = [(i, j) for k, i in enumerate(rows) for j in (rows[k:] if symmetric else rows)]
+    cells = [(i, j) for i, j in cells if i != j or i.stop - i.start > 1]  # one point has no pair with itself
+    sums = [_device_sums(blocks(i, j), A[i, :], B[j, :], i == j, moments) for i, j in cells]
+    numbers = to_numpy(namespace(A).stack(sums))
+    tiles = [_Tile(float(row[0]), float(row[1]), row[2:].reshape(3, dim if moments else 0)) for row in numbers]
+    mirrored = [symmetric and i != j for i, j in cells]
+    return [tile.mirrored() if twice else tile for tile, twice in zip(tiles, mirrored, strict=True) if tile.total > 0]
+
+
+def _device_sums(tile: Array, A: Array, B: Array, diagonal: bool, moments: bool) -> Array:
+    """Return the shift of a tile, the sum of its weights, and their products with a², b² and ab, one after another."""
+    xp = namespace(tile)
+    tile = without_diagonal(tile, math.inf) if diagonal else tile
+    shift = xp.min(tile)
+    weights = as_float64(overwritten("exp", shift - tile))
+    by_row = total(weights, axis=1)
+    head = xp.stack([as_float64(shift), total(by_row)])
+    if not moments:
+        return head
+    both = total(A * (weights @ B), axis=0)
+    return xp.concat([head, by_row @ A**2, total(weights, axis=0) @ B**2, both])
 
 
 def _combine(tiles: list[_Tile]) -> PairSum:

@@ -35,6 +35,7 @@ class LaplacePowers:
 
     Examples
     --------
+    >>> import numpy as np
     >>> float(LaplacePowers(0.5, (1.0,)).density(np.zeros(1))[0])  # 1 / (2 b)
     1.0
     """

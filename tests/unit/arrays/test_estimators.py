@@ -1,0 +1,125 @@
+"""Estimators fitted to arrays of other libraries: the parameters of NumPy, the estimate where the arrays live."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean import kernels, noise
+from kernelmean._array import home, to_numpy
+from kernelmean.loocv.isotropic import Distances, Summed
+from kernelmean.loocv.pair_sums import pair_sum
+
+from .libraries import LIBRARIES, Library
+
+RNG = np.random.default_rng(0)
+X, Z = RNG.normal(size=(60, 2)) * [1.0, 2.0], RNG.normal(size=(7, 2))
+
+NAMED = [km.KME, km.SKMSE, km.FKMSE, km.MKME, km.MMKME, km.VPMKME]
+OTHERS = {
+    "full": lambda: km.KernelMean(noise="full"),
+    "noise and scale": lambda: km.KernelMean(noise="isotropic", filter="scale"),
+    "free contraction": lambda: km.KernelMean(noise="isotropic", contraction="free"),
+    "risk": lambda: km.KernelMean(noise="isotropic", criterion="risk"),
+    "bandwidth per axis": lambda: km.KernelMean(bandwidth=[1.0, 3.0], noise="isotropic"),
+    "silverman": lambda: km.KernelMean(bandwidth="silverman", noise="diagonal"),
+    "likelihood": lambda: km.KernelMean(bandwidth="likelihood", noise="isotropic"),
+    "fixed full noise": lambda: km.KernelMean(noise=noise.Normal([[0.3, 0.1], [0.1, 0.2]])),
+    "fixed noise per point": lambda: km.KernelMean(noise=noise.Normal.isotropic(np.linspace(0.1, 1.0, 60))),
+    "ridge on a noise": lambda: km.KernelMean(noise=noise.Normal(0.1), filter="ridge"),
+    "moments": lambda: km.KernelMean(kernels.Polynomial(2), noise=noise.Laplace(0.3)),
+    "categories": lambda: km.KernelMean(kernels.Gaussian(1.0), noise=noise.Blankout(0.1)),
+}
+
+
+def _fits(make: Any, library: Library) -> tuple[km.KernelMean, km.KernelMean]:
+    return make().fit(library.rounded(X)), make().fit(library.make(X))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("make", [*NAMED, *OTHERS.values()], ids=[*(e.__name__ for e in NAMED), *OTHERS])
+def test_scores_and_estimates_are_those_of_numpy(library: Library, make: Any) -> None:
+    exact, found = _fits(make, library)
+    assert found.loocv_ == pytest.approx(exact.loocv_, rel=library.tolerance)
+    scale = float(np.abs(exact.kernel_.diag(Z)).max())
+    values = to_numpy(found.evaluate(library.make(Z)))
+    np.testing.assert_allclose(values, exact.evaluate(library.rounded(Z)), rtol=0, atol=library.tolerance * scale)
+    np.testing.assert_allclose(to_numpy(found.weights_), exact.weights_, rtol=library.tolerance)
+    assert home(found.embedding_.points) == home(found.weights_) == home(library.make(X))
+
+
+@pytest.mark.parametrize("library", LIBRARIES[:2])
+@pytest.mark.parametrize("kernel", [kernels.Laplacian, kernels.Matern(1.5, 1.0)])
+def test_a_search_by_values_finds_the_score_exactly_and_the_noise_to_its_tolerance(
+    library: Library, kernel: Any
+) -> None:
+    """Values are flat at a minimum: what they tell of its place is known to half of their digits."""
+    exact, found = _fits(lambda: km.KernelMean(kernel, noise="isotropic"), library)
+    assert found.loocv_ == pytest.approx(exact.loocv_, rel=library.tolerance)
+    half = 1e-6 if library.dtype == "float64" else 1e-3
+    assert found.noise_.covariance == pytest.approx(exact.noise_.covariance, rel=half)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_densities_and_scores_are_those_of_numpy(library: Library) -> None:
+    exact, found = _fits(lambda: km.KernelMean(bandwidth=0.3, noise="isotropic"), library)
+    assert found.score(library.make(Z)) == pytest.approx(exact.score(library.rounded(Z)), rel=10 * library.tolerance)
+    assert home(found.score_samples(library.make(Z))) == home(found.sample(3, 0)) == home(library.make(X))
+    plain, ours = _fits(km.KME, library)
+    assert ours.score(library.make(Z)) == pytest.approx(plain.score(library.rounded(Z)), rel=library.tolerance)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_bandwidths_by_rule_are_those_of_numpy(library: Library) -> None:
+    table = np.random.default_rng(1).normal(size=(300, 2))
+    for options in ({}, {"squared": False}, {"exact_up_to": 100, "rng": 3}):
+        exact = km.median_bandwidth(library.rounded(table), **options)
+        found = km.median_bandwidth(library.make(table), **options)
+        assert float(found) == float(exact)
+        assert (found.rule, found.exact, found.n_points) == (exact.rule, exact.exact, exact.n_points)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("spread", [1.0, 1e-3])
+def test_sums_over_pairs_are_those_of_numpy_however_narrow_the_kernel(library: Library, spread: float) -> None:
+    """Sums of 1e-300 and below are told apart by their logarithms."""
+    A, B = library.rounded(X / spread), library.rounded(X[::-1] / spread)
+    for other in (A, B):
+        exact = pair_sum(A, other)
+        own = library.make(X / spread)
+        found = pair_sum(own, own if other is A else library.make(X[::-1] / spread))
+        assert found.log == pytest.approx(exact.log, rel=library.tolerance)
+        np.testing.assert_allclose(found.left, exact.left, rtol=library.tolerance)
+        rounding = library.tolerance * float(exact.left.max())  # gaps are differences of squares
+        np.testing.assert_allclose(found.gaps, exact.gaps, rtol=library.tolerance, atol=rounding)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_summed_distances_are_the_stored_ones(library: Library) -> None:
+    exact, found = Distances(library.rounded(X)), Summed(library.make(X), X)
+    assert found.largest >= exact.largest
+    for s in (0.1, 1.0, 30.0):
+        np.testing.assert_allclose(found.laplace(s), exact.laplace(s), rtol=library.tolerance)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_bad_data_are_refused_as_those_of_numpy_are(library: Library) -> None:
+    with pytest.raises(ValueError, match="at least 2"):
+        km.KME().fit(library.make(X[:1]))
+    with pytest.raises(ValueError, match="NaN"):
+        km.MKME().fit(library.make([[0.0], [np.nan]]))
+    fitted = km.KME().fit(library.make(X))
+    with pytest.raises(ValueError, match="columns"):
+        fitted.evaluate(library.make(Z[:, :1]))
+    with pytest.raises(TypeError, match="one library and device"):
+        fitted.evaluate(Z)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_other_estimators_take_the_arrays_as_those_of_numpy(library: Library) -> None:
+    exact = km.MedianOfMeans(n_blocks=3, random_state=0).fit(library.rounded(X))
+    found = km.MedianOfMeans(n_blocks=3, random_state=0).fit(library.make(X))
+    np.testing.assert_array_equal(found.weights_, exact.weights_)
