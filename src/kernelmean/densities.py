@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from sklearn.base import clone
@@ -19,6 +19,9 @@ from ._table import Table, as_table, count, listed
 from .embedding import Embedding
 from .kernels import Gaussian
 from .matching import KernelMeanMatching, Mixture, select
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _FOLDS = 5
 _COMPONENTS = (1, 2, 3, 5, 10, 20)
@@ -113,6 +116,25 @@ class Densities:
     def sample(self, n: int, rng: RngLike = None) -> Array:
         """Draw rows from the model, in the units of the table, shape (n, d)."""
         return self.mixture().sample(n, as_rng(rng))
+
+    def plot(self, columns: Sequence[str] = ()) -> Figure:
+        """Draw the model beside the data, for every column and pair of columns: ``plots.density_pairs``.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Which columns; by default the first five.
+
+        Raises
+        ------
+        ImportError
+            When matplotlib is not installed.
+        ValueError
+            When there is no such column.
+        """
+        from .plots import density_pairs
+
+        return density_pairs(self, columns)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the losses and the mixture as plain names and numbers, for JSON."""

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations, product
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from .inference.engine import check_resources
 from .inference.multiple import enough_for_holm, holm
 from .inference.schemes.base import in_order
 from .strengths import Strengths, gaussian_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _LEAST_ROWS = 4
 _MEASURES = ("strength", "pvalue", "adjusted")
@@ -129,6 +132,25 @@ class Dependence:
             if self.test is None:
                 grid[self.x.index(pair.y), self.y.index(pair.x)] = value
         return grid
+
+    def plot(self, *, level: float = 0.05, ax: Axes | None = None) -> Axes:
+        """Draw the strength of all pairs as a heat map: ``plots.dependence_map``.
+
+        Parameters
+        ----------
+        level : float
+            Pairs whose adjusted p-value is at most this carry a star.
+        ax : Axes, optional
+            Where to draw; a new figure by default.
+
+        Raises
+        ------
+        ImportError
+            When matplotlib is not installed.
+        """
+        from .plots import dependence_map
+
+        return dependence_map(self, level=level, ax=ax)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as plain names and numbers, for JSON."""

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.comparison import Comparison, _bandwidth, compare
+from kernelmean.comparison import Comparison, compare
+from kernelmean.comparison.comparing import _bandwidth
 from kernelmean.inference.multiple import holm
 from kernelmean.kernels import Gaussian
 from kernelmean.noise import Normal

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from .._table import Frame, listed
+from .._table import listed
 from ..comparison import Comparison
 from ..comparison import compare as compare_tables
 from ..dependence import dependence as test_dependence
@@ -186,7 +186,7 @@ def compare(
     check_power(fail_on_drift, result.test)
     notes, drawn = [*first.notes, *second.notes, *result.notes], []
     if plots is not None and plot_path is not None:
-        drawn.append(_draw_witnesses(plots, plot_path, result, (first.frame, second.frame), seed))
+        drawn.append(_draw_witnesses(plots, plot_path, result, seed))
     content = {**result.as_dict(), "verdict": result.verdict(level), "level": level, "seed": seed}
     page = None if found is None else comparison_page(result, found, level=level, notes=notes, seed=seed)
     output.put(show.comparison(result, level), [*notes, *drawn], content, tidy.comparison(result), page)
@@ -250,7 +250,8 @@ def dependence(
         )
     notes, drawn = [*source.notes, *result.notes], []
     if plots is not None and plot_path is not None:
-        write_picture(plots, plots.dependence_map(result), plot_path)
+        ax = plots.new_figure(plots.dependence.map_size(result)).add_subplot()
+        write_picture(plots, plots.dependence_map(result, ax=ax), plot_path)
         drawn.append(f"map of all pairs drawn in {plot_path}")
     page = dependence_page(result, name=short(source.name), notes=notes, seed=seed) if output.page else None
     content = {**result.as_dict(), "seed": seed}
@@ -272,13 +273,12 @@ app.command(epilog=_examples(*MONITORING), rich_help_panel=QUESTIONS)(monitor)
 app.command(epilog=_examples(*REPRODUCTIONS), rich_help_panel=FILES)(reproduce)
 
 
-def _draw_witnesses(plots: ModuleType, path: str, result: Comparison, frames: tuple[Frame, Frame], seed: int) -> str:
+def _draw_witnesses(plots: ModuleType, path: str, result: Comparison, seed: int) -> str:
     """Draw the columns of numbers that differ most, and say so."""
-    names = [column.name for column in result.columns if column.kind in ("numeric", "boolean")][:_PANELS]
+    names = result.numbers[:_PANELS]
     if not names:
         return "no picture drawn: it would show columns of numbers, and none of the columns that vary is one"
-    tables = (frame.select(names).to_table("drop") for frame in frames)
-    write_picture(plots, plots.column_witnesses(*tables, names, names=result.names, rng=seed), path)
+    write_picture(plots, result.plot(names, rng=seed), path)
     return f"witness of {listed(names)} drawn in {path}"
 
 

@@ -1,10 +1,12 @@
 """Estimators of kernel means, as scikit-learn knows estimators."""
 
 from .bayesian import BayesianKernelMean
+from .curves import ScoreCurve, ScoreCurves, score_curves
 from .density_bandwidth import LikelihoodBandwidth, likelihood_bandwidth
 from .kernel_mean import KernelMean
 from .median_of_means import MedianOfMeans
 from .named import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME
+from .spectral_factors import Damping, damping
 
 __all__ = [
     "FKMSE",
@@ -14,8 +16,13 @@ __all__ = [
     "SKMSE",
     "VPMKME",
     "BayesianKernelMean",
+    "Damping",
     "KernelMean",
     "LikelihoodBandwidth",
     "MedianOfMeans",
+    "ScoreCurve",
+    "ScoreCurves",
+    "damping",
     "likelihood_bandwidth",
+    "score_curves",
 ]

@@ -79,7 +79,7 @@ def choose(X: Array, kernel: Kernel, options: Options, pairs: Pairs | None = Non
         return replace(_filtered(weighing, options.spectral, options), points=X)
     if isinstance(kernel, Gaussian):
         problem = Problem(X, kernel, options.criterion, options.scale, pairs)
-        fixed = _relative(options.noise, problem)
+        fixed = relative(options.noise, problem)
         if fixed is not None or isinstance(options.noise, str):
             return _gaussian(X, problem, options, fixed)
     return _generic(X, kernel, options)
@@ -106,7 +106,7 @@ def _gaussian(X: Array, problem: Problem, options: Options, fixed: Choice | None
         )
 
 
-def _relative(noise: NoiseForm | Noise | None, problem: Problem) -> Choice | None:
+def relative(noise: NoiseForm | Noise | None, problem: Problem) -> Choice | None:
     """Return the score of a fixed noise that all points share, when it is Gaussian or none."""
     if noise is None or isinstance(noise, Dirac):
         return problem.without()

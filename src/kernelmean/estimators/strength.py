@@ -89,17 +89,24 @@ class Weighing:
 
     def at(self, filter_: Filter, strength: float) -> Strength:
         """Return the exact leave-one-out score of a filter at a given strength."""
+        return self.path(filter_, np.array([strength]))[0]
+
+    def path(self, filter_: Filter, strengths: Array) -> list[Strength]:
+        """Return the exact leave-one-out scores of a filter at given strengths; "ridge" decomposes K once for all."""
         if isinstance(filter_, Ridge) and self.has_path:
-            return Strength(strength, ridge.scores(self.spectrum, np.array([strength]))[0])
+            return _paired(strengths, ridge.scores(self.spectrum, strengths))
         if isinstance(filter_, Cutoff):
-            return self._cutoffs(np.array([strength]))[0]
-        if isinstance(filter_, Resolvent):
-            return self._resolvent(filter_, strength)
+            return self._cutoffs(strengths)
         if isinstance(filter_, Iterative):
-            return self._iterations(filter_, check_iterations(strength))[-1]
+            steps = [check_iterations(strength) for strength in strengths]
+            found = self._iterations(filter_, max(steps))
+            return [found[step - 1] for step in steps]
+        if isinstance(filter_, Resolvent):
+            return [self._resolvent(filter_, float(strength)) for strength in strengths]
         check_limit(self.n, CUTOFF_LIMIT, filter_)
-        factor = partial(filter_.factor, strength=strength)
-        return Strength(strength, spectral_score(self.cross, self.square, self.constant, factor))
+        factors = (partial(filter_.factor, strength=float(strength)) for strength in strengths)
+        scores = [spectral_score(self.cross, self.square, self.constant, factor) for factor in factors]
+        return _paired(strengths, scores)
 
     def best(self, filter_: Filter) -> Strength:
         """Return the strength with the smallest exact leave-one-out score; infinite when nothing beats μ = 0."""
@@ -115,18 +122,17 @@ class Weighing:
         elif isinstance(filter_, Ridge) and self.has_path:
             found = self._best_ridge()
         else:
-            found = _minimize(lambda lam: [self.at(filter_, float(x)) for x in lam], self._grid(_PER_DECADE))
+            found = _minimize(partial(self.path, filter_), self._grid(_PER_DECADE))
         return _smallest([Strength(math.inf, Score(self.constant, 0, -math.inf)), found])
 
     def best_printed(self) -> Strength:
         """Return the ridge strength with the smallest score as Muandet et al. (2014) print it."""
+        return _minimize(self.printed_path, self._grid(_PER_DECADE_OF_PATH))
 
-        def path(lam: Array) -> list[Strength]:
-            values = ridge.printed_scores(self.spectrum, lam)
-            scores = [Score.of(float(value) - self.constant, self.constant) for value in values]
-            return [Strength(float(x), score) for x, score in zip(lam, scores, strict=True)]
-
-        return _minimize(path, self._grid(_PER_DECADE_OF_PATH))
+    def printed_path(self, strengths: Array) -> list[Strength]:
+        """Return the scores of the ridge as Muandet et al. (2014) print them."""
+        values = ridge.printed_scores(self.spectrum, strengths)
+        return _paired(strengths, [Score.of(float(value) - self.constant, self.constant) for value in values])
 
     # -- ridge: all strengths from one decomposition --------------------------------------------------------------
 
@@ -139,12 +145,7 @@ class Weighing:
     def _best_ridge(self) -> Strength:
         if self._off[1] < UNDERFLOW:
             return self._negligible(self._off[0])
-
-        def path(lam: Array) -> list[Strength]:
-            scores = ridge.scores(self.spectrum, lam)
-            return [Strength(float(x), score) for x, score in zip(lam, scores, strict=True)]
-
-        return _minimize(path, self._grid(_PER_DECADE_OF_PATH))
+        return _minimize(partial(self.path, Ridge()), self._grid(_PER_DECADE_OF_PATH))
 
     def _negligible(self, mean_off: float) -> Strength:
         """Return the optimum where K is c I up to entries whose squares vanish: that of a plain scale."""
@@ -186,8 +187,7 @@ class Weighing:
 
     def _cutoffs(self, cutoffs: Array) -> list[Strength]:
         check_limit(self.n, CUTOFF_LIMIT, Cutoff())
-        scores = cutoff_scores(self.cross, self.square, self.constant, cutoffs)
-        return [Strength(float(x), score) for x, score in zip(cutoffs, scores, strict=True)]
+        return _paired(cutoffs, cutoff_scores(self.cross, self.square, self.constant, cutoffs))
 
     def _between_eigenvalues(self) -> Array:
         """Return one cutoff between every two eigenvalues that are not rounding."""
@@ -205,6 +205,10 @@ def relative_grids(n: int, per_decade: int) -> tuple[Array, Array]:
 def strength_of_equal_entries(mean_off: Any, n: int) -> Any:
     """Return the best λ where all entries off a diagonal of 1 are equal, (1-U)(1+nU) / ((n-1)U)."""
     return (1 - mean_off) / ((n - 1) * mean_off) * (1 + n * mean_off)
+
+
+def _paired(strengths: Array, scores: Sequence[Score]) -> list[Strength]:
+    return [Strength(float(strength), score) for strength, score in zip(strengths, scores, strict=True)]
 
 
 def _smallest(strengths: Sequence[Strength]) -> Strength:

@@ -162,7 +162,7 @@ class TestResult:
         return {str(level): float(value) for level, value in zip(_QUANTILES, values, strict=True)}
 
     def plot(self, ax: Any = None, *, bins: Any = "auto") -> Any:
-        """Draw the null distribution as a histogram, and the observed statistic as a line.
+        """Draw the null distribution as a histogram, and the observed statistic as a line: ``plots.null_distribution``.
 
         Parameters
         ----------
@@ -187,14 +187,9 @@ class TestResult:
         >>> import kernelmean as km
         >>> axes = km.mmd_test([[0.0], [1.0], [2.0]], [[5.0], [6.0], [9.0]]).plot()  # doctest: +SKIP
         """
-        if not self.n_resamples:
-            raise ValueError("there is no arrangement but the observed one, so no null distribution to draw")
-        ax = _new_axes() if ax is None else ax
-        ax.hist(self.null_distribution, bins=bins, color="0.75", label=f"{self.n_resamples} rearrangements")
-        ax.axvline(self.statistic, color="C3", label=f"observed, p = {self.pvalue:.4g}")
-        ax.set(xlabel=self.statistic_name, ylabel="count", title=self.method)
-        ax.legend()
-        return ax
+        from .._canvas import null_distribution
+
+        return null_distribution(self, bins=bins, ax=ax)
 
     def to_json(self, *, null_distribution: bool = False) -> str:
         """Return a JSON object; the null distribution as quantiles, or in full when asked for.
@@ -270,14 +265,6 @@ def _content(text: str) -> dict[str, Any]:
     if "null_distribution" not in content:
         raise ValueError("the null distribution is missing; write result.to_json(null_distribution=True)")
     return content
-
-
-def _new_axes() -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("plots need matplotlib; install it by pip install 'kernelmean[plot]'") from error
-    return pyplot.subplots()[1]
 
 
 def _described(scheme: str) -> str:

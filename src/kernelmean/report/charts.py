@@ -11,7 +11,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from .. import plots
+from .. import _canvas
 from .document import AnyPanel, Chart
 from .drawing import LETTERS, draw, plain, samples, size
 from .figures import describe, labels
@@ -65,7 +65,7 @@ class Drawing:
 def missing() -> str | None:
     """Return why charts cannot be drawn and what to do, or None when they can."""
     try:
-        plots.check_format("chart.svg")
+        _canvas.check_format("chart.svg")
     except ImportError as error:
         return str(error)
     return None
@@ -83,12 +83,12 @@ def save(chart: Chart, path: str | Path) -> None:
     ImportError
         When matplotlib is not installed.
     """
-    plots.check_format(path)
+    _canvas.check_format(path)
     if Path(path).suffix.lower() == ".svg":
         Path(path).write_text(standalone(chart), encoding="utf-8", newline="\n")
         return
     with _style():
-        plots.save(_figure(chart), path)
+        _canvas.save(_figure(chart), path)
 
 
 def standalone(chart: Chart) -> str:
@@ -144,7 +144,7 @@ def _figure(chart: Chart) -> Figure:
     high = -(-len(chart.panels) // wide)
     sizes = [size(panel, (_WIDTH, _HEIGHT)) for panel in chart.panels] or [(_WIDTH, _HEIGHT)]
     width, height = (max(one[axis] for one in sizes) for axis in (0, 1))
-    figure = plots.new_figure((max(width * wide, 6.0), height * high + 0.8))
+    figure = _canvas.new_figure((max(width * wide, 6.0), height * high + 0.8))
     styles, found = looks(labels(chart)), {}
     for k, panel in enumerate(chart.panels):
         draw(figure.add_subplot(high, wide, k + 1), panel, styles)
@@ -167,7 +167,7 @@ def _sample(sample: Any, prefix: str) -> Markup:
 
 def _on_page(size: tuple[float, float]) -> Figure:
     """Return a figure without a surface of its own."""
-    figure = plots.new_figure(size)
+    figure = _canvas.new_figure(size)
     figure.patch.set_visible(False)
     return figure
 
@@ -185,7 +185,7 @@ def _style() -> Iterator[None]:
 
 def _svg(figure: Figure) -> str:
     stream = io.StringIO()
-    plots.write(figure, stream, ".svg")
+    _canvas.write(figure, stream, ".svg")
     return re.sub(r"<!--.*?-->\n?", "", stream.getvalue(), flags=re.DOTALL)
 
 

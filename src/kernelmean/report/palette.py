@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import final
 
-from ..plots import FIRST, SECOND
+from .._canvas import COLORS
 
 
 @final
@@ -19,6 +19,7 @@ class Shade:
     dark: str
 
 
+_SERIES = [color.lower() for color in COLORS]
 SHADES: dict[str, Shade] = {
     "surface": Shade("#ffffff", "#15181c"),
     "raised": Shade("#f3f5f7", "#1f242a"),
@@ -35,13 +36,13 @@ SHADES: dict[str, Shade] = {
     "bad-soft": Shade("#fce8e6", "#3d1613"),
     "none": Shade("#454c54", "#c3cad1"),
     "none-soft": Shade("#e9ecef", "#2a3037"),
-    "series-1": Shade(FIRST.lower(), "#6f93f2"),
-    "series-2": Shade(SECOND.lower(), "#f5962a"),
-    "series-3": Shade("#00aa5a", "#23d68a"),
-    "series-4": Shade("#d1779d", "#f2b1f0"),
-    "series-5": Shade("#6d4313", "#b4561c"),
-    "series-6": Shade("#8d74ff", "#8a5cf6"),
-    "series-7": Shade("#583a66", "#a85f92"),
+    "series-1": Shade(_SERIES[0], "#6f93f2"),
+    "series-2": Shade(_SERIES[1], "#f5962a"),
+    "series-3": Shade(_SERIES[2], "#23d68a"),
+    "series-4": Shade(_SERIES[3], "#f2b1f0"),
+    "series-5": Shade(_SERIES[4], "#b4561c"),
+    "series-6": Shade(_SERIES[5], "#8a5cf6"),
+    "series-7": Shade(_SERIES[6], "#a85f92"),
 }
 """What is written on what: ink, muted and links on surface and raised; good on good-soft, and so on."""
 

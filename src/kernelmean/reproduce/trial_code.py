@@ -15,7 +15,7 @@ from .experiment import Experiment
 
 _PACKAGE = Path(__file__).parents[1]
 _ROOT, _OURS = __package__.partition(".")[0], __package__
-_PAGES = ("cli", "pages", "report", "plots", "plots.py")
+_PAGES = ("cli", "pages", "report", "plots", "_canvas", "_card.py", "_markup.py")
 _ROOTS = ("trial", "generator", "needs")
 _RUN, _DATA = ("workers", "measured"), ("sources", "Sources")
 

@@ -1,0 +1,75 @@
+"""Pictures of estimators: what they chose, their noise, what they damp."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean import plots
+from kernelmean.estimators import KernelMean, damping, score_curves
+from kernelmean.noise import Laplace
+
+X = np.random.default_rng(2).normal(size=(25, 3)) * [1.0, 3.0, 0.3]
+
+
+def test_marks_stand_at_what_was_chosen_below_the_line_without_noise() -> None:
+    fitted = km.MMKME(km.kernels.Gaussian((0.5, 1.5, 0.2))).fit(X)
+    found = score_curves(fitted)
+    line, *rest = plots.loocv_curve(fitted).get_lines()
+    curves, marks = rest[::2], rest[1::2]
+    assert set(line.get_ydata()) == {0.0}
+    for curve, mark, one in zip(curves, marks, found.curves, strict=True):
+        np.testing.assert_array_equal(curve.get_xdata(), one.values)
+        np.testing.assert_array_equal(curve.get_ydata(), one.scores - found.without)
+        assert mark.get_xdata()[0] == one.chosen
+        assert mark.get_ydata()[0] == found.score - found.without < 0
+        assert f"{one.name}: chosen σ = {one.chosen:.3g}" == mark.get_label()
+
+
+def test_curves_that_rise_far_are_cut_so_that_the_minimum_is_seen() -> None:
+    ax = plots.loocv_curve(km.MKME().fit(X))
+    found = score_curves(km.MKME().fit(X))
+    depth = found.without - found.score
+    low, high = ax.get_ylim()
+    assert depth / (high - low) > 0.3
+    assert low < -depth
+
+
+def test_what_is_infinite_has_no_mark_and_what_is_zero_one_at_the_left_end() -> None:
+    far = 1e3 * np.eye(6)
+    ax = plots.loocv_curve(km.FKMSE(km.kernels.Gaussian(1.0)).fit(far))
+    assert len(ax.get_lines()[2].get_xdata()) == 0
+    assert "chosen λ = inf" in ax.get_legend_handles_labels()[1]
+
+
+def test_bars_are_the_noise_in_deviations_of_the_column() -> None:
+    fitted = km.MMKME(km.kernels.Gaussian((0.5, 1.5, 0.2))).fit(X)
+    ax = plots.noise_per_column(fitted)
+    sigma = np.sqrt(fitted.noise_.covariance)
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], sigma / X.std(axis=0))
+    assert [text.get_text() for text in ax.texts] == [f"{value:.3g}" for value in sigma]
+
+
+def test_of_many_columns_those_with_most_noise_are_drawn() -> None:
+    rows = np.random.default_rng(0).normal(size=(20, 33))
+    variances = np.linspace(0.1, 1.0, 33)
+    ax = plots.noise_per_column(KernelMean(noise=km.noise.Normal.diagonal(variances * rows.var(axis=0))).fit(rows))
+    assert [label.get_text() for label in ax.get_yticklabels()] == [f"x{j}" for j in range(3, 33)]
+    assert "3 columns with less are left out" in ax.get_xlabel()
+
+
+def test_a_noise_that_is_not_normal_has_no_bars() -> None:
+    for estimator in (km.KME(), KernelMean(noise=Laplace(0.1))):
+        with pytest.raises(ValueError, match="one normal noise for all rows"):
+            plots.noise_per_column(estimator.fit(X))
+
+
+def test_the_curves_of_damping_are_its_factors() -> None:
+    fitted = km.MMKME(km.kernels.Gaussian((0.5, 1.5, 0.2))).fit(X)
+    found = damping(fitted)
+    for line, factors in zip(plots.spectrum_damping(fitted).get_lines(), found.factors, strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), factors)
+    curve, dots = plots.spectrum_damping(km.FKMSE().fit(X)).get_lines()
+    assert dots.get_xdata().max() == pytest.approx(curve.get_xdata().max())
+    assert len(dots.get_xdata()) <= 60

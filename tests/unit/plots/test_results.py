@@ -1,0 +1,115 @@
+"""Pictures of results: null distributions, maps of dependence, densities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean import plots
+from kernelmean.densities import Densities, fit_densities
+from kernelmean.dependence import dependence
+
+RNG = np.random.default_rng(1)
+X, Y = RNG.normal(size=(30, 2)), RNG.normal([0.0, 2.0], size=(25, 2))
+
+
+def test_the_histogram_counts_all_rearrangements_and_shades_those_that_reach_the_statistic() -> None:
+    result = km.mmd_test(X[:, :1], Y[:, :1], estimator="kme", n_resamples=99, rng=0)
+    ax = plots.null_distribution(result, bins=12)
+    *bars, shade = ax.patches
+    assert len(bars) == 12
+    assert sum(bar.get_height() for bar in bars) == result.n_resamples
+    assert ax.lines[0].get_xdata()[0] == result.statistic
+    assert shade.get_x() == pytest.approx(result.statistic)
+    assert shade.get_x() + shade.get_width() == pytest.approx(result.null_distribution.max())
+    assert f"p = {result.pvalue:.3g}." in plots.alt_text(ax)
+
+
+def test_a_statistic_beyond_all_rearrangements_shades_nothing() -> None:
+    result = km.mmd_test(X[:, 1:], Y[:, 1:], estimator="kme", n_resamples=99, rng=0)
+    assert result.statistic > result.null_distribution.max()
+    assert len(plots.null_distribution(result, bins=12).patches) == 12
+
+
+TESTS: dict[str, Callable[[], km.TestResult]] = {
+    "independence": lambda: km.hsic_test(X[:, :1], X[:, 1:], n_resamples=19, rng=0),
+    "k samples": lambda: km.k_sample_test(X, Y, X + 1.0, n_resamples=19, rng=0),
+    "paired": lambda: km.paired_mmd_test(X[:25], Y, n_resamples=19, rng=0),
+    "time series": lambda: km.wild_mmd_test(X[:25], Y, block_length=3, n_resamples=19, rng=0),
+}
+
+
+@pytest.mark.parametrize("test", TESTS.values(), ids=TESTS)
+def test_the_result_of_every_test_has_a_null_distribution(test: Callable[[], km.TestResult]) -> None:
+    result = test()
+    ax = result.plot()
+    assert ax.get_xlabel().replace("\n", " ") == result.statistic_name
+    assert ax.get_title(loc="left").replace("\n", " ") == result.method
+
+
+def test_the_map_shows_numbers_and_stars_the_small_pvalues() -> None:
+    data = np.column_stack([X, X[:, 0] ** 2])
+    result = dependence(data, estimator="kme", n_resamples=199)
+    ax = plots.dependence_map(result)
+    np.testing.assert_array_equal(ax.images[0].get_array(), result.matrix())
+    texts = {text.get_position(): text.get_text() for text in ax.texts}
+    assert len(texts) == 6
+    assert texts[2, 0].endswith("*")
+    assert not texts[1, 0].endswith("*")
+
+
+def test_words_of_the_map_name_the_strongest_pair() -> None:
+    result = dependence(np.column_stack([X, X[:, 0] ** 2]), estimator="kme", n_resamples=199)
+    most = max(result.pairs, key=lambda pair: pair.strength)
+    words = plots.alt_text(plots.dependence_map(result))
+    assert f"Strongest: {most.x} and {most.y}, {most.strength:.3g}." in words
+    assert words.endswith(f"Of 3 pairs {len(result.dependent())} with a star.")
+
+
+@dataclass(frozen=True)
+class ManyColumns:
+    """A map of seventeen columns, all pairs alike."""
+
+    x: tuple[str, ...] = tuple(f"x{j}" for j in range(17))
+    y: tuple[str, ...] = x
+
+    def matrix(self, what: str = "strength") -> np.ndarray:
+        return np.full((17, 17), 0.01)
+
+
+def test_many_columns_have_stars_but_no_numbers() -> None:
+    ax = plots.dependence_map(ManyColumns())
+    assert [text.get_text() for text in ax.texts] == ["*"] * (17 * 16)
+    assert plots.alt_text(ax).endswith("Of 136 pairs 136 with a star.")
+
+
+@pytest.fixture(scope="module")
+def fits() -> Iterator[Densities]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernelmean.densities._COMPONENTS", (1, 2))
+        yield fit_densities(np.concatenate([X, Y]), estimator="mkme", n_components=[1])
+
+
+def test_density_pairs_show_marginals_and_contours(fits: Densities) -> None:
+    figure = plots.density_pairs(fits)
+    assert [ax.get_xlabel() for ax in figure.axes] == ["", "", "x0", "x1"]
+    curve = figure.axes[0].get_lines()[0]
+    np.testing.assert_allclose(curve.get_ydata(), np.exp(fits.marginal([0]).logpdf(curve.get_xdata()[:, None])))
+    assert figure.axes[1].collections
+
+
+def test_contours_hold_the_shares_of_rows_that_they_say(fits: Densities) -> None:
+    (contours,) = [one for one in plots.marginal_density(fits, ["x0", "x1"]).collections if hasattr(one, "levels")]
+    density = np.exp(fits.marginal([0, 1]).logpdf(fits.table.values))
+    held = [np.mean(density >= level) for level in contours.levels]
+    np.testing.assert_allclose(held, [0.95, 0.75, 0.5, 0.25], atol=1.0 / len(density))
+
+
+@pytest.mark.parametrize("columns", [[], ["x0", "x1", "x0"], ["z"], ["x0", "x0"]])
+def test_a_marginal_is_of_one_or_two_columns(fits: Densities, columns: list[str]) -> None:
+    with pytest.raises(ValueError, match="pass one or two different names of x0"):
+        plots.marginal_density(fits, columns)

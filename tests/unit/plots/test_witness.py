@@ -1,0 +1,77 @@
+"""The witness of one column and of two: what is drawn where."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
+
+from kernelmean import plots
+from kernelmean.explain import witness_bands
+
+RNG = np.random.default_rng(1)
+X, Y = RNG.normal(size=(30, 2)), RNG.normal([0.0, 2.0], size=(25, 2))
+
+
+def test_the_curve_is_the_witness_and_the_band_is_that_of_chance() -> None:
+    ax = plots.column_witness(X[:, 1], Y[:, 1], column="dose", names=("before", "after"))
+    curve = ax.get_lines()[-1]
+    grid = curve.get_xdata()
+    bands = witness_bands(X[:, [1]], Y[:, [1]], grid[:, None], rng=0)
+    np.testing.assert_allclose(curve.get_ydata(), bands.values)
+    band = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert band.max() == pytest.approx(bands.halfwidth.max())
+    assert ax.get_legend_handles_labels()[1] == ["chance (95 %)", "more before", "more after"]
+    assert ax.get_xlabel() == "dose"
+
+
+def test_one_panel_a_column() -> None:
+    figure = plots.column_witnesses(X, Y, ["x1", "x0"])
+    assert [ax.get_xlabel() for ax in figure.axes] == ["x1", "x0"]
+
+
+def test_constant_columns_draw_a_flat_line() -> None:
+    curve = plots.column_witness(np.ones(5), np.ones(4)).get_lines()[-1]
+    np.testing.assert_allclose(curve.get_ydata(), 0.0, atol=1e-12)
+
+
+def test_a_single_witness_has_a_legend_and_panels_have_one_together() -> None:
+    (legend,) = plots.column_witness(X[:, 0], Y[:, 0]).figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["chance (95 %)", "more X", "more Y"]
+    figure = plots.column_witnesses(X, Y, ["x1", "x0"])
+    assert len(figure.legends) == 1
+    assert all(ax.get_legend() is None for ax in figure.axes)
+
+
+def test_words_of_the_witness_name_where_it_is_largest() -> None:
+    ax = plots.column_witness(X[:, 1], Y[:, 1], column="dose", names=("before", "after"))
+    curve = ax.get_lines()[-1]
+    top, bottom = (float(curve.get_xdata()[pick(curve.get_ydata())]) for pick in (np.argmax, np.argmin))
+    words = plots.alt_text(ax).replace("−", "-")
+    assert f"Largest surplus of before at {top:.3g}, of after at {bottom:.3g}." in words
+    assert "It leaves the band of chance between" in words
+    assert "It stays within the band of chance." in plots.alt_text(plots.column_witness(X[:15, 0], X[15:, 0]))
+
+
+def test_the_map_has_the_colours_of_the_witness_and_hatches_chance() -> None:
+    ax = plots.witness_map(X, Y, ["x1", "x0"], names=("before", "after"))
+    filled, hatched = ax.collections[:2]
+    points = np.stack(np.meshgrid(np.linspace(*ax.get_xlim(), 41), np.linspace(*ax.get_ylim(), 41)), -1).reshape(-1, 2)
+    bands = witness_bands(X[:, ::-1], Y[:, ::-1], points, rng=0)
+    assert filled.levels[-1] == pytest.approx(np.abs(bands.values).max(), rel=1e-9)
+    assert filled.levels[0] == -filled.levels[-1]
+    excess = (np.abs(bands.values) - bands.halfwidth).min()
+    np.testing.assert_allclose(hatched.levels, [excess, 0.0], rtol=1e-9)
+    assert hatched.hatches == ["///"]
+    share = len(bands.outside) / len(points)
+    assert 0 < share < 1
+    assert f"Beyond chance: {share:.0%} of the map." in plots.alt_text(ax)
+    assert [line.get_label() for line in ax.get_lines()] == ["before", "after"]
+    np.testing.assert_array_equal(ax.get_lines()[0].get_xydata(), X[:, ::-1])
+
+
+@pytest.mark.parametrize("columns", [["x0"], ["x0", "x0"], ["x0", "z"], ["x0", "x1", "x0"]])
+def test_a_map_is_of_two_columns(columns: list[str]) -> None:
+    with pytest.raises(ValueError, match="pass two different names of x0"):
+        plots.witness_map(X, Y, columns)
