@@ -17,6 +17,7 @@ from kernelmean.cli import main
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OPTIONAL = ("numba", "matplotlib", "torch", "dask")
+PICTURES = ("kernelmean.plots", "kernelmean._canvas", "kernelmean.comparison.result")
 MODULES = sorted(module.name for module in pkgutil.walk_packages(kernelmean.__path__, "kernelmean."))
 PYTHON_PAGES = [
     page for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if ">>>" in page.read_text()
@@ -32,7 +33,7 @@ def command(marker: str) -> str:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name: str) -> None:
-    if name == "kernelmean.plots":
+    if name.startswith(PICTURES):
         pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
     try:
         module = importlib.import_module(name)

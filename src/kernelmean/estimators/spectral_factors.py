@@ -83,7 +83,7 @@ def damping(estimator: KernelMean, columns: Sequence[str] = ()) -> Damping:
     >>> X = np.random.default_rng(0).normal(size=(30, 2))
     >>> found = damping(KernelMean(noise="isotropic").fit(X))
     >>> found.axis, found.names, found.factors[0, [0, -1]].round(2)
-    ('frequency', ('x0, x1',), array([1.  , 0.16]))
+    ('frequency', ('x0, x1',), array([1.  , 0.67]))
     """
     check_is_fitted(estimator)
     filter_ = as_filter(estimator.filter)
