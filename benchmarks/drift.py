@@ -1,0 +1,76 @@
+"""How soon a drift is found: the monitor against a fixed-size test that is repeated at a corrected level.
+
+Prints the table of docs/guides/drift.md: the mean number of drifted rows until the alarm at level .05, over streams,
+and the share of streams with one. ``python benchmarks/drift.py --streams 40`` takes some minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+import numpy as np
+
+import kernelmean as km
+from kernelmean.monitoring import DriftMonitor
+
+LEVEL, REFERENCE, AFTER, BATCH = 0.05, 600, 600, 50
+Rows = Callable[[np.random.Generator, int], np.ndarray]
+CHANGES: dict[str, Rows] = {
+    "mean of one column + 0.25 sd": lambda rng, n: rng.normal([0.25, 0.0], 1.0, size=(n, 2)),
+    "mean of one column + 0.5 sd": lambda rng, n: rng.normal([0.5, 0.0], 1.0, size=(n, 2)),
+    "mean of one column + 1 sd": lambda rng, n: rng.normal([1.0, 0.0], 1.0, size=(n, 2)),
+    "both sd × 1.5": lambda rng, n: rng.normal(0.0, 1.5, size=(n, 2)),
+    "two clusters, same mean and variance": lambda rng, n: (
+        rng.choice([-0.95, 0.95], size=(n, 1)) + rng.normal(0.0, np.sqrt(1 - 0.95**2), size=(n, 2))
+    ),
+}
+
+
+def monitor(reference: np.ndarray, stream: np.ndarray, seed: int) -> float:
+    """Return the row with which the monitor is alarmed, NaN for none."""
+    found = DriftMonitor(reference, alpha=LEVEL, seed=seed, shuffle=False).update(stream).detected_at
+    return np.nan if found is None else found
+
+
+def repeated(reference: np.ndarray, stream: np.ndarray, seed: int, last: int | None) -> float:
+    """Return the row after which the MMD test of all new rows, or of the last ones, rejects at level .05 / looks."""
+    looks = range(BATCH, len(stream) + 1, BATCH)
+    for end in looks:
+        rows = stream[max(0, end - (last or end)) : end]
+        if km.mmd_test(reference, rows, n_resamples=999, rng=seed).pvalue <= LEVEL / len(looks):
+            return end
+    return np.nan
+
+
+def cell(delays: list[float]) -> str:
+    """Return the mean delay, rows without an alarm counted in full, and the share of streams that had one."""
+    found = np.isfinite(delays)
+    mean = np.where(found, delays, AFTER).mean()
+    return f"{mean:.0f}" if found.all() else f"{mean:.0f} ({found.mean():.0%})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--streams", type=int, default=40)
+    streams = parser.parse_args().streams
+    print("| change | at row | monitor | test of all new rows | test of the last 100 rows |\n|---|---|---|---|---|")
+    for name, draw in CHANGES.items():
+        for before in (0, 300):
+            delays: list[list[float]] = [[], [], []]
+            for seed in range(streams):
+                rng = np.random.default_rng([20, seed])
+                reference, calm = rng.normal(size=(REFERENCE, 2)), rng.normal(size=(before, 2))
+                stream = np.concatenate([calm, draw(rng, AFTER)])
+                rows = (
+                    monitor(reference, stream, seed),
+                    repeated(reference, stream, seed, None),
+                    repeated(reference, stream, seed, 100),
+                )
+                for own, row in zip(delays, rows, strict=True):
+                    own.append(np.nan if row <= before else row - before)
+            print(f"| {name} | {before + 1} | {' | '.join(map(cell, delays))} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
