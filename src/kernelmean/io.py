@@ -38,7 +38,7 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
     value : Embedding, KernelMean or another estimator, Kernel or Noise
         What to save.
     path : str or path
-        The file; an existing one is replaced, in one step, when the new one is complete.
+        The file; an existing one is replaced, in one step, when the new one is complete. A device is written to.
     columns : iterable of str
         The names of the columns, for people; :func:`read_columns` returns them.
 
@@ -68,6 +68,9 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to save {target.name!r} in; make it first")
+    if is_special(target):
+        target.write_bytes(_bytes(json.dumps(header, allow_nan=False), arrays))
+        return
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -77,6 +80,11 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def is_special(target: Path) -> bool:
+    """Say whether a path is a device or a pipe, or stands for the output of this program: written to, not replaced."""
+    return target.exists() and (not target.is_file() or Path("/dev") in target.absolute().parents)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -116,6 +124,12 @@ def _guarded(path: str | os.PathLike[str], read: Any) -> Any:
             raise
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"{os.fspath(path)} cannot be loaded: {reason}; save it again with kernelmean.save") from error
+
+
+def _bytes(header: str, arrays: list[AnyArray]) -> bytes:
+    buffer = io.BytesIO()
+    _write(buffer, header, arrays)
+    return buffer.getvalue()
 
 
 def _write(file: BinaryIO, header: str, arrays: list[AnyArray]) -> None:

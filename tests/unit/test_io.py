@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pickle
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -367,3 +369,15 @@ class TestDamage:
     def test_a_file_that_is_not_there(self, path: Path) -> None:
         with pytest.raises(FileNotFoundError):
             load(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
+    pipe, mean = tmp_path / "pipe", km.embed([[0.0], [1.0]], km.kernels.Gaussian(1.0))
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(pipe.read_bytes)
+        km.save(mean, pipe)
+        km.save(mean, tmp_path / "file.npz")
+        assert read.result(timeout=10) == (tmp_path / "file.npz").read_bytes()
+    assert pipe.is_fifo()

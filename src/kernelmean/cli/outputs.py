@@ -16,6 +16,7 @@ from typing import Any
 
 from .. import __version__
 from .._array import Array
+from ..io import is_special
 from ..report import Document, charts, html, markdown
 from ..reproduce.files import write_whole
 from . import show
@@ -99,7 +100,7 @@ def check_target(path: str | Path | None) -> None:
         raise ValueError(f"{str(path)!r} is a folder or empty; write the name of a file")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to write {target.name!r} in; make it first")
-    if not _is_special(target) and not os.access(target.resolve().parent, os.W_OK):
+    if not is_special(target) and not os.access(target.resolve().parent, os.W_OK):
         raise PermissionError(
             f"the folder {str(target.parent)!r} cannot be written in; write {target.name!r} elsewhere"
         )
@@ -120,7 +121,7 @@ def write_file(path: str | Path, data: bytes) -> None:
     """Write a file whole or not at all; a device or a pipe has no place beside it and is written to as it is."""
     target = Path(path)
     try:
-        if _is_special(target):
+        if is_special(target):
             target.write_bytes(data)
         else:
             write_whole(target.resolve(), data)
@@ -187,8 +188,3 @@ def plain(value: Any) -> Any:
 
 def _unknown(cell: Any) -> bool:
     return cell is None or (isinstance(cell, float) and math.isnan(cell))
-
-
-def _is_special(target: Path) -> bool:
-    """Say whether a path is a device or a pipe, or stands for the output of this program."""
-    return target.exists() and (not target.is_file() or Path("/dev") in target.absolute().parents)

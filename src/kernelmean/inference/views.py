@@ -86,7 +86,7 @@ def view(points: Array, name: str) -> Array:
     """
     if name in ("data", "radius"):
         centered = _bounded(points)
-        return centered if name == "data" else np.linalg.norm(centered, axis=1, keepdims=True)
+        return centered if name == "data" else _length(centered)
     order = np.asarray(rankdata(points, axis=0))
     ranks = (order - 0.5) / len(points)
     if name in ("order", "ranks"):
@@ -114,8 +114,12 @@ def whitened(table: Array) -> Array:
     return np.asarray(centered @ (vectors / np.sqrt(values)) @ vectors.T)
 
 
-def _length(scores: Array) -> Array:
-    return np.asarray(np.linalg.norm(scores, axis=1, keepdims=True))
+def _length(rows: Array) -> Array:
+    """Return the lengths of rows, one column, to 13 digits of the longest: rows of one length must not tell apart."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    largest = float(lengths.max())
+    unit = np.ldexp(1.0, int(np.frexp(largest)[1])) if largest else 1.0
+    return np.asarray(np.round(lengths / unit, 13) * unit)
 
 
 def _products(scores: Array) -> Array:
@@ -129,9 +133,14 @@ _OF_SCORES: dict[str, Callable[[Array], Array]] = {"white": whitened, "spread": 
 
 
 def _in_units(name: str, table: Array, rows: IntArray) -> Array:
-    """Divide a view by its median distance over the rows; "axes" by the deviation of every column, "order" by 1."""
+    """Divide a view by its median distance over the rows; "axes" by the deviation of every column, "order" by 1.
+
+    Where all rows are equal it becomes 0: kernels are then constant without rounding.
+    """
     if name == "order":
         return table
+    if (table == table[0]).all():
+        return np.zeros_like(table)
     if name == "axes":
         deviation = table.std(axis=0)
         return np.asarray(table / np.where(deviation > 0.0, deviation, 1.0))

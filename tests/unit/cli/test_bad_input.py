@@ -229,6 +229,33 @@ def test_bad_input_is_one_plain_line(
     assert "Traceback" not in err
 
 
+FULL = Path("/dev/full")
+needs_full = pytest.mark.skipif(not FULL.is_char_device(), reason="there is no /dev/full")
+
+
+@needs_full
+@pytest.mark.parametrize("option", ["--html", "--markdown", "--csv", "--json"])
+def test_a_full_disk(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as exit_:
+        main([*compare("--estimator", "kme", "--resamples", "19")(tmp_path), option, str(FULL)])
+    assert exit_.value.code == 2
+    assert capsys.readouterr() == ("", "kernelmean: /dev/full: No space left on device\n")
+    assert FULL.is_char_device()
+
+
+@needs_full
+def test_a_full_screen(tmp_path: Path) -> None:
+    arguments = compare("--estimator", "kme", "--resamples", "19")(tmp_path)
+    program = [sys.executable, "-c", "from kernelmean.cli import main; main()", *arguments]
+    with FULL.open("w") as full:
+        done = subprocess.run(program, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "kernelmean: the output cannot be written: No space left on device\n"
+
+
 def test_there_are_many_cases() -> None:
     assert len(CASES) >= 40
 

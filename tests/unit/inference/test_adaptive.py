@@ -245,7 +245,7 @@ def test_views():
     assert np.isfinite(view(np.full((4, 2), 1e300), "radius")).all()
     scores = view(points, "scores")
     np.testing.assert_array_equal(view(points, "order")[:, 2], stats.rankdata(points[:, 2]))
-    np.testing.assert_allclose(view(points, "spread")[:, 0] ** 2, (scores**2).sum(1), rtol=1e-12)
+    np.testing.assert_allclose(view(points, "spread")[:, 0] ** 2, (scores**2).sum(1), rtol=1e-12, atol=1e-12)
     products = np.column_stack([scores[:, i] * scores[:, j] for i, j in combinations(range(3), 2)])
     np.testing.assert_allclose(view(points, "products"), products - products.mean(0), rtol=1e-9, atol=1e-12)
     assert Views.of(points, ["order"], np.arange(9)).table.max() == 200
@@ -354,3 +354,10 @@ def test_evidence_of_very_many_values_is_read_off_a_spline_that_is_as_exact(free
 
 def test_evidence_where_nothing_varies():
     np.testing.assert_allclose(np.ptp(evidence(np.zeros((1, 12_000)))), 0.0)
+
+
+@pytest.mark.parametrize("n", [12, 30, 45])
+def test_rows_of_one_length_are_told_apart_by_nothing(n):
+    identifiers = np.eye(n) / 3.0  # every row a category of its own: any pairing of two such columns is alike
+    assert np.ptp(view(identifiers, "radius")) == np.ptp(view(identifiers, "spread")) == 0.0
+    assert hsic_test(identifiers, identifiers[::-1], estimator="adaptive", n_resamples=49, rng=0).pvalue == 1.0
