@@ -15,6 +15,7 @@ from sklearn.neighbors import KernelDensity
 from threadpoolctl import threadpool_limits
 
 from ._array import Array, Progress, RngLike, as_rng
+from ._card import Grid, card
 from ._table import Table, as_table, count, listed
 from .embedding import Embedding
 from .kernels import Gaussian
@@ -135,6 +136,15 @@ class Densities:
         from .plots import density_pairs
 
         return density_pairs(self, columns)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: which density is best on the rows held out, and the losses of all."""
+        best, (fit, held) = self.candidates[0], self.sizes
+        facts = [("rows", f"{fit:,} to fit, {held:,} held out"), ("columns", listed(self.table.names))]
+        rows = [(one.name, one.choice, f"{one.loss:.3f}", f"{one.error:.3f}") for one in self.candidates]
+        grid = Grid(("density", "chosen on the training rows", "nats a row", "error"), rows, numbers=2)
+        sentence = f"{best.name} describes the rows held out best: {best.loss:.4g} nats a row."
+        return card("Density estimates", facts, sentence=sentence, grid=grid, notes=self.notes)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the losses and the mixture as plain names and numbers, for JSON."""

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from . import density
-from ._array import Array, RngLike, as_rng, check_same_home, is_foreign, joined, like, to_numpy
+from ._array import Array, RngLike, as_host, as_rng, check_same_home, is_foreign, joined, like, to_numpy
+from ._card import card
 from ._validate import as_points, check_same_columns, check_weights
 from .expected import expected_blocks
 from .expected._core import check_noise
@@ -204,6 +205,15 @@ class Embedding:
         pair, names = (self.parts[0].points, other.parts[0].points), ("one embedding", "the other")
         check_same_home(*pair, names)
         check_same_columns(*pair, names)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows; nothing is evaluated for it."""
+        n, dim = sum(part.points.shape[0] for part in self.parts), self.parts[0].points.shape[1]
+        total = sum(float(as_host(part.weights).sum()) for part in self.parts)
+        facts = [("points", f"{n:,}"), ("columns", f"{dim:,}"), ("kernel", repr(self.kernel))]
+        facts += [("noise", ", ".join(dict.fromkeys(repr(part.noise) for part in self.parts)))]
+        facts += [("weights", f"sum {total:.6g}")]
+        return card("Kernel mean embedding", facts)
 
     def __repr__(self) -> str:
         noises = ", ".join(sorted({repr(part.noise) for part in self.parts}))

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from ._array import Array, Progress
+from ._card import Grid, card
 from ._table import Table, as_table, count, listed
 from .embedding import Embedding, Part
 from .estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
@@ -74,6 +75,15 @@ class Fits:
         if isinstance(estimator.noise_, Normal):
             chosen["noise"] = np.sqrt(self.embedding(name).noise.variances(len(self.unit))).tolist()  # type: ignore[attr-defined]
         return chosen
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the estimator with the lowest leave-one-out score, and the scores of all."""
+        n, dim = self.table.values.shape
+        rows = [(name, f"{one.loocv_:.8g}") for name, one in self.estimators.items()]
+        sentence = f"{self.best} has the lowest leave-one-out score."
+        facts = [("rows", f"{n:,}"), ("columns", f"{dim:,}")]
+        grid = Grid(("estimator", "leave-one-out score"), rows)
+        return card("Estimates of the kernel mean", facts, sentence=sentence, grid=grid, notes=self.notes)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the scores and parameters as plain names and numbers, for JSON."""

@@ -49,28 +49,25 @@ def save(figure: Any, path: str | Path) -> None:
     ValueError: picture.doc: a picture ends in .png, .svg or .pdf
     """
     check_format(path)
-    whole, ending = getattr(figure, "figure", figure), Path(path).suffix.lower()
-    words = alt_text(whole)
-    if ending == ".svg" and words:
-        Path(path).write_text(described(whole, words), encoding="utf-8", newline="\n")
-    else:
-        write(whole, path, ending)
+    write(getattr(figure, "figure", figure), path, Path(path).suffix.lower())
 
 
 def write(figure: Figure, target: str | Path | IO[Any], ending: str) -> None:
     """Write a figure to a file or stream, always with the same bytes."""
-    words = {_WORDS[ending]: text} if ending in _WORDS and (text := alt_text(figure)) else {}
+    content, words = io.BytesIO(), alt_text(figure)
+    metadata = {_WORDS[ending]: words} if words and ending in _WORDS else {}
     with matplotlib().rc_context({"svg.hashsalt": "kernelmean"}):
-        figure.savefig(target, format=ending[1:], dpi=150, metadata=_METADATA[ending] | words)
+        figure.savefig(content, format=ending[1:], dpi=150, metadata=_METADATA[ending] | metadata)
+    whole = described(content.getvalue(), words) if ending == ".svg" and words else content.getvalue()
+    if isinstance(target, str | Path):
+        Path(target).write_bytes(whole)
+    elif isinstance(target, io.TextIOBase):
+        target.write(whole.decode())
+    else:
+        target.write(whole)
 
 
-def described(figure: Figure, words: str) -> str:
-    """Return the text of an SVG file whose description says what is to be seen."""
-    stream = io.StringIO()
-    write(figure, stream, ".svg")
-    return re.sub(
-        r"(<svg [^>]*)>",
-        lambda found: f'{found[1]} role="img" aria-labelledby="desc">\n <desc id="desc">{escape(words)}</desc>',
-        stream.getvalue(),
-        count=1,
-    )
+def described(svg: bytes, words: str) -> bytes:
+    """Return an SVG file whose description says what is to be seen."""
+    named = f' role="img" aria-labelledby="desc">\n <desc id="desc">{escape(words)}</desc>'
+    return re.sub(r"(<svg [^>]*)>", lambda found: found[1] + named, svg.decode(), count=1).encode()

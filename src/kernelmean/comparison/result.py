@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from .._array import RngLike
+from .._card import Grid, card
 from .._table import listed
 from ..columns import CategoryShares, Encoded, MissingCells
 from ..inference import TestResult
+from ..inference.facts import facts_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_PANELS = 6
+_PANELS, _ROWS = 6, 8
 
 
 @final
@@ -167,6 +169,18 @@ class Comparison:
             raise ValueError(f"columns is {names}; columns of numbers that vary can be drawn: {listed(self.numbers)}")
         first, second = (frame.select(names).to_table("drop") for frame in self.encoded.frames)
         return column_witnesses(first, second, names, names=self.names, rng=rng)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the verdict at level 0.05, the test, the columns that differ most."""
+        (n, m), (first, second) = self.sizes, self.names
+        facts = [("rows", f"{n:,} of {first}, {m:,} of {second}"), *facts_of(self.test)]
+        rows = [
+            (column.name, *column.describe(), f"{column.pvalue:.2g}", f"{column.adjusted:.2g}")
+            for column in self.columns[:_ROWS]
+        ]
+        header = ("column", f"mean {first}", f"mean {second}", "p", "adjusted p")
+        grid = Grid(header, rows, left_out=len(self.columns) - len(rows))
+        return card(f"Comparison of {first} and {second}", facts, sentence=self.verdict(), grid=grid, notes=self.notes)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the comparison as plain names and numbers, for JSON."""

@@ -9,6 +9,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from .._array import Array, RngLike, as_rng
+from .._card import card
 from .._validate import check_positive
 from ..estimators.options import KernelLike
 from ..kernels import Kernel
@@ -70,12 +71,21 @@ class EquivalenceResult:
 
     def summary(self) -> str:
         """Return a few lines of text for a reader."""
+        facts = "".join(f"{name}: {text}\n" for name, text in self._facts())
+        return f"{self._outcome()}\n{facts}{self.method}; kernel: {self.kernel!r}"
+
+    def _outcome(self) -> str:
         said = "shown" if self.equivalent else "not shown"
-        return (
-            f"less than {self.margin:.4g} ({self.unit}): {said} at level {1.0 - self.level:.3g}\n"
-            f"p-value: {self.pvalue:.4g}\n"
-            f"upper limit ({self.level:.0%}): {self.upper:.4g}\n{self.method}; kernel: {self.kernel!r}"
-        )
+        return f"less than {self.margin:.4g} ({self.unit}): {said} at level {1.0 - self.level:.3g}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [("p-value", f"{self.pvalue:.4g}"), (f"upper limit ({self.level:.0%})", f"{self.upper:.4g}")]
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        facts = [*self._facts(), ("rows", " and ".join(f"{size:,}" for size in self.sizes))]
+        facts += [("p-value from", self.method), ("kernel", repr(self.kernel))]
+        return card("Equivalence test", facts, sentence=f"A difference or dependence {self._outcome()}.")
 
 
 def equivalence_test(

@@ -10,6 +10,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from .._array import Array
+from .._card import Grid, card
 from .members import MemberOutcome
 from .schemes import SCHEMES
 
@@ -119,21 +120,44 @@ class TestResult:
 
     def summary(self) -> str:
         """Return a few lines of text for a reader."""
-        quantile = self.quantiles().get("0.95")
-        lines = [
-            self.method,
-            f"  {self.statistic_name}: {self.statistic:.6g}"
-            + ("" if quantile is None else f" (95 % of the null: below {quantile:.6g})"),
-            f"  p-value: {self.pvalue:.4g}, {self._origin}",
-            f"  scheme: {self.scheme}{_described(self.scheme)}",
-            *self._kernel_lines(),
-            f"  rows: {' and '.join(f'{size:,}' for size in self.sizes)}; memory: about {self.memory / 2**20:.3g} MiB",
-        ]
+        lines = [self.method, *(f"  {name}: {text}" for name, text in self._facts()), *self._kernel_lines()]
+        lines.append(f"  rows: {self._rows}; memory: about {self.memory / 2**20:.3g} MiB")
         lines += [
             f"  samples {pair.first} and {pair.second}: {pair.statistic:.6g}, adjusted p {pair.adjusted:.4g}"
             for pair in self.pairs
         ]
         return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        facts = [*self._facts(), ("rows", self._rows)]
+        if not self.members:
+            facts += [("kernel", repr(self.kernel)), ("noise", repr(self.noise))]
+        return card(self.method, facts, grid=self._grid(), notes=self.notes)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return the statistic, the p-value and the scheme, each with what a reader needs to judge it."""
+        quantile = self.quantiles().get("0.95")
+        beside = "" if quantile is None else f" (95 % of the null: below {quantile:.6g})"
+        return [
+            (self.statistic_name, f"{self.statistic:.6g}{beside}"),
+            ("p-value", f"{self.pvalue:.4g}, {self._origin}"),
+            ("scheme", f"{self.scheme}{_described(self.scheme)}"),
+        ]
+
+    @property
+    def _rows(self) -> str:
+        return " and ".join(f"{size:,}" for size in self.sizes)
+
+    def _grid(self) -> Grid | None:
+        """Return the pairs of several samples, or the kernels of an adaptive test that tell most."""
+        if self.pairs:
+            names = ("samples", "statistic", "p", "adjusted p")
+            values = ((p, (p.statistic, p.pvalue, p.adjusted)) for p in self.pairs)
+            return Grid(names, [(f"{p.first} and {p.second}", *(f"{x:.4g}" for x in row)) for p, row in values])
+        told = self.strongest(_STRONGEST)
+        rows = [(member.label, f"{member.weight:.3g}", f"{member.pvalue:.3g}") for member in told]
+        return Grid(("kernel", "weight", "p of its own"), rows, left_out=len(self.members) - len(told))
 
     @property
     def _origin(self) -> str:

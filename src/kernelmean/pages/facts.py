@@ -12,10 +12,9 @@ from .._table import count
 from ..comparison import Comparison
 from ..densities import Densities
 from ..dependence import Dependence
-from ..inference import TestResult
+from ..inference.facts import Facts, facts_of
 from ..inference.kernel_choice import ESTIMATORS
 
-Facts = list[tuple[str, str]]
 _LONGEST_NAME = 32
 
 
@@ -28,9 +27,7 @@ def comparison_facts(result: Comparison) -> Facts:
     bandwidth = [] if result.bandwidth is None else [("bandwidth", f"{number_range(result.bandwidth)}, in {unit}")]
     return [
         ("rows", f"{n:,} of {result.names[0]}, {m:,} of {result.names[1]}; {count(len(result.columns), 'column')}"),
-        ("statistic", f"{test.statistic:.4g}, {test.statistic_name}{of}"),
-        ("p-value", origin(test)),
-        *kernel_facts(test),
+        *facts_of(test, of),
         *bandwidth,
         ("scale", scale if result.scaled else "columns as they are, so those with large numbers weigh most"),
     ]
@@ -39,10 +36,7 @@ def comparison_facts(result: Comparison) -> Facts:
 def dependence_facts(result: Dependence) -> Facts:
     """Return the rows, the estimator, and the joint test of a study of dependence, where there is one."""
     facts = [("rows", f"{result.n_rows:,}"), ("test", f"HSIC, estimator {result.estimator}")]
-    if result.test is not None:
-        facts += [("statistic", f"{result.test.statistic:.4g}, {result.test.statistic_name}")]
-        facts += [("p-value", origin(result.test)), *kernel_facts(result.test)]
-    return facts
+    return facts if result.test is None else [*facts, *facts_of(result.test)]
 
 
 def density_facts(result: Densities) -> Facts:
@@ -53,21 +47,6 @@ def density_facts(result: Densities) -> Facts:
         ("rows", f"{fit:,} to fit, {held:,} held out; {count(len(result.table.names), 'column')}"),
         ("loss", f"mean negative log density of the rows held out, {unit}; lower is better"),
     ]
-
-
-def origin(test: TestResult) -> str:
-    """Return a p-value with what it rests on."""
-    finest = test.pvalue * (test.n_resamples + 1) < 1.5
-    source = f"{test.pvalue:.3g}, exact, from {count(test.n_resamples, 'permutation')} (scheme {test.scheme})"
-    return source + ("; no smaller one is possible with so many" if finest else "")
-
-
-def kernel_facts(test: TestResult) -> Facts:
-    """Say how many kernels an adaptive test used, and which told most."""
-    if not test.members:
-        return []
-    most = ", ".join(member.label for member in test.strongest(3))
-    return [("kernels", f"{len(test.members)}, which make one p-value; strongest: {most}")]
 
 
 def number_range(values: Any) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 from .. import __version__
 from .._table import count
 from ..inference import TestResult
+from ..inference.facts import Facts, origin
 from ..report import Chart, Panel, Section, Table
-from .facts import Facts, origin
 from .marginals import bins, outline
 
 _STRONGEST = 5

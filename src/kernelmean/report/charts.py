@@ -12,10 +12,10 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from .. import _canvas
+from .._markup import Markup, element
 from .document import AnyPanel, Chart
 from .drawing import LETTERS, draw, plain, samples, size
 from .figures import describe, labels
-from .markup import Markup, element
 from .palette import SHADES, Look, looks
 
 if TYPE_CHECKING:
