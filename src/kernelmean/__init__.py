@@ -51,6 +51,7 @@ from .linear_form import linear_form
 from .matching import KernelMeanMatching
 from .monitoring import DriftMonitor
 from .plan import Plan
+from .streamed import compare_stream
 from .streaming import mmd_stream_test, read_batches
 
 __version__ = "0.1.0"
@@ -75,6 +76,7 @@ __all__ = [
     "TestResult",
     "attribute",
     "compare",
+    "compare_stream",
     "compress",
     "compress_then_test",
     "contributions",

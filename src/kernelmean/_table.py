@@ -77,11 +77,7 @@ class Table:
         unit = 2.0 ** np.frexp(np.abs(self.values).max(axis=0))[1].clip(-1000, 1000)  # squares would under- or overflow
         deviations = (self.values / unit).std(axis=0) * unit
         for name, deviation in zip(self.names, deviations, strict=True):
-            if not SMALLEST <= deviation <= LARGEST:
-                raise ValueError(
-                    f"column {name!r} has the standard deviation {deviation:.3g}; one from {SMALLEST:g} to "
-                    f"{LARGEST:g} is needed, so write it in another unit"
-                )
+            check_deviation(name, deviation)
         return np.asarray(deviations)
 
     def constant(self) -> tuple[IntArray, tuple[str, ...]]:
@@ -320,6 +316,15 @@ def _as_frame(frame: nw.DataFrame[Any], source: str, notes: tuple[str, ...] = ()
     found = {name: read_cells(frame[:, position]) for position, name in enumerate(names)}
     declared = {name: said for name, (_, said) in found.items() if said is not None}
     return Frame({name: cells for name, (cells, _) in found.items()}, source, notes, declared=declared)
+
+
+def check_deviation(name: str, deviation: float) -> None:
+    """Raise when the square of a standard deviation has no room in a number."""
+    if not SMALLEST <= deviation <= LARGEST:
+        raise ValueError(
+            f"column {name!r} has the standard deviation {deviation:.3g}; one from {SMALLEST:g} to "
+            f"{LARGEST:g} is needed, so write it in another unit"
+        )
 
 
 def check_size(frame: Frame) -> None:

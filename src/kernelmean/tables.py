@@ -7,12 +7,24 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._cells import label
-from ._table import Frame, Table, as_frame, as_table, check_names, count, did_you_mean, listed
+from ._files import (
+    MISSING_TEXTS,
+    PARQUET,
+    SEPARATORS,
+    TEXT,
+    check_file,
+    check_header,
+    first_line,
+    header_line,
+    import_arrow,
+    separator_of,
+)
+from ._table import Frame, Table, as_frame, as_table, check_names, count, listed
 from .columns import match_columns
 from .datasets import BUILT_IN
 
@@ -20,9 +32,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["Frame", "Table", "as_table", "column_names", "match_columns", "read_frame", "read_table", "split_frame"]
-
-_MISSING_TEXTS = ["", "?", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None"]
-_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 def read_table(
@@ -74,11 +83,11 @@ def read_frame(source: str | os.PathLike[str]) -> Frame:
     if name in BUILT_IN:
         return BUILT_IN[name]()
     path = Path(name)
-    _check_file(path)
+    check_file(path)
     suffix = path.suffix.lower()
-    if suffix in (".parquet", ".pq"):
+    if suffix in PARQUET:
         return _read_parquet(path)
-    if suffix in (".csv", ".tsv"):
+    if suffix in TEXT:
         return _read_csv(path)
     raise ValueError(f"{path}: the ending {suffix!r} is unknown; write the table as .csv, .tsv or .parquet")
 
@@ -89,13 +98,13 @@ def column_names(source: str | os.PathLike[str]) -> list[str]:
     if name in BUILT_IN:
         return list(BUILT_IN[name]().names)
     path = Path(name)
-    _check_file(path)
-    if path.suffix.lower() in (".parquet", ".pq"):
+    check_file(path)
+    if path.suffix.lower() in PARQUET:
         from pyarrow import parquet
 
         return list(parquet.read_schema(path).names)
-    header = _header(path)
-    return [cell.strip() for cell in next(csv.reader([header], delimiter=_separator(header)))]
+    header = header_line(path)
+    return [cell.strip() for cell in next(csv.reader([header], delimiter=separator_of(header)))]
 
 
 def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> tuple[Frame, Frame]:
@@ -146,47 +155,15 @@ def _two_groups(sizes: dict[str, int], column: str, groups: Iterable[str] | None
     return chosen
 
 
-def _check_file(path: Path) -> None:
-    """Raise unless ``path`` is a file that can be read and is not empty."""
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a directory; pass one file")
-    if not path.exists():
-        raise FileNotFoundError(
-            f"there is no file {str(path)!r} and no built-in table of that name"
-            f"{did_you_mean(str(path), BUILT_IN)}; the built-in tables are {listed(BUILT_IN)}"
-        )
-    if not path.is_file():
-        raise ValueError(f"{path} is not a regular file; write the table to a .csv or .parquet file first")
-    try:
-        with path.open("rb") as file:
-            empty = not file.read(1)
-    except PermissionError as error:
-        raise PermissionError(f"{path} may not be read; change its permissions (chmod u+r)") from error
-    if empty:
-        raise ValueError(_empty(path))
-
-
-def _empty(path: Path) -> str:
-    return f"{path} is empty; a header line and rows of numbers are needed"
-
-
-def _arrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise ImportError('reading files needs pyarrow; write: pip install "kernelmean[cli]"') from error
-    return pyarrow
-
-
 def _read_parquet(path: Path) -> Frame:
-    arrow = _arrow()
+    arrow = import_arrow()
     from pyarrow import parquet
 
     try:
         with parquet.ParquetFile(path) as file:
             table = file.read()
     except (arrow.ArrowException, OSError) as error:
-        raise ValueError(f"{path} is damaged or not a Parquet file ({_first_line(error)}); write it again") from error
+        raise ValueError(f"{path} is damaged or not a Parquet file ({first_line(error)}); write it again") from error
     index = [name for name in table.column_names if name.startswith("__index_level_")]
     notes = (f"{path}: the saved row index ({listed(index)}) was left out",) if index else ()
     check_names(table.column_names, str(path))
@@ -194,32 +171,32 @@ def _read_parquet(path: Path) -> Frame:
 
 
 def _read_csv(path: Path) -> Frame:
-    header = _header(path)
-    separator = _separator(header)
+    header = header_line(path)
+    separator = separator_of(header)
     table = _parse_csv(path, separator, one_column=separator not in header)
     names = [name.strip() for name in table.column_names]
-    _check_header(names, path)
+    check_header(names, path)
     if not table.num_rows:
         raise ValueError(f"{path} has a header line and no rows; rows of numbers are needed")
     expected = separator == "," or path.suffix.lower() == ".tsv"
-    notes = () if expected else (f"{path}: cells are separated by {_SEPARATORS[separator]}",)
+    notes = () if expected else (f"{path}: cells are separated by {SEPARATORS[separator]}",)
     return as_frame(table.rename_columns(names), str(path), notes)
 
 
 def _parse_csv(path: Path, separator: str, *, one_column: bool) -> pa.Table:
     """Parse a file; blank lines are nothing in a wide table, and blank cells in one column."""
-    arrow = _arrow()
+    arrow = import_arrow()
     from pyarrow import csv as arrow_csv
 
     try:
         table = arrow_csv.read_csv(
             path,
             parse_options=arrow_csv.ParseOptions(delimiter=separator, ignore_empty_lines=not one_column),
-            convert_options=arrow_csv.ConvertOptions(null_values=_MISSING_TEXTS, strings_can_be_null=True),
+            convert_options=arrow_csv.ConvertOptions(null_values=MISSING_TEXTS, strings_can_be_null=True),
         )
     except arrow.ArrowException as error:
         raise ValueError(
-            f"{path} is not a table of cells separated by {_SEPARATORS[separator]} ({_first_line(error)}); every line "
+            f"{path} is not a table of cells separated by {SEPARATORS[separator]} ({first_line(error)}); every line "
             "needs as many cells as the header"
         ) from error
     if not _is_utf8(table):
@@ -229,42 +206,6 @@ def _parse_csv(path: Path, separator: str, *, one_column: bool) -> pa.Table:
     return table
 
 
-def _header(path: Path) -> str:
-    """Return the first line that is not blank, or raise when the file is not text."""
-    with path.open("rb") as file:
-        head = file.read(1 << 16)
-    if b"\0" in head:
-        raise ValueError(f"{path} is not a text file; a CSV file in UTF-8, or a file that ends in .parquet, is needed")
-    lines = head.decode("utf-8-sig", errors="replace").lstrip().splitlines()
-    if not lines:
-        raise ValueError(_empty(path))
-    return lines[0]
-
-
-def _separator(header: str) -> str:
-    """Return what separates the cells of a header: the most frequent of , ; tab and |."""
-    return max(_SEPARATORS, key=header.count)
-
-
-def _check_header(names: list[str], path: Path) -> None:
-    """Raise when names are missing, repeated, or look like a row of data."""
-    numbers = [name for name in names if _is_float(name)]
-    numbered = [str(position) for position in range(len(names))]
-    if len(numbers) == len(names) and names != numbered:
-        raise ValueError(
-            f"{path}: the first line holds numbers ({listed(names)}), a header line with column names is needed"
-        )
-    check_names(names, str(path))
-
-
-def _is_float(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _is_utf8(table: pa.Table) -> bool:
     """Whether names and cells are text: pyarrow keeps cells that are not as bytes."""
     try:
@@ -272,10 +213,3 @@ def _is_utf8(table: pa.Table) -> bool:
     except UnicodeDecodeError:
         return False
     return not any(str(field.type) in ("binary", "large_binary") for field in table.schema)
-
-
-def _first_line(error: BaseException) -> str:
-    """Return the start of an error's text as one printable line."""
-    text = " ".join(str(error).split())
-    printable = "".join(letter if letter.isprintable() and letter != "\ufffd" else "." for letter in text)
-    return printable if len(printable) <= 100 else printable[:100] + "…"

@@ -4,44 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated
 
 import typer
 
 from .. import __version__
-from .._table import listed
-from ..comparison import Comparison
-from ..comparison import compare as compare_tables
 from ..dependence import dependence as test_dependence
-from ..inference.adaptive import NAMED
 from ..io import load, read_columns
-from ..pages import comparison_page, dependence_page, gather
+from ..pages import dependence_page
 from ..pages.facts import short
 from . import show, tidy
+from .compare import COMPARISONS, compare
 from .complete import columns as columns_of
 from .config import Config
-from .drift import LEVEL, check_drift, check_power, drifted
 from .errors import guarded
 from .fitting import DENSITIES, ESTIMATES, density, estimate
 from .inputs import (
-    ADAPTIVE_LIMIT,
-    TEST_LIMIT,
     level_orders,
     missing_rule,
     read_one,
-    read_pair,
     reading,
+    row_limit,
     split_names,
 )
 from .monitor import EXAMPLES as MONITORING
 from .monitor import monitor
 from .options import (
-    Bandwidth,
     Category,
     Columns,
     Csv,
-    Drift,
     Drop,
     Json,
     MaxRows,
@@ -56,8 +47,6 @@ from .options import (
     Seed,
     Source,
     Text,
-    TwoSampleEstimator,
-    bandwidth_from,
 )
 from .outputs import Output, drawing, write_picture
 from .progress import progress
@@ -72,7 +61,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_PANELS = 6
 QUESTIONS, FILES = "Questions about tables", "Files and the paper"
 _HELP = (
     "Compare tables by their kernel means: do two data sets differ, and in which columns.\n\n"
@@ -118,79 +106,7 @@ def main(
     """Hold what all commands share."""
 
 
-@app.command(
-    rich_help_panel=QUESTIONS,
-    epilog=_examples(
-        "kernelmean compare before.csv after.csv",
-        "kernelmean compare trial.parquet --by arm --groups placebo,drug --drop id",
-        "kernelmean compare before.csv after.csv --html report.html",
-        "kernelmean compare wine --by target --groups 0,1 --json result.json",
-        "kernelmean compare last-week.parquet today.parquet --fail-on-drift 0.01 --quiet",
-    ),
-)
-def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help=Source)],
-    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other table; or split A with --by.")] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Split A into groups by this column.", autocompletion=columns_of),
-    ] = None,
-    groups: Annotated[str | None, typer.Option(metavar="X,Y", help="The two groups, when there are more.")] = None,
-    estimator: TwoSampleEstimator = "adaptive",
-    bandwidth: Bandwidth = "median",
-    scale: Scale = True,
-    resamples: Resamples = 999,
-    columns: Columns = None,
-    drop: Drop = None,
-    missing: MissingRule = "error",
-    ordinal: Ordinal = None,
-    categorical: Category = None,
-    max_rows: MaxRows = None,
-    seed: Seed = 0,
-    fail_on_drift: Drift = None,
-    plot_path: Picture = None,
-    html_path: Page = None,
-    markdown_path: Text = None,
-    csv_path: Csv = None,
-    json_path: Json = None,
-    quiet: Quiet = False,
-    config: Config = None,
-) -> int:
-    """Test whether two tables come from the same law, and show which columns tell.
-
-    The exit code is 0; 2 for bad input; with --fail-on-drift 1 when the tables differ.
-    """
-    check_drift(fail_on_drift, resamples)
-    level = LEVEL if fail_on_drift is None else fail_on_drift
-    output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
-    output.check(a, b, plot_path)
-    plots = drawing(plot_path)
-    first, second = read_pair(a, b, by, groups, reading(columns, drop, max_rows, seed, *_limit(estimator)))
-    with progress(quiet) as report:
-        result = compare_tables(
-            first.frame,
-            second.frame,
-            names=(first.name, second.name),
-            estimator=estimator,
-            bandwidth=bandwidth_from(bandwidth),
-            scale=scale,
-            n_resamples=resamples,
-            rng=seed,
-            n_jobs=-1,
-            progress=report,
-            missing=missing_rule(missing),
-            ordinal=level_orders(ordinal or ()),
-            categorical=split_names(categorical or (), first.frame.names),
-        )
-        found = gather(result, level=level, rng=seed, progress=report) if output.page else None
-    check_power(fail_on_drift, result.test)
-    notes, drawn = [*first.notes, *second.notes, *result.notes], []
-    if plots is not None and plot_path is not None:
-        drawn.append(_draw_witnesses(plots, plot_path, result, seed))
-    content = {**result.as_dict(), "verdict": result.verdict(level), "level": level, "seed": seed}
-    page = None if found is None else comparison_page(result, found, level=level, notes=notes, seed=seed)
-    output.put(show.comparison(result, level), [*notes, *drawn], content, tidy.comparison(result), page)
-    return drifted(fail_on_drift, result.test)
+app.command(epilog=_examples(*COMPARISONS), rich_help_panel=QUESTIONS)(compare)
 
 
 @app.command(
@@ -232,7 +148,7 @@ def dependence(
     output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
     output.check(data, plot_path)
     plots = drawing(plot_path)
-    source = read_one(data, reading(columns, drop, max_rows, seed, *_limit(estimator)))
+    source = read_one(data, reading(columns, drop, max_rows, seed, *row_limit(estimator)))
     groups = [split_names(texts or (), source.frame.names) for texts in (x, y)]
     with progress(quiet) as report:
         result = test_dependence(
@@ -271,19 +187,3 @@ app.command(epilog=_examples(*ESTIMATES), rich_help_panel=QUESTIONS)(estimate)
 app.command(epilog=_examples(*DENSITIES), rich_help_panel=QUESTIONS)(density)
 app.command(epilog=_examples(*MONITORING), rich_help_panel=QUESTIONS)(monitor)
 app.command(epilog=_examples(*REPRODUCTIONS), rich_help_panel=FILES)(reproduce)
-
-
-def _draw_witnesses(plots: ModuleType, path: str, result: Comparison, seed: int) -> str:
-    """Draw the columns of numbers that differ most, and say so."""
-    names = result.numbers[:_PANELS]
-    if not names:
-        return "no picture drawn: it would show columns of numbers, and none of the columns that vary is one"
-    write_picture(plots, result.plot(names, rng=seed), path)
-    return f"witness of {listed(names)} drawn in {path}"
-
-
-def _limit(estimator: str) -> tuple[int, str]:
-    """Return how many rows a test takes without being asked for it, and what takes more."""
-    if estimator not in NAMED:
-        return TEST_LIMIT, ""
-    return ADAPTIVE_LIMIT, f"; a test of one kernel, such as --estimator mmkme, takes up to {TEST_LIMIT:,} rows"

@@ -10,8 +10,12 @@ from typing import Any
 
 from .config import SOURCE
 
-BAD_INPUT, FAILURE = 2, 1
+BAD_INPUT, FAILURE, STOPPED = 2, 1, 130
 DEBUG = "KERNELMEAN_DEBUG"
+
+
+class Stopped(Exception):  # noqa: N818 (somebody wanted it)
+    """Long work was stopped from outside, at a point where nothing is lost."""
 
 
 def guarded(run: Callable[[], int | None]) -> int:
@@ -35,6 +39,8 @@ def explain(error: Exception) -> tuple[int, str]:
     if format_message is not None:  # of the option parser, which has shown help itself when it says nothing
         text = format_message().rstrip(".")
         return BAD_INPUT, f"{text}{_origin(error)}; see kernelmean --help" if text else ""
+    if isinstance(error, Stopped):
+        return STOPPED, str(error)
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else "the output cannot be written: "
         return BAD_INPUT, f"{where}{error.strerror}"

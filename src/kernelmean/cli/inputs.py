@@ -12,10 +12,13 @@ import numpy as np
 
 from .._table import Frame, Table, count
 from ..columns import Missing
+from ..inference.adaptive import NAMED
 from ..tables import match_columns, read_frame, split_frame
 
 FIT_LIMIT, ADAPTIVE_LIMIT, TEST_LIMIT = 5000, 20_000, 100_000
 """Rows that an estimate, an adaptive test and a test of one kernel take without being asked for it: minutes."""
+AUTO = "auto"
+"""The estimator of a comparison that asks for none: the adaptive test in memory, mkme over streams."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,13 @@ class Input:
     def table(self) -> Table:
         """The numbers, where all columns hold numbers and no cell is blank."""
         return self.frame.to_table()
+
+
+def row_limit(estimator: str, others: str = f"takes up to {TEST_LIMIT:,} rows") -> tuple[int, str]:
+    """Return how many rows a test takes without being asked for it, and what tests of one kernel do."""
+    if estimator not in (*NAMED, AUTO):
+        return TEST_LIMIT, ""
+    return ADAPTIVE_LIMIT, f"; a test of one kernel, such as --estimator mkme, {others}"
 
 
 def read_one(source: str, reading: Reading) -> Input:

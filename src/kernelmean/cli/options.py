@@ -11,6 +11,7 @@ from .complete import PAIRS, TWO_SAMPLES, columns, one_of
 from .inputs import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT
 
 DATA, TEST, OUTPUT, RUNNING = "Columns and rows", "What is computed", "Output", "Running"
+STREAM = "Long tables"
 Source = "A CSV or Parquet file, or a built-in table: wine, wbdc, iris, diabetes, digits, eckerle4."
 Columns = Annotated[
     list[str] | None,
@@ -87,10 +88,44 @@ TwoSampleEstimator = Annotated[
     typer.Option(
         "--estimator",
         metavar="NAME",
-        help=f"{_ADAPTIVE}, s-kmse, f-kmse or vpmkme.",
+        help=f"{_ADAPTIVE}, s-kmse, f-kmse or vpmkme; auto: adaptive, of streams mkme.",
         autocompletion=one_of(*TWO_SAMPLES),
         rich_help_panel=TEST,
     ),
+]
+Stream = Annotated[
+    bool | None,
+    typer.Option(
+        "--stream/--no-stream",
+        help="Read the tables batch by batch and use all rows, or hold them in memory; by default above "
+        f"{ADAPTIVE_LIMIT:,} rows, {TEST_LIMIT:,} where --estimator names one kernel, without --max-rows.",
+        show_default=False,
+        rich_help_panel=STREAM,
+    ),
+]
+Passes = Annotated[
+    int | None,
+    typer.Option(
+        metavar="1|2",
+        min=1,
+        max=2,
+        help="2 reads the tables twice, first for scale and categories; 1 takes the scale from a pilot. By default 1 "
+        "for Parquet files of numbers without missing cells.",
+        show_default=False,
+        rich_help_panel=STREAM,
+    ),
+]
+Checkpoint = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Save the sums now and then, and go on from there when FILE is there already.",
+        rich_help_panel=STREAM,
+    ),
+]
+Frequencies = Annotated[
+    int,
+    typer.Option(metavar="N", min=1, help="Fourier frequencies of the kernel of all columns.", rich_help_panel=STREAM),
 ]
 PairEstimator = Annotated[
     str,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -90,8 +90,22 @@ class Numbers(Coding):
         varies = bool(len(observed)) and bool(observed.max() > observed.min())
         deviation = float(Table(observed[:, None], (name,)).deviations()[0]) if varies else 0.0
         center = float(observed.mean()) if varies else float(observed[0]) if len(observed) else 0.0
-        unit = deviation if scale and varies else 1.0
-        absent = 1.0 - len(observed) / len(values)
+        return cls.of_moments(name, column, origin, center, deviation, 1.0 - len(observed) / len(values), rule, scale)
+
+    @classmethod
+    def of_moments(
+        cls,
+        name: str,
+        column: ColumnType,
+        origin: int,
+        center: float,
+        deviation: float,
+        absent: float,
+        rule: str,
+        scale: bool,
+    ) -> Numbers:
+        """Return the coding for the mean and the deviation (0 for a constant), and the share of missing cells."""
+        unit = deviation if scale and deviation > 0.0 else 1.0
         indicator = _indicator(deviation / unit, absent) if rule == "category" else 0.0
         return cls(name, column, origin, center, deviation, unit, indicator, rule == "noise", absent == 0.0)
 
@@ -172,10 +186,17 @@ class Categories(Coding):
         counts: Counter[str | None] = Counter()
         for frame in frames:
             counts.update(as_labels(frame, name).tolist())
-        absent = counts.pop(None, 0) if rule == "category" else 0
+        return cls.of_counts(name, column, counts, rule, most)
+
+    @classmethod
+    def of_counts(
+        cls, name: str, column: ColumnType, counts: Mapping[str | None, int], rule: str, most: int
+    ) -> Categories:
+        """Return the coding for the number of cells of every category, and of missing cells under None."""
+        absent = counts.get(None, 0) if rule == "category" else 0
         categories = tuple(sorted(each for each in counts if each is not None))
         if len(categories) > most:
-            rows = sum(map(len, frames))
+            rows = sum(counts.values())
             raise ValueError(
                 f"column {name!r} has {len(categories):,} different categories in "
                 f"{count(rows, 'row')}, the limit is {most}: an identifier or free text? Leave it out with drop= "

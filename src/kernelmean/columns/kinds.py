@@ -93,11 +93,11 @@ def agreed_types(frames: Sequence[Frame], named: Named) -> dict[str, ColumnType]
     """
     frames[0].select([*named.ordinal, *named.categorical])
     for name in (*named.ordinal, *named.categorical):
-        _check_codes(frames, name)
-    return {name: named.find(name) or _agreed(frames, name) for name in frames[0].names}
+        check_codes(frames, name)
+    return {name: named.find(name) or agreed_type(frames, name) for name in frames[0].names}
 
 
-def _check_codes(frames: Sequence[Frame], name: str) -> None:
+def check_codes(frames: Sequence[Frame], name: str) -> None:
     """Raise when codes are numbers in one table and text in another that numbers do not write so, such as 01."""
     numbers = next((frame for frame in frames if frame[name].dtype == np.float64), None)
     if numbers is None:
@@ -111,7 +111,8 @@ def _check_codes(frames: Sequence[Frame], name: str) -> None:
                 )
 
 
-def _agreed(frames: Sequence[Frame], name: str) -> ColumnType:
+def agreed_type(frames: Sequence[Frame], name: str) -> ColumnType:
+    """Return the type of one column, which all tables must agree on; without any cell it is numeric."""
     found = [(frame, own) for frame in frames if (own := _own_type(frame, name)) is not None]
     if not found:
         return ColumnType("numeric")

@@ -149,9 +149,23 @@ def _without(frame: Frame, masks: Sequence[Any], names: Sequence[str]) -> Frame:
         return frame
     incomplete = np.logical_or.reduce(masks)
     if incomplete.all():
-        emptiest = names[int(np.argmax([mask.sum() for mask in masks]))]
-        raise ValueError(
-            f"{frame.source}: every row has a blank cell, most of them in column {emptiest!r}; leave that column out "
-            f"with drop= (--drop {emptiest})"
-        )
+        raise all_incomplete(frame.source, names[int(np.argmax([mask.sum() for mask in masks]))])
     return frame.take(~incomplete) if incomplete.any() else frame
+
+
+def all_incomplete(source: str, emptiest: str) -> ValueError:
+    """Return what to raise where rows with blank cells are left out and none is left."""
+    return ValueError(
+        f"{source}: every row has a blank cell, most of them in column {emptiest!r}; leave that column out "
+        f"with drop= (--drop {emptiest})"
+    )
+
+
+def sifted(frame: Frame, types: Mapping[str, ColumnType], rules: Mapping[str, str]) -> tuple[Frame, dict[str, int]]:
+    """Return a part of a table without the rows that are left out, maybe none, and its missing cells by column."""
+    masks = {name: mask for name in frame.names if (mask := missing_cells(frame[name])).any()}
+    _check_complete([frame], {name: [mask] for name, mask in masks.items() if rules[name] == "error"})
+    _check_noise([name for name in masks if rules[name] == "noise"], types)
+    dropped = [mask for name, mask in masks.items() if rules[name] == "drop"]
+    kept = frame.take(~np.logical_or.reduce(dropped)) if dropped else frame
+    return kept, {name: int(mask.sum()) for name, mask in masks.items()}

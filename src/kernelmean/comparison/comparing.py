@@ -15,12 +15,12 @@ from ..columns import Encoded, Encoding, Missing, encode, summarize
 from ..inference import TestResult, mmd_test
 from ..inference.adaptive import NAMED
 from ..inference.estimated_mmd import MMD_ESTIMATORS as ESTIMATORS
-from ..inference.multiple import enough_for_holm, holm
+from ..inference.multiple import enough_for_holm
 from ..inference.two_sample import mmd_null
 from ..kernels import Gaussian
 from ..kernels.bandwidth import Bandwidth, bandwidth_from
-from ..noise import Noise, Normal
-from .result import ColumnDifference, Comparison
+from .ranking import ranked
+from .result import Comparison
 
 
 def compare(
@@ -113,6 +113,7 @@ def compare(
         progress(name, j + 1, 1 + len(order))
         alone[name] = test.of_column(encoded, name, copy.deepcopy(stream_alone))
     sizes = len(encoded.frames[0]), len(encoded.frames[1])
+    summaries = [summarize(coding, encoded.frames) for coding in encoded.codings]
     return Comparison(
         names=names,
         sizes=sizes,
@@ -120,7 +121,7 @@ def compare(
         estimator=estimator,
         bandwidth=_in_table_order(theta, encoded),
         scaled=scale,
-        columns=_columns(encoded, joint.noise, alone),
+        columns=ranked(encoded.codings, summaries, joint.noise, alone),
         notes=(*_notes(encoded, theta), *joint.notes),
         missing=encoded.missing,
         encoded=encoded,
@@ -213,35 +214,6 @@ def _in_table_order(theta: Any, encoded: Encoded) -> Any:
     if theta is None or np.ndim(theta) == 0:
         return theta if theta is None else float(theta)
     return [float(theta[j]) for name in encoded.in_table_order() for j in encoded.groups[name]]
-
-
-def _columns(
-    encoded: Encoded, noise: Noise | tuple[Noise, Noise], alone: Mapping[str, tuple[float, float]]
-) -> tuple[ColumnDifference, ...]:
-    """Return the columns, those that differ most first."""
-    adjusted = dict(zip(alone, holm([pvalue for _, pvalue in alone.values()]), strict=True))
-    dim = encoded.tables[0].shape[1]
-    variances = np.broadcast_to(noise.variances(dim), (dim,)) if isinstance(noise, Normal) else np.zeros(dim)
-    columns = []
-    for coding in encoded.codings:
-        found = summarize(coding, encoded.frames)
-        spread = coding.scale * float(np.sqrt(variances[list(encoded.groups[coding.name])].sum()))
-        first, second = found.means
-        statistic, pvalue = alone[coding.name]
-        columns.append(
-            ColumnDifference(
-                name=coding.name,
-                means=(first, second),
-                gap=found.gap,
-                noise=spread,
-                statistic=statistic,
-                pvalue=pvalue,
-                adjusted=float(adjusted[coding.name]),
-                kind=coding.type.kind,
-                shares=found.shares,
-            )
-        )
-    return tuple(sorted(columns, key=lambda column: (column.adjusted, -column.statistic)))
 
 
 def _notes(encoded: Encoded, theta: Any) -> tuple[str, ...]:

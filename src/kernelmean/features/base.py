@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import threading
 from abc import ABC, abstractmethod
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
-from .._array import Array, slices
+from .._array import Array, IntArray, slices
 from .._validate import check_points
 from ..kernels.base import Kernel
 from ..noise.base import Noise
@@ -18,6 +20,7 @@ from ..noise.dirac import Dirac
 from ..plan import DEFAULT, Plan
 
 _TILE_NUMBERS, _LEAST_ROWS, _MOST_ROWS = 2**17, 32, 1024
+_SHORT_GROUP = 16  # rows: sums of fewer are faster as a product with a sparse matrix
 HEAD = 4
 """Numbers in front of the features in a vector of sums: Σ w, Σ w², Σ w |φ|², Σ w √residual."""
 
@@ -33,6 +36,17 @@ def scratch(name: str, shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64
         buffer = np.empty(size, dtype)
         setattr(_buffers, name, buffer)
     return np.asarray(buffer[:size].reshape(shape))
+
+
+def grouped_sums(values: Array, starts: IntArray) -> Array:
+    """Return the sums of rows (n, m) of any type from one start to the next in float64, shape (g, m)."""
+    edges = np.append(starts, len(values))
+    if len(starts) > max(1, len(values) // _SHORT_GROUP):
+        counts = np.diff(edges)
+        dealt = csr_array((np.ones(len(values)), (np.repeat(np.arange(len(starts)), counts), np.arange(len(values)))))
+        return np.asarray(dealt @ values)
+    parts = [values[start:stop].sum(axis=0, dtype=np.float64) for start, stop in pairwise(edges.tolist())]
+    return np.stack(parts)
 
 
 class Summary(ABC):
@@ -113,6 +127,10 @@ class FeatureMap(ABC):
         left = self.residuals(X, tile, noise)
         out[:, 3] = 0.0 if left is None else np.sqrt(left)
         return out
+
+    def grouped(self, X: Array, starts: IntArray) -> Array:
+        """Return the sums of 1, 1, |φ|², √residual, φ over few rows, those from one start to the next, (g, 4 + m)."""
+        return grouped_sums(self.augmented(X, Dirac()), starts)
 
     def row_sums(self, X: Array, weights: Array | None, noise: Noise, plan: Plan = DEFAULT) -> Array:
         """Return the sums over rows of w, w², w |φ|², w √residual and w φ, shape (4 + m,); O(n) time, O(1) memory."""

@@ -8,18 +8,33 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from .._array import Array, RngLike, as_rng
+from .._array import Array, IntArray, RngLike, as_rng
 from .._validate import check_finite, check_integer, check_numbers
 from ..expected._core import check_dim
 from ..kernels.base import Kernel, check_kernel
 from ..noise.base import Additive, Noise
 from ..noise.dirac import Dirac
-from .base import FeatureMap, scratch
+from .base import HEAD, FeatureMap, grouped_sums, scratch
 from .draws import DESIGNS, Design
 from .spectral import spectra
 
 _MOST_TURNS = 2.0**44  # of a wave from the origin to a row: the phase then is known to 1/500 of a turn
 _WORDS = {"plain": "random", "orthogonal": "orthogonal random", "quasi": "quasi-random"}
+
+
+def wrapped(turns: Array, dtype: str) -> Array:
+    """Return phases in turns, which are overwritten, as angles in [-π, π]; this thread's next call overwrites them."""
+    whole = scratch("whole", turns.shape)
+    with np.errstate(over="ignore", invalid="ignore"):
+        np.rint(turns, out=whole)
+    if not max(whole.max(), -whole.min()) <= _MOST_TURNS:
+        raise ValueError(
+            "rows lie so far from the origin of the features, in units of the bandwidth, that float64 loses "
+            "the phase of their waves; pass origin= amid the data, a wider bandwidth, or rescaled columns"
+        )
+    turns -= whole  # in float64, so that far points keep their phase in float32
+    angles = scratch(f"angles {dtype}", turns.shape, dtype)
+    return np.multiply(turns, 2 * np.pi, out=angles, casting="same_kind")
 
 
 @final
@@ -118,26 +133,36 @@ class Fourier(FeatureMap):
 
     def angles(self, X: Array, columns: slice = slice(None)) -> Array:
         """Return ωᵀ(x - o) in [-π, π], of some columns only, shape (n, M); this thread's next call overwrites it."""
-        turns, whole = (scratch(name, (len(X), len(self.frequencies))) for name in ("turns", "whole"))
+        turns = scratch("turns", (len(X), len(self.frequencies)))
         with np.errstate(over="ignore", invalid="ignore"):
             np.matmul(X[:, columns] - self.origin[columns], self._turns[columns], out=turns)
-            np.rint(turns, out=whole)
-        if not max(whole.max(), -whole.min()) <= _MOST_TURNS:
-            raise ValueError(
-                "rows lie so far from the origin of the features, in units of the bandwidth, that float64 loses "
-                "the phase of their waves; pass origin= amid the data, a wider bandwidth, or rescaled columns"
-            )
-        turns -= whole  # in float64, so that far points keep their phase in float32
-        angles = scratch(f"angles {self.dtype}", turns.shape, self.dtype)
-        return np.multiply(turns, 2 * np.pi, out=angles, casting="same_kind")
+        return wrapped(turns, self.dtype)
 
     def fill(self, X: Array, noise: Noise, out: Array) -> None:
         """Write the features of few rows to ``out``, shape (n, 2M)."""
+        amplitudes = self._amplitudes * (1.0 if isinstance(noise, Dirac) else np.tile(self.damping(noise), 2))
+        np.multiply(self._waves(X), amplitudes, out=out)
+
+    @cached_property
+    def _amplitudes(self) -> Array:
+        """What cosines and sines are multiplied by, shape (2M,)."""
+        return np.tile(np.sqrt(self.weights), 2)
+
+    def _waves(self, X: Array) -> Array:
+        """Return cosines and sines of few rows, shape (n, 2M); this thread's next call overwrites them."""
         count, angles = len(self.frequencies), self.angles(X)
-        waves = scratch(f"waves {self.dtype}", angles.shape, self.dtype)
-        amplitudes = np.sqrt(self.weights) * (1.0 if isinstance(noise, Dirac) else self.damping(noise))
-        np.multiply(np.cos(angles, out=waves), amplitudes, out=out[:, :count])
-        np.multiply(np.sin(angles, out=waves), amplitudes, out=out[:, count:])
+        waves = scratch(f"waves {self.dtype}", (len(X), 2 * count), self.dtype)
+        np.cos(angles, out=waves[:, :count])
+        np.sin(angles, out=waves[:, count:])
+        return waves
+
+    def grouped(self, X: Array, starts: IntArray) -> Array:
+        """Return the sums of 1, 1, |φ|², 0, φ over few rows, those from one start to the next, shape (g, 4 + 2M)."""
+        out = np.empty((len(starts), HEAD + self.size))
+        out[:, :2] = np.diff(np.append(starts, len(X)))[:, None]
+        out[:, 2], out[:, 3] = self.mass * out[:, 0], 0.0
+        np.multiply(grouped_sums(self._waves(X), starts), self._amplitudes, out=out[:, HEAD:])
+        return out
 
     def squared_norms(self, tile: Array, noise: Noise) -> Array:
         """Return the constant Σ_j w_j φ_v(ω_j)², shape (n,)."""

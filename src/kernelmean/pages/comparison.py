@@ -254,7 +254,13 @@ def _caveats(result: Comparison, evidence: Evidence, level: float) -> Iterator[s
             "The effect size belongs to its kernel, so compare it between data sets only at the same kernel. Its "
             "interval is exact where nothing differs, and an approximation for large tables otherwise."
         )
-    if evidence.used != result.sizes:
+    rows = tuple(len(frame) for frame in result.encoded.frames)
+    if rows != result.sizes:
+        yield (
+            f"Effect size, witnesses, rows and distributions rest on {rows[0]:,} and {rows[1]:,} rows drawn at random; "
+            "the tests, means and shares on all."
+        )
+    elif evidence.used != result.sizes:
         yield (
             f"Effect size, witnesses and rows rest on {evidence.used[0]:,} and {evidence.used[1]:,} rows drawn at "
             "random; the tests and distributions on all."

@@ -2,6 +2,7 @@
 
 from .batches import Batches, read_batches
 from .bins import BinSums
+from .frames import Frames, read_frames
 from .hsic import hsic_stream_test
 from .mean import MeanStream
 from .mmd import mmd_stream_test
@@ -11,6 +12,7 @@ from .two_sample import TwoSampleStream, two_sample_stream
 __all__ = [
     "Batches",
     "BinSums",
+    "Frames",
     "MeanStream",
     "PairStream",
     "TwoSampleStream",
@@ -18,5 +20,6 @@ __all__ = [
     "mmd_stream_test",
     "pair_stream",
     "read_batches",
+    "read_frames",
     "two_sample_stream",
 ]

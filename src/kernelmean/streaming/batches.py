@@ -12,13 +12,11 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array, slices
-from .._table import Frame, as_frame, as_table, check_names, listed
+from .._files import TEXT, check_file, import_arrow
+from .._table import Frame, as_frame, as_table, listed
 from .._validate import check_integer
-from ..tables import _MISSING_TEXTS, _arrow, _check_file, _check_header, _first_line, _header, _separator
-
-BATCH_ROWS = 2**16
-_PARQUET = (".parquet", ".pq")
-_BLOCK_BYTES = 2**23
+from .frames import BATCH_ROWS, chosen_names, numbered, read_frames
+from .text import csv_names, csv_numbers
 
 
 @final
@@ -152,117 +150,36 @@ class _Choice:
 
     def names(self, names: Sequence[str], source: str) -> tuple[str, ...]:
         """Return the chosen ones of all names."""
-        check_names(names, source)
-        empty = Frame({name: np.empty(0) for name in names}, source)
-        chosen = empty.select(self.columns, self.drop).names
-        if not chosen:
-            raise ValueError(f"{source} has no columns left; choose at least one")
-        return chosen
+        return chosen_names(names, source, self.columns, self.drop)
 
     def numbers(self, frames: Iterator[Frame]) -> Iterator[Array]:
         """Yield the numbers of frames that follow one another; errors count rows from the start."""
         start = 0
         for frame in frames:
-            rows = len(frame)
-            chosen = frame.select(self.columns, self.drop)
+            chosen = numbered(frame, start).select(self.columns, self.drop)
+            start += len(frame)
             if self.missing == "drop":
                 chosen = chosen.take(chosen.complete())
             if len(chosen):
-                yield np.asarray(replace(chosen, rows=self._numbers(frame, start)[: len(chosen)]).to_table())
-            start += rows
-
-    def _numbers(self, frame: Frame, start: int) -> Any:
-        kept = frame.select(self.columns, self.drop).complete() if self.missing == "drop" else slice(None)
-        return np.arange(start + 1, start + 1 + len(frame))[kept]
+                yield np.asarray(chosen.to_table())
 
 
 def _file(path: Path, choice: _Choice, batch_rows: int) -> Batches:
-    if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix.lower() in _PARQUET)
-        if not files:
-            raise ValueError(f"{path} is a folder without files that end in .parquet; pass a file, or another folder")
-        return _parquet(files, str(path), choice, batch_rows)
-    _check_file(path)
-    if path.suffix.lower() in _PARQUET:
-        return _parquet([path], str(path), choice, batch_rows)
-    if path.suffix.lower() in (".csv", ".tsv"):
+    if not path.is_dir() and path.suffix.lower() in TEXT:
+        check_file(path)
         return _csv(path, choice)
-    raise ValueError(f"{path}: the ending {path.suffix!r} is unknown; write the table as .csv, .tsv or .parquet")
-
-
-def _parquet(files: list[Path], source: str, choice: _Choice, batch_rows: int) -> Batches:
-    arrow = _arrow()
-    from pyarrow import parquet
-
-    def damaged(path: Path, error: BaseException) -> ValueError:
-        return ValueError(f"{path} is damaged or not a Parquet file ({_first_line(error)}); write it again")
-
-    def look(path: Path) -> tuple[tuple[str, ...], int]:
-        try:
-            with parquet.ParquetFile(path) as file:
-                names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
-                return choice.names(names, str(path)), int(file.metadata.num_rows)
-        except (arrow.ArrowException, OSError) as error:
-            raise damaged(path, error) from error
-
-    def frames() -> Iterator[Frame]:
-        for path in files:
-            try:
-                with parquet.ParquetFile(path) as file:
-                    for batch in file.iter_batches(batch_rows, columns=list(names)):
-                        yield as_frame(arrow.Table.from_batches([batch]), str(path))
-            except (arrow.ArrowException, OSError) as error:
-                raise damaged(path, error) from error
-
-    found = [look(path) for path in files]
-    names = found[0][0]
-    for path, (others, _) in zip(files, found, strict=True):
-        if set(others) != set(names):
-            raise ValueError(f"{path} has the columns {listed(others)}, {files[0]} has {listed(names)}; choose columns")
-    inner = replace(choice, columns=names, drop=())
-    n_rows = sum(rows for _, rows in found)
-    if not n_rows:
-        raise ValueError(f"{source} has no rows")
-    return Batches(source, names, n_rows if choice.missing == "error" else None, lambda: inner.numbers(frames()))
+    frames = read_frames(path, columns=choice.columns, drop=choice.drop, batch_rows=batch_rows)
+    inner = replace(choice, columns=frames.names, drop=())
+    n_rows = frames.n_rows if choice.missing == "error" else None
+    return Batches(frames.source, frames.names, n_rows, lambda: inner.numbers(iter(frames)))
 
 
 def _csv(path: Path, choice: _Choice) -> Batches:
-    arrow = _arrow()
-    from pyarrow import csv
-
-    header = _header(path)
-    separator = _separator(header)
-    parse = csv.ParseOptions(delimiter=separator, ignore_empty_lines=separator in header)
-
-    def reader(**options: Any) -> Any:
-        convert = csv.ConvertOptions(null_values=_MISSING_TEXTS, strings_can_be_null=True, **options)
-        return csv.open_csv(path, csv.ReadOptions(block_size=_BLOCK_BYTES), parse, convert)
-
-    def failed(error: BaseException) -> ValueError:
-        return ValueError(
-            f"{path} is not a table of numbers ({_first_line(error)}); every line needs as many cells as the header; "
-            "leave out columns that are not numbers with drop=, or choose others with columns="
-        )
-
-    def frames() -> Iterator[Frame]:
-        types = {raw: arrow.float64() for raw in chosen}
-        try:
-            with reader(column_types=types, include_columns=list(chosen)) as file:
-                for batch in file:
-                    yield as_frame(arrow.Table.from_batches([batch]), str(path))
-        except arrow.ArrowException as error:
-            raise failed(error) from error
-
-    try:
-        with reader() as file:
-            raw_names = list(file.schema.names)
-    except arrow.ArrowException as error:
-        raise failed(error) from error
-    _check_header([name.strip() for name in raw_names], path)
+    raw_names = csv_names(path)
     names = choice.names([name.strip() for name in raw_names], str(path))
     chosen = tuple(next(raw for raw in raw_names if raw.strip() == name) for name in names)
     inner = replace(choice, columns=names, drop=())
-    return Batches(str(path), names, None, lambda: inner.numbers(frames()))
+    return Batches(str(path), names, None, lambda: inner.numbers(csv_numbers(path, chosen)))
 
 
 def _arrow_reader(reader: Any, choice: _Choice) -> Batches:
@@ -271,7 +188,7 @@ def _arrow_reader(reader: Any, choice: _Choice) -> Batches:
     inner = replace(choice, columns=names, drop=())
 
     def frames() -> Iterator[Frame]:
-        return (as_frame(_arrow().Table.from_batches([batch]), source) for batch in reader)
+        return (as_frame(import_arrow().Table.from_batches([batch]), source) for batch in reader)
 
     return Batches(source, names, None, lambda: inner.numbers(frames()))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Self, final
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from .._array import Array, IntArray
+from .._array import Array, IntArray, slices
 from .._validate import check_finite
 from ..features.base import HEAD, FeatureMap, Summary
 from ..noise.dirac import Dirac
@@ -17,6 +17,7 @@ from .shuffle import shuffled
 
 CAPACITY = 2048
 """Bins of a sample of unknown length, at most; at least half of them are used from so many rows on."""
+_JOB_ROWS = 2048
 
 
 @final
@@ -26,7 +27,8 @@ class BinSums(Summary):
 
     With the number of rows known beforehand they are dealt to bins at random: row i falls into bin π(i) // size, π a
     permutation of all rows that the seed draws. Otherwise bins are runs of consecutive rows, and when all are taken
-    two neighbours become one. Either way the last bin holds the rows that fill no bin.
+    two neighbours become one. Either way the last bin holds the rows that fill no bin. Rows that :meth:`keep` was
+    called with are in no bin either.
 
     Attributes
     ----------
@@ -41,6 +43,8 @@ class BinSums(Summary):
         The number of rows, where it is known beforehand.
     seed : int
         Of the permutation.
+    fixed : array of shape (4 + m,)
+        The sums over rows that were kept apart.
     """
 
     sums: Array
@@ -49,18 +53,22 @@ class BinSums(Summary):
     stop: int
     n_rows: int | None
     seed: int
+    fixed: Array
 
     @classmethod
     def empty(cls, features: FeatureMap, seed: int, *, n_rows: int | None = None, size: int = 1) -> Self:
         """Return the sums of no rows; ``size`` is that of all bins where the number of rows is known, else ignored."""
         count = CAPACITY if n_rows is None else n_rows // size + 1
-        return cls(np.zeros((count, HEAD + features.size)), 1 if n_rows is None else size, 0, 0, n_rows, seed)
+        none = np.zeros(HEAD + features.size)
+        return cls(np.zeros((count, len(none))), 1 if n_rows is None else size, 0, 0, n_rows, seed, none)
 
     def __post_init__(self) -> None:
         """Check what files may bring."""
         many = CAPACITY if self.n_rows is None else self.n_rows // max(self.size, 1) + 1
-        if self.sums.ndim != 2 or len(self.sums) != many or not 0 <= self.rows <= self.stop or self.size < 1:
+        fits = self.sums.ndim == 2 and len(self.sums) == many and self.fixed.shape == self.sums.shape[1:]
+        if not fits or not 0 <= self.rows <= self.stop or self.size < 1:
             raise ValueError("sums of bins, their size and the number of rows do not go together")
+        check_finite(self.fixed, "the sums of rows that were kept apart")
         check_finite(self.sums, "the sums of bins")
 
     def add(self, features: FeatureMap, X: Array, start: int | None = None, plan: Plan = DEFAULT) -> None:
@@ -73,15 +81,29 @@ class BinSums(Summary):
         order = np.argsort(numbers, kind="stable")  # so that few rows at a time fall into few bins
         X, numbers = X[order], numbers[order]
 
-        def run(rows: slice) -> tuple[IntArray, Array]:
-            bins, own = np.unique(numbers[rows], return_inverse=True)
-            dealt = csr_array((np.ones(len(own)), (own, np.arange(len(own)))), shape=(len(bins), len(own)))
-            return bins, dealt @ features.augmented(X[rows], Dirac())
+        def run(job: slice) -> list[tuple[IntArray, Array]]:
+            rows, own = X[job], numbers[job]
+            return [_sums_by_bin(features, rows[tile], own[tile]) for tile in features.tiles(len(rows))]
 
-        for bins, part in plan.map(run, features.tiles(len(X)), len(X) * features.size):
-            self.sums[bins] += part
+        for parts in plan.map(run, slices(len(X), _JOB_ROWS), len(X) * features.size):
+            for bins, part in parts:
+                self.sums[bins] += part
         self.rows += len(X)
         self.stop = max(self.stop, start + len(X))
+
+    def keep(self, features: FeatureMap, X: Array, plan: Plan = DEFAULT) -> None:
+        """Add rows that no permutation moves and that have no number: those that something was chosen by."""
+        self.fixed = self.fixed + features.row_sums(X, None, Dirac(), plan)
+
+    @property
+    def total_rows(self) -> int:
+        """The rows in bins, and those that were kept apart."""
+        return self.rows + round(float(self.fixed[0]))
+
+    @property
+    def total(self) -> Array:
+        """The sums over all rows, shape (4 + m,)."""
+        return np.asarray(self.sums.sum(axis=0) + self.fixed)
 
     def _numbers(self, rows: IntArray) -> IntArray:
         """Return the bin of every row."""
@@ -101,7 +123,15 @@ class BinSums(Summary):
 
     def copy(self) -> BinSums:
         """Return an independent copy."""
-        return BinSums(self.sums.copy(), self.size, self.rows, self.stop, self.n_rows, self.seed)
+        return replace(self, sums=self.sums.copy(), fixed=self.fixed.copy())
+
+    def mapped(self, convert: Callable[[Array], Array], mass: float) -> BinSums:
+        """Return the sums of other features, linear in those (..., 4 + m), whose |φ|² is ``mass`` for every row."""
+
+        def both(sums: Array) -> Array:
+            return np.concatenate([sums[..., :1] * np.array([1.0, 1.0, mass, 0.0]), convert(sums)], axis=-1)
+
+        return replace(self, sums=both(self.sums), fixed=both(self.fixed))
 
     def coarsened(self, size: int) -> BinSums:
         """Return bins of at least ``size`` rows: a larger power of two, where the length was unknown."""
@@ -117,6 +147,7 @@ class BinSums(Summary):
         merged = self.coarsened(other.size)
         finer = other.coarsened(merged.size)
         merged.sums += finer.sums
+        merged.fixed += other.fixed
         merged.rows, merged.stop = self.rows + other.rows, max(self.stop, other.stop)
         return merged
 
@@ -135,5 +166,11 @@ class BinSums(Summary):
 
     @property
     def left_over(self) -> Array:
-        """The sums of the rows that fill no bin, shape (4 + m,)."""
-        return np.asarray(self.sums[self.rows // self.size :].sum(axis=0))
+        """The sums of the rows that fill no bin and of those that were kept apart, shape (4 + m,)."""
+        return np.asarray(self.sums[self.rows // self.size :].sum(axis=0) + self.fixed)
+
+
+def _sums_by_bin(features: FeatureMap, X: Array, numbers: IntArray) -> tuple[IntArray, Array]:
+    """Return the bins of rows that are sorted by their bins, and the sums over each of them."""
+    starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
+    return numbers[starts], features.grouped(X, starts)

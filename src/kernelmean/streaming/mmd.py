@@ -54,9 +54,10 @@ def mmd_stream_test(
     X, Y : whatever :func:`read_batches` takes
         Two samples of the same columns, of different lengths if need be; files of CSV or Parquet, say.
     kernel, bandwidth : as in :func:`kernelmean.mmd_test`
-        A rule such as "median" looks at ``pilot`` rows of both samples, which the test then leaves out, so that no
-        permutation moves a row that the kernel was chosen by. Where lengths are known these rows are drawn at random,
-        which reads a file once more; otherwise they are the first ones. With a number there is one pass only.
+        A rule such as "median" looks at ``pilot`` rows of both samples. They count in the statistic, but every
+        permutation leaves them in their sample, since the kernel was chosen by them. Where lengths are known these rows
+        are drawn at random, which reads a file once more; otherwise they are the first ones. With a number there is one
+        pass only.
     features : FeatureMap, optional
         Instead of kernel, bandwidth, n_frequencies, design and dtype.
     n_frequencies, design, dtype : as in :func:`kernelmean.features.fourier`
@@ -100,41 +101,44 @@ def mmd_stream_test(
     >>> rng = np.random.default_rng(0)
     >>> result = mmd_stream_test(rng.normal(size=(3000, 2)), rng.normal(size=(2000, 2)) + 0.2, n_frequencies=64)
     >>> result.pvalue, result.sizes
-    (0.001, (2700, 1800))
+    (0.001, (3000, 2000))
     """
     check_integer(pilot, "pilot", 2)
     recipe = Recipe(kernel, bandwidth, n_frequencies, design, dtype, seed)
     begun = _begin(matched(read_batches(X), read_batches(Y)), recipe if features is None else features, pilot)
     stream = two_sample_stream(begun.features, sizes=begun.sizes, seed=seed)
+    if begun.kept is not None:
+        stream.keep(*begun.kept, plan=plan)
     stream = filled(stream, begun.rows, plan, checkpoint)
     return stream.test(estimator=estimator, statistic=statistic, n_resamples=n_resamples, rng=seed, notes=begun.notes)
 
 
 @dataclass(frozen=True)
 class _Begun:
-    """Features, the lengths of both samples (None where unknown), their rows, and what to tell the reader."""
+    """Features, the rows that move and their numbers (None where unknown), those that stay, what to tell the reader."""
 
     features: FeatureMap
     sizes: tuple[int, int] | None
     rows: tuple[Iterator[Array], Iterator[Array]]
     notes: tuple[str, ...] = ()
+    kept: tuple[Array, Array] | None = None
 
 
 def _begin(samples: tuple[Batches, Batches], recipe: Recipe | FeatureMap, pilot: int) -> _Begun:
-    """Look at a few rows, and leave them out where a rule chose a bandwidth by them."""
+    """Look at a few rows, and keep them apart where a rule chose a bandwidth by them."""
     first, second = samples
     sizes = None if first.n_rows is None or second.n_rows is None else (first.n_rows, second.n_rows)
     if isinstance(recipe, FeatureMap):
         return _Begun(recipe, sizes, (iter(first), iter(second)))
     taken = pilot_rows((first.n_rows, second.n_rows), pilot)
     if sizes is not None and recipe.looks:
-        left_out = sizes[0] - taken[0], sizes[1] - taken[1]
-        if min(left_out) < 1:
+        others = sizes[0] - taken[0], sizes[1] - taken[1]
+        if min(others) < 1:
             raise ValueError(f"samples of {sizes} rows are too small to choose a bandwidth by some; pass a number")
         parts = [
             drawn_rows(*one, seed=recipe.seed + k) for k, one in enumerate(zip(samples, sizes, taken, strict=True))
         ]
-        return _looked(recipe, parts, left_out)
+        return _looked(recipe, parts, others)
     parts = [_first_rows(batches, many) for batches, many in zip(samples, taken, strict=True)]
     if recipe.looks:
         return _looked(recipe, parts, None)
@@ -154,8 +158,12 @@ def _looked(recipe: Recipe, parts: list[tuple[Array, Iterator[Array]]], sizes: t
     """Return the features that a rule makes of some rows, and the others."""
     (head, left), (other, right) = parts
     features, notes = recipe.features(np.concatenate([head, other]))
-    note = f"{count(len(head) + len(other), 'row')} that the bandwidth was chosen by left out"
-    return _Begun(features, sizes, (left, right), (*notes, note))
+    return _Begun(features, sizes, (left, right), (*notes, kept_note(len(head) + len(other))), (head, other))
+
+
+def kept_note(rows: int) -> str:
+    """Say what becomes of the rows that a bandwidth was chosen by."""
+    return f"{count(rows, 'row')} that the bandwidth was chosen by stay in their sample under every permutation"
 
 
 def filled(
@@ -184,11 +192,16 @@ def _resumed(stream: TwoSampleStream, checkpoint: str | os.PathLike[str]) -> Two
     """Return what was saved, when it is of the same test."""
     found = load(checkpoint)
     if not isinstance(found, TwoSampleStream) or found.features != stream.features or found.deal != stream.deal:
-        raise ValueError(
-            f"{os.fspath(checkpoint)} is not of this test: its features, seed or lengths differ; pass another file, or "
-            "remove it to begin anew"
-        )
+        raise not_of_this(checkpoint)
     return found
+
+
+def not_of_this(checkpoint: str | os.PathLike[str]) -> ValueError:
+    """Return what to raise for a checkpoint of another test."""
+    return ValueError(
+        f"{os.fspath(checkpoint)} is not of this test: its features, seed or lengths differ; pass another file, or "
+        "remove it to begin anew"
+    )
 
 
 def matched(first: Batches, second: Batches) -> tuple[Batches, Batches]:

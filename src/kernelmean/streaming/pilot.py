@@ -1,4 +1,4 @@
-"""What must be known before a pass: the kernel and the features, from a few rows that the test then leaves out."""
+"""What must be known before a pass: the kernel and the features, from a few rows that no permutation moves then."""
 
 from __future__ import annotations
 

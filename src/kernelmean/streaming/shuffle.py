@@ -39,13 +39,13 @@ def _permuted(values: IntArray, bits: int, keys: IntArray) -> IntArray:
     low, high = values & low_mask, values >> low_bits
     for number, key in enumerate(keys):
         if number % 2:
-            high = high ^ (_hashed(low ^ key) & high_mask)
+            high = high ^ (hashed(low ^ key) & high_mask)
         else:
-            low = low ^ (_hashed(high ^ key) & low_mask)
+            low = low ^ (hashed(high ^ key) & low_mask)
     return (high << low_bits) | low
 
 
-def _hashed(values: IntArray) -> IntArray:
+def hashed(values: IntArray) -> IntArray:
     """Mix all bits of 64-bit integers: the finalizer of SplitMix64 (Steele, Lea & Flood 2014)."""
     mixed = values ^ (values >> np.uint64(30))
     mixed = mixed * np.uint64(0xBF58476D1CE4E5B9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self, final
 
@@ -90,6 +91,16 @@ class TwoSampleStream(Summary):
                 bins.add(self.features, checked, None if start is None else check_integer(start, "start", 0), plan)
         return self
 
+    def keep(self, X: Array, Y: Array, *, plan: Plan = DEFAULT) -> Self:
+        """Add rows that no permutation moves, since a bandwidth was chosen by them; they count in the statistic."""
+        for rows, bins in ((X, self.first), (Y, self.second)):
+            bins.keep(self.features, self.features.check_rows(rows), plan)
+        return self
+
+    def mapped(self, features: FeatureMap, convert: Callable[[Array], Array], mass: float) -> TwoSampleStream:
+        """Return the stream of other features, linear in those of this one, with |φ|² = ``mass`` for every row."""
+        return TwoSampleStream(features, self.first.mapped(convert, mass), self.second.mapped(convert, mass))
+
     def __add__(self, other: TwoSampleStream) -> TwoSampleStream:
         """Return the sums over the rows of both; no row may be in both."""
         if not isinstance(other, TwoSampleStream):
@@ -100,8 +111,8 @@ class TwoSampleStream(Summary):
 
     def pooled(self) -> FeatureEmbedding:
         """Return the mean of the rows of both samples together."""
-        sums = self.first.sums.sum(axis=0) + self.second.sums.sum(axis=0)
-        return FeatureEmbedding(self.features, Dirac(), self.first.rows + self.second.rows, Total.of(sums))
+        total = Total.of(self.first.total + self.second.total)
+        return FeatureEmbedding(self.features, Dirac(), self.first.total_rows + self.second.total_rows, total)
 
     def test(
         self,
@@ -141,14 +152,15 @@ class TwoSampleStream(Summary):
         Notes
         -----
         Bins hold equally many rows, each of one sample; permuting them is a group of permutations of the rows, so
-        P(p ≤ α) ≤ α for n ≠ m too, for whatever the features are. Rows that fill no bin stay in their sample.
+        P(p ≤ α) ≤ α for n ≠ m too, for whatever the features are. Rows that fill no bin stay in their sample, and so do
+        those that features were chosen by.
         Domingo-Enrich, Dwivedi & Mackey (2025), section 3. O(P B m) time for P permutations of B bins.
         """
         check_n_resamples(n_resamples)
         if estimator not in ("kme", *FORMS):
             raise ValueError(f"estimator is {estimator!r}; pass 'kme', 'mkme' or 'mmkme'")
         first, second = self._aligned()
-        measure = MMD(first.rows, second.rows, statistic)
+        measure = MMD(first.total_rows, second.total_rows, statistic)
         noise = Dirac() if estimator == "kme" else choose_noise(self.pooled(), FORMS[estimator])
         problem = _Binned.of(self.features, first, second, noise)
         draws = RandomPermutations(len(problem.bins), n_resamples + 1, as_rng(rng))
@@ -161,7 +173,7 @@ class TwoSampleStream(Summary):
             method="Two-sample permutation test, maximum mean discrepancy of features, one pass",
             kernel=used_kernel(self.features.kernel, noise, self.features.dim),
             noise=noise,
-            sizes=(first.rows, second.rows),
+            sizes=(first.total_rows, second.total_rows),
             notes=(*notes, *own),
             **null.outcome(0),
         )
@@ -215,8 +227,9 @@ class _Binned:
     @classmethod
     def of(cls, features: FeatureMap, first: BinSums, second: BinSums, noise: Noise) -> Self:
         """Damp the sums by the noise, and center them."""
-        totals = [bins.sums.sum(axis=0) for bins in (first, second)]
-        rows = float(first.rows + second.rows)
+        totals = [bins.total for bins in (first, second)]
+        n, m = first.total_rows, second.total_rows
+        rows = float(n + m)
         raw = np.concatenate([first.full, second.full, first.left_over[None], *(total[None] for total in totals)])
         vectors, counts, squares = features.damped(raw[:, HEAD:], noise), raw[:, 0], raw[:, 2]
         if isinstance(features, Fourier) and not isinstance(noise, Dirac):
@@ -232,9 +245,9 @@ class _Binned:
             diagonal[:-3],
             float(diagonal[-3]),
             float(diagonal[-2:].sum()),
-            first.rows * second.rows / rows,
+            n * m / rows,
             noise,
-            (vectors[-2] / first.rows, vectors[-1] / second.rows),
+            (vectors[-2] / n, vectors[-1] / m),
             float(sum(total[3] / total[0] for total in totals)),
         )
 

@@ -109,4 +109,4 @@ def test_missing_and_repeated_rows_are_noticed():
     with pytest.raises(ValueError, match="different samples"):
         BinSums.empty(PHI, 0) + BinSums.empty(PHI, 1)
     with pytest.raises(ValueError, match="do not go together"):
-        BinSums(np.zeros((3, HEAD + 8)), 1, 0, 0, None, 0)
+        BinSums(np.zeros((3, HEAD + 8)), 1, 0, 0, None, 0, np.zeros(HEAD + 8))

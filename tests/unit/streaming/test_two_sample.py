@@ -75,6 +75,23 @@ def test_every_permutation_is_one_of_the_rows(phi, kind, sizes):
         assert value == pytest.approx(mmd(gram, relabeled, kind), rel=1e-9, abs=1e-12)
 
 
+@MAPS
+@pytest.mark.parametrize("kind", ["u", "v"])
+def test_rows_that_are_kept_apart_count_but_do_not_move(phi, kind):
+    """Statistic and null distribution are those of the Gram matrix when all but the first rows are relabeled."""
+    stream = two_sample_stream(phi, sizes=None).keep(X[:30], Y[:20]).partial_fit(X[30:], Y[20:])
+    vectors = phi(np.concatenate([X[30:], Y[20:], X[:30], Y[:20]]))
+    gram, observed = vectors @ vectors.T, np.repeat([True, False, True, False], [200, 150, 30, 20])
+    result = stream.test(statistic=kind, n_resamples=20, rng=3)
+    assert (result.sizes, result.statistic) == ((230, 170), pytest.approx(mmd(gram, observed, kind), rel=1e-9))
+    draws = np.concatenate(list(RandomPermutations(350, 21, np.random.default_rng(3)).batches(1024)))
+    for permutation, value in zip(draws[1:], result.null_distribution, strict=True):
+        relabeled = np.concatenate([permutation < 200, observed[350:]])
+        assert value == pytest.approx(mmd(gram, relabeled, kind), rel=1e-9, abs=1e-12)
+    pooled = features.embed(np.concatenate([X, Y]), phi)
+    np.testing.assert_allclose(stream.pooled().mean, pooled.mean, rtol=1e-11, atol=1e-14)
+
+
 def test_the_statistic_is_that_of_the_kernel_to_the_stated_error():
     exact = km.mmd_test(X, Y, kernel=Gaussian(1.5), rng=0).statistic
     ratios = []
@@ -102,8 +119,8 @@ def test_estimators_smooth_by_the_noise_of_the_pooled_sample(estimator, form):
 def test_result_says_what_it_rests_on():
     result = mmd_stream_test(X, Y, n_frequencies=32, n_resamples=99)
     assert result.scheme == "bins"
-    assert result.sizes == (207, 153)
-    assert "40 rows that the bandwidth was chosen by left out" in result.notes
+    assert result.sizes == (230, 170)
+    assert "40 rows that the bandwidth was chosen by stay in their sample under every permutation" in result.notes
     assert any("bins of 1 rows" in note for note in result.notes)
     assert "permutation" in result.summary()
     landmarks = mmd_stream_test(X, Y, features=LANDMARKS, n_resamples=99)

@@ -1,0 +1,89 @@
+"""Files that hold tables: what is checked before they are read, headers, separators, and words for errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ._table import check_names, did_you_mean, listed
+from .datasets import BUILT_IN
+
+PARQUET, TEXT = (".parquet", ".pq"), (".csv", ".tsv")
+MISSING_TEXTS = ["", "?", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None"]
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+def check_file(path: Path) -> None:
+    """Raise unless ``path`` is a file that can be read and is not empty."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a directory; pass one file")
+    if not path.exists():
+        raise FileNotFoundError(
+            f"there is no file {str(path)!r} and no built-in table of that name"
+            f"{did_you_mean(str(path), BUILT_IN)}; the built-in tables are {listed(BUILT_IN)}"
+        )
+    if not path.is_file():
+        raise ValueError(f"{path} is not a regular file; write the table to a .csv or .parquet file first")
+    try:
+        with path.open("rb") as file:
+            empty = not file.read(1)
+    except PermissionError as error:
+        raise PermissionError(f"{path} may not be read; change its permissions (chmod u+r)") from error
+    if empty:
+        raise ValueError(_empty(path))
+
+
+def _empty(path: Path) -> str:
+    return f"{path} is empty; a header line and rows of numbers are needed"
+
+
+def import_arrow() -> Any:
+    """Return pyarrow, or say how to get it."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError('reading files needs pyarrow; write: pip install "kernelmean[cli]"') from error
+    return pyarrow
+
+
+def header_line(path: Path) -> str:
+    """Return the first line that is not blank, or raise when the file is not text."""
+    with path.open("rb") as file:
+        head = file.read(1 << 16)
+    if b"\0" in head:
+        raise ValueError(f"{path} is not a text file; a CSV file in UTF-8, or a file that ends in .parquet, is needed")
+    lines = head.decode("utf-8-sig", errors="replace").lstrip().splitlines()
+    if not lines:
+        raise ValueError(_empty(path))
+    return lines[0]
+
+
+def separator_of(header: str) -> str:
+    """Return what separates the cells of a header: the most frequent of , ; tab and |."""
+    return max(SEPARATORS, key=header.count)
+
+
+def check_header(names: list[str], path: Path) -> None:
+    """Raise when names are missing, repeated, or look like a row of data."""
+    numbers = [name for name in names if _is_float(name)]
+    numbered = [str(position) for position in range(len(names))]
+    if len(numbers) == len(names) and names != numbered:
+        raise ValueError(
+            f"{path}: the first line holds numbers ({listed(names)}), a header line with column names is needed"
+        )
+    check_names(names, str(path))
+
+
+def _is_float(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def first_line(error: BaseException) -> str:
+    """Return the start of an error's text as one printable line."""
+    text = " ".join(str(error).split())
+    printable = "".join(letter if letter.isprintable() and letter != "\ufffd" else "." for letter in text)
+    return printable if len(printable) <= 100 else printable[:100] + "…"

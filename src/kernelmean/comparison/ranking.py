@@ -1,0 +1,46 @@
+"""The columns of a comparison, those that differ most first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..columns import Summary
+from ..columns.coding import Coding
+from ..columns.encoded import groups_of
+from ..inference.multiple import holm
+from ..noise import Noise, Normal
+from .result import ColumnDifference
+
+
+def ranked(
+    codings: Sequence[Coding],
+    summaries: Sequence[Summary],
+    noise: Noise | tuple[Noise, Noise],
+    alone: Mapping[str, tuple[float, float]],
+) -> tuple[ColumnDifference, ...]:
+    """Return the columns, those that differ most first, with MMD² and p-value of each and the joint test's noise."""
+    adjusted = dict(zip(alone, holm([pvalue for _, pvalue in alone.values()]), strict=True))
+    groups = groups_of(codings)
+    dim = sum(map(len, groups.values()))
+    variances = np.broadcast_to(noise.variances(dim), (dim,)) if isinstance(noise, Normal) else np.zeros(dim)
+    columns = []
+    for coding, found in zip(codings, summaries, strict=True):
+        spread = coding.scale * float(np.sqrt(variances[list(groups[coding.name])].sum()))
+        first, second = found.means
+        statistic, pvalue = alone[coding.name]
+        columns.append(
+            ColumnDifference(
+                name=coding.name,
+                means=(first, second),
+                gap=found.gap,
+                noise=spread,
+                statistic=statistic,
+                pvalue=pvalue,
+                adjusted=float(adjusted[coding.name]),
+                kind=coding.type.kind,
+                shares=found.shares,
+            )
+        )
+    return tuple(sorted(columns, key=lambda column: (column.adjusted, -column.statistic)))

@@ -1,0 +1,58 @@
+"""Reading while others compute: a thread that is a few items ahead."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Generator, Iterable
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+_WAIT = 0.2  # seconds after which a thread looks whether it is still wanted
+
+
+def ahead(items: Iterable[Item], size: int = 1) -> Generator[Item]:
+    """Yield the items in their order while a thread makes the next ones, at most ``size`` + 1 of them.
+
+    What making an item raises is raised when its turn comes; the thread ends when the iterator is closed.
+
+    Examples
+    --------
+    >>> list(ahead(range(3)))
+    [0, 1, 2]
+    """
+    waiting: queue.Queue[tuple[bool, Any]] = queue.Queue(size)
+    closed = threading.Event()
+
+    def put(item: tuple[bool, Any]) -> None:
+        while not closed.is_set():
+            try:
+                waiting.put(item, timeout=_WAIT)
+            except queue.Full:
+                continue
+            return
+
+    def make() -> None:
+        try:
+            for item in items:
+                put((True, item))
+                if closed.is_set():
+                    return
+            put((False, None))
+        except BaseException as error:  # raised again where the items are used
+            put((False, error))
+
+    thread = threading.Thread(target=make, daemon=True)
+    thread.start()
+    try:
+        while True:
+            more, item = waiting.get()
+            if more:
+                yield item
+            elif item is None:
+                return
+            else:
+                raise item
+    finally:
+        closed.set()
+        thread.join()

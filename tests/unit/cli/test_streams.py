@@ -1,0 +1,183 @@
+"""compare on long tables: when it reads them batch by batch, what it says and writes, how it stops and goes on."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernelmean.cli import main
+from kernelmean.cli.errors import Stopped
+from kernelmean.cli.streams import stoppable
+
+RNG = np.random.default_rng(0)
+QUICK = ("--resamples", "99", "--frequencies", "32")
+LIMITS = {"kernelmean.cli.inputs.ADAPTIVE_LIMIT": 200, "kernelmean.cli.inputs.TEST_LIMIT": 500}
+
+
+def table(n: int, shift: float = 0.0) -> pd.DataFrame:
+    columns = {"a": RNG.normal(shift, 1.0, n), "b": RNG.normal(size=n), "kind": RNG.choice(["x", "y", "z"], n)}
+    return pd.DataFrame(columns)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, limit in LIMITS.items():
+        monkeypatch.setattr(name, limit)
+    for name, n, shift in (("first", 400, 0.0), ("second", 300, 0.0), ("moved", 300, 0.8)):
+        made = table(n, shift)
+        made.to_parquet(tmp_path / f"{name}.parquet", index=False)
+        made.to_csv(tmp_path / f"{name}.csv", index=False)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as exit_:
+        main(("compare", *arguments))
+    out, err = capsys.readouterr()
+    return int(exit_.value.code or 0), out, err
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_long_files_are_streamed_and_said_to_be(ending: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, f"first.{ending}", f"moved.{ending}", *QUICK)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"first.{ending} and moved.{ending} differ: p = 0.01")
+    for fact in ("400 of first", "300 of moved", "(scheme bins)", "mkme estimates", "all rows, read twice"):
+        assert fact in out
+    for fact in ("orthogonal random Fourier frequencies; standard error", "stay in their sample", "drawn at random"):
+        assert fact in out
+    assert out[out.index("Columns that differ most") :].splitlines()[2].split()[0] == "a"
+
+
+@pytest.mark.parametrize(
+    ("options", "streamed"),
+    [
+        (("--estimator", "mkme"), False),
+        (("--estimator", "mkme", "--stream"), True),
+        (("--max-rows", "200", "--estimator", "kme"), False),
+        (("--no-stream", "--estimator", "kme"), False),
+    ],
+)
+def test_an_option_forces_either_way(
+    options: tuple[str, ...], streamed: bool, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, "first.parquet", "second.parquet", "--resamples", "99", *options)
+    assert (code, "(scheme bins)" in out) == (0, streamed)
+
+
+def test_all_outputs_are_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = ("--html", "r.html", "--json", "r.json", "--csv", "r.csv", "--plot", "p.svg", "--markdown", "r.md")
+    code, _, err = run(capsys, "first.csv", "moved.csv", "--fail-on-drift", "0.05", *files, *QUICK)
+    assert (code, err) == (1, "kernelmean: drift: p = 0.01, at most 0.05\n")
+    content = json.loads((folder / "r.json").read_text())
+    assert (content["sizes"], content["scheme"], content["estimator"]) == ([400, 300], "bins", "mkme")
+    assert {column["name"] for column in content["columns"]} == {"a", "b", "kind"}
+    page = (folder / "r.html").read_text()
+    assert "first.csv and moved.csv differ" in page
+    assert "All rows, read twice" in page
+    assert (folder / "p.svg").stat().st_size > 1000
+    assert len((folder / "r.csv").read_text().splitlines()) == 5
+    same, _, err = run(capsys, "first.csv", "second.csv", "--fail-on-drift", "0.05", *QUICK)
+    assert (same, err) == (0, "")
+
+
+def test_pictures_of_a_part_are_said_to_be(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernelmean.streaming.learn.SHOWN", 100)
+    run(capsys, "first.csv", "moved.csv", "--html", "r.html", *QUICK)
+    assert "distributions rest on 100 and 100 rows drawn at random" in (folder / "r.html").read_text()
+
+
+def test_a_stream_that_is_stopped_goes_on(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernelmean.streaming.table_pass._BATCH_NUMBERS", 250)
+    command = ("first.parquet", "moved.parquet", "--checkpoint", "sums.npz", *QUICK)
+    expected = run(capsys, *command[:2], *QUICK)[1]
+
+    def interrupted(label: str, done: int, total: int) -> None:
+        if label.startswith("sums"):
+            signal.raise_signal(signal.SIGINT)
+
+    @contextmanager
+    def progress(*_: Any) -> Iterator[Any]:
+        yield interrupted
+
+    with monkeypatch.context() as patched:
+        patched.setattr("kernelmean.cli.compare.progress", progress)
+        code, out, err = run(capsys, *command)
+    assert (code, out) == (130, "")
+    assert err.startswith(
+        "kernelmean: stopped at 100 of 700 (sums of features); the same command goes on from sums.npz"
+    )
+    assert run(capsys, *command)[1] == expected
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_what_a_stop_says_without_a_checkpoint() -> None:
+    with stoppable(lambda *_: None, None) as watched:
+        watched("rows", 1, 9)
+        signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(Stopped, match=r"stopped at 2 of 9 .* with --checkpoint FILE"):
+            watched("rows", 2, 9)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("first.csv", "second.csv", "--stream", "--max-rows", "9"), "leave --max-rows out"),
+        (("first.csv", "--by", "kind", "--stream"), "compare A B --stream"),
+        (("first.csv", "second.csv", "--no-stream", "--checkpoint", "s.npz"), "add --stream"),
+        (("first.csv", "second.csv", "--checkpoint", "second.csv"), "is a table that is read"),
+        (("first.csv", "second.csv", "--checkpoint", "no/s.npz"), "there is no folder"),
+        (("first.csv", "second.csv", "--passes", "1"), "one pass (--passes 1) is not possible"),
+        (("first.csv", "second.csv", "--estimator", "adaptive"), "--estimator mkme, takes all rows"),
+        (("first.csv", "second.csv", "--estimator", "adaptive", "--stream"), "write one of kme, mkme, mmkme"),
+        (("first.csv", "second.csv", "--bandwidth", "scott"), "needs all rows in memory"),
+        (("first.csv", "second.csv", "--missing", "noise"), "--max-rows N"),
+        (("wine", "wine", "--stream"), "built-in table"),
+        (("first.csv", "none.csv", "--stream"), "there is no file 'none.csv'"),
+        (("first.csv", "second.csv", "--columns", "a,q"), "no column 'q'"),
+    ],
+)
+def test_bad_input_is_one_line(
+    options: tuple[str, ...], text: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, *options, *QUICK)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert text in err
+
+
+def test_columns_are_chosen(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for options in (("--columns", "a,b"), ("--drop", "kind")):
+        out = run(capsys, "first.parquet", "moved.parquet", *options, *QUICK)[1]
+        assert "2 columns" in out
+        assert "read once, after a pilot" in out
+
+
+def test_types_that_only_later_rows_tell(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numbers with a fraction after whole ones, times after dates, cells after blank ones, text at last."""
+    monkeypatch.setattr("kernelmean.streaming.text.BLOCK_BYTES", 2000)
+    early, late = ["1,2024-01-01,,x"] * 300, ["1.5,2024-01-01 10:00:00,7,y"] * 300
+    for name in ("one", "two"):
+        (folder / f"{name}.csv").write_text("\n".join(["n,t,m,c", *early, *late]) + "\n")
+    code, out, err = run(capsys, "one.csv", "two.csv", "--missing", "category", *QUICK)
+    assert (code, err) == (0, "")
+    assert "600 of one.csv, 600 of two.csv; 4 columns" in out
+    assert "2024-01-01T05:00:00" in out
+    (folder / "bad.csv").write_text("\n".join(["n,t,m,c", *early, *late, "oops,2024-01-01,7,x"]) + "\n")
+    code, _, err = run(capsys, "bad.csv", "two.csv", "--missing", "category", *QUICK)
+    assert code == 2
+    assert "column 'n' is text in which" in err
