@@ -9,7 +9,7 @@ import typer
 from ..tables import column_names
 
 _ADAPTIVE = ("adaptive", "fuse", "aggregate", "kme", "mkme", "mmkme")
-TWO_SAMPLES, PAIRS = ("auto", *_ADAPTIVE, "s-kmse", "f-kmse", "vpmkme"), (*_ADAPTIVE, "scose", "fcose")
+TWO_SAMPLES, PAIRS = (*_ADAPTIVE, "s-kmse", "f-kmse", "vpmkme"), (*_ADAPTIVE, "scose", "fcose")
 
 
 def columns(context: typer.Context, incomplete: str) -> list[str]:
