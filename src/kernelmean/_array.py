@@ -72,6 +72,20 @@ def check_same_home(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> None
         )
 
 
+def check_numpy(X: Any, what: str) -> None:
+    """Raise when an array is of another library than NumPy, where ``what`` needs NumPy's."""
+    if is_foreign(X):
+        raise TypeError(f"X is of {home(X)}, and {what} need NumPy's arrays; pass X.cpu().numpy(), say")
+
+
+def of_one_type(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[Any, Any]:
+    """Return two tables of one library and device, float64 where one of them is; raise where they are not of one."""
+    check_same_home(X, Y, names)
+    if not is_foreign(X) or X.dtype == Y.dtype:
+        return X, Y
+    return as_float64(X), as_float64(Y)
+
+
 def to_numpy(x: Any) -> Any:
     """Return a foreign array as NumPy's, copied from its device where need be; anything else as it is."""
     if not is_foreign(x):
@@ -228,6 +242,13 @@ def covariance(X: Any) -> Array:
 def largest_norm(X: Any) -> float:
     """Return the largest squared norm of a row."""
     return float(namespace(X).max(squared_norms(as_float64(X)) if is_foreign(X) else np.square(X).sum(axis=1)))
+
+
+def diagonal_of(matrix: Any) -> Array:
+    """Return the diagonal of a square matrix, on the host."""
+    if not is_foreign(matrix):
+        return np.diagonal(matrix)
+    return as_host(namespace(matrix).linalg.diagonal(matrix))
 
 
 def squared_norms(X: Any) -> Any:

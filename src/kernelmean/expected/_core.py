@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from inspect import isabstract
 
-from .._array import Array, check_same_home, full, is_foreign, joined, namespace, slices
+from .._array import Array, full, joined, of_one_type, slices
 from .._rules import NoClosedFormError, Rules
 from .._validate import as_points, check_same_columns
 from ..kernels.base import Blocks, Kernel, Stationary, check_kernel
@@ -124,7 +124,7 @@ def expected_blocks(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> B
     check_kernel(kernel)
     check_noise(v, *X.shape)
     check_noise(w, *Y.shape)
-    X, Y = _of_one_type(X, Y)
+    X, Y = of_one_type(X, Y)
     if isinstance(v, Dirac) and isinstance(w, Dirac):
         return kernel.blocks(X, Y)
     rule = blocks_rules.find(kernel, v, w)
@@ -140,15 +140,6 @@ def expected_diag(kernel: Kernel, X: Array, v: Noise, w: Noise) -> Array:
     block = expected_blocks(kernel, X, v, X, w)
     diagonal: Array = joined([block(row, row)[0, :] for row in slices(X.shape[0], 1)])
     return diagonal
-
-
-def _of_one_type(X: Array, Y: Array) -> tuple[Array, Array]:
-    """Return two tables of one library and device, float64 where one of them is."""
-    check_same_home(X, Y)
-    if not is_foreign(X) or X.dtype == Y.dtype:
-        return X, Y
-    xp = namespace(X)
-    return xp.astype(X, xp.float64, copy=False), xp.astype(Y, xp.float64, copy=False)
 
 
 def is_additive(*noises: Noise) -> bool:

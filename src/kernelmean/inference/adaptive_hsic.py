@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, as_host, like
 from ..kernels import Kernel
 from .adaptive import Adaptive, combined_result, in_parts
 from .kernel_choice import representative_rows
@@ -38,16 +38,17 @@ def adaptive_hsic(
     pairs = _present(adaptive.members or independence_members(), known)
     sides = [[pair.x for pair in pairs], [pair.y for pair in pairs]]
     views = [
-        Views.of(variable, [member.view for member in side], representative_rows(variable))
-        for variable, side in zip(variables, sides, strict=True)
+        Views.of(points, [member.view for member in side], representative_rows(points))
+        for points, side in zip(map(as_host, variables), sides, strict=True)
     ]
+    tables = [like(view.table, variable) for view, variable in zip(views, variables, strict=True)]
     made = [
         {member: view.kernels(member.view, member.kernel)[0] for member in side}
         for view, side in zip(views, sides, strict=True)
     ]
 
     def evaluate(part: Sequence[Pair], scheme: str, rng: np.random.Generator) -> Null:
-        return null(views[0].table, views[1].table, part, scheme=scheme, rng=rng)
+        return null(tables[0], tables[1], part, scheme=scheme, rng=rng)
 
     return combined_result(
         in_parts(evaluate, [(made[0][pair.x], made[1][pair.y]) for pair in pairs], scheme, rng),
@@ -55,7 +56,7 @@ def adaptive_hsic(
         pairs,
         [1] * len(pairs),
         method="Adaptive permutation test of independence, Hilbert-Schmidt criteria",
-        sizes=(len(variables[0]),),
+        sizes=(variables[0].shape[0],),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, as_host, joined, like
 from ..kernels import Kernel
 from .adaptive import Adaptive, combined_result, in_parts
 from .kernel_choice import median_rows
@@ -34,13 +34,14 @@ def adaptive_mmd(
     and a monotone transformation of one column nothing but the members on "data" and "radius".
     """
     X, Y = in_fixed_order(*samples)
-    pooled = np.concatenate([X, Y])
+    first, pooled = X.shape[0], as_host(joined([X, Y]))
     members = _present(adaptive.members or two_sample_members(), available(*pooled.shape))
     views = Views.of(pooled, [member.view for member in members], median_rows(len(pooled), rng))
+    table = like(views.table, X)
     kernels = [views.kernels(member.view, member.kernel) for member in members]
 
     def evaluate(part: Sequence[Kernel], scheme: str, rng: np.random.Generator) -> Null:
-        return null(views.table[: len(X)], views.table[len(X) :], part, scheme=scheme, rng=rng)
+        return null(table[:first, :], table[first:, :], part, scheme=scheme, rng=rng)
 
     return combined_result(
         in_parts(evaluate, [kernel for own in kernels for kernel in own], scheme, rng),
@@ -48,7 +49,7 @@ def adaptive_mmd(
         members,
         [len(own) for own in kernels],
         method="Adaptive two-sample permutation test, maximum mean discrepancies",
-        sizes=(len(samples[0]), len(samples[1])),
+        sizes=(samples[0].shape[0], samples[1].shape[0]),
     )
 
 

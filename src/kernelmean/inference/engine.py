@@ -9,26 +9,31 @@ The rule of ``scheme="auto"``, by sizes alone, so that neither units nor install
    rank at which that costs less, else on tiles. Both give the same p-value: they sum over the same relabelings.
 4. Two samples of more than 8000 rows together: "blocks", one pass over the Gram matrix, or "cyclic-low-rank" where
    factors are found that fit the memory limit and cost less.
+
+Arrays of other libraries take tiles, never factors: a device makes them faster than it finds pivots.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from joblib import cpu_count
 
-from .._array import RngLike, as_rng
+from .._array import RngLike, as_rng, precision
 from .._tiles import serial_blas
 from .._validate import check_integer, check_positive
 from .factored import LowRankError
 from .null import Null
 from .problem import Problem
 from .schemes import SCHEMES, Cyclic, Scheme, count_all
+from .schemes.device import check_scheme, on_device
 from .sizes import MIB, Resources, Shape
+from .statistics import SINGLE
 
 _UNITS = (MIB, "MiB"), (1024, "KiB"), (1, "bytes")
 _GEMM_ROWS = 100
@@ -93,8 +98,9 @@ def permutation_null(
     shape, resources = problem.shape(check_n_resamples(n_resamples)), check_resources(n_jobs, memory)
     generator = as_rng(rng)
     chosen = choose(shape, scheme)
+    check_scheme(chosen.name, problem.left)
     with serial_blas:
-        if scheme == "auto" and chosen.name == "blocks":
+        if scheme == "auto" and chosen.name == "blocks" and not on_device(problem.left):
             before = generator.bit_generator.state
             with suppress(LowRankError):
                 return _run(_FIRST_TRIED, problem, shape, generator, resources)
@@ -106,6 +112,8 @@ def _run(scheme: Scheme, problem: Problem, shape: Shape, rng: np.random.Generato
     needed = scheme.memory(shape, resources)
     check_memory(needed, resources, f"scheme {scheme.name!r}", shape.n)
     sums = scheme.sums(problem, shape.n_resamples, rng, resources)
+    if precision(problem.left.points) == "float32":
+        sums = replace(sums, rounding=SINGLE)
     values = problem.statistic(sums)
     return Null(values, problem.statistic.tolerance(values, sums), problem.statistic.name, scheme.name, needed)
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from .._array import Array, IntArray
+from .._array import Array, IntArray, as_host
 from ..estimators import KernelMean
 from ..expected import difference, smoothed
 from ..filters import Filter, Ridge, Scale, as_filter
@@ -73,17 +73,17 @@ class PairEstimator:
     ) -> tuple[Null, list[Chosen]]:
         """Return the null, and the kernels and noises in it; ``plain`` is ``hsic_null``."""
         kernels = chosen[0].kernel, chosen[1].kernel
-        HSIC(len(X), kind)
-        if is_constant(X) or is_constant(Y):
+        HSIC(X.shape[0], kind)
+        if is_constant(as_host(X)) or is_constant(as_host(Y)):
             return plain(X, Y, [kernels], statistic=kind, **for_sums(options)), chosen
         if self.joint is not None:
-            return _joint(X, Y, self.joint, chosen, kind, options)
+            return _joint(as_host(X), as_host(Y), self.joint, chosen, kind, options)
         if isinstance(self.filter, Ridge):
-            return _fcose(X, Y, kernels, FilterWeights(self.filter, self.strength), options), chosen
+            return _fcose(as_host(X), as_host(Y), kernels, FilterWeights(self.filter, self.strength), options), chosen
         if self.filter is None or self.strength is not None:
             factor = 1.0 if self.strength is None else 1.0 / (1.0 + self.strength)
             return plain(X, Y, [(factor**2 * kernels[0], kernels[1])], statistic=kind, **options), chosen
-        return plain(X, Y, [kernels], statistic=SCOSE(len(X)), **options), chosen
+        return plain(X, Y, [kernels], statistic=SCOSE(X.shape[0]), **options), chosen
 
 
 def pair_estimator(estimator: Any, fit: str, kind: Kind, *, plain_only: str | None = None) -> PairEstimator:

@@ -13,7 +13,7 @@ from typing import Any, Literal, final
 import numpy as np
 from sklearn.base import clone
 
-from .._array import Array, IntArray
+from .._array import Array, IntArray, as_host, joined
 from ..embedding import Embedding, embed
 from ..estimators import VPMKME, KernelMean
 from ..estimators.options import KernelLike
@@ -103,7 +103,7 @@ class EstimatedMMD:
 
     def null(self, X: Array, Y: Array) -> tuple[Null, Chosen]:
         """Return the null of the samples, and the kernel and the noise in it."""
-        pooled = np.concatenate([X, Y])
+        pooled = as_host(joined([X, Y]))
         rows = median_rows(len(pooled), self.options["rng"])
         made = base_kernel(pooled, self.estimator.kernel, self.estimator.bandwidth, rows, _POOLED)
         check_sizes(X, Y, self.kind, leaves_out=self.way == "each")
@@ -128,12 +128,12 @@ class EstimatedMMD:
     # -- fitted once -------------------------------------------------------------------------------------------------
 
     def _pooled(self, X: Array, Y: Array, made: Chosen, rows: IntArray) -> tuple[Null, Chosen]:
-        pooled = np.concatenate([X, Y])
+        pooled = as_host(joined([X, Y]))
         found = fitted(self.estimator, made.kernel, pooled[rows])
         filter_, words = as_filter(self.estimator.filter), _parameters(found, len(rows), len(pooled))
         if self.estimator.contraction is not None:
             chosen = replace(made, noise=found.noise_, notes=(*made.notes, words))
-            return self._refitted(pooled, len(X), made.kernel, _transplanted(found, made.kernel)), chosen
+            return self._refitted(pooled, X.shape[0], made.kernel, _transplanted(found, made.kernel)), chosen
         chosen = with_noise(made, found.noise_, pooled, rows, _POOLED)
         chosen = replace(chosen, notes=(*chosen.notes, words))
         if isinstance(filter_, Scale):
@@ -148,17 +148,19 @@ class EstimatedMMD:
         chosen = replace(made, notes=(*made.notes, "parameters of both samples: fitted anew under every relabeling"))
         filter_ = as_filter(self.estimator.filter)
         if self._batched and isinstance(filter_, Scale):
-            statistic = ShrunkMMD(len(X), len(Y), self.kind)
+            statistic = ShrunkMMD(X.shape[0], Y.shape[0], self.kind)
             return self.plain(X, Y, [made.kernel], statistic=statistic, **self.options), chosen
         if self._batched and isinstance(filter_, Ridge):
             return self._weighted(X, Y, made.kernel, FilterWeights(filter_, None)), chosen
         estimate = _refitted(self.estimator, made.kernel)
+        X, Y = as_host(X), as_host(Y)
         chosen = replace(chosen, noise=(estimate(X).noise, estimate(Y).noise))
         return self._refitted(np.concatenate([X, Y]), len(X), made.kernel, estimate), chosen
 
     # -- the nulls ---------------------------------------------------------------------------------------------------
 
     def _weighted(self, X: Array, Y: Array, kernel: Kernel, weights: FilterWeights) -> Null:
+        X, Y = as_host(X), as_host(Y)
         pooled, largest = np.concatenate([X, Y]), max(len(X), len(Y))
         check_rows(largest, SOLVED_ROWS if weights.solves else WEIGHTED_ROWS, self.estimator, self.way)
         gram = kernel(pooled, pooled)
@@ -190,11 +192,10 @@ class EstimatedMMD:
 
 def check_sizes(X: Array, Y: Array, kind: Kind, *, leaves_out: bool) -> None:
     """Raise when a sample is too small for the statistic, or to leave one row out of it."""
-    MMD(len(X), len(Y), kind)
-    if leaves_out and min(len(X), len(Y)) < 2:
-        raise ValueError(
-            f"samples of {len(X)} and {len(Y)} rows: leaving one out needs two rows in each; pass fit='pooled'"
-        )
+    n, m = X.shape[0], Y.shape[0]
+    MMD(n, m, kind)
+    if leaves_out and min(n, m) < 2:
+        raise ValueError(f"samples of {n} and {m} rows: leaving one out needs two rows in each; pass fit='pooled'")
 
 
 def check_rows(rows: int, limit: int, estimator: KernelMean, way: str) -> None:

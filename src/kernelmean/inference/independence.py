@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from .._array import Array, RngLike, as_rng
+from .._array import Array, RngLike, as_host, as_rng, check_numpy
 from ..estimators import KernelMean
 from ..estimators.options import KernelLike
 from ..kernels import Kernel
@@ -52,7 +52,7 @@ def hsic_test(
     Parameters
     ----------
     X, Y : array of shape (n, d) and (n, e), or data frame
-        Row i of X and row i of Y are one observation.
+        Row i of X and row i of Y are one observation. Arrays of other libraries as in :func:`mmd_test`.
     kernel : str, class or Kernel, or a tuple of two
         As in :func:`mmd_test`; a tuple is the kernel of X and the kernel of Y.
     bandwidth : float, array, or str, or a tuple of two
@@ -139,9 +139,10 @@ def hsic_test(
     >>> hsic_test(x, y, weights=1.0 + center, rng=0).pvalue < 0.01
     True
     """
-    X, Y = check_pairs(X, Y, least=2)
-    sizes, design = (len(X),), pair_design(len(X), groups, clusters, weights)
+    X, Y = check_pairs(X, Y, least=2, anywhere=True)
+    sizes, design = (X.shape[0],), pair_design(X.shape[0], groups, clusters, weights)
     if design is not None:
+        check_numpy(X, "groups, clusters and weights")
         X, Y = X[design.rows], Y[design.rows]
     null_of, notes = (hsic_null, ()) if design is None else (design.null, design.notes)
     generator = as_rng(rng)
@@ -159,7 +160,7 @@ def hsic_test(
     assert not isinstance(estimator, Adaptive)  # told apart above; for the type checker
     plain_only = None if design is None else "groups, clusters or weights"
     apart = pair_estimator(estimator, fit, statistic, plain_only=plain_only)
-    chosen = choose_kernels((X, Y), "XY", kernel, bandwidth, apart.kernels)
+    chosen = choose_kernels((as_host(X), as_host(Y)), "XY", kernel, bandwidth, apart.kernels)
     options = {"scheme": scheme, "n_resamples": n_resamples, "rng": generator, "n_jobs": n_jobs, "memory": memory}
     if apart.plain:
         null = null_of(X, Y, [(chosen[0].kernel, chosen[1].kernel)], statistic=statistic, **options)
@@ -193,6 +194,6 @@ def hsic_null(
     """
     sides = [distinct_side(points, [pair[side] for pair in kernels]) for side, points in enumerate((X, Y))]
     pairs = tuple(zip(sides[0][1], sides[1][1], strict=True))
-    criterion = statistic if isinstance(statistic, Statistic) else HSIC(len(X), statistic)
+    criterion = statistic if isinstance(statistic, Statistic) else HSIC(X.shape[0], statistic)
     problem = Problem(sides[0][0], sides[1][0], pairs, criterion)
     return permutation_null(problem, n_resamples, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)

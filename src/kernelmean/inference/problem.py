@@ -13,7 +13,7 @@ from typing import final
 
 import numpy as np
 
-from .._array import Array, IntArray
+from .._array import Array, IntArray, as_float64, as_host, diagonal_of, mean_of, namespace, take_rows
 from ..kernels import Kernel
 from ..kernels.base import Blocks
 from ..kernels.gaussian import ExponentialBlocks
@@ -87,13 +87,15 @@ class Side(ABC):
         """Return the centered matrices and their diagonals; O(n²) memory."""
         everything = slice(0, self.n)
         grams = [_centered(gram) for gram in self.tiles()(everything, everything)]
-        return grams, np.stack([np.diagonal(gram) for gram in grams])
+        return grams, np.stack([diagonal_of(gram) for gram in grams])
 
 
 def _centered(gram: Array) -> Array:
     """Return HKH."""
-    means = gram.mean(axis=0)
-    return np.asarray(gram - means - (means - means.mean())[:, None])
+    gram, xp = as_float64(gram), namespace(gram)
+    means = xp.mean(gram, axis=0)
+    centered: Array = gram - means - (means - xp.mean(means))[:, None]
+    return centered
 
 
 @final
@@ -107,13 +109,13 @@ class KernelSide(Side):
 
     def __post_init__(self) -> None:
         if not self.shifts:
-            rows = self.points[np.linspace(0, self.n - 1, min(self.n, _SHIFT_ROWS)).astype(np.intp)]
-            object.__setattr__(self, "shifts", tuple(float(kernel(rows, rows).mean()) for kernel in self.kernels))
+            rows = take_rows(self.points, np.linspace(0, self.n - 1, min(self.n, _SHIFT_ROWS)).astype(np.intp))
+            object.__setattr__(self, "shifts", tuple(mean_of(kernel(rows, rows)) for kernel in self.kernels))
 
     @property
     def n(self) -> int:
         """Return the number of points."""
-        return len(self.points)
+        return self.points.shape[0]
 
     @property
     def dim(self) -> int:
@@ -127,7 +129,7 @@ class KernelSide(Side):
 
     def permuted(self, order: IntArray) -> KernelSide:
         """Return the side with its points in another order."""
-        return replace(self, points=self.points[order])
+        return replace(self, points=take_rows(self.points, order))
 
     def tiles(self) -> Tiles:
         """Prepare the kernels once, and evaluate blocks on demand."""
@@ -148,7 +150,7 @@ class KernelSide(Side):
     def gram_diagonal(self) -> Array:
         """Return k(x_i, x_i) less the constant."""
         return np.stack(
-            [kernel.diag(self.points) - shift for kernel, shift in zip(self.kernels, self.shifts, strict=True)]
+            [as_host(kernel.diag(self.points)) - shift for kernel, shift in zip(self.kernels, self.shifts, strict=True)]
         )
 
     def factors(self, max_rank: int) -> list[Factor | None]:

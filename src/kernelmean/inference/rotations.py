@@ -6,6 +6,7 @@ places, s = 0 … g-1, and leaves the few rows that fill no block in place.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, final
@@ -14,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import fft
 
-from .._array import Array
+from .._array import Array, IntArray, slices
 from .groups import Group, draw
+from .permutations import Relabelings
 
 Spectrum = npt.NDArray[np.complexfloating[Any, Any]]
 
@@ -58,6 +60,33 @@ class Rotations(Group):
         spectrum = np.einsum("mbf,mbf->mf", np.conj(self.spectra(left)), self.spectra(right))
         fixed = np.einsum("mr,mr->m", left[:, self.rest], right[:, self.rest])
         return np.asarray(self.back(spectrum) + fixed[:, None])
+
+
+@final
+@dataclass(frozen=True)
+class ListedRotations(Relabelings):
+    """The permutations of rotations, one after another, in the order of the sums that a convolution gives."""
+
+    rotations: Rotations
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of rows."""
+        return self.rotations.n
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        """Return the number of relabelings."""
+        return self.rotations.count
+
+    def batches(self, size: int) -> Iterator[IntArray]:
+        """Yield them in arrays of shape (b, n)."""
+        length, end = self.rotations.order, self.rotations.rest.start
+        rows = np.arange(self.n)
+        for part in slices(self.count, size):
+            cosets, shifts = np.divmod(np.arange(part.start, part.stop)[:, None], length)
+            turned = rows // length * length + (rows % length + shifts) % length
+            yield self.rotations.cosets[cosets, np.where(rows < end, turned, rows)]
 
 
 @cache

@@ -6,19 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, as_host, check_same_home, is_foreign, of_one_type
 from .._table import Table, as_table, listed, passed
-from .._validate import check_same_columns
+from .._validate import as_points, check_same_columns
 
 
-def check_samples(X: Any, Y: Any) -> tuple[Array, Array]:
+def check_samples(X: Any, Y: Any, *, anywhere: bool = False) -> tuple[Array, Array]:
     """Return two samples of the same variables; columns with names are matched by name.
+
+    Arrays of other libraries become NumPy's, or stay where they are where a caller takes them ``anywhere``.
 
     Raises
     ------
     ValueError
         When the numbers or the names of the columns differ.
     """
+    if anywhere and (is_foreign(X) or is_foreign(Y)):
+        samples = _foreign(X, Y)
+        check_same_columns(*samples)
+        return samples
     first, second = as_table(X, "X"), as_table(Y, "Y")
     check_same_columns(first.values, second.values)
     if first.names == second.names or _numbered(first) or _numbered(second):
@@ -29,21 +35,29 @@ def check_samples(X: Any, Y: Any) -> tuple[Array, Array]:
     return first.values, second.columns([second.names.index(name) for name in first.names]).values
 
 
-def check_pairs(X: Any, Y: Any, least: int = 1) -> tuple[Array, Array]:
-    """Return two tables whose rows belong together.
+def _foreign(X: Any, Y: Any) -> tuple[Array, Array]:
+    """Return two tables of one library and device."""
+    check_same_home(X, Y)
+    return of_one_type(as_points(X, "X"), as_points(Y, "Y"))
+
+
+def check_pairs(X: Any, Y: Any, least: int = 1, *, anywhere: bool = False) -> tuple[Array, Array]:
+    """Return two tables whose rows belong together; ``anywhere`` as in :func:`check_samples`.
 
     Raises
     ------
     ValueError
         When they differ in the number of rows, or there are fewer than ``least``.
     """
-    first, second = as_table(X, "X").values, as_table(Y, "Y").values
-    if len(first) != len(second):
-        raise ValueError(
-            f"X has {len(first)} rows and Y has {len(second)}; row i of X and row i of Y must be one observation"
-        )
-    if len(first) < least:
-        raise ValueError(f"{passed(len(first), 'pair')}, at least {least} are needed")
+    if anywhere and (is_foreign(X) or is_foreign(Y)):
+        first, second = _foreign(X, Y)
+    else:
+        first, second = as_table(X, "X").values, as_table(Y, "Y").values
+    n, m = first.shape[0], second.shape[0]
+    if n != m:
+        raise ValueError(f"X has {n} rows and Y has {m}; row i of X and row i of Y must be one observation")
+    if n < least:
+        raise ValueError(f"{passed(n, 'pair')}, at least {least} are needed")
     return first, second
 
 
@@ -53,14 +67,15 @@ def in_fixed_order(X: Array, Y: Array) -> tuple[Array, Array]:
     The smaller one first; of equal ones that with the larger scatter, which no shift and no unit alters; in a tie
     the one with the smaller first entry that differs.
     """
-    if len(X) != len(Y):
-        return (X, Y) if len(X) < len(Y) else (Y, X)
-    center = (X.mean(axis=0) + Y.mean(axis=0)) / 2
-    scatter = [float(np.square(sample - center).sum()) for sample in (X, Y)]
+    if X.shape[0] != Y.shape[0]:
+        return (X, Y) if X.shape[0] < Y.shape[0] else (Y, X)
+    own, other = as_host(X), as_host(Y)
+    center = (own.mean(axis=0) + other.mean(axis=0)) / 2
+    scatter = [float(np.square(sample - center).sum()) for sample in (own, other)]
     if abs(scatter[0] - scatter[1]) > 1e-9 * sum(scatter):
         return (X, Y) if scatter[0] > scatter[1] else (Y, X)
-    different = np.flatnonzero(X.ravel() != Y.ravel())
-    swapped = bool(len(different)) and X.ravel()[different[0]] > Y.ravel()[different[0]]
+    different = np.flatnonzero(own.ravel() != other.ravel())
+    swapped = bool(len(different)) and own.ravel()[different[0]] > other.ravel()[different[0]]
     return (Y, X) if swapped else (X, Y)
 
 

@@ -101,7 +101,8 @@ class ShrunkMMD(Statistic):
     def tolerance(self, values: Array, sums: Sums) -> Array:
         """Return what counts as a tie: rounding is that of means of K, not of differences from its mean."""
         assert sums.level is not None, "sums of an independence test have no level"
-        return ties(values, sums.left_trace / (self.n_first + self.n_second) + np.abs(sums.level.mean))
+        magnitude = sums.left_trace / (self.n_first + self.n_second) + np.abs(sums.level.mean)
+        return ties(values, magnitude, sums.rounding)
 
 
 @final
@@ -132,4 +133,4 @@ class SCOSE(Statistic):
 
     def tolerance(self, values: Array, sums: Sums) -> Array:
         """Return what counts as a tie."""
-        return ties(values, np.abs(sums.left_trace * sums.right_trace) / self.n**2)
+        return ties(values, np.abs(sums.left_trace * sums.right_trace) / self.n**2, sums.rounding)

@@ -14,6 +14,12 @@ from .._table import passed
 
 Kind = Literal["u", "v"]
 
+ROUNDING = 1e-9, 2.0**-42
+SINGLE = 6e-7, 2.0**-28
+SEARCHED = 1e-4, 1e-6
+"""Shares of a range and of a magnitude below which values are tied, when they are sums, sums of float32 numbers, and
+when they rest on the parameters that a search found: a flat score leaves some four digits of these."""
+
 
 @final
 @dataclass(frozen=True)
@@ -58,6 +64,8 @@ class Sums:
         tr K̄ and tr Z̄.
     level : Level, optional
         For two samples: what centering removes from K.
+    rounding : (float, float)
+        Shares of a range and of a magnitude below which values are tied.
     """
 
     pairs: Array
@@ -65,6 +73,7 @@ class Sums:
     left_trace: Array
     right_trace: Array
     level: Level | None = None
+    rounding: tuple[float, float] = ROUNDING
 
     @staticmethod
     def joined(parts: Sequence[Sums], axis: int) -> Sums:
@@ -113,19 +122,13 @@ class LinearStatistic(Statistic):
 
     def tolerance(self, values: Array, sums: Sums) -> Array:
         """Return what counts as a tie, shape (m,)."""
-        return ties(values, np.abs(self.sensitivity * sums.left_trace * sums.right_trace))
+        return ties(values, np.abs(self.sensitivity * sums.left_trace * sums.right_trace), sums.rounding)
 
 
 def check_kind(kind: str) -> None:
     """Raise when the statistic is neither unbiased nor the V-statistic."""
     if kind not in ("u", "v"):
         raise ValueError(f"statistic is {kind!r}; pass 'u' (unbiased) or 'v'")
-
-
-ROUNDING = 1e-9, 2.0**-42
-SEARCHED = 1e-4, 1e-6
-"""Shares of a range and of a magnitude below which values are tied, when they are sums, and when they rest on the
-parameters that a search found: a flat score leaves some four digits of these."""
 
 
 def ties(values: Array, magnitude: Array, precision: tuple[float, float] = ROUNDING) -> Array:

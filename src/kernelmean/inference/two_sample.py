@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array, RngLike, as_rng
+from .._array import Array, RngLike, as_host, as_rng, joined
 from ..estimators import KernelMean
 from ..estimators.options import KernelLike
 from ..kernels import Kernel
@@ -51,7 +51,8 @@ def mmd_test(
     Parameters
     ----------
     X, Y : array of shape (n, d) and (m, d), or data frame
-        Two samples of the same columns; n and m may differ.
+        Two samples of the same columns; n and m may differ. Arrays of torch, or of another library that speaks the
+        array API, are compared where they live, such as on a GPU: the same relabelings for the same scheme.
     kernel : str, class or Kernel
         "gaussian", a class of :mod:`kernelmean.kernels` that takes a bandwidth, or a kernel as it is.
     bandwidth : float, array of shape (d,), or str
@@ -157,11 +158,11 @@ def mmd_test(
     >>> weighted.n_resamples + 1
     20
     """
-    samples = check_samples(X, Y)
+    samples = check_samples(X, Y, anywhere=True)
     design = two_sample_design(samples, groups, clusters, weights)
     X, Y = in_fixed_order(*samples) if design is None else design.samples
     null_of = mmd_null if design is None else design.null
-    sizes, notes = (len(samples[0]), len(samples[1])), () if design is None else design.notes
+    sizes, notes = (samples[0].shape[0], samples[1].shape[0]), () if design is None else design.notes
     generator = as_rng(rng)
     adaptive = as_adaptive(estimator, kernel, bandwidth, MMD_ESTIMATORS)
     if adaptive is not None:
@@ -179,7 +180,7 @@ def mmd_test(
     plain_only = None if design is None else "groups, clusters or weights"
     own = two_sample_estimator(estimator, kernel, bandwidth, fit, plain_only=plain_only)
     if own is None:
-        pooled = np.concatenate([X, Y])
+        pooled = as_host(joined([X, Y]))
         rows = median_rows(len(pooled), generator)
         chosen = choose_kernel(pooled, kernel, bandwidth, estimator, rows, "the pooled sample")
         null = null_of(X, Y, [chosen.kernel], statistic=statistic, **options)
@@ -208,12 +209,12 @@ def mmd_null(
     memory: float | None = None,
 ) -> Null:
     """Return MMD² of every kernel under the same relabelings, ``values`` of shape (kernels, P), observed first."""
-    pooled = np.concatenate([X, Y])
-    labels = np.repeat([1.0, 0.0], [len(X), len(Y)])
+    pooled = joined([X, Y])
+    labels = np.repeat([1.0, 0.0], [X.shape[0], Y.shape[0]])
     problem = Problem(
         KernelSide(pooled, tuple(kernels)),
         LabelSide(labels),
         tuple((k, 0) for k in range(len(kernels))),
-        statistic if isinstance(statistic, Statistic) else MMD(len(X), len(Y), statistic),
+        statistic if isinstance(statistic, Statistic) else MMD(X.shape[0], Y.shape[0], statistic),
     )
     return permutation_null(problem, n_resamples, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from ..._array import Array, IntArray, RngLike, as_rng
+from ..._array import Array, IntArray, RngLike, as_rng, check_numpy
 from ..._table import count, listed
 from ..._tiles import serial_blas
 from ...kernels import Kernel
@@ -114,6 +114,7 @@ def two_sample_design(
     """Return the design of two samples, None where nothing was said."""
     if groups is None and clusters is None and weights is None:
         return None
+    check_numpy(samples[0], "groups, clusters and weights")
     sizes = (len(samples[0]), len(samples[1]))
     first = np.repeat([1, 0], sizes)
     strata, names = _pooled_codes(groups, sizes, "groups")

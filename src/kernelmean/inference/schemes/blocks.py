@@ -14,10 +14,11 @@ import numpy as np
 
 from ..._array import Array, IntArray, slices
 from ..permutations import RandomPermutations
-from ..problem import Problem
+from ..problem import KernelSide, Problem
 from ..sizes import Resources, Shape, point_bytes
 from ..statistics import Level, Sums
 from .base import Scheme, in_order, upper_tiles
+from .device import bin_sums, on_device
 
 _BINS = 512
 _LEAST_BINS = 64
@@ -93,7 +94,7 @@ class Blocks(Scheme):
         """Draw bins, add up, and permute."""
         bins = Bins.draw(problem.labels, rng)
         problem = problem.shuffled(bins.order)
-        raw, raw_diagonals = _bin_sums(problem, bins, resources.n_jobs)
+        raw, raw_diagonals = _bin_sums(problem, bins, resources)
         row_means = raw.sum(axis=2) / problem.n
         grams, diagonals = _centered(raw, raw_diagonals, row_means, bins.sizes)
         draws = RandomPermutations(bins.movable, n_resamples + 1, rng)
@@ -121,9 +122,18 @@ class Blocks(Scheme):
         return None
 
 
-def _bin_sums(problem: Problem, bins: Bins, n_jobs: int) -> tuple[Array, Array]:
+def _bin_sums(problem: Problem, bins: Bins, resources: Resources) -> tuple[Array, Array]:
     """Return the sums of every Gram matrix over pairs of bins, (m, bins, bins), and of its diagonal, (m, bins)."""
     side, starts = problem.left.unshifted(), bins.edges[:-1]
+    diagonals = np.add.reduceat(side.gram_diagonal(), starts, axis=1)
+    if on_device(side):
+        return bin_sums(side, bins.edges, resources), diagonals
+    return _tiled_sums(side, bins, resources.n_jobs), diagonals
+
+
+def _tiled_sums(side: KernelSide, bins: Bins, n_jobs: int) -> Array:
+    """Return the sums of every Gram matrix over pairs of bins, (m, bins, bins)."""
+    starts = bins.edges[:-1]
     left, tiles, right = side.separated()
     groups = slices(len(starts), max(1, _TILE // int(np.diff(bins.edges).max())))
 
@@ -141,7 +151,7 @@ def _bin_sums(problem: Problem, bins: Bins, n_jobs: int) -> tuple[Array, Array]:
         for k, part in enumerate(parts):
             sums[k, i, j] = part
             sums[k, j, i] = part.T
-    return sums, np.add.reduceat(side.gram_diagonal(), starts, axis=1)
+    return sums
 
 
 def _row_sums(tile: Array, weights: Array, starts: IntArray) -> Array:

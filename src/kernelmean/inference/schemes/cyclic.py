@@ -8,12 +8,15 @@ import numpy as np
 
 from ..factored import Factored, LowRankError, factor_bytes, fitting_rank, split
 from ..problem import Problem
-from ..rotations import Rotations, block_length
+from ..rotations import ListedRotations, Rotations, block_length
 from ..sizes import Resources, Shape, point_bytes
 from ..statistics import Sums
 from .base import Scheme
 from .cyclic_factors import factor_sums
 from .cyclic_tiles import tile_sums
+from .device import on_device
+from .device_rotations import tile_sums as device_tile_sums
+from .gemm import label_sums
 
 # Nanoseconds, measured on one core of an AVX-512 server.
 _TILE_NS = 7.0  # per entry of the two Gram matrices, evaluated and transformed
@@ -41,13 +44,13 @@ class Cyclic(Scheme):
         found, low, others = self._split(problem, n_resamples, resources)
         parts = [] if found is None else [factor_sums(found, rotations)]
         if others:
-            parts.append(tile_sums(problem.restricted(others), rotations, resources.n_jobs))
+            parts.append(_tile_sums(problem.restricted(others), rotations, resources))
         return Sums.joined(parts, axis=0).reordered(np.argsort(low + others))
 
     def _split(
         self, problem: Problem, n_resamples: int, resources: Resources
     ) -> tuple[Factored | None, list[int], list[int]]:
-        rank = self._rank(problem.shape(n_resamples), resources)
+        rank = 0 if on_device(problem.left) else self._rank(problem.shape(n_resamples), resources)
         found, low, others = split(problem, rank) if rank else (None, [], list(range(len(problem.pairs))))
         if others and not self.tiles:
             raise LowRankError(problem.n, rank)
@@ -71,6 +74,15 @@ class Cyclic(Scheme):
         tiles = 16.0 * (shape.kernels[0] + right) * resources.n_jobs * length**2 if self.tiles else 0.0
         prepared = shape.kernels[0] + (right if shape.first is None else 0)
         return point_bytes(shape, prepared) + 16.0 * shape.n * cosets + tiles
+
+
+def _tile_sums(problem: Problem, rotations: Rotations, resources: Resources) -> Sums:
+    """Return the sums over all rotations by tiles; on a device two samples take them as a list of labelings."""
+    if not on_device(problem.left):
+        return tile_sums(problem, rotations, resources.n_jobs)
+    if problem.two_samples:
+        return label_sums(problem, ListedRotations(rotations), resources)
+    return device_tile_sums(problem, rotations, resources)
 
 
 def _group(shape: Shape) -> tuple[int, int]:

@@ -73,7 +73,7 @@ class _Convolution:
         if tile[0] == self.rotations.rest:
             fixed[:] = [[np.vdot(left[k], right[z]) for right in rights] for k, z in self.pairs]
         else:
-            weights = _weights(left.shape[2], rows=left.shape[1] if tile[0] == tile[1] else None)
+            weights = diagonal_weights(left.shape[2], rows=left.shape[1] if tile[0] == tile[1] else None)
             self._convolve(left, rights, weights, spectrum)
         return _Part(tile, spectrum, fixed, (left_margins, right_margins[0]))
 
@@ -130,7 +130,7 @@ def _turned(gram: Array, start: int, count: int) -> Array:
     return as_strided(wide, (len(gram), count), (down + across, across), writeable=False)
 
 
-def _weights(count: int, rows: int | None) -> Array:
+def diagonal_weights(count: int, rows: int | None) -> Array:
     """Return how often a diagonal counts: twice by symmetry, once where a symmetric tile mirrors it on itself."""
     weights = np.full(count, 2.0)
     if rows is not None:

@@ -27,7 +27,7 @@ class Exact(Scheme):
         """Evaluate the complete list."""
         del n_resamples, rng
         evaluate = label_sums if problem.two_samples else permutation_sums
-        return evaluate(problem, problem.everything(), resources.n_jobs)
+        return evaluate(problem, problem.everything(), resources)
 
     def memory(self, shape: Shape, resources: Resources) -> float:
         """Count as the random scheme of the same size does."""

@@ -14,6 +14,8 @@ from ..problem import Problem
 from ..sizes import Resources, Shape
 from ..statistics import Sums
 from .base import Scheme, in_order
+from .device import gatherer as device_gatherer
+from .device import on_device
 
 DENSE_LIMIT = 5000
 _BATCH_BYTES = 2**23
@@ -30,7 +32,7 @@ class Gather(Scheme):
 
     def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Evaluate random permutations."""
-        return permutation_sums(problem, problem.some(n_resamples, rng), resources.n_jobs)
+        return permutation_sums(problem, problem.some(n_resamples, rng), resources)
 
     def memory(self, shape: Shape, resources: Resources) -> float:
         """Count the dense matrices, the copies made while centering, and a batch per thread."""
@@ -45,11 +47,14 @@ class Gather(Scheme):
         return None
 
 
-def permutation_sums(problem: Problem, relabelings: Relabelings, n_jobs: int) -> Sums:
+def permutation_sums(problem: Problem, relabelings: Relabelings, resources: Resources) -> Sums:
     """Return the sums over the permutations in the list; O(n² P) time, O(n²) memory."""
     (left_grams, left_diagonal), (right_grams, right_diagonal) = problem.left.dense(), problem.right.dense()
     left, right = problem.index
-    gather = gatherer(problem.n**2 * relabelings.count)
+    if on_device(problem.left):
+        gather, n_jobs = device_gatherer(problem.n, resources), 1
+    else:
+        gather, n_jobs = gatherer(problem.n**2 * relabelings.count), resources.n_jobs
 
     def evaluate(batch: IntArray) -> tuple[Array, Array]:
         pairs = np.stack([gather(left_grams[i], right_grams[j], batch) for i, j in problem.pairs])

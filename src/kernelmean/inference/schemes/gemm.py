@@ -8,10 +8,11 @@ import numpy as np
 
 from ..._array import Array, IntArray, slices
 from ..permutations import Relabelings
-from ..problem import Problem
+from ..problem import KernelSide, Problem
 from ..sizes import MIB, Resources, Shape, point_bytes
 from ..statistics import Sums
 from .base import Scheme, in_order, upper_tiles
+from .device import label_batch, label_forms, on_device
 
 _TILE = 512
 _BATCH_BYTES = 256 * MIB
@@ -26,7 +27,7 @@ class Gemm(Scheme):
 
     def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Evaluate random labelings."""
-        return label_sums(problem, problem.some(n_resamples, rng), resources.n_jobs)
+        return label_sums(problem, problem.some(n_resamples, rng), resources)
 
     def memory(self, shape: Shape, resources: Resources) -> float:
         """Count a batch of labels (as integers and numbers) and one tile with its product per thread."""
@@ -45,17 +46,28 @@ def _batch(n: int, count: int) -> int:
     return int(min(count, max(64, _BATCH_BYTES // (16 * n))))
 
 
-def label_sums(problem: Problem, relabelings: Relabelings, n_jobs: int) -> Sums:
+def label_sums(problem: Problem, relabelings: Relabelings, resources: Resources) -> Sums:
     """Return the sums over the labelings in the list; O(n² P) time, O(n P) memory in batches."""
-    batches = relabelings.batches(_batch(problem.n, relabelings.count))
-    return Sums.joined([_batch_sums(problem, batch, n_jobs) for batch in batches], axis=1)
+    most = label_batch(problem.n, resources) if on_device(problem.left) else _batch(problem.n, relabelings.count)
+    batches = relabelings.batches(most)
+    return Sums.joined([_batch_sums(problem, batch, resources) for batch in batches], axis=1)
 
 
-def _batch_sums(problem: Problem, batch: IntArray, n_jobs: int) -> Sums:
+def _batch_sums(problem: Problem, batch: IntArray, resources: Resources) -> Sums:
     """Return the sums of one batch of permutations, shape (b, n)."""
-    side = problem.left
-    labels = problem.labels[batch.T]
+    side, labels = problem.left, problem.labels[batch.T]
     label_rows = problem.labels.sum() * problem.labels[None]
+    if on_device(side):
+        raw, rows = label_forms(side, labels, resources)
+    else:
+        raw, rows = _forms(side, labels, resources.n_jobs)
+    left, _ = problem.index
+    linear = (rows @ labels) * label_rows.max()
+    return problem.centered_sums(raw[left], linear[left], (side.diagonal(rows) @ labels)[left], (rows, label_rows))
+
+
+def _forms(side: KernelSide, labels: Array, n_jobs: int) -> tuple[Array, Array]:
+    """Return aᵀKa of every kernel and labeling, (m, b), and the row sums of every kernel, (m, n), constants removed."""
     tiles = side.tiles()
 
     def forms(pair: tuple[slice, slice]) -> list[tuple[Array, Array, Array]]:
@@ -66,7 +78,7 @@ def _batch_sums(problem: Problem, batch: IntArray, n_jobs: int) -> Sums:
             for gram in map(np.subtract, tiles(i, j), side.shifts)
         ]
 
-    raw, rows = np.zeros((side.count, len(batch))), np.zeros((side.count, side.n))
+    raw, rows = np.zeros((side.count, labels.shape[1])), np.zeros((side.count, side.n))
     pairs = upper_tiles(slices(side.n, _TILE))
     for (i, j), parts in zip(pairs, in_order(forms, pairs, n_jobs), strict=True):
         for k, (form, row_sums, column_sums) in enumerate(parts):
@@ -74,6 +86,4 @@ def _batch_sums(problem: Problem, batch: IntArray, n_jobs: int) -> Sums:
             rows[k, i] += row_sums
             if i != j:
                 rows[k, j] += column_sums
-    left, _ = problem.index
-    linear = (rows @ labels) * label_rows.max()
-    return problem.centered_sums(raw[left], linear[left], (side.diagonal(rows) @ labels)[left], (rows, label_rows))
+    return raw, rows

@@ -1,0 +1,203 @@
+"""Permutation tests on arrays of other libraries: the statistics of NumPy under the same relabelings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean import kernels
+from kernelmean.inference.rotations import ListedRotations, Rotations
+from kernelmean.inference.schemes.device import ON_DEVICE
+
+from .libraries import LIBRARIES, STRICT, TORCH, Library
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(83, 3)), RNG.normal(size=(68, 3)) * 1.2
+W = 0.4 * X[:, :2] + RNG.normal(size=(83, 2))
+
+TWO_SAMPLES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "gemm": {"scheme": "gemm"},
+    "blocks": {"scheme": "blocks"},
+    "cyclic-tiles": {"scheme": "cyclic-tiles"},
+    "biased": {"statistic": "v", "kernel": kernels.Laplacian},
+    "moments": {"kernel": kernels.Polynomial(2)},
+    "a sum": {"kernel": kernels.Gaussian(1.0) + kernels.Linear()},
+    "mkme": {"estimator": "mkme"},
+    "mmkme": {"estimator": "mmkme", "scheme": "gemm"},
+    "s-kmse": {"estimator": "s-kmse"},
+    "f-kmse, pooled": {"estimator": "f-kmse", "fit": "pooled", "n_resamples": 19},
+    "f-kmse": {"estimator": "f-kmse", "n_resamples": 9},
+    "vpmkme": {"estimator": "vpmkme", "n_resamples": 19},
+    "adaptive": {"estimator": "adaptive"},
+}
+PAIRS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "gather": {"scheme": "gather"},
+    "cyclic-tiles": {"scheme": "cyclic-tiles", "n_resamples": 299},
+    "unbiased": {"statistic": "u"},
+    "two kernels": {"kernel": (kernels.Laplacian, "gaussian")},
+    "mkme": {"estimator": "mkme"},
+    "scose": {"estimator": "scose"},
+    "fcose": {"estimator": "fcose", "n_resamples": 19},
+    "joint": {"estimator": "mkme", "fit": "joint", "n_resamples": 5},
+    "adaptive": {"estimator": "adaptive"},
+}
+
+
+def _agree(test: Any, library: Library, first: Any, second: Any, **options: Any) -> None:
+    options = {"n_resamples": 99, "rng": 1, **options}
+    exact = test(library.rounded(first), library.rounded(second), **options)
+    found = test(library.make(first), library.make(second), **options)
+    assert (found.scheme, found.kernel, found.notes, found.sizes) == (
+        exact.scheme,
+        exact.kernel,
+        exact.notes,
+        exact.sizes,
+    )
+    assert isinstance(found.statistic, float)
+    assert type(found.null_distribution) is np.ndarray
+    scale = np.std(exact.null_distribution)
+    if "adaptive" in options.values():
+        scale *= 5.0  # a chain of values that count as tied is moved to its first
+    assert found.statistic == pytest.approx(exact.statistic, abs=library.tolerance * scale)
+    np.testing.assert_allclose(found.null_distribution, exact.null_distribution, rtol=0, atol=library.tolerance * scale)
+    assert found.pvalue == exact.pvalue
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("options", TWO_SAMPLES.values(), ids=TWO_SAMPLES)
+def test_two_samples_are_compared_as_numpy_does(library: Library, options: dict[str, Any]) -> None:
+    _agree(km.mmd_test, library, X, Y, **options)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("options", PAIRS.values(), ids=PAIRS)
+def test_dependence_is_tested_as_numpy_does(library: Library, options: dict[str, Any]) -> None:
+    _agree(km.hsic_test, library, X, W, **options)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_small_samples_are_enumerated(library: Library) -> None:
+    _agree(km.mmd_test, library, X[:4], Y[:5])
+    _agree(km.hsic_test, library, X[:4], W[:4])
+    _agree(km.hsic_test, library, X[:20], W[:20])
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_blocks_that_turn_and_rows_that_do_not(library: Library) -> None:
+    """307 rows are a block or more, and a rest."""
+    rng = np.random.default_rng(5)
+    A = rng.normal(size=(307, 1))
+    assert Rotations.draw(307, 400, np.random.default_rng(0)).rest.stop > 300
+    _agree(km.hsic_test, library, A, A**2 + rng.normal(size=(307, 1)), scheme="cyclic-tiles", n_resamples=400)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("scheme", ["gemm", "blocks", "cyclic-tiles"])
+def test_tiles_do_not_change_the_test(library: Library, scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelmean.inference.schemes.device._HOST_TILE", (37, 37))
+    monkeypatch.setattr("kernelmean.inference.schemes.device._TILE_SHARE", 5e-5)
+    _agree(km.mmd_test, library, X, Y, scheme=scheme)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_several_blocks_of_rotations(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("rotations.block_length", "schemes.cyclic.block_length"):
+        monkeypatch.setattr(f"kernelmean.inference.{name}", lambda n, count: 20)
+    _agree(km.hsic_test, library, X, W, scheme="cyclic-tiles")
+    _agree(km.mmd_test, library, X, Y, scheme="cyclic-tiles")
+
+
+def test_listed_rotations_are_those_of_the_convolution() -> None:
+    rotations = Rotations(RNG.permutation(23), np.stack([np.arange(23), RNG.permutation(23)]), 7)
+    left, right = RNG.normal(size=(2, 1, 23))
+    listed = np.concatenate(list(ListedRotations(rotations).batches(4)))
+    assert listed.shape == (14, 23)
+    np.testing.assert_array_equal(listed[0], np.arange(23))
+    np.testing.assert_allclose(rotations.correlations(left, right)[0], right[0][listed] @ left[0], atol=1e-13)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("scheme", ["gemm", "blocks", "cyclic"])
+def test_swapped_samples_have_the_same_p_value(library: Library, scheme: str) -> None:
+    options: dict[str, Any] = {"scheme": scheme, "n_resamples": 99, "rng": 0}
+    for Z in (Y, X[::-1] ** 2):
+        first, second = library.make(X), library.make(Z)
+        assert km.mmd_test(first, second, **options).pvalue == km.mmd_test(second, first, **options).pvalue
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_ties_of_discrete_data_count_whatever_the_precision(library: Library) -> None:
+    """Rounding to float32 would break them, in an order that follows the rows."""
+    rng = np.random.default_rng(2)
+    for _ in range(5):
+        A, B = rng.integers(0, 3, size=(5, 2)) / 3.0, rng.integers(0, 3, size=(4, 2)) / 3.0
+        C = rng.integers(0, 2, size=(5, 1)) / 3.0
+        for test, pair in ((km.mmd_test, (A, B)), (km.hsic_test, (A, C))):
+            exact = test(*pair, bandwidth=0.7)
+            assert test(*map(library.make, pair), bandwidth=0.7).pvalue == exact.pvalue
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_constant_data_have_p_value_one(library: Library) -> None:
+    constant = library.make(np.full((30, 2), 0.1))
+    assert km.mmd_test(constant, constant, rng=0).pvalue == 1.0
+    assert km.hsic_test(constant, library.make(X[:30]), rng=0, n_resamples=99).pvalue == 1.0
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_default_schemes_of_any_size_run_where_the_points_live(library: Library) -> None:
+    rng = np.random.default_rng(3)
+    long = km.mmd_test(library.make(rng.normal(size=(4100, 1))), library.make(rng.normal(size=(4100, 1))), rng=0)
+    assert long.scheme == "blocks"
+    assert {long.scheme, "exact", "gemm", "gather", "cyclic"} <= set(ON_DEVICE)
+
+
+@pytest.mark.parametrize("library", [TORCH, STRICT])
+def test_what_does_not_run_there_says_what_to_pass(library: Library) -> None:
+    A, B = library.make(X), library.make(Y)
+    with pytest.raises(ValueError, match="'xor' runs on NumPy's arrays; pass one of 'exact'"):
+        km.hsic_test(A, A, scheme="xor")
+    with pytest.raises(TypeError, match="groups, clusters and weights need NumPy's arrays"):
+        km.mmd_test(A, B, groups=(np.zeros(83), np.zeros(68)))
+    with pytest.raises(TypeError, match="groups, clusters and weights need NumPy's arrays"):
+        km.hsic_test(A, A, clusters=np.arange(83))
+    with pytest.raises(TypeError, match="bring both to one library and device"):
+        km.mmd_test(A, Y)
+    with pytest.raises(TypeError, match="bring both to one library and device"):
+        km.hsic_test(X, A)
+    with pytest.raises(ValueError, match="columns"):
+        km.mmd_test(A, library.make(W))
+    with pytest.raises(ValueError, match="83 rows and Y has 68"):
+        km.hsic_test(A, B)
+
+
+@pytest.mark.parametrize("library", [TORCH, STRICT])
+def test_other_tests_take_the_arrays_as_those_of_numpy(library: Library) -> None:
+    exact = km.k_sample_test(X, Y, rng=0, n_resamples=99)
+    assert km.k_sample_test(library.make(X), library.make(Y), rng=0, n_resamples=99).pvalue == exact.pvalue
+
+
+def test_tiles_stay_within_the_memory_of_the_call() -> None:
+    xp = pytest.importorskip("array_api_strict")
+    sizes: list[int] = []
+
+    class Watched(kernels.Gaussian):
+        def blocks(self, X: Any, Y: Any) -> Any:
+            inner = super().blocks(X, Y)
+
+            def block(i: slice, j: slice) -> Any:
+                tile = inner(i, j)
+                sizes.append(8 * tile.shape[0] * tile.shape[1])
+                return tile
+
+            return block
+
+    points = [xp.asarray(Z, device=xp.Device("device1")) for Z in RNG.normal(size=(2, 1000, 2))]
+    km.mmd_test(*points, kernel=Watched(1.0), scheme="gemm", n_resamples=9, memory=2**23, rng=0)
+    assert max(sizes) <= 2**22
+    assert len(sizes) > 3
