@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._array import Array
+from .._array import Array, to_numpy
 from .._validate import check_points, validated
 from ..embedding import Embedding
 from ..kernels.bandwidth import bandwidth_from
@@ -202,7 +202,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
             When there are fewer distinct rows than components, or too few rows to hold some out.
         """
         del y
-        X = validated(self, X, ensure_min_samples=2)
+        X = validated(self, to_numpy(X), ensure_min_samples=2)
         sample = Sample.of(X, sample_weight)
         recipe, grid, rng = self._prepare()
         self.trials_, pairs = self._trials(recipe, sample, grid, rng) if self._needs_validation(grid) else ([], None)
@@ -250,7 +250,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def score_samples(self, X: Any) -> Array:
         """Return the log density of the mixture at the rows of ``X``, shape (m,)."""
         check_is_fitted(self)
-        return self._mixture.logpdf(validated(self, X, reset=False))
+        return self._mixture.logpdf(validated(self, to_numpy(X), reset=False))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log density at the rows of ``X``; larger is better."""
