@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._array import Array
+from .._array import Array, as_host
 from .._table import listed
 from ..filters import Filter, Iterative
 from ..kernels.gaussian import Gaussian
@@ -126,7 +126,7 @@ def score_curves(estimator: KernelMean, columns: Sequence[str] = (), *, size: in
 
 def sample_of(estimator: KernelMean) -> Array:
     """Return the rows that an estimator was fitted to, shape (n, d), as they were before a contraction."""
-    points = estimator.embedding_.points
+    points = as_host(estimator.embedding_.points)
     if estimator.contraction_ == 1.0:
         return points
     center = points.mean(axis=0)
@@ -192,9 +192,11 @@ class _Scores:
 
     def _around(self, chosen: float, deviation: float) -> Array:
         """Return values around what was chosen, and this itself; where nothing was, over what could have been."""
-        if chosen > 0:
-            return np.union1d(np.geomspace(_BELOW * chosen, _ABOVE * chosen, self.size), [chosen])
-        return np.geomspace(_SMALLEST, _LARGEST, self.size) * (deviation or 1.0)
+        unit = deviation or 1.0
+        if chosen == 0:
+            return np.geomspace(_SMALLEST, _LARGEST, self.size) * unit
+        low = min(max(_BELOW * chosen, _SMALLEST * unit), 0.5 * chosen)
+        return np.union1d(np.geomspace(low, max(_ABOVE * chosen, 0.5 * unit), self.size), [chosen])
 
     def _score_of_noise(self) -> Callable[[Array], Score]:
         """Return the score as a function of the standard deviations of the columns, shape (d,)."""

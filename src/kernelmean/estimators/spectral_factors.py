@@ -14,7 +14,7 @@ from ..filters import Filter, Iterative, Scale, as_filter
 from ..kernels.base import Stationary
 from ..kernels.gaussian import Gaussian
 from ..noise.base import Additive
-from .curves import chosen_columns, column_names
+from .curves import chosen_columns, column_names, sample_of
 from .kernel_mean import KernelMean
 from .strength import Weighing
 
@@ -93,7 +93,7 @@ def damping(estimator: KernelMean, columns: Sequence[str] = ()) -> Damping:
 
 
 def _of_eigenvalues(estimator: KernelMean, filter_: Filter) -> Damping:
-    weighing = Weighing(estimator.embedding_.points, estimator.kernel_, estimator.noise_)
+    weighing = Weighing(sample_of(estimator), estimator.kernel_, estimator.noise_)
     values = np.linalg.eigvalsh(weighing.square)[::-1]
     kept = values[values > _ROUNDING * values[0]]
     places = np.geomspace(kept[-1], kept[0], _SIZE) if kept[-1] < kept[0] else kept[:1]
@@ -109,7 +109,7 @@ def _of_frequencies(estimator: KernelMean, columns: Sequence[str]) -> Damping:
     assert isinstance(noise, Additive), "which was checked"
     dim, every = estimator.n_features_in_, chosen_columns(estimator, columns)
     bandwidth = getattr(kernel, "bandwidth", None)
-    unit = estimator.embedding_.points.std(axis=0) if bandwidth is None else np.broadcast_to(bandwidth, (dim,))
+    unit = sample_of(estimator).std(axis=0) if bandwidth is None else np.broadcast_to(bandwidth, (dim,))
     u = np.linspace(0.0, _REACH, _SIZE)
     scale = 1.0 / (1.0 + float(estimator.strength_ or 0.0))
     rows = {j: scale * noise.characteristic(np.outer(u, np.eye(dim)[j]) / unit[j]) for j in every}

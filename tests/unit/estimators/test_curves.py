@@ -145,3 +145,12 @@ def test_who_chose_nothing_has_no_curve(estimator, words):
 def test_unknown_columns_are_named():
     with pytest.raises(ValueError, match="there is no column 'age'; the estimator was fitted to x0, x1"):
         score_curves(km.MMKME().fit(X), ["age"])
+
+
+@pytest.mark.parametrize("make", [km.MKME, km.MMKME, km.FKMSE, km.VPMKME])
+def test_rows_of_another_library_have_the_same_curves(make):
+    torch = pytest.importorskip("torch")
+    ours, theirs = (score_curves(make().fit(rows)) for rows in (X, torch.tensor(X)))
+    for one, other in zip(ours.curves, theirs.curves, strict=True):
+        np.testing.assert_allclose(one.values, other.values, rtol=1e-6)
+        np.testing.assert_allclose(one.scores, other.scores, rtol=1e-9)
