@@ -70,6 +70,10 @@ class Atoms:
         """Return the atoms with other weights."""
         return Atoms(self.kernel, self.points, self.noise, weights, self.plan)
 
+    def scaled(self, factor: float) -> Atoms:
+        """Return the atoms with weights times a factor."""
+        return self.weighted(factor * self.weights)
+
     def blocks(self, other: Atoms | None = None) -> Blocks:
         """Prepare ``f(i, j) = ⟨ξ_i, ξ'_j⟩`` for slices, of these atoms and others."""
         other = self if other is None else other

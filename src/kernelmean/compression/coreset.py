@@ -90,7 +90,7 @@ def compress(
         Kernel thinning: halving, then every point is swapped for the best one. "split" leaves the swaps out: then
         E ν = μ, for a sample of any size n and any m. Greedy points are those of :func:`kernelmean.herding.herd`.
     reweight : bool
-        Give the points the weights on the simplex that are nearest to μ, by a quadratic programme.
+        Give the points the weights on the simplex that are nearest to μ, by a quadratic programme: O(m³) a step.
     exact_up_to : int
         The number of points up to which |μ - ν| is computed, in O(n²) time; above it is bounded.
     rng : int or Generator
@@ -129,9 +129,12 @@ def compress(
     used = np.flatnonzero(whole.weights > 0)
     if not check_integer(m, "m", 1) <= len(used):
         raise ValueError(f"m is {m}, but {len(used)} points have a weight; pass m ≤ {len(used)}")
-    atoms = whole if len(used) == len(whole) else whole.take(used)
+    total = float(whole.weights.sum())
+    atoms = (whole if len(used) == len(whole) else whole.take(used)).scaled(1.0 / total)
     found = _Search(atoms, m, as_rng(rng), reweight, exact_up_to).found(swap=method == "thinning")
-    return Coreset(found.atoms.embedding(), used[found.rows], found.error, found.kind, *found.curve, found.method)
+    sizes, errors = found.curve
+    nu = found.atoms.scaled(total).embedding()
+    return Coreset(nu, used[found.rows], total * found.error, found.kind, sizes, total * errors, found.method)
 
 
 @dataclass(frozen=True)

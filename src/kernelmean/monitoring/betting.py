@@ -12,7 +12,7 @@ from .._array import Array
 
 BETS = (0.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.95)
 _CASH = 0.2  # of the prior on not betting
-_SWITCHING = 0.25
+_SWITCHING = 0.5
 
 
 @final

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass
 from typing import Any, Self, final
 
@@ -45,7 +46,8 @@ class DriftState:
     alpha : float
         The level of ``detected_at``.
     detected_at : int or None
-        The number of the new row, from 1, with which the p-value came down to ``alpha``.
+        The number of the new row, from 1, with which the p-value came down to ``alpha``; within a shuffled batch in the
+        shuffled order.
     """
 
     n_rows: int
@@ -93,7 +95,7 @@ class DriftMonitor:
     kernel : str, class or Kernel
         "gaussian", a class that takes a bandwidth, or a kernel of the coordinates as it is, which then is the only one.
     bandwidth : float or str
-        "median" or another rule, for the quarter; the kernels have 1/4, 1/2, 1 and 2 times it, see ``FACTORS``.
+        "median" or "median-unsquared", for the quarter; the kernels have 1/4, 1/2, 1 and 2 times it, see ``FACTORS``.
     n_frequencies : int
         Of the Fourier features of every kernel; a kernel without a spectrum gets twice as many landmarks among the
         quarter. The number of features costs power, never the level.
@@ -132,9 +134,9 @@ class DriftMonitor:
     dependent payoffs that do not have expectation 0: an odd reference would be called drift some day. So each of its
     rows is held back until it is paired, and used once.
 
-    *Strategies.* Wealth is the average over 4 kernels × 2 memories of the witness (all new rows; half-life 50 pairs)
-    × 6 shares λ. After every block of pairs a share of about 1/t is dealt anew, so that a change after t pairs costs
-    a factor of the order of t. Witnesses are renewed after an eighth more pairs, 32 at most.
+    *Strategies.* Wealth is the average over 4 kernels × 3 memories of the witness (all new rows; half-lives of 100 and
+    25 pairs) × 6 shares λ. After every block of pairs a share of about 1/t is dealt anew, so that a change after t
+    pairs costs a factor of the order of t. Witnesses are renewed after an eighth more pairs, 32 at most.
 
     O(m) time a row for m features; O(N D + m) memory, whatever the number of new rows.
 
@@ -214,7 +216,17 @@ class DriftMonitor:
         ValueError, TypeError
             When columns differ, or a cell is missing without a rule or infinite. The monitor stays as it was.
         """
-        new = self._coordinates(rows, "the new rows")
+        new = self._coordinates(rows, "rows")
+        before = {name: copy(value) for name, value in vars(self).items()}  # arrays are replaced, never written to
+        try:
+            self._take(new)
+        except Exception:
+            vars(self).update(before)
+            raise
+        return self.state
+
+    def _take(self, new: Array) -> None:
+        """Pair new rows and bet on them."""
         if self.shuffle:
             new = new[np.random.default_rng([self.seed, self._updates, 1]).permutation(len(new))]
         self._updates += 1
@@ -223,7 +235,6 @@ class DriftMonitor:
             reference, paired = self._pool.pair(part)
             self._bet(reference, part[paired], self._n_rows + 1 + paired)
             self._n_rows += len(part)
-        return self.state
 
     def add_reference(self, rows: Any) -> None:
         """Let more rows of the reference wait: of a second stream, say, which then is compared with the new rows.
@@ -233,7 +244,7 @@ class DriftMonitor:
         ValueError, TypeError
             As :meth:`update`.
         """
-        self._pool.add(self._coordinates(rows, "the rows of the reference"))
+        self._pool.add(self._coordinates(rows, "rows"))
 
     def to_json(self) -> str:
         """Return all that was learned, without the reference: what :meth:`resume` takes."""

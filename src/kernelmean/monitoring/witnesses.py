@@ -17,8 +17,8 @@ from ..features import FeatureMap, fourier, nystrom
 from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel
 
-HALF_LIVES = (np.inf, 50.0)
-"""Pairs after which a new row counts half in a witness: never, and 50 for changes after a long time without."""
+HALF_LIVES = (np.inf, 100.0, 25.0)
+"""Pairs after which a new row counts half in a witness: never, or soon, for changes after a time without."""
 FACTORS = (0.25, 0.5, 1.0, 2.0)
 """The bandwidths that are mixed, in units of the one that a rule finds or that was passed."""
 _ROUNDING = 1e-9
@@ -28,6 +28,9 @@ def kernels_for(kernel: KernelLike, bandwidth: Any, rows: Array) -> list[Kernel]
     """Return the kernels that are mixed."""
     if isinstance(kernel, Kernel):
         return [kernel]
+    rules = ("median", "median-unsquared")
+    if np.ndim(bandwidth) or (isinstance(bandwidth, str) and bandwidth not in rules):
+        raise ValueError(f"bandwidth is {bandwidth!r}; write one positive number, 'median' or 'median-unsquared'")
     if not isinstance(bandwidth, str):
         check_positive(bandwidth, "bandwidth")
     constant = bool((rows == rows[0]).all())

@@ -202,6 +202,8 @@ def test_refusals_say_what_is_needed():
         ({"seed": -1}, "seed"),
         ({"missing": "noise"}, "monitor"),
         ({"bandwidth": -1.0}, "bandwidth"),
+        ({"bandwidth": [1.0, 2.0]}, "one positive number"),
+        ({"bandwidth": "silverman"}, "one positive number"),
         ({"kernel": "gauss"}, "kernel"),
         ({"n_frequencies": 0}, "n_frequencies"),
     ]:
@@ -217,3 +219,8 @@ def test_refusals_say_what_is_needed():
         with pytest.raises(error):
             own.update(bad)
     assert own.to_json() == before
+    narrow = monitor(bandwidth=1e-12, scale=False)
+    before = narrow.to_json()
+    with pytest.raises(ValueError, match="float64 loses"):
+        narrow.update(np.vstack([rows(0, 5), rows(0, 5) * 1e3]))
+    assert narrow.to_json() == before
