@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -211,6 +212,48 @@ class Plan:
 
 
 DEFAULT = Plan()
+
+
+class RemotePlan(ABC):
+    """Who computes where the data are, elsewhere than in this process: :class:`kernelmean.DaskPlan`.
+
+    Functions that take ``plan=`` hand such a plan what was passed to them, and it returns what they return.
+    """
+
+    @abstractmethod
+    def embed(self, X: Any, kernel: Any, **options: Any) -> Any:
+        """Return what :func:`kernelmean.embed` returns."""
+
+    @abstractmethod
+    def feature_embed(self, X: Any, features: Any, **options: Any) -> Any:
+        """Return what :func:`kernelmean.features.embed` returns."""
+
+    @abstractmethod
+    def fit(self, estimator: Any, X: Any) -> None:
+        """Set what :meth:`kernelmean.KernelMean.fit` sets."""
+
+    @abstractmethod
+    def mmd_test(self, X: Any, Y: Any, **options: Any) -> Any:
+        """Return what :func:`kernelmean.mmd_test` returns."""
+
+    @abstractmethod
+    def hsic_test(self, X: Any, Y: Any, **options: Any) -> Any:
+        """Return what :func:`kernelmean.hsic_test` returns."""
+
+    @abstractmethod
+    def mmd_stream_test(self, X: Any, Y: Any, **options: Any) -> Any:
+        """Return what :func:`kernelmean.mmd_stream_test` returns."""
+
+    @abstractmethod
+    def hsic_stream_test(self, X: Any, Y: Any, **options: Any) -> Any:
+        """Return what :func:`kernelmean.streaming.hsic_stream_test` returns."""
+
+
+def check_remote(plan: Any) -> RemotePlan:
+    """Return the plan of a test, which is a remote one."""
+    if not isinstance(plan, RemotePlan):
+        raise TypeError(f"plan is {plan!r}; a test takes threads as n_jobs=, and a cluster as plan=DaskPlan(client)")
+    return plan
 
 
 def _check_square(n: int, m: int, symmetric: bool) -> None:

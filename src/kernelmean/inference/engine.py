@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from joblib import cpu_count
@@ -32,8 +32,9 @@ from .null import Null
 from .problem import Problem
 from .schemes import SCHEMES, Cyclic, Scheme, count_all
 from .schemes.device import check_scheme, on_device
+from .schemes.tiling import TiledScheme, Tiling
 from .sizes import MIB, Resources, Shape
-from .statistics import SINGLE
+from .statistics import SINGLE, Statistic, Sums
 
 _UNITS = (MIB, "MiB"), (1024, "KiB"), (1, "bytes")
 _GEMM_ROWS = 100
@@ -95,27 +96,77 @@ def permutation_null(
     MemoryError
         When the scheme needs more than ``memory``.
     """
+    with serial_blas:
+        begun = begin(problem, n_resamples, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)
+        if isinstance(begun, Null):
+            return begun
+        tiling = begun.tiling
+        return begun.null(tiling.sums(tiling.part(tiling.tiles(), check_resources(n_jobs, memory).n_jobs)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """A null of which the relabelings are chosen, and tiles are left to evaluate; whoever does, the values are equal.
+
+    Attributes
+    ----------
+    tiling : Tiling
+    statistic : Statistic
+    scheme : str
+    memory : float
+        The estimate in bytes.
+    """
+
+    tiling: Tiling
+    statistic: Statistic
+    scheme: str
+    memory: float
+
+    def null(self, sums: Sums) -> Null:
+        """Return the null from the sums of the tiling."""
+        return _null(sums, self.statistic, self.scheme, self.memory)
+
+
+def begin(
+    problem: Problem,
+    n_resamples: int,
+    *,
+    scheme: str = "auto",
+    rng: RngLike = None,
+    n_jobs: int | None = None,
+    memory: float | None = None,
+) -> Null | Begun:
+    """Return the null, or what is left of it where a scheme goes by tiles; parameters as :func:`permutation_null`."""
     shape, resources = problem.shape(check_n_resamples(n_resamples)), check_resources(n_jobs, memory)
     generator = as_rng(rng)
     chosen = choose(shape, scheme)
     check_scheme(chosen.name, problem.left)
-    with serial_blas:
-        if scheme == "auto" and chosen.name == "blocks" and not on_device(problem.left):
-            before = generator.bit_generator.state
-            with suppress(LowRankError):
-                return _run(_FIRST_TRIED, problem, shape, generator, resources)
-            generator.bit_generator.state = before  # so that scheme="blocks" gives the same p-value
-        return _run(chosen, problem, shape, generator, resources)
+    if scheme == "auto" and chosen.name == "blocks" and not on_device(problem.left):
+        before = generator.bit_generator.state
+        with suppress(LowRankError):
+            return _begin(_FIRST_TRIED, problem, shape, generator, resources)
+        generator.bit_generator.state = before  # so that scheme="blocks" gives the same p-value
+    return _begin(chosen, problem, shape, generator, resources)
 
 
-def _run(scheme: Scheme, problem: Problem, shape: Shape, rng: np.random.Generator, resources: Resources) -> Null:
+def _begin(
+    scheme: Scheme, problem: Problem, shape: Shape, rng: np.random.Generator, resources: Resources
+) -> Null | Begun:
     needed = scheme.memory(shape, resources)
     check_memory(needed, resources, f"scheme {scheme.name!r}", shape.n)
-    sums = scheme.sums(problem, shape.n_resamples, rng, resources)
+    way = scheme.begin if isinstance(scheme, TiledScheme) else scheme.sums
+    found = way(problem, shape.n_resamples, rng, resources)
+    if isinstance(found, Tiling):
+        return Begun(found, problem.statistic, scheme.name, needed)
     if precision(problem.left.points) == "float32":
-        sums = replace(sums, rounding=SINGLE)
-    values = problem.statistic(sums)
-    return Null(values, problem.statistic.tolerance(values, sums), problem.statistic.name, scheme.name, needed)
+        found = replace(found, rounding=SINGLE)
+    return _null(found, problem.statistic, scheme.name, needed)
+
+
+def _null(sums: Sums, statistic: Statistic, scheme: str, needed: float) -> Null:
+    values = statistic(sums)
+    return Null(values, statistic.tolerance(values, sums), statistic.name, scheme, needed)
 
 
 def check_n_resamples(n_resamples: Any, least: int = 1) -> int:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from .._array import Array, RngLike, as_host, as_rng, check_numpy
 from ..estimators import KernelMean
 from ..estimators.options import KernelLike
 from ..kernels import Kernel
+from ..plan import RemotePlan, check_remote
 from .adaptive import Adaptive, as_adaptive
 from .adaptive_hsic import adaptive_hsic
 from .designs.independence import pair_design
@@ -19,6 +20,7 @@ from .engine import permutation_null
 from .estimated_hsic import HSIC_ESTIMATORS, JointFit, pair_estimator
 from .kernel_choice import KernelOf, fits_nothing
 from .null import Null
+from .posed import Posed
 from .problem import Problem, distinct_side
 from .result import TestResult
 from .samples import check_pairs
@@ -44,6 +46,7 @@ def hsic_test(
     rng: RngLike = None,
     n_jobs: int | None = None,
     memory: float | None = None,
+    plan: RemotePlan | None = None,
 ) -> TestResult:
     r"""Test whether two variables are independent, by the Hilbert-Schmidt criterion and exact permutations.
 
@@ -81,7 +84,7 @@ def hsic_test(
     weights : array of shape (n,), optional
         Survey or importance weights, not negative; means become weighted means. A weight stays with its row of X, so
         the test is exact where Y is independent of X and the weight together. Rows of weight zero are left out.
-    scheme, n_resamples, rng, n_jobs, memory
+    scheme, n_resamples, rng, n_jobs, memory, plan
         As in :func:`mmd_test`.
 
     Returns
@@ -139,40 +142,66 @@ def hsic_test(
     >>> hsic_test(x, y, weights=1.0 + center, rng=0).pvalue < 0.01
     True
     """
+    options = {name: value for name, value in locals().items() if name not in ("X", "Y", "plan")}
+    if plan is not None:
+        return cast("TestResult", check_remote(plan).hsic_test(X, Y, **options))
+    posed = pose_hsic(X, Y, hsic_null, **options)
+    return posed if isinstance(posed, TestResult) else posed.result(posed.null)
+
+
+def pose_hsic(
+    X: Any,
+    Y: Any,
+    plain: Callable[..., Any],
+    *,
+    kernel: Any,
+    bandwidth: Any,
+    estimator: Any,
+    fit: JointFit,
+    statistic: Kind,
+    groups: Any,
+    clusters: Any,
+    weights: Any,
+    scheme: str,
+    n_resamples: int,
+    rng: RngLike,
+    n_jobs: int | None,
+    memory: float | None,
+) -> Posed | TestResult:
+    """Return a test as :func:`hsic_test` poses it, with whatever ``plain`` returns in the place of ``hsic_null``.
+
+    The result itself comes back where the test needs more than one null.
+    """
     X, Y = check_pairs(X, Y, least=2, anywhere=True)
     sizes, design = (X.shape[0],), pair_design(X.shape[0], groups, clusters, weights)
     if design is not None:
         check_numpy(X, "groups, clusters and weights")
         X, Y = X[design.rows], Y[design.rows]
-    null_of, notes = (hsic_null, ()) if design is None else (design.null, design.notes)
+    null_of, notes = (plain, ()) if design is None else (design.null, design.notes)
     generator = as_rng(rng)
+    limits: dict[str, Any] = {"n_resamples": n_resamples, "n_jobs": n_jobs, "memory": memory}
     adaptive = as_adaptive(estimator, kernel, bandwidth, HSIC_ESTIMATORS)
     if adaptive is not None:
         fits_nothing(fit, "separate")
-        options: dict[str, Any] = {
-            "statistic": statistic,
-            "n_resamples": n_resamples,
-            "n_jobs": n_jobs,
-            "memory": memory,
-        }
-        found = adaptive_hsic((X, Y), adaptive, partial(null_of, **options), scheme, generator)
+        many = hsic_null if design is None else design.null
+        found = adaptive_hsic((X, Y), adaptive, partial(many, statistic=statistic, **limits), scheme, generator)
         return replace(found, sizes=sizes, notes=found.notes + notes)
     assert not isinstance(estimator, Adaptive)  # told apart above; for the type checker
+    options = {"scheme": scheme, "rng": generator, **limits}
     plain_only = None if design is None else "groups, clusters or weights"
     apart = pair_estimator(estimator, fit, statistic, plain_only=plain_only)
     chosen = choose_kernels((as_host(X), as_host(Y)), "XY", kernel, bandwidth, apart.kernels)
-    options = {"scheme": scheme, "n_resamples": n_resamples, "rng": generator, "n_jobs": n_jobs, "memory": memory}
     if apart.plain:
         null = null_of(X, Y, [(chosen[0].kernel, chosen[1].kernel)], statistic=statistic, **options)
     else:
-        null, chosen = apart.null(X, Y, chosen, statistic, hsic_null, options)
-    return TestResult(
+        null, chosen = apart.null(X, Y, chosen, statistic, plain, options)
+    return Posed(
+        null,
         method="Permutation test of independence, Hilbert-Schmidt criterion",
         kernel=tuple(side.kernel for side in chosen),
         noise=tuple(side.noise for side in chosen),
         sizes=sizes,
         notes=notes_of(chosen) + notes,
-        **null.outcome(0),
     )
 
 
@@ -192,8 +221,13 @@ def hsic_null(
 
     A kernel that serves in several pairs, as the same object, is evaluated once.
     """
+    problem = hsic_problem(X, Y, kernels, statistic)
+    return permutation_null(problem, n_resamples, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)
+
+
+def hsic_problem(X: Array, Y: Array, kernels: Sequence[tuple[Kernel, Kernel]], statistic: Kind | Statistic) -> Problem:
+    """Return the Gram matrices of both variables."""
     sides = [distinct_side(points, [pair[side] for pair in kernels]) for side, points in enumerate((X, Y))]
     pairs = tuple(zip(sides[0][1], sides[1][1], strict=True))
     criterion = statistic if isinstance(statistic, Statistic) else HSIC(X.shape[0], statistic)
-    problem = Problem(sides[0][0], sides[1][0], pairs, criterion)
-    return permutation_null(problem, n_resamples, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)
+    return Problem(sides[0][0], sides[1][0], pairs, criterion)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .._array import Array, RngLike, as_host, as_rng, joined
 from ..estimators import KernelMean
 from ..estimators.options import KernelLike
 from ..kernels import Kernel
+from ..plan import RemotePlan, check_remote
 from .adaptive import Adaptive, as_adaptive
 from .adaptive_mmd import adaptive_mmd
 from .designs.two_sample import two_sample_design
@@ -20,6 +21,7 @@ from .engine import permutation_null
 from .estimated_mmd import MMD_ESTIMATORS, EstimatedMMD, Fit, two_sample_estimator
 from .kernel_choice import KernelOf, choose_kernel, fits_nothing, median_rows
 from .null import Null
+from .posed import Posed
 from .problem import KernelSide, LabelSide, Problem
 from .result import TestResult
 from .samples import check_samples, in_fixed_order
@@ -43,6 +45,7 @@ def mmd_test(
     rng: RngLike = None,
     n_jobs: int | None = None,
     memory: float | None = None,
+    plan: RemotePlan | None = None,
 ) -> TestResult:
     r"""Test whether two samples come from one law, by the maximum mean discrepancy and exact permutations.
 
@@ -99,6 +102,9 @@ def mmd_test(
         Threads; None is one, -1 all cores.
     memory : float, optional
         The limit in bytes, 1 GiB by default; see :func:`memory_estimate`.
+    plan : DaskPlan, optional
+        A cluster, where X and Y are dask arrays, dask data frames or folders of Parquet files; see
+        :class:`kernelmean.DaskPlan`.
 
     Returns
     -------
@@ -158,25 +164,51 @@ def mmd_test(
     >>> weighted.n_resamples + 1
     20
     """
+    options = {name: value for name, value in locals().items() if name not in ("X", "Y", "plan")}
+    if plan is not None:
+        return cast("TestResult", check_remote(plan).mmd_test(X, Y, **options))
+    posed = pose_mmd(X, Y, mmd_null, **options)
+    return posed if isinstance(posed, TestResult) else posed.result(posed.null)
+
+
+def pose_mmd(
+    X: Any,
+    Y: Any,
+    plain: Callable[..., Any],
+    *,
+    kernel: KernelLike,
+    bandwidth: Any,
+    estimator: Any,
+    fit: Fit,
+    statistic: Kind,
+    groups: Any,
+    clusters: Any,
+    weights: Any,
+    scheme: str,
+    n_resamples: int,
+    rng: RngLike,
+    n_jobs: int | None,
+    memory: float | None,
+) -> Posed | TestResult:
+    """Return a test as :func:`mmd_test` poses it, with whatever ``plain`` returns in the place of ``mmd_null``.
+
+    The result itself comes back where the test needs more than one null.
+    """
     samples = check_samples(X, Y, anywhere=True)
     design = two_sample_design(samples, groups, clusters, weights)
     X, Y = in_fixed_order(*samples) if design is None else design.samples
-    null_of = mmd_null if design is None else design.null
+    null_of = plain if design is None else design.null
     sizes, notes = (samples[0].shape[0], samples[1].shape[0]), () if design is None else design.notes
     generator = as_rng(rng)
+    limits: dict[str, Any] = {"n_resamples": n_resamples, "n_jobs": n_jobs, "memory": memory}
     adaptive = as_adaptive(estimator, kernel, bandwidth, MMD_ESTIMATORS)
     if adaptive is not None:
         fits_nothing(fit, "auto")
-        options: dict[str, Any] = {
-            "statistic": statistic,
-            "n_resamples": n_resamples,
-            "n_jobs": n_jobs,
-            "memory": memory,
-        }
-        found = adaptive_mmd((X, Y), adaptive, partial(null_of, **options), scheme, generator)
+        many = mmd_null if design is None else design.null
+        found = adaptive_mmd((X, Y), adaptive, partial(many, statistic=statistic, **limits), scheme, generator)
         return replace(found, sizes=sizes, notes=found.notes + notes)
     assert not isinstance(estimator, Adaptive)  # told apart above; for the type checker
-    options = {"scheme": scheme, "n_resamples": n_resamples, "rng": generator, "n_jobs": n_jobs, "memory": memory}
+    options = {"scheme": scheme, "rng": generator, **limits}
     plain_only = None if design is None else "groups, clusters or weights"
     own = two_sample_estimator(estimator, kernel, bandwidth, fit, plain_only=plain_only)
     if own is None:
@@ -185,14 +217,14 @@ def mmd_test(
         chosen = choose_kernel(pooled, kernel, bandwidth, estimator, rows, "the pooled sample")
         null = null_of(X, Y, [chosen.kernel], statistic=statistic, **options)
     else:
-        null, chosen = EstimatedMMD(own, fit, statistic, options, mmd_null).null(X, Y)
-    return TestResult(
+        null, chosen = EstimatedMMD(own, fit, statistic, options, plain).null(X, Y)
+    return Posed(
+        null,
         method="Two-sample permutation test, maximum mean discrepancy",
         kernel=chosen.kernel,
         noise=chosen.noise[::-1] if isinstance(chosen.noise, tuple) and X is not samples[0] else chosen.noise,
         sizes=sizes,
         notes=chosen.notes + notes,
-        **null.outcome(0),
     )
 
 
@@ -209,12 +241,17 @@ def mmd_null(
     memory: float | None = None,
 ) -> Null:
     """Return MMD² of every kernel under the same relabelings, ``values`` of shape (kernels, P), observed first."""
+    problem = mmd_problem(X, Y, kernels, statistic)
+    return permutation_null(problem, n_resamples, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)
+
+
+def mmd_problem(X: Array, Y: Array, kernels: Sequence[Kernel], statistic: Kind | Statistic) -> Problem:
+    """Return the Gram matrices of the pooled rows, and the labels of the samples."""
     pooled = joined([X, Y])
     labels = np.repeat([1.0, 0.0], [X.shape[0], Y.shape[0]])
-    problem = Problem(
+    return Problem(
         KernelSide(pooled, tuple(kernels)),
         LabelSide(labels),
         tuple((k, 0) for k in range(len(kernels))),
         statistic if isinstance(statistic, Statistic) else MMD(X.shape[0], Y.shape[0], statistic),
     )
-    return permutation_null(problem, n_resamples, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)

@@ -7,6 +7,8 @@ itself, so unequal samples are right (Domingo-Enrich, Dwivedi & Mackey 2025 trea
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import final
 
@@ -17,8 +19,9 @@ from ..permutations import RandomPermutations
 from ..problem import KernelSide, Problem
 from ..sizes import Resources, Shape, point_bytes
 from ..statistics import Level, Sums
-from .base import Scheme, in_order, upper_tiles
+from .base import upper_tiles
 from .device import bin_sums, on_device
+from .tiling import Tile, TiledScheme, Tiling, Total
 
 _BINS = 512
 _LEAST_BINS = 64
@@ -84,27 +87,89 @@ def bin_size(n_first: int, n_second: int) -> int:
 
 
 @final
-class Blocks(Scheme):
+@dataclass(frozen=True, eq=False)
+class BinTiling(Tiling):
+    """Two samples in the order of their bins; the total is the sum of every Gram matrix over all pairs of bins.
+
+    Attributes
+    ----------
+    problem : Problem
+    bins : Bins
+    count : int
+        The number of permutations of the bins, the observed arrangement included.
+    rng : Generator
+        What draws them, in the state that it had after the bins.
+    """
+
+    problem: Problem
+    bins: Bins
+    count: int
+    rng: np.random.Generator
+
+    @property
+    def _groups(self) -> list[slice]:
+        """The bins of every row of tiles."""
+        return slices(len(self.bins.sizes), max(1, _TILE // int(np.diff(self.bins.edges).max())))
+
+    def tiles(self) -> list[Tile]:
+        """Return pairs of groups of bins."""
+        return upper_tiles(self._groups)
+
+    def evaluator(self) -> Callable[[Tile], list[Array]]:
+        """Prepare the sums over the bins of a tile."""
+        edges, starts = self.bins.edges, self.bins.edges[:-1]
+        left, tiles, right = self.problem.left.unshifted().separated()
+
+        def add_up(tile: Tile) -> list[Array]:
+            rows, columns = (slice(edges[group.start], edges[group.stop]) for group in tile)
+            i, j = (starts[group] - starts[group.start] for group in tile)
+            return [
+                np.add.reduceat(a[:, None] * _row_sums(gram, b, j), i, axis=0)
+                for gram, a, b in zip(tiles(rows, columns), left[:, rows], right[:, columns], strict=True)
+            ]
+
+        return add_up
+
+    def total(self, parts: Iterable[tuple[Tile, list[Array]]]) -> Total:
+        """Put the sums of the tiles where they belong, and mirror them."""
+        count = len(self.bins.sizes)
+        sums = np.zeros((self.problem.left.count, count, count))
+        for (i, j), found in parts:
+            for k, part in enumerate(found):
+                sums[k, i, j] = part
+                sums[k, j, i] = part.T
+        return (sums,)
+
+    def sums(self, total: Total) -> Sums:
+        """Center, and permute the bins."""
+        (raw,), bins, n = total, self.bins, self.problem.n
+        raw_diagonals = np.add.reduceat(self.problem.left.unshifted().gram_diagonal(), bins.edges[:-1], axis=1)
+        row_means = raw.sum(axis=2) / n
+        grams, diagonals = _centered(raw, raw_diagonals, row_means, bins.sizes)
+        draws = RandomPermutations(bins.movable, self.count, deepcopy(self.rng))
+        labels = bins.relabeled(np.concatenate(list(draws.batches(1024))))
+        pairs = np.stack([np.einsum("ip,ip->p", labels, gram @ labels) for gram in grams])
+        first = float(self.problem.labels.sum())
+        left, _ = self.problem.index
+        right_trace = np.full(len(left), first * (1 - first / n))
+        level = Level((row_means @ labels)[left], row_means.sum(axis=1)[left] / n)
+        return Sums(pairs[left], (diagonals @ labels)[left], diagonals.sum(axis=1)[left], right_trace, level)
+
+
+@final
+class Blocks(TiledScheme):
     """One streaming pass of bin sums, then random permutations of the bins: O(n² d) time, O(n d) memory, any d."""
 
     name = "blocks"
     summary = "random permutations of bins of rows, after one pass over the Gram matrix"
 
-    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
-        """Draw bins, add up, and permute."""
+    def begin(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Tiling | Sums:
+        """Draw the bins."""
         bins = Bins.draw(problem.labels, rng)
-        problem = problem.shuffled(bins.order)
-        raw, raw_diagonals = _bin_sums(problem, bins, resources)
-        row_means = raw.sum(axis=2) / problem.n
-        grams, diagonals = _centered(raw, raw_diagonals, row_means, bins.sizes)
-        draws = RandomPermutations(bins.movable, n_resamples + 1, rng)
-        labels = bins.relabeled(np.concatenate(list(draws.batches(1024))))
-        pairs = np.stack([np.einsum("ip,ip->p", labels, gram @ labels) for gram in grams])
-        first = float(problem.labels.sum())
-        left, _ = problem.index
-        right_trace = np.full(len(left), first * (1 - first / problem.n))
-        level = Level((row_means @ labels)[left], row_means.sum(axis=1)[left] / problem.n)
-        return Sums(pairs[left], (diagonals @ labels)[left], diagonals.sum(axis=1)[left], right_trace, level)
+        tiling = BinTiling(problem.shuffled(bins.order), bins, n_resamples + 1, rng)
+        if on_device(problem.left):
+            return tiling.sums((bin_sums(tiling.problem.left.unshifted(), bins.edges, resources),))
+        return tiling
 
     def memory(self, shape: Shape, resources: Resources) -> float:
         """Count the prepared points, the bin sums, the labels of the bins and the tiles."""
@@ -120,38 +185,6 @@ class Blocks(Scheme):
         if shape.n > _MOST_BINS * bin_size(shape.first, shape.n - shape.first):
             return f"with {shape.first} rows against {shape.n - shape.first} it needs too many bins; use 'cyclic'"
         return None
-
-
-def _bin_sums(problem: Problem, bins: Bins, resources: Resources) -> tuple[Array, Array]:
-    """Return the sums of every Gram matrix over pairs of bins, (m, bins, bins), and of its diagonal, (m, bins)."""
-    side, starts = problem.left.unshifted(), bins.edges[:-1]
-    diagonals = np.add.reduceat(side.gram_diagonal(), starts, axis=1)
-    if on_device(side):
-        return bin_sums(side, bins.edges, resources), diagonals
-    return _tiled_sums(side, bins, resources.n_jobs), diagonals
-
-
-def _tiled_sums(side: KernelSide, bins: Bins, n_jobs: int) -> Array:
-    """Return the sums of every Gram matrix over pairs of bins, (m, bins, bins)."""
-    starts = bins.edges[:-1]
-    left, tiles, right = side.separated()
-    groups = slices(len(starts), max(1, _TILE // int(np.diff(bins.edges).max())))
-
-    def add_up(pair: tuple[slice, slice]) -> list[Array]:
-        rows, columns = (slice(bins.edges[group.start], bins.edges[group.stop]) for group in pair)
-        i, j = (starts[group] - starts[group.start] for group in pair)
-        return [
-            np.add.reduceat(a[:, None] * _row_sums(tile, b, j), i, axis=0)
-            for tile, a, b in zip(tiles(rows, columns), left[:, rows], right[:, columns], strict=True)
-        ]
-
-    sums = np.zeros((side.count, len(starts), len(starts)))
-    pairs = upper_tiles(groups)
-    for (i, j), parts in zip(pairs, in_order(add_up, pairs, n_jobs), strict=True):
-        for k, part in enumerate(parts):
-            sums[k, i, j] = part
-            sums[k, j, i] = part.T
-    return sums
 
 
 def _row_sums(tile: Array, weights: Array, starts: IntArray) -> Array:

@@ -11,12 +11,12 @@ from ..problem import Problem
 from ..rotations import ListedRotations, Rotations, block_length
 from ..sizes import Resources, Shape, point_bytes
 from ..statistics import Sums
-from .base import Scheme
 from .cyclic_factors import factor_sums
-from .cyclic_tiles import tile_sums
+from .cyclic_tiles import RotationTiling, tile_sums
 from .device import on_device
 from .device_rotations import tile_sums as device_tile_sums
 from .gemm import label_sums
+from .tiling import TiledScheme, Tiling
 
 # Nanoseconds, measured on one core of an AVX-512 server.
 _TILE_NS = 7.0  # per entry of the two Gram matrices, evaluated and transformed
@@ -27,7 +27,7 @@ _SEARCH_NS = 2e6  # to find the pivots of one kernel
 
 
 @final
-class Cyclic(Scheme):
+class Cyclic(TiledScheme):
     """Rotations of shuffled blocks: an exact test whose thousand statistics cost about as much as a few."""
 
     summary = "rotations of shuffled blocks of rows"
@@ -37,11 +37,15 @@ class Cyclic(Scheme):
     ) -> None:
         self.name, self.tiles, self.factors = name, tiles, factors
 
-    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
-        """Draw the group and its cosets, and evaluate both kinds of pairs."""
+    def begin(
+        self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources
+    ) -> Tiling | Sums:
+        """Draw the group and its cosets; where every pair goes by tiles these are left, else both kinds are done."""
         rotations = Rotations.draw(problem.n, n_resamples + 1, rng)
         problem = problem.shuffled(rotations.shuffle)
         found, low, others = self._split(problem, n_resamples, resources)
+        if found is None and not on_device(problem.left):
+            return RotationTiling(problem, rotations)
         parts = [] if found is None else [factor_sums(found, rotations)]
         if others:
             parts.append(_tile_sums(problem.restricted(others), rotations, resources))

@@ -7,7 +7,7 @@ Rows that no block holds do not turn: against them it is columns that are convol
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import local
 from typing import final
@@ -20,39 +20,70 @@ from ..._array import Array, slices
 from ..problem import Problem, Side
 from ..rotations import Rotations, Spectrum
 from ..statistics import Sums
-from .base import in_order, upper_tiles
+from .base import upper_tiles
+from .tiling import Tile, Tiling, Total
 
 _CHUNK = 64
 _STRIP = 128
-Tile = tuple[slice, slice]
 
 
 @final
 @dataclass(frozen=True)
 class _Part:
-    """What one tile (I, J) adds: sums over what turns and what does not, and both margins of both sides."""
+    """What one tile adds: sums over what turns and what does not, and both margins of both sides."""
 
-    tile: Tile
     spectrum: Spectrum  # (pairs, cosets, frequencies)
     fixed: Array  # (pairs, cosets)
     margins: tuple[tuple[Array, Array], ...]  # row sums and column sums, (count, rows) each
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class RotationTiling(Tiling):
+    """Both sides in the shuffled order; O(n² (log g + d)) time, O(g²) memory per thread.
+
+    The total is the spectrum over the rotations (pairs, cosets, frequencies), what does not turn (pairs, cosets), and
+    the row sums of all Gram matrices on the left and on the right, (count, n) each.
+    """
+
+    problem: Problem
+    rotations: Rotations
+
+    def tiles(self) -> list[Tile]:
+        """Return pairs of blocks, then those with the rows that fill none."""
+        rotations = self.rotations
+        rest = [rotations.rest] if rotations.rest.start < rotations.rest.stop else []
+        return upper_tiles(slices(rotations.rest.start, rotations.order) + rest)
+
+    def evaluator(self) -> Callable[[Tile], _Part]:
+        """Prepare both sides, the right one for every coset."""
+        return _Convolution(self.problem, self.rotations)
+
+    def total(self, parts: Iterable[tuple[Tile, _Part]]) -> Total:
+        """Add up spectra and margins."""
+        problem, shape = self.problem, (len(self.problem.pairs), len(self.rotations.cosets))
+        spectrum: Spectrum = np.zeros((*shape, self.rotations.order // 2 + 1), dtype=np.complex128)
+        fixed = np.zeros(shape)
+        rows = np.zeros((problem.left.count, problem.n)), np.zeros((problem.right.count, problem.n))
+        for (i, j), part in parts:
+            spectrum, fixed = spectrum + part.spectrum, fixed + part.fixed
+            for total, margins in zip(rows, part.margins, strict=True):
+                total[:, i] += margins[0]
+                if i != j:
+                    total[:, j] += margins[1]
+        return np.stack([spectrum.real, spectrum.imag]), fixed, *rows
+
+    def sums(self, total: Total) -> Sums:
+        """Transform back, and center."""
+        waves, fixed, left, right = total
+        raw = self.rotations.back(waves[0] + 1j * waves[1]) + fixed[:, :, None]
+        return self.rotations.centered(self.problem, raw.reshape(len(raw), -1), (left, right))
+
+
 def tile_sums(problem: Problem, rotations: Rotations, n_jobs: int) -> Sums:
-    """Return the sums over all rotations of the shuffled rows; O(n² (log g + d)) time, O(g²) memory per thread."""
-    blocks = slices(rotations.rest.start, rotations.order)
-    rest = [rotations.rest] if rotations.rest.start < rotations.rest.stop else []
-    spectrum: Spectrum = np.zeros(1, dtype=np.complex128)
-    fixed: Array = np.zeros(1)
-    rows = np.zeros((problem.left.count, problem.n)), np.zeros((problem.right.count, problem.n))
-    for part in in_order(_Convolution(problem, rotations), upper_tiles(blocks + rest), n_jobs):
-        spectrum, fixed = spectrum + part.spectrum, fixed + part.fixed
-        for total, margins in zip(rows, part.margins, strict=True):
-            total[:, part.tile[0]] += margins[0]
-            if part.tile[0] != part.tile[1]:
-                total[:, part.tile[1]] += margins[1]
-    raw = rotations.back(spectrum) + fixed[:, :, None]
-    return rotations.centered(problem, raw.reshape(len(raw), -1), rows)
+    """Return the sums over all rotations of the shuffled rows."""
+    tiling = RotationTiling(problem, rotations)
+    return tiling.sums(tiling.part(tiling.tiles(), n_jobs))
 
 
 @final
@@ -75,7 +106,7 @@ class _Convolution:
         else:
             weights = diagonal_weights(left.shape[2], rows=left.shape[1] if tile[0] == tile[1] else None)
             self._convolve(left, rights, weights, spectrum)
-        return _Part(tile, spectrum, fixed, (left_margins, right_margins[0]))
+        return _Part(spectrum, fixed, (left_margins, right_margins[0]))
 
     def _convolve(self, left: Array, rights: Sequence[Array], weights: Array, out: Spectrum) -> None:
         """Add Σ_d w_d conj(F K_d) F Z_d to ``out``, chunk by chunk of diagonals d."""
