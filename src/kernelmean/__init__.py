@@ -1,6 +1,7 @@
 """Kernel mean embeddings: estimate them, test with them, and see where two data sets differ."""
 
 from . import features, kernels, noise, streaming
+from .cluster import DaskPlan
 from .columns import TableEncoder
 from .comparison import compare
 from .compression import compress, compress_then_test
@@ -64,6 +65,7 @@ __all__ = [
     "SKMSE",
     "VPMKME",
     "BayesianKernelMean",
+    "DaskPlan",
     "DriftMonitor",
     "Embedding",
     "FeatureEmbedding",

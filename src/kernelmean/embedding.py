@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from numbers import Real
 from operator import add
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from .herding import Herd, herd
 from .kernels.base import Kernel, check_kernel
 from .noise.base import Noise
 from .noise.dirac import Dirac
-from .plan import DEFAULT, Plan
+from .plan import DEFAULT, Plan, RemotePlan
 
 _ROUNDING = 1e-13  # relative error of inner products
 
@@ -32,6 +32,18 @@ class Part:
     points: Array
     weights: Array
     noise: Noise
+
+    def inner(self, other: Part, kernel: Kernel, plan: Plan) -> float:
+        """Return Σ β_i γ_j E k(x̃_i, ỹ_j) of this part and another."""
+        if type(other) is not Part:  # whose rows are elsewhere
+            return other.inner(self, kernel, plan)
+        blocks = expected_blocks(kernel, self.points, self.noise, other.points, other.noise)
+        return plan.bilinear(blocks, self.weights, other.weights, symmetric=self is other)
+
+    def evaluate(self, Y: Array, kernel: Kernel, plan: Plan) -> Array:
+        """Return Σ β_i E k(x̃_i, y_j), shape (m,)."""
+        blocks = expected_blocks(kernel, Y, Dirac(), self.points, self.noise)
+        return plan.matmul(blocks, Y.shape[0], self.points.shape[0], self.weights[:, None])[:, 0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,8 +101,7 @@ class Embedding:
         return total
 
     def _inner(self, a: Part, b: Part) -> float:
-        blocks = expected_blocks(self.kernel, a.points, a.noise, b.points, b.noise)
-        return self.plan.bilinear(blocks, a.weights, b.weights, symmetric=a is b)
+        return a.inner(b, self.kernel, self.plan)
 
     def norm(self) -> float:
         """Return |μ|; rounding below zero is clipped here and nowhere else."""
@@ -99,7 +110,7 @@ class Embedding:
     def __call__(self, Y: Any) -> Array:
         """Return μ(y_j) for the rows of ``Y`` (m, d), shape (m,)."""
         Y = self._places(Y)
-        return reduce(add, [self._evaluate(part, Y) for part in self.parts])
+        return reduce(add, [part.evaluate(Y, self.kernel, self.plan) for part in self.parts])
 
     def _places(self, Y: Any) -> Array:
         """Return points at which the embedding can be evaluated."""
@@ -107,10 +118,6 @@ class Embedding:
         check_same_home(self.parts[0].points, Y, ("the embedding", "Y"))
         check_same_columns(self.parts[0].points, Y, ("the embedding", "Y"))
         return Y
-
-    def _evaluate(self, part: Part, Y: Array) -> Array:
-        blocks = expected_blocks(self.kernel, Y, Dirac(), part.points, part.noise)
-        return self.plan.matmul(blocks, Y.shape[0], part.points.shape[0], part.weights[:, None])[:, 0]
 
     def __add__(self, other: Embedding) -> Embedding:
         self._check_compatible(other)
@@ -217,12 +224,12 @@ class Embedding:
 
     def __repr__(self) -> str:
         noises = ", ".join(sorted({repr(part.noise) for part in self.parts}))
-        n, dim = self.points.shape
+        n, dim = sum(len(part.points) for part in self.parts), self.parts[0].points.shape[1]
         return f"Embedding(n={n}, d={dim}, kernel={self.kernel!r}, noise={noises})"
 
 
 def embed(
-    X: Any, kernel: Kernel, *, weights: Any = None, noise: Noise | None = None, plan: Plan = DEFAULT
+    X: Any, kernel: Kernel, *, weights: Any = None, noise: Noise | None = None, plan: Plan | RemotePlan = DEFAULT
 ) -> Embedding:
     r"""Return the embedding :math:`Σ_i β_i E_{\tilde x ∼ v(·|x_i)} k(\tilde x, ·)` of a noisy weighted sample.
 
@@ -237,8 +244,8 @@ def embed(
     noise : Noise, optional
         v; none by default, which gives the empirical kernel mean. With one covariance per point, ``weights`` the
         mixing proportions and ``X`` the means, the result is the exact mean of a Gaussian mixture.
-    plan : Plan, optional
-        How big sums run.
+    plan : Plan or DaskPlan, optional
+        How big sums run; on a cluster, where X is a dask array, a dask data frame or a folder of Parquet files.
 
     Raises
     ------
@@ -258,8 +265,10 @@ def embed(
     >>> round((mu - truth).norm(), 4)
     0.0338
     """
-    X = as_points(X)
     check_kernel(kernel)
+    if isinstance(plan, RemotePlan):
+        return cast("Embedding", plan.embed(X, kernel, weights=weights, noise=noise))
+    X = as_points(X)
     noise = Dirac() if noise is None else noise
     check_noise(noise, *X.shape)
     n = X.shape[0]

@@ -221,11 +221,11 @@ class RemotePlan(ABC):
     """
 
     @abstractmethod
-    def embed(self, X: Any, kernel: Any, **options: Any) -> Any:
+    def embed(self, X: Any, kernel: Any, *, weights: Any = None, noise: Any = None) -> Any:
         """Return what :func:`kernelmean.embed` returns."""
 
     @abstractmethod
-    def feature_embed(self, X: Any, features: Any, **options: Any) -> Any:
+    def feature_embed(self, X: Any, features: Any, *, weights: Any = None, noise: Any = None) -> Any:
         """Return what :func:`kernelmean.features.embed` returns."""
 
     @abstractmethod
@@ -250,9 +250,9 @@ class RemotePlan(ABC):
 
 
 def check_remote(plan: Any) -> RemotePlan:
-    """Return the plan of a test, which is a remote one."""
+    """Return the plan of a test or of a fit, which is a remote one."""
     if not isinstance(plan, RemotePlan):
-        raise TypeError(f"plan is {plan!r}; a test takes threads as n_jobs=, and a cluster as plan=DaskPlan(client)")
+        raise TypeError(f"plan is {plan!r}; here a cluster is needed, plan=DaskPlan(client), and none by default")
     return plan
 
 

@@ -20,6 +20,7 @@ from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
+from ..plan import RemotePlan, check_remote
 
 WIDE = 0.05  # θ² in units of the median squared distance, from which the noise is too small for a density
 
@@ -41,7 +42,7 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     _anywhere: ClassVar[bool] = False  # whether arrays of other libraries are fitted where they are, or as NumPy's
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, plan: RemotePlan | None = None) -> Self:
         """Estimate the kernel mean of the law that the rows of ``X`` come from.
 
         Parameters
@@ -51,6 +52,9 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
             API, where they are.
         y : None
             Ignored; here for pipelines.
+        plan : DaskPlan, optional
+            A cluster, where X is a dask array, a dask data frame or a folder of Parquet files; see
+            :class:`kernelmean.DaskPlan`. The rows stay there, so there is no ``weights_``.
 
         Raises
         ------
@@ -59,12 +63,15 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
             together.
         """
         del y
-        X = validated(self, X, ensure_min_samples=2)
-        X = X if self._anywhere else as_host(X)
-        check_spread(X)
-        self._estimate(X)
+        if plan is not None:
+            check_remote(plan).fit(self, X)
+        else:
+            X = validated(self, X, ensure_min_samples=2)
+            X = X if self._anywhere else as_host(X)
+            check_spread(X)
+            self._estimate(X)
+            self.weights_ = self.embedding_.weights
         self.kernel_, self.noise_ = self.embedding_.kernel, self.embedding_.noise
-        self.weights_ = self.embedding_.weights
         return self
 
     @abstractmethod

@@ -114,9 +114,9 @@ class KernelMean(MeanEstimator):
         self.contraction = contraction
         self.criterion = criterion
 
-    def _estimate(self, X: Array) -> None:
+    def _estimate(self, X: Array, pairs: Pairs | None = None) -> None:
         kernel = make_kernel(self.kernel, self._bandwidth_for(X), X)
-        fitted = self._fitted(X, kernel)
+        fitted = self._fitted(X, kernel, pairs)
         self.embedding_ = fitted.embedding(kernel)
         self.bandwidth_ = getattr(kernel, "bandwidth", None)
         self.strength_, self.contraction_ = fitted.strength, fitted.contraction

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..kernels.base import Kernel
 from ..loocv.means import Means
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from ..plan import DEFAULT, Plan
+from ..plan import DEFAULT, Plan, RemotePlan
 from .base import HEAD, FeatureMap, Summary
 from .compensated import Total
 from .error import Estimate, Guarantee, from_frequencies
@@ -207,7 +207,7 @@ class FeatureEmbedding(Summary):
 
 
 def embed(
-    X: Any, features: FeatureMap, *, weights: Any = None, noise: Noise | None = None, plan: Plan = DEFAULT
+    X: Any, features: FeatureMap, *, weights: Any = None, noise: Noise | None = None, plan: Plan | RemotePlan = DEFAULT
 ) -> FeatureEmbedding:
     """Return the mean of the features of a noisy weighted sample.
 
@@ -220,8 +220,8 @@ def embed(
         Not negative and not all zero; 1 each by default. Only their ratios matter, also to rows that are merged later.
     noise : Noise, optional
         Shared by all rows. For Fourier features any additive one, for landmarks one with a closed form.
-    plan : Plan, optional
-        Threads.
+    plan : Plan or DaskPlan, optional
+        Threads, or a cluster.
 
     Raises
     ------
@@ -245,6 +245,8 @@ def embed(
     """
     if not isinstance(features, FeatureMap):
         raise TypeError(f"features is {features!r}; a map such as features.fourier(kernel, dim=2) is needed")
+    if isinstance(plan, RemotePlan):
+        return cast("FeatureEmbedding", plan.feature_embed(X, features, weights=weights, noise=noise))
     X = features.check_rows(X)
     noise = Dirac() if noise is None else noise
     if not isinstance(noise, Noise):

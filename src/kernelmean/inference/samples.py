@@ -53,12 +53,16 @@ def check_pairs(X: Any, Y: Any, least: int = 1, *, anywhere: bool = False) -> tu
         first, second = _foreign(X, Y)
     else:
         first, second = as_table(X, "X").values, as_table(Y, "Y").values
-    n, m = first.shape[0], second.shape[0]
+    check_lengths(first.shape[0], second.shape[0], least)
+    return first, second
+
+
+def check_lengths(n: int, m: int, least: int) -> None:
+    """Raise when two tables whose rows belong together differ in their rows, or have too few."""
     if n != m:
         raise ValueError(f"X has {n} rows and Y has {m}; row i of X and row i of Y must be one observation")
     if n < least:
         raise ValueError(f"{passed(n, 'pair')}, at least {least} are needed")
-    return first, second
 
 
 def in_fixed_order(X: Array, Y: Array) -> tuple[Array, Array]:

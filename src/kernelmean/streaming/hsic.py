@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .._array import Array
-from .._table import count
 from .._validate import check_integer
 from ..estimators.options import KernelLike
 from ..features import Fourier
 from ..features.draws import Design
 from ..inference.result import TestResult
-from ..plan import DEFAULT, Plan
+from ..plan import DEFAULT, Plan, RemotePlan
 from .batches import Batches, read_batches, split_rows
 from .mean import Estimator
-from .pilot import Recipe, pilot_rows
+from .pilot import Recipe, left_out_note, pilot_rows
 from .shifts import pair_stream
 
 
@@ -35,7 +34,7 @@ def hsic_stream_test(
     n_resamples: int = 999,
     pilot: int = 500,
     seed: int = 0,
-    plan: Plan = DEFAULT,
+    plan: Plan | RemotePlan = DEFAULT,
 ) -> TestResult:
     """Test whether row i of X and row i of Y are independent: one pass, constant memory, linear time.
 
@@ -73,6 +72,14 @@ def hsic_stream_test(
     (0.001, (1800,))
     """
     check_integer(pilot, "pilot", 2)
+    recipes = [
+        Recipe(own, width, n_frequencies, design, dtype, seed)
+        for own, width in zip(_both(kernel), _both(bandwidth), strict=True)
+    ]
+    test: dict[str, Any] = {"estimator": estimator, "n_resamples": n_resamples, "rng": seed}
+    if isinstance(plan, RemotePlan):
+        asked = recipes if features is None else features
+        return cast("TestResult", plan.hsic_stream_test(X, Y, asked=asked, pilot=pilot, test=test))
     first, second = read_batches(X), read_batches(Y)
     if None not in (first.n_rows, second.n_rows) and first.n_rows != second.n_rows:
         raise _unequal(first, second)
@@ -84,20 +91,16 @@ def hsic_stream_test(
     split, looked = len(first.names), False
     notes: tuple[str, ...] = ()
     if features is None:
-        recipes = [
-            Recipe(own, width, n_frequencies, design, dtype, seed)
-            for own, width in zip(_both(kernel), _both(bandwidth), strict=True)
-        ]
         looked = any(recipe.looks for recipe in recipes)
         features, notes = recipes[0].product(recipes[1], head[:, :split], head[:, split:])
     stream = pair_stream(features)
     if looked:
-        notes = (*notes, f"{count(len(head), 'row')} that the bandwidth was chosen by left out")
+        notes = (*notes, left_out_note(len(head)))
     else:
         stream.partial_fit(head[:, :split], head[:, split:], plan=plan)
     for batch in rest:
         stream.partial_fit(batch[:, :split], batch[:, split:], plan=plan)
-    return stream.test(estimator=estimator, n_resamples=n_resamples, rng=seed, notes=notes)
+    return stream.test(notes=notes, **test)
 
 
 def _both(option: Any) -> tuple[Any, Any]:

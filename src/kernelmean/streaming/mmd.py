@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, zip_longest
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ..features.draws import Design
 from ..inference.result import TestResult
 from ..inference.statistics import Kind
 from ..io import load, save
-from ..plan import DEFAULT, Plan
+from ..plan import DEFAULT, Plan, RemotePlan
 from .batches import Batches, read_batches, split_rows, without_rows
 from .mean import Estimator
 from .pilot import Recipe, drawn_rows, pilot_rows
@@ -45,7 +45,7 @@ def mmd_stream_test(
     pilot: int = 500,
     seed: int = 0,
     checkpoint: str | os.PathLike[str] | None = None,
-    plan: Plan = DEFAULT,
+    plan: Plan | RemotePlan = DEFAULT,
 ) -> TestResult:
     r"""Test whether two samples of any length come from one law: one pass, constant memory, linear time.
 
@@ -75,8 +75,8 @@ def mmd_stream_test(
     checkpoint : str or path, optional
         A file that the sums are saved to about once a minute and at the end. Where it exists already, the pass goes on
         from there; ``kernelmean.load(checkpoint)`` gives the :class:`kernelmean.streaming.TwoSampleStream`.
-    plan : Plan, optional
-        Threads.
+    plan : Plan or DaskPlan, optional
+        Threads, or a cluster, where X and Y are dask arrays, dask data frames or folders of Parquet files.
 
     Returns
     -------
@@ -105,12 +105,16 @@ def mmd_stream_test(
     """
     check_integer(pilot, "pilot", 2)
     recipe = Recipe(kernel, bandwidth, n_frequencies, design, dtype, seed)
-    begun = _begin(matched(read_batches(X), read_batches(Y)), recipe if features is None else features, pilot)
+    asked = recipe if features is None else features
+    test: dict[str, Any] = {"estimator": estimator, "statistic": statistic, "n_resamples": n_resamples, "rng": seed}
+    if isinstance(plan, RemotePlan):
+        options = {"asked": asked, "pilot": pilot, "seed": seed, "checkpoint": checkpoint, "test": test}
+        return cast("TestResult", plan.mmd_stream_test(X, Y, **options))
+    begun = _begin(matched(read_batches(X), read_batches(Y)), asked, pilot)
     stream = two_sample_stream(begun.features, sizes=begun.sizes, seed=seed)
     if begun.kept is not None:
         stream.keep(*begun.kept, plan=plan)
-    stream = filled(stream, begun.rows, plan, checkpoint)
-    return stream.test(estimator=estimator, statistic=statistic, n_resamples=n_resamples, rng=seed, notes=begun.notes)
+    return filled(stream, begun.rows, plan, checkpoint).test(notes=begun.notes, **test)
 
 
 @dataclass(frozen=True)

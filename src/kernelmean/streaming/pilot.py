@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array, IntArray
+from .._table import count
 from .._validate import check_integer
 from ..estimators.options import KernelLike, make_kernel
 from ..features import Fourier, fourier
@@ -92,9 +93,14 @@ def drawn_rows(batches: Batches, n: int, many: int, seed: int) -> tuple[Array, I
 
     First rows would not do: of sorted samples they are the smallest ones, and what is left is cut off at two places.
     """
-    drawn = np.sort(np.random.default_rng([seed, n]).choice(n, min(many, n), replace=False, shuffle=False))
+    drawn = drawn_numbers(n, many, seed)
     head = [batch[rows] for batch, rows in _located(batches, drawn)]
     return np.concatenate(head), (np.delete(batch, rows, axis=0) for batch, rows in _located(batches, drawn))
+
+
+def drawn_numbers(n: int, many: int, seed: int) -> IntArray:
+    """Return the ascending numbers of rows drawn at random out of n."""
+    return np.sort(np.random.default_rng([seed, n]).choice(n, min(many, n), replace=False, shuffle=False))
 
 
 def _located(batches: Batches, rows: IntArray) -> Iterator[tuple[Array, IntArray]]:
@@ -104,3 +110,8 @@ def _located(batches: Batches, rows: IntArray) -> Iterator[tuple[Array, IntArray
         first, last = np.searchsorted(rows, [start, start + len(batch)])
         yield batch, rows[first:last] - start
         start += len(batch)
+
+
+def left_out_note(rows: int) -> str:
+    """Say that rows which a rule looked at take no part in the test."""
+    return f"{count(rows, 'row')} that the bandwidth was chosen by left out"

@@ -8,7 +8,6 @@ itself, so unequal samples are right (Domingo-Enrich, Dwivedi & Mackey 2025 trea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import final
 
@@ -95,16 +94,13 @@ class BinTiling(Tiling):
     ----------
     problem : Problem
     bins : Bins
-    count : int
-        The number of permutations of the bins, the observed arrangement included.
-    rng : Generator
-        What draws them, in the state that it had after the bins.
+    permutations : array of shape (P, movable bins)
+        The observed arrangement first.
     """
 
     problem: Problem
     bins: Bins
-    count: int
-    rng: np.random.Generator
+    permutations: IntArray
 
     @property
     def _groups(self) -> list[slice]:
@@ -146,8 +142,7 @@ class BinTiling(Tiling):
         raw_diagonals = np.add.reduceat(self.problem.left.unshifted().gram_diagonal(), bins.edges[:-1], axis=1)
         row_means = raw.sum(axis=2) / n
         grams, diagonals = _centered(raw, raw_diagonals, row_means, bins.sizes)
-        draws = RandomPermutations(bins.movable, self.count, deepcopy(self.rng))
-        labels = bins.relabeled(np.concatenate(list(draws.batches(1024))))
+        labels = bins.relabeled(self.permutations)
         pairs = np.stack([np.einsum("ip,ip->p", labels, gram @ labels) for gram in grams])
         first = float(self.problem.labels.sum())
         left, _ = self.problem.index
@@ -164,9 +159,10 @@ class Blocks(TiledScheme):
     summary = "random permutations of bins of rows, after one pass over the Gram matrix"
 
     def begin(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Tiling | Sums:
-        """Draw the bins."""
+        """Draw the bins and their permutations."""
         bins = Bins.draw(problem.labels, rng)
-        tiling = BinTiling(problem.shuffled(bins.order), bins, n_resamples + 1, rng)
+        permutations = np.concatenate(list(RandomPermutations(bins.movable, n_resamples + 1, rng).batches(1024)))
+        tiling = BinTiling(problem.shuffled(bins.order), bins, permutations)
         if on_device(problem.left):
             return tiling.sums((bin_sums(tiling.problem.left.unshifted(), bins.edges, resources),))
         return tiling

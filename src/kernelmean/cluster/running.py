@@ -1,0 +1,98 @@
+"""Tasks on a cluster: sent, waited for, and what is said when workers or the scheduler are lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+_LOOK, _PATIENCE = 0.2, 15.0
+_FAN = 8
+
+_MISSING = 'a cluster needs Dask; write: pip install "kernelmean[dask]"'
+
+
+def check_client(client: Any) -> Any:
+    """Return a client of Dask, or say how to get one.
+
+    Raises
+    ------
+    ImportError
+        When Dask is not installed.
+    TypeError
+        When it is no client, or an asynchronous one.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError(_MISSING) from error
+    if not isinstance(client, Client) or client.asynchronous:
+        raise TypeError(f"client is {client!r}; pass a dask.distributed.Client(address), not an asynchronous one")
+    return client
+
+
+def task(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return a task that is not run yet; tasks among the arguments, or in lists of these, are run before it."""
+    from dask import delayed
+
+    return delayed(function, pure=False)(*arguments)
+
+
+def folded(add: Callable[..., Any], tasks: Sequence[Any]) -> Any:
+    """Return the task that adds up others in their order, eight at a time, so that no worker holds all of them."""
+    while len(tasks) > 1:
+        tasks = [task(add, *tasks[start : start + _FAN]) for start in range(0, len(tasks), _FAN)]
+    return tasks[0]
+
+
+def gathered(client: Any, tasks: Sequence[Any]) -> list[Any]:
+    """Run tasks and bring their values here.
+
+    A lost worker's tasks run again on others.
+
+    Raises
+    ------
+    RuntimeError
+        When workers died at one task again and again, nearly always because memory ran out.
+    ConnectionError
+        When the scheduler is lost.
+    """
+    futures = client.compute(list(tasks))
+    _wait(client, futures)
+    return [_value(client, future) for future in futures]
+
+
+def _wait(client: Any, futures: list[Any]) -> None:
+    """Wait until all are done or one has failed."""
+    from distributed import wait
+
+    seen = time.monotonic()
+    while any(not future.done() for future in futures) and not any(future.status == "error" for future in futures):
+        with suppress(TimeoutError):
+            wait([future for future in futures if not future.done()], timeout=_LOOK)
+        if client.status == "running":
+            seen = time.monotonic()
+        elif client.status == "closed" or time.monotonic() - seen > _PATIENCE:
+            raise _lost(client)
+
+
+def _value(client: Any, future: Any) -> Any:
+    """Return a value, and say in plain words what Dask's own errors mean."""
+    failed = future.status == "error"
+    error = future.exception() if failed else None
+    if failed and type(error).__name__ == "KilledWorker":
+        raise RuntimeError(
+            "workers died at one task again and again, nearly always because memory ran out; make partitions smaller, "
+            "or give workers more memory"
+        ) from error
+    if future.status in ("cancelled", "lost"):
+        raise _lost(client)
+    return future.result()
+
+
+def _lost(client: Any) -> ConnectionError:
+    return ConnectionError(
+        f"the Dask scheduler at {client.scheduler.address if client.scheduler else 'its address'} went away; when it "
+        "is back, run the same again"
+    )
