@@ -38,6 +38,7 @@ NOT_RUN = {
     "kernelmean reproduce all": "minutes; tests/unit/reproduce runs parts of it",
     "kernelmean reproduce all --data DIR": "minutes; tests/unit/reproduce runs parts of it",
 }
+NEEDS = {"cluster.md": ("distributed", "clusters need the extra 'dask'")}
 OTHER_PROGRAMS = ("pip ", "python ", "python3 ", "git ", ".venv/")
 
 
@@ -90,6 +91,9 @@ def test_prompts_and_plain_lines_do_not_mix() -> None:
 
 @pytest.mark.parametrize("page", SCRIPTS, ids=name)
 def test_plain_python_blocks_of_a_page_run_as_one_program(page: Path, tmp_path: Path) -> None:
+    if page.name in NEEDS:
+        module, reason = NEEDS[page.name]
+        pytest.importorskip(module, reason=reason)
     parts = [block.text for block in BLOCKS if block.page == page and block.language == "python"]
     program = "\n".join(part for part in parts if ">>>" not in part)
     command = [sys.executable, "-W", "error", "-c", program]

@@ -106,7 +106,7 @@ class DaskPlan(RemotePlan):
         if noise.per_point is not None:
             raise ValueError(f"{noise!r} has one law per point; on a cluster all rows share one")
         own = None if weights is None else self._weights(weights, rows)
-        return Embedding(kernel, (ClusterPart(rows, 1.0 / len(rows) if own is None else 1.0, noise, own),))
+        return Embedding(kernel, (ClusterPart.of(rows, noise, own=own),))
 
     def feature_embed(
         self, X: Any, features: FeatureMap, *, weights: Any = None, noise: Noise | None = None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 import numpy as np
 
@@ -23,23 +23,51 @@ _ALONE = Plan(threads=1)  # every core has a task of its own
 
 @final
 @dataclass(frozen=True, eq=False)
+class RowWeights:
+    """The weights of rows on a cluster.
+
+    Attributes
+    ----------
+    factor : float
+        What every row counts, or what its own weight is multiplied with.
+    own : Rows, optional
+        One column: a weight for every row.
+    rows : Rows
+        The points.
+    """
+
+    factor: float
+    own: Rows | None
+    rows: Rows
+
+    def __rmul__(self, factor: float) -> RowWeights:
+        return replace(self, factor=factor * self.factor)
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        self.rows.__array__()
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class ClusterPart(Part):
     """Rows on a cluster with one noise: a summand of an embedding.
 
     Attributes
     ----------
     points : Rows
-    weights : float
-        What every row counts, or what its own weight is multiplied with.
+    weights : RowWeights
     noise : Noise
         Shared by all rows.
-    own : Rows, optional
-        One column: the weight of every row.
     """
 
     points: Rows  # type: ignore[assignment]
-    weights: float  # type: ignore[assignment]
-    own: Rows | None = None
+    weights: RowWeights  # type: ignore[assignment]
+
+    @classmethod
+    def of(cls, rows: Rows, noise: Noise, weight: float | None = None, own: Rows | None = None) -> ClusterPart:
+        """Return rows that count ``weight`` each (1/n by default), or what ``own`` says."""
+        each = 1.0 / len(rows) if weight is None else weight
+        return cls(rows, RowWeights(each if own is None else 1.0, own, rows), noise)
 
     def inner(self, other: Part, kernel: Kernel, plan: Plan) -> float:
         """Return Σ β_i γ_j E k(x̃_i, ỹ_j): every pair of pieces is a task, of which one number comes back."""
@@ -53,7 +81,7 @@ class ClusterPart(Part):
         ]
         twice = [1.0 if i == j or right is not left else 2.0 for i, j in pairs]
         found = gathered(self.points.client, [task(_dot, values, twice)])[0]
-        return float(self.weights * (other.weights if isinstance(other, ClusterPart) else 1.0) * found)
+        return float(self.weights.factor * (other.weights.factor if isinstance(other, ClusterPart) else 1.0) * found)
 
     def evaluate(self, Y: Array, kernel: Kernel, plan: Plan) -> Array:
         """Return Σ β_i E k(x̃_i, y_j), shape (m,): every piece is a task, of which m numbers are added up."""
@@ -61,12 +89,12 @@ class ClusterPart(Part):
         rows = task(_given, Y)
         parts = [task(_evaluated, piece, rows, self.noise, kernel) for piece in self._pieces()]
         (total,) = gathered(self.points.client, [folded(_sum, parts)])
-        return np.asarray(self.weights * total)
+        return np.asarray(self.weights.factor * total)
 
     def _pieces(self) -> list[Any]:
         """Return pairs of points and weights (None where all count alike)."""
-        points = self.points.pieces()
-        return list(zip(points, [None] * len(points) if self.own is None else self.own.pieces(), strict=True))
+        points, own = self.points.pieces(), self.weights.own
+        return list(zip(points, [None] * len(points) if own is None else own.pieces(), strict=True))
 
 
 def _pieces_of(part: Part) -> list[Any]:

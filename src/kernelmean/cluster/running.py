@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from threading import Event, Lock
 from typing import Any
 
 _LOOK, _PATIENCE = 0.2, 15.0
@@ -60,35 +60,45 @@ def gathered(client: Any, tasks: Sequence[Any]) -> list[Any]:
     """
     futures = client.compute(list(tasks))
     _wait(client, futures)
-    return [_value(client, future) for future in futures]
+    for future in futures:
+        if future.status == "error":
+            raise _failure(future.exception())
+    if any(future.status in ("cancelled", "lost") for future in futures):
+        raise _lost(client)
+    return list(client.gather(futures))
 
 
 def _wait(client: Any, futures: list[Any]) -> None:
     """Wait until all are done or one has failed."""
-    from distributed import wait
+    ended, left, lock = Event(), len(futures), Lock()
 
+    def done(future: Any) -> None:
+        nonlocal left
+        with lock:
+            left -= 1
+        if not left or future.status != "finished":
+            ended.set()
+
+    for future in futures:
+        future.add_done_callback(done)
     seen = time.monotonic()
-    while any(not future.done() for future in futures) and not any(future.status == "error" for future in futures):
-        with suppress(TimeoutError):
-            wait([future for future in futures if not future.done()], timeout=_LOOK)
+    while not ended.wait(_LOOK):
         if client.status == "running":
             seen = time.monotonic()
         elif client.status == "closed" or time.monotonic() - seen > _PATIENCE:
             raise _lost(client)
 
 
-def _value(client: Any, future: Any) -> Any:
-    """Return a value, and say in plain words what Dask's own errors mean."""
-    failed = future.status == "error"
-    error = future.exception() if failed else None
-    if failed and type(error).__name__ == "KilledWorker":
-        raise RuntimeError(
-            "workers died at one task again and again, nearly always because memory ran out; make partitions smaller, "
-            "or give workers more memory"
-        ) from error
-    if future.status in ("cancelled", "lost"):
-        raise _lost(client)
-    return future.result()
+def _failure(error: BaseException) -> BaseException:
+    """Return the error of a task, and say in plain words what Dask's own one means."""
+    if type(error).__name__ != "KilledWorker":
+        return error
+    killed = RuntimeError(
+        "workers died at one task again and again, nearly always because memory ran out; make partitions smaller, or "
+        "give workers more memory"
+    )
+    killed.__cause__ = error
+    return killed
 
 
 def _lost(client: Any) -> ConnectionError:

@@ -21,8 +21,6 @@ def partitions(client: Any, X: Any, name: str) -> list[Any]:
     ------
     TypeError
         When the data are in this process, or are no table.
-    ValueError
-        When a dask array has other than two dimensions.
     """
     from dask import is_dask_collection
 
@@ -34,18 +32,15 @@ def partitions(client: Any, X: Any, name: str) -> list[Any]:
             f"{name} is a {type(X).__name__} in this process, where a cluster would only copy it; leave plan= out, or "
             "pass a dask array, a dask data frame, or the path of Parquet files that the workers can read"
         )
-    if hasattr(X, "columns") and hasattr(X, "to_delayed"):
-        return list(X.to_delayed())
-    if not hasattr(X, "rechunk"):
+    table = hasattr(X, "rechunk") or hasattr(X, "columns")
+    if not table or X.ndim != 2:
         raise TypeError(
-            f"{name} is a {type(X).__module__}.{type(X).__name__}; a dask array (n, d) or a dask data frame is needed; "
-            "write series.to_frame() for one column"
+            f"{name} is a dask {type(X).__name__} of {getattr(X, 'ndim', 'no')} dimensions, a dask array (n, d) or a "
+            f"dask data frame is needed; for one column write {name}.reshape(-1, 1) or {name}.to_frame()"
         )
-    if X.ndim != 2:
-        raise ValueError(
-            f"{name} has {X.ndim} dimensions, a table (n, d) is needed; write {name}.reshape(-1, 1) for one column"
-        )
-    return list(X.rechunk({1: -1}).to_delayed().ravel())
+    if hasattr(X, "rechunk"):
+        return list(X.rechunk({1: -1}).to_delayed().ravel())
+    return list(X.to_delayed())
 
 
 @final

@@ -1,0 +1,90 @@
+"""Embeddings of rows on a cluster are those of the same rows in one process."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean import features
+from kernelmean.kernels import Gaussian, Laplacian
+from kernelmean.noise import Normal
+
+da = pytest.importorskip("dask.array", reason="clusters need the extra 'dask'")
+dd = pytest.importorskip("dask.dataframe", reason="clusters need the extra 'dask'")
+pytestmark = pytest.mark.filterwarnings("default")
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(130, 2)), RNG.normal(size=(70, 2)) + 1.0
+KERNEL, NOISE = Gaussian(1.5), Normal(0.2)
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    monkeypatch.setattr("kernelmean.cluster.rows._LEAST_PIECE", 40)
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, Laplacian(2.0)], ids=repr)
+@pytest.mark.parametrize("chunks", [130, 33])
+def test_inner_products_and_values(plan, kernel, chunks):
+    mu = km.embed(da.from_array(X, chunks=(chunks, 1)), kernel, noise=NOISE, plan=plan)
+    nu = km.embed(da.from_array(Y, chunks=(20, 2)), kernel, plan=plan)
+    P, Q = km.embed(X, kernel, noise=NOISE), km.embed(Y, kernel)
+    assert mu @ nu == pytest.approx(P @ Q, rel=1e-13)
+    assert mu @ mu == pytest.approx(P @ P, rel=1e-13)
+    assert (mu - 2.0 * nu).norm() == pytest.approx((P - 2.0 * Q).norm(), rel=1e-12)
+    assert mu(Y) == pytest.approx(P(Y), rel=1e-13)
+
+
+def test_rows_here_and_there_mix(plan):
+    mu, P, Q = km.embed(da.from_array(X, chunks=(40, 2)), KERNEL, plan=plan), km.embed(X, KERNEL), km.embed(Y, KERNEL)
+    assert mu @ Q == pytest.approx(P @ Q, rel=1e-13)
+    assert Q @ mu == pytest.approx(P @ Q, rel=1e-13)
+    assert (Q + mu).norm() == pytest.approx((P + Q).norm(), rel=1e-13)
+    assert (Q - mu)(Y[:3]) == pytest.approx((Q - P)(Y[:3]), rel=1e-12, abs=1e-15)
+
+
+def test_partitions_do_not_change_the_last_bit(plan):
+    norms = {km.embed(da.from_array(X, chunks=(size, 2)), KERNEL, plan=plan).norm() for size in (130, 41, 7)}
+    assert len(norms) == 1
+
+
+def test_weights_and_their_sum(plan):
+    w = RNG.uniform(-1.0, 2.0, size=130)
+    frame = dd.from_pandas(__import__("pandas").DataFrame({"w": w}), npartitions=3)
+    for weights in (da.from_array(w, chunks=50), frame["w"], frame):
+        mu = km.embed(da.from_array(X, chunks=(40, 2)), KERNEL, weights=weights, plan=plan)
+        assert (3.0 * mu).norm() == pytest.approx(3.0 * km.embed(X, KERNEL, weights=w).norm(), rel=1e-13)
+    with pytest.raises(ValueError, match=r"weights have shape \(70, 1\), one number per row, \(130,\), is needed"):
+        km.embed(da.from_array(X, chunks=(40, 2)), KERNEL, weights=da.from_array(w[:70], chunks=50), plan=plan)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_features_in_one_pass(plan, weighted):
+    w = RNG.uniform(size=130) * (np.arange(130) >= 40) if weighted else None  # the first partition counts nothing
+    phi = features.fourier(KERNEL, 2, 64)
+    there = None if w is None else da.from_array(w, chunks=50)
+    mu = features.embed(da.from_array(X, chunks=(40, 2)), phi, weights=there, noise=NOISE, plan=plan)
+    nu = features.embed(X, phi, weights=w, noise=NOISE)
+    assert mu.mean == pytest.approx(nu.mean, rel=1e-13, abs=1e-16)
+    assert mu.weight == pytest.approx(nu.weight, rel=1e-14)
+
+
+def test_what_a_cluster_does_not_do_is_said(plan, tmp_path):
+    mu = km.embed(da.from_array(X, chunks=(40, 2)), KERNEL, noise=NOISE, plan=plan)
+    for call in (lambda: mu.points, lambda: mu.herd(2), lambda: mu.sample(3), lambda: mu.logpdf(Y)):
+        with pytest.raises(TypeError, match="the 130 rows of X are on a cluster"):
+            call()
+    with pytest.raises(TypeError):
+        km.save(mu, tmp_path / "mu.npz")
+    with pytest.raises(ValueError, match="one law per point; on a cluster all rows share one"):
+        km.embed(da.from_array(X, chunks=(40, 2)), KERNEL, noise=Normal.diagonal(np.ones((130, 2))), plan=plan)
+    with pytest.raises(ValueError, match="made for 3 columns"):
+        km.embed(da.from_array(X, chunks=(40, 2)), KERNEL, noise=Normal.diagonal(np.ones(3)), plan=plan)
+
+
+def test_other_columns_are_refused(plan):
+    mu = km.embed(da.from_array(X, chunks=(40, 2)), KERNEL, plan=plan)
+    with pytest.raises(ValueError, match="columns"):
+        mu @ km.embed(Y[:, :1], KERNEL)
+    assert repr(mu) == "Embedding(n=130, d=2, kernel=Gaussian(bandwidth=1.5), noise=Dirac())"

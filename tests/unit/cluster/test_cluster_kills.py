@@ -1,0 +1,127 @@
+"""Real processes: data that only workers may see, and a worker that is killed half-way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean.kernels import Laplacian
+
+da = pytest.importorskip("dask.array", reason="clusters need the extra 'dask'")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+
+
+@pytest.fixture
+def client() -> Iterator[Any]:
+    from distributed import Client, LocalCluster
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+def block(start: int, stop: int, seed: int, client: int) -> np.ndarray:
+    """Rows that cannot be computed in the process of the client."""
+    if os.getpid() == client:
+        raise RuntimeError("a partition was computed on the client")
+    return np.random.default_rng([seed, start]).normal(size=(stop - start, 3))
+
+
+def rows(n: int, seed: int, size: int = 1500) -> Any:
+    """A dask array of such partitions, of unknown lengths."""
+    from dask import delayed
+
+    parts = [delayed(block)(start, min(start + size, n), seed, os.getpid()) for start in range(0, n, size)]
+    arrays = [da.from_delayed(part, (np.nan, 3), meta=np.empty((0, 3))) for part in parts]
+    return da.concatenate(arrays)
+
+
+def here(n: int, seed: int, size: int = 1500) -> np.ndarray:
+    return np.concatenate([block(start, min(start + size, n), seed, -1) for start in range(0, n, size)])
+
+
+@pytest.fixture
+def nothing_comes_back(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Weigh all that the client gathers."""
+    import pickle
+
+    from distributed import Client
+
+    sizes: list[int] = []
+    gather = Client.gather
+
+    def weighed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        values = gather(self, *args, **kwargs)
+        sizes.append(len(pickle.dumps(values)))
+        return values
+
+    monkeypatch.setattr(Client, "gather", weighed)
+    return sizes
+
+
+def test_partitions_stay_on_the_workers(client, nothing_comes_back):
+    with pytest.raises(RuntimeError, match="computed on the client"):
+        rows(3000, 1).compute(scheduler="synchronous")
+    plan, X, Y = km.DaskPlan(client), rows(6000, 1), rows(4500, 2)
+    kernel = Laplacian(2.0)
+    mu, nu = km.embed(X, kernel, plan=plan), km.embed(Y, kernel, plan=plan)
+    assert mu @ nu == pytest.approx(km.embed(here(6000, 1), kernel) @ km.embed(here(4500, 2), kernel), rel=1e-12)
+    assert km.MKME().fit(X, plan=plan).noise_ == km.MKME().fit(here(6000, 1)).noise_
+    options = {"rng": 0, "kernel": kernel}
+    far = km.mmd_test(X, Y, plan=plan, **options)
+    assert far.pvalue == km.mmd_test(here(6000, 1), here(4500, 2), **options).pvalue
+    assert far.scheme == "blocks"
+    assert max(nothing_comes_back) < 15_000  # the smallest partition has 36,000 bytes
+
+
+@pytest.mark.parametrize("moment", ["begun", "half", "late"])
+def test_a_worker_is_killed_half_way(client, moment, monkeypatch):
+    """The result is the same, whichever tasks were lost."""
+    wanted = {"begun": 5, "half": 30, "late": 60}[moment]
+    X, Y, options = here(7000, 1), here(6000, 2), {"rng": 0, "kernel": Laplacian(2.0), "scheme": "blocks"}
+    plan = km.DaskPlan(client)
+    killed: list[int] = []
+
+    def kill() -> None:
+        """Kill the first worker as soon as so many shares are done."""
+        while not killed:
+            stories = client.run_on_scheduler(
+                lambda dask_scheduler: sum(
+                    task.state == "memory" or task.state == "released"
+                    for key, task in dask_scheduler.tasks.items()
+                    if str(key).startswith("_share") and task.state in ("memory", "released")
+                )
+            )
+            if stories >= wanted:
+                killed.append(min(client.run(os.getpid).values()))
+                os.kill(killed[0], signal.SIGKILL)
+            time.sleep(0.02)
+
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    far = km.mmd_test(rows(7000, 1), rows(6000, 2), plan=plan, **options)
+    assert killed, "the test was over before the kill"
+    near = km.mmd_test(X, Y, **options)
+    assert (far.pvalue, far.statistic) == (near.pvalue, near.statistic)
+    assert np.array_equal(far.null_distribution, near.null_distribution)
+
+
+def test_a_lost_scheduler_is_told(monkeypatch):
+    from distributed import Client, LocalCluster
+
+    monkeypatch.setattr("kernelmean.cluster.running._PATIENCE", 2.0)
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None)
+    client = Client(cluster, set_as_default=False)
+    plan = km.DaskPlan(client)
+    threading.Timer(2.0, cluster.close).start()
+    with pytest.raises(ConnectionError, match="went away; when it is back, run the same again"):
+        list(plan.map(time.sleep, [60.0]))
+    client.close()

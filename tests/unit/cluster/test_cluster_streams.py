@@ -1,0 +1,134 @@
+"""One-pass tests and estimators on a cluster: what one process finds, whatever the partitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean import features
+from kernelmean.estimators import KernelMean
+from kernelmean.kernels import Gaussian, Laplacian
+from kernelmean.streaming import hsic_stream_test, mmd_stream_test
+
+da = pytest.importorskip("dask.array", reason="clusters need the extra 'dask'")
+pytestmark = pytest.mark.filterwarnings("default")
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(2300, 2)), RNG.normal(size=(1700, 2)) * 1.05
+A, B = RNG.normal(size=(6500, 1)), RNG.normal(size=(6500, 1))
+B[:, 0] += 0.05 * A[:, 0]
+PHI = features.fourier(Gaussian(1.0), 2, 16)
+
+
+def there(array, size):
+    return da.from_array(array, chunks=(size, 1))
+
+
+def same(one, other):
+    assert other.pvalue == one.pvalue
+    assert other.statistic == pytest.approx(one.statistic, rel=1e-9)
+    assert (other.kernel, other.noise, other.sizes, other.scheme) == (one.kernel, one.noise, one.sizes, one.scheme)
+    assert set(one.notes) < set(other.notes)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"estimator": "mkme", "statistic": "v"},
+        {"kernel": Gaussian(1.0)},
+        {"features": features.fourier(Gaussian(1.0), 2, 16)},
+    ],
+    ids=["rule", "mkme", "kernel", "features"],
+)
+def test_two_samples_in_one_pass(plan, options):
+    options |= {"seed": 4, "n_resamples": 99, **({} if "features" in options else {"n_frequencies": 16})}
+    one = mmd_stream_test(X, Y, **options)
+    for sizes in ((2300, 1700), (611, 900)):
+        same(one, mmd_stream_test(there(X, sizes[0]), there(Y, sizes[1]), plan=plan, **options))
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": Laplacian(1.0), "estimator": "mkme"}], ids=["rule", "kernel"])
+@pytest.mark.parametrize("size", [6500, 2500, 700])
+def test_pairs_in_one_pass(plan, options, size):
+    options = {"seed": 4, "n_resamples": 99, "n_frequencies": 16} | options
+    same(hsic_stream_test(A, B, **options), hsic_stream_test(there(A, size), there(B, 3000), plan=plan, **options))
+
+
+def test_parquet_files_in_one_pass(plan, tmp_path):
+    for name, array in (("x", X), ("y", Y)):
+        (tmp_path / name).mkdir()
+        for k, part in enumerate(np.array_split(array, 3)):
+            pd.DataFrame(part, columns=["a", "b"]).to_parquet(tmp_path / name / f"{k}.parquet")
+    options = {"seed": 1, "n_resamples": 99, "n_frequencies": 16}
+    paths = tmp_path / "x", tmp_path / "y"
+    same(mmd_stream_test(*paths, **options), mmd_stream_test(*paths, plan=plan, **options))
+
+
+def test_beyond_exact_rows_a_test_goes_by_features_and_says_so(client):
+    plan = km.DaskPlan(client, exact_rows=1000)
+    found = km.mmd_test(there(X, 600), there(Y, 900), n_resamples=99, rng=7, plan=plan)
+    same(mmd_stream_test(X, Y, n_resamples=99, seed=7), found)
+    assert found.notes[-1] == "one pass over features instead of all pairs of rows, beyond exact_rows = 1,000 rows"
+    found = km.hsic_test(there(A, 3000), there(B, 3000), n_resamples=99, rng=7, plan=plan)
+    same(hsic_stream_test(A, B, n_resamples=99, seed=7), found)
+    assert "one pass over features" in found.notes[-1]
+    exact = km.mmd_test(there(X, 600), there(Y, 900), n_resamples=99, scheme="blocks", rng=7, plan=plan)
+    assert exact.scheme == "blocks"
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"estimator": "s-kmse"}, "estimator = 's-kmse' does not go with the one-pass test"),
+        ({"fit": "each"}, "fit = 'each' does not go"),
+        ({"clusters": ([1], [2])}, r"clusters = \(\[1\], \[2\]\) does not go"),
+    ],
+)
+def test_what_does_not_go_with_one_pass_is_named(client, options, text):
+    with pytest.raises(ValueError, match=text):
+        km.mmd_test(there(X, 600), there(Y, 900), plan=km.DaskPlan(client, exact_rows=1000), **options)
+
+
+def test_refusals_of_one_pass(plan, tmp_path):
+    with pytest.raises(ValueError, match="leave checkpoint= out"):
+        mmd_stream_test(there(X, 600), there(Y, 900), checkpoint=tmp_path / "state.npz", plan=plan)
+    with pytest.raises(ValueError, match="has the V-statistic, 'v'"):
+        km.hsic_test(there(A, 3000), there(B, 3000), scheme="shifts", statistic="u", plan=plan)
+    with pytest.raises(ValueError, match="too small to choose a bandwidth"):
+        mmd_stream_test(there(X[:1], 600), there(Y, 900), plan=plan)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KernelMean(),
+        km.MKME(),
+        km.MMKME(bandwidth=1.0),
+        km.SKMSE(),
+        KernelMean(Laplacian(1.0), noise=km.noise.Laplace(0.1)),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("n", [150, 900])
+def test_estimators(plan, monkeypatch, estimator, n):
+    for module in ("kernelmean.cluster.fits", "kernelmean.loocv.isotropic"):
+        monkeypatch.setattr(f"{module}.STORE_UP_TO", 800)
+    here = KernelMean(**estimator.get_params()).fit(X[:n])
+    far = KernelMean(**estimator.get_params()).fit(there(X[:n], 61), plan=plan)
+    assert far.loocv_ == pytest.approx(here.loocv_, rel=1e-11)
+    assert (far.kernel_, far.strength_, far.n_features_in_) == (here.kernel_, here.strength_, 2)
+    assert far.embedding_ @ here.embedding_ == pytest.approx(here.embedding_.norm() ** 2, rel=1e-8)
+    assert far.evaluate(Y[:4]) == pytest.approx(here.evaluate(Y[:4]), rel=1e-7)
+
+
+def test_estimators_that_need_every_row_in_one_process_are_refused(plan, client):
+    for estimator in (km.FKMSE(), km.VPMKME()):
+        with pytest.raises(ValueError, match="on a cluster an estimator has filter None or 'scale' and no contraction"):
+            estimator.fit(there(X, 600), plan=plan)
+    with pytest.raises(TypeError, match="has no fit on a cluster; pass a KernelMean"):
+        km.MedianOfMeans().fit(there(X, 600), plan=plan)
+    with pytest.raises(ValueError, match=r"X has 2,300 rows.*features\.choose_noise\(mu\)"):
+        km.MKME().fit(there(X, 600), plan=km.DaskPlan(client, exact_rows=1000))

@@ -1,0 +1,33 @@
+"""What a plan needs; these run without Dask."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import kernelmean as km
+
+ROWS = [[0.0], [1.0], [2.0]]
+
+
+def test_the_missing_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ImportError, match=r'pip install "kernelmean\[dask\]"'):
+        km.DaskPlan("tcp://10.0.0.1:8786")
+
+
+def test_what_is_no_client_is_refused():
+    pytest.importorskip("distributed", reason="clusters need the extra 'dask'")
+    with pytest.raises(TypeError, match=r"client is 'tcp://10\.0\.0\.1:8786'; pass a dask\.distributed\.Client"):
+        km.DaskPlan("tcp://10.0.0.1:8786")
+
+
+def test_a_plan_of_threads_is_refused_where_a_cluster_is_meant():
+    for call in (
+        lambda: km.mmd_test(ROWS, ROWS, plan=km.Plan()),
+        lambda: km.hsic_test(ROWS, ROWS, plan=km.Plan()),
+        lambda: km.MKME().fit(ROWS, plan=km.Plan()),
+    ):
+        with pytest.raises(TypeError, match=r"plan is Plan\(.*plan=DaskPlan\(client\)"):
+            call()
