@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from .._files import first_line
 from ..streaming import read_batches
-from ..tables import _first_line
 from .running import gathered, task
 
 _PART_ROWS = 2**18
@@ -91,5 +91,5 @@ def read(piece: Piece) -> Any:
             return file.read_row_groups(list(piece.groups), columns=list(piece.names))
     except (ArrowException, OSError) as error:
         raise ValueError(
-            f"a worker cannot read {piece.path} ({_first_line(error)}); all workers need the same files at that path"
+            f"a worker cannot read {piece.path} ({first_line(error)}); all workers need the same files at that path"
         ) from error

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..._array import Array, IntArray, slices
 from ..permutations import RandomPermutations
-from ..problem import KernelSide, Problem
+from ..problem import Problem
 from ..sizes import Resources, Shape, point_bytes
 from ..statistics import Level, Sums
 from .base import upper_tiles
@@ -158,7 +158,9 @@ class Blocks(TiledScheme):
     name = "blocks"
     summary = "random permutations of bins of rows, after one pass over the Gram matrix"
 
-    def begin(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Tiling | Sums:
+    def begin(
+        self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources
+    ) -> Tiling | Sums:
         """Draw the bins and their permutations."""
         bins = Bins.draw(problem.labels, rng)
         permutations = np.concatenate(list(RandomPermutations(bins.movable, n_resamples + 1, rng).batches(1024)))
