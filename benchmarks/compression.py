@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import kernelmean as km
+from kernelmean.tables import read_table
 
 IMAGE = Path(__file__).parents[1] / "docs" / "figures" / "compression.svg"
 SIZES = (8, 16, 32, 64, 128, 256)
@@ -23,7 +24,7 @@ Errors = dict[str, list[float]]
 
 def data_sets() -> dict[str, np.ndarray]:
     """Return a simple and a real set, its columns in standard deviations."""
-    cancer = km.tables.read_table("wbdc", drop=["target"])
+    cancer = read_table("wbdc", drop=["target"])
     return {
         "normal, n = 4096, d = 2": np.random.default_rng(0).normal(size=(4096, 2)),
         "breast cancer, n = 569, d = 30": np.asarray(cancer) / cancer.deviations(),

@@ -8,6 +8,7 @@ from kernelmean.compression.atoms import Atoms
 from kernelmean.compression.thinning import swapped
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal
+from kernelmean.tables import read_table
 
 
 def sample(n, seed=0, d=2):
@@ -88,7 +89,7 @@ def test_errors_fall_like_one_over_m_and_those_of_random_points_like_one_over_ro
     if data == "normal":
         X, theta = sample(1000, seed=5), 1.0
     else:
-        X = km.TableEncoder().fit_transform(np.asarray(km.tables.read_table("wbdc", drop=["target"]))[:, :4])
+        X = km.TableEncoder().fit_transform(np.asarray(read_table("wbdc", drop=["target"]))[:, :4])
         theta = km.median_bandwidth(X)
     mu, sizes = km.embed(X, Gaussian(theta)), np.array([8, 16, 32, 64])
     thinned = [np.mean([km.compress(mu, m, rng=r).error for r in range(2)]) for m in sizes]

@@ -24,13 +24,13 @@ def monitor(reference=None, **options):
 
 def test_wealth_averages_to_one_over_all_exchanges_of_the_pairs():
     ends, peaks = [], []
-    X, Y = rows(1, 9, 0.5), rows(2, 9, -1.0)
-    for swaps in product([False, True], repeat=9):
+    X, Y = rows(1, 7, 0.5), rows(2, 7, -1.0)
+    for swaps in product([False, True], repeat=7):
         own = monitor()
         x, y = X.copy(), Y.copy()
         x[list(swaps)], y[list(swaps)] = Y[list(swaps)], X[list(swaps)]
         width = own._pool.original.shape[1] - 2
-        own._bet(np.hstack([x, np.zeros((9, width))]), np.hstack([y, np.zeros((9, width))]), np.arange(9))
+        own._bet(np.hstack([x, np.zeros((7, width))]), np.hstack([y, np.zeros((7, width))]), np.arange(7))
         ends.append(np.exp(own.state.log_wealth))
         peaks.append(own.state.pvalue)
     assert np.mean(ends) == pytest.approx(1.0, rel=1e-12)
