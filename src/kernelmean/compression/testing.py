@@ -73,8 +73,8 @@ def compress_then_test(
     thinned by itself in the same way. Without a difference the thinned blocks are exchangeable, so P(p ≤ α) ≤ α: what
     thinning loses costs power, never the level. A block counts with its share s/n or s/m, and the rows that fill none,
     thinned too, stay in their sample with theirs: so the statistic is MMD² for n ≠ m as well. Domingo-Enrich, Dwivedi
-    & Mackey (2023), algorithm 2, who treat equal shares. O((n + m) log² s) kernel values for the blocks of one size
-    ratio, then O(c²) for the c points of all coresets.
+    & Mackey (2023; arXiv 2301.05974), who treat equal shares. O((n + m) s) kernel values for blocks of up to 2048
+    rows, near-linear time beyond, then O(c²) for the c points of all coresets.
 
     Examples
     --------
