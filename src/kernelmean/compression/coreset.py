@@ -9,6 +9,7 @@ from typing import Literal, final
 import numpy as np
 
 from .._array import Array, IntArray, RngLike, as_rng
+from .._tiles import serial_blas
 from .._validate import check_integer
 from ..embedding import Embedding
 from ..matching.simplex_qp import solve_simplex_qp
@@ -131,7 +132,8 @@ def compress(
         raise ValueError(f"m is {m}, but {len(used)} points have a weight; pass m ≤ {len(used)}")
     total = float(whole.weights.sum())
     atoms = (whole if len(used) == len(whole) else whole.take(used)).scaled(1.0 / total)
-    found = _Search(atoms, m, as_rng(rng), reweight, exact_up_to).found(swap=method == "thinning")
+    with serial_blas:
+        found = _Search(atoms, m, as_rng(rng), reweight, exact_up_to).found(swap=method == "thinning")
     sizes, errors = found.curve
     nu = found.atoms.scaled(total).embedding()
     return Coreset(nu, used[found.rows], total * found.error, found.kind, sizes, total * errors, found.method)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._array import Array, RngLike, as_rng
+from .._tiles import serial_blas
 from .._validate import check_integer
 from ..estimators import KernelMean
 from ..estimators.options import KernelLike
@@ -99,9 +100,10 @@ def compress_then_test(
     full = [block for blocks, _ in parts for block in blocks]
     rest = [left for _, left in parts if len(left)]
     points = max(1, int(np.ceil(oversampling * np.sqrt(size))))
-    coresets = [_thinned(chosen.kernel, block, points, generator) for block in [*full, *rest]]
-    gram, signed = _gram(coresets, plan), _shares(parts)
-    values = _values(gram, signed, len(full), n_resamples, generator)
+    with serial_blas:
+        coresets = [_thinned(chosen.kernel, block, points, generator) for block in [*full, *rest]]
+        gram = _gram(coresets, plan)
+        values = _values(gram, _shares(parts), len(full), n_resamples, generator)
     tolerance = np.array([1e-12 * float(np.abs(gram).max())])
     memory = 8.0 * (sum(map(len, coresets)) * (pooled.shape[1] + 2 * len(coresets)) + n_resamples * len(coresets))
     null = Null(values[None], tolerance, "MMD² of coresets", SCHEME, memory)

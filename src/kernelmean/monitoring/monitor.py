@@ -13,6 +13,7 @@ import numpy as np
 
 from .._array import Array
 from .._table import check_size, passed, to_frame
+from .._tiles import serial_blas
 from .._validate import check_integer
 from ..columns.encoded import Encoding
 from ..estimators.options import KernelLike
@@ -183,7 +184,8 @@ class DriftMonitor:
         self._coder = RowCoder.fit(frame.take(order[:some]), encoding)
         known, waiting = (self._coder(self._coder.frame(frame.take(o), frame.source)) for o in np.split(order, [some]))
         maps = feature_maps(kernels_for(kernel, bandwidth, known), known, n_frequencies, self.seed)
-        self._witnesses = Witnesses.start(Features(maps, known))
+        with serial_blas:
+            self._witnesses = Witnesses.start(Features(maps, known))
         self._pool = Pool(waiting, recycle, 0, waiting[:0])
         self._wealth = Wealth.start(self._witnesses.count)
         self._n_rows = self._n_pairs = self._updates = 0
@@ -219,7 +221,8 @@ class DriftMonitor:
         new = self._coordinates(rows, "rows")
         before = {name: copy(value) for name, value in vars(self).items()}  # arrays are replaced, never written to
         try:
-            self._take(new)
+            with serial_blas:
+                self._take(new)
         except Exception:
             vars(self).update(before)
             raise
