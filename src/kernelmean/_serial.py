@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._array import Array
+from ._array import Array, is_foreign, to_numpy
 from .embedding import Embedding, Part, embed
 from .estimators.base import MeanEstimator
 from .features.base import FeatureMap, Summary
@@ -99,8 +99,8 @@ def _object(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
 
 def _collection(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
     """Return an array, a sequence or a dictionary as JSON; and an infinite number or NaN, which JSON has not."""
-    if isinstance(value, np.ndarray):
-        return _array(value, arrays)
+    if isinstance(value, np.ndarray) or is_foreign(value):
+        return _array(to_numpy(value), arrays)
     if isinstance(value, float):
         return {"float": str(value)}
     if isinstance(value, tuple | list):

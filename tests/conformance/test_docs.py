@@ -46,6 +46,8 @@ def test_docstrings(name: str) -> None:
 
 @pytest.mark.parametrize("page", PYTHON_PAGES, ids=lambda page: page.name)
 def test_pages(page: Path) -> None:
+    if ">>> import torch" in page.read_text(encoding="utf-8"):
+        pytest.importorskip("torch", reason=f"torch IS MISSING: {page.name} is not run")
     failed, tried = doctest.testfile(str(page), module_relative=False)
     assert failed == 0
     assert tried > 0

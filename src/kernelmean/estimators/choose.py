@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._array import Array, as_host, covariance, namespace
+from .._array import Array, as_host, covariance, is_foreign, like, namespace
 from .._tiles import serial_blas
 from ..embedding import Embedding, embed
 from ..expected._core import check_noise
@@ -17,6 +17,7 @@ from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from ..loocv.isotropic import Pairs
 from ..loocv.means import means
+from ..loocv.ridge import LIMIT
 from ..loocv.score import Score, diagonal_share
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
@@ -35,6 +36,8 @@ SEARCHES: dict[str, Callable[[Problem], Choice]] = {
     "tied": search_tied,
     "free": search_free,
 }
+HOST_ROWS = 1000
+"""Up to so many rows of a device are fitted on the host, which takes no longer; and all that a filter decomposes."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +76,12 @@ def choose(X: Array, kernel: Kernel, options: Options, pairs: Pairs | None = Non
     """Return the estimate that ``options`` describe, all free parameters chosen; ``pairs`` has the distances of X."""
     if isinstance(options.noise, Noise):
         check_noise(options.noise, *X.shape)
+    if is_foreign(X) and X.shape[0] <= (HOST_ROWS if options.spectral is None else LIMIT):
+        fitted = choose(as_host(X), kernel, options, pairs)
+        return replace(fitted, points=X if fitted.contraction == 1.0 else like(fitted.points, X))
     if options.spectral is not None:
         assert not isinstance(options.noise, str)
-        weighing = Weighing(as_host(X), kernel, options.noise or Dirac())  # decompositions of at most 5000 rows
-        return replace(_filtered(weighing, options.spectral, options), points=X)
+        return _filtered(Weighing(X, kernel, options.noise or Dirac()), options.spectral, options)
     if isinstance(kernel, Gaussian):
         problem = Problem(X, kernel, options.criterion, options.scale, pairs)
         fixed = relative(options.noise, problem)

@@ -51,7 +51,7 @@ class Weighing:
     """
 
     def __init__(self, X: Array, kernel: Kernel, noise: Noise) -> None:
-        ridge.check_size(len(X))
+        ridge.check_size(X.shape[0])
         self.n, self.X, self.kernel, self.noise = len(X), X, kernel, noise
         self.constant = float(kernel.diag(X).mean())
 
