@@ -224,7 +224,7 @@ class Embedding:
 
     def __repr__(self) -> str:
         noises = ", ".join(sorted({repr(part.noise) for part in self.parts}))
-        n, dim = sum(len(part.points) for part in self.parts), self.parts[0].points.shape[1]
+        n, dim = sum(part.points.shape[0] for part in self.parts), self.parts[0].points.shape[1]
         return f"Embedding(n={n}, d={dim}, kernel={self.kernel!r}, noise={noises})"
 
 

@@ -81,6 +81,7 @@ def test_what_has_the_length_of_the_points_stays_with_them_and_scalars_are_float
     nu = km.embed(B, kernels.Gaussian(1.0), weights=np.arange(len(Y)))
     for array in (mu.points, mu.weights, mu(B), (mu - 2.0 * nu).points, (mu - nu).weights, mu.sample(3, 0)):
         assert home(array) == home(A)
+    assert repr(mu) == repr(mu.to_numpy())
     assert isinstance(mu @ nu, float)
     assert isinstance((mu - nu).norm(), float)
     assert not is_foreign(mu.to_numpy().points)
