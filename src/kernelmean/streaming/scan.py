@@ -151,8 +151,10 @@ def drawn_groups(frames: Frames, rows: int, groups: int, seed: int) -> Frame:
     some = frames.row_groups
     if len(some) > groups:
         some = tuple(some[k] for k in np.sort(rng.choice(len(some), groups, replace=False)))
-    numbers: IntArray = np.concatenate([np.arange(one.start + 1, one.start + 1 + one.rows) for one in some])
-    wanted = rng.choice(numbers, min(rows, len(numbers)), replace=False)
+    edges: IntArray = np.cumsum([0, *(one.rows for one in some)])
+    drawn = rng.choice(edges[-1], min(rows, int(edges[-1])), replace=False)
+    own = np.searchsorted(edges, drawn, side="right") - 1
+    wanted = drawn - edges[own] + np.array([one.start for one in some])[own] + 1
     found = joined(list(_with_numbers(frames.of(some), np.sort(wanted))))
     return found.take(np.argsort(np.argsort(wanted, kind="stable"), kind="stable"))
 

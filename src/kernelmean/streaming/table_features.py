@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from .._array import Array, IntArray
+from .._array import Array, IntArray, slices
 from ..columns.coding import Categories
 from ..features import FeatureMap, Fourier, nystrom
 from ..features.base import HEAD, grouped_sums, scratch
@@ -22,6 +22,7 @@ from ..noise.dirac import Dirac
 from .two_sample import TwoSampleStream
 
 COLUMN_FREQUENCIES = 32
+_TILE_NUMBERS = 2**19
 
 
 @final
@@ -79,8 +80,13 @@ class TableFeatures(FeatureMap):
     def part_of(self, stream: TwoSampleStream, k: int | None) -> TwoSampleStream:
         """Return the stream of the features of all columns together (None), or of column k of ``alone``."""
         features = self.joint if k is None else self.alone[k]
-        start = HEAD if k is None else HEAD + self.joint.size + sum(one.size for one in self.alone[:k])
-        return stream.mapped(features, lambda sums: sums[..., start : start + features.size], features.mass)
+        if k is None:
+            places = HEAD + np.arange(self.joint.size)
+        else:  # the cosines of all columns come first, then their sines
+            count = len(features.frequencies)
+            cosines = HEAD + self.joint.size + k * count + np.arange(count)
+            places = np.concatenate([cosines, cosines + len(self.alone) * count])
+        return stream.mapped(features, lambda sums: sums[..., places], features.mass)
 
     def counts_of(
         self, stream: TwoSampleStream, coding: Categories, block: Sequence[int], bandwidth: Any
@@ -122,10 +128,10 @@ class TableFeatures(FeatureMap):
     @cached_property
     def _amplitudes(self) -> Array:
         parts = [np.sqrt(one.weights) for one in self.alone]
-        return np.concatenate([np.tile(part, 2) for part in parts]) if parts else np.empty(0)
+        return np.tile(np.concatenate(parts), 2) if parts else np.empty(0)
 
     def _waves(self, X: Array) -> Array:
-        """Return cosines and sines of every column, side by side, shape (n, 2 f columns)."""
+        """Return the cosines of every column, then the sines, shape (n, 2 f columns)."""
         if not self.alone:
             return np.empty((len(X), 0))
         columns, count = len(self.alone), len(self.alone[0].frequencies)
@@ -135,11 +141,15 @@ class TableFeatures(FeatureMap):
         if len(own):
             turns[:, own] += (X - self.joint.origin)[:, others, None] * self._turns[1][own]
         dtype = self.joint.dtype
-        angles = wrapped(turns, dtype)
-        waves = scratch(f"waves of columns {dtype}", (len(X), columns, 2, count), dtype)
-        np.cos(angles, out=waves[:, :, 0])
-        np.sin(angles, out=waves[:, :, 1])
-        return waves.reshape(len(X), -1)
+        angles = wrapped(turns.reshape(len(X), -1), dtype)
+        waves = scratch(f"waves of columns {dtype}", (len(X), 2 * columns * count), dtype)
+        np.cos(angles, out=waves[:, : columns * count])
+        np.sin(angles, out=waves[:, columns * count :])
+        return waves
+
+    def tiles(self, n: int) -> list[slice]:
+        """Cut n rows into slices that are larger than those of other features, as more calls belong to each."""
+        return slices(n, min(max(_TILE_NUMBERS // self.size, 32), 1024))
 
     def _present(self, X: Array) -> Array:
         """Return 1 where a row is of a category and 0 elsewhere."""
