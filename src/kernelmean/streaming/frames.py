@@ -181,7 +181,7 @@ def _parquet(
             if wanted == []:
                 continue
             try:
-                with parquet.ParquetFile(path) as file:
+                with parquet.ParquetFile(path, pre_buffer=False) as file:  # else all that was read stays in memory
                     for batch in file.iter_batches(batch_rows, row_groups=wanted, columns=list(names)):
                         if len(batch):
                             yield as_frame(arrow.Table.from_batches([batch]), str(path)).select(names)

@@ -1,0 +1,135 @@
+"""Frames in batches: rows carry their numbers, reading goes on where it stopped, and nothing stays in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from kernelmean.columns.encoded import Encoding
+from kernelmean.streaming import read_frames
+from kernelmean.streaming.ahead import ahead
+from kernelmean.streaming.scan import Drawn, Scanner, drawn_groups, joined
+
+TABLE = pd.DataFrame({"a": np.arange(500.0), "c": [f"k{i % 7}" for i in range(500)]})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    parquet.write_table(pa.Table.from_pandas(TABLE), tmp_path / "t.parquet", row_group_size=33)
+    return tmp_path / "t.parquet"
+
+
+@pytest.mark.parametrize("read", [0, 1, 32, 33, 34, 250, 499, 500])
+def test_reading_goes_on_after_any_row(path: Path, read: int) -> None:
+    for frames in (read_frames(path, batch_rows=20), read_frames(TABLE, batch_rows=20)):
+        found = list(frames.after(read))
+        numbers = np.concatenate([np.empty(0, int), *(frame.row_numbers() for frame in found)])
+        np.testing.assert_array_equal(numbers, np.arange(read + 1, 501))
+        assert all((frame["a"] == frame.row_numbers() - 1).all() for frame in found)
+
+
+def test_parquet_files_do_not_stay_in_memory(tmp_path: Path) -> None:
+    columns = {f"x{j}": np.random.default_rng(j).normal(size=2**16) for j in range(4)}
+    parquet.write_table(pa.table(columns), tmp_path / "t.parquet", row_group_size=2**12)
+    most = 0
+    before = pa.total_allocated_bytes()
+    for _ in read_frames(tmp_path / "t.parquet", batch_rows=2**12):
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert most < 2**16 * 4 * 8 / 2
+
+
+@pytest.mark.parametrize("size", [7, 64, 500])
+def test_drawn_rows_depend_on_the_seed_and_never_on_the_batches(size: int) -> None:
+    def drawn(seed: int) -> list[int]:
+        some = Drawn(40, seed)
+        for frame in read_frames(TABLE, batch_rows=size):
+            some.add(frame)
+        assert (some.frame["a"] == some.frame.row_numbers() - 1).all()
+        return some.frame.row_numbers().tolist()
+
+    reference = Drawn(40, 3)
+    reference.add(next(iter(read_frames(TABLE))))
+    assert drawn(3) == reference.frame.row_numbers().tolist()
+    assert len(set(drawn(3))) == 40
+    assert drawn(3) != drawn(4)
+
+
+def test_every_row_is_drawn_as_often_as_any_other() -> None:
+    (frame,) = read_frames(TABLE)
+    counts, trials = np.zeros(500), 400
+    for seed in range(trials):
+        some = Drawn(50, seed)
+        some.add(frame)
+        counts[some.frame.row_numbers() - 1] += 1
+    expected = trials * 0.1
+    assert np.square(counts - expected).sum() / (expected * 0.9) < 620  # chi-square of 499 degrees: 1e-4 beyond
+    first = [Drawn(50, seed) for seed in range(200)]
+    for some in first:
+        some.add(frame)
+    assert 200 < np.mean([some.frame.row_numbers()[0] for some in first]) < 300
+
+
+def test_rows_of_few_row_groups_are_drawn_in_random_order(path: Path) -> None:
+    found = drawn_groups(read_frames(path), 60, 4, seed=1)
+    assert (len(found), len(np.unique(found.row_numbers()))) == (60, 60)
+    assert len(np.unique((found.row_numbers() - 1) // 33)) == 4
+    assert (found["a"] == found.row_numbers() - 1).all()
+    assert (np.diff(found.row_numbers()) < 0).any()
+
+
+def test_sums_over_parts_of_tables_merge() -> None:
+    """Counts, moments and categories of parts are those of the whole, in any order."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(1e6, 1.0, 600), "c": rng.choice(["u", "v"], 600)})
+    table["t"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 10**6, 600), "s")
+    table.loc[::9, ["x", "c", "t"]] = None
+
+    def seen(rows: pd.DataFrame, kind: int) -> Scanner:
+        scanner = Scanner(list(table), Encoding("category"))
+        scanner.add(next(iter(read_frames(rows))), kind)
+        return scanner
+
+    parts = [seen(table[start : start + 50], start // 50 % 2).seen for start in range(0, 600, 50)]
+    for _ in range(3):
+        order = rng.permutation(len(parts))
+        total = parts[order[0]]
+        for k in order[1:]:
+            total = total + parts[k]
+        x, c, t = total.columns
+        even = np.arange(600) // 50 % 2 == 0
+        for kind, mask in enumerate((even, ~even)):
+            assert x.values.summary().means[kind] == pytest.approx(table["x"][mask].mean(), rel=1e-14)
+            assert (c.values.first, c.values.second)[kind] == table["c"][mask].value_counts().to_dict()
+            stamps = table["t"][mask].dropna().to_numpy().astype("datetime64[ns]").astype(np.int64)
+            assert t.values.summary().means[kind] == pytest.approx(stamps.mean() / 1e9, rel=1e-14)
+        assert x.values.pooled[1] == pytest.approx(table["x"].std(ddof=0), rel=1e-9)
+        assert t.values.earliest == table["t"].min().value
+        assert x.absent.sum() == table["x"].isna().sum()
+
+
+def test_frames_join_though_a_part_has_no_cells() -> None:
+    parts = [pd.DataFrame({"c": [None, None]}), pd.DataFrame({"c": ["a", None]})]
+    frames = [next(iter(read_frames(part))) for part in parts]
+    assert joined(frames)["c"].tolist() == [None, None, "a", None]
+    times = pd.DataFrame({"c": pd.to_datetime(["2024-01-01", None])})
+    frames = [next(iter(read_frames(part))) for part in (parts[0], times)]
+    assert np.isnat(joined(frames)["c"]).tolist() == [True, True, False, True]
+
+
+def test_reading_ahead_keeps_order_raises_and_ends() -> None:
+    def failing() -> object:
+        yield 1
+        raise ValueError("bad row")
+
+    items = ahead(failing())
+    assert next(items) == 1
+    with pytest.raises(ValueError, match="bad row"):
+        next(items)
+    endless = ahead(iter(int, 1))
+    assert next(endless) == 0
+    endless.close()
