@@ -140,8 +140,8 @@ def report() -> None:
         worst = min(rows, key=lambda row: row[4])
         trials = sorted({row[1] for row in rows})
         print(
-            f"| {kind}{suffix or ' kme'} | × {times} | {len(rows)} | {trials[0]} to {trials[-1]} | {exact:.3f} | {stream:.3f} | "
-            f"{-gap:+.3f} | {-worst[4]:+.3f} ± {worst[5]:.3f} ({worst[0]}) |"
+            f"| {kind}{suffix or ' kme'} | × {times} | {len(rows)} | {trials[0]} to {trials[-1]} | {exact:.3f} | "
+            f"{stream:.3f} | {-gap:+.3f} | {-worst[4]:+.3f} ± {worst[5]:.3f} ({worst[0]}) |"
         )
     print("\n| no difference | rows | test | trials | rejected at .05 | 99 % of exact tests |\n" + "|---" * 6 + "|")
     for (name, times, method), bits in found.items():

@@ -24,12 +24,13 @@ from .kernels import Gaussian
 from .kernels.bandwidth import Bandwidth, Rule, bandwidth_from
 from .plan import DEFAULT, Plan
 from .streaming.frames import Frames, read_frames
+from .streaming.kept import packed, unpacked
 from .streaming.learn import Learnt, learn
 from .streaming.mean import Estimator
 from .streaming.mmd import kept_note
 from .streaming.seen import TablesSeen
 from .streaming.table_features import COLUMN_FREQUENCIES, TableFeatures
-from .streaming.table_pass import TablePass, run_pass
+from .streaming.table_pass import TablePass, run_pass, saved_pass
 from .streaming.two_sample import TwoSampleStream, two_sample_stream
 
 ESTIMATORS = ("kme", "mkme", "mmkme")
@@ -122,15 +123,18 @@ def compare_stream(
     _check(estimator, bandwidth, missing, seed)
     encoding = Encoding(missing, ordinal, categorical if isinstance(categorical, str) else tuple(categorical), scale)
     tables, moved = _matched(_read(A, "A"), _read(B, "B"), names)
-    learnt = learn(tables, encoding, passes, seed, progress)
+    saved = saved_pass(checkpoint)
+    known = None if saved is None or passes == 1 else unpacked(saved.learnt, tables, encoding, seed)
+    learnt = learn(tables, encoding, passes, seed, progress) if known is None else known
     called = (tables[0].source, tables[1].source) if names is None else names
     _check_learnt(learnt, called)
     pilot = [learnt.coordinates(learnt.pilot(k)) for k in (0, 1)]
     features, theta = _features(learnt, np.concatenate(pilot), bandwidth, n_frequencies, seed)
     left = learnt.rows[0] - len(pilot[0]), learnt.rows[1] - len(pilot[1])
     stream = two_sample_stream(features, sizes=left, seed=seed).keep(pilot[0], pilot[1], plan=plan)
-    start = TablePass(stream, TablesSeen.start(tables[0].names), np.zeros(2))
-    state = run_pass(start, tables, learnt, encoding, plan, checkpoint, progress)
+    kept = packed(learnt, tables, encoding, seed)
+    start = TablePass(stream, TablesSeen.start(tables[0].names), np.zeros(2), kept)
+    state = run_pass(start, tables, learnt, encoding, plan, checkpoint, progress, saved)
     tests = _Tests(state.stream, features, learnt, cast(Estimator, estimator), bandwidth, n_resamples, seed)
     joint = tests.joint()
     seen = state.seen if learnt.seen is None else learnt.seen

@@ -208,6 +208,37 @@ def test_a_comparison_that_was_stopped_goes_on_and_loses_nothing(
         km.compare_stream(*paths, checkpoint=tmp_path / "sums.npz", seed=1, **options)
 
 
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_first_pass_that_was_complete_is_not_repeated(
+    files: Path, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths, options = [files / f"{name}.{ending}" for name in "ab"], {"missing": "category", **QUICK}
+    options["ordinal"] = {"size": ["low", "mid", "high"]}
+
+    def stop(label: str, done: int, total: int) -> None:
+        if label == "sums of features":
+            raise RuntimeError("stopped")
+
+    with pytest.raises(RuntimeError, match="stopped"):
+        km.compare_stream(*paths, checkpoint=tmp_path / "sums.npz", progress=stop, **options)
+    whole = km.compare_stream(*paths, **options)
+    labels: list[str] = []
+    again = km.compare_stream(
+        *paths, checkpoint=tmp_path / "sums.npz", progress=lambda label, *_: labels.append(label), **options
+    )
+    assert not any(label.startswith("first pass") for label in labels)
+    assert again.test.pvalue == whole.test.pvalue
+    assert again.test.statistic == pytest.approx(whole.test.statistic, rel=1e-9)
+    assert (again.missing, again.notes[:-1]) == (whole.missing, whole.notes[:-1])
+    described = [[(c.name, c.pvalue, c.describe(), c.shares) for c in result.columns] for result in (again, whole)]
+    assert described[0] == described[1]
+    for one, other in zip(again.encoded.frames, whole.encoded.frames, strict=True):
+        pd.testing.assert_frame_equal(pd.DataFrame(dict(one.cells)), pd.DataFrame(dict(other.cells)))
+        assert (one.row_numbers() == other.row_numbers()).all()
+    with pytest.raises(ValueError, match="not of this test"):
+        km.compare_stream(*paths, checkpoint=tmp_path / "sums.npz", **(options | {"scale": False}))
+
+
 @pytest.mark.parametrize("order", ["random", "sorted"])
 @pytest.mark.parametrize("passes", [1, 2])
 def test_the_level_holds_for_sorted_files_too(tmp_path: Path, order: str, passes: int) -> None:

@@ -120,4 +120,4 @@ def _stopped(label: str, where: list[str], checkpoint: str | None) -> str:
         return f"{text}; with --checkpoint FILE the same command goes on from there"
     if label == LABEL or os.path.exists(checkpoint):
         return f"{text}; the same command goes on from {checkpoint}"
-    return f"{text}; nothing was added up yet, so the same command begins anew"
+    return f"{text}, before the first pass was complete; the same command begins anew"

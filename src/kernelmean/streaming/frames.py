@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, final
 
@@ -46,6 +46,8 @@ class Frames:
         Of Parquet files.
     plain : bool
         Whether the types of all columns say that they hold numbers.
+    types : dict
+        Of CSV files: the Arrow types of the columns, which a pass widens where cells ask for it.
     """
 
     source: str
@@ -54,6 +56,7 @@ class Frames:
     row_groups: tuple[RowGroup, ...]
     plain: bool
     _open: Callable[[Sequence[RowGroup] | None], Iterator[Frame]]
+    types: dict[str, Any] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Frame]:
         """Yield frames whose rows carry their numbers, from 1."""
@@ -152,7 +155,9 @@ def _file(path: Path, columns: Sequence[str] | None, drop: Sequence[str], batch_
         raw_names = csv_names(path)
         names = chosen_names([name.strip() for name in raw_names], str(path), columns, drop)
         raw = {name.strip(): name for name in raw_names}
-        return Frames(str(path), names, None, (), False, csv_frames(path, {name: raw[name] for name in names}))
+        types: dict[str, Any] = {}
+        frames = csv_frames(path, {name: raw[name] for name in names}, types)
+        return Frames(str(path), names, None, (), False, frames, types)
     raise ValueError(f"{path}: the ending {path.suffix!r} is unknown; write the table as .csv, .tsv or .parquet")
 
 

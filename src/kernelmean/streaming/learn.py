@@ -141,6 +141,18 @@ def _learnt(
     seen: TablesSeen | None,
 ) -> Learnt:
     codings = scanner.seen.codings(scanner.encoding, scanner.rules)
+    return learnt_of(codings, drawn, pilots, rows, seen, scanner.missing())
+
+
+def learnt_of(
+    codings: Sequence[Coding],
+    drawn: tuple[Frame, Frame],
+    pilots: Sequence[int],
+    rows: tuple[int, int],
+    seen: TablesSeen | None,
+    missing: MissingCells,
+) -> Learnt:
+    """Return what is known, columns that are constant apart."""
     return Learnt(
         codings=tuple(coding for coding in codings if coding.varies),
         constant=tuple(coding.name for coding in codings if not coding.varies),
@@ -148,5 +160,5 @@ def _learnt(
         pilots=(pilots[0], pilots[1]),
         rows=rows,
         seen=seen,
-        missing=scanner.missing(),
+        missing=missing,
     )

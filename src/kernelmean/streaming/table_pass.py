@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -34,15 +34,19 @@ _BATCH_NUMBERS = 2**22
 @final
 @dataclass(eq=False)
 class TablePass(Summary):
-    """Sums of features of the rows so far, what their columns are like, and how many rows of either table were read."""
+    """Sums of features of the rows so far, what their columns are like, and how many rows of either table were read.
+
+    ``learnt`` is what a first pass found, as :func:`kernelmean.streaming.kept.packed` returns it.
+    """
 
     stream: TwoSampleStream
     seen: TablesSeen
     read: Array
+    learnt: dict[str, Any]
 
     def __add__(self, other: TablePass) -> TablePass:
         """Return the sums over the rows of both."""
-        return TablePass(self.stream + other.stream, self.seen + other.seen, self.read + other.read)
+        return TablePass(self.stream + other.stream, self.seen + other.seen, self.read + other.read, self.learnt)
 
 
 @dataclass(frozen=True)
@@ -62,13 +66,16 @@ def run_pass(
     plan: Plan,
     checkpoint: str | os.PathLike[str] | None,
     progress: Progress,
+    saved_state: TablePass | None = None,
 ) -> TablePass:
     """Add the rows of both tables, from where a checkpoint was saved or from the first one.
 
     ``progress`` is called between two batches; when it raises, the state is saved before that goes on.
     """
-    if checkpoint is not None and os.path.exists(checkpoint):
-        state = _resumed(state, checkpoint)
+    if saved_state is not None and checkpoint is not None:
+        state = _fitting(saved_state, state, checkpoint)
+    elif checkpoint is not None:
+        save(state, checkpoint)
     parts = [_batches(table, k, learnt, encoding, int(state.read[k])) for k, table in enumerate(tables)]
     saved, total = time.monotonic(), sum(learnt.rows) + sum(learnt.missing.rows)
     with closing(ahead(parts[0])) as first, closing(ahead(parts[1])) as second:
@@ -124,10 +131,18 @@ def _batches(frames: Frames, table: int, learnt: Learnt, encoding: Encoding, rea
             yield _Batch(learnt.coordinates(moved) if len(moved) else none, seen, stop)
 
 
-def _resumed(state: TablePass, checkpoint: str | os.PathLike[str]) -> TablePass:
-    """Return what was saved, when it is of the same comparison."""
+def saved_pass(checkpoint: str | os.PathLike[str] | None) -> TablePass | None:
+    """Return what a checkpoint holds, None where there is none."""
+    if checkpoint is None or not os.path.exists(checkpoint):
+        return None
     found = load(checkpoint)
-    fits = isinstance(found, TablePass) and found.stream.features == state.stream.features
-    if not fits or found.stream.deal != state.stream.deal:
+    if not isinstance(found, TablePass):
+        raise not_of_this(checkpoint)
+    return found
+
+
+def _fitting(found: TablePass, state: TablePass, checkpoint: str | os.PathLike[str]) -> TablePass:
+    """Return what was saved, when it is of the same comparison."""
+    if found.stream.features != state.stream.features or found.stream.deal != state.stream.deal:
         raise not_of_this(checkpoint)
     return found

@@ -30,13 +30,13 @@ def csv_names(path: Path) -> list[str]:
     return names
 
 
-def csv_frames(path: Path, names: Mapping[str, str]) -> Callable[[Any], Iterator[Frame]]:
+def csv_frames(path: Path, names: Mapping[str, str], types: dict[str, Any]) -> Callable[[Any], Iterator[Frame]]:
     """Return what yields the frames of a CSV file, columns of any kind; names are (as they are called, as written).
 
-    The first pass may raise :class:`Widened`; then types stay as they are.
+    Types of columns that are not known yet are found in the first block. A pass may raise :class:`Widened`; types that
+    a whole pass went through stay as they are.
     """
     arrow = import_arrow()
-    types: dict[str, Any] = {}
 
     def frames(_: Any) -> Iterator[Frame]:
         types.update({raw: kind for raw, kind in _inferred(path, names).items() if raw not in types})

@@ -1,0 +1,98 @@
+"""What a first pass over two tables found, as numbers and texts: a checkpoint keeps it, so that one is enough."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .._cells import Cells, Declared
+from .._files import import_arrow
+from .._table import Frame
+from ..columns.encoded import Encoding
+from ..columns.missing import MissingCells, MissingColumn, rules_for
+from .frames import Frames
+from .learn import Learnt, learnt_of
+
+
+def packed(learnt: Learnt, tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> dict[str, Any]:
+    """Return what a first pass found; nothing where there was none, or cells are neither numbers, times nor text."""
+    if learnt.seen is None or not all(map(_is_plain, learnt.drawn)):
+        return {}
+    missing = learnt.missing
+    return {
+        "of": _described(tables, encoding, seed),
+        "seen": learnt.seen,
+        "drawn": [_frame(frame) for frame in learnt.drawn],
+        "pilots": list(learnt.pilots),
+        "missing": [[each.name, each.rule, *each.cells] for each in missing.columns],
+        "left_out": list(missing.rows),
+        "types": [{name: str(kind) for name, kind in table.types.items()} for table in tables],
+    }
+
+
+def unpacked(content: Mapping[str, Any], tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> Learnt | None:
+    """Return what :func:`packed` was given, or None when it is of other tables or options."""
+    if not content or content["of"] != _described(tables, encoding, seed):
+        return None
+    for table, types in zip(tables, content["types"], strict=True):
+        table.types.update({name: import_arrow().type_for_alias(kind) for name, kind in types.items()})
+    columns = tuple(MissingColumn(name, rule, (a, b)) for name, rule, a, b in content["missing"])
+    missing = MissingCells(encoding.missing, columns, tuple(content["left_out"]))
+    first, second = (_unpacked(part, table.source) for part, table in zip(content["drawn"], tables, strict=True))
+    rows = content["seen"].rows
+    rules = rules_for(encoding.missing, list(tables[0].names))
+    return learnt_of(
+        content["seen"].codings(encoding, rules),
+        (first, second),
+        content["pilots"],
+        (int(rows[0]), int(rows[1])),
+        content["seen"],
+        missing,
+    )
+
+
+def _described(tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> list[str]:
+    """Say what was read and how, as far as it is seen from outside."""
+    sizes = [os.path.getsize(t.source) if os.path.isfile(t.source) else -1 for t in tables]
+    return [repr(list(tables[0].names)), repr([t.n_rows for t in tables]), repr(sizes), repr(encoding), repr(seed)]
+
+
+def _is_plain(frame: Frame) -> bool:
+    return all(
+        cells.dtype.kind in "fmM" or all(cell is None or isinstance(cell, str) for cell in cells)
+        for cells in frame.cells.values()
+    )
+
+
+def _frame(frame: Frame) -> dict[str, Any]:
+    declared = {name: [each.kind, list(each.levels)] for name, each in frame.declared.items()}
+    cells = {name: _cells(each) for name, each in frame.cells.items()}
+    return {"rows": frame.row_numbers(), "declared": declared, "names": list(frame.names), "cells": cells}
+
+
+def _cells(cells: Cells) -> dict[str, Any]:
+    if cells.dtype.kind == "f":
+        return {"numbers": cells}
+    if cells.dtype.kind in "mM":
+        return {"ticks": cells.astype(np.int64), "type": cells.dtype.str}
+    absent = np.array([cell is None for cell in cells], dtype=bool)
+    return {"texts": ["" if cell is None else cell for cell in cells], "absent": absent}
+
+
+def _unpacked(content: Mapping[str, Any], source: str) -> Frame:
+    cells = {name: _cells_of(content["cells"][name]) for name in content["names"]}
+    declared = {name: Declared(kind, tuple(levels)) for name, (kind, levels) in content["declared"].items()}
+    return Frame(cells, source, rows=content["rows"], declared=declared)
+
+
+def _cells_of(content: Mapping[str, Any]) -> Cells:
+    if "numbers" in content:
+        return np.asarray(content["numbers"])
+    if "ticks" in content:
+        return np.asarray(content["ticks"]).astype(np.dtype(content["type"]))
+    found = np.array(content["texts"], dtype=object)
+    found[content["absent"]] = None
+    return found
