@@ -100,8 +100,15 @@ def run(sizes: list[int], parent: Path) -> None:
         RESULTS.write_text(json.dumps({"cores": os.cpu_count(), "runs": runs}, indent=2) + "\n")
 
 
+def line(rows: np.ndarray, cpu: np.ndarray) -> tuple[float, float]:
+    """Return the seconds of a start and those of a row, fitted to relative errors."""
+    design = np.column_stack([1.0 / cpu, rows / cpu])
+    start, slope = np.linalg.lstsq(design, np.ones(len(cpu)), rcond=None)[0]
+    return float(start), float(slope)
+
+
 def plot() -> None:
-    """Draw seconds of processors over rows, beside the line of proportionality through the largest size."""
+    """Draw seconds of processors over rows, beside a start and a constant cost a row."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -110,8 +117,11 @@ def plot() -> None:
     rows, cpu = (np.array([row[key] for row in runs], dtype=float) for key in ("rows", "cpu"))
     figure = Figure(figsize=(6, 3.6), layout="constrained")
     axes = figure.subplots()
-    axes.loglog(rows, cpu[-1] * rows / rows[-1], color="0.6", linestyle="--", label="proportional to the rows")
-    axes.loglog(rows, cpu, marker="o", color="#0b5fa5", label="kernelmean compare, mkme, ten columns")
+    start, slope = line(rows, cpu)
+    fitted = f"{start:.1f} s and {1e6 * slope:.1f} µs a row"
+    grid = np.geomspace(rows[0], rows[-1], 60)
+    axes.loglog(grid, start + slope * grid, color="0.6", linestyle="--", label=fitted)
+    axes.loglog(rows, cpu, "o", color="#0b5fa5", label="kernelmean compare, mkme, ten columns")
     axes.set(xlabel="rows of both tables", ylabel="seconds of processor time")
     axes.grid(True, which="major", color="0.9")
     axes.legend(frameon=False)
