@@ -9,6 +9,7 @@ import numpy as np
 
 from .._array import Array, RngLike
 from .._canvas import FIRST, QUIET, SECOND, describe, ink, new_axes, new_figure, set_legend, set_texts, short
+from .._canvas.figure import matplotlib
 from .._canvas.words import number
 from .._table import as_table
 from ..explain import WitnessBands, witness_bands
@@ -51,24 +52,30 @@ def column_witness(
     >>> ax.get_xlabel()
     'dose'
     """
-    own = ax is None
-    ax = _draw(new_axes(ax, (5.0, 3.3)), x, y, names, column, rng)
+    own, samples = ax is None, tuple(as_table(np.asarray(sample, dtype=float)[:, None]).values for sample in (x, y))
+    matplotlib()
+    bands = _bands(samples, rng)
+    ax = _draw(new_axes(ax, (5.0, 3.3)), samples, bands, names, column)
     set_legend(ax, above=own)
     return ax
 
 
-def _draw(ax: Axes, x: Any, y: Any, names: tuple[str, str], column: str, rng: RngLike) -> Axes:
+def _bands(samples: Sequence[Array], rng: RngLike) -> WitnessBands:
+    """Return the witness of one column of two samples over its range, with the band of chance."""
+    (grid,) = grids(np.concatenate(samples), _GRID)
+    return witness_bands(samples[0], samples[1], grid[:, None], rng=rng)
+
+
+def _draw(ax: Axes, samples: Sequence[Array], bands: WitnessBands, names: tuple[str, str], column: str) -> Axes:
     """Draw the band, the curve and the data, without a legend."""
-    first, second = (as_table(np.asarray(sample, dtype=float)[:, None]).values for sample in (x, y))
-    (grid,) = grids(np.concatenate([first, second]), _GRID)
-    bands = witness_bands(first, second, grid[:, None], rng=rng)
+    grid = bands.points[:, 0]
     ax.fill_between(grid, -bands.halfwidth, bands.halfwidth, color=QUIET, alpha=0.3, lw=0, label="chance (95 %)")
     ax.axhline(0.0, color=QUIET, lw=0.8)
     for sign, color, name in ((1, FIRST, names[0]), (-1, SECOND, names[1])):
         part = np.where(sign * bands.values > 0, bands.values, 0.0)
         ax.fill_between(grid, 0.0, part, color=color, alpha=0.4, lw=0, label=f"more {short(name)}")
     ax.plot(grid, bands.values, color=ink(), lw=1.2)
-    _ticks(ax, (first, second))
+    _ticks(ax, samples)
     set_texts(ax, x=column, y="witness")
     return describe(ax, _words(bands, grid, names, column))
 
@@ -130,7 +137,8 @@ def column_witnesses(
     for k, name in enumerate(columns):
         j = first.names.index(name)
         ax = figure.add_subplot(high, wide, k + 1)
-        _draw(ax, first.values[:, j], second.values[:, j], names, name, rng)
+        samples = first.values[:, [j]], second.values[:, [j]]
+        _draw(ax, samples, _bands(samples, rng), names, name)
         if k % wide:
             ax.set_ylabel("")
     set_legend(figure.axes[0], above=True)

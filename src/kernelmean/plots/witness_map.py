@@ -66,6 +66,7 @@ def witness_map(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('x1', 'x0')
     """
+    colors = matplotlib().colors.LinearSegmentedColormap.from_list("witness", [SECOND, "#f7f7f7", FIRST])
     tables = as_table(X), as_table(Y)
     chosen = tuple(columns) or tables[0].names[:2]
     first, second = (_two(table, chosen) for table in tables)
@@ -74,7 +75,7 @@ def witness_map(
     bands = witness_bands(first, second, points, rng=rng)
     own = ax is None
     ax = new_axes(ax, (5.4, 4.2))
-    _shade(ax, across, up, bands)
+    _shade(ax, across, up, bands, colors)
     ax.plot(*_some(first).T, "o", ms=3.8, mfc="white", mec="black", mew=0.7, label=short(names[0]))
     ax.plot(*_some(second).T, "^", ms=4.4, mfc="black", mec="white", mew=0.6, label=short(names[1]))
     set_texts(ax, x=chosen[0], y=chosen[1])
@@ -89,9 +90,8 @@ def _two(table: Table, columns: Sequence[str]) -> Array:
     return table.values[:, [table.names.index(name) for name in columns]]
 
 
-def _shade(ax: Axes, across: Array, up: Array, bands: WitnessBands) -> None:
-    """Colour the values from that of the second sample to that of the first, and outline where they leave the band."""
-    colors = matplotlib().colors.LinearSegmentedColormap.from_list("witness", [SECOND, "#f7f7f7", FIRST])
+def _shade(ax: Axes, across: Array, up: Array, bands: WitnessBands, colors: Any) -> None:
+    """Colour the values from that of the second sample to that of the first, and hatch where they stay in the band."""
     values, most = bands.values.reshape(len(up), -1), float(np.abs(bands.values).max()) or 1.0
     levels = np.linspace(-most, most, _SHADES)
     image = ax.contourf(across, up, values, levels=levels, cmap=colors)

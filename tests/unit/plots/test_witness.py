@@ -7,6 +7,9 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
 
+from matplotlib import pyplot
+
+import kernelmean as km
 from kernelmean import plots
 from kernelmean.explain import witness_bands
 
@@ -75,3 +78,15 @@ def test_the_map_has_the_colours_of_the_witness_and_hatches_chance() -> None:
 def test_a_map_is_of_two_columns(columns: list[str]) -> None:
     with pytest.raises(ValueError, match="pass two different names of x0"):
         plots.witness_map(X, Y, columns)
+
+
+def test_what_cannot_be_drawn_leaves_no_empty_figure() -> None:
+    for draw in (
+        lambda: plots.column_witness([0.0, np.nan], [1.0]),
+        lambda: plots.witness_map(X, np.full((3, 2), np.inf)),
+    ):
+        with pytest.raises(ValueError, match=r"NaN|finite"):
+            draw()
+    with pytest.raises(ValueError, match="chose nothing"):
+        plots.loocv_curve(km.KME().fit(X))
+    assert pyplot.get_fignums() == []
