@@ -159,6 +159,20 @@ def _indicator(deviation: float, absent: float) -> float:
 
 
 @final
+class TooManyCategoriesError(ValueError):
+    """Columns that are no categories; ``found`` says of each how many it has."""
+
+    def __init__(self, found: Mapping[str, str], most: int) -> None:
+        self.found, self.most = dict(found), most
+        those = "; ".join(f"column {name!r} has {each}" for name, each in self.found.items())
+        super().__init__(
+            f"{those}, the limit is {most}: an identifier or free text? Leave it out with drop= "
+            f"(--drop {','.join(self.found)}), group rare categories first, or pass TableEncoder a larger "
+            "max_categories"
+        )
+
+
+@final
 @dataclass(frozen=True)
 class Categories(Coding):
     r"""One coordinate c for every category, :math:`c = 1 / \sqrt{1 - \sum_k p_k^2}` with the shares p of all rows.
@@ -196,12 +210,8 @@ class Categories(Coding):
         absent = counts.get(None, 0) if rule == "category" else 0
         categories = tuple(sorted(each for each in counts if each is not None))
         if len(categories) > most:
-            rows = sum(counts.values())
-            raise ValueError(
-                f"column {name!r} has {len(categories):,} different categories in "
-                f"{count(rows, 'row')}, the limit is {most}: an identifier or free text? Leave it out with drop= "
-                f"(--drop {name}), group rare categories first, or pass TableEncoder a larger max_categories"
-            )
+            found = f"{len(categories):,} different categories in {count(sum(counts.values()), 'row')}"
+            raise TooManyCategoriesError({name: found}, most)
         shares = np.array([counts[each] for each in categories] + [absent] * bool(absent), dtype=np.float64)
         shares /= max(shares.sum(), 1.0)
         differ = 1.0 - float(np.square(shares).sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -12,7 +12,7 @@ import numpy as np
 from .._array import Array, IntArray
 from .._table import Frame, check_size, listed, to_frame
 from ..kernels import Gaussian, Kernel
-from .coding import MAX_CATEGORIES, Categories, Coding, Numbers
+from .coding import MAX_CATEGORIES, Categories, Coding, Numbers, TooManyCategoriesError
 from .kinds import ColumnType, Named, agreed_types
 from .missing import Missing, MissingCells, settle
 from .noisy import NoisyRows
@@ -33,8 +33,20 @@ class Encoding:
         """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
         types = agreed_types(frames, Named.of(self.ordinal, self.categorical))
         kept, rules, missing = settle(frames, types, self.missing)
-        codings = tuple(self._coding(name, types[name], kept, rules[name]) for name in types)
-        return codings, kept, missing
+        return tuple(self._codings(types, kept, rules)), kept, missing
+
+    def _codings(
+        self, types: Mapping[str, ColumnType], frames: Sequence[Frame], rules: Mapping[str, str]
+    ) -> Iterator[Coding]:
+        """Yield the coding of every column; those that have too many categories are named together."""
+        wide: dict[str, str] = {}
+        for name, column in types.items():
+            try:
+                yield self._coding(name, column, frames, rules[name])
+            except TooManyCategoriesError as error:
+                wide |= error.found
+        if wide:
+            raise TooManyCategoriesError(wide, self.max_categories)
 
     def _coding(self, name: str, column: ColumnType, frames: Sequence[Frame], rule: str) -> Coding:
         if column.kind in ("boolean", "categorical"):

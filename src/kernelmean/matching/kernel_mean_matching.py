@@ -115,8 +115,8 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> mix = KernelMeanMatching(n_components=3, random_state=0).fit(X)
-    >>> mix.weights_.sum().round(6), mix.sample(5).shape
-    (np.float64(1.0), (5, 2))
+    >>> float(mix.weights_.sum().round(6)), mix.sample(5).shape
+    (1.0, (5, 2))
     """
 
     weights_: Array

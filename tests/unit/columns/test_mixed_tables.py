@@ -162,7 +162,8 @@ def test_the_order_of_columns_changes_nothing(estimator: str) -> None:
 
 def test_mixed_tables_give_the_identical_answer_in_every_library() -> None:
     plain = [table.assign(size=table["size"].astype(str)) for table in (BLANK_A, BLANK_B)]
-    same = [plain, [pl.from_pandas(t) for t in plain], [pl.from_pandas(t).to_arrow() for t in plain]]
+    blank = [table.astype({"arm": object}).where(table.notna(), None) for table in plain]  # older polars takes no NaN
+    same = [plain, [pl.from_pandas(t) for t in blank], [pl.from_pandas(t).to_arrow() for t in blank]]
     options: dict[str, Any] = {"ordinal": {"size": ["low", "mid", "high"]}}
     for rule in ("drop", "category", MIXED_RULES):
         results = [quick(*tables, missing=rule, **options).as_dict() for tables in same]

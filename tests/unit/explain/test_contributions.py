@@ -164,7 +164,7 @@ def test_noise_explains_the_test_with_noise(estimator):
     found = contributions(X, Y, estimator=estimator)
     tested = mmd_test(X, Y, estimator=estimator, n_resamples=9, rng=0)
     pooled = np.concatenate([X, Y])
-    np.testing.assert_allclose(found.kernel(pooled, X), tested.kernel(pooled, X), rtol=1e-12)
+    np.testing.assert_allclose(found.kernel(pooled, X), tested.kernel(pooled, X), rtol=1e-6)
     assert found.statistic == pytest.approx(tested.statistic, abs=1e-13)
     pairs = dependence_contributions(X[:15], Y, estimator=estimator)
     assert pairs.statistic == pytest.approx(
