@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.fixes import parse_version
 
 import kernelmean as km
 
@@ -20,6 +22,9 @@ FRAME = pd.DataFrame({"dose": [1.0, 2.0, 4.0, 5.0], "arm": ["a", "b", "c", "b"]}
 
 @parametrize_with_checks([km.TableEncoder(), km.TableEncoder(missing="category", scale=False)])
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    name = getattr(check, "func", check).__name__
+    if name == "check_positive_only_tag_during_fit" and parse_version(sklearn.__version__) < parse_version("1.7"):
+        pytest.skip("this check subtracts a mean from integers, which NumPy refuses")
     check(estimator)
 
 

@@ -1,0 +1,169 @@
+"""What people open, in a real browser: every page of the built site, and the reports that commands write.
+
+Needs a Chromium, and the site where ``KERNELMEAN_SITE`` says (see test_site.py). ``KERNELMEAN_AXE`` is the path of
+axe.min.js, of the package axe-core; without it colours and names are not judged, and the tests say so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernelmean.report import charts, html
+
+from ..unit.pages.test_browser import MAKERS
+from ..unit.report.test_browser import NAMES, Page, executable, opened
+
+ROOT = Path(__file__).parents[2]
+SITE = Path(os.environ.get("KERNELMEAN_SITE", ROOT / "docs" / "_build" / "html"))
+PAPER = ROOT / "results" / "paper" / "report.html"
+AXE = os.environ.get("KERNELMEAN_AXE")
+PHONE, SCREEN = 390, 1280
+JUDGED = (
+    "index.html",
+    "start/tutorial.html",
+    "guides/config.html",
+    "guides/drift.html",
+    "gallery/index.html",
+    "theory/theory.html",
+    "coming-from/scipy.html",
+    "api/tests.html",
+    "api/generated/kernelmean.mmd_test.html",
+    "power.html",
+    "search.html",
+)
+UNSEEN = """(async () => {
+  const found = [];
+  for (const picture of document.querySelectorAll('main img, article img, figure img')) {
+    picture.loading = 'eager';
+    await picture.decode().catch(() => {});
+    const box = picture.getBoundingClientRect();
+    const small = picture.naturalWidth >= 100 && (box.width < 100 || box.height < 60);  // icons may be smaller
+    if (!picture.naturalWidth || small) found.push(picture.src.slice(-80));
+  }
+  for (const panel of document.querySelectorAll('svg.panel')) {
+    const box = panel.getBoundingClientRect();
+    if (box.width < 200 || box.height < 100) found.push(panel.outerHTML.slice(0, 80));
+  }
+  return found;
+})()"""
+WIDER = """[...document.querySelectorAll('body *')].filter(one => {
+  const box = one.getBoundingClientRect();
+  const cuts = e => ['auto', 'scroll', 'hidden'].includes(getComputedStyle(e).overflowX);
+  const clipped = e => e && (cuts(e) || clipped(e.parentElement));
+  const fixed = getComputedStyle(one).position === 'fixed';
+  return box.width && box.right > innerWidth + 1 && !clipped(one.parentElement) && !fixed;
+}).map(one => one.outerHTML.slice(0, 100))"""
+UNFOLD = "document.querySelectorAll('details').forEach(one => one.open = true)"
+JUDGE = """axe.run(document, {preload: false, runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']})
+.then(found => JSON.stringify(
+  found.violations.map(rule => [rule.id, rule.nodes.length, rule.nodes[0].html.slice(0, 120)])))"""
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    program = executable()
+    if program is None:
+        pytest.skip(f"NOT LOOKED AT: no browser is installed (one of {', '.join(NAMES)})")
+    with opened(program) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    if AXE is None:
+        pytest.skip("NOT JUDGED: set KERNELMEAN_AXE to the axe.min.js of the package axe-core")
+    return Path(AXE).read_text(encoding="utf-8")
+
+
+def site_pages() -> list[str]:
+    return [str(path.relative_to(SITE)) for path in sorted(SITE.rglob("*.html"))]
+
+
+@pytest.fixture(scope="module")
+def site() -> Path:
+    if not (SITE / "index.html").exists():
+        pytest.skip("NOT LOOKED AT: the site was not built; see CONTRIBUTING.md")
+    return SITE.resolve()
+
+
+@pytest.fixture(scope="module", params=[*MAKERS, "paper"])
+def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a report as its command does; that of the paper is the one that is kept."""
+    if request.param == "paper":
+        return PAPER
+    if charts.missing():
+        pytest.skip("NOT LOOKED AT: charts need the extra 'plot'")
+    file = tmp_path_factory.mktemp(request.param) / "report.html"
+    file.write_text(html.render(MAKERS[request.param]()), encoding="utf-8")
+    return file
+
+
+def awaited(page: Page, script: str) -> Any:
+    answer = page.ask("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+    assert "exceptionDetails" not in answer, answer
+    return answer["result"].get("value")
+
+
+def troubles(page: Page, width: int, folder: Path) -> list[Any]:
+    """Return what is wrong with the open page."""
+    page.value(UNFOLD)
+    found: list[Any] = awaited(page, UNSEEN)
+    if page.value("document.documentElement.scrollWidth") > width:
+        found += ["scrolls sideways", *page.value(WIDER)[:5]]
+    for event in page.heard("Network.requestWillBeSent"):
+        url = event["request"]["url"]
+        if not url.startswith(("data:", folder.as_uri())):
+            found.append(f"asks for {url}")
+    for event in page.heard("Network.loadingFailed"):
+        found.append(f"not loaded: {event}")
+    for kind in ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"):
+        found += page.heard(kind)
+    return found
+
+
+def judged(page: Page, axe: str) -> list[Any]:
+    """Return the rules of WCAG 2 at level AA that the open page breaks."""
+    page.ask("Runtime.evaluate", expression=axe)
+    return list(json.loads(awaited(page, JUDGE)))
+
+
+def test_every_page_of_the_site_fits_a_phone_and_shows_its_pictures_without_a_word(page: Page, site: Path) -> None:
+    assert set(JUDGED) <= set(site_pages())
+    found = {}
+    for name in site_pages():
+        page.open(site / name, width=PHONE)
+        if wrong := troubles(page, PHONE, site):
+            found[name] = wrong
+    assert found == {}
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_pages_of_the_site_are_read_by_everybody(page: Page, site: Path, axe: str, name: str) -> None:
+    for width, dark in ((PHONE, True), (SCREEN, False), (SCREEN, True)):
+        page.open(site / name, width=width, dark=dark)
+        assert troubles(page, width, site) == []
+        assert judged(page, axe) == []
+
+
+def test_reports_fit_phones_and_screens_and_show_their_pictures_without_a_word(page: Page, report: Path) -> None:
+    for width, dark in ((PHONE, False), (PHONE, True), (SCREEN, False)):
+        page.open(report, width=width, dark=dark)
+        assert troubles(page, width, report) == []
+        missing = page.value(
+            "[...document.querySelectorAll('a[href^=\"#\"]')].map(a => a.hash.slice(1))"
+            ".filter(id => id && !document.getElementById(decodeURIComponent(id)))"
+        )
+        assert missing == []
+
+
+def test_reports_are_read_by_everybody(page: Page, report: Path, axe: str) -> None:
+    for width, dark in ((PHONE, True), (SCREEN, False)):
+        page.open(report, width=width, dark=dark)
+        page.value(UNFOLD)
+        assert judged(page, axe) == []
