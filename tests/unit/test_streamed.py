@@ -106,6 +106,26 @@ def test_the_statistic_is_that_of_all_rows_to_the_stated_error(estimator: str) -
     assert 0.4 < np.sqrt(np.mean(np.square(ratios))) < 1.8
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("estimator", ["kme", "mkme", "mmkme"])
+def test_long_files_give_the_statistic_of_memory_to_the_stated_error(tmp_path: Path, estimator: str) -> None:
+    """40 000 rows of ten float32 columns in one pass, beside all pairs of them; benchmarks/scale.py takes a million."""
+    rng = np.random.default_rng(8)
+    samples = [rng.normal(shift, 1.0, size=(20_000, 10)).astype(np.float32) for shift in (0.0, 0.01)]
+    for name, rows in zip("xy", samples, strict=True):
+        columns = {f"x{j}": column for j, column in enumerate(rows.T.copy())}
+        parquet.write_table(pa.table(columns), tmp_path / f"{name}.parquet", row_group_size=4000)
+    ratios = []
+    for seed in range(4):
+        result = km.compare_stream(tmp_path / "x.parquet", tmp_path / "y.parquet", estimator=estimator, seed=seed)
+        assert any("read once" in note for note in result.notes)
+        scales = [coding.scale for coding in result.encoded.codings]
+        exact = km.mmd_test(*(rows / scales for rows in samples), kernel=result.test.kernel, n_resamples=1, rng=0)
+        ratios.append((result.test.statistic - exact.statistic) / float(result.test.notes[-1].split(": ")[-1]))
+    assert np.abs(ratios).max() < 4.0
+    assert 0.2 < np.sqrt(np.mean(np.square(ratios))) < 2.0
+
+
 def test_categories_alone_are_tested_exactly() -> None:
     result = km.compare_stream(A, B, missing="category", **QUICK)
     encoded = km.columns.encode((A, B), "AB", Encoding("category"))

@@ -81,10 +81,10 @@ def test_bins_do_not_depend_on_the_batches(known):
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_parts_merge_in_any_order_and_grouping(known):
+def test_a_thousand_parts_merge_in_any_order_and_grouping(known):
     options = {"n_rows": 5000, "size": 70} if known else {}
     whole, rng = filled([], **options), np.random.default_rng(2)
-    edges = [0, *sorted(rng.integers(0, 5000, 40)), 5000]
+    edges = [0, *sorted(rng.integers(0, 5000, 999)), 5000]
     parts = []
     for start, stop in pairwise(edges):
         part = BinSums.empty(PHI, 3, **options)
@@ -94,7 +94,8 @@ def test_parts_merge_in_any_order_and_grouping(known):
         i, j = rng.choice(len(parts), 2, replace=False)
         merged = parts[i] + parts[j]
         parts = [part for k, part in enumerate(parts) if k not in (i, j)] + [merged]
-    np.testing.assert_allclose(parts[0].sums, whole.sums, atol=1e-12)
+    scale = np.abs(whole.sums).max()
+    np.testing.assert_allclose(parts[0].sums, whole.sums, rtol=0.0, atol=1e-12 * scale)
     parts[0].check_complete("it")
     assert (parts[0].rows, parts[0].size) == (5000, whole.size)
 
