@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 from scipy.special import logsumexp
 
-from ._array import Array, slices
+from ._array import Array, as_float64, as_host, is_foreign, joined, namespace, slices, tile_shape
 from .noise.base import Noise
 
-_BLOCK_NUMBERS = 2**21  # numbers in one block of gaps, 16 MiB
+_BLOCK, _DEVICE_MEMORY = (2**10, 2**11), 2.0**30  # numbers in one block of gaps, 16 MiB; bytes on a device
 
 
 class Mixture(Protocol):
@@ -32,20 +33,36 @@ class Mixture(Protocol):
 
 def logpdf(parts: Sequence[Mixture], Y: Array) -> Array:
     """Return log Σ_i β_i v(y|x_i) / Σ_i β_i at the rows of ``Y``, shape (m,), in O(n m d) time and O(block) memory."""
-    log_total = np.log(_check_weights(parts).sum())
+    log_total = float(np.log(_check_weights(parts).sum()))
     terms = [_part_logpdf(part, Y) for part in parts]
-    return np.asarray(logsumexp(np.stack(terms), axis=0) - log_total)
+    return _logsumexp(namespace(terms[0]).stack(terms), 0) - log_total
 
 
 def _part_logpdf(part: Mixture, Y: Array) -> Array:
     """Return log Σ_i β_i v(y|x_i), one block after another: at no time are there values of more than one."""
-    size = max(1, _BLOCK_NUMBERS // part.points.size)
+    points, Y = as_float64(part.points), as_float64(Y)
+    size = max(1, math.prod(tile_shape(points, _BLOCK, _DEVICE_MEMORY)) // math.prod(points.shape))
 
     def block(j: slice) -> Array:
-        logs = part.noise.logpdf(Y[j, None, :] - part.points)
-        return np.asarray(logsumexp(logs, axis=1, b=part.weights))
+        logs = part.noise.logpdf(Y[j, :][:, None, :] - points)
+        return _logsumexp(logs, 1, part.weights)
 
-    return np.concatenate([block(j) for j in slices(len(Y), size)])
+    logs: Array = joined([block(j) for j in slices(Y.shape[0], size)])
+    return logs
+
+
+def _logsumexp(logs: Array, axis: int, weights: Array | None = None) -> Array:
+    """Return log Σ w e^l over an axis."""
+    if not is_foreign(logs):
+        return np.asarray(logsumexp(logs, axis=axis, b=weights))
+    xp = namespace(logs)
+    largest = xp.max(logs, axis=axis, keepdims=True)
+    largest = xp.where(xp.isfinite(largest), largest, xp.zeros_like(largest))
+    terms = xp.exp(logs - largest)
+    total = xp.sum(terms if weights is None else terms * weights, axis=axis)
+    with np.errstate(divide="ignore"):  # no density is minus infinity
+        found: Array = xp.log(total) + xp.squeeze(largest, axis=axis)
+    return found
 
 
 def sample(parts: Sequence[Mixture], n: int, rng: np.random.Generator) -> Array:
@@ -64,7 +81,7 @@ def sample(parts: Sequence[Mixture], n: int, rng: np.random.Generator) -> Array:
 
 def _check_weights(parts: Sequence[Mixture]) -> Array:
     """Return all weights, or say why they are not those of a distribution."""
-    weights = np.concatenate([part.weights for part in parts])
+    weights = np.concatenate([as_host(part.weights) for part in parts])
     if (weights < 0).any() or weights.sum() <= 0:
         raise ValueError(
             f"{int((weights < 0).sum())} of {len(weights)} weights are negative (their sum is {weights.sum():.3g}); "

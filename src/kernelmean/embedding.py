@@ -191,7 +191,7 @@ class Embedding:
             When a weight is negative or all are zero, or a part's noise has width 0 in a direction: a point mass.
         """
         Y = self._places(Y)
-        return like(density.logpdf(self.to_numpy().parts, to_numpy(Y)), Y)
+        return density.logpdf(self.parts, Y)
 
     def to_numpy(self) -> Embedding:
         """Return the same embedding with NumPy's arrays, copied from a device where need be."""

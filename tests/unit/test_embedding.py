@@ -106,7 +106,7 @@ def test_a_log_density_far_out_is_finite():
 
 
 def test_log_densities_take_the_memory_of_a_block(monkeypatch):
-    monkeypatch.setattr(density, "_BLOCK_NUMBERS", 2**14)
+    monkeypatch.setattr(density, "_BLOCK", (2**7, 2**7))
     Z = np.random.default_rng(0).normal(size=(2000, 2))
     mu = km.embed(Z, KERNEL, noise=Normal(0.1))
     tracemalloc.start()

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, like, namespace
 from .._validate import as_value, check_positive
 from .base import Additive, check_density, dim_of, per_axis
 
@@ -65,7 +65,8 @@ class Laplace(Additive):
         """Return log v at ``gap``, shape (..., d) to (...)."""
         b = self.scales(gap.shape[-1])
         check_density(self, b)
-        return -(np.abs(gap) / b + np.log(2 * b)).sum(axis=-1)
+        xp = namespace(gap)
+        return -xp.sum(xp.abs(gap) / like(b, gap) + like(np.log(2 * b), gap), axis=-1)
 
     def characteristic(self, frequencies: Array) -> Array:
         """Return Π_j 1 / (1 + b_j² ω_j²), shape (m,)."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
 import numpy as np
 from scipy.special import factorial2
 
-from .._array import Array
+from .._array import Array, is_foreign, like, total
 from .._validate import check_finite, check_numbers, check_positive
 from .base import Additive, check_density
 
@@ -149,12 +150,13 @@ class Normal(Additive):
         if self.form == "full":
             factor = np.linalg.cholesky(self.covariance)
             inverse = np.swapaxes(np.linalg.inv(factor), -1, -2)
-            white = gap @ inverse if inverse.ndim == 2 else np.einsum("...nj,nji->...ni", gap, inverse)
+            white = gap @ like(inverse, gap) if inverse.ndim == 2 else _rows_times(gap, inverse)
             log_scale = np.log(np.diagonal(factor, axis1=-2, axis2=-1)).sum(axis=-1)
         else:
             deviation = np.sqrt(self.variances(dim))
-            white, log_scale = gap / deviation, np.log(deviation).sum(axis=-1)
-        return -0.5 * (white**2).sum(-1) - log_scale - 0.5 * dim * np.log(2 * np.pi)
+            white, log_scale = gap / like(deviation, gap), np.log(deviation).sum(axis=-1)
+        squared: Array = total(white * white, axis=-1) if is_foreign(gap) else (white**2).sum(-1)
+        return -0.5 * squared - like(log_scale, gap) - 0.5 * dim * math.log(2 * math.pi)
 
     def moments(self, order: int, dim: int) -> Array:
         """Return E ε_j^r = (r - 1)!! e_j^{r/2} for even r, shape (order + 1, d) or (order + 1, n, d)."""
@@ -182,6 +184,14 @@ class Normal(Additive):
             return f"Normal({self.form}, one per point, n={self.per_point})"
         name = {"isotropic": "Normal", "diagonal": "Normal.diagonal", "full": "Normal"}[self.form]
         return f"{name}({np.array2string(self.covariance, separator=', ', threshold=12)})"
+
+
+def _rows_times(gap: Array, matrices: Array) -> Array:
+    """Return the row n of ``gap`` (..., n, d) times the matrix n, shape (n, d, d)."""
+    if not is_foreign(gap):
+        return np.einsum("...nj,nji->...ni", gap, matrices)
+    product: Array = (gap[..., None, :] @ like(matrices, gap))[..., 0, :]
+    return product
 
 
 def _are_regular(covariances: Array) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, like, namespace
 from .base import Additive, check_density, dim_of, per_axis
 from .laplace import check_width, widths_of_axes
 
@@ -64,7 +64,9 @@ class Uniform(Additive):
         """Return log v at ``gap``, shape (..., d) to (...); -inf outside the box."""
         h = self.halfwidths(gap.shape[-1])
         check_density(self, h)
-        return np.where((np.abs(gap) <= h).all(axis=-1), -np.log(2 * h).sum(), -np.inf)
+        xp, inside = namespace(gap), float(-np.log(2 * h).sum())
+        within = xp.all(xp.abs(gap) <= like(h, gap), axis=-1)
+        return xp.where(within, like(inside, gap), like(-np.inf, gap))
 
     def characteristic(self, frequencies: Array) -> Array:
         """Return Π_j sin(h_j ω_j) / (h_j ω_j), shape (m,)."""

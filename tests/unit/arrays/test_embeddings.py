@@ -88,6 +88,39 @@ def test_what_has_the_length_of_the_points_stays_with_them_and_scalars_are_float
     np.testing.assert_allclose(to_numpy(mu.logpdf(B)), mu.to_numpy().logpdf(to_numpy(B)), rtol=1e-6)
 
 
+DENSITIES = {
+    "one variance": noise.Normal(0.3),
+    "diagonal": noise.Normal.diagonal([0.3, 2.0]),
+    "full": noise.Normal(NOISES["Normal, full"].covariance),
+    "full, one per point": noise.Normal(np.stack([NOISES["Normal, full"].covariance * (1 + i) for i in range(11)])),
+    "one variance per point": noise.Normal.isotropic(np.linspace(0.1, 2.0, 11)),
+    "Laplace": noise.Laplace((0.3, 0.5)),
+    "Uniform": noise.Uniform(1.5),
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("name", DENSITIES)
+def test_log_densities_are_those_of_numpy(library: Library, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelmean.density._BLOCK", (6, 11))  # three rows at a time
+    kernel, weights = kernels.Gaussian(1.0), np.linspace(0.0, 1.0, 11)
+    places = np.concatenate([Y, [[50.0, 0.0]]])
+    parts = [
+        km.embed(made(X), kernel, weights=weights, noise=DENSITIES[name])
+        + km.embed(made(Y), kernel, noise=noise.Normal(1.0))
+        for made in (library.rounded, library.make)
+    ]
+    exact, found = parts[0].logpdf(library.rounded(places)), parts[1].logpdf(library.make(places))
+    assert home(found) == home(library.make(places))
+    np.testing.assert_allclose(to_numpy(found), exact, rtol=1e-12)
+
+
+def test_a_place_without_density_has_minus_infinity_everywhere() -> None:
+    torch = pytest.importorskip("torch")
+    mu = km.embed(torch.as_tensor(X), kernels.Gaussian(1.0), noise=noise.Uniform(0.1))
+    assert float(mu.logpdf(torch.as_tensor([[100.0, 0.0]], dtype=torch.float64))[0]) == -np.inf
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("scale", [1.0, 30.0, 3000.0])
 def test_points_far_apart_or_far_from_the_origin_lose_no_digits(library: Library, scale: float) -> None:
