@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from threading import Event, Lock
 from typing import Any
 
-_LOOK, _PATIENCE = 0.2, 15.0
+_LOOK, _PATIENCE, _WORKERS_BACK = 0.2, 15.0, 60.0
 _FAN = 8
 
 _MISSING = 'a cluster needs Dask; write: pip install "kernelmean[dask]"'
@@ -19,7 +20,7 @@ def check_client(client: Any) -> Any:
     Raises
     ------
     ImportError
-        When Dask is not installed.
+        When Dask is not installed, or a worker has no kernelmean or another version of it.
     TypeError
         When it is no client, or an asynchronous one.
     """
@@ -29,7 +30,19 @@ def check_client(client: Any) -> Any:
         raise ImportError(_MISSING) from error
     if not isinstance(client, Client) or client.asynchronous:
         raise TypeError(f"client is {client!r}; pass a dask.distributed.Client(address), not an asynchronous one")
+    for address, found in client.run(find_spec, "kernelmean", on_error="return").items():
+        if found is None or isinstance(found, Exception):
+            raise ImportError(f"the worker at {address} has no kernelmean; install the version of this process there")
+    for address, version in client.run(_version).items():
+        if version != _version():
+            raise ImportError(f"the worker at {address} has kernelmean {version}, this process {_version()}")
     return client
+
+
+def _version() -> str:
+    import kernelmean
+
+    return kernelmean.__version__
 
 
 def task(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -54,7 +67,7 @@ def gathered(client: Any, tasks: Sequence[Any]) -> list[Any]:
     Raises
     ------
     RuntimeError
-        When workers died at one task again and again, nearly always because memory ran out.
+        When workers died at one task again and again, or all are gone for a minute.
     ConnectionError
         When the scheduler is lost.
     """
@@ -81,12 +94,19 @@ def _wait(client: Any, futures: list[Any]) -> None:
 
     for future in futures:
         future.add_done_callback(done)
-    seen = time.monotonic()
+    seen, worked = time.monotonic(), None
     while not ended.wait(_LOOK):
+        now = time.monotonic()
         if client.status == "running":
-            seen = time.monotonic()
-        elif client.status == "closed" or time.monotonic() - seen > _PATIENCE:
+            seen = now
+            worked = now if client.scheduler_info()["workers"] else worked
+        elif client.status == "closed" or now - seen > _PATIENCE:
             raise _lost(client)
+        if worked is not None and now - worked > _WORKERS_BACK:  # a cluster without workers so far may be about to grow
+            raise RuntimeError(
+                "all workers are gone: memory ran out, or they could not import what was sent to them; functions must "
+                "be importable on the workers, and the data need their libraries there"
+            )
 
 
 def _failure(error: BaseException) -> BaseException:

@@ -23,6 +23,31 @@ def test_what_is_no_client_is_refused():
         km.DaskPlan("tcp://10.0.0.1:8786")
 
 
+def test_workers_without_kernelmean_or_with_another_one_are_named(monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="clusters need the extra 'dask'")
+
+    class Client(distributed.Client):
+        asynchronous = False
+
+        def __init__(self, found, version):
+            self.found, self.version = found, version
+
+        def __repr__(self):
+            return "Client"
+
+        def __del__(self):
+            pass
+
+        def run(self, function, *arguments, on_error="raise"):
+            return {"tcp://1": self.found if arguments else self.version}
+
+    for found in (None, ModuleNotFoundError("kernelmean")):
+        with pytest.raises(ImportError, match=r"the worker at tcp://1 has no kernelmean; install the version"):
+            km.DaskPlan(Client(found, ""))
+    with pytest.raises(ImportError, match=r"the worker at tcp://1 has kernelmean 0\.0, this process"):
+        km.DaskPlan(Client("spec", "0.0"))
+
+
 def test_a_plan_of_threads_is_refused_where_a_cluster_is_meant():
     for call in (
         lambda: km.mmd_test(ROWS, ROWS, plan=km.Plan()),

@@ -1,0 +1,239 @@
+"""Tests on a Dask cluster of two processes on this machine, beside one process: time, p-values, what travels, kills.
+
+``python benchmarks/cluster.py`` takes some minutes and writes docs/results/cluster.md and benchmarks/cluster.json. One
+process and the cluster take turns; processor time is that of the process, or of both workers together, so it can be
+compared on a machine that does other things too. ``--quick`` takes a minute and writes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pickle
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import numpy as np  # noqa: E402 (after the numbers of threads)
+
+import kernelmean as km  # noqa: E402 (after the numbers of threads)
+from _timing import machine, markdown, write_json  # noqa: E402 (after the numbers of threads)
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "results" / "cluster.md"
+BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test, as it runs in one process and on a cluster."""
+
+    name: str
+    sizes: tuple[int, int]
+    dim: int
+    run: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one case gave."""
+
+    name: str
+    rows: str
+    scheme: str
+    pvalues: tuple[float, float]
+    seconds: tuple[float, float]
+    processor: tuple[float, float]
+    data: int
+    gathered: int
+
+    @property
+    def ratio(self) -> float:
+        return self.seconds[0] / self.seconds[1]
+
+
+def block(start: int, stop: int, seed: int, dim: int, shift: float, client: int) -> np.ndarray:
+    """Rows that the process of the client must not make."""
+    if os.getpid() == client:
+        raise RuntimeError("a partition was made on the client")
+    return np.random.default_rng([seed, start]).normal(shift, 1.0, size=(stop - start, dim))
+
+
+def starts(n: int) -> list[tuple[int, int]]:
+    return [(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK)]
+
+
+def there(n: int, seed: int, dim: int, shift: float) -> Any:
+    """A dask array of unknown lengths, whose partitions workers make."""
+    import dask.array as da
+    from dask import delayed
+
+    parts = [delayed(block)(*ends, seed, dim, shift, os.getpid()) for ends in starts(n)]
+    return da.concatenate([da.from_delayed(part, (np.nan, dim), meta=np.empty((0, dim))) for part in parts])
+
+
+def here(n: int, seed: int, dim: int, shift: float) -> np.ndarray:
+    return np.concatenate([block(*ends, seed, dim, shift, -1) for ends in starts(n)])
+
+
+def cases(quick: bool) -> list[Case]:
+    def mmd(X: Any, Y: Any, **where: Any) -> Any:
+        return km.mmd_test(X, Y, rng=0, kernel=km.kernels.Gaussian(3.0), scheme="blocks", **where)
+
+    def hsic(X: Any, Y: Any, **where: Any) -> Any:
+        return km.hsic_test(X, Y, rng=0, scheme="cyclic-tiles", **where)
+
+    def stream(X: Any, Y: Any, **where: Any) -> Any:
+        return km.mmd_stream_test(X, Y, seed=0, bandwidth=3.0, **where)
+
+    n = 4 if quick else 1
+    return [
+        Case("mmd_test", (50_000 // n, 40_000 // n), 10, mmd),
+        Case("hsic_test", (24_000 // n, 24_000 // n), 5, hsic),
+        Case("mmd_stream_test", (1_000_000 // n, 800_000 // n), 10, stream),
+    ]
+
+
+def processor_seconds(client: Any) -> float:
+    """Processor time of all workers so far."""
+    return sum(client.run(lambda: sum(os.times()[:2])).values())
+
+
+def measured(case: Case, client: Any, rounds: int) -> Found:
+    """Let one process and the cluster take turns."""
+    plan = km.DaskPlan(client)
+    ends = ((case.sizes[0], 1, case.dim, 0.0), (case.sizes[1], 2, case.dim, 0.02))
+    near, far = [here(*one) for one in ends], [there(*one) for one in ends]
+    timed, weighed = [], Weighed()
+    for _ in range(rounds):
+        clock, own = time.perf_counter(), time.process_time()
+        alone = case.run(*near)
+        timed.append([time.perf_counter() - clock, time.process_time() - own])
+        before, clock = processor_seconds(client), time.perf_counter()
+        with weighed:
+            shared = case.run(*far, plan=plan)
+        timed[-1] += [time.perf_counter() - clock, processor_seconds(client) - before]
+    least = [float(min(column)) for column in zip(*timed, strict=True)]
+    rows = " and ".join(f"{size:,}" for size in case.sizes)
+    data = sum(array.nbytes for array in near)
+    pvalues = alone.pvalue, shared.pvalue
+    return Found(
+        case.name,
+        f"{rows} × {case.dim}",
+        shared.scheme,
+        pvalues,
+        (least[0], least[2]),
+        (least[1], least[3]),
+        data,
+        weighed.bytes,
+    )
+
+
+class Weighed:
+    """Weighs all that the client gathers."""
+
+    def __init__(self) -> None:
+        from distributed import Client
+
+        self.cls, self.gather, self.bytes = Client, Client.gather, 0
+
+    def __enter__(self) -> None:
+        self.bytes, gather = 0, self.gather
+
+        def weighed(client: Any, *args: Any, **options: Any) -> Any:
+            values = gather(client, *args, **options)
+            self.bytes += len(pickle.dumps(values))
+            return values
+
+        self.cls.gather = weighed
+
+    def __exit__(self, *_: object) -> None:
+        self.cls.gather = self.gather
+
+
+def shares_done(client: Any) -> int:
+    """How many shares of tiles are done."""
+    from functools import partial
+
+    return client.run_on_scheduler(partial(_count))
+
+
+def _count(dask_scheduler: Any) -> int:
+    tasks = dask_scheduler.tasks.items()
+    return sum(str(key).startswith("_share") and task.state in ("memory", "released") for key, task in tasks)
+
+
+def killed(case: Case, client: Any, alone: float) -> tuple[float, float]:
+    """Kill a worker when half of the shares are done; return the p-value of one process and that of what was left."""
+    victims: list[int] = []
+
+    def kill() -> None:
+        while not victims:
+            if shares_done(client) >= 32:
+                victims.append(min(client.run(os.getpid).values()))
+                os.kill(victims[0], signal.SIGKILL)
+            time.sleep(0.02)
+
+    threading.Thread(target=kill, daemon=True).start()
+    ends = ((case.sizes[0], 1, case.dim, 0.0), (case.sizes[1], 2, case.dim, 0.02))
+    result = case.run(*[there(*one) for one in ends], plan=km.DaskPlan(client))
+    if not victims:
+        raise RuntimeError("the test was over before the kill")
+    return alone, result.pvalue
+
+
+def row(found: Found) -> list[Any]:
+    pvalues = (f"{p:.4g}" for p in found.pvalues)
+    return [found.name, found.rows, found.scheme, *pvalues, *found.seconds, found.ratio, *found.processor]
+
+
+def page(found: list[Found], kills: tuple[float, float], where: Any) -> str:
+    head = ["test", "rows × columns", "scheme", "p, one process", "p, cluster", "seconds", "on the cluster", "ratio"]
+    head += ["processor seconds", "on the cluster", "data, MB", "comes back, MB"]
+    table = [[*row(each), each.data / 1e6, each.gathered / 1e6] for each in found]
+    return f"""# A cluster of two processes
+
+Written by `python benchmarks/cluster.py`. {where}.
+
+A Dask cluster of two workers with one thread each, on the machine of the client, beside one process with one thread
+that holds the data already; they took turns, and the fewest seconds of each are given. On the cluster partitions of
+{BLOCK} rows are made by the workers, more than once; the client may not make any. "Comes back" is all that the client
+gathers.
+
+{markdown(head, table)}
+
+A worker was killed when half of the tiles of `{found[0].name}` were done: p = {kills[1]:.4g}, in one process
+{kills[0]:.4g}.
+"""
+
+
+def main() -> None:
+    from distributed import Client, LocalCluster
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small tests, one round; prints and writes nothing")
+    parser.add_argument("--rounds", type=int, default=2)
+    options = parser.parse_args()
+    every = cases(options.quick)
+    limits = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with LocalCluster(**limits) as cluster, Client(cluster, set_as_default=False) as client:
+        list(km.DaskPlan(client).map(abs, range(8)))  # workers are awake
+        found = [measured(case, client, 1 if options.quick else options.rounds) for case in every]
+        kills = killed(every[0], client, found[0].pvalues[0])
+    where = machine()
+    text = page(found, kills, where)
+    print(text)
+    if not options.quick:
+        PAGE.write_text(text, encoding="utf-8")
+        write_json(HERE / "cluster.json", where, {"tests": [asdict(each) for each in found], "killed": kills})
+
+
+if __name__ == "__main__":
+    main()
