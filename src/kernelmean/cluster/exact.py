@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from ..inference.null import Null
 from ..inference.posed import Posed
 from ..inference.problem import Problem
 from ..inference.schemes.blocks import bin_size
-from ..inference.schemes.tiling import Total, added
+from ..inference.schemes.tiling import Tile, Tiling, Total, added
 from ..inference.two_sample import mmd_problem, pose_mmd
 from .rows import Rows
 from .running import folded, gathered, task
@@ -87,10 +88,23 @@ def _share(asked: Asked, share: int, shares: int) -> Total | None:
     begun = _left(asked[0])
     if begun is None:
         return None
-    tiles = begun.tiling.tiles()
-    cuts = slices(len(tiles), -(-len(tiles) // shares))
     with serial_blas:
-        return begun.tiling.part(tiles[cuts[share]]) if share < len(cuts) else None
+        tiles, evaluate = _prepared(begun.tiling)
+        cuts = slices(len(tiles), -(-len(tiles) // shares))
+        if share >= len(cuts):
+            return None
+        own = tiles[cuts[share]]
+        return begun.tiling.total(zip(own, map(evaluate, own), strict=True))
+
+
+_known: WeakKeyDictionary[Tiling, tuple[list[Tile], Callable[[Tile], Any]]] = WeakKeyDictionary()
+
+
+def _prepared(tiling: Tiling) -> tuple[list[Tile], Callable[[Tile], Any]]:
+    """Return the tiles and what evaluates them, prepared once for all shares that a worker gets."""
+    if tiling not in _known:
+        _known[tiling] = tiling.tiles(), tiling.evaluator()
+    return _known[tiling]
 
 
 def _added(*totals: Total | None) -> Total | None:
