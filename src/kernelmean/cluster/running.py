@@ -47,9 +47,8 @@ def check_client(client: Any) -> Any:
 
 
 def _version() -> str:
-    import kernelmean
-
-    return kernelmean.__version__
+    """Return the version of the package that this module is of."""
+    return str(sys.modules[__name__.partition(".")[0]].__version__)
 
 
 def task(function: Callable[..., Any], *arguments: Any) -> Any:
