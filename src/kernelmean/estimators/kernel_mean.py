@@ -136,6 +136,7 @@ class KernelMean(MeanEstimator):
         Examples
         --------
         >>> from kernelmean.kernels import Gaussian
+        >>> import numpy as np
         >>> X = np.random.default_rng(0).normal(size=(50, 2))
         >>> KernelMean(noise="isotropic").under(Gaussian(2.0), X).noise
         Normal(0.07105255)
