@@ -117,19 +117,6 @@ def test_a_worker_is_killed_half_way(client, blocks, moment):
     assert np.array_equal(far.null_distribution, near.null_distribution)
 
 
-def test_workers_that_cannot_import_what_was_sent(client, monkeypatch, tmp_path):
-    monkeypatch.setattr("kernelmean.cluster.running._WORKERS_BACK", 3.0)
-    plan = km.DaskPlan(client)
-    (tmp_path / "only_here.py").write_text("def function(job):\n    return job\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    from only_here import function
-
-    with pytest.raises(
-        (RuntimeError, ImportError), match=r"could not import what was sent|No module named 'only_here'"
-    ):
-        list(plan.map(function, [1]))
-
-
 def test_a_lost_scheduler_is_told(monkeypatch):
     from distributed import Client, LocalCluster
 
