@@ -102,6 +102,7 @@ def test_a_stream_that_is_stopped_goes_on(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kernelmean.streaming.table_pass._BATCH_NUMBERS", 250)
+    handler = signal.getsignal(signal.SIGINT)
     command = ("first.parquet", "moved.parquet", "--checkpoint", "sums.npz", *QUICK)
     expected = run(capsys, *command[:2], *QUICK)[1]
 
@@ -121,7 +122,7 @@ def test_a_stream_that_is_stopped_goes_on(
         "kernelmean: stopped at 100 of 700 (sums of features); the same command goes on from sums.npz"
     )
     assert run(capsys, *command)[1] == expected
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is handler
 
 
 def test_what_a_stop_says_without_a_checkpoint() -> None:
