@@ -21,6 +21,8 @@ _INK, _EDGE = (SHADES[part].light for part in ("ink", "edge"))
 _MARK_DASHES = ((0, (1, 1.5)), (0, (6, 2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 1, 2, 1, 2)))
 _STEP_DASHES = ("solid", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
 _HATCHES = ("", "///", "...", "xxx")
+_LONG_NUMBERS = 1e4
+"""From here on the numbers of an axis are so long that four of them fill it."""
 _HEAT, _HEAT_SAMPLES = 0.6, (0.0, 0.5, 1.0)
 """The opacity of a cell of value 1, on which ink is still legible in the light and in the dark."""
 
@@ -98,6 +100,8 @@ def _draw_lines(ax: Axes, panel: Panel, styles: dict[str, Look]) -> None:
     if any(steps.heights for steps in panel.steps):
         ax.set_ylim(bottom=0.0)
     ax.set(xlabel=plain(fill(panel.x_label, LETTERS)), ylabel=plain(fill(panel.y_label, LETTERS)))
+    if not panel.x_log and max(map(abs, ax.get_xlim())) >= _LONG_NUMBERS:
+        ax.locator_params(axis="x", nbins=4)
     if panel.x_log:
         places = [x for curve in panel.curves for x in curve.x] + [at for _, at in panel.marks]
         _logarithmic(ax, "x", places)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,14 @@ def test_logarithmic_axes_show_the_sizes_and_keep_a_zero() -> None:
     assert ax.get_xscale() == "symlog"
     assert ax.get_xlim()[0] < 0 < 1 < ax.get_xlim()[1]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["0", "0.1", "1"]
+
+
+@pytest.mark.parametrize("largest", [9.0, 1.5e5, 7.3e6, -2.4e6])
+def test_long_numbers_stand_apart_on_an_axis(largest: float) -> None:
+    figure = charts._figure(chart(Curve("a", (0.0, largest), (0.0, 1.0))))
+    figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in figure.axes[0].get_xticklabels()]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 def test_a_line_that_is_there_twice_has_one_look_and_one_place_in_the_legend() -> None:
