@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from sklearn.utils import check_random_state
 from threadpoolctl import ThreadpoolController
 
 from .._array import Array, IntArray
+from ..plan import DEFAULT
 from .mixture import Mixture
 from .parameters import CovarianceType
 
 PoolOver = Literal["clusters", "data"]
+_LARGE = 2**20  # numbers × components, from which runs of k-means have threads of their own
 _SPREAD = 1e-3  # pooled within-cluster variances below this share of the data's mean that clusters are points
 
 
@@ -87,14 +90,40 @@ def lift(covariances: Array, floor: float) -> Array:
 
 def _labels(X: Array, n_components: int, weights: Array, n_init: int, seed: int) -> IntArray:
     """Return clusters numbered from 0, none empty."""
-    distinct, labels = np.unique(X, axis=0, return_inverse=True)
+    distinct, copies = np.unique(X, axis=0, return_inverse=True)
+    labels: IntArray = copies
     if len(distinct) > n_components:
-        from sklearn.cluster import KMeans  # slow to import
-
-        kmeans = KMeans(n_components, n_init=n_init, random_state=seed)
-        with _threads().limit(limits=1, user_api="openmp"):  # they wait for each other where cores are busy
-            labels = kmeans.fit(X - weights @ X, sample_weight=weights * len(X)).labels_
+        labels = _clusters(X - weights @ X, n_components, weights * len(X), n_init, seed)
     return np.unique(labels, return_inverse=True)[1].ravel()
+
+
+def _clusters(X: Array, n_components: int, weights: Array, n_init: int, seed: int) -> IntArray:
+    """Return k-means clusters; the runs on large tables in threads, which changes nothing."""
+    from sklearn.cluster import KMeans, kmeans_plusplus  # slow to import
+
+    def run(start: Any, n_init: int) -> Any:
+        kmeans = KMeans(n_components, init=start, n_init=n_init, random_state=seed)
+        with _threads().limit(limits=1, user_api="openmp"):  # they wait for each other where cores are busy
+            return kmeans.fit(X, sample_weight=weights)
+
+    if X.size * n_components < _LARGE or n_init == 1:
+        return np.asarray(run("k-means++", n_init).labels_)
+    rng = check_random_state(seed)
+    starts = [kmeans_plusplus(X, n_components, sample_weight=weights, random_state=rng)[0] for _ in range(n_init)]
+    return _best(
+        [(one.labels_, one.inertia_) for one in DEFAULT.map(lambda start: run(start, 1), starts, X.size * n_init)]
+    )
+
+
+def _best(runs: list[tuple[IntArray, float]]) -> IntArray:
+    """Return the labels of least inertia, of equal clusterings those that were first, as scikit-learn does."""
+    best: IntArray = runs[0][0]
+    least = runs[0][1]
+    for labels, inertia in runs[1:]:
+        same = len(np.unique(np.stack([labels, best]), axis=1).T) == len(np.unique(best))
+        if inertia < least and not same:
+            best, least = labels, inertia
+    return best
 
 
 @cache

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 
-from kernelmean.matching import KernelMeanMatching
+from kernelmean.matching import KernelMeanMatching, prototypes
 from kernelmean.matching.parameters import COVARIANCE_TYPES, given_mixture, public_covariances
 from kernelmean.matching.prototypes import kmeans_prototypes
 from kernelmean.matching.recipe import RECIPE_OPTIONS, Sample, make_recipe
@@ -103,3 +104,20 @@ def test_a_ridge_is_a_share_of_the_variance_in_every_direction(kind, spread):
     added = 0.5 * sample.variance * (np.ones(2) if kind in ("spherical", "diag") else np.eye(2))
     gained = wider.covariances - plain.covariances
     np.testing.assert_allclose(gained, np.broadcast_to(added, gained.shape), atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_runs_of_kmeans_in_threads_find_what_scikit_learn_finds(monkeypatch, seed):
+    X = np.random.default_rng(seed).normal(size=(600, 3))
+    weights = np.random.default_rng(1).random(600)
+    weights /= weights.sum()
+    wanted = KMeans(6, n_init=5, random_state=seed).fit(X - weights @ X, sample_weight=600 * weights).labels_
+    monkeypatch.setattr(prototypes, "_LARGE", 1)
+    np.testing.assert_array_equal(prototypes._labels(X, 6, weights, 5, seed), np.unique(wanted, return_inverse=True)[1])
+
+
+def test_of_equal_clusterings_the_first_one_stays():
+    one, renamed, other = np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.array([0, 1, 1, 1])
+    assert prototypes._best([(one, 2.0), (renamed, 1.9)]) is one
+    assert prototypes._best([(one, 2.0), (other, 1.9)]) is other
+    assert prototypes._best([(one, 2.0), (other, 2.1)]) is one
