@@ -30,6 +30,8 @@ from kernelmean import hsic_test, mmd_test  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results.jsonl"
 LEVELS, RESAMPLES = (0.01, 0.05, 0.1), 99
+STEPS = 20
+"""Of the p-values' distribution so many steps are kept, beside the three levels."""
 LAWS = {
     "normal": lambda rng, n: rng.standard_normal((n, 2)),
     "binary": lambda rng, n: rng.integers(0, 2, (n, 2)).astype(float),
@@ -55,7 +57,7 @@ CONDITIONS = {
 }
 SCHEMES = {
     "two samples": ["auto", "gemm", "low-rank", "cyclic-tiles", "cyclic-low-rank", "blocks", "xor"],
-    "independence": ["auto", "gather", "low-rank", "cyclic-tiles", "cyclic-low-rank", "xor"],
+    "independence": ["auto", "gather", "low-rank", "cyclic-tiles", "cyclic-low-rank", "xor", "torus"],
 }
 ESTIMATORS = {
     "two samples": ["kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme", "adaptive", "fuse", "aggregate"],
@@ -110,10 +112,22 @@ def measured(cell: Cell, trials: int) -> dict[str, object] | None:
             return None
         raise
     pvalues, totals = map(np.array, zip(*found, strict=True))
-    counts = {str(level): int((pvalues <= level + 1e-12).sum()) for level in LEVELS}
-    attained = {str(level): float(np.mean(np.floor(level * totals + 1e-9) / totals)) for level in LEVELS}
-    seconds = round(time.perf_counter() - start, 2)
-    return {**asdict(cell), "trials": trials, "counts": counts, "attained": attained, "seconds": seconds}
+    counts = {str(level): reached(level, pvalues) for level in LEVELS}
+    attained = {str(level): attainable(level, totals) for level in LEVELS}
+    steps = [step / STEPS for step in range(1, STEPS)]
+    cumulated = [[reached(step, pvalues) for step in steps], [attainable(step, totals) for step in steps]]
+    measurements = {"counts": counts, "attained": attained, "cumulated": cumulated}
+    return {**asdict(cell), "trials": trials, **measurements, "seconds": round(time.perf_counter() - start, 2)}
+
+
+def reached(level: float, pvalues: np.ndarray) -> int:
+    """Return how many p-values are up to a level."""
+    return int((pvalues <= level + 1e-12).sum())
+
+
+def attainable(level: float, totals: np.ndarray) -> float:
+    """Return the share that is up to a level when all arrangements are equally likely and none are tied."""
+    return float(np.mean(np.floor(level * totals + 1e-9) / totals))
 
 
 def run(trials: int, only: str) -> None:
