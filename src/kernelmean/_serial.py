@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, partial, reduce
+from importlib import import_module
 from operator import add
 from typing import Any
 
@@ -27,6 +28,8 @@ from .noise.normal import Normal
 
 AnyArray = npt.NDArray[Any]
 _DERIVED = ("kernel_", "noise_", "weights_")
+_HOMES = ("columns", "features", "inference", "streaming", "streaming.table_features", "streaming.table_pass")
+"""Where classes that files may name live besides the packages imported above; named, as some lie in higher layers."""
 _DTYPES = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "|b1"}
 
 
@@ -43,6 +46,8 @@ class Kind:
 @cache
 def kinds() -> Mapping[str, Kind]:
     """Return every class that a file may name: kernels, noises, filters, estimators, features, and what they hold."""
+    for home in _HOMES:
+        import_module(f"{__package__}.{home}")
     values = [
         cls for base in (Kernel, Noise, Filter, FeatureMap, Summary) for cls in _concrete(base) if is_dataclass(cls)
     ]

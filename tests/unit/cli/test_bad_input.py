@@ -312,7 +312,7 @@ def test_the_installed_program(tmp_path: Path) -> None:
 
 
 def test_without_the_extra_one_line_says_what_to_install(tmp_path: Path) -> None:
-    block = "import sys; sys.modules['typer'] = None; from kernelmean.cli import main; main(['--version'])"
+    block = "import sys; sys.modules['typer'] = None; from kernelmean.cli import main; main(['--help'])"
     done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
     assert done.stdout == ""

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.signal import lfilter
 
 from ..._array import Array, RngLike, as_rng
 from ..._tiles import serial_blas
@@ -209,6 +208,8 @@ def multipliers(n: int, block_length: float, count: int, rng: np.random.Generato
 
 def autoregressions(noise: Array, block_length: float) -> Array:
     """Return the stationary autoregressions that independent standard noise (n, count) drives."""
+    from scipy.signal import lfilter  # a tenth of a second, which only these tests need
+
     decay = float(np.exp(-1 / block_length))
     steps = noise * np.sqrt(1 - decay**2)
     steps[0] = noise[0]

@@ -1,0 +1,187 @@
+"""What importing the package loads, what installing it brings, and that nothing of it asks a network."""
+
+from __future__ import annotations
+
+import ast
+import json
+import socket
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, requires
+from itertools import permutations
+from pathlib import Path
+from pkgutil import walk_packages
+from pydoc import plaintext, render_doc
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+
+import kernelmean as km
+from kernelmean._serial import kinds
+
+OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "numba", "torch", "dask", "distributed", "typer", "rich"}
+OTHERS = OPTIONAL | {"numpy", "scipy", "sklearn", "joblib", "narwhals", "threadpoolctl", "array_api_compat"}
+CORE = {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "narwhals", "array-api-compat"}
+BROUGHT = CORE | {"cloudpickle"}  # of joblib
+ROOT = Path(__file__).parents[2]
+TYPICAL_USE_WITHOUT_NETWORK = """
+import json, sys
+import sklearn.base, sklearn.utils.validation, sklearn.utils.metaestimators, joblib, narwhals
+before = set(sys.modules)
+def refuse(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "urllib.Request"):
+        raise PermissionError(event)
+sys.addaudithook(refuse)
+import kernelmean as km
+X, Y = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [4.0, 1.0]], [[2.0, 2.0], [5.0, 0.0], [1.0, 1.0], [3.0, 3.0]]
+km.MMKME().fit(X)
+km.mmd_test(X, Y, n_resamples=9, rng=0)
+km.hsic_test(X, Y, n_resamples=9, rng=0)
+light = sorted(set(sys.modules) - before)
+km.KernelMeanMatching(n_components=1, random_state=0).fit(X)
+km.compare(X, Y, n_resamples=9, rng=0)
+km.dependence(X, n_resamples=9, rng=0)
+km.effect_size(X, Y)
+for name in km.__all__:
+    getattr(km, name)
+import socket
+try:
+    socket.create_connection(("127.0.0.1", 9))
+except PermissionError:
+    print(json.dumps(light))
+"""
+FRESH = """
+import json, sys, types
+from kernelmean._serial import kinds
+names = sorted(kinds())
+import kernelmean.dependence, kernelmean.linear_form, kernelmean.expected
+found = [getattr(kernelmean, name) for name in ("dependence", "linear_form", "expected")]
+print(json.dumps([names, [type(one).__name__ for one in found]]))
+"""
+
+
+def said_by(code: str) -> Any:
+    """Return what a fresh interpreter prints as JSON."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def lazy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the name of a lazy package with the function ``twin`` of the submodule ``twin``, and another one."""
+    name = "lazypackage"
+    (tmp_path / name).mkdir()
+    names = {"twin": "twin other", "rest": "one"}
+    top = f"from kernelmean import _lazy\n__all__ = ['one', 'other', 'twin']\n_lazy.attach(__name__, {names})\n"
+    files = {"__init__": top, "twin": "def twin(): ...\ndef other(): ...\n", "rest": "from .twin import twin as one\n"}
+    for file, text in files.items():
+        (tmp_path / name / f"{file}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    forget(name)
+    return name
+
+
+def forget(package: str) -> None:
+    for key in [key for key in sys.modules if key.partition(".")[0] == package]:
+        del sys.modules[key]
+
+
+class TestLazyPackage:
+    def test_a_function_named_like_its_submodule_is_the_function_in_every_order_of_imports(self, lazy: str) -> None:
+        steps = (
+            f"import {lazy}.twin",
+            f"import {lazy}.rest",
+            f"from {lazy} import twin",
+            f"{lazy}.twin",
+            f"{lazy}.one",
+        )
+        orders = [order for length in range(1, 5) for order in permutations(steps, length)]
+        for order in orders:
+            forget(lazy)
+            exec("\n".join((f"import {lazy}", *order)), {})
+            package = sys.modules[lazy]
+            assert isinstance(package.twin, FunctionType), order
+            assert isinstance(sys.modules[f"{lazy}.twin"], ModuleType), order
+
+    def test_submodules_and_names_are_found_without_an_import(self, lazy: str) -> None:
+        package = import_module(lazy)
+        assert {"one", "other", "twin"} <= set(dir(package))
+        assert f"{lazy}.rest" not in sys.modules
+        assert package.rest.one is package.twin
+
+    def test_unknown_names_are_refused(self, lazy: str) -> None:
+        with pytest.raises(AttributeError, match="module 'lazypackage' has no attribute 'no_such_name'"):
+            import_module(lazy).no_such_name  # noqa: B018 (the access is the test)
+        with pytest.raises(ImportError, match="cannot import name 'no_such_name'"):
+            exec(f"from {lazy} import no_such_name", {})
+
+
+class TestImport:
+    def test_import_alone_loads_no_other_package_and_lists_all_names(self) -> None:
+        loaded, listed = said_by(
+            "import sys, json, kernelmean; print(json.dumps([list(sys.modules), dir(kernelmean)]))"
+        )
+        assert OTHERS.isdisjoint(loaded)
+        assert {name for name in loaded if name.startswith("kernelmean")} == {"kernelmean", "kernelmean._lazy"}
+        assert listed == sorted({*listed, *km.__all__})
+
+    def test_main_functions_load_nothing_optional_and_open_no_connection(self) -> None:
+        loaded = set(said_by(TYPICAL_USE_WITHOUT_NETWORK))
+        assert "kernelmean.inference.engine" in loaded
+        assert loaded.isdisjoint(OPTIONAL | {"scipy.signal"})
+
+    def test_version_is_printed_without_loading_the_commands(self) -> None:
+        code = "import sys\nfrom kernelmean.cli import main\ntry: main(['--version'])\nexcept SystemExit: pass"
+        code += "\nassert not {'numpy', 'typer', 'kernelmean.cli.app'} & set(sys.modules)"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+        assert done.stdout == f"kernelmean {km.__version__}\n"
+
+    def test_names_of_the_library_are_those_that_type_checkers_see(self) -> None:
+        tree = ast.parse(Path(km.__file__).read_text(encoding="utf-8"))
+        block = next(node for node in tree.body if isinstance(node, ast.If))
+        imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+        seen = {alias.name: node.module for node in imports for alias in node.names}
+        assert sorted(seen) == sorted(km.__all__)
+        for name, module in seen.items():
+            home = import_module(f"kernelmean.{module or name}")
+            assert getattr(km, name) is (getattr(home, name) if module else home)
+
+    def test_star_import_and_help_see_all_names(self) -> None:
+        names: dict[str, Any] = {}
+        exec("from kernelmean import *", names)
+        assert set(km.__all__) <= set(names)
+        assert "mmd_test(" in render_doc(km, renderer=plaintext)
+
+    def test_fresh_process_knows_all_kinds_of_saved_objects_and_functions_named_like_modules(self) -> None:
+        for one in walk_packages(km.__path__, "kernelmean."):
+            if one.name != "kernelmean._fast":
+                import_module(one.name)
+        assert said_by(FRESH) == [sorted(kinds.__wrapped__()), ["function"] * 3]
+
+
+class TestNetwork:
+    def test_tests_that_ask_another_machine_fail(self) -> None:
+        with pytest.raises(PermissionError, match="a test asked for the network"):
+            socket.create_connection(("192.0.2.1", 80), timeout=0.1)
+
+
+class TestInstallation:
+    def test_core_needs_seven_packages_and_they_bring_next_to_nothing(self) -> None:
+        texts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+        assert names_of(texts) == CORE
+        try:
+            brought = set().union(*(names_of(requires(name) or []) for name in CORE))
+        except PackageNotFoundError as error:
+            pytest.skip(f"{error.name} is not installed as a distribution")
+        assert brought <= BROUGHT
+
+
+def names_of(texts: list[str]) -> set[str]:
+    """Return the names of the requirements that hold without extras."""
+    needed = [Requirement(text) for text in texts]
+    return {one.name.lower() for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})}
