@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Self, final
 
 import numpy as np
@@ -31,7 +32,8 @@ GROUP = 16
 """Rows that exchange partners: a shift leaves a sixteenth of the dependence in place on average."""
 BINS = 128
 SCHEME = "shifts"
-_AT_ONCE, _PART = 2**12, 2**9
+_AT_ONCE, _HELD = 2**13, 2**18
+"""Frequencies times groups: what one call transforms, and what waits to be added."""
 
 Complex = npt.NDArray[np.complexfloating[Any, Any]]
 
@@ -95,32 +97,30 @@ class PairStream(Summary):
         """Add whole groups, and keep what is left."""
         whole = len(pairs) // GROUP
         groups = pairs[: whole * GROUP].reshape(whole, GROUP, self.features.dim)
-        for part in slices(whole, _PART):
+        for part in slices(whole, max(1, _HELD // len(self.features.frequencies))):
             self._add_groups(groups[part], plan)
         self.pending = pairs[whole * GROUP :].copy()
 
     def _add_groups(self, groups: Array, plan: Plan) -> None:
-        """Add a number of groups whose transformed products the memory holds."""
-        first = self.rows // GROUP
-        cuts = slices(len(groups), max(1, _AT_ONCE // len(self.features.frequencies)))
+        """Add a number of groups whose transformed products the memory holds, the next group to the next bin."""
+        first = self.rows // GROUP % BINS
+        cuts = _without_wrapping(first, len(groups), max(1, _AT_ONCE // len(self.features.frequencies)))
         parts = plan.map(lambda cut: self._transformed(groups[cut]), cuts, groups.size * GROUP)
         for cut, (products, margins) in zip(cuts, parts, strict=True):
-            bins = (first + np.arange(cut.start, cut.stop)) % BINS
-            dealt = csr_array((np.ones(len(bins)), (bins, np.arange(len(bins)))), shape=(BINS, len(bins)))
-            touched = np.unique(bins)
-            sums = np.ascontiguousarray(dealt[touched] @ products.reshape(len(products), -1))
-            self.products[touched] += sums.view(np.float64).reshape(-1, *self.products.shape[1:])
+            start = (first + cut.start) % BINS
+            sums = self.products[start : start + len(products)]
+            np.add(sums, products.view(products.real.dtype).reshape(sums.shape), out=sums)
             self.margins += margins
         self.rows += len(groups) * GROUP
 
     def _transformed(self, groups: Array) -> tuple[Complex, Array]:
         """Return the products of the transformed waves of groups, (G, 16, M), and the sums of the waves."""
         left, right = self._waves(groups.reshape(-1, groups.shape[2]))
-        sums = np.stack([_reals(waves.sum(axis=0, dtype=np.complex128)) for waves in (left, right)])
         shape = (len(groups), GROUP, -1)
-        one, other = (fft(waves.reshape(shape), axis=1) for waves in (left, right))
+        one, other = (fft(waves.reshape(shape), axis=1, overwrite_x=True) for waves in (left, right))
+        sums = np.stack([_reals(waves[:, 0].sum(axis=0, dtype=np.complex128)) for waves in (one, other)])
         backwards = one[:, -np.arange(GROUP)]
-        return np.multiply(backwards, other, dtype=np.complex128), sums
+        return np.multiply(backwards, other, out=other), sums
 
     def _waves(self, pairs: Array) -> tuple[Complex, Complex]:
         """Return exp(i ωᵀx) and exp(i ηᵀy) for rows, shape (n, M)."""
@@ -257,6 +257,12 @@ class PairStream(Summary):
             )
         ]
         return made[0], made[1]
+
+
+def _without_wrapping(first: int, count: int, most: int) -> list[slice]:
+    """Return slices of so many groups, none of which goes beyond the last bin."""
+    edges = sorted({*range(0, count, most), *range(-first % BINS, count, BINS), count})
+    return [slice(start, stop) for start, stop in pairwise([0, *edges[edges[0] == 0 :]])]
 
 
 def pair_stream(features: Fourier) -> PairStream:
