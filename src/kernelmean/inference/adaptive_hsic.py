@@ -41,7 +41,7 @@ def adaptive_hsic(
         Views.of(points, [member.view for member in side], representative_rows(points))
         for points, side in zip(map(as_host, variables), sides, strict=True)
     ]
-    tables = [like(view.table, variable) for view, variable in zip(views, variables, strict=True)]
+    tables = [like(view.table, variable, "float64") for view, variable in zip(views, variables, strict=True)]
     made = [
         {member: view.kernels(member.view, member.kernel)[0] for member in side}
         for view, side in zip(views, sides, strict=True)

@@ -37,7 +37,7 @@ def adaptive_mmd(
     first, pooled = X.shape[0], as_host(joined([X, Y]))
     members = _present(adaptive.members or two_sample_members(), available(*pooled.shape))
     views = Views.of(pooled, [member.view for member in members], median_rows(len(pooled), rng))
-    table = like(views.table, X)
+    table = like(views.table, X, "float64")  # of the points' type, all but the closest values would be tied
     kernels = [views.kernels(member.view, member.kernel) for member in members]
 
     def evaluate(part: Sequence[Kernel], scheme: str, rng: np.random.Generator) -> Null:

@@ -60,11 +60,11 @@ def _agree(test: Any, library: Library, first: Any, second: Any, **options: Any)
     )
     assert isinstance(found.statistic, float)
     assert type(found.null_distribution) is np.ndarray
-    scale = np.std(exact.null_distribution)
-    if "adaptive" in options.values():
-        scale *= 5.0  # a chain of values that count as tied is moved to its first
-    assert found.statistic == pytest.approx(exact.statistic, abs=library.tolerance * scale)
-    np.testing.assert_allclose(found.null_distribution, exact.null_distribution, rtol=0, atol=library.tolerance * scale)
+    slack = library.tolerance * np.std(exact.null_distribution)
+    if "adaptive" in options.values():  # in float64 whatever the type of the points
+        slack = 1e-10
+    assert found.statistic == pytest.approx(exact.statistic, abs=slack)
+    np.testing.assert_allclose(found.null_distribution, exact.null_distribution, rtol=0, atol=slack)
     assert found.pvalue == exact.pvalue
 
 
