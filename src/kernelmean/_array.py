@@ -265,9 +265,14 @@ def without_diagonal(tile: Any, value: float = 0.0) -> Any:
     return xp.where(rows[:, None] == rows[None, :], xp.asarray(value, dtype=tile.dtype, device=tile.device), tile)
 
 
+def in_host_memory(x: Any) -> bool:
+    """Whether an array is NumPy's, or of another library but no other device."""
+    return not is_foreign(x) or "cpu" in str(compat.device(x)).lower()
+
+
 def tile_shape(x: Any, block: tuple[int, int], memory: float) -> tuple[int, int]:
     """Return the rows and columns of a tile: ``block`` on a processor, what ``memory`` bytes allow on a device."""
-    if not is_foreign(x) or "cpu" in str(compat.device(x)).lower():
+    if in_host_memory(x):
         return block
     side = max(1, int((memory / (8 * _COPIES)) ** 0.5))
     return side, side

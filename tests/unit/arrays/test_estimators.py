@@ -38,8 +38,9 @@ OTHERS = {
 
 @pytest.fixture(params=["host", "device"], autouse=True)
 def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Fit few rows on the host, as is done, and on the device, as many are."""
+    """Fit on the host, as points in its memory and few rows are, and on the device, as many rows of it are."""
     if request.param == "device":
+        monkeypatch.setattr("kernelmean.estimators.choose.in_host_memory", lambda _: False)
         monkeypatch.setattr("kernelmean.estimators.choose.HOST_ROWS", 0)
     return str(request.param)
 
@@ -73,6 +74,18 @@ def test_a_search_by_values_finds_the_score_exactly_and_the_noise_to_its_toleran
     assert found.loocv_ == pytest.approx(exact.loocv_, rel=library.tolerance)
     half = 0.0 if where == "host" else 1e-6 if library.dtype == "float64" else 1e-3
     assert found.noise_.covariance == pytest.approx(exact.noise_.covariance, rel=half)
+
+
+@pytest.mark.parametrize("library", LIBRARIES[:2])
+@pytest.mark.parametrize("make", [km.MKME, km.MMKME], ids=["MKME", "MMKME"])
+def test_more_rows_in_host_memory_than_a_device_leaves_there_have_the_parameters_of_numpy(
+    library: Library, make: Any, where: str
+) -> None:
+    """To the last digit, while a search on a device ends within its tolerance of it."""
+    table = np.random.default_rng(3).normal(size=(1100, 2))
+    exact, found = make().fit(library.rounded(table)), make().fit(library.make(table))
+    close = 0.0 if where == "host" else 1e-6 if library.dtype == "float64" else 1e-3
+    np.testing.assert_allclose(found.noise_.variances(2), exact.noise_.variances(2), rtol=close)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
