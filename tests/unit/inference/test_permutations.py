@@ -11,7 +11,10 @@ from kernelmean.inference.permutations import AllLabelings, AllPermutations, Ran
 
 
 def every(listed, size):
-    return np.concatenate(list(listed.batches(size)))
+    batches = list(listed.batches(size))
+    assert [len(batch) for batch in batches[:-1]] == [size] * (len(batches) - 1)
+    assert 0 < len(batches[-1]) <= size
+    return np.concatenate(batches)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])

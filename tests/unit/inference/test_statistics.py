@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from kernelmean.inference.statistics import HSIC, MMD, Sums, ties
+from kernelmean.inference.statistics import HSIC, MMD, ROUNDING, SINGLE, Level, Sums, ties
 
 
 def centered(K):
@@ -71,3 +73,65 @@ def test_a_tie_is_relative_to_the_range_and_to_rounding():
     tolerance = ties(values, np.array([1e-3, 1.0]))
     assert tolerance[0] == pytest.approx(1e-9, rel=1e-3)
     assert tolerance[1] == 2.0**-42
+
+
+def some_sums(pairs, relabelings, level=True, seed=0):
+    rng = np.random.default_rng(seed)
+    known = Level(rng.random((pairs, relabelings)), rng.random(pairs)) if level else None
+    return Sums(*rng.random((2, pairs, relabelings)), *rng.random((2, pairs)), known)
+
+
+@pytest.mark.parametrize("statistic", [MMD(3, 5, "u"), MMD(3, 5, "v"), HSIC(7, "u"), HSIC(7, "v")], ids=repr)
+def test_the_sensitivity_is_what_one_more_in_the_sum_of_pairs_adds(statistic):
+    sums = some_sums(2, 3)
+    more = replace(sums, pairs=sums.pairs + 1.0)
+    np.testing.assert_allclose(statistic(more) - statistic(sums), statistic.sensitivity, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rounding", [ROUNDING, SINGLE])
+@pytest.mark.parametrize("statistic", [MMD(3, 5, "u"), HSIC(7, "v")], ids=repr)
+def test_the_tolerance_of_a_statistic_is_that_of_its_range_and_of_its_traces(statistic, rounding):
+    values = np.array([[0.0, 4.0, 1.0], [2.0, 2.0, 2.0]])
+    sums = replace(some_sums(2, 3), left_trace=np.array([-2.0, 3.0]), right_trace=np.array([5.0, 7.0]))
+    found = statistic.tolerance(values, replace(sums, rounding=rounding))
+    magnitude = statistic.sensitivity * np.array([10.0, 21.0])
+    np.testing.assert_allclose(found, [4.0, 0.0] * np.array(rounding[0]) + rounding[1] * magnitude, rtol=1e-14)
+
+
+def test_statistics_say_what_they_are():
+    assert [MMD(3, 5, kind).name for kind in "uv"] == ["MMD² (unbiased)", "MMD² (V-statistic)"]
+    assert [HSIC(7, kind).name for kind in "uv"] == ["HSIC (unbiased)", "HSIC (V-statistic)"]
+    assert (MMD(3, 5), HSIC(7)) == (MMD(3, 5, "u"), HSIC(7, "v"))
+
+
+def test_sums_of_batches_and_of_groups_of_pairs_are_joined():
+    first, second = some_sums(2, 3), some_sums(2, 4, seed=1)
+    batches = Sums.joined([first, second], axis=1)
+    np.testing.assert_array_equal(batches.pairs, np.hstack([first.pairs, second.pairs]))
+    np.testing.assert_array_equal(batches.diagonal, np.hstack([first.diagonal, second.diagonal]))
+    np.testing.assert_array_equal(batches.level.rows, np.hstack([first.level.rows, second.level.rows]))
+    for name in ("left_trace", "right_trace"):
+        np.testing.assert_array_equal(getattr(batches, name), getattr(first, name))
+    np.testing.assert_array_equal(batches.level.mean, first.level.mean)
+    groups = Sums.joined([first, more := some_sums(3, 3, seed=2)], axis=0)
+    for name in ("pairs", "diagonal", "left_trace", "right_trace"):
+        np.testing.assert_array_equal(
+            getattr(groups, name), np.concatenate([getattr(first, name), getattr(more, name)])
+        )
+    np.testing.assert_array_equal(groups.level.rows, np.vstack([first.level.rows, more.level.rows]))
+    np.testing.assert_array_equal(groups.level.mean, np.concatenate([first.level.mean, more.level.mean]))
+
+
+@pytest.mark.parametrize("known", [(True, False), (False, True), (False, False)])
+def test_joined_sums_know_what_centering_removed_only_where_all_parts_do(known):
+    assert Sums.joined([some_sums(2, 3, level) for level in known], axis=1).level is None
+
+
+def test_pairs_are_put_into_another_order_with_all_that_is_known_of_them():
+    sums, order = some_sums(3, 4), np.array([2, 0, 1])
+    moved = sums.reordered(order)
+    for name in ("pairs", "diagonal", "left_trace", "right_trace"):
+        np.testing.assert_array_equal(getattr(moved, name), getattr(sums, name)[order])
+    np.testing.assert_array_equal(moved.level.rows, sums.level.rows[order])
+    np.testing.assert_array_equal(moved.level.mean, sums.level.mean[order])
+    assert some_sums(3, 4, level=False).reordered(order).level is None

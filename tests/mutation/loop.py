@@ -1,0 +1,61 @@
+"""A pytest plugin that collects once and then tries mutants, each in a process forked from there.
+
+``MUTANTS`` names a file with the jobs, one a line: the mutant, its tests, and after how many seconds it is stopped.
+``<file>.done`` gets a line for every mutant: its name and its exit code, -14 for one that was stopped.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+hypothesis.settings.register_profile(
+    "mutants",
+    phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate),  # nothing is told of a failure: none is shrunk
+    database=None,
+    derandomize=True,
+)
+hypothesis.settings.load_profile("mutants")
+
+
+def pytest_runtestloop(session: pytest.Session) -> bool:
+    """Try every mutant, none of which sees what a test of another left."""
+    jobs = Path(os.environ["MUTANTS"])
+    items = {item.nodeid: item for item in session.items}
+    gc.collect()
+    gc.freeze()
+    with jobs.with_suffix(".done").open("a") as done:
+        for line in jobs.read_text().splitlines():
+            mutant, tests, seconds = json.loads(line)
+            code = _tried(mutant, [items[test] for test in tests], seconds)
+            done.write(json.dumps([mutant, code]) + "\n")
+            done.flush()
+    return True
+
+
+def _tried(mutant: str, tests: list[pytest.Item], seconds: float) -> int:
+    """Return the exit code of a mutant's process: 1 when a test fails, 0 when none does."""
+    pid = os.fork()
+    if pid:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    os.environ["MUTANT_UNDER_TEST"] = mutant
+    code = 1
+    try:
+        for test, following in zip(tests, [*tests[1:], None], strict=True):
+            test.config.hook.pytest_runtest_protocol(item=test, nextitem=following)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Stop at the first failure."""
+    if report.failed:
+        os._exit(1)

@@ -1,0 +1,112 @@
+"""Write ``docs/mutation.md`` from ``results.json``, which ``run.py`` wrote, and the reasons in ``reasons.toml``.
+
+A reason is a rule: ``files`` (a pattern of paths below ``src/kernelmean``), ``change`` (a regular expression, found in
+"before → after" of a survivor), ``kind`` (a key of ``KINDS``) and ``why``. The first rule that fits is the reason.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "docs/mutation.md"
+KINDS = {
+    "same": "no call can tell: the value is the same, or one that is never read",
+    "speed": "costs time or memory only: the sizes of batches and tiles, what is tried first, what is kept",
+    "wording": "the wording of a message or a name; the tests hold its kind and its content",
+    "gap": "no reason is known: no test sees it",
+}
+HEAD = """# Mutation testing
+
+Do the tests notice when the code is wrong? [mutmut](https://mutmut.readthedocs.io) changes one thing at a time (a sign,
+a number, a comparison, an argument), and the tests that call the changed function run. A mutant is killed when one of
+them fails, or when they take three times as long as they should (a timeout); it survives when none does.
+
+It covers the expected kernels, the leave-one-out scores, and the permutation engine with its statistics, schemes and
+p-values: {files} files, {mutants} mutants, mutmut {version}. mutmut leaves decorated functions alone; in the copy that
+the command makes a decorator is a call below its function, so that registered closed forms and properties are mutated
+too. A mutant meets the quickest tests that call its function, a few seconds in all. Code that numba compiles
+(`compiled.py`) is left out; the tests hold it to the NumPy loops.
+
+Made by `pip install mutmut`, `python tests/mutation/run.py` and `python tests/mutation/page.py`.
+
+"""
+
+
+def reason(rules: list[dict[str, str]], path: str, change: str) -> tuple[str, str]:
+    """Return the kind and the reason of a survivor."""
+    for rule in rules:
+        if fnmatch.fnmatch(path, rule.get("files", "*")) and re.search(rule["change"], change):
+            return rule["kind"], rule["why"]
+    return "gap", KINDS["gap"]
+
+
+def share(killed: int, of: int) -> str:
+    """Return a percentage, never rounded up."""
+    return f"{int(1000 * killed / of) / 10:.1f} %" if of else "–"
+
+
+def row(name: str, found: Counter[str], kinds: Counter[str]) -> str:
+    """Return one line of the table."""
+    mutants, killed = found.total(), found["killed"] + found["timeout"]
+    cells = [name, *(str(n) for n in (mutants, found["killed"], found["timeout"], mutants - killed))]
+    cells += [share(killed, mutants), str(kinds["same"] + kinds["speed"])]
+    return f"| {' | '.join([*cells, share(killed, mutants - kinds['same'] - kinds['speed'])])} |"
+
+
+def written(results: dict[str, Any], rules: list[dict[str, str]]) -> str:
+    """Return the page."""
+    table, listed, waiting = [], [], []
+    total, kinds = Counter[str](), Counter[str]()
+    for path, module in results["modules"].items():
+        found = Counter(module["outcomes"])
+        if found["not run"]:
+            waiting.append(path)
+            continue
+        judged = [(*reason(rules, path, f"{s['before']} → {s['after']}"), s) for s in module["survivors"]]
+        own = Counter(kind for kind, *_ in judged)
+        total, kinds = total + found, kinds + own
+        table.append(row(f"`{path}`", found, own))
+        if judged:
+            listed += [f"### {path}", "", *survivors(judged), ""]
+    text = HEAD.format(files=len(table), mutants=total.total(), version=results["mutmut"])
+    columns = ["module", "mutants", "killed", "timeouts", "survived", "share killed"]
+    columns += ["of the survivors equivalent or about cost", "share of the others"]
+    lines = [f"| {' | '.join(columns)} |", f"|---|{'---:|' * 7}", *table, row("**all**", total, kinds)]
+    text += "\n".join(lines) + "\n\n"
+    if waiting:
+        text += f"Not yet run: {', '.join(f'`{path}`' for path in waiting)}.\n\n"
+    text += "## Survivors\n\n" + "\n".join(f"- **{kind}** ({kinds[kind]}): {what}" for kind, what in KINDS.items())
+    return text + "\n\n" + "\n".join(listed).rstrip() + "\n"
+
+
+def survivors(judged: list[tuple[str, str, dict[str, str]]]) -> list[str]:
+    """Return a list of the survivors of a module, those of one reason together."""
+    lines = []
+    for kind, why in dict.fromkeys((kind, why) for kind, why, _ in judged):
+        own = [s for k, w, s in judged if (k, w) == (kind, why)]
+        lines += [f"- **{kind}** ({len(own)}): {why}"]
+        lines += [f"    - `{s['function']}`: {code(s['before'])} → {code(s['after'])}" for s in own]
+    return lines
+
+
+def code(text: str) -> str:
+    """Return source as a code span."""
+    fence = "``" if "`" in text else "`"
+    return f"{fence}{text}{fence}" if text else "nothing"
+
+
+def main() -> None:
+    results = json.loads((HERE / "results.json").read_text())
+    rules = tomllib.loads((HERE / "reasons.toml").read_text())["rule"]
+    PAGE.write_text(written(results, rules))
+
+
+if __name__ == "__main__":
+    main()
