@@ -1,7 +1,8 @@
 """A pytest plugin that collects once and then tries mutants, each in a process forked from there.
 
 ``MUTANTS`` names a file with the jobs, one a line: the mutant, its tests, and after how many seconds it is stopped.
-``<file>.done`` gets a line for every mutant: its name and its exit code, -14 for one that was stopped.
+``<file>.done`` gets a line for every mutant: its name and its exit code, 1 when a test fails, 0 when none does, and -14
+when it was stopped.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import gc
 import json
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 
 import hypothesis
@@ -25,27 +27,35 @@ hypothesis.settings.load_profile("mutants")
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool:
-    """Try every mutant, none of which sees what a test of another left."""
+    """Try every mutant, none of which sees what a test of another left; first the tests that killed its neighbours."""
     jobs = Path(os.environ["MUTANTS"])
     items = {item.nodeid: item for item in session.items}
+    killers: Counter[tuple[str, str]] = Counter()
     gc.collect()
     gc.freeze()
     with jobs.with_suffix(".done").open("a") as done:
         for line in jobs.read_text().splitlines():
             mutant, tests, seconds = json.loads(line)
-            code = _tried(mutant, [items[test] for test in tests], seconds)
+            function = mutant.partition("__mutmut_")[0]
+            tests.sort(key=lambda test, function=function: -killers[function, test])
+            code, killer = _tried(mutant, [items[test] for test in tests], seconds)
+            killers[function, killer] += 1
             done.write(json.dumps([mutant, code]) + "\n")
             done.flush()
     return True
 
 
-def _tried(mutant: str, tests: list[pytest.Item], seconds: float) -> int:
-    """Return the exit code of a mutant's process: 1 when a test fails, 0 when none does."""
+def _tried(mutant: str, tests: list[pytest.Item], seconds: float) -> tuple[int, str]:
+    """Return the exit code of a mutant's process, and the test that failed."""
+    read, write = os.pipe()
     pid = os.fork()
     if pid:
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        os.close(write)
+        with os.fdopen(read) as said:
+            killer = said.read()
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), killer
     signal.setitimer(signal.ITIMER_REAL, seconds)
-    os.environ["MUTANT_UNDER_TEST"] = mutant
+    os.environ |= {"MUTANT_UNDER_TEST": mutant, "MUTANT_KILLER": str(write)}
     code = 1
     try:
         for test, following in zip(tests, [*tests[1:], None], strict=True):
@@ -58,4 +68,5 @@ def _tried(mutant: str, tests: list[pytest.Item], seconds: float) -> int:
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Stop at the first failure."""
     if report.failed:
+        os.write(int(os.environ["MUTANT_KILLER"]), report.nodeid.encode())
         os._exit(1)

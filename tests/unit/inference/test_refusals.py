@@ -1,0 +1,130 @@
+"""What the tests refuse, word for word: what was passed, what is needed, and what to write instead."""
+
+from __future__ import annotations
+
+import pytest
+
+from kernelmean.inference import memory_estimate
+from kernelmean.inference.engine import check_memory, check_n_resamples, check_resources, choose
+from kernelmean.inference.sizes import Resources, Shape
+from kernelmean.inference.statistics import HSIC, MMD, check_kind
+
+MESSAGES = [
+    (
+        lambda: choose(Shape(30, 1, 99, 10), "fast"),
+        ValueError,
+        (
+            "scheme is 'fast'; pass 'auto' or one of 'exact', 'gemm', 'gather', 'low-rank', 'cyclic', "
+            "'cyclic-tiles', 'cyclic-low-rank', 'blocks', 'xor', 'torus'"
+        ),
+    ),
+    (
+        lambda: choose(Shape(30, 1, 99, 10), "gather"),
+        ValueError,
+        "scheme 'gather' does not fit: it serves independence tests; use 'gemm' or 'cyclic'",
+    ),
+    (
+        lambda: choose(Shape(30, 1, 99), "gemm"),
+        ValueError,
+        "scheme 'gemm' does not fit: it serves two-sample tests; use 'gather' or 'cyclic'",
+    ),
+    (
+        lambda: choose(Shape(30, 1, 99), "blocks"),
+        ValueError,
+        "scheme 'blocks' does not fit: it serves two-sample tests; use 'cyclic'",
+    ),
+    (
+        lambda: choose(Shape(30, 1, 99, 10), "torus"),
+        ValueError,
+        "scheme 'torus' does not fit: it serves independence tests; use 'cyclic'",
+    ),
+    (
+        lambda: choose(Shape(7, 1, 99), "torus"),
+        ValueError,
+        "scheme 'torus' does not fit: two halves that turn need at least 8 rows; use 'auto'",
+    ),
+    (
+        lambda: choose(Shape(5001, 1, 99), "gather"),
+        ValueError,
+        "scheme 'gather' does not fit: it holds n × n matrices, for at most 5000 rows; use 'cyclic'",
+    ),
+    (
+        lambda: choose(Shape(9003, 1, 99, 3), "blocks"),
+        ValueError,
+        "scheme 'blocks' does not fit: with 3 rows against 9000 it needs too many bins; use 'cyclic'",
+    ),
+    (
+        lambda: choose(Shape(40, 1, 99, 20), "exact"),
+        ValueError,
+        "scheme 'exact' does not fit: there are more than 2,000,000 relabelings to enumerate; use scheme='auto'",
+    ),
+    (lambda: check_n_resamples(0), ValueError, "n_resamples is 0; a whole number from 1 is needed, such as 999"),
+    (lambda: check_n_resamples(True), ValueError, "n_resamples is True; a whole number from 1 is needed, such as 999"),
+    (
+        lambda: check_n_resamples(9, least=10),
+        ValueError,
+        "n_resamples is 9; a whole number from 10 is needed, such as 999",
+    ),
+    (lambda: check_resources(0, None), ValueError, "n_jobs is 0; pass 1 for one thread, -1 for all cores"),
+    (lambda: check_resources("2", None), ValueError, "n_jobs is '2'; pass 1 for one thread, -1 for all cores"),
+    (lambda: check_resources(None, "1GB"), ValueError, "memory is '1GB'; pass a number of bytes, such as memory=2**30"),
+    (lambda: check_resources(None, -1), ValueError, "memory is -1, a finite positive number is needed"),
+    (
+        lambda: check_memory(3 * 2**20 + 1, Resources(1, 2**20 - 1), "scheme 'gemm'", 24),
+        MemoryError,
+        (
+            "scheme 'gemm' may need 4 MiB for 24 rows, the limit is 1023 KiB; pass memory=3145729, or fewer "
+            "threads or kernels"
+        ),
+    ),
+    (
+        lambda: check_memory(1025.0, Resources(1, 1023.5), "it", 2),
+        MemoryError,
+        "it may need 2 KiB for 2 rows, the limit is 1023 bytes; pass memory=1025, or fewer threads or kernels",
+    ),
+    (lambda: memory_estimate(3, 1), ValueError, "sizes is 3; pass (n, m) for two samples, (n,) for n pairs"),
+    (
+        lambda: memory_estimate((3, 3, 3), 1),
+        ValueError,
+        "sizes is (3, 3, 3); pass (n, m) for two samples, (n,) for n pairs",
+    ),
+    (
+        lambda: memory_estimate((3, 3), 1, kernels=2),
+        ValueError,
+        "kernels is 2; pass how many are on the left and on the right, such as (1, 1)",
+    ),
+    (
+        lambda: memory_estimate((3, 3), 1, kernels=(1, 1, 1)),
+        ValueError,
+        "kernels is (1, 1, 1); pass how many are on the left and on the right, such as (1, 1)",
+    ),
+    (lambda: memory_estimate((1,), 1), ValueError, "an entry of sizes is 1, an integer ≥ 2 is needed"),
+    (lambda: memory_estimate((0, 3), 1), ValueError, "an entry of sizes is 0, an integer ≥ 1 is needed"),
+    (
+        lambda: memory_estimate((3, 3), 1, kernels=(1, 0)),
+        ValueError,
+        "an entry of kernels is 0, an integer ≥ 1 is needed",
+    ),
+    (lambda: memory_estimate((3, 3), 0), ValueError, "dim is 0, an integer ≥ 1 is needed"),
+    (
+        lambda: MMD(1, 5, "u"),
+        ValueError,
+        "samples of 1 and 5 rows: the unbiased statistic needs two rows in each; pass statistic='v'",
+    ),
+    (
+        lambda: MMD(5, 1, "u"),
+        ValueError,
+        "samples of 5 and 1 rows: the unbiased statistic needs two rows in each; pass statistic='v'",
+    ),
+    (lambda: HSIC(3, "u"), ValueError, "3 pairs were passed, the HSIC (unbiased) needs at least 4; pass statistic='v'"),
+    (lambda: HSIC(1, "u"), ValueError, "1 pair was passed, the HSIC (unbiased) needs at least 4"),
+    (lambda: HSIC(1, "v"), ValueError, "1 pair was passed, the HSIC (V-statistic) needs at least 2"),
+    (lambda: check_kind("w"), ValueError, "statistic is 'w'; pass 'u' (unbiased) or 'v'"),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), MESSAGES, ids=[message for *_, message in MESSAGES])
+def test_a_refusal_says_what_to_write_instead(call, kind, message):
+    with pytest.raises(kind) as error:
+        call()
+    assert str(error.value) == message
