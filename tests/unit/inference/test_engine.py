@@ -9,8 +9,10 @@ import pytest
 
 import kernelmean as km
 from kernelmean.inference import SCHEMES, custom_null, hsic_null, memory_estimate, mmd_null, mmd_test, relabelings
-from kernelmean.inference.engine import automatic
-from kernelmean.inference.sizes import Shape
+from kernelmean.inference.engine import automatic, begin, check_memory, check_resources, in_units, permutation_null
+from kernelmean.inference.schemes import Cyclic
+from kernelmean.inference.sizes import Resources, Shape
+from kernelmean.inference.two_sample import mmd_problem
 from kernelmean.kernels import Gaussian
 from kernelmean.kernels.gaussian import ExponentialBlocks
 
@@ -29,10 +31,13 @@ def normal(n, dim=2, seed=0):
         ((1, 999), 999, "exact"),
         ((50, 50), 999, "gemm"),
         ((50, 51), 999, "cyclic"),
+        ((4000, 4000), 999, "cyclic"),
         ((4000, 4001), 999, "blocks"),
+        ((30, 30), 3 * 10**6, "gemm"),  # more than are counted
         ((3, 9000), 999, "cyclic"),  # too unequal for bins
         ((6,), 719, "exact"),
         ((6,), 718, "gather"),
+        ((32,), 999, "gather"),
         ((33,), 999, "cyclic"),
         ((10**6,), 999, "cyclic"),
     ],
@@ -85,6 +90,29 @@ def test_the_announced_memory_suffices(name, sizes):
 
 
 @pytest.mark.parametrize(
+    ("name", "shape", "resources", "announced"),
+    [
+        ("exact", Shape(9, 2, 99, 4, (2, 1)), Resources(3), 142_992),
+        ("exact", Shape(5, 2, 99, None, (2, 3)), Resources(3), 50_333_848),
+        ("gemm", Shape(50, 3, 99, 20, (2, 1)), Resources(3), 945_200),
+        ("gemm", Shape(100_000, 3, 9999, 20_000), Resources(2), 316_119_040),
+        ("gather", Shape(50, 3, 99, None, (2, 3)), Resources(3), 8 * 50**2 * (5 + 3 + 3) + 2 * 3 * 2**23),
+        ("low-rank", Shape(1000, 3, 99, None, (2, 3)), Resources(3, 2.0**26), 66_230_912),
+        ("low-rank", Shape(1000, 3, 99, 300, (2, 1)), Resources(3, 2.0**30), 281_326_592),
+        ("cyclic", Shape(3000, 3, 1999, None, (2, 3)), Resources(3), 418_536_000),
+        ("cyclic", Shape(3000, 3, 1999, 1000, (2, 1)), Resources(3), 382_488_000),
+        ("cyclic-tiles", Shape(3000, 3, 1999, None, (2, 3)), Resources(3), 388_632_000),
+        ("cyclic-low-rank", Shape(3000, 3, 1999, None, (2, 3)), Resources(3), 637_958_592),
+        ("blocks", Shape(3000, 3, 1999, 1000, (2, 1)), Resources(3), 98_120_592),
+        ("xor", Shape(3000, 3, 2048, None, (2, 3)), Resources(3), 2_420_455_104),
+        ("torus", Shape(3000, 3, 4999, None, (2, 3)), Resources(3), 6_264_000),
+    ],
+)
+def test_the_announced_memory_is_that_of_the_arrays_that_a_call_holds(name, shape, resources, announced):
+    assert SCHEMES[name].memory(shape, resources) == announced
+
+
+@pytest.mark.parametrize(
     ("sizes", "options", "message"),
     [
         ((-5, 3), {}, "sizes is -5, an integer ≥ 1"),
@@ -100,6 +128,54 @@ def test_the_announced_memory_suffices(name, sizes):
 def test_the_memory_of_impossible_calls_is_not_estimated(sizes, options, message):
     with pytest.raises(ValueError, match=message):
         km.memory_estimate(sizes, **{"dim": 1, **options})
+
+
+def test_the_estimate_of_a_call_is_that_of_its_sizes_kernels_and_threads():
+    for options in ({}, {"n_jobs": 3}, {"kernels": (2, 3)}, {"n_resamples": 1999}):
+        shape = Shape(3000, 3, options.get("n_resamples", 999), None, options.get("kernels", (1, 1)))
+        expected = SCHEMES["cyclic"].memory(shape, Resources(options.get("n_jobs", 1)))
+        assert memory_estimate((3000,), 3, **options) == ("cyclic", expected)
+    assert memory_estimate((30,), 3)[0] == "gather"
+    assert memory_estimate((15, 15), 3)[0] == "gemm"
+    for limit in (2.0**26, 2.0**30):
+        expected = SCHEMES["low-rank"].memory(Shape(1000, 3, 999), Resources(1, limit))
+        assert memory_estimate((1000,), 3, scheme="low-rank", memory=limit) == ("low-rank", expected)
+
+
+def test_the_estimate_of_large_samples_counts_the_factors_that_are_tried_first():
+    tried = Cyclic("cyclic-low-rank", tiles=False).memory(Shape(8001, 3, 999, 4000), Resources())
+    blocks = SCHEMES["blocks"].memory(Shape(8001, 3, 999, 4000), Resources())
+    assert tried > 2 * blocks
+    assert memory_estimate((4000, 4001), 3) == ("blocks", tried)
+    assert memory_estimate((4000, 4001), 3, scheme="blocks") == ("blocks", blocks)
+    small = Shape(30, 3, 999, 15)
+    assert memory_estimate((15, 15), 3) == ("gemm", SCHEMES["gemm"].memory(small, Resources()))
+
+
+def test_threads_are_counted_from_one_or_back_from_all_cores(monkeypatch):
+    monkeypatch.setattr("kernelmean.inference.engine.cpu_count", lambda: 8)
+    found = {n_jobs: check_resources(n_jobs, None).n_jobs for n_jobs in (None, 1, 3, 20, -1, -3, -8, -9, -100)}
+    assert found == {None: 1, 1: 1, 3: 3, 20: 20, -1: 8, -3: 6, -8: 1, -9: 1, -100: 1}
+    assert check_resources(2, None) == Resources(2, 2.0**30)
+    assert check_resources(2, 5e8) == Resources(2, 5e8)
+
+
+def test_a_limit_that_is_just_met_is_met():
+    check_memory(1000.0, Resources(1, 1000.0), "it", 5)
+    assert [in_units(x, np.floor) for x in (0.5, 1.0, 1023.0, 1024.0, 2.0**20 - 1, 2.0**20)] == [
+        *("0 bytes", "1 bytes", "1023 bytes", "1 KiB", "1023 KiB", "1 MiB")
+    ]
+
+
+def test_the_null_says_by_which_scheme_and_with_how_much_memory():
+    X, Y = normal(40, 2), normal(50, 2, seed=1)
+    problem = mmd_problem(X, Y, [KERNEL], "u")
+    for name in ("gemm", "cyclic-tiles", "blocks"):
+        null = permutation_null(problem, 19, scheme=name, rng=0, n_jobs=2)
+        assert (null.scheme, null.statistic_name) == (name, "MMD² (unbiased)")
+        assert null.memory == memory_estimate((40, 50), 2, scheme=name, n_resamples=19, n_jobs=2)[1]
+    assert permutation_null(problem, 19).scheme == "gemm"
+    assert begin(problem, 19).scheme == "gemm"
 
 
 def test_memory_does_not_grow_with_the_square():

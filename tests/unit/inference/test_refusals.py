@@ -105,6 +105,11 @@ MESSAGES = [
         ValueError,
         "an entry of kernels is 0, an integer ≥ 1 is needed",
     ),
+    (
+        lambda: memory_estimate((3, 9000), 1, scheme="blocks"),
+        ValueError,
+        "scheme 'blocks' does not fit: with 3 rows against 9000 it needs too many bins; use 'cyclic'",
+    ),
     (lambda: memory_estimate((3, 3), 0), ValueError, "dim is 0, an integer ≥ 1 is needed"),
     (
         lambda: MMD(1, 5, "u"),
