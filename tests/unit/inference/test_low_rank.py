@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.inference.low_rank import RESIDUAL, pivoted_cholesky
+from kernelmean.inference.low_rank import RESIDUAL, _spread, pivoted_cholesky
 from kernelmean.kernels import Gaussian, Linear, Polynomial
 
 
@@ -58,3 +58,50 @@ def test_a_full_rank_is_noticed_on_few_rows():
 
 def test_a_constant_table_has_rank_one():
     assert pivoted_cholesky(Gaussian(1.0), np.ones((50, 2)), max_rank=5).rank == 1
+
+
+@pytest.mark.parametrize("residual", [1e-10, 1e-6, 1e-3])
+def test_the_residual_is_what_the_factor_leaves_of_the_trace_in_any_units(residual):
+    X = np.random.default_rng(0).standard_normal((300, 1))
+    for factor_of_units in (1.0, 1e-6, 1e6):
+        kernel = factor_of_units * Gaussian(0.5)
+        factor = pivoted_cholesky(kernel, X, max_rank=300, residual=residual)
+        gram = kernel(X, X)
+        left_out = np.trace(gram - factor.rows.T @ factor.rows) / np.trace(gram)
+        assert factor.residual == pytest.approx(left_out, rel=1e-3, abs=1e-14)
+        assert 0.0 < factor.residual <= residual
+        assert factor.rank == pivoted_cholesky(Gaussian(0.5), X, max_rank=300, residual=residual).rank
+
+
+def test_ever_more_pivots_are_taken_from_the_worst_rows_until_the_residual_holds(monkeypatch):
+    for name, value in {"_PROBE": 3, "_SAMPLE": 25, "_WORST": 2, "_COLUMNS": 7}.items():
+        monkeypatch.setattr(f"kernelmean.inference.low_rank.{name}", value)
+    rng = np.random.default_rng(0)
+    X = rng.permutation(np.concatenate([rng.standard_normal(30) / 5.0, 10.0 * np.arange(1, 13)]))[:, None]
+    factor = pivoted_cholesky(Gaussian(0.5), X, max_rank=42)
+    np.testing.assert_allclose(factor.rows.T @ factor.rows, Gaussian(0.5)(X, X), atol=1e-8)
+    assert factor.residual <= RESIDUAL
+    assert 12 < factor.rank <= 25  # every outlier, and few among the others
+    monkeypatch.setattr("kernelmean.inference.low_rank._ROUNDS", 1)
+    assert pivoted_cholesky(Gaussian(0.5), X, max_rank=42) is None
+
+
+def test_first_pivots_are_sought_among_rows_that_are_scattered_and_always_the_same():
+    rows = _spread(1000, 256)
+    assert len(set(rows.tolist())) == 256
+    assert rows.max() < 1000
+    assert np.ptp(rows) > 900
+    np.testing.assert_array_equal(rows, _spread(1000, 256))
+    for n in (3, 256):
+        np.testing.assert_array_equal(_spread(n, 256), np.arange(n))
+
+
+def test_a_matrix_of_zeros_has_rank_zero_and_nothing_left():
+    factor = pivoted_cholesky(Linear(), np.zeros((20, 2)), max_rank=5)
+    assert (factor.rank, factor.residual) == (0, 0.0)
+
+
+def test_a_highest_rank_that_is_just_enough_is_enough():
+    X = np.arange(6.0)[:, None]
+    assert pivoted_cholesky(Polynomial(2, 1.0), X, max_rank=3).rank == 3
+    assert pivoted_cholesky(Polynomial(2, 1.0), X, max_rank=2) is None
