@@ -12,6 +12,8 @@ import json
 import os
 import signal
 from collections import Counter
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import hypothesis
@@ -24,6 +26,8 @@ hypothesis.settings.register_profile(
     derandomize=True,
 )
 hypothesis.settings.load_profile("mutants")
+LATE = ("numba", "kernelmean._fast", "kernelmean.loocv.compiled", "kernelmean.inference.schemes.compiled")
+"""What is imported on first use: here once, not in the process of every mutant."""
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool:
@@ -31,6 +35,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     jobs = Path(os.environ["MUTANTS"])
     items = {item.nodeid: item for item in session.items}
     killers: Counter[tuple[str, str]] = Counter()
+    for module in LATE if find_spec("numba") else ():
+        import_module(module)
     gc.collect()
     gc.freeze()
     with jobs.with_suffix(".done").open("a") as done:

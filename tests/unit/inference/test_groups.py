@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.inference.rotations import Rotations, block_length
+from kernelmean.inference.rotations import ListedRotations, Rotations, block_length, is_fast
+from kernelmean.inference.torus import Torus, torus_length
 from kernelmean.inference.translations import Translations, translation_order, walsh
 
 CASES = [
@@ -78,3 +79,65 @@ def test_walsh_is_the_hadamard_matrix():
     values = np.random.default_rng(0).standard_normal((3, 8))
     hadamard = np.array([[(-1) ** bin(i & j).count("1") for j in range(8)] for i in range(8)])
     np.testing.assert_allclose(walsh(values), values @ hadamard, atol=1e-14)
+
+
+def test_a_seed_keeps_its_relabelings_the_lengths_are_these():
+    rotations = {(100, 1000): 100, (128, 10): 128, (129, 10): 128, (130, 10): 130, (2000, 10): 1000}
+    rotations |= {(9973, 61_250): 2475, (9973, 1000): 1105, (100_000, 5000): 2500}
+    assert {sizes: block_length(*sizes) for sizes in rotations} == rotations
+    halves = {(8, 10): 4, (12, 10): 6, (34, 100): 16, (210, 10): 4, (221, 5000): 105, (46, 1000): 23, (200, 5000): 100}
+    assert {sizes: torus_length(*sizes) for sizes in halves} == halves
+    orders = {(2, 1): 1, (2, 2): 2, (2, 3): 2, (9, 8): 8, (9, 100): 8, (5000, 1025): 2048, (5000, 1024): 1024}
+    orders |= {(5000, 5000): 2048, (4095, 5000): 2048}
+    assert {sizes: translation_order(*sizes) for sizes in orders} == orders
+
+
+def test_lengths_are_fast_when_no_prime_factor_exceeds_nineteen():
+    primes = [p for p in range(2, 400) if all(p % q for q in range(2, p))]
+    for n in range(1, 400):
+        assert is_fast(n) == all(n % p for p in primes if p > 19)
+
+
+def test_blocks_cover_the_rows_and_the_rest_stays_in_place():
+    rotations = make(Rotations, 23, 5)
+    assert (rotations.n, rotations.blocks, rotations.rest, rotations.count) == (23, 4, slice(20, 23), 5)
+    torus = Torus(np.arange(23), np.arange(23)[None].repeat(3, 0), 25, 5)
+    assert (torus.each, torus.rest, torus.count) == (2, slice(20, 23), 75)
+    assert torus.blocks == [slice(0, 5), slice(5, 10), slice(10, 15), slice(15, 20)]
+    assert [torus.half(block) for block in torus.blocks] == [0, 0, 1, 1]
+    translations = make(Translations, 23, 8)
+    assert translations.blocks == [slice(0, 8), slice(8, 16), slice(16, 20), slice(20, 22), slice(22, 23)]
+
+
+def test_correlations_of_two_halves_are_sums_over_all_turns(brute):
+    n, rng = 23, np.random.default_rng(0)
+    group = Torus(rng.permutation(n), np.array([np.arange(n), rng.permutation(n)]), 25, 5)
+    left, right = rng.standard_normal((2, 2, n))
+    orders = brute.orbit(group, brute.turn_halves(group))
+    expected = np.einsum("mi,mpi->mp", left, right[:, orders])
+    np.testing.assert_allclose(
+        group.correlations(left[:, group.shuffle], right[:, group.shuffle]), expected, atol=1e-13
+    )
+
+
+@pytest.mark.parametrize("cls", [Rotations, Translations, Torus])
+def test_a_draw_has_no_more_cosets_than_it_needs_and_shuffles_each_of_them(cls):
+    for n, count in ((10, 37), (30, 1000), (64, 64)):
+        group = cls.draw(n, count, np.random.default_rng(3))
+        assert len(group.cosets) == -(-count // group.order)
+        np.testing.assert_array_equal(np.sort(group.cosets, axis=1), np.tile(np.arange(n), (len(group.cosets), 1)))
+        np.testing.assert_array_equal(np.sort(group.shuffle), np.arange(n))
+        np.testing.assert_array_equal(group.cosets[0], np.arange(n))
+        assert len({tuple(row) for row in group.cosets}) == len(group.cosets)
+
+
+@pytest.mark.parametrize("size", [1, 4, 1000])
+def test_listed_rotations_are_all_of_them_in_order_whatever_the_batch(brute, size):
+    group = make(Rotations, 23, 5, cosets=2)
+    listed = ListedRotations(group)
+    batches = list(listed.batches(size))
+    assert max(map(len, batches)) <= size
+    rows = np.concatenate(batches)
+    assert (listed.n, listed.count, rows.shape) == (23, 10, (10, 23))
+    number = np.argsort(group.shuffle)  # a permutation of shuffled numbers, as one of the rows
+    np.testing.assert_array_equal(group.shuffle[rows][:, number], brute.orbit(group, brute.rotate(group)))
