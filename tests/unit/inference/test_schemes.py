@@ -12,8 +12,11 @@ from kernelmean.inference import SCHEMES, hsic_null, mmd_null
 from kernelmean.inference.factored import split
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem
 from kernelmean.inference.rotations import Rotations
+from kernelmean.inference.schemes import Cyclic
+from kernelmean.inference.schemes.cyclic import worthwhile_rank
 from kernelmean.inference.schemes.cyclic_factors import factor_sums
 from kernelmean.inference.schemes.cyclic_tiles import tile_sums
+from kernelmean.inference.sizes import Shape
 from kernelmean.inference.statistics import HSIC, MMD
 from kernelmean.inference.torus import Torus
 from kernelmean.kernels import Gaussian, Linear
@@ -226,3 +229,37 @@ def test_compiled_gather_equals_the_numpy_one(monkeypatch):
     monkeypatch.setattr("kernelmean.inference.schemes.gather._COMPILE_FROM", 1)
     compiled = hsic_null(X, Y, [tuple(KERNELS)], scheme="gather", n_resamples=50, rng=3)
     np.testing.assert_allclose(compiled.values, plain.values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scheme", ["cyclic", "cyclic-tiles", "cyclic-low-rank", "xor", "torus"])
+@pytest.mark.parametrize("n", [8, 23, 40])
+def test_groups_hold_as_many_relabelings_as_were_asked_for_and_no_coset_more(scheme, n):
+    X, Y = table("normal", n), table("normal", n, 1, seed=1)
+    order = {"xor": 2 ** (n.bit_length() - 1), "torus": (n // 2) ** 2}.get(scheme, n)
+    counts = [
+        hsic_null(X, Y, [(KERNELS[0], Linear())], scheme=scheme, n_resamples=count - 1, rng=0).values.shape[1]
+        for count in (order, order + 1)
+    ]
+    assert counts == [order, 2 * order]
+
+
+@pytest.mark.parametrize("scheme", ["gemm", "low-rank", "blocks"])
+def test_random_relabelings_are_as_many_as_were_asked_for(scheme):
+    X, Y = table("normal", 20), table("normal", 30, seed=1)
+    for count in (1, 17, 2500):
+        assert mmd_null(X, Y, KERNELS, scheme=scheme, n_resamples=count, rng=0).values.shape == (2, count + 1)
+
+
+def test_factors_are_taken_up_to_a_rank_that_sizes_alone_decide():
+    ranks = {
+        Shape(150, 2, 999, 50): (0, 0),
+        Shape(500, 2, 999): (9, 0),
+        Shape(3000, 2, 999): (99, 39),
+        Shape(3000, 2, 4999): (69, 18),
+        Shape(3000, 2, 999, 1000): (625, 195),
+        Shape(20_000, 2, 999, 1000): (1963, 813),
+    }
+    found = {shape: tuple(worthwhile_rank(shape, tiles=tiles) for tiles in (True, False)) for shape in ranks}
+    assert found == ranks
+    cyclic = Cyclic("any")
+    assert (cyclic.name, cyclic.tiles, cyclic.factors) == ("any", True, "worthwhile")
