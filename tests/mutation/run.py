@@ -114,7 +114,7 @@ def attempt(work: Path, wanted: list[tuple[str, list[str], float]]) -> None:
     listed, done = work / "jobs.txt", work / "jobs.done"
     listed.write_text("".join(json.dumps(job) + "\n" for job in wanted if job[1]))
     files = sorted({test.partition("::")[0] for _, tests, _ in wanted for test in tests})
-    options = ["-q", "--tb=no", "--assert=plain", "--import-mode=prepend", "--rootdir=."]
+    options = ["-q", "--tb=no", "--assert=plain", "--rootdir=."]
     options += ["-p", "loop", "-p", "no:cacheprovider", "-p", "no:xdist"]
     with (work / "log").open("a") as log:
         subprocess.run(

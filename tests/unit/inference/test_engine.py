@@ -106,6 +106,15 @@ def test_the_announced_memory_suffices(name, sizes):
         ("blocks", Shape(3000, 3, 1999, 1000, (2, 1)), Resources(3), 98_120_592),
         ("xor", Shape(3000, 3, 2048, None, (2, 3)), Resources(3), 2_420_455_104),
         ("torus", Shape(3000, 3, 4999, None, (2, 3)), Resources(3), 6_264_000),
+        ("torus", Shape(12, 3, 35, None, (2, 3)), Resources(3), 32_832),
+        ("torus", Shape(12, 3, 36, None, (2, 3)), Resources(3), 54_432),
+        ("xor", Shape(12, 3, 7, None, (2, 3)), Resources(3), 35_136),
+        ("xor", Shape(12, 3, 8, None, (2, 3)), Resources(3), 55_008),
+        ("cyclic", Shape(90, 3, 89, None, (2, 3)), Resources(3), 2_036_160),
+        ("cyclic", Shape(90, 3, 90, None, (2, 3)), Resources(3), 3_249_360),
+        ("cyclic-tiles", Shape(90, 3, 89, None, (2, 3)), Resources(3), 2_036_160),
+        ("cyclic-tiles", Shape(90, 3, 90, None, (2, 3)), Resources(3), 3_249_360),
+        ("exact", Shape(40, 3, 9, 3, (2, 1)), Resources(3), 44_517_440),
     ],
 )
 def test_the_announced_memory_is_that_of_the_arrays_that_a_call_holds(name, shape, resources, announced):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from kernelmean.inference import memory_estimate
+from kernelmean.inference import SCHEMES, hsic_null, memory_estimate, mmd_null
 from kernelmean.inference.engine import check_memory, check_n_resamples, check_resources, choose
+from kernelmean.inference.factored import fitting_rank
+from kernelmean.inference.problem import KernelSide
+from kernelmean.inference.schemes.device import check_scheme
 from kernelmean.inference.sizes import Resources, Shape
 from kernelmean.inference.statistics import HSIC, MMD, check_kind
+from kernelmean.kernels import Gaussian
 
 MESSAGES = [
     (
@@ -133,3 +138,36 @@ def test_a_refusal_says_what_to_write_instead(call, kind, message):
     with pytest.raises(kind) as error:
         call()
     assert str(error.value) == message
+
+
+LOW_RANK = (
+    "a Gram matrix over {n} rows is not of low rank: it has nearly as many significant directions as rows, or more "
+    "than {rank}, which is what the memory limit allows; write scheme='auto', or pass a larger memory"
+)
+
+
+def test_a_rank_that_is_not_low_is_told_with_the_highest_that_fits():
+    X = np.random.default_rng(0).standard_normal((300, 3))
+    with pytest.raises(ValueError, match="low rank") as error:
+        mmd_null(X, X + 1.0, [Gaussian(1.0)], scheme="low-rank", memory=2**18, n_resamples=9)
+    assert str(error.value) == LOW_RANK.format(n=600, rank=4)
+    shape, limit = Shape(300, 6, 9), Resources(1, 2.0**21)
+    cyclic = SCHEMES["cyclic-low-rank"]
+    highest = fitting_rank(shape, limit.memory - cyclic.memory(shape, Resources(1, 1.0)))
+    assert 0 < highest < 300
+    with pytest.raises(ValueError, match="low rank") as error:
+        hsic_null(X, X, [(Gaussian(1.0), Gaussian(0.01))], scheme="cyclic-low-rank", memory=2**21, n_resamples=9)
+    assert str(error.value) == LOW_RANK.format(n=300, rank=highest)
+
+
+def test_what_does_not_run_on_a_device_names_what_does():
+    xp = pytest.importorskip("array_api_strict")
+    side = KernelSide(xp.asarray(np.eye(3), device=xp.Device("device1")), (Gaussian(1.0),))
+    check_scheme("gemm", side)
+    check_scheme("xor", KernelSide(np.eye(3), (Gaussian(1.0),)))
+    with pytest.raises(ValueError, match="'xor'") as error:
+        check_scheme("xor", side)
+    assert str(error.value) == (
+        "scheme 'xor' runs on NumPy's arrays; pass one of 'exact', 'gemm', 'gather', 'cyclic', 'cyclic-tiles', "
+        "'blocks', or the points as NumPy's, such as X.cpu().numpy()"
+    )

@@ -12,7 +12,7 @@ from kernelmean.inference import SCHEMES, hsic_null, mmd_null
 from kernelmean.inference.factored import split
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem
 from kernelmean.inference.rotations import Rotations
-from kernelmean.inference.schemes import Cyclic
+from kernelmean.inference.schemes import Cyclic, count_all
 from kernelmean.inference.schemes.cyclic import worthwhile_rank
 from kernelmean.inference.schemes.cyclic_factors import factor_sums
 from kernelmean.inference.schemes.cyclic_tiles import tile_sums
@@ -263,3 +263,57 @@ def test_factors_are_taken_up_to_a_rank_that_sizes_alone_decide():
     assert found == ranks
     cyclic = Cyclic("any")
     assert (cyclic.name, cyclic.tiles, cyclic.factors) == ("any", True, "worthwhile")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "run"), [("gather", "hsic"), ("low-rank", "hsic"), ("low-rank", "mmd"), ("gemm", "mmd")]
+)
+def test_batches_of_relabelings_do_not_change_the_values(monkeypatch, scheme, run):
+    def null():
+        X, Y = table("normal", 130), table("normal", 130, seed=1)
+        if run == "mmd":
+            return mmd_null(X, Y, KERNELS, scheme=scheme, n_resamples=200, rng=3)
+        pairs = [(KERNELS[0], KERNELS[1]), (KERNELS[1], Linear())]
+        return hsic_null(X, Y, pairs, scheme=scheme, n_resamples=200, rng=3)
+
+    whole = null()
+    for module in ("gather", "gemm", "low_rank"):
+        monkeypatch.setattr(f"kernelmean.inference.schemes.{module}._BATCH_BYTES", 1)
+    monkeypatch.setattr("kernelmean.inference.schemes.gemm._TILE", 7)
+    np.testing.assert_allclose(null().values, whole.values, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("order", [5, 12, 43])
+def test_strips_and_chunks_of_a_block_add_up(brute, monkeypatch, order):
+    monkeypatch.setattr("kernelmean.inference.schemes.cyclic_tiles._STRIP", 3)
+    monkeypatch.setattr("kernelmean.inference.schemes.cyclic_tiles._CHUNK", 4)
+    n, rng = 43, np.random.default_rng(0)
+    group = Rotations(rng.permutation(n), np.array([np.arange(n), rng.permutation(n)]), order)
+    X, Y = table("normal", n), table("normal", n, 1, seed=1)
+    sides = KernelSide(X, tuple(KERNELS)), KernelSide(Y, (KERNELS[0], Linear()))
+    problem = Problem(*sides, ((0, 0), (1, 1)), HSIC(n, "u")).shuffled(group.shuffle)
+    orders = brute.orbit(group, brute.rotate(group))
+    kernels = ((KERNELS[0], KERNELS[0]), (KERNELS[1], Linear()))
+    expected = [[brute.hsic(k(X, X), z(Y[p], Y[p]), "u") for p in orders] for k, z in kernels]
+    np.testing.assert_allclose(problem.statistic(tile_sums(problem, group, n_jobs=2)), expected, atol=1e-12)
+
+
+def test_all_relabelings_are_counted_up_to_a_limit():
+    counts = {
+        Shape(9, 1, 9, 4): 126,
+        Shape(9, 1, 9, 5): 126,
+        Shape(9, 1, 9, 1): 9,
+        Shape(6, 1, 9): 720,
+        Shape(1, 1, 9): 1,
+    }
+    for shape, count in counts.items():
+        assert count_all(shape) == count
+        assert count_all(shape, count) == count
+        assert count_all(shape, count - 1) == count
+        assert isinstance(count_all(shape), int)
+    assert [count_all(shape) for shape in (Shape(60, 1, 9, 30), Shape(40, 1, 9))] == [2_000_001] * 2
+
+
+def test_dense_matrices_are_taken_up_to_5000_rows():
+    assert SCHEMES["gather"].obstacle(Shape(5000, 1, 99)) is None
+    assert SCHEMES["gather"].obstacle(Shape(5001, 1, 99)) is not None
