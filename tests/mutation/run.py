@@ -36,9 +36,9 @@ FIRST = "kernelmean.inference.engine.x_in_units__mutmut_1"  # mutmut runs this o
 LENIENCE = 5.0, 3.0  # a mutant is stopped after so many seconds, and so many times those of its tests
 KEPT = {"abstractmethod", "overload"}
 MUTMUT_OWN = {"staticmethod", "classmethod"}
-OUTCOMES = {0: "survived", 1: "killed", 3: "killed", 5: "no tests", 33: "no tests", None: "not run"}
-TIMEOUTS = (-14,)
-SURVIVING = {"survived", "no tests", "suspicious"}
+OUTCOMES = {0: "survived", -14: "timeout", 33: "no tests", None: "not run"}
+"""By exit code; any other is a failure, or a crash."""
+SURVIVING = {"survived", "no tests"}
 
 
 def undecorated(source: str) -> str:
@@ -113,6 +113,7 @@ def attempt(work: Path, wanted: list[tuple[str, list[str], float]]) -> None:
     """Try mutants with their tests, the quickest first, and keep the exit codes where mutmut keeps them."""
     listed, done = work / "jobs.txt", work / "jobs.done"
     listed.write_text("".join(json.dumps(job) + "\n" for job in wanted if job[1]))
+    done.write_text("".join(json.dumps([name, 33]) + "\n" for name, tests, _ in wanted if not tests))
     files = sorted({test.partition("::")[0] for _, tests, _ in wanted for test in tests})
     options = ["-q", "--tb=no", "--assert=plain", "--rootdir=."]
     options += ["-p", "loop", "-p", "no:cacheprovider", "-p", "no:xdist"]
@@ -125,7 +126,7 @@ def attempt(work: Path, wanted: list[tuple[str, list[str], float]]) -> None:
             stderr=subprocess.STDOUT,
             check=False,
         )
-    missing = sum(bool(job[1]) for job in wanted) - (len(done.read_text().splitlines()) if done.exists() else 0)
+    missing = len(wanted) - len(done.read_text().splitlines())
     keep(work)
     if missing:
         raise RuntimeError(f"{missing} mutants were not tried; see {work / 'log'}")
@@ -161,7 +162,7 @@ def outcomes(work: Path, path: Path) -> dict[str, str]:
     """Return what became of every mutant of a file."""
     meta = work / "mutants" / f"{path}.meta"
     codes = json.loads(meta.read_text())["exit_code_by_key"] if meta.exists() else {}
-    return {name: "timeout" if code in TIMEOUTS else OUTCOMES.get(code, "suspicious") for name, code in codes.items()}
+    return {name: OUTCOMES.get(code, "killed") for name, code in codes.items()}
 
 
 def changes(work: Path, path: Path, names: Iterable[str]) -> Iterator[dict[str, str]]:

@@ -7,6 +7,8 @@ import pytest
 
 from kernelmean.inference.permutations import AllLabelings, AllPermutations
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem, distinct_side
+from kernelmean.inference.schemes.base import in_order, upper_tiles
+from kernelmean.inference.schemes.tiling import added
 from kernelmean.inference.sizes import Shape
 from kernelmean.inference.statistics import HSIC, MMD
 from kernelmean.kernels import Gaussian, Laplacian, Linear
@@ -144,3 +146,26 @@ def test_sums_of_two_samples_are_those_of_the_centered_matrix_and_its_level():
     np.testing.assert_allclose(sums.level.rows, [moved @ gram.mean(axis=1) for gram in grams])
     np.testing.assert_allclose(sums.level.mean, [gram.mean() for gram in grams])
     assert sums.diagonal is diagonal
+
+
+def test_totals_of_parts_add_up_entry_by_entry():
+    totals = [(np.array([1.0, 2.0]), np.array([[3.0]])), (np.array([10.0, 20.0]), np.array([[30.0]]))]
+    first, second = added(iter(totals))
+    np.testing.assert_array_equal(first, [11.0, 22.0])
+    np.testing.assert_array_equal(second, [[33.0]])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_results_come_in_the_order_of_the_items(n_jobs):
+    assert list(in_order(lambda x: x**2, iter(range(20)), n_jobs)) == [x**2 for x in range(20)]
+
+
+def test_tiles_cover_a_symmetric_matrix_once():
+    rows = [slice(0, 3), slice(3, 7), slice(7, 8)]
+    seen = np.zeros((8, 8), dtype=int)
+    for i, j in upper_tiles(rows):
+        seen[i, j] += 1
+        if i != j:
+            seen[j, i] += 1
+    assert (seen == 1).all()
+    assert all(i.start <= j.start for i, j in upper_tiles(rows))
