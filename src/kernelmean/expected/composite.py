@@ -34,7 +34,7 @@ def _sum(kernel: Sum, noise: Noise, dim: int) -> Kernel:
 
 @smoothed_rules.register(Product, Noise)
 def _product(kernel: Product, noise: Noise, dim: int) -> Kernel:
-    return smoothed(fused(kernel, noise, dim), noise, dim)
+    return smoothed(fused(kernel, dim, noise), noise, dim)
 
 
 @blocks_rules.register(Scaled, Noise, Noise)
@@ -50,7 +50,7 @@ def _sum_blocks(kernel: Sum, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
 
 @blocks_rules.register(Product, Noise, Noise)
 def _product_blocks(kernel: Product, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
-    return expected_blocks(fused(kernel, v, X.shape[1]), X, v, Y, w)
+    return expected_blocks(fused(kernel, X.shape[1], v, w), X, v, Y, w)
 
 
 @blocks_rules.register(TensorProduct, Noise, Noise)
@@ -80,17 +80,17 @@ def check_independent(noise: Noise, columns: tuple[tuple[int, ...], ...]) -> Non
         )
 
 
-def fused(kernel: Product, noise: Noise, dim: int) -> Kernel:
+def fused(kernel: Product, dim: int, *noises: Noise) -> Kernel:
     """Return a product on shared columns as one kernel: precisions of Gaussians add up, profiles multiply."""
     factor, kernels = 1.0, []
     for part in kernel.factors:
-        inner = fused(part, noise, dim) if isinstance(part, Product) else part
+        inner = fused(part, dim, *noises) if isinstance(part, Product) else part
         if isinstance(inner, Scaled):
             factor, inner = factor * inner.factor, inner.kernel
         kernels.append(inner)
     if not all(isinstance(part, Gaussian | QuadraticGaussian) for part in kernels):
         if not all(isinstance(part, Gaussian | Separable) for part in kernels):
-            raise NoClosedFormError(missing(kernel, noise))
+            raise NoClosedFormError(missing(kernel, *noises))
         return Scaled(factor, fused_separable(Product(tuple(kernels)), dim))
     precision = sum(np.linalg.inv(_covariance(part, dim)) for part in kernels)
     if all(isinstance(part, Gaussian) for part in kernels):

@@ -1,0 +1,157 @@
+"""Where there is no closed form, word for word: what was asked, what stands in the way, what to write instead."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernelmean.expected import NoClosedFormError, expected
+from kernelmean.expected._core import difference, smoothed
+from kernelmean.expected.profiles import Profile, box
+from kernelmean.expected.profiles.exponential import LaplacePowers
+from kernelmean.kernels import Categorical, Gaussian, Laplacian, Linear, Polynomial, TensorProduct, Wendland
+from kernelmean.noise import Blankout, Laplace, Normal, Switch, Uniform
+
+X = np.zeros((3, 2))
+TIED = Normal(np.array([[2.0, 1.0], [1.0, 2.0]]))
+EACH = Normal(np.stack([np.eye(2) + 0.5] * 3))
+
+
+def no_form(kernel, noise, known, first=None):
+    return (
+        f"E k has no closed form here for {kernel} under {noise}; {known}; kernelmean.support() lists all; for "
+        f"explicit Monte Carlo write noise.Sampled({first or noise}, n_samples=256)"
+    )
+
+
+def no_smooth(kernel, noise, reason):
+    return (
+        f"{kernel!r} under {noise!r} has no closed form: {reason}; kernelmean.support() lists what has; for explicit "
+        f"Monte Carlo write noise.Sampled({noise!r}, n_samples=256)"
+    )
+
+
+NO_PRODUCT = (
+    "on one axis there are closed forms of products of Gaussian and Matérn kernels, and of Gaussians times one other "
+    "kernel, not of this product"
+)
+ONLY_NORMAL = "a Gaussian kernel times another on the same axis has no closed form under {} noise, only under Normal"
+THREE = (
+    "on one axis a Gaussian, a Laplace or Matérn and a compact part, be they kernels or noises, have a closed form "
+    "only when the compact part is one Uniform noise, not two or a Wendland kernel"
+)
+TIGHT = (
+    "a uniform halfwidth 1e+08 times smaller than an exponential scale, and a smaller Gaussian deviation, lose too "
+    "many digits together; leave the smallest out"
+)
+PRODUCT = "SmoothedSeparable((Gaussian(bandwidth=1.0) * Laplacian(bandwidth=1.0)))"
+
+
+class Named:
+    """Reads as the text that it is given."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+
+MESSAGES = [
+    (
+        lambda: difference(Normal(1.0), Blankout(0.1)),
+        "the difference of Normal(1.) and Blankout(probability=0.1, value=0.0) has no closed form; both must be "
+        "additive",
+    ),
+    (lambda: smoothed(Polynomial(2), Normal(1.0), 2), no_form("Polynomial", "Normal(1.)", "none is known")),
+    (
+        lambda: expected(Laplacian(1.0), X, X, EACH, Laplace(1.0)),
+        no_form(
+            "Laplacian",
+            "Normal(full, one per point, n=3) and Laplace(scale=1.0)",
+            "closed forms of this kernel exist for IndependentSum, Laplace, Normal, Uniform",
+            "Normal(full, one per point, n=3)",
+        ),
+    ),
+    (
+        lambda: expected(Gaussian(1.0) * Polynomial(2), X, X, w=Normal(1.0)),
+        no_form("Product", "Normal(1.)", "none is known"),
+    ),
+    (
+        lambda: expected(Linear() * Gaussian(1.0), X, X, Blankout(0.2)),
+        no_form("Product", "Blankout(probability=0.2, value=0.0)", "none is known"),
+    ),
+    (
+        lambda: expected(Laplacian(1.0), X, X, TIED),
+        no_smooth(Laplacian(1.0), TIED, "a product over the axes needs noise that is independent between them"),
+    ),
+    (
+        lambda: smoothed(Laplacian(1.0), EACH, 2),
+        no_smooth(Laplacian(1.0), EACH, "one covariance per point needs a Gaussian kernel"),
+    ),
+    (
+        lambda: expected(Gaussian(1.0) * Laplacian(1.0), X, X, Laplace(1.0)),
+        no_smooth(Named(PRODUCT), Laplace(1.0), ONLY_NORMAL.format("Laplace")),
+    ),
+    (
+        lambda: expected(Gaussian(1.0) * Laplacian(1.0), X, X, Uniform(1.0)),
+        no_smooth(Named(PRODUCT), Uniform(1.0), ONLY_NORMAL.format("Uniform")),
+    ),
+    (lambda: expected(Wendland(2, 1.0) * Wendland(2, 2.0), X, X, Normal(1.0)), NO_PRODUCT),
+    (
+        lambda: expected(Polynomial(2), X, X, TIED, Laplace(1.0)),
+        "Laplace(scale=1.0) has no closed form beside a full Gaussian covariance on the other side; use a diagonal "
+        "covariance, or noise.Sampled",
+    ),
+    (
+        lambda: expected(TensorProduct([Gaussian(1.0), Laplacian(1.0)], [[0], [1]]), X, X, TIED),
+        "the noise correlates columns that the tensor product separates; use a covariance that is block-diagonal in "
+        "the same columns, or noise.Sampled",
+    ),
+    (lambda: Profile(1.0, 1.0, (LaplacePowers(1.0, (1.0,)),), box(1.0).plus_box(1.0)), THREE),
+    (lambda: Profile(1.0, 1e-20, (LaplacePowers(1.0, (1.0,)),), box(1e-8)), TIGHT),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), MESSAGES)
+def test_a_missing_closed_form_says_why_and_what_to_write_instead(call, message):
+    with pytest.raises(NoClosedFormError) as error:
+        call()
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (
+            lambda: expected(Gaussian(1.0), X, X, 0.1),
+            TypeError,
+            "noise is 0.1, None or a value such as noise.Normal(0.1) is needed",
+        ),
+        (
+            lambda: expected(Gaussian(1.0), X, X, Normal(np.stack([np.eye(2)] * 2))),
+            ValueError,
+            "Normal(full, one per point, n=2) has 2 laws for 3 points; one per point is needed",
+        ),
+        (
+            lambda: expected(Gaussian(1.0), X, X, w=Laplace([1.0, 2.0, 3.0])),
+            ValueError,
+            "Laplace(scale=(1.0, 2.0, 3.0)) is made for 3 columns, the data have 2; give it one value per column",
+        ),
+        (
+            lambda: expected(Gaussian(1.0), X, X, EACH, Laplace(1.0)),
+            TypeError,
+            "one law per point has a closed form for Normal and Dirac noise, not for Laplace(scale=1.0)",
+        ),
+        (
+            lambda: expected(Categorical(0.5), X, X, Switch(0.1, 3), Switch(0.1, 4)),
+            ValueError,
+            "Switch(probability=0.1, levels=3) and Switch(probability=0.1, levels=4) have different numbers of levels "
+            "for the same columns",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_told(call, kind, message):
+    with pytest.raises(kind) as error:
+        call()
+    assert str(error.value) == message
