@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tomllib
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires
 from itertools import permutations
@@ -159,7 +160,7 @@ class TestImport:
 
     def test_fresh_process_knows_all_kinds_of_saved_objects_and_functions_named_like_modules(self) -> None:
         for one in walk_packages(km.__path__, "kernelmean."):
-            if one.name != "kernelmean._fast":
+            with suppress(ImportError):  # of parts whose extra is not installed
                 import_module(one.name)
         assert said_by(FRESH) == [sorted(kinds.__wrapped__()), ["function"] * 3]
 

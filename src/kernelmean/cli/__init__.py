@@ -15,7 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 when it worked, 2 when the input was bad, 1 when kernelmean itself failed."""
     if list(sys.argv[1:] if arguments is None else arguments) == ["--version"]:
         print(f"kernelmean {__version__}")  # at once: the commands need a second to load
-        sys.exit()
+        sys.exit(0)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a λ on a terminal that has none

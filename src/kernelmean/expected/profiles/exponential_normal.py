@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import pairwise
 
 from numpy.polynomial.legendre import leggauss
 
 from ..._array import Array, added_where, namespace, special
 from .exponential import LaplacePowers
 from .half_line import body_moments, normal_density, tail_moments
+
+_WIDE = 50.0  # scales so many halfwidths wide are integrated rather than subtracted
+_PANEL_EDGES, _PANEL_NODES = (-7.0, -3.5, 0.0, 3.5, 7.0), 12  # in deviations; beyond, the density is a law's own
 
 
 def density_with_normal(law: LaplacePowers, deviation: float, gap: Array) -> Array:
@@ -48,8 +51,9 @@ class BoxWithBoth:
 
     With S the survival function of all but the uniform variable it is (S(t - h) - S(t + h)) / 2h. Where the box is
     narrow against s the difference cancels, but there the density is so smooth that 8 to 14 Gauss-Legendre nodes
-    are exact to rounding. A box that is wide against s but narrow against the largest scale b costs b/h rounding
-    errors.
+    are exact to rounding. A box that is wide against s but narrow against the scale b of a law costs b/h rounding
+    errors; from b/h = 50 on, the density of that law is integrated over the box instead, in panels graded around
+    its rounded peak.
     """
 
     halfwidth: float
@@ -60,13 +64,11 @@ class BoxWithBoth:
         """Return the density at ``gap`` ≥ 0."""
         if self.halfwidth < 0.75 * self.deviation:
             return self._smooth(gap)
-        inner = gap - self.halfwidth
-        xp = namespace(gap)
-        first = self._survival(xp.abs(inner))
-        first = xp.where(inner < 0, 1.0 - first, first)
-        first -= self._survival(gap + self.halfwidth)
-        first /= 2 * self.halfwidth
-        return first
+        wide = [law for law in self.laws if law.scale > _WIDE * self.halfwidth]
+        value = self._difference([law for law in self.laws if law not in wide], gap)
+        for law in wide:
+            value += self._in_panels(law, gap)
+        return value
 
     def _smooth(self, gap: Array) -> Array:
         value = namespace(gap).zeros_like(gap)
@@ -76,18 +78,42 @@ class BoxWithBoth:
                 value += 0.5 * float(weight) * density_with_normal(law, self.deviation, shifted)
         return value
 
-    def _survival(self, gap: Array) -> Array:
-        """Return P(V + s Z > gap), gap ≥ 0: Q(gap/s) plus the tail of V, weighted by -1 on the other side."""
-        value: Array = special("ndtr", -gap / self.deviation)
-        for scale, tail in self._tails:
-            value += _both_halves(tail, scale, self.deviation, gap, -1.0)
+    def _in_panels(self, law: LaplacePowers, gap: Array) -> Array:
+        """Integrate the law's density, rounded by the normal noise within some deviations of zero, over the box."""
+        xp, h = namespace(gap), self.halfwidth
+        edges = [-math.inf, *(self.deviation * edge for edge in _PANEL_EDGES), math.inf]
+        value = xp.zeros_like(gap)
+        for start, stop in pairwise(edges):
+            first, last = (xp.clip(edge - gap, -h, h) for edge in (start, stop))  # of the uniform variable
+            width = last - first
+            for node, weight in zip(*leggauss(_PANEL_NODES), strict=True):
+                at = xp.abs(gap + first + 0.5 * (1.0 + float(node)) * width)
+                value += 0.5 * float(weight) * width * density_with_normal(law, self.deviation, at)
+        value /= 2 * h
         return value
 
-    @cached_property
-    def _tails(self) -> list[tuple[float, list[float]]]:
-        """The tails ∫_x^∞ q(y) e^{-y} dy = r(x) e^{-x} of the laws: r_k = Σ_{i ≥ k} q_i i!/k!."""
-        return [(law.scale, _tail_coefficients(law.coefficients)) for law in self.laws]
+    def _difference(self, laws: Sequence[LaplacePowers], gap: Array) -> Array:
+        """Return (S(t - h) - S(t + h)) / 2h of some laws."""
+        inner = gap - self.halfwidth
+        xp = namespace(gap)
+        first = self._survival(laws, xp.abs(inner))
+        first = xp.where(inner < 0, _mass(laws) - first, first)
+        first -= self._survival(laws, gap + self.halfwidth)
+        first /= 2 * self.halfwidth
+        return first
+
+    def _survival(self, laws: Sequence[LaplacePowers], gap: Array) -> Array:
+        """Return P(V + s Z > gap), gap ≥ 0: Q(gap/s) plus the tail of V, weighted by -1 on the other side."""
+        value: Array = _mass(laws) * special("ndtr", -gap / self.deviation)
+        for law in laws:
+            value += _both_halves(_tail_coefficients(law.coefficients), law.scale, self.deviation, gap, -1.0)
+        return value
+
+
+def _mass(laws: Sequence[LaplacePowers]) -> float:
+    return math.fsum(weight for law in laws for weight in law.weights)
 
 
 def _tail_coefficients(q: list[float]) -> list[float]:
+    """Return the tail ∫_x^∞ q(y) e^{-y} dy = r(x) e^{-x} of a law: r_k = Σ_{i ≥ k} q_i i!/k!."""
     return [math.fsum(q[i] * math.perm(i, i - k) for i in range(k, len(q))) for k in range(len(q))]

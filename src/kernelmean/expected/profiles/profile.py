@@ -20,7 +20,6 @@ from .normal_spline import SplineWithNormal
 from .spline import Spline, box
 
 Density = Callable[[Array], Array]
-_LARGEST_RATIO = 1e7
 
 
 class Smoothable(Protocol):
@@ -82,12 +81,6 @@ class Profile:
             raise NoClosedFormError(
                 "on one axis a Gaussian, a Laplace or Matérn and a compact part, be they kernels or noises, have a "
                 "closed form only when the compact part is one Uniform noise, not two or a Wendland kernel"
-            )
-        ratio = self.exponentials[-1].scale / spline.halfwidth
-        if ratio > _LARGEST_RATIO and spline.halfwidth >= 0.75 * math.sqrt(self.variance):
-            raise NoClosedFormError(
-                f"a uniform halfwidth {ratio:.0e} times smaller than an exponential scale, and a smaller Gaussian "
-                "deviation, lose too many digits together; leave the smallest out"
             )
 
     def __call__(self, gap: Array) -> Array:
