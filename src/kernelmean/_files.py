@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ._table import check_names, did_you_mean, listed
+from ._table import check_names, count, did_you_mean, listed, printable
 from .datasets import BUILT_IN
 
 PARQUET, TEXT = (".parquet", ".pq"), (".csv", ".tsv")
+MOST_COLUMNS = 100_000
 MISSING_TEXTS = ["", "?", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None"]
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
@@ -71,6 +73,15 @@ def check_header(names: list[str], path: Path) -> None:
         raise ValueError(
             f"{path}: the first line holds numbers ({listed(names)}), a header line with column names is needed"
         )
+    check_columns(names, path)
+
+
+def check_columns(names: Sequence[str], path: Path) -> None:
+    """Raise when columns are too many, nameless, or of one name."""
+    if len(names) > MOST_COLUMNS:
+        raise ValueError(
+            f"{path} has {count(len(names), 'column')}, at most {MOST_COLUMNS:,} are read from a file; pass an array"
+        )
     check_names(names, str(path))
 
 
@@ -85,5 +96,5 @@ def _is_float(text: str) -> bool:
 def first_line(error: BaseException) -> str:
     """Return the start of an error's text as one printable line."""
     text = " ".join(str(error).split())
-    printable = "".join(letter if letter.isprintable() and letter != "\ufffd" else "." for letter in text)
-    return printable if len(printable) <= 100 else printable[:100] + "…"
+    plain = printable(text.replace("\ufffd", "."))
+    return plain if len(plain) <= 100 else plain[:100] + "…"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache, partial, reduce
 from importlib import import_module
 from operator import add
@@ -25,11 +25,13 @@ from .kernels.base import Kernel
 from .loocv.score import Score
 from .noise.base import Noise
 from .noise.normal import Normal
+from .noise.sampled import Sampled
 
 AnyArray = npt.NDArray[Any]
 _DERIVED = ("kernel_", "noise_", "weights_")
 _HOMES = ("columns", "features", "inference", "streaming", "streaming.table_features", "streaming.table_pass")
 """Where classes that files may name live besides the packages imported above; named, as some lie in higher layers."""
+_MOST_DRAWS = 2**20
 _DTYPES = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "|b1"}
 
 
@@ -52,6 +54,7 @@ def kinds() -> Mapping[str, Kind]:
         cls for base in (Kernel, Noise, Filter, FeatureMap, Summary) for cls in _concrete(base) if is_dataclass(cls)
     ]
     table = {cls.__name__: Kind(cls, _field_names(cls), cls) for cls in (*values, Part, Score, Total)}
+    table["Sampled"] = replace(table["Sampled"], make=_sampled)
     table["Normal"] = Kind(Normal, ("covariance", "form"), _normal)
     table["Bandwidth"] = Kind(Bandwidth, ("value", "rule", "exact", "n_points"), Bandwidth, _get_bandwidth)
     table["Embedding"] = Kind(Embedding, ("kernel", "parts"), _embedding)
@@ -121,8 +124,25 @@ def decode(tree: Any, arrays: Sequence[AnyArray]) -> Any:
     Raises
     ------
     ValueError
-        When the tree is not of that shape, or names an unknown class.
+        When the tree is not of that shape, names an unknown class, or names an array twice: a small file could then
+        ask for any memory.
     """
+    return _decode(tree, _Once(arrays))
+
+
+class _Once:
+    """Arrays that are given away once each."""
+
+    def __init__(self, arrays: Sequence[AnyArray]) -> None:
+        self._left = dict(enumerate(arrays))
+
+    def take(self, number: Any) -> AnyArray:
+        if type(number) is not int or number not in self._left:
+            raise ValueError("its header names an array that is not there, or names it twice")
+        return self._left.pop(number)
+
+
+def _decode(tree: Any, arrays: _Once) -> Any:
     if tree is None or isinstance(tree, bool | int | float | str):
         return tree
     if isinstance(tree, dict) and set(tree) == {"type", "fields"}:
@@ -135,25 +155,25 @@ def decode(tree: Any, arrays: Sequence[AnyArray]) -> Any:
     return _READERS[tag](content, arrays)
 
 
-_READERS: Mapping[str, Callable[[Any, Sequence[AnyArray]], Any]] = {
-    "array": lambda content, arrays: arrays[content],
+_READERS: Mapping[str, Callable[[Any, _Once], Any]] = {
+    "array": lambda content, arrays: arrays.take(content),
     "texts": lambda content, _: np.array([str(text) for text in content], dtype=object),
     "class": lambda content, _: kinds()[content].cls,
     "float": lambda content, _: float(content),
-    "tuple": lambda content, arrays: tuple(decode(item, arrays) for item in content),
-    "list": lambda content, arrays: [decode(item, arrays) for item in content],
-    "dict": lambda content, arrays: {key: decode(item, arrays) for key, item in content.items()},
+    "tuple": lambda content, arrays: tuple(_decode(item, arrays) for item in content),
+    "list": lambda content, arrays: [_decode(item, arrays) for item in content],
+    "dict": lambda content, arrays: {key: _decode(item, arrays) for key, item in content.items()},
 }
 
 
-def _make(name: str, tree: Any, arrays: Sequence[AnyArray]) -> Any:
+def _make(name: str, tree: Any, arrays: _Once) -> Any:
     known = kinds()
     if name not in known:
         raise ValueError(f"it holds a {name!r}, which this version of kernelmean does not know")
     kind = known[name]
     if not isinstance(tree, dict) or set(tree) != set(kind.names):
         raise ValueError(f"its {name} has other fields than {', '.join(kind.names)}")
-    return kind.make(*(decode(tree[field], arrays) for field in kind.names))
+    return kind.make(*(_decode(tree[field], arrays) for field in kind.names))
 
 
 def _concrete(base: type[Any]) -> list[type[Any]]:
@@ -206,6 +226,14 @@ def _estimator(cls: Callable[..., MeanEstimator], parameters: Any, fitted: Any) 
 def _normal(covariance: Any, form: str) -> Normal:
     makers = {"isotropic": Normal.isotropic, "diagonal": Normal.diagonal, "full": Normal}
     return makers[form](covariance)
+
+
+def _sampled(noise: Any, n_samples: Any, seed: Any) -> Sampled:
+    if isinstance(n_samples, int) and n_samples > _MOST_DRAWS:
+        raise ValueError(
+            f"its noise asks for {n_samples:,} draws around every point, at most {_MOST_DRAWS:,} are loaded"
+        )
+    return Sampled(noise, n_samples, seed)
 
 
 def _embedding(kernel: Any, parts: Any) -> Embedding:

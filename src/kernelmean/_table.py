@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, final
+from typing import Any, cast, final
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -265,14 +265,16 @@ def as_frame(data: Any, source: str, notes: tuple[str, ...] = ()) -> Frame:
 
 def check_names(names: Sequence[str], source: str) -> None:
     """Raise when a column has no name or the name of another one."""
+    known: set[str] = set()
     for position, name in enumerate(names, start=1):
         if not name:
             raise ValueError(
                 f"{source}: column {position} has no name; name it in the header, or write the file without the row "
                 "index (index=False in pandas)"
             )
-        if name in names[: position - 1]:
+        if name in known:
             raise ValueError(f"{source} uses the column name {name!r} twice; give every column its own name")
+        known.add(name)
 
 
 def count(n: int, noun: str) -> str:
@@ -290,6 +292,13 @@ def listed(names: Iterable[Any]) -> str:
     all_names = [str(name) for name in names]
     rest = len(all_names) - _LISTED
     return ", ".join(all_names[:_LISTED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def printable(text: str) -> str:
+    """Return a text as one line, in which a point stands for what is no letter: what steers a terminal, say."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else " " if letter.isspace() else "." for letter in text)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -313,7 +322,8 @@ def _data_frame(data: Any, source: str) -> nw.DataFrame[Any] | None:
 def _as_frame(frame: nw.DataFrame[Any], source: str, notes: tuple[str, ...] = ()) -> Frame:
     names = [str(name).strip() for name in frame.columns]
     check_names(names, source)
-    found = {name: read_cells(frame[:, position]) for position, name in enumerate(names)}
+    columns = cast("Iterable[nw.Series[Any]]", frame.iter_columns())  # frame[:, j] looks at all columns every time
+    found = {name: read_cells(column) for name, column in zip(names, columns, strict=True)}
     declared = {name: said for name, (_, said) in found.items() if said is not None}
     return Frame({name: cells for name, (cells, _) in found.items()}, source, notes, declared=declared)
 

@@ -12,18 +12,23 @@ import io
 import json
 import os
 import struct
+import warnings
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
+from ._disk import check_regular, is_special, whole_file, write_file
+from ._sealed import parse
 from ._serial import AnyArray, check_savable, decode, encode
 
 FORMAT, VERSION = "kernelmean", 1
 _HEADER = "header.json"
 _LARGEST_HEADER = 2**24
+_LONGEST_EMPTY = 2**20
+"""The most rows or columns of an array without numbers: what is made of it may have as many."""
 _DTYPES = ("<f8", "<i8", "|b1")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 # RuntimeError, with NotImplementedError and RecursionError: members that are encrypted, of a later zip, nested too deep
@@ -68,23 +73,12 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to save {target.name!r} in; make it first")
+    text = json.dumps(header, allow_nan=False)
     if is_special(target):
-        target.write_bytes(_bytes(json.dumps(header, allow_nan=False), arrays))
+        write_file(target, _bytes(text, arrays))
         return
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            _write(file, json.dumps(header, allow_nan=False), arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def is_special(target: Path) -> bool:
-    """Say whether a path is a device or a pipe, or stands for the output of this program: written to, not replaced."""
-    return target.exists() and (not target.is_file() or Path("/dev") in target.absolute().parents)
+    with whole_file(target) as file:
+        _write(file, text, arrays)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -112,8 +106,10 @@ def read_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
 
 def _guarded(path: str | os.PathLike[str], read: Any) -> Any:
     """Return what ``read`` makes of a file's header and arrays; whatever is wrong with them is one plain error."""
+    check_regular(Path(path))
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(path) as archive, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers in odd forms, which are refused
             header = _read_header(archive)
             arrays = [_read_array(archive, f"a{number}.npy") for number in range(header["arrays"])]
             return read(header, arrays)
@@ -146,7 +142,7 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
     if _HEADER not in archive.namelist():
         raise ValueError("it was not written by kernelmean")
     _check_member(archive.getinfo(_HEADER), _LARGEST_HEADER)
-    header = json.loads(archive.read(_HEADER))
+    header = parse(archive.read(_HEADER))
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ValueError("it was not written by kernelmean")
     if header.get("version") != VERSION:
@@ -154,6 +150,8 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
     members = [_HEADER, *(f"a{number}.npy" for number in range(len(archive.namelist()) - 1))]
     if header.get("arrays") != len(members) - 1 or sorted(archive.namelist()) != sorted(members):
         raise ValueError("it lacks members, or has others than its header says")
+    if sum(member.file_size for member in archive.infolist()) > _size(archive):
+        raise ValueError("its members overlap")
     return header
 
 
@@ -168,17 +166,30 @@ def _check_member(member: zipfile.ZipInfo, largest: int) -> None:
 def _read_array(archive: zipfile.ZipFile, name: str) -> AnyArray:
     """Return one array, when its size is the one that its type and shape ask for."""
     member = archive.getinfo(name)
-    _check_member(member, Path(archive.filename or "").stat().st_size)
+    _check_member(member, _size(archive))
     with archive.open(member) as file:
         if np.lib.format.read_magic(file) != (1, 0):
             raise ValueError(f"its member {name} is not an array of the expected form")
-        shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(file)
+        shape, fortran_order, dtype = _array_header(file, name)
         size = int(np.prod(shape, dtype=object)) * dtype.itemsize
         if (
             dtype.str not in _DTYPES
             or fortran_order
             or min(shape, default=0) < 0
+            or max(shape, default=0) > max(size, _LONGEST_EMPTY)
             or file.tell() + size != member.file_size
         ):
             raise ValueError(f"its member {name} has the wrong type or size")
         return np.frombuffer(file.read(), dtype=dtype).reshape(shape).copy()
+
+
+def _size(archive: zipfile.ZipFile) -> int:
+    return Path(archive.filename or "").stat().st_size
+
+
+def _array_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return the shape, the order and the type of an array; numpy reads them as a literal, which may be too deep."""
+    try:
+        return np.lib.format.read_array_header_1_0(file)
+    except (MemoryError, SyntaxError) as error:
+        raise ValueError(f"its member {name} is not an array of the expected form") from error

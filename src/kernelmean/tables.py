@@ -17,6 +17,7 @@ from ._files import (
     PARQUET,
     SEPARATORS,
     TEXT,
+    check_columns,
     check_file,
     check_header,
     first_line,
@@ -24,7 +25,7 @@ from ._files import (
     import_arrow,
     separator_of,
 )
-from ._table import Frame, Table, as_frame, as_table, check_names, count, listed
+from ._table import Frame, Table, as_frame, as_table, count, listed
 from .columns import match_columns
 from .datasets import BUILT_IN
 
@@ -166,7 +167,7 @@ def _read_parquet(path: Path) -> Frame:
         raise ValueError(f"{path} is damaged or not a Parquet file ({first_line(error)}); write it again") from error
     index = [name for name in table.column_names if name.startswith("__index_level_")]
     notes = (f"{path}: the saved row index ({listed(index)}) was left out",) if index else ()
-    check_names(table.column_names, str(path))
+    check_columns(table.column_names, path)
     return as_frame(table.drop_columns(index), str(path), notes)
 
 

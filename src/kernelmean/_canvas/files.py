@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from .._disk import write_file
 from .figure import check_format, matplotlib
 from .words import alt_text
 
@@ -60,7 +61,7 @@ def write(figure: Figure, target: str | Path | IO[Any], ending: str) -> None:
         figure.savefig(content, format=ending[1:], dpi=150, metadata=_METADATA[ending] | metadata)
     whole = described(content.getvalue(), words) if ending == ".svg" and words else content.getvalue()
     if isinstance(target, str | Path):
-        Path(target).write_bytes(whole)
+        write_file(target, whole)
     elif isinstance(target, io.TextIOBase):
         target.write(whole.decode())
     else:

@@ -25,6 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise
         sys.exit(_without_extra())
+    except KeyboardInterrupt:
+        print("kernelmean: stopped before it began", file=sys.stderr)
+        sys.exit(130)
     sys.exit(run(arguments))
 
 

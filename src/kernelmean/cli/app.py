@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from .. import __version__
+from .._table import printable
 from ..dependence import dependence as test_dependence
 from ..io import load, read_columns
 from ..pages import dependence_page
@@ -17,7 +19,7 @@ from . import show, tidy
 from .compare import COMPARISONS, compare
 from .complete import columns as columns_of
 from .config import Config
-from .errors import guarded
+from .errors import Stopped, guarded
 from .fitting import DENSITIES, ESTIMATES, density, estimate
 from .inputs import (
     level_orders,
@@ -53,8 +55,21 @@ from .progress import progress
 from .reproduce import EXAMPLES as REPRODUCTIONS
 from .reproduce import reproduce
 
+
+class _Commands(TyperGroup):
+    """The commands, which say a word when Ctrl-C ends them."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Stopped("stopped; nothing was written") from None
+
+
 app = typer.Typer(
     name="kernelmean",
+    cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -180,7 +195,7 @@ def info(
 ) -> None:
     """Show what is in a saved embedding."""
     lines = show.saved(load(file), read_columns(file))
-    print("\n".join(lines[:1] if quiet else lines))
+    print("\n".join(map(printable, lines[:1] if quiet else lines)))
 
 
 app.command(epilog=_examples(*ESTIMATES), rich_help_panel=QUESTIONS)(estimate)

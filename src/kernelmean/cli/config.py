@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .._disk import read_text
 from .._table import did_you_mean, listed
 from .options import RUNNING
 
@@ -62,15 +63,18 @@ Config = Annotated[
 def _tables(path: str) -> Mapping[str, Any]:
     """Return the tables of the commands."""
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:  # no TOML, or not even text
+        content = tomllib.loads(read_text(Path(path)))
+    except (ValueError, RecursionError) as error:  # no TOML, or not even text
         raise ValueError(f"{path} is not a TOML file: {error}") from None
     if Path(path).name != _PYPROJECT:
         return content
     tool = content.get("tool", {})
-    if "kernelmean" not in tool:
-        raise ValueError(f"{path} has no table [tool.kernelmean.COMMAND]; add one, or leave --config out")
-    return dict(tool["kernelmean"])
+    tables = tool.get("kernelmean") if isinstance(tool, dict) else None
+    if not isinstance(tables, dict):
+        raise ValueError(  # noqa: TRY004 (of the file's content)
+            f"{path} has no table [tool.kernelmean.COMMAND]; add one, or leave --config out"
+        )
+    return tables
 
 
 def _commands(context: typer.Context) -> dict[str, Any]:

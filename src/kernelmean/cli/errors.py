@@ -8,9 +8,11 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from .._table import printable
 from .config import SOURCE
 
-BAD_INPUT, FAILURE, STOPPED = 2, 1, 130
+BAD_INPUT, FAILURE, STOPPED, UNREAD = 2, 1, 130, 141
+"""Exit codes; the last two are those of a program that Ctrl-C ended, and of one whose reader went away."""
 DEBUG = "KERNELMEAN_DEBUG"
 
 
@@ -23,14 +25,39 @@ def guarded(run: Callable[[], int | None]) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
-            return int(run() or 0)
-        except Exception as error:
-            if os.environ.get(DEBUG):
+            return _flushed(int(run() or 0))
+        except (Exception, SystemExit) as error:
+            if _is_unread(error):
+                _drop_output()
+                return UNREAD
+            if isinstance(error, SystemExit) or os.environ.get(DEBUG):
                 raise
             code, text = explain(error)
             if text:
                 print(f"kernelmean: {one_line(text)}", file=sys.stderr)
             return code
+
+
+def _flushed(code: int) -> int:
+    """Return an exit code once all output is written: here a full disk can be told of."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    return code
+
+
+def _is_unread(error: BaseException | None) -> bool:
+    """Whether the reader of the output has gone, as `head` does; the option parser wraps that into an exit."""
+    if isinstance(error, SystemExit):
+        return _is_unread(error.__context__)
+    return isinstance(error, BrokenPipeError) and error.filename is None
+
+
+def _drop_output() -> None:
+    """Let nothing be written to a closed pipe at the end of the process."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (AttributeError, OSError, ValueError):
+        return
 
 
 def explain(error: Exception) -> tuple[int, str]:
@@ -44,7 +71,7 @@ def explain(error: Exception) -> tuple[int, str]:
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else "the output cannot be written: "
         return BAD_INPUT, f"{where}{error.strerror}"
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or "start new thread" in str(error):
         return BAD_INPUT, "there is not enough memory for so many rows; use --max-rows N with a smaller N"
     if isinstance(error, ValueError | TypeError | OSError | ImportError):
         return BAD_INPUT, str(error)
@@ -62,8 +89,8 @@ def _origin(error: Any) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text without line breaks."""
-    return " ".join(text.split())
+    """Return a text without line breaks and without what steers a terminal."""
+    return printable(" ".join(text.split()))
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -13,6 +13,9 @@ import numpy as np
 import typer
 
 from .._cells import label, missing_cells
+from .._disk import read_text, write_file
+from .._files import first_line
+from .._sealed import parse, sealed, unsealed
 from .._table import Frame, count
 from ..monitoring import DriftMonitor, DriftState
 from ..monitoring.checkpoint import digest
@@ -22,7 +25,7 @@ from .config import Config
 from .drift import DRIFTED, LEVEL
 from .inputs import Reading, level_orders, missing_rule, select_columns, split_names
 from .options import Category, Columns, Csv, Drop, Json, Ordinal, Quiet, Scale, Seed, Source, bandwidth_from
-from .outputs import Output, check_target, write_file
+from .outputs import Output, check_target
 
 EXAMPLES = (
     "kernelmean monitor before.csv after.csv",
@@ -118,7 +121,8 @@ def monitor(
         rows.append({"batch": batch.name, "rows": len(batch.frame), **_numbers(state)})
     state = watch.state
     if checkpoint is not None:
-        write_file(checkpoint, json.dumps({"batches": seen, "monitor": json.loads(watch.to_json())}).encode())
+        kept = {"batches": seen, "monitor": json.loads(watch.to_json())}
+        write_file(checkpoint, json.dumps(sealed(kept)).encode())
     content = {**state.as_dict(), "verdict": state.verdict(), "reference": reference, "batches": rows, "seed": seed}
     output.put(show.monitoring(state, reference, len(known), rows), notes, content, rows or [_numbers(state)])
     return _exit_code(state, fail_on_drift)
@@ -183,11 +187,13 @@ def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, str
     if checkpoint is None or not checkpoint.exists():
         return []
     try:
-        content = json.loads(checkpoint.read_text(encoding="utf-8"))
+        content = unsealed(parse(read_text(checkpoint)), ("batches", "monitor"))
         seen = [{"name": str(one["name"]), "digest": str(one["digest"])} for one in content["batches"]]
         text = json.dumps(content["monitor"])
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{checkpoint} is no checkpoint of kernelmean monitor; remove it to begin anew") from error
+        raise ValueError(
+            f"{checkpoint} is no checkpoint of kernelmean monitor ({first_line(error)}); remove it to begin anew"
+        ) from error
     try:
         watch.resume(text)
     except ValueError as error:

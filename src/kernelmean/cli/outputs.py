@@ -16,9 +16,9 @@ from typing import Any
 
 from .. import __version__
 from .._array import Array
-from ..io import is_special
+from .._disk import is_special, write_file
+from .._table import printable
 from ..report import Document, charts, html, markdown
-from ..reproduce.files import write_whole
 from . import show
 from .tidy import Rows
 
@@ -88,7 +88,7 @@ class Output:
             return
         told += [f"report written to {path}" for path in (self.html, self.markdown) if path is not None]
         told += [f"without figures: {charts.missing()}"] if page is not None and charts.missing() else []
-        print("\n".join(lines[:1] if self.quiet else [*lines, *show.notes(told)]))
+        print("\n".join(map(printable, lines[:1] if self.quiet else [*lines, *show.notes(told)])))
 
 
 def check_target(path: str | Path | None) -> None:
@@ -115,19 +115,6 @@ def drawing(path: str | None) -> ModuleType | None:
     plots.check_format(path)
     check_target(path)
     return plots
-
-
-def write_file(path: str | Path, data: bytes) -> None:
-    """Write a file whole or not at all; a device or a pipe has no place beside it and is written to as it is."""
-    target = Path(path)
-    try:
-        if is_special(target):
-            target.write_bytes(data)
-        else:
-            write_whole(target.resolve(), data)
-    except OSError as error:
-        error.filename = str(path)  # not the part that was to become it
-        raise
 
 
 def write_rows(values: Array, names: Sequence[str], path: Path) -> None:

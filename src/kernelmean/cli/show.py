@@ -56,7 +56,7 @@ def densities(result: Densities, name: str) -> list[str]:
 def saved(value: Any, columns: Sequence[str]) -> list[str]:
     """Return the lines that say what a file holds."""
     if not isinstance(value, Embedding):
-        return [repr(value)]
+        return repr(value).splitlines()
     n, dim = value.points.shape
     facts = [("columns", listed(columns) or "no names"), ("kernel", _kernel(value.kernel))]
     facts += [("noise", _noise(part.noise, dim)) for part in value.parts]

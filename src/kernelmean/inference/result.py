@@ -11,6 +11,7 @@ import numpy as np
 
 from .._array import Array
 from .._card import Grid, card
+from .._sealed import parse, sealed, unsealed
 from .members import MemberOutcome
 from .schemes import SCHEMES
 
@@ -225,9 +226,9 @@ class TestResult:
         content["members"] = [asdict(member) for member in self.members]
         content["pairs"] = [asdict(pair) for pair in self.pairs]
         content["null_quantiles"] = self.quantiles()
-        if null_distribution:
-            content["null_distribution"] = self.null_distribution.tolist()
-        return json.dumps(content)
+        if not null_distribution:
+            return json.dumps(content)
+        return json.dumps(sealed({**content, "null_distribution": self.null_distribution.tolist()}))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -258,7 +259,8 @@ class TestResult:
                 pairs=tuple(PairOutcome(**pair) for pair in content["pairs"]),
             )
             result._check_pvalue()
-        except (KeyError, TypeError, json.JSONDecodeError) as error:
+            _check_seal(content)
+        except (KeyError, TypeError, AttributeError, OverflowError, json.JSONDecodeError) as error:
             raise ValueError(f"this is no TestResult in JSON ({error}); write result.to_json(...)") from error
         return result
 
@@ -283,12 +285,18 @@ class _Text(str):
 
 def _content(text: str) -> dict[str, Any]:
     """Return the JSON object of a result with its null distribution."""
-    content = json.loads(text)
+    content = parse(text, infinite=True)
     if not isinstance(content, dict):
         raise TypeError("an object in braces is needed")
     if "null_distribution" not in content:
         raise ValueError("the null distribution is missing; write result.to_json(null_distribution=True)")
     return content
+
+
+def _check_seal(content: dict[str, Any]) -> None:
+    """Raise when a result has other members than are written, or was altered."""
+    texts = ("kernel", "noise", "sizes", "notes", "members", "pairs")
+    unsealed(content, (*_PLAIN, "n_resamples", *texts, "null_quantiles", "null_distribution"))
 
 
 def _described(scheme: str) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import Any
 
 import numpy as np
 
+from .._sealed import parse, unsealed
 from .._table import Frame
 from ..estimators.options import KernelLike
 
 HEAD = {"format": "kernelmean drift monitor", "version": 1}
+_NUMBERS = ("alpha", "n_rows", "n_pairs", "updates", "block_start", "detected_at", "log_peak", "log_shares", "taken")
+_SUMS = ("added", "reference_count", "reference", "new", "new_counts", "directions")
 
 
 def kernel_name(kernel: KernelLike) -> str:
@@ -32,8 +34,8 @@ def digest(frame: Frame, settings: str) -> str:
 def checked(text: str) -> dict[str, Any]:
     """Return what a checkpoint holds, or say what is wrong with it as a whole."""
     try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
+        content = parse(text)
+    except ValueError as error:
         raise ValueError(f"the checkpoint is no JSON ({error}); pass what to_json() returned") from error
     if not isinstance(content, dict) or content.get("format") != HEAD["format"]:
         raise ValueError("this is no checkpoint of a drift monitor; pass what to_json() returned")
@@ -41,4 +43,7 @@ def checked(text: str) -> dict[str, Any]:
         raise ValueError(
             f"the checkpoint has version {content.get('version')!r}, this kernelmean reads {HEAD['version']}"
         )
-    return content
+    try:
+        return unsealed(content, (*HEAD, "digest", *_NUMBERS, *_SUMS))
+    except ValueError as error:
+        raise ValueError(f"the checkpoint is damaged ({error}); begin anew") from error

@@ -12,6 +12,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from .._array import Array
+from .._sealed import sealed
 from .._table import check_size, passed, to_frame
 from .._tiles import serial_blas
 from .._validate import check_integer
@@ -268,7 +269,7 @@ class DriftMonitor:
             "reference_count": witnesses.reference_count,
             **{name: getattr(witnesses, name).tolist() for name in ("reference", "new", "new_counts", "directions")},
         }
-        return json.dumps(content, allow_nan=False)
+        return json.dumps(sealed(content), allow_nan=False)
 
     def resume(self, text: str) -> Self:
         """Go on where a monitor with the same reference and settings stopped; all that follows is equal bit by bit.
@@ -303,7 +304,7 @@ class DriftMonitor:
             raise ValueError(f"the checkpoint is of the level {content.get('alpha')}, this monitor of {self.alpha:g}")
         try:
             self._restore(content)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"the checkpoint is damaged ({error}); begin anew") from error
         return self
 
@@ -318,11 +319,15 @@ class DriftMonitor:
         if any(found.shape != like.shape for found, like in [*shapes, (shares, self._wealth.log_shares)]):
             raise ValueError("its arrays have other shapes")
         added = np.array(content["added"], dtype=np.float64).reshape(-1, width)
+        if not all(np.isfinite(each).all() for each in (*arrays.values(), directions, shares, added)):
+            raise ValueError("its arrays hold numbers that are not finite")
         counts = [int(content[name]) for name in ("n_rows", "n_pairs", "updates", "block_start", "taken")]
         detected = content["detected_at"]
         if min(counts) < 0 or counts[-1] > len(self._pool.original):
             raise ValueError("its counts are out of range")
         count, peak = float(content["reference_count"]), float(content["log_peak"])
+        if not (math.isfinite(count) and math.isfinite(peak) and min(count, peak) >= 0.0):
+            raise ValueError("its counts are out of range")
         self._n_rows, self._n_pairs, self._updates, self._block_start, taken = counts
         self._detected_at = None if detected is None else int(detected)
         self._pool = Pool(self._pool.original, self._pool.recycle, taken, added)

@@ -12,6 +12,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from .. import _canvas
+from .._disk import write_file
 from .._markup import Markup, element
 from .document import AnyPanel, Chart
 from .drawing import LETTERS, draw, plain, samples, size
@@ -85,7 +86,7 @@ def save(chart: Chart, path: str | Path) -> None:
     """
     _canvas.check_format(path)
     if Path(path).suffix.lower() == ".svg":
-        Path(path).write_text(standalone(chart), encoding="utf-8", newline="\n")
+        write_file(path, standalone(chart).encode())
         return
     with _style():
         _canvas.save(_figure(chart), path)

@@ -12,11 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from .._disk import write_text, write_whole
 from .._table import count, listed
 from ..report import Document, Section, Verdict, html, markdown
 from ..report.content import counted
 from .experiment import Experiment, Findings, Scalar, Size
-from .files import write_text, write_whole
 from .runner import Outcome
 from .trial_code import trial_digest
 from .versions import code_digest, commit, versions

@@ -13,10 +13,10 @@ from typing import Any, final
 
 import numpy as np
 
+from .._disk import write_whole
 from .._table import Frame, listed
 from .catalogue import DATA_SETS, DataSet, Home
 from .download import download
-from .files import write_whole
 from .lock import locked
 
 CACHE = "KERNELMEAN_CACHE"

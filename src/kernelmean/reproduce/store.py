@@ -11,9 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, final
 
+from .._disk import write_whole
+from .._sealed import parse
 from .._table import count, listed
 from .experiment import Finding, Scalar
-from .files import write_whole
 
 _FORMAT = 2
 _CHECK = ', "crc32": "'
@@ -240,10 +241,10 @@ def _parsed(line: bytes, start: int = 0) -> dict[str, Any] | None:
     if not check or rest != f'{zlib.crc32(body, start):08x}"}}'.encode():
         return None
     try:
-        record: dict[str, Any] = json.loads(body + b"}")
+        record = parse(body + b"}")
     except ValueError:
         return None
-    return record
+    return record if isinstance(record, dict) else None
 
 
 def _plain(trial: Trial) -> dict[str, Any]:
@@ -265,7 +266,7 @@ def _trial(record: Mapping[str, Any]) -> Trial | None:
             for method, measure, value in record["findings"]
         )
         return Trial(str(record["setting"]), int(record["trial"]), findings, float(record["seconds"]))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

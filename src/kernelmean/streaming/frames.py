@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import IntArray, slices
-from .._files import PARQUET, TEXT, check_file, first_line, import_arrow
+from .._files import PARQUET, TEXT, check_columns, check_file, first_line, import_arrow
 from .._table import Frame, as_frame, check_names, listed, to_frame
 from .text import csv_frames, csv_names
 
@@ -216,6 +216,7 @@ def _look(path: Path, columns: Sequence[str] | None, drop: Sequence[str]) -> _Lo
     except (arrow.ArrowException, OSError) as error:
         raise _damaged(path, error) from error
     found = [name for name in schema.names if not name.startswith("__index_level_")]
+    check_columns(found, path)
     names = chosen_names(found, str(path), columns, drop)
     kinds = [schema.field(name).type for name in names]
     return _Look(names, rows, all(types.is_floating(kind) or types.is_integer(kind) for kind in kinds))

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kernelmean._disk import write_whole
 from kernelmean.reproduce import Finding, store
-from kernelmean.reproduce.files import write_whole
 from kernelmean.reproduce.lock import locked
 from kernelmean.reproduce.store import Trial, open_log, read_log
 
