@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,19 @@ def check_columns(names: Sequence[str], path: Path) -> None:
             f"{path} has {count(len(names), 'column')}, at most {MOST_COLUMNS:,} are read from a file; pass an array"
         )
     check_names(names, str(path))
+
+
+def check_room(numbers: int, path: Path) -> None:
+    """Raise when a table cannot fit into the memory of this machine: a small file may say that it has any size."""
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return
+    if 8 * numbers > memory:
+        raise ValueError(
+            f"{path} says that it has {numbers:,} cells, more than the {memory >> 30} GiB of this machine hold; read it "
+            "batch by batch (compare --stream), or less of it"
+        )
 
 
 def _is_float(text: str) -> bool:

@@ -350,7 +350,7 @@ def _check_numeric(frame: Frame) -> None:
     others = [name for name, column in frame.cells.items() if column.dtype != np.float64]
     if others:
         examples = listed(f"{name!r} ({_first_other(frame.cells[name])})" for name in others)
-        names = ",".join(others)
+        names = printable(",".join(others))
         raise TypeError(
             f"{frame.source} has columns that are not numbers, or integers beyond 2^53: {examples}; leave them out "
             f"with drop= (--drop {names}), choose others with columns= (--columns), or encode them as "

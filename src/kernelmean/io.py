@@ -12,6 +12,7 @@ import io
 import json
 import os
 import struct
+import tokenize
 import warnings
 import zipfile
 from collections.abc import Iterable
@@ -191,5 +192,5 @@ def _array_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np
     """Return the shape, the order and the type of an array; numpy reads them as a literal, which may be too deep."""
     try:
         return np.lib.format.read_array_header_1_0(file)
-    except (MemoryError, SyntaxError) as error:
+    except (MemoryError, SyntaxError, tokenize.TokenError) as error:
         raise ValueError(f"its member {name} is not an array of the expected form") from error

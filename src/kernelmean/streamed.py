@@ -27,7 +27,7 @@ from .streaming.frames import Frames, read_frames
 from .streaming.kept import packed, unpacked
 from .streaming.learn import Learnt, learn
 from .streaming.mean import Estimator
-from .streaming.mmd import kept_note
+from .streaming.mmd import kept_note, not_of_this
 from .streaming.seen import TablesSeen
 from .streaming.table_features import COLUMN_FREQUENCIES, TableFeatures
 from .streaming.table_pass import TablePass, run_pass, saved_pass
@@ -124,7 +124,7 @@ def compare_stream(
     encoding = Encoding(missing, ordinal, categorical if isinstance(categorical, str) else tuple(categorical), scale)
     tables, moved = _matched(_read(A, "A"), _read(B, "B"), names)
     saved = saved_pass(checkpoint)
-    known = None if saved is None or passes == 1 else unpacked(saved.learnt, tables, encoding, seed)
+    known = None if saved is None or passes == 1 else _known(saved, tables, encoding, seed, checkpoint)
     learnt = learn(tables, encoding, passes, seed, progress) if known is None else known
     called = (tables[0].source, tables[1].source) if names is None else names
     _check_learnt(learnt, called)
@@ -157,6 +157,20 @@ def compare_stream(
         missing=learnt.missing,
         encoded=encoded,
     )
+
+
+def _known(
+    saved: TablePass,
+    tables: tuple[Frames, Frames],
+    encoding: Encoding,
+    seed: int,
+    checkpoint: str | os.PathLike[str] | None,
+) -> Learnt | None:
+    """Return what a first pass found before the checkpoint was saved."""
+    try:
+        return unpacked(saved.learnt, tables, encoding, seed)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise not_of_this(checkpoint or "") from error
 
 
 def _read(source: Any, name: str) -> Frames:

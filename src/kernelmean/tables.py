@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from ._files import (
     check_columns,
     check_file,
     check_header,
+    check_room,
     first_line,
     header_line,
     import_arrow,
@@ -125,16 +127,16 @@ def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> t
     ValueError
         When the column or a group is unknown, or it is not clear which two groups are meant.
     """
-    labels = np.array([label(cell) for cell in frame[by]], dtype=object)
-    sizes = {str(name): int((labels == name).sum()) for name in dict.fromkeys(labels) if name is not None}
+    labels = [label(cell) for cell in frame[by]]
+    sizes = Counter(name for name in labels if name is not None)
     chosen = _two_groups(sizes, f"{frame.source}: column {by!r}", groups)
     rest = frame.select(drop=[by])
     if not rest.names:
         raise ValueError(f"{frame.source} has no column beside {by!r}, which splits it; there is nothing to compare")
-    blank = sum(name is None for name in labels)
+    blank = labels.count(None)
     if blank:
         rest = replace(rest, notes=(*rest.notes, f"{frame.source}: {count(blank, 'row')} without {by!r} left out"))
-    first, second = (rest.take(labels == name) for name in chosen)
+    first, second = (rest.take(np.array([each == name for each in labels], dtype=bool)) for name in chosen)
     return _renamed(first, f"{by}={chosen[0]}"), _renamed(second, f"{by}={chosen[1]}")
 
 
@@ -162,7 +164,10 @@ def _read_parquet(path: Path) -> Frame:
 
     try:
         with parquet.ParquetFile(path) as file:
+            check_room(file.metadata.num_rows * file.metadata.num_columns, path)
             table = file.read()
+    except MemoryError:  # which Arrow's is as well
+        raise
     except (arrow.ArrowException, OSError) as error:
         raise ValueError(f"{path} is damaged or not a Parquet file ({first_line(error)}); write it again") from error
     index = [name for name in table.column_names if name.startswith("__index_level_")]

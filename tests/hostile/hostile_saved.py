@@ -10,6 +10,7 @@ import stat
 import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -172,30 +173,14 @@ def with_byte(signature: bytes, offset: int, value: int) -> Damage:
 
 
 def duplicated(name: str) -> Damage:
-    """Put a member there twice."""
+    """Put a member there twice: the second one is written under a name of the same length."""
 
     def damage(path: Path) -> None:
-        contents = members(valid())
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w") as file:
-            for each, content in [*contents.items(), (name, contents[name])]:
-                info = zipfile.ZipInfo("twin" if each == name and each in file.namelist() else each)
-                file.writestr(info, content)
-        path.write_bytes(buffer.getvalue().replace(b"twin", name.encode()[:4]) if len(name) == 4 else _renamed(buffer, name))
+        contents, placeholder = members(valid()), "z" * len(name)
+        data = archive({**contents, placeholder: contents[name]})
+        path.write_bytes(data.replace(placeholder.encode(), name.encode()))
 
     return damage
-
-
-def _renamed(buffer: io.BytesIO, name: str) -> bytes:
-    """Return an archive whose last member, a placeholder of the same length, gets a name that is taken."""
-    with zipfile.ZipFile(buffer) as file:
-        contents = [(info.filename, file.read(info)) for info in file.infolist()]
-    placeholder = "z" * len(name)
-    again = io.BytesIO()
-    with zipfile.ZipFile(again, "w") as file:
-        for each, content in contents:
-            file.writestr(zipfile.ZipInfo(placeholder if each == "twin" else each), content)
-    return again.getvalue().replace(placeholder.encode(), name.encode())
 
 
 def symlinked(path: Path) -> None:
@@ -215,10 +200,8 @@ def overlapping(path: Path) -> None:
     names = [f"a{number}.npy" for number in range(many)]
     tails, data = {}, filler
     for name in reversed(names):
-        head = described(f"({len(data) // 8},)")
         data += b"\0" * (-len(data) % 8)
-        content = described(f"({len(data) // 8},)") + data
-        del head
+        content = described(f"({len(data) // 8},)", body=data)
         tails[name] = content
         data = _local(name, content) + content
     header = {"format": "kernelmean", "version": 1, "columns": [], "arrays": many, "value": {"array": 0}}
@@ -243,13 +226,13 @@ def _rest(tails: dict[str, bytes], names: list[str], name: str) -> bytes:
 
 
 def _local(name: str, content: bytes) -> bytes:
-    crc = zipfile.crc32(content)  # type: ignore[attr-defined]
+    crc = zlib.crc32(content)
     fields = (b"PK\3\4", 20, 0, 0, 0, 33, crc, len(content), len(content), len(name), 0)
     return struct.pack("<4s5H3L2H", *fields) + name.encode()
 
 
 def _central(name: str, content: bytes, place: int) -> bytes:
-    crc = zipfile.crc32(content)  # type: ignore[attr-defined]
+    crc = zlib.crc32(content)
     sizes = (crc, len(content), len(content), len(name), 0, 0, 0, 0, 0, place)
     return struct.pack("<4s6H3L5H2L", b"PK\1\2", 20, 20, 0, 0, 0, 33, *sizes) + name.encode()
 
@@ -325,12 +308,10 @@ def scaled(kernel: Any) -> dict[str, Any]:
     return {"type": "Scaled", "fields": {"factor": 1.0, "kernel": kernel}}
 
 
-def nested(depth: int) -> Any:
-    """Return a kernel within kernels."""
-    kernel = GAUSSIAN
-    for _ in range(depth):
-        kernel = scaled(kernel)
-    return kernel
+def nested(depth: int) -> str:
+    """Return a header with a kernel within kernels."""
+    kernel = '{"type": "Scaled", "fields": {"factor": 1.0, "kernel": ' * depth + json.dumps(GAUSSIAN) + "}}" * depth
+    return f'{{"format": "kernelmean", "version": 1, "columns": [], "arrays": 0, "value": {kernel}}}'
 
 
 DEEP = 100_000
@@ -422,7 +403,7 @@ OBJECTS: dict[str, Damage] = {
     "kernel is a number": with_header(lambda header: fields(header).update(kernel=1)),
     "kernel is a noise": with_header(lambda header: fields(header).update(kernel=DIRAC)),
     "kernel is a class": with_header(lambda header: fields(header).update(kernel={"class": "Gaussian"})),
-    "kernels in each other": with_header(lambda header: fields(header).update(kernel=nested(3000))),
+    "kernels in each other": writes(lambda: archive({"header.json": nested(5000).encode()})),
     "scaled text": forged(scaled("x")),
     "scaled class": forged(scaled({"class": "Gaussian"})),
     "sum is text": forged({"type": "Sum", "fields": {"terms": "x"}}),
@@ -439,7 +420,9 @@ OBJECTS: dict[str, Damage] = {
     "degree is huge text": with_kernel("Polynomial", degree="9" * 50, offset=1.0),
     "degree is half": with_kernel("Polynomial", degree=2.5, offset=1.0),
     "similarity out of range": with_kernel("Categorical", similarity=2.0),
-    "columns that are not": with_kernel("TensorProduct", kernels={"tuple": [GAUSSIAN]}, columns={"tuple": [{"tuple": [7]}]}),
+    "columns that are not": with_kernel(
+        "TensorProduct", kernels={"tuple": [GAUSSIAN]}, columns={"tuple": [{"tuple": [7]}]}
+    ),
     "noise is text": with_header(lambda header: first_part(header).update(noise="none")),
     "noise is a class": with_header(lambda header: first_part(header).update(noise={"class": "Path"})),
     "noise of other columns": with_noise("Blankout", probability={"tuple": [0.1] * 3}, value=0.0),
@@ -457,7 +440,7 @@ OBJECTS: dict[str, Damage] = {
     "NaN covariance": normal([[np.nan, 0.0], [0.0, 1.0]], "full"),
     "covariances of other rows": normal(np.stack([np.eye(2)] * 4), "full"),
     "form of covariance unknown": normal(1.0, "round"),
-    "no parts": forged(embedding()["fields"] and {**embedding(), "fields": {"kernel": GAUSSIAN, "parts": {"tuple": []}}}),
+    "no parts": forged({"type": "Embedding", "fields": {"kernel": GAUSSIAN, "parts": {"tuple": []}}}),
     "parts are numbers": with_header(lambda header: fields(header).update(parts={"tuple": [1]})),
     "estimator of nothing": estimator({"loocv_": 1.0}),
     "estimator with methods": estimator({"fit": 1.0}),
@@ -490,7 +473,7 @@ ARRAYS: dict[str, Damage] = {
     "no dimension": with_members(a0__npy=npy(np.float64(1.0))),
     "three dimensions": with_members(a0__npy=npy(X[None])),
     "no rows": with_members(a0__npy=npy(X[:0]), a1__npy=npy(np.zeros(0))),
-    "a billion rows of nothing": forged(embedding(part({"array": 0})), npy(np.zeros((0, 0))[:, :0].reshape(0, 0))),
+    "neither rows nor columns": with_members(a0__npy=npy(np.zeros((0, 0)))),
     "a million million rows without columns": forged(
         embedding(part({"array": 0}, {"array": 1})), described(f"({10**12}, 0)"), npy(np.ones(5))
     ),
@@ -532,14 +515,29 @@ ARRAYS: dict[str, Damage] = {
     "data cut": with_members(a0__npy=npy(X)[:-8]),
     "data too long": with_members(a0__npy=npy(X) + bytes(8)),
 }
-CUTS = {f"cut after {share:.0%} of {what}": cut(what, share) for what in ("embedding", "mixture", "estimator", "features")
-        for share in (0.02, 0.2, 0.4, 0.6, 0.8, 0.97, 0.999)}
-FLIPS = {f"bit {number} of {what}": flipped(what, number, 12) for what in ("embedding", "mixture", "estimator", "features")
-         for number in range(12)}
+CUTS = {
+    f"cut after {share:.0%} of {what}": cut(what, share)
+    for what in ("embedding", "mixture", "estimator", "features")
+    for share in (0.02, 0.2, 0.4, 0.6, 0.8, 0.97, 0.999)
+}
+FLIPS = {
+    f"bit {number} of {what}": flipped(what, number, 12)
+    for what in ("embedding", "mixture", "estimator", "features")
+    for number in range(12)
+}
 SAVED = {**CONTAINERS, **HEADERS, **OBJECTS, **ARRAYS, **CUTS, **FLIPS, **PLACES}
-BOMBS = ("bomb", "sizes of gigabytes", "overlapping members", "header of objects in each other", "one array in 10 000 parts",
-         "array promises a million gigabytes", "a million million rows without columns", "draws beyond count",
-         "endless device", "void of a terabyte")
+BOMBS = (
+    "bomb",
+    "sizes of gigabytes",
+    "overlapping members",
+    "header of objects in each other",
+    "one array in 10 000 parts",
+    "array promises a million gigabytes",
+    "a million million rows without columns",
+    "draws beyond count",
+    "endless device",
+    "void of a terabyte",
+)
 
 
 def _nested_archives(depth: int) -> bytes:

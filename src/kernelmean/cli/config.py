@@ -41,7 +41,10 @@ def read_config(context: typer.Context, path: str | None) -> str | None:
         )
     known = _keys(commands[command])
     given = {_plain(key): value for key, value in tables[command].items()}
-    context.default_map = {known[key].name: _value(path, key, value, known[key]) for key, value in given.items()}
+    try:
+        context.default_map = {known[key].name: _value(path, key, value, known[key]) for key, value in given.items()}
+    except RecursionError:
+        raise ValueError(f"{path}: a value of [{command}] is nested too deep; write text, numbers or lists") from None
     context.meta[SOURCE] = path
     return f"{path} says, where the command line does not: {listed(given) or 'nothing'}"
 

@@ -185,7 +185,7 @@ def _check_text(frame: Frame, name: str) -> None:
         return
     others = [cell for cell in distinct if cell not in set(numbers) or _DECIMAL_COMMA.fullmatch(cell.strip())]
     shown = (others or numbers)[0]
-    row = rows[int(np.flatnonzero(cells == shown)[0])]
+    row = next(row for row, cell in zip(rows, cells, strict=True) if cell == shown)  # numpy drops a zero at the end
     raise TypeError(
         f"{frame.source}: column {name!r} is text in which {len(numbers)} of {len(distinct)} different cells are "
         f"numbers ({shown[:20]!r} in row {row}); write all of them as numbers, {_mend(name)}"

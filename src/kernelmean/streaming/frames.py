@@ -190,6 +190,8 @@ def _parquet(
                     for batch in file.iter_batches(batch_rows, row_groups=wanted, columns=list(names)):
                         if len(batch):
                             yield as_frame(arrow.Table.from_batches([batch]), str(path)).select(names)
+            except MemoryError:  # which Arrow's is as well
+                raise
             except (arrow.ArrowException, OSError) as error:
                 raise _damaged(path, error) from error
 

@@ -128,6 +128,9 @@ def _by_pass(tables: tuple[Frames, Frames], encoding: Encoding, seed: int, progr
             progress("first pass: scale and categories", done, max(done, known))
     scanner.check_rows([table.source for table in tables])
     lengths = int(scanner.seen.rows[0]), int(scanner.seen.rows[1])
+    for table, rows in zip(tables, lengths, strict=True):
+        if not rows:
+            raise ValueError(f"{table.source} has no rows")
     drawn = draws[0].frame, draws[1].frame
     pilots = [min(many, len(frame)) for many, frame in zip(pilot_rows(lengths, PILOT), drawn, strict=True)]
     return _learnt(scanner, drawn, pilots, lengths, scanner.seen)

@@ -123,7 +123,8 @@ class Drawn:
     @property
     def frame(self) -> Frame:
         """The rows, in random order."""
-        assert self._frame is not None, "tables without rows are refused"
+        if self._frame is None:
+            raise RuntimeError("no rows were added; tables without rows are refused before")
         return self._frame
 
 

@@ -250,6 +250,14 @@ class TablesSeen(Summary):
     rows: Array
     left_out: Array
 
+    def __post_init__(self) -> None:
+        """Check what files may bring."""
+        counts = (self.rows, self.left_out)
+        if not all(isinstance(column, ColumnSeen) for column in self.columns) or any(
+            not isinstance(each, np.ndarray) or each.shape != (2,) or not (each >= 0).all() for each in counts
+        ):
+            raise ValueError("columns that were seen, and their rows, do not go together")
+
     @classmethod
     def start(cls, names: Iterable[str]) -> Self:
         """Return what no row leaves behind."""

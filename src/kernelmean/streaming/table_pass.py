@@ -44,6 +44,14 @@ class TablePass(Summary):
     read: Array
     learnt: dict[str, Any]
 
+    def __post_init__(self) -> None:
+        """Check what files may bring."""
+        parts = isinstance(self.stream, TwoSampleStream) and isinstance(self.seen, TablesSeen)
+        if not (parts and isinstance(self.read, np.ndarray) and self.read.shape == (2,) and (self.read >= 0).all()):
+            raise ValueError("sums, columns and the rows that were read do not go together")
+        if not isinstance(self.learnt, dict):
+            raise TypeError("what a first pass found is no dictionary")
+
     def __add__(self, other: TablePass) -> TablePass:
         """Return the sums over the rows of both."""
         return TablePass(self.stream + other.stream, self.seen + other.seen, self.read + other.read, self.learnt)
@@ -143,6 +151,7 @@ def saved_pass(checkpoint: str | os.PathLike[str] | None) -> TablePass | None:
 
 def _fitting(found: TablePass, state: TablePass, checkpoint: str | os.PathLike[str]) -> TablePass:
     """Return what was saved, when it is of the same comparison."""
-    if found.stream.features != state.stream.features or found.stream.deal != state.stream.deal:
+    same = [each.name for each in found.seen.columns] == [each.name for each in state.seen.columns]
+    if not same or found.stream.features != state.stream.features or found.stream.deal != state.stream.deal:
         raise not_of_this(checkpoint)
     return found

@@ -1,0 +1,287 @@
+"""Hostile files of other kinds: --config, checkpoints of the monitor and of streams, results in JSON, stored trials."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hostile_saved import DEEP, PICKLE, PLACES, Damage, archive, members, valid, writes
+from hostile_tables import text
+
+Valid = Callable[[], bytes]
+"""What gives the bytes of a good file."""
+
+
+def toml(content: str) -> Damage:
+    return text(content)
+
+
+CONFIGS: dict[str, Damage] = {
+    "empty": toml(""),
+    "no TOML": toml("seed: 1\n"),
+    "table without end": toml("[compare\nseed = 1\n"),
+    "JSON": toml('{"compare": {"seed": 1}}'),
+    "pickle": writes(PICKLE),
+    "not UTF-8": writes(b"[compare]\nbandwidth = '\xff'\n"),
+    "UTF-16": writes("[compare]\nseed = 1\n".encode("utf-16")),
+    "zero bytes": writes(bytes(1000)),
+    "lists in each other": toml("[compare]\nseed = " + "[" * DEEP + "]" * DEEP + "\n"),
+    "tables in each other": toml("[compare]\nseed = " + "{a=" * 2000 + "1" + "}" * 2000 + "\n"),
+    "dotted names in each other": toml("compare." + "a." * 2000 + "b = 1\n"),
+    "integer of 100 000 digits": toml("[compare]\nseed = " + "9" * DEEP + "\n"),
+    "seed beyond all bounds": toml("[compare]\nseed = 1e400\n"),
+    "seed is NaN": toml("[compare]\nseed = nan\n"),
+    "seed is a date": toml("[compare]\nseed = 2020-01-01\n"),
+    "seed is a truth": toml("[compare]\nseed = true\n"),
+    "seed is negative": toml("[compare]\nseed = -1\n"),
+    "option twice": toml("[compare]\nseed = 1\nseed = 2\n"),
+    "table twice": toml("[compare]\nseed = 1\n[compare]\nresamples = 2\n"),
+    "unknown option": toml("[compare]\ncolour = 1\n"),
+    "unknown command": toml("[destroy]\nseed = 1\n"),
+    "another command": toml("[estimate]\nseed = 1\n"),
+    "a number for a table": toml("compare = 3\n"),
+    "a config in a config": toml("[compare]\nconfig = 'other.toml'\n"),
+    "terminal codes": toml('[compare]\n"\\u001b[2J" = 1\n'),
+    "output into a missing folder": toml("[compare]\njson = 'no/such/place.json'\n"),
+    "output into a folder": toml("[compare]\njson = '.'\n"),
+    "a resample of text": toml("[compare]\nresamples = 'many'\n"),
+    "no resamples": toml("[compare]\nresamples = 0\n"),
+    "control characters": toml("[compare]\nestimator = 'k\\u0000me'\n"),
+    **PLACES,
+}
+
+
+def json_changes(good: Valid, inner: Callable[[Any], dict[str, Any]]) -> dict[str, Damage]:
+    """Return ways to damage a file of JSON; ``inner`` gives the object in it whose members count."""
+
+    def changed(change: Callable[[dict[str, Any]], Any]) -> Damage:
+        def damage(path: Path) -> None:
+            content = json.loads(good())
+            found = change(inner(content))
+            path.write_text(json.dumps(content if found is None else found))
+
+        return damage
+
+    def spoilt(number: int) -> Damage:
+        """Flip a bit of a digit."""
+
+        def damage(path: Path) -> None:
+            data = bytearray(good())
+            first = [
+                place for place in range(1, len(data)) if chr(data[place - 1]) in " [,-"
+            ]  # later ones may be rounded off
+            digits = [place for place in first if chr(data[place]).isdigit()]
+            data[digits[number * len(digits) // 12]] ^= 1
+            path.write_bytes(data)
+
+        return damage
+
+    return {
+        "empty": writes(b""),
+        "no JSON": writes(b"{"),
+        "null": writes(b"null"),
+        "a list": writes(b"[]"),
+        "nothing": writes(b"{}"),
+        "a number": writes(b"1"),
+        "pickle": writes(PICKLE),
+        "not UTF-8": writes(b'{"\xff": 1}'),
+        "lists in each other": writes(b"[" * DEEP + b"]" * DEEP),
+        "objects in each other": writes(b'{"a":' * DEEP + b"1" + b"}" * DEEP),
+        "integer of 100 000 digits": writes(b'{"batches": ' + b"9" * DEEP + b"}"),
+        "an archive": writes(valid),
+        "a member more": changed(lambda content: content.update(extra=1)),
+        "a member twice": lambda path: path.write_bytes(good()[:-1] + b', "sha256": "0"}'),
+        "another checksum": changed(lambda content: content.update(sha256="0" * 64)),
+        "checksum of another type": changed(lambda content: content.update(sha256=[1])),
+        **{f"cut after {share:.0%}": _cut(good, share) for share in (0.1, 0.5, 0.9, 0.999)},
+        **{f"bit {number}": spoilt(number) for number in range(12)},
+    }
+
+
+def _cut(good: Valid, share: float) -> Damage:
+    return lambda path: path.write_bytes(good()[: int(share * len(good()))])
+
+
+def unsealed(good: Valid, change: Callable[[dict[str, Any]], Any]) -> Damage:
+    """Change a checkpoint of a monitor and leave its checksums out, as older versions did."""
+
+    def damage(path: Path) -> None:
+        content = json.loads(good())
+        del content["sha256"], content["monitor"]["sha256"]
+        change(content)
+        path.write_text(json.dumps(content))
+
+    return damage
+
+
+def monitors(good: Valid) -> dict[str, Damage]:
+    """Return hostile checkpoints of the drift monitor."""
+    infinite, beyond = float("inf"), 10**400
+    members_: dict[str, Any] = {
+        "rows below nothing": {"n_rows": -1},
+        "rows of text": {"n_rows": "many"},
+        "rows without end": {"n_rows": infinite},
+        "peak is NaN": {"log_peak": float("nan")},
+        "peak without end": {"log_peak": infinite},
+        "peak beyond float64": {"log_peak": beyond},
+        "peak below nothing": {"log_peak": -1.0},
+        "shares of another shape": {"log_shares": [[0.0]]},
+        "shares of NaN": {"log_shares": None},
+        "sums of text": {"reference": "x"},
+        "sums of lists of unequal length": {"reference": [[1.0], [1.0, 2.0]]},
+        "rows beyond the reference": {"taken": 10**9},
+        "added rows of another width": {"added": [[1.0, 2.0, 3.0, 4.0, 5.0]]},
+        "row of detection without end": {"detected_at": infinite},
+        "another level": {"alpha": 0.5},
+        "another reference": {"digest": "0" * 64},
+        "another format": {"format": "pickle"},
+        "a later version": {"version": 99},
+    }
+    found = {
+        name: unsealed(good, lambda content, change=change: content["monitor"].update(change))
+        for name, change in members_.items()
+    }
+    return {
+        **json_changes(good, lambda content: content),
+        **found,
+        "batches of numbers": unsealed(good, lambda content: content.update(batches=[1])),
+        "batches of text": unsealed(good, lambda content: content.update(batches="none")),
+        "monitor of text": unsealed(good, lambda content: content.update(monitor="{}")),
+        "no monitor": unsealed(good, lambda content: content.pop("monitor")),
+        "a batch taken out": lambda path: path.write_bytes(json.dumps({**json.loads(good()), "batches": []}).encode()),
+        **PLACES,
+    }
+
+
+def streams(good: Valid) -> dict[str, Damage]:
+    """Return hostile checkpoints of streams."""
+
+    def flipped(number: int) -> Damage:
+        def damage(path: Path) -> None:
+            data = bytearray(good())
+            data[number * len(data) // 10 + 60] ^= 4
+            path.write_bytes(data)
+
+        return damage
+
+    def header(change: Callable[[dict[str, Any]], Any]) -> Damage:
+        def damage(path: Path) -> None:
+            contents = members(good())
+            content = json.loads(contents["header.json"])
+            change(content["value"]["fields"])
+            path.write_bytes(archive({**contents, "header.json": json.dumps(content).encode()}))
+
+        return damage
+
+    def stream(fields: dict[str, Any]) -> dict[str, Any]:
+        inside: dict[str, Any] = fields["stream"]["fields"]
+        return inside
+
+    return {
+        "empty": writes(b""),
+        "text": writes(b"a,b\n1,2\n"),
+        "pickle": writes(PICKLE),
+        "an embedding": writes(valid),
+        "a table": writes(b"PAR1"),
+        **{f"cut after {share:.0%}": _cut(good, share) for share in (0.1, 0.5, 0.9, 0.999)},
+        **{f"bits {number}": flipped(number) for number in range(8)},
+        "rows below nothing": header(lambda fields: stream(fields)["first"]["fields"].update(rows=-5)),
+        "bins of nothing": header(lambda fields: stream(fields)["first"]["fields"].update(size=0)),
+        "rows of another number": header(lambda fields: stream(fields)["first"]["fields"].update(n_rows=10**15)),
+        "another seed": header(lambda fields: stream(fields)["first"]["fields"].update(seed=7)),
+        "no features": header(lambda fields: stream(fields).update(features=None)),
+        "columns of text": header(lambda fields: fields["seen"]["fields"].update(columns="abc")),
+        "no columns": header(lambda fields: fields["seen"]["fields"].update(columns={"tuple": []})),
+        "learnt a number": header(lambda fields: fields.update(learnt=3)),
+        "learnt half": header(lambda fields: fields["learnt"]["dict"].pop("drawn")),
+        "learnt types of Python": header(lambda fields: _set_types(fields, "os.system")),
+        "learnt cells of text": header(lambda fields: fields["learnt"]["dict"].update(drawn={"list": ["x", "y"]})),
+        "learnt missing of text": header(lambda fields: fields["learnt"]["dict"].update(missing={"list": ["x"]})),
+        "learnt pilots of text": header(lambda fields: fields["learnt"]["dict"].update(pilots={"list": ["x", "y"]})),
+        "learnt pilots without end": header(
+            lambda fields: fields["learnt"]["dict"].update(pilots={"list": [10**12, 10**12]})
+        ),
+        "learnt left out of text": header(lambda fields: fields["learnt"]["dict"].update(left_out={"list": ["x"]})),
+        "read is a number": header(lambda fields: fields.update(read=3)),
+        "read is text": header(lambda fields: fields.update(read="all")),
+        **PLACES,
+    }
+
+
+def _set_types(fields: dict[str, Any], kind: str) -> None:
+    types = {"dict": {"a": kind, "b": kind}}
+    fields["learnt"]["dict"].update(types={"list": [types, types]})
+
+
+def results(good: Valid) -> dict[str, Damage]:
+    """Return hostile results of tests in JSON; they are read in Python only."""
+    return {
+        **json_changes(good, lambda content: content),
+        **{
+            name: _result(good, change)
+            for name, change in {
+                "p-value changed": {"pvalue": 0.001},
+                "p-value of text": {"pvalue": "small"},
+                "p-value is null": {"pvalue": None},
+                "null distribution of text": {"null_distribution": "x"},
+                "null distribution of nothing": {"null_distribution": []},
+                "statistic beyond float64": {"statistic": 10**400},
+                "members of numbers": {"members": [1]},
+                "members of other members": {"members": [{"__class__": 1}]},
+                "sizes are a number": {"sizes": 3},
+            }.items()
+        },
+    }
+
+
+def _result(good: Valid, change: dict[str, Any]) -> Damage:
+    def damage(path: Path) -> None:
+        content = {name: value for name, value in json.loads(good()).items() if name != "sha256"}
+        path.write_text(json.dumps({**content, **change}))
+
+    return damage
+
+
+def _line(record: Any, start: int = 0) -> bytes:
+    body = json.dumps(record)[:-1]
+    return f'{body}, "crc32": "{zlib.crc32(body.encode(), start):08x}"}}\n'.encode()
+
+
+HEAD = {"format": 2, "experiment": "figure2", "seed": 0, "version": "0.1.0"}
+START = zlib.crc32(json.dumps(HEAD, sort_keys=True).encode())
+TRIALS: dict[str, Damage] = {
+    "no line": writes(b"x"),
+    "blank line": writes(b"\n"),
+    "pickle": writes(PICKLE),
+    "zero bytes": writes(bytes(1000)),
+    "no checksum": writes(json.dumps(HEAD).encode() + b"\n"),
+    "wrong checksum": writes(_line(HEAD).replace(b"0.1.0", b"0.1.1")),
+    "first line cut": writes(_line(HEAD)[:-20] + b"\n"),
+    "first line is a trial": writes(_line({"setting": "x", "trial": 1, "findings": [], "seconds": 1.0})),
+    "later format": writes(_line({**HEAD, "format": 99})),
+    "lists in each other": writes(b"[" * DEEP + b"]" * DEEP + b"\n"),
+    "objects in each other with a checksum": writes(
+        (body := b'{"format": 2, "a":' * 5000 + b"1" + b"}" * 4999)
+        + f', "crc32": "{zlib.crc32(body):08x}"}}\n'.encode()
+    ),
+    "two logs in one": writes(_line(HEAD) + _line({**HEAD, "seed": 1})),
+    "a folder": PLACES["folder"],
+}
+"""Whole logs that are refused."""
+LINES: dict[str, bytes] = {
+    "trial of no number": _line({"setting": "x", "trial": "one", "findings": [], "seconds": 1.0}, START),
+    "trial without end": _line({"setting": "x", "trial": 1e308, "findings": 3, "seconds": 1.0}, START),
+    "seconds of 400 digits": _line({"setting": "x", "trial": 1, "findings": [], "seconds": 10**400}, START),
+    "findings of numbers": _line({"setting": "x", "trial": 1, "findings": [1], "seconds": 1.0}, START),
+    "findings of lists": _line({"setting": "x", "trial": 1, "findings": [["a", "b", [1]]], "seconds": 1.0}, START),
+    "infinite": _line({"setting": "x", "trial": float("inf"), "findings": [], "seconds": 1.0}, START),
+    "other members": _line({"setting": "x", "trial": 1, "findings": [], "seconds": 1.0, "more": 1}, START),
+    "of another origin": _line({"setting": "x", "trial": 1, "findings": [], "seconds": 1.0}, START + 1),
+    "deep": (deep := b'{"setting":' * 5000 + b"1" + b"}" * 4999)
+    + f', "crc32": "{zlib.crc32(deep, START):08x}"}}\n'.encode(),
+    "no trial": b"np.load\n",
+}
+"""Lines after a good first one, which are not believed."""
