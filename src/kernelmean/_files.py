@@ -94,8 +94,8 @@ def check_room(numbers: int, path: Path) -> None:
         return
     if 8 * numbers > memory:
         raise ValueError(
-            f"{path} says that it has {numbers:,} cells, more than the {memory >> 30} GiB of this machine hold; read it "
-            "batch by batch (compare --stream), or less of it"
+            f"{path} says that it has {numbers:,} cells, more than the {memory >> 30} GiB of this machine hold; read "
+            "it batch by batch (compare --stream), or less of it"
         )
 
 

@@ -23,6 +23,7 @@ from kernelmean.cli import main
 from kernelmean.inference.result import TestResult
 from kernelmean.io import read_columns
 from kernelmean.reproduce.store import read_log
+from kernelmean.tables import read_table
 
 SECONDS = 10.0
 OTHER = "a,b\n1,7\n2,9\n5,5\n0,3\n"
@@ -120,7 +121,7 @@ def test_tables(name: str, inner: Path, capfd: pytest.CaptureFixture[str]) -> No
     (inner / "good.csv").write_text(GOOD)
     build(inner / f"bad{ending}")
     with untouched(inner):
-        is_refused(lambda: km.tables.read_table(f"bad{ending}"))
+        is_refused(lambda: read_table(f"bad{ending}"))
         for words in (["estimate"], ["compare", "good.csv"], ["compare", "--stream", "good.csv"]):
             refused([*words, f"bad{ending}"], capfd)
 
