@@ -19,6 +19,9 @@ from ..kernels.compose import TensorProduct
 from .batches import Batches
 
 
+_PER_COLUMN, _LIMITS = 256, (512, 4096)
+
+
 @final
 @dataclass(frozen=True)
 class Recipe:
@@ -28,7 +31,8 @@ class Recipe:
     ----------
     kernel : str, class or Kernel
     bandwidth : float, array of shape (d,), or str
-    n_frequencies : int
+    n_frequencies : int or None
+        None: 256 for every column, 512 at least and 4096 at most.
     design : {"plain", "orthogonal", "quasi"}
     dtype : {"float64", "float32"}
     seed : int
@@ -36,13 +40,14 @@ class Recipe:
 
     kernel: KernelLike
     bandwidth: Any
-    n_frequencies: int
+    n_frequencies: int | None
     design: Any
     dtype: Any
     seed: int
 
     def __post_init__(self) -> None:
-        check_integer(self.n_frequencies, "n_frequencies", 1)
+        if self.n_frequencies is not None:
+            check_integer(self.n_frequencies, "n_frequencies", 1)
         check_integer(self.seed, "seed", 0)
 
     @property
@@ -72,8 +77,9 @@ class Recipe:
     def _made(self, kernel: Kernel, rows: Array) -> Fourier:
         """Return features with an origin amid the rows."""
         dim, origin = rows.shape[1], np.median(rows, axis=0)
+        number = self.n_frequencies or int(np.clip(_PER_COLUMN * dim, *_LIMITS))
         rng = np.random.default_rng([self.seed, dim])
-        return fourier(kernel, dim, self.n_frequencies, design=self.design, origin=origin, dtype=self.dtype, rng=rng)
+        return fourier(kernel, dim, number, design=self.design, origin=origin, dtype=self.dtype, rng=rng)
 
 
 def pilot_rows(lengths: Sequence[int | None], pilot: int) -> list[int]:
