@@ -18,7 +18,6 @@ from ..kernels.base import Kernel
 from ..kernels.compose import TensorProduct
 from .batches import Batches
 
-
 _PER_COLUMN, _LIMITS = 256, (512, 4096)
 
 
