@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from kernelmean.expected import NoClosedFormError, expected
-from kernelmean.kernels import Categorical, Gaussian, Linear, Polynomial, RationalQuadratic, TensorProduct
+from kernelmean.kernels import Categorical, Gaussian, Linear, Polynomial, Product, RationalQuadratic, TensorProduct
+from kernelmean.kernels.gaussian import QuadraticGaussian
 from kernelmean.noise import Blankout, Dirac, Normal, Sampled, Switch
 
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
@@ -107,6 +108,28 @@ def test_products_of_gaussians_fuse():
     for noise in (Normal(0.3), Normal(COVARIANCE[:2, :2]), Blankout(0.2)):
         found = expected(3.0 * (Gaussian(0.7) * Gaussian([1.0, 2.0])), X, Y, noise)
         np.testing.assert_allclose(found, expected(combined, X, Y, noise), rtol=1e-12)
+
+
+def test_products_within_products_and_their_factors_fuse():
+    rng = np.random.default_rng(4)
+    X, Y = rng.normal(size=(3, 2)), rng.normal(size=(4, 2))
+    nested = Product((2.0 * Product((3.0 * Gaussian(0.7), Gaussian([1.0, 2.0]))), 5.0 * Gaussian(0.5)))
+    combined = 30.0 * Gaussian(1.0 / np.sqrt(1 / 0.49 + 4.0 + np.array([1.0, 1 / 4.0])))
+    for noise in (Normal(0.3), Normal(COVARIANCE[:2, :2])):
+        np.testing.assert_allclose(expected(nested, X, Y, noise), expected(combined, X, Y, noise), rtol=1e-12)
+        np.testing.assert_allclose(expected(nested, X, Y, w=noise), expected(combined, X, Y, w=noise), rtol=1e-12)
+
+
+def test_precisions_of_full_and_of_plain_gaussians_add_up():
+    rng = np.random.default_rng(4)
+    X, Y = rng.normal(size=(3, 2)), rng.normal(size=(4, 2))
+    covariance = COVARIANCE[:2, :2] + np.eye(2)
+    inverse = np.linalg.inv(covariance) + np.diag([1 / 0.49, 4.0])
+    combined = 6.0 * QuadraticGaussian(np.linalg.inv(inverse))
+    product = Product((2.0 * QuadraticGaussian(covariance), 3.0 * Gaussian([0.7, 0.5])))
+    np.testing.assert_allclose(product(X, Y), combined(X, Y), rtol=1e-12)
+    for noise in (Normal(0.3), Normal(COVARIANCE[:2, :2])):
+        np.testing.assert_allclose(expected(product, X, Y, noise), expected(combined, X, Y, noise), rtol=1e-12)
 
 
 def test_tensor_products_part_under_independent_noise():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelmean.expected import expected, smoothed
+from kernelmean.expected import difference, expected, smoothed
 from kernelmean.kernels import Gaussian
 from kernelmean.noise import Dirac, Normal
 
@@ -71,6 +71,26 @@ def test_equals_quadrature(left, right):
         found = expected(Gaussian(theta if draw % 2 else theta[0]), X, Y, v, w)
         truth = [[oracle(X[i], Y[j], theta, A[i] + B[j]) for j in range(m)] for i in range(n)]
         np.testing.assert_allclose(found, truth, rtol=1e-9, atol=1e-14)
+
+
+def test_the_difference_of_two_normals_has_the_sum_of_their_covariances_and_the_wider_form():
+    full = np.array([[1.0, 0.5], [0.5, 2.0]])
+    noises = {
+        "isotropic": Normal(0.3),
+        "diagonal": Normal.diagonal([0.1, 0.2]),
+        "full": Normal(full),
+        "isotropic, one per point": Normal.isotropic([0.1, 0.2, 0.4]),
+        "diagonal, one per point": Normal.diagonal(np.arange(6.0).reshape(3, 2)),
+        "full, one per point": Normal(full * np.arange(1.0, 4.0)[:, None, None]),
+    }
+    forms = ["isotropic", "diagonal", "full"]
+    for first, v in noises.items():
+        for second, w in noises.items():
+            both = difference(v, w)
+            found, wanted = np.broadcast_arrays(both.matrices(2), v.matrices(2) + w.matrices(2))
+            np.testing.assert_allclose(found, wanted, rtol=1e-14)
+            assert both.form == max(first.split(",")[0], second.split(",")[0], key=forms.index)
+            assert both.per_point == (3 if "," in first + second else None)
 
 
 def test_smoothing_is_a_semigroup():

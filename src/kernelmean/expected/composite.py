@@ -84,9 +84,11 @@ def fused(kernel: Product, dim: int, *noises: Noise) -> Kernel:
     """Return a product on shared columns as one kernel: precisions of Gaussians add up, profiles multiply."""
     factor, kernels = 1.0, []
     for part in kernel.factors:
-        inner = fused(part, dim, *noises) if isinstance(part, Product) else part
-        if isinstance(inner, Scaled):
-            factor, inner = factor * inner.factor, inner.kernel
+        scale, inner = _unscaled(part)
+        if isinstance(inner, Product):
+            more, inner = _unscaled(fused(inner, dim, *noises))
+            scale *= more
+        factor *= scale
         kernels.append(inner)
     if not all(isinstance(part, Gaussian | QuadraticGaussian) for part in kernels):
         if not all(isinstance(part, Gaussian | Separable) for part in kernels):
@@ -96,6 +98,14 @@ def fused(kernel: Product, dim: int, *noises: Noise) -> Kernel:
     if all(isinstance(part, Gaussian) for part in kernels):
         return Scaled(factor, Gaussian(1.0 / np.sqrt(np.diagonal(precision))))
     return Scaled(factor, QuadraticGaussian(np.linalg.inv(precision)))
+
+
+def _unscaled(kernel: Kernel) -> tuple[float, Kernel]:
+    """Return the factors in front of a kernel, multiplied, and the kernel."""
+    factor = 1.0
+    while isinstance(kernel, Scaled):
+        factor, kernel = factor * kernel.factor, kernel.kernel
+    return factor, kernel
 
 
 def _covariance(kernel: Kernel, dim: int) -> Array:

@@ -23,7 +23,7 @@ GaussianKernel: TypeAlias = Gaussian | QuadraticGaussian
 @difference_rules.register(Normal, Normal)
 def _sum_of_normals(v: Normal, w: Normal) -> Normal:
     """Covariances add up; the result has the wider form of the two."""
-    dim = max(v.covariance.shape[-1:] + w.covariance.shape[-1:], default=1)
+    dim = v.dim or w.dim or 1
     if "full" in (v.form, w.form):
         return Normal(v.matrices(dim) + w.matrices(dim))
     if v.form == w.form == "isotropic":
