@@ -177,3 +177,33 @@ def test_sampled_noise_approaches_the_closed_form_and_stays_positive():
     assert np.linalg.eigvalsh(gram).min() > -1e-13
     one_sided = expected(Gaussian(1.0), X, X, Sampled(Normal(0.5), n_samples=20_000))
     np.testing.assert_allclose(one_sided, expected(Gaussian(1.0), X, X, Normal(0.5)), atol=0.012)
+
+
+@pytest.mark.parametrize("sides", ["left", "right", "both"])
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(2, 0.3), Polynomial(5, 0.2)], ids=repr)
+def test_polynomial_under_one_full_covariance_per_point(kernel, sides):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(3, 3)), rng.normal(size=(2, 3))
+    shared = Normal(COVARIANCE)
+    left = [Normal(COVARIANCE * scale) for scale in (0.5, 1.0, 2.0)] if sides != "right" else [shared] * 3
+    right = [Normal(COVARIANCE * scale) for scale in (0.3, 3.0)] if sides != "left" else [shared] * 2
+    v = shared if sides == "right" else Normal(np.stack([noise.covariance for noise in left]))
+    w = shared if sides == "left" else Normal(np.stack([noise.covariance for noise in right]))
+    truth = [
+        [oracle(kernel, x[None], y[None], p, q)[0, 0] for y, q in zip(Y, right, strict=True)]
+        for x, p in zip(X, left, strict=True)
+    ]
+    np.testing.assert_allclose(expected(kernel, X, Y, v, w), truth, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.9), Polynomial(2, 0.3), Gaussian(0.9) * Gaussian(2.0)], ids=repr)
+def test_sampled_noise_is_the_average_over_its_draws(kernel):
+    rng = np.random.default_rng(6)
+    X, Y = rng.normal(size=(4, 2)), rng.normal(size=(3, 2))
+    v, w, plain = Sampled(Normal(0.5), n_samples=3, seed=1), Sampled(Normal(0.2), n_samples=2, seed=2), Normal(0.3)
+    left, right = v.copies(X), w.copies(Y)
+    one = np.mean([expected(kernel, A, Y, w=plain) for A in left], axis=0)
+    np.testing.assert_allclose(expected(kernel, X, Y, v, plain), one, rtol=1e-12)
+    np.testing.assert_allclose(expected(kernel, Y, X, plain, v), one.T, rtol=1e-12)
+    both = np.mean([expected(kernel, A, B) for A in left for B in right], axis=0)
+    np.testing.assert_allclose(expected(kernel, X, Y, v, w), both, rtol=1e-12)

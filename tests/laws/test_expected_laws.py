@@ -1,5 +1,7 @@
 """Laws that hold for every pair in the table of support, whichever rule serves it."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,41 @@ def test_the_table_says_both_one_or_none():
     assert SIDES["Gaussian(bandwidth=1.0)", "Laplace"] == "both"
     assert SIDES["Linear()", "Switch"] == "both"
     assert "| Linear() | both |" in str(support())
+
+
+TABLE = """\
+| kernel | Normal | Normal, diagonal | Normal, full | Normal, one per point | Laplace | Uniform | Blankout | Switch |
+|---|---|---|---|---|---|---|---|---|
+| Gaussian(bandwidth=1.0) | both | both | both | both | both | both | both | none |
+| Gaussian(bandwidth=(1.0, 2.0)) | both | both | both | both | both | both | both | none |
+| Laplacian(bandwidth=1.0) | both | both | none | none | both | both | both | none |
+| Matern(nu=1.5, bandwidth=1.0) | both | both | none | none | both | both | both | none |
+| Matern(nu=2.5, bandwidth=1.0) | both | both | none | none | both | both | both | none |
+| Matern(nu=3.5, bandwidth=1.0) | both | both | none | none | both | both | both | none |
+| Wendland(order=0, bandwidth=1.0) | both | both | none | none | both | both | both | none |
+| Wendland(order=2, bandwidth=1.0) | both | both | none | none | both | both | both | none |
+| RationalQuadratic(bandwidth=1.0, alpha=1.0) | none | none | none | none | none | none | none | none |
+| Linear() | both | both | both | both | both | both | both | both |
+| Polynomial(degree=2, offset=1.0) | both | both | both | both | both | both | both | both |
+| Polynomial(degree=3, offset=1.0) | both | both | both | both | both | both | both | both |
+| Categorical(similarity=0.1) | none | none | none | none | none | none | both | both |
+| (Gaussian(bandwidth=1.0) + Linear()) | both | both | both | both | both | both | both | none |
+| (Gaussian(bandwidth=1.0) * Gaussian(bandwidth=2.0)) | both | both | both | both | both | both | both | none |
+| (Gaussian(bandwidth=1.0) * Laplacian(bandwidth=1.0)) | both | both | none | none | none | none | both | none |
+| TensorProduct(Gaussian(bandwidth=1.0) on (0,), Laplacian(bandwidth=1.0) on (1,)) | both | both | none | none | both | both | both | none |
+"""
+
+
+def test_every_closed_form_that_was_there_is_there():
+    table = support()
+    assert f"{table}\n" == TABLE
+    assert list(table) == list(table.rows)
+
+
+def test_a_form_for_one_noisy_side_alone_is_told(monkeypatch):
+    module = sys.modules["kernelmean.expected.support"]
+    monkeypatch.setattr(module, "_works", lambda kernel, left, right: isinstance(right, Dirac))
+    assert {sides for *_, sides in module.support()} == {"one"}
 
 
 @pytest.mark.parametrize(("kernel", "name"), SHARED, ids=IDS)

@@ -9,8 +9,17 @@ from kernelmean.expected import NoClosedFormError, expected
 from kernelmean.expected._core import difference, smoothed
 from kernelmean.expected.profiles import Profile, box
 from kernelmean.expected.profiles.exponential import LaplacePowers
-from kernelmean.kernels import Categorical, Gaussian, Laplacian, Linear, Polynomial, TensorProduct, Wendland
-from kernelmean.noise import Blankout, Laplace, Normal, Switch, Uniform
+from kernelmean.kernels import (
+    Categorical,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+    RationalQuadratic,
+    TensorProduct,
+    Wendland,
+)
+from kernelmean.noise import Blankout, Dirac, Laplace, Normal, Switch, Uniform
 
 X = np.zeros((3, 2))
 TIED = Normal(np.array([[2.0, 1.0], [1.0, 2.0]]))
@@ -82,6 +91,12 @@ MESSAGES = [
         no_form("Product", "Blankout(probability=0.2, value=0.0)", "none is known"),
     ),
     (
+        lambda: expected(RationalQuadratic(1.0, 1.0), X, X, Normal(0.2), Blankout(0.2)),
+        no_form(
+            "RationalQuadratic", "Normal(0.2) and Blankout(probability=0.2, value=0.0)", "none is known", "Normal(0.2)"
+        ),
+    ),
+    (
         lambda: expected(Laplacian(1.0), X, X, TIED),
         no_smooth(Laplacian(1.0), TIED, "a product over the axes needs noise that is independent between them"),
     ),
@@ -96,6 +111,14 @@ MESSAGES = [
     (
         lambda: expected(Gaussian(1.0) * Laplacian(1.0), X, X, Uniform(1.0)),
         no_smooth(Named(PRODUCT), Uniform(1.0), ONLY_NORMAL.format("Uniform")),
+    ),
+    (
+        lambda: SmoothedSeparable(Polynomial(2)).profiles(2),
+        "Polynomial(degree=2, offset=1.0) has no closed form on an axis of its own",
+    ),
+    (
+        lambda: SmoothedSeparable(Laplacian(1.0), (Dirac(),)).profiles(2),
+        "Dirac() is not Normal, Laplace or Uniform",
     ),
     (lambda: expected(Wendland(2, 1.0) * Wendland(2, 2.0), X, X, Normal(1.0)), NO_PRODUCT),
     (

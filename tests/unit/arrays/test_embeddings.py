@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 
 import kernelmean as km
 from kernelmean import kernels, noise
-from kernelmean._array import home, is_foreign, to_numpy
+from kernelmean._array import as_host, home, is_foreign, to_numpy
 from kernelmean._rules import NoClosedFormError
+from kernelmean.expected._core import expected_blocks
 from kernelmean.expected.support import KERNELS, NOISES
 from kernelmean.kernels.distance_induced import DistanceInduced
 from kernelmean.kernels.gaussian import QuadraticGaussian
@@ -227,3 +229,21 @@ def test_gradients_are_left_behind() -> None:
     mu = km.embed(points, kernels.Gaussian(1.0))
     assert not mu.points.requires_grad
     assert mu @ mu == pytest.approx(km.embed(X, mu.kernel) @ km.embed(X, mu.kernel), rel=1e-12)
+
+
+@pytest.mark.parametrize("library", [STRICT])
+@pytest.mark.parametrize("pieces", [1, 10**6])
+def test_full_covariances_of_any_sides_and_rows_are_those_of_numpy(library, pieces, monkeypatch):
+    monkeypatch.setattr(sys.modules["kernelmean.expected.gaussian"], "_ROW_NUMBERS", pieces)
+    rng = np.random.default_rng(3)
+    A, B = rng.normal(size=(7, 2)), rng.normal(size=(5, 2))
+    roots = rng.normal(size=(12, 2, 2))
+    each = roots @ roots.transpose(0, 2, 1)
+    left, right, shared = noise.Normal(each[:7]), noise.Normal(each[7:]), noise.Normal(each[0])
+    for v, w in ((left, right), (left, shared), (shared, right), (left, noise.Dirac()), (noise.Normal(0.3), right)):
+        plain = expected_blocks(kernels.Gaussian([0.7, 1.5]), A, v, B, w)
+        blocks = expected_blocks(kernels.Gaussian([0.7, 1.5]), library.make(A), v, library.make(B), w)
+        for i, j in ((slice(None), slice(None)), (slice(2, 6), slice(1, 3)), (slice(6, 7), slice(0, 5))):
+            found = blocks(i, j)
+            assert type(found) is type(library.make(A))
+            np.testing.assert_allclose(as_host(found), plain(i, j), rtol=1e-11)
