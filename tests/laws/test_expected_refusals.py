@@ -9,6 +9,7 @@ from kernelmean.expected import NoClosedFormError, expected
 from kernelmean.expected._core import difference, smoothed
 from kernelmean.expected.profiles import Profile, box
 from kernelmean.expected.profiles.exponential import LaplacePowers
+from kernelmean.expected.separable import SmoothedSeparable
 from kernelmean.kernels import (
     Categorical,
     Gaussian,
