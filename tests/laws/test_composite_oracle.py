@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from kernelmean.expected import NoClosedFormError, expected
-from kernelmean.kernels import Categorical, Gaussian, Linear, Polynomial, Product, RationalQuadratic, TensorProduct
+from kernelmean.kernels import (
+    Categorical,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Product,
+    RationalQuadratic,
+    TensorProduct,
+)
 from kernelmean.kernels.gaussian import QuadraticGaussian
 from kernelmean.noise import Blankout, Dirac, Normal, Sampled, Switch
 
@@ -207,3 +216,11 @@ def test_sampled_noise_is_the_average_over_its_draws(kernel):
     np.testing.assert_allclose(expected(kernel, Y, X, plain, v), one.T, rtol=1e-12)
     both = np.mean([expected(kernel, A, B) for A in left for B in right], axis=0)
     np.testing.assert_allclose(expected(kernel, X, Y, v, w), both, rtol=1e-12)
+
+
+def test_a_full_covariance_that_is_diagonal_serves_products_over_axes():
+    rng = np.random.default_rng(7)
+    X, Y = rng.normal(size=(4, 2)), rng.normal(size=(3, 2))
+    for kernel in (Laplacian(0.8), Gaussian(0.7) * Laplacian(0.8)):
+        found = expected(kernel, X, Y, Normal(np.diag([0.1, 0.4])))
+        np.testing.assert_allclose(found, expected(kernel, X, Y, Normal.diagonal([0.1, 0.4])), rtol=1e-14)

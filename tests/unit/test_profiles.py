@@ -9,7 +9,7 @@ import pytest
 
 from exact import Law
 from kernelmean.expected.profiles import LaplacePowers, Profile, box, wendland
-from kernelmean.expected.profiles.exponential import product_of_densities, sum_of_laws
+from kernelmean.expected.profiles.exponential import horner, product_of_densities, sum_of_laws
 from kernelmean.expected.profiles.exponential_spline import lower_gammas
 from kernelmean.expected.profiles.half_line import body_moments, tail_moments
 
@@ -205,3 +205,8 @@ def test_laws_of_nearly_equal_scales_keep_their_digits_in_the_tail(ratio, i, j):
     truth = Law().plus_laplace(1.0, j).plus_laplace(ratio, i)
     for gap in (0.0, 1.0, 30.0, 200.0, 650.0):
         assert profile(np.array([gap]))[0] == pytest.approx(float(truth(gap)), rel=1e-12)
+
+
+def test_a_polynomial_of_one_coefficient_is_constant():
+    np.testing.assert_array_equal(horner((2.0,), np.zeros(3)), [2.0, 2.0, 2.0])
+    np.testing.assert_array_equal(horner((1.0, 2.0, 3.0), np.array([0.0, 2.0])), [1.0, 17.0])

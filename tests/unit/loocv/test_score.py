@@ -5,6 +5,7 @@ import pytest
 
 from kernelmean.loocv import Score
 from kernelmean.loocv.means import Means
+from kernelmean.loocv.ridge import LIMIT, check_size
 from kernelmean.loocv.score import Terms, diagonal_share
 
 
@@ -36,3 +37,20 @@ def test_diagonal_share():
     assert diagonal_share(5, "risk") == 0.2
     with pytest.raises(ValueError, match="at least two"):
         diagonal_share(1, "loocv")
+
+
+def test_one_row_cannot_be_left_out():
+    with pytest.raises(ValueError, match="1 row") as error:
+        diagonal_share(1, "loocv")
+    assert str(error.value) == "1 row was passed; leaving one out needs at least two"
+
+
+def test_too_many_points_for_an_eigendecomposition_are_told_what_needs_none():
+    check_size(LIMIT)
+    with pytest.raises(ValueError, match="5001 points") as error:
+        check_size(LIMIT + 1)
+    assert str(error.value) == (
+        "5001 points need an eigendecomposition of an 5001 × 5001 matrix, the limit is 5000; use a marginalized "
+        "estimator (noise='isotropic' or 'diagonal') or filter='scale', whose memory does not grow with n², "
+        "or fit a random subsample"
+    )
