@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+CONTEXT = 30  # letters before and after what a mutant changes
 PAGE = HERE.parents[1] / "docs/mutation.md"
 KINDS = {
     "same": "no call can tell: the value is the same, or one that is never read",
@@ -72,7 +73,8 @@ def written(results: dict[str, Any], rules: list[dict[str, str]]) -> str:
         judged = [(*reason(rules, path, f"{s['before']} → {s['after']}"), s) for s in module["survivors"]]
         own = Counter(kind for kind, *_ in judged)
         total, kinds = total + found, kinds + own
-        table.append(row(f"`{path}`", found, own))
+        if found:
+            table.append(row(f"`{path}`", found, own))
         if judged:
             listed += [f"### {path}", "", *survivors(judged), ""]
     text = HEAD.format(files=len(table), mutants=total.total(), version=results["mutmut"])
@@ -92,8 +94,24 @@ def survivors(judged: list[tuple[str, str, dict[str, str]]]) -> list[str]:
     for kind, why in dict.fromkeys((kind, why) for kind, why, _ in judged):
         own = [s for k, w, s in judged if (k, w) == (kind, why)]
         lines += [f"- **{kind}** ({len(own)}): {why}"]
-        lines += [f"    - `{s['function']}`: {code(s['before'])} → {code(s['after'])}" for s in own]
+        lines += [f"    - `{s['function']}`: {' → '.join(map(code, shortened(s['before'], s['after'])))}" for s in own]
     return lines
+
+
+def shortened(before: str, after: str) -> tuple[str, str]:
+    """Return both without most of what they begin and end with alike."""
+    start = max(0, alike(before, after) - CONTEXT)
+    stop = max(0, alike(before[:start:-1], after[:start:-1]) - CONTEXT)
+    ends = "… " if start else "", " …" if stop else ""
+    first, second = (f"{ends[0]}{text[start : len(text) - stop]}{ends[1]}" for text in (before, after))
+    return first, second
+
+
+def alike(first: str, second: str) -> int:
+    """Return the number of letters with which both begin."""
+    return next(
+        (k for k, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second))
+    )
 
 
 def code(text: str) -> str:

@@ -197,9 +197,9 @@ def changes(work: Path, path: Path, names: Iterable[str]) -> Iterator[dict[str, 
 
 
 def run(work: Path, files: Iterable[Path], again: bool, slowest: float, total: float) -> None:
-    """Run the mutants of ``files`` that did not run yet, or with ``again`` the survivors once more."""
+    """Run the mutants of ``files`` that did not run yet, with ``again`` the survivors once more."""
     keep(work)  # what a run that was stopped had found
-    wanted = SURVIVING if again else {"not run"}
+    wanted = {"not run"} | (SURVIVING if again else set())
     names = [name for path in files for name, outcome in outcomes(work, path).items() if outcome in wanted]
     if names:
         attempt(work, list(jobs(work, names, slowest, total)))
