@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -35,10 +36,10 @@ def search_isotropic(problem: Problem) -> Choice:
 
 def _isotropic(problem: Problem, source: isotropic.Source) -> Objective:
     def at(u: Array) -> Terms:
-        noise = math.exp(u[0])
-        return in_logs(isotropic.terms(source, noise, problem.alpha), np.array([noise]))
+        noise = np.exp(u[0])
+        return in_logs(isotropic.terms(source, noise, problem.alpha), np.exp(u))
 
-    return problem.objective(at)
+    return replace(problem.objective(at), at_once=isinstance(source, isotropic.Sketch))
 
 
 def search_full(problem: Problem) -> Choice:

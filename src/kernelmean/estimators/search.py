@@ -31,10 +31,14 @@ class Found:
 
 @dataclass(frozen=True)
 class Objective:
-    """A score as a function of parameters p, at a fixed scale of the estimate or (None) at the best one."""
+    """A score as a function of parameters p, at a fixed scale of the estimate or (None) at the best one.
+
+    ``at_once`` says that terms can be had at many parameters in one call, shape (p, G).
+    """
 
     terms: TermsAt
     scale: float | None = 1.0
+    at_once: bool = False
 
     def at(self, point: Array) -> Found:
         """Return the terms and the score at a point."""
@@ -44,6 +48,12 @@ class Objective:
     def slope(self, u: float) -> float:
         """Return the derivative of the score along a line, up to a positive factor."""
         return float(self.terms(np.array([u])).slope(self.scale)[0])
+
+    def slopes(self, grid: Array) -> Array:
+        """Return it at many places, at once where the terms can be."""
+        if self.at_once:
+            return self.terms(grid[None]).slope(self.scale)[0]
+        return np.array([self.slope(u) for u in grid])
 
 
 def best(found: Sequence[Found]) -> Found:
@@ -56,7 +66,7 @@ def minimize_line(exact: Objective, coarse: Objective, grid: Array) -> Found:
 
     A minimum is where the slope of the coarse score turns from falling to rising, or an end of the range.
     """
-    slopes = np.array([coarse.slope(u) for u in grid])
+    slopes = coarse.slopes(grid)
     turns = [_turn(coarse, grid[k], grid[k + 1]) for k in np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0))]
     ends = [float(grid[0])] * bool(slopes[0] >= 0) + [float(grid[-1])] * bool(slopes[-1] < 0)
     rough = sorted((coarse.at(np.array([u])) for u in turns + ends), key=lambda found: found.score.key)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cached_property
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
@@ -273,13 +273,13 @@ class Sketch:
         """Return the sketch of the distances times a factor."""
         return Sketch(self.dim, factor * self._centers, self._log_shares)
 
-    def laplace(self, s: float) -> tuple[float, float]:
-        """Return log mean exp(-t/2s) of the bins and its derivative in s."""
-        exponents = self._log_shares - 0.5 * self._centers / s
-        largest = float(exponents.max())
-        weights = np.exp(exponents - largest)
-        total = float(weights.sum())
-        return largest + math.log(total), 0.5 * float(weights @ self._centers) / total / s / s
+    def laplace(self, s: Any) -> tuple[Any, Any]:
+        """Return log mean exp(-t/2s) of the bins and its derivative in s, at one s or at many, shape (G,)."""
+        exponents = self._log_shares - 0.5 * self._centers / np.asarray(s)[..., None]
+        largest = exponents.max(axis=-1)
+        weights = np.exp(exponents - largest[..., None])
+        total = weights.sum(axis=-1)
+        return largest + np.log(total), 0.5 * (weights @ self._centers) / total / s / s
 
 
 def _binned(chunk: Array, counts: Array | None) -> tuple[Array, Array]:
@@ -309,22 +309,23 @@ def _leading_bits(distances: Array) -> IntArray:
 Source = Distances | Scaled | Summed | Sketch
 
 
-def terms(distances: Source, noise: float, alpha: float) -> Terms:
+def terms(distances: Source, noise: Any, alpha: float) -> Terms:
     r"""Return the terms of the score at the noise σ²/θ² = ``noise``, for points in units of θ.
 
     L_ij = (1+a)^{-d/2} exp(-t_ij/(2(1+a))), Q_ij the same with 2a; one exponential a pair each.
+    A sketch takes many noises at once, shape (G,).
     """
     cross = _factor(distances, noise, 1.0)
     off = _factor(distances, noise, 2.0)
     half = 0.5 * distances.dim
-    diag = -half * math.log1p(2 * noise), -2 * half / (1 + 2 * noise)
+    diag = -half * np.log1p(2 * noise), -2 * half / (1 + 2 * noise)
     square = norm_terms(alpha, off, diag)
     return Terms(cross[0], square[0], np.array([cross[1]]), np.array([square[1]]))
 
 
-def _factor(distances: Source, noise: float, sides: float) -> tuple[float, float]:
+def _factor(distances: Source, noise: Any, sides: float) -> tuple[Any, Any]:
     """Return the logarithm of the mean smoothed kernel with ``sides`` noisy sides, and its derivative."""
     s = 1.0 + sides * noise
     log_mean, slope = distances.laplace(s)
     half = 0.5 * distances.dim
-    return log_mean - half * math.log1p(sides * noise), sides * (slope - half / s)
+    return log_mean - half * np.log1p(sides * noise), sides * (slope - half / s)

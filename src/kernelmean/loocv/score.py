@@ -72,6 +72,8 @@ class Score:
 class Terms:
     """The two logarithms of which a score with a common noise consists, and their derivatives.
 
+    At G noises at once the logarithms have the shape (G,) and slopes (p, G); there only ``slope`` is defined.
+
     Attributes
     ----------
     cross : float
@@ -82,8 +84,8 @@ class Terms:
         Derivatives with respect to the p parameters.
     """
 
-    cross: float
-    square: float
+    cross: Any
+    square: Any
     cross_slope: Array
     square_slope: Array
 
@@ -100,13 +102,15 @@ class Terms:
         return Score(constant, -1 if gain > loss else 1, max(gain, loss) + math.log(-math.expm1(-abs(gain - loss))))
 
     def slope(self, scale: float | None = 1.0) -> Array:
-        """Return the derivative of the excess divided by the larger of its two parts, shape (p,); never singular."""
+        """Return the derivative of the excess divided by the larger of its two parts, shape (p,); never singular.
+
+        Where the best scale is below 1, divided by half of that.
+        """
         a = self.best_scale(scale)
-        if scale is None and a < 1:
-            return self.square_slope - 2 * self.cross_slope
-        gain, loss = self.cross + math.log(2 * a), self.square + 2 * math.log(a)
-        larger = max(gain, loss)
-        return math.exp(loss - larger) * self.square_slope - math.exp(gain - larger) * self.cross_slope
+        gain, loss = self.cross + np.log(2.0 * a), self.square + 2.0 * np.log(a)
+        larger = np.maximum(gain, loss)
+        slope = np.exp(loss - larger) * self.square_slope - np.exp(gain - larger) * self.cross_slope
+        return np.asarray(slope if scale is not None else np.where(a < 1.0, 2.0, 1.0) * slope)
 
     def log_slope(self, scale: float | None = 1.0) -> Array:
         """Return the derivative of log |excess|, shape (p,); the excess must not be 0."""
@@ -117,17 +121,17 @@ class Terms:
         sign = self.score(scale).sign
         return sign * self.slope(scale) / -math.expm1(-gap)
 
-    def best_scale(self, scale: float | None = None) -> float:
+    def best_scale(self, scale: float | None = None) -> Any:
         """Return the scale a = min(L̄/Q̄, 1) that minimizes the score, or the ``scale`` that was set."""
-        return math.exp(min(self.cross - self.square, 0.0)) if scale is None else scale
+        return np.exp(np.minimum(self.cross - self.square, 0.0)) if scale is None else scale
 
 
-def norm_terms(alpha: float, off: tuple[float, Any], diag: tuple[float, Any]) -> tuple[float, Any]:
+def norm_terms(alpha: float, off: tuple[Any, Any], diag: tuple[Any, Any]) -> tuple[Any, Any]:
     """Return log((1-α) e^off + α e^diag) and its derivative, from two logarithms with theirs."""
     log_off = off[0] + (math.log1p(-alpha) if alpha < 1 else -math.inf)
     log_diag = diag[0] + math.log(alpha)
-    total = float(np.logaddexp(log_off, log_diag))
-    return total, math.exp(log_off - total) * off[1] + math.exp(log_diag - total) * diag[1]
+    total = np.logaddexp(log_off, log_diag)
+    return total, np.exp(log_off - total) * off[1] + np.exp(log_diag - total) * diag[1]
 
 
 def diagonal_share(n: int, criterion: Criterion) -> float:
