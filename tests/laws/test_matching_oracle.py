@@ -121,7 +121,7 @@ def test_value_and_gradients(kernel, noise):
 @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
 def test_gradients_in_the_free_parameters(kind):
     mu, (axes, full) = case(Gaussian(1.3), Normal(0.3))
-    layout, objective = Layout(kind, K, DIM, 0.05), Objective(mu)
+    layout, objective = Layout(kind, K, DIM, 0.05, unit=4.0), Objective(mu)
     vector = layout.pack(full if kind in ("tied", "full") else axes)
 
     def function(x):

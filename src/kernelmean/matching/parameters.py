@@ -20,13 +20,15 @@ COVARIANCE_TYPES: tuple[CovarianceType, ...] = ("spherical", "diag", "tied", "fu
 class Layout:
     """How a vector (logits, means, factors) makes a mixture: w = softmax, S = floor + factor factorᵀ.
 
-    The floor is the smallest variance in any direction; factors are numbers, axes or lower triangles.
+    The floor is the smallest variance in any direction; factors are numbers, axes or lower triangles. Means and factors
+    are counted in a ``unit`` of length, so that steps do not depend on the units of the data.
     """
 
     covariance_type: CovarianceType
     n_components: int
     dim: int
     floor: float
+    unit: float = 1.0
 
     @property
     def _factor_shape(self) -> tuple[int, ...]:
@@ -55,12 +57,13 @@ class Layout:
             excess = excess[:, :1] if self.covariance_type == "spherical" else excess
             factors = np.sqrt(np.maximum(excess, least))
         logits = np.log(np.maximum(mixture.weights, 1e-12))
-        return np.concatenate([logits, mixture.means.ravel(), factors.ravel()])
+        return np.concatenate([logits, mixture.means.ravel() / self.unit, factors.ravel() / self.unit])
 
     def _split(self, vector: Array) -> tuple[Array, Array, Array]:
         """Return logits, means and factors, the lower triangles filled in."""
         K, dim = self.n_components, self.dim
-        logits, means, flat = vector[:K], vector[K : K + K * dim].reshape(K, dim), vector[K + K * dim :]
+        logits, lengths = vector[:K], self.unit * vector[K:]
+        means, flat = lengths[: K * dim].reshape(K, dim), lengths[K * dim :]
         if not self._triangular:
             return logits, means, flat.reshape(self._factor_shape)
         factors = np.zeros(self._factor_shape)
@@ -89,7 +92,7 @@ class Layout:
         pulled = 2.0 * (slopes @ factors if self._triangular else slopes * factors)
         if self._triangular:
             pulled = pulled[:, *np.tril_indices(self.dim)]
-        return np.concatenate([logits, value.means.ravel(), pulled.ravel()])
+        return np.concatenate([logits, self.unit * value.means.ravel(), self.unit * pulled.ravel()])
 
 
 def public_covariances(covariances: Array, covariance_type: CovarianceType) -> Array:

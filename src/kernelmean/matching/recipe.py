@@ -128,9 +128,18 @@ class Recipe:
             before = start.weights @ (gram @ start.weights - 2.0 * linear)
             solution = solve_simplex_qp(gram, linear)
             return Descent(replace(start, weights=solution.weights), np.array([before, 2.0 * solution.value]), True)
-        layout = Layout(self.covariance_type, len(start.weights), start.means.shape[1], floor)
+        layout = Layout(self.covariance_type, len(start.weights), start.means.shape[1], floor, length_unit(start))
         limit = self.max_iter if n_iter is None else n_iter
         return descend(Objective(target), layout, start, limit, self.tol, watch)
+
+
+def length_unit(mixture: Mixture) -> float:
+    """Return the power of four nearest to a mixture's standard deviation: powers of two make no rounding errors."""
+    spread = mixture.means - mixture.weights @ mixture.means
+    within = mixture.covariances if mixture.covariances.ndim == 2 else np.diagonal(mixture.covariances, 0, 1, 2)
+    scale = max(float(np.abs(spread).max()), float(np.sqrt(within.max())))  # squares of what is left do not underflow
+    variance = mixture.weights @ np.mean((spread / scale) ** 2 + within / scale**2, axis=1)
+    return float(4.0 ** np.round(np.log2(scale * np.sqrt(variance)) / 2))
 
 
 RECIPE_OPTIONS = frozenset(field.name for field in fields(Recipe))

@@ -262,3 +262,18 @@ def test_bandwidths_that_share_their_distances_find_what_each_finds_alone(n):
     assert mix.target_.noise.covariance == pytest.approx(alone.noise_.covariance, rel=1e-6)
     again = KernelMeanMatching(3, update="weights", bandwidth=float(mix.bandwidth_), random_state=0).fit(X)
     np.testing.assert_allclose(mix.target_(X[:5]), again.target_(X[:5]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("covariance_type", ["spherical", "diag", "tied", "full"])
+@pytest.mark.parametrize("exponent", [-200, -30, 1, 200])
+def test_a_joint_fit_does_not_depend_on_the_units_of_the_data(covariance_type, exponent):
+    """Steps in the data's own units went nowhere at 1e-18 and at 1e60, and nothing told so."""
+    X, unit = np.random.default_rng(0).normal(size=(30, 2)), 4.0**exponent
+    options = {"early_stopping": False, "max_iter": 6, "random_state": 0, "covariance_type": covariance_type}
+    with pytest.warns(ConvergenceWarning):
+        plain, other = (KernelMeanMatching(2, **options).fit(rows) for rows in (X, unit * X))
+    start = plain.start(X)
+    assert np.abs(plain.means_ - start.means).max() > 0.01
+    np.testing.assert_allclose(other.means_ / unit, plain.means_, rtol=1e-6)
+    np.testing.assert_allclose(other.covariances_ / unit / unit, plain.covariances_, rtol=1e-6)
+    np.testing.assert_allclose(other.weights_, plain.weights_, rtol=1e-6)
