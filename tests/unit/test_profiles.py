@@ -1,17 +1,20 @@
 """The one-dimensional closed forms, against the same laws in arithmetic of many digits."""
 
+import math
 from fractions import Fraction
 from itertools import product
 
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy.integrate import quad
 
 from exact import Law
 from kernelmean.expected.profiles import LaplacePowers, Profile, box, wendland
 from kernelmean.expected.profiles.exponential import horner, product_of_densities, sum_of_laws
 from kernelmean.expected.profiles.exponential_spline import lower_gammas
 from kernelmean.expected.profiles.half_line import body_moments, tail_moments
+from kernelmean.expected.profiles.tilted import product_of_profiles
 
 
 @pytest.fixture(autouse=True)
@@ -210,3 +213,101 @@ def test_laws_of_nearly_equal_scales_keep_their_digits_in_the_tail(ratio, i, j):
 def test_a_polynomial_of_one_coefficient_is_constant():
     np.testing.assert_array_equal(horner((2.0,), np.zeros(3)), [2.0, 2.0, 2.0])
     np.testing.assert_array_equal(horner((1.0, 2.0, 3.0), np.array([0.0, 2.0])), [1.0, 17.0])
+
+
+PROFILES = {
+    "gaussian": Profile(math.sqrt(2 * math.pi) * 0.8, variance=0.64),
+    "laplacian": Profile(2.0, exponentials=(power(1.0, 1),)),
+    "matern": Profile(1.4, exponentials=(power(0.7, 3),)),
+    "wendland": Profile(0.8 * 1.5, spline=wendland(2, 1.5)),
+    "triangle": Profile(1.5, spline=wendland(0, 1.5)),
+}
+GAPS = np.array([0.0, 0.3, 1.0, 2.5])
+
+
+def smoothed_by_quadrature(profile, density, half, gap):
+    breaks = sorted({x for k in (-1.5, 0.0, 1.5) if abs(x := gap + k) < half} | {0.0})
+    return quad(lambda t: profile(np.array([abs(gap - t)]))[0] * density(t), -half, half, points=breaks, epsabs=1e-13)[
+        0
+    ]
+
+
+@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize("scale", [0.2, 1.3])
+def test_every_noise_smooths_as_quadrature_does(name, scale):
+    profile = PROFILES[name]
+    laws = {
+        "plus_normal": (
+            scale**2,
+            lambda t: math.exp(-0.5 * (t / scale) ** 2) / math.sqrt(2 * math.pi) / scale,
+            9 * scale,
+        ),
+        "plus_laplace": (scale, lambda t: math.exp(-abs(t) / scale) / (2 * scale), 40 * scale),
+        "plus_box": (scale, lambda t: 1 / (2 * scale), scale),
+    }
+    for method, (parameter, density, half) in laws.items():
+        truth = [smoothed_by_quadrature(profile, density, half, gap) for gap in GAPS]
+        np.testing.assert_allclose(getattr(profile, method)(parameter)(GAPS), truth, rtol=1e-9, err_msg=method)
+
+
+@pytest.mark.parametrize("factors", [("gaussian", "gaussian"), *product(["gaussian"], list(PROFILES)[1:])])
+def test_products_with_gaussians_are_products_also_under_normal_noise(factors):
+    first, second = (PROFILES[name] for name in factors)
+    both = product_of_profiles([first, second])
+    np.testing.assert_allclose(both(GAPS), first(GAPS) * second(GAPS), rtol=1e-12)
+    thrice = product_of_profiles([first, both, first])
+    np.testing.assert_allclose(thrice(GAPS), first(GAPS) ** 3 * second(GAPS), rtol=1e-12)
+    for scale in (0.2, 1.3):
+        density = lambda t, s=scale: math.exp(-0.5 * (t / s) ** 2) / math.sqrt(2 * math.pi) / s  # noqa: E731
+        truth = [smoothed_by_quadrature(both, density, 9 * scale, gap) for gap in GAPS]
+        np.testing.assert_allclose(both.plus_normal(scale**2)(GAPS), truth, rtol=1e-8)
+        halves = both.plus_normal(scale**2 / 2).plus_normal(scale**2 / 2)
+        np.testing.assert_allclose(halves(GAPS), truth, rtol=1e-8)
+    assert both.plus_box(0.0) == both == both.plus_laplace(0.0)
+
+
+def test_products_of_matern_kernels_are_products():
+    first, second = PROFILES["laplacian"], PROFILES["matern"]
+    both = product_of_profiles([first, second])
+    assert both.is_exponential
+    np.testing.assert_allclose(both(GAPS), first(GAPS) * second(GAPS), rtol=1e-12)
+    with_gaussian = product_of_profiles([first, PROFILES["gaussian"], second])
+    np.testing.assert_allclose(with_gaussian(GAPS), both(GAPS) * PROFILES["gaussian"](GAPS), rtol=1e-12)
+    again = product_of_profiles([with_gaussian, PROFILES["gaussian"]])
+    np.testing.assert_allclose(again(GAPS), with_gaussian(GAPS) * PROFILES["gaussian"](GAPS), rtol=1e-12)
+
+
+def test_products_that_have_no_form_are_refused():
+    text = (
+        "on one axis there are closed forms of products of Gaussian and Matérn kernels, and of Gaussians times one "
+        "other kernel, not of this product"
+    )
+    for factors in (("wendland", "matern"), ("wendland", "triangle")):
+        with pytest.raises(TypeError) as error:
+            product_of_profiles([PROFILES[name] for name in factors])
+        assert str(error.value) == text
+    smooth = product_of_profiles([PROFILES["gaussian"], PROFILES["matern"]]).plus_normal(0.1)
+    with pytest.raises(TypeError) as error:
+        product_of_profiles([smooth, PROFILES["gaussian"]])
+    assert str(error.value) == f"{text}; multiply first and smooth the product once"
+    tilted = product_of_profiles([PROFILES["gaussian"], PROFILES["wendland"].plus_laplace(1.0)])
+    with pytest.raises(TypeError, match="only when the compact part is one Uniform noise"):
+        tilted.plus_normal(0.1)
+
+
+def test_profiles_know_what_they_are():
+    kinds = {name: (profile.is_gaussian, profile.is_exponential) for name, profile in PROFILES.items()}
+    exponential, neither = (False, True), (False, False)
+    assert kinds == {
+        **{"gaussian": (True, False), "laplacian": exponential, "matern": exponential},
+        **{"wendland": neither, "triangle": neither},
+    }
+    assert not PROFILES["matern"].plus_normal(1.0).is_exponential
+    assert not PROFILES["matern"].plus_laplace(1.0).is_exponential
+    assert not PROFILES["matern"].plus_box(1.0).is_exponential
+    assert PROFILES["laplacian"].plus_laplace(1.0).is_exponential
+    for profile in PROFILES.values():
+        assert profile.plus_laplace(0.0) is profile
+        assert profile.plus_box(0.0) is profile
+    assert [spline.is_box for spline in (box(0.3), box(0.3).plus_box(0.2), wendland(2, 1.0))] == [True, False, False]
+    assert [spline.halfwidth for spline in (box(0.3), box(0.25).plus_box(0.5), wendland(2, 1.5))] == [0.3, 0.75, 1.5]
