@@ -100,3 +100,23 @@ def test_a_largest_distance_that_rounding_puts_above_its_bound_has_a_bin(monkeyp
     assert binned.index(np.array([4.0]))[0] == binned.index(np.array([4.0 - 1e-14]))[0] + 1
     assert distances._bins.counts.sum() == distances.count
     np.testing.assert_allclose(distances.laplace(1.0), slow(pdist(Y, "sqeuclidean"), 1.0), rtol=1e-13)
+
+
+def test_the_bound_is_that_of_the_remainders_of_all_bins():
+    distances, s = np.random.default_rng(1).gamma(1.0, 3.0, size=400), 0.7
+    exponents = np.floor(np.log2(1.0 + distances))
+    width = 2.0 ** (exponents - 10)
+    center = (np.floor((1.0 + distances) / width) + 0.5) * width - 1.0
+    half = width / 2
+    remainders = np.exp(-0.5 * (center - half) / s) * (half / (2 * s)) ** 5 / 120
+    bins = binned.Bins(binned.gathered([distances[:100], distances[100:]], distances.max()))
+    log_mean, slope, error = bins.laplace(s)
+    assert error == pytest.approx(remainders.sum() / np.exp(-0.5 * distances / s).sum(), rel=1e-6)
+    np.testing.assert_allclose((log_mean, slope), slow(distances, s), rtol=1e-13)
+    assert bins.counts.sum() == 400
+    members = [distances[center == c] for c in np.unique(center)]
+    np.testing.assert_allclose(bins.centers, np.unique(center), rtol=1e-13)
+    np.testing.assert_allclose(bins.means, [part.mean() for part in members], rtol=1e-12)
+    np.testing.assert_array_equal(bins.counts, [len(part) for part in members])
+    assert binned.n_bins(0.0) == 2
+    assert binned.n_bins(3.0) == 2 * 2**10 + 2

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from kernelmean.loocv import isotropic
+from kernelmean.loocv import binned, isotropic
 
 
 def points(n=40, dim=3):
@@ -71,3 +71,72 @@ def test_pairs_are_gathered_once_for_the_whole_and_its_first_rows(monkeypatch):
         for bandwidth in (1.0, 2.0):
             shared.under(bandwidth).laplace(1.5)
     assert calls == [200]
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Make thirty points many: none of their distances is stored, tiles have eight rows."""
+    for name, value in {"STORE_UP_TO": 10, "SUM_UP_TO": 10, "_TILE": 8, "_CHUNK": 7}.items():
+        monkeypatch.setattr(isotropic, name, value)
+
+
+@pytest.mark.parametrize("leading", [0, 11, 16])
+def test_shares_and_tiles_hold_every_pair_once(small, leading):
+    Y = points(31)
+    distances = isotropic.Distances(Y, leading)
+    t, largest = pdist(Y, "sqeuclidean"), distances.largest
+    whole = binned.gathered([t], largest)
+    np.testing.assert_allclose(distances.moments(), whole, rtol=1e-9, atol=1e-12)
+    for shares in (1, 3):
+        parts = sum(isotropic.Distances(Y, leading).share(number, shares) for number in range(shares))
+        assert parts.shape == (2, *whole.shape)
+        np.testing.assert_allclose(parts.sum(axis=0), whole, rtol=1e-9, atol=1e-12)
+        first = binned.gathered([pdist(Y[:leading], "sqeuclidean")] if leading else [], largest)
+        np.testing.assert_allclose(parts[0], first, rtol=1e-9, atol=1e-12)
+        known = isotropic.Distances(Y, leading).known(parts)
+        assert known.laplace(1.3) == pytest.approx(distances.laplace(1.3), rel=1e-13)
+        if leading:
+            np.testing.assert_allclose(known.first.laplace(1.3), slow(Y[:leading], 1.3), rtol=1e-11)
+    assert distances.count == 31 * 30 // 2
+    assert isinstance(distances.count, int)
+    np.testing.assert_allclose(distances.laplace(1.3), slow(Y, 1.3), rtol=1e-11)
+    np.testing.assert_allclose(distances._summed(1.3), slow(Y, 1.3), rtol=1e-12)
+    assert distances.sketch().laplace(1.3) == pytest.approx(slow(Y, 1.3), rel=1e-3)
+
+
+def slow(Y, s):
+    t = pdist(Y, "sqeuclidean")
+    weights = np.exp(-0.5 * t / s)
+    return np.log(weights.mean()), 0.5 * np.average(t, weights=weights) / s**2
+
+
+def test_distances_that_are_not_stored_are_at_most_twice_the_farthest_point_from_the_mean(small):
+    Y = np.concatenate([np.tile([[9.0, -1.0], [11.0, 1.0]], (8, 1)), np.tile([[10.0, 0.0]], (4, 1))])
+    assert isotropic.Distances(Y).largest == pytest.approx(8.0)
+    assert isotropic.Distances(Y[:10]).largest == 8.0
+    assert isotropic.Summed(Y, Y).largest == pytest.approx(8.0)
+
+
+def test_stored_distances_are_taken_up_to_a_number_of_points(small):
+    assert isotropic.Distances(points(10))._stored is not None
+    assert isotropic.Distances(points(11))._stored is None
+
+
+def test_distances_in_other_units_are_those_of_scaled_points(small):
+    Y = points(20)
+    scaled, plain = isotropic.Scaled(isotropic.Distances(Y), 2.5), isotropic.Distances(np.sqrt(2.5) * Y)
+    assert scaled.largest == pytest.approx(plain.largest)
+    assert scaled.dim == 3
+    np.testing.assert_allclose(scaled.laplace(1.3), plain.laplace(1.3), rtol=1e-11)
+    np.testing.assert_allclose(scaled.sketch().laplace(1.3), plain.sketch().laplace(1.3), rtol=1e-2)
+    pairs = isotropic.Pairs(Y, 0.5, leading=9)
+    for bandwidth in (0.5, 2.0):
+        np.testing.assert_allclose(pairs.under(bandwidth).laplace(1.3), slow(Y / bandwidth, 1.3), rtol=1e-11)
+        np.testing.assert_allclose(pairs.first.under(bandwidth).laplace(1.3), slow(Y[:9] / bandwidth, 1.3), rtol=1e-11)
+
+
+def test_sums_of_points_elsewhere_are_the_same(small):
+    Y = points(20)
+    np.testing.assert_allclose(isotropic.Summed(Y, Y).laplace(1.3), slow(Y, 1.3), rtol=1e-12)
+    assert isotropic.Summed(Y, Y[:5]).sketch().laplace(1.3) == pytest.approx(slow(Y[:5], 1.3), rel=1e-2)
+    assert isotropic.Summed(Y, Y).dim == 3

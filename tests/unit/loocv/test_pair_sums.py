@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from kernelmean.loocv.contracted import spanned
 from kernelmean.loocv.pair_sums import pair_sum
 
 
@@ -33,3 +34,29 @@ def test_sums_and_moments(n, unit):
 def test_gaps_are_weighted_squared_differences():
     A = np.array([[0.0, 1.0], [0.5, 3.0]])
     np.testing.assert_allclose(pair_sum(A, A).gaps, [0.25, 4.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(4, 10), (5, 5), (6, 2)])
+def test_the_coordinates_of_the_span_keep_inner_products(shape):
+    Y = np.random.default_rng(0).normal(size=shape)
+    coordinates = spanned(Y)
+    assert coordinates.shape == (shape[0], min(shape))
+    np.testing.assert_allclose(coordinates @ coordinates.T, Y @ Y.T, atol=1e-12)
+    assert (coordinates is Y) == (shape[1] <= shape[0])
+
+
+@pytest.mark.parametrize("direct", [0, 10**9])
+@pytest.mark.parametrize("tile", [2, 5, 256])
+def test_tiles_and_ways_to_make_distances_give_the_same_sums(monkeypatch, tile, direct):
+    monkeypatch.setattr("kernelmean.loocv.pair_sums._TILE", tile)
+    monkeypatch.setattr("kernelmean.loocv.pair_sums._DIFFERENCES_UP_TO", direct)
+    A = np.random.default_rng(1).normal(size=(13, 3))
+    for B in (A, 0.9 * A[::-1]):
+        found = pair_sum(A, B)
+        np.testing.assert_allclose(found.log, brute(A, B)[0], rtol=1e-11)
+        for part, exact in zip((found.left, found.right, found.both), brute(A, B)[1:], strict=True):
+            np.testing.assert_allclose(part, exact, rtol=1e-9)
+        bare = pair_sum(A, B, moments=False)
+        assert (bare.left.size, bare.right.size, bare.both.size) == (0, 0, 0)
+        assert bare.log == pytest.approx(found.log, rel=1e-14)
+    assert (found.gaps >= 0.0).all()
