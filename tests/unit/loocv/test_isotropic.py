@@ -140,3 +140,22 @@ def test_sums_of_points_elsewhere_are_the_same(small):
     np.testing.assert_allclose(isotropic.Summed(Y, Y).laplace(1.3), slow(Y, 1.3), rtol=1e-12)
     assert isotropic.Summed(Y, Y[:5]).sketch().laplace(1.3) == pytest.approx(slow(Y[:5], 1.3), rel=1e-2)
     assert isotropic.Summed(Y, Y).dim == 3
+
+
+def test_the_sketch_has_128_bins_for_every_power_of_two_and_one_for_what_is_tiny():
+    bins = isotropic._leading_bits(np.array([0.0, 1e-30, 2.0**-64, 2.0**-63, 1.0, 1.5, 1.5 + 1 / 128, 1.999, 2.0]))
+    np.testing.assert_array_equal(bins, [0, 0, 0, 128, 8192, 8256, 8257, 8319, 8320])
+    short, long = (np.array([1.0, 2.0]), np.array([3.0, 4.0])), (np.array([10.0, 0.0, 5.0]), np.array([1.0, 1.0, 7.0]))
+    for parts in ((short, long), (long, short)):
+        np.testing.assert_array_equal(isotropic._sketched(iter(parts)), [[11.0, 2.0, 5.0], [4.0, 5.0, 7.0]])
+    counts, sums = isotropic._binned(np.array([1.0, 1.001, 1.5]), np.array([2.0, 3.0, 4.0]))
+    assert (counts[8192], counts[8256], counts.sum()) == (5.0, 4.0, 9.0)
+    np.testing.assert_allclose([sums[8192], sums[8256]], [2.0 + 3.003, 6.0])
+    counts, sums = isotropic._binned(np.array([1.0, 1.001, 1.5]), None)
+    assert (counts[8192], sums[8192], counts.dtype, sums.dtype) == (2.0, 2.001, np.float64, np.float64)
+
+
+def test_points_by_themselves_have_no_tile():
+    rows = [slice(0, 2), slice(2, 4), slice(4, 5)]
+    strips = list(isotropic._strips(rows))
+    assert strips == [[(rows[0], rows[k]) for k in range(3)], [(rows[1], rows[1]), (rows[1], rows[2])], []]
