@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from kernelmean.expected import NoClosedFormError, expected
+from kernelmean.expected import NoClosedFormError, expected, smoothed
 from kernelmean.kernels import (
     Categorical,
     Gaussian,
@@ -224,3 +224,31 @@ def test_a_full_covariance_that_is_diagonal_serves_products_over_axes():
     for kernel in (Laplacian(0.8), Gaussian(0.7) * Laplacian(0.8)):
         found = expected(kernel, X, Y, Normal(np.diag([0.1, 0.4])))
         np.testing.assert_allclose(found, expected(kernel, X, Y, Normal.diagonal([0.1, 0.4])), rtol=1e-14)
+
+
+def test_smoothing_goes_into_sums_products_and_factors():
+    rng = np.random.default_rng(8)
+    X, Y = rng.normal(size=(4, 2)), rng.normal(size=(3, 2))
+    noise = Normal.diagonal([0.1, 0.4])
+    for kernel in (
+        Gaussian(0.7) + 2.0 * Laplacian(0.8),
+        3.0 * (Gaussian(0.7) * Gaussian(1.5)),
+        3.0 * (2.0 * Gaussian(0.7)),
+        Gaussian(0.7) * Laplacian(0.8),
+    ):
+        found = smoothed(kernel, noise, 2)(X, Y)
+        np.testing.assert_allclose(found, expected(kernel, X, Y, noise), rtol=1e-13)
+        np.testing.assert_allclose(smoothed(kernel, Dirac(), 2)(X, Y), kernel(X, Y), rtol=1e-14)
+    parts = 5.0 * smoothed(Gaussian(0.7), noise, 2)(X, Y) + 2.0 * smoothed(Laplacian(0.8), noise, 2)(X, Y)
+    np.testing.assert_allclose(smoothed(5.0 * Gaussian(0.7) + 2.0 * Laplacian(0.8), noise, 2)(X, Y), parts, rtol=1e-13)
+
+
+def test_axes_of_separable_kernels_keep_their_widths_where_one_side_is_blanked_out():
+    rng = np.random.default_rng(3)
+    X, Y = rng.normal(size=(3, 2)), rng.normal(size=(4, 2))
+    v, w = Blankout([0.2, 0.6], 0.5), Normal.diagonal([0.3, 0.6])
+    points, weights = zip(*(atoms(v, x) for x in X), strict=True)
+    for kernel in (Laplacian([0.5, 2.0]), Gaussian([0.5, 2.0])):
+        truth = np.array([p @ expected(kernel, a, Y, w=w) for a, p in zip(points, weights, strict=True)])
+        np.testing.assert_allclose(expected(kernel, X, Y, v, w), truth, rtol=1e-12)
+        np.testing.assert_allclose(expected(kernel, Y, X, w, v), truth.T, rtol=1e-12)

@@ -1,8 +1,14 @@
+import sys
+
 import numpy as np
 import pytest
 
-from kernelmean.loocv.masked import Masked, score_of
+from kernelmean.expected import expected
+from kernelmean.kernels import Gaussian, Linear
+from kernelmean.loocv.masked import Masked, score_of, spectral_score
+from kernelmean.loocv.means import means
 from kernelmean.loocv.ridge import LIMIT, Spectrum, check_size
+from kernelmean.noise import Normal
 
 
 def gram(n=7):
@@ -40,3 +46,34 @@ def test_ridge_weights_from_the_spectrum():
 def test_too_many_points_are_refused():
     with pytest.raises(ValueError, match=r"limit is 5000; use a marginalized"):
         check_size(LIMIT + 1)
+
+
+def test_the_score_of_a_filter_is_that_of_its_weights_without_each_point():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(7, 2))
+    cross, square = (
+        expected(Gaussian(1.0), X, X, w=Normal(0.2)),
+        expected(Gaussian(1.0), X, X, Normal(0.2), Normal(0.2)),
+    )
+    found = spectral_score(cross, square, 1.0, lambda gamma: gamma / (gamma + 0.3))
+    excess = []
+    for i in range(7):
+        rest = np.delete(np.arange(7), i)
+        Q, equal = square[np.ix_(rest, rest)], np.full(6, 1 / 6)
+        b = np.linalg.solve(Q + 0.3 * np.eye(6), Q @ equal)
+        excess.append(b @ Q @ b - 2 * cross[i, rest] @ b)
+    assert found.excess == pytest.approx(np.mean(excess), rel=1e-11)
+    assert found.constant == 1.0
+
+
+@pytest.mark.parametrize("tile", [1, 4, 512])
+@pytest.mark.parametrize("alpha", [0.0, 0.3])
+def test_means_leave_the_diagonal_out_whatever_the_tiles(monkeypatch, tile, alpha):
+    monkeypatch.setattr(sys.modules["kernelmean.loocv.means"], "_TILE", tile)
+    X, noise = np.random.default_rng(2).normal(size=(9, 2)), Normal(0.2)
+    found = means(Gaussian(1.0) + Linear(), X, noise, alpha)
+    L, Q = expected(Gaussian(1.0) + Linear(), X, X, w=noise), expected(Gaussian(1.0) + Linear(), X, X, noise, noise)
+    off = ~np.eye(9, dtype=bool)
+    assert found.cross == pytest.approx(L[off].mean(), rel=1e-12)
+    assert found.square == pytest.approx((1 - alpha) * Q[off].mean() + alpha * np.diag(Q).mean(), rel=1e-12)
+    assert found.constant == pytest.approx(1.0 + (X**2).sum(axis=1).mean(), rel=1e-12)
