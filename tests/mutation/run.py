@@ -33,6 +33,7 @@ ROOT = HERE.parents[1]
 RESULTS = HERE / "results.json"
 SOURCE = "src/kernelmean/"
 FIRST = "kernelmean.inference.engine.x_in_units__mutmut_1"  # mutmut runs this one alone, and makes all mutants for it
+CASES = 12  # of a test, before the next test has its turn
 OVERHEAD = 0.005  # seconds to call a test
 LENIENCE = 5.0, 3.0  # a mutant is stopped after so many seconds, and so many times those of its tests
 KEPT = {"abstractmethod", "overload"}
@@ -96,27 +97,29 @@ def _environment(**more: str) -> dict[str, str]:
 
 
 def jobs(work: Path, names: Iterable[str], slowest: float, total: float) -> Iterator[tuple[str, list[str], float]]:
-    """Return mutants with their quickest tests, none above ``slowest``, ``total`` seconds in all, and a limit."""
+    """Return mutants with some of their tests, none above ``slowest``, ``total`` seconds in all, and a limit."""
     stats = json.loads((work / "stats.json").read_text())
     seconds = {test: each + OVERHEAD for test, each in stats["duration_by_test"].items()}
+    covering = stats["tests_by_mangled_function_name"]
+    breadth = Counter(test for tests in covering.values() for test in tests)
     for name in names:
         kept, spent = [], 0.0
-        for test in by_turns(stats["tests_by_mangled_function_name"].get(name.partition("__mutmut_")[0], ()), seconds):
+        for test in by_turns(covering.get(name.partition("__mutmut_")[0], ()), seconds, breadth):
             if not kept or (spent + seconds[test] <= total and seconds[test] <= slowest):
                 kept.append(test)
                 spent += seconds[test]
         yield name, kept, LENIENCE[0] + LENIENCE[1] * spent
 
 
-def by_turns(tests: Iterable[str], seconds: dict[str, float]) -> list[str]:
-    """Return tests, the quickest case of each before the second of any."""
+def by_turns(tests: Iterable[str], seconds: dict[str, float], breadth: Counter[str]) -> list[str]:
+    """Return tests, those first that are quick and call few functions, and a few cases of each before many of any."""
     turns: Counter[str] = Counter()
     order = {}
     for test in sorted(tests, key=lambda test: (seconds[test], test)):
         function = test.partition("[")[0]
-        order[test] = turns[function]
+        order[test] = turns[function] // CASES
         turns[function] += 1
-    return sorted(order, key=lambda test: (order[test], seconds[test]))
+    return sorted(order, key=lambda test: (order[test], seconds[test] * breadth[test]))
 
 
 def attempt(work: Path, wanted: list[tuple[str, list[str], float]]) -> None:

@@ -19,7 +19,7 @@ def test_the_size_gives_some_512_bins_and_the_smaller_sample_64():
     assert {pair: bin_size(*pair) for pair in sizes} == sizes
 
 
-@pytest.mark.parametrize("sizes", [(7, 12), (300, 800), (640, 700), (1024, 1024)])
+@pytest.mark.parametrize("sizes", [(7, 12), (301, 803), (640, 701), (1025, 1024)])
 def test_every_row_is_in_one_bin_of_its_sample(sizes):
     labels = np.random.default_rng(1).permutation(np.repeat([1.0, 0.0], sizes))
     bins = Bins.draw(labels, np.random.default_rng(0))

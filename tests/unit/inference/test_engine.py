@@ -9,7 +9,16 @@ import pytest
 
 import kernelmean as km
 from kernelmean.inference import SCHEMES, custom_null, hsic_null, memory_estimate, mmd_null, mmd_test, relabelings
-from kernelmean.inference.engine import automatic, begin, check_memory, check_resources, in_units, permutation_null
+from kernelmean.inference.engine import (
+    Begun,
+    automatic,
+    begin,
+    check_memory,
+    check_resources,
+    in_units,
+    permutation_null,
+)
+from kernelmean.inference.null import Null
 from kernelmean.inference.schemes import Cyclic
 from kernelmean.inference.sizes import Resources, Shape
 from kernelmean.inference.two_sample import mmd_problem
@@ -185,6 +194,46 @@ def test_the_null_says_by_which_scheme_and_with_how_much_memory():
         assert null.memory == memory_estimate((40, 50), 2, scheme=name, n_resamples=19, n_jobs=2)[1]
     assert permutation_null(problem, 19).scheme == "gemm"
     assert begin(problem, 19).scheme == "gemm"
+
+
+def test_factors_are_tried_first_and_bins_taken_with_the_same_draws_where_they_do_not_fit(monkeypatch):
+    monkeypatch.setattr("kernelmean.inference.engine._BLOCKS_ROWS", 150)
+    monkeypatch.setattr("kernelmean.inference.schemes.cyclic.worthwhile_rank", lambda shape, tiles: 40)
+    X = normal(80, 1)
+    options = {"n_resamples": 39, "rng": 0}
+    smooth, rough = ([Gaussian(width)] for width in (1.5, 1e-4))
+    found = mmd_null(X, X + 0.05, smooth, **options)
+    tiles = mmd_null(X, X + 0.05, smooth, scheme="cyclic-tiles", **options)
+    assert found.scheme == "cyclic-low-rank"
+    np.testing.assert_allclose(found.values, tiles.values, atol=1e-9)
+    for scheme in ("auto", "blocks"):
+        null = mmd_null(X, X + 0.05, rough, scheme=scheme, n_resamples=39, rng=np.random.default_rng(0))
+        assert null.scheme == "blocks"
+        np.testing.assert_array_equal(null.values, mmd_null(X, X + 0.05, rough, scheme="blocks", **options).values)
+    assert mmd_null(X, X + 0.05, smooth, scheme="blocks", **options).scheme == "blocks"
+    assert mmd_null(X[:70], X, smooth, **options).scheme == "cyclic"
+
+
+def test_tiles_are_left_to_whoever_asks_where_a_scheme_has_them():
+    problem = mmd_problem(normal(40), normal(50, seed=1), [KERNEL], "u")
+    for name in ("cyclic-tiles", "blocks"):
+        begun = begin(problem, 19, scheme=name, rng=0)
+        assert isinstance(begun, Begun)
+        null = begun.null(begun.tiling.sums(begun.tiling.part(begun.tiling.tiles())))
+        whole = permutation_null(problem, 19, scheme=name, rng=0)
+        np.testing.assert_array_equal(null.values, whole.values)
+        assert (null.scheme, null.memory, null.statistic_name) == (name, whole.memory, whole.statistic_name)
+    assert isinstance(begin(problem, 19, scheme="gemm"), Null)
+
+
+def test_single_precision_counts_more_as_a_tie():
+    xp = pytest.importorskip("array_api_strict")
+    X, Y = (xp.asarray(normal(30, seed=seed).astype(np.float32), device=xp.Device("device1")) for seed in (0, 1))
+    X64, Y64 = (xp.astype(Z, xp.float64) for Z in (X, Y))
+    single, double = (mmd_null(*pair, [KERNEL], scheme="gemm", rng=0) for pair in ((X, Y), (X64, Y64)))
+    np.testing.assert_allclose(single.values, double.values, atol=1e-6)
+    assert 6e-7 < single.tolerance[0] / np.ptp(single.values) < 1e-6
+    assert 1e-9 < double.tolerance[0] / np.ptp(double.values) < 1e-8
 
 
 def test_memory_does_not_grow_with_the_square():

@@ -141,3 +141,13 @@ def test_listed_rotations_are_all_of_them_in_order_whatever_the_batch(brute, siz
     assert (listed.n, listed.count, rows.shape) == (23, 10, (10, 23))
     number = np.argsort(group.shuffle)  # a permutation of shuffled numbers, as one of the rows
     np.testing.assert_array_equal(group.shuffle[rows][:, number], brute.orbit(group, brute.rotate(group)))
+
+
+@pytest.mark.parametrize("shape", [(), (2,), (2, 3)])
+def test_transforms_of_blocks_go_there_and_back_over_any_axes(shape):
+    rotations = make(Rotations, 23, 5)
+    rows = np.random.default_rng(0).standard_normal((*shape, 23))
+    spectra = rotations.spectra(rows)
+    assert spectra.shape == (*shape, 4, 3)
+    np.testing.assert_allclose(rotations.back(spectra).reshape(*shape, 20), rows[..., :20], atol=1e-14)
+    np.testing.assert_allclose(rotations.back(np.moveaxis(spectra, -1, 0), axis=0)[1], rows[..., 1:20:5], atol=1e-14)

@@ -105,3 +105,23 @@ def test_a_highest_rank_that_is_just_enough_is_enough():
     X = np.arange(6.0)[:, None]
     assert pivoted_cholesky(Polynomial(2, 1.0), X, max_rank=3).rank == 3
     assert pivoted_cholesky(Polynomial(2, 1.0), X, max_rank=2) is None
+
+
+@pytest.mark.parametrize("residual", [1e-10, 1e-3])
+def test_pivots_are_greedy_until_no_row_exceeds_a_tenth_of_the_mean_residual(residual):
+    X = np.random.default_rng(1).standard_normal((120, 1))
+    left_out = Gaussian(0.5)(X, X)
+    tolerance, rank = 0.1 * residual * np.trace(left_out) / len(X), 0
+    while (worst := np.diagonal(left_out).max()) > tolerance:
+        column = left_out[np.argmax(np.diagonal(left_out))] / np.sqrt(worst)
+        left_out, rank = left_out - np.outer(column, column), rank + 1
+    assert abs(pivoted_cholesky(Gaussian(0.5), X, max_rank=120, residual=residual).rank - rank) <= 1
+
+
+def test_rows_that_the_first_pivots_missed_are_added_behind_them(monkeypatch):
+    for name, value in {"_PROBE": 10, "_SAMPLE": 40, "_WORST": 20}.items():
+        monkeypatch.setattr(f"kernelmean.inference.low_rank.{name}", value)
+    X = np.random.default_rng(0).permutation(np.concatenate([np.zeros(60), 10.0 * np.arange(1, 21)]))[:, None]
+    factor = pivoted_cholesky(Gaussian(0.5), X, max_rank=30)
+    assert factor.rank == 21
+    np.testing.assert_allclose(factor.rows.T @ factor.rows, Gaussian(0.5)(X, X), atol=1e-12)

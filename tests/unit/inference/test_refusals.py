@@ -127,6 +127,11 @@ MESSAGES = [
         "samples of 5 and 1 rows: the unbiased statistic needs two rows in each; pass statistic='v'",
     ),
     (lambda: HSIC(3, "u"), ValueError, "3 pairs were passed, the HSIC (unbiased) needs at least 4; pass statistic='v'"),
+    (
+        lambda: HSIC(2, "u"),
+        ValueError,
+        "2 pairs were passed, the HSIC (unbiased) needs at least 4; pass statistic='v'",
+    ),
     (lambda: HSIC(1, "u"), ValueError, "1 pair was passed, the HSIC (unbiased) needs at least 4"),
     (lambda: HSIC(1, "v"), ValueError, "1 pair was passed, the HSIC (V-statistic) needs at least 2"),
     (lambda: check_kind("w"), ValueError, "statistic is 'w'; pass 'u' (unbiased) or 'v'"),
