@@ -1,0 +1,88 @@
+"""The sums of the schemes where the points live: those of NumPy, however small the tiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernelmean.inference.problem import KernelSide, Problem
+from kernelmean.inference.rotations import Rotations
+from kernelmean.inference.schemes import device, device_rotations
+from kernelmean.inference.schemes.cyclic_tiles import tile_sums
+from kernelmean.inference.schemes.gather import _gather
+from kernelmean.inference.schemes.gemm import _forms
+from kernelmean.inference.sizes import Resources
+from kernelmean.inference.statistics import HSIC
+from kernelmean.kernels import Gaussian, Linear
+
+from .libraries import STRICT, TORCH, Library
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(23, 2)) + 0.5
+KERNELS = (Gaussian(1.0), Linear())
+FLOAT64 = pytest.mark.parametrize("library", [TORCH, STRICT])
+
+
+def grams() -> list[Any]:
+    return [kernel(X, X) for kernel in KERNELS]
+
+
+@pytest.fixture(autouse=True, params=[(7, 7), (512, 512)], ids=["small tiles", "one tile"])
+def _tiles(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "_HOST_TILE", request.param)
+    monkeypatch.setattr(device, "_TILE_SHARE", 1e-6 if request.param == (7, 7) else 0.5)
+    monkeypatch.setattr("kernelmean.inference.schemes.gemm._TILE", request.param[0])
+
+
+@FLOAT64
+def test_forms_of_labelings_and_row_sums(library: Library) -> None:
+    labels = RNG.integers(0, 2, size=(23, 5)).astype(float)
+    shifted = [gram - shift for gram, shift in zip(grams(), (0.3, -1.0), strict=True)]
+    host = KernelSide(X, KERNELS, (0.3, -1.0))
+    elsewhere = KernelSide(library.make(X), KERNELS, (0.3, -1.0))
+    for forms, rows in (_forms(host, labels, 1), device.label_forms(elsewhere, labels, Resources())):
+        np.testing.assert_allclose(forms, [np.einsum("ib,ij,jb->b", labels, K, labels) for K in shifted], rtol=1e-11)
+        np.testing.assert_allclose(rows, [K.sum(axis=1) for K in shifted], rtol=1e-10, atol=1e-12)
+
+
+@FLOAT64
+@pytest.mark.parametrize("edges", [[0, 3, 6, 9, 12, 15, 18, 21, 23], [0, 4, 8, 12, 16, 20, 22, 23], [0, 9, 18, 23]])
+def test_sums_of_bins(library: Library, edges: list[int]) -> None:
+    side = KernelSide(library.make(X), KERNELS, (0.0, 0.0))
+    found = device.bin_sums(side, np.array(edges), Resources())
+    member = np.repeat(np.eye(len(edges) - 1), np.diff(edges), axis=0)
+    np.testing.assert_allclose(found, [member.T @ gram @ member for gram in grams()], rtol=1e-11)
+
+
+@FLOAT64
+@pytest.mark.parametrize("memory", [1.0, 2.0**30])
+def test_permuted_matrices(library: Library, memory: float) -> None:
+    left, right = grams()
+    orders = np.array([RNG.permutation(23) for _ in range(6)])
+    found = device.gatherer(23, Resources(1, memory))(library.make(left), library.make(right), orders)
+    np.testing.assert_allclose(found, _gather(left, right, orders), rtol=1e-11)
+    np.testing.assert_allclose(found, [np.vdot(left, right[np.ix_(order, order)]) for order in orders], rtol=1e-11)
+
+
+@FLOAT64
+@pytest.mark.parametrize("memory", [1.0, 2.0**30])
+@pytest.mark.parametrize("order", [6, 11, 12, 23])
+def test_rotations_of_blocks_and_rows_that_stay(library: Library, order: int, memory: float) -> None:
+    rotations = Rotations(RNG.permutation(23), np.array([np.arange(23), RNG.permutation(23)]), order)
+    pairs = ((0, 1), (1, 1), (0, 0))
+    host, elsewhere = (
+        Problem(KernelSide(Z, KERNELS, (0.3, -1.0)), KernelSide(Z, KERNELS, (0.1, 2.0)), pairs, HSIC(23, "u"))
+        for Z in (X, library.make(X))
+    )
+    exact = tile_sums(host.shuffled(rotations.shuffle), rotations, 1)
+    found = device_rotations.tile_sums(elsewhere.shuffled(rotations.shuffle), rotations, Resources(1, memory))
+    assert found.pairs.shape == (3, 2 * order)
+    for name in ("pairs", "diagonal", "left_trace", "right_trace"):
+        np.testing.assert_allclose(getattr(found, name), getattr(exact, name), rtol=1e-9, atol=1e-10)
+
+
+def test_batches_of_labelings_fit_a_quarter_of_the_memory() -> None:
+    assert device.label_batch(1000, Resources(1, 2.0**30)) == 2**30 // 4 // 24_000
+    assert device.label_batch(1000, Resources(1, 1.0)) == 64
