@@ -156,6 +156,9 @@ def test_a_rank_that_is_not_low_is_told_with_the_highest_that_fits():
     with pytest.raises(ValueError, match="low rank") as error:
         mmd_null(X, X + 1.0, [Gaussian(1.0)], scheme="low-rank", memory=2**18, n_resamples=9)
     assert str(error.value) == LOW_RANK.format(n=600, rank=4)
+    with pytest.raises(ValueError, match="600 rows is not of low rank"):
+        mmd_null(X, X + 1.0, [Gaussian(30.0), Gaussian(0.001)], scheme="low-rank", memory=2**21, n_resamples=9)
+    assert mmd_null(X, X + 1.0, [Gaussian(30.0)], scheme="low-rank", memory=2**21, n_resamples=9).scheme == "low-rank"
     shape, limit = Shape(300, 6, 9), Resources(1, 2.0**21)
     cyclic = SCHEMES["cyclic-low-rank"]
     highest = fitting_rank(shape, limit.memory - cyclic.memory(shape, Resources(1, 1.0)))
