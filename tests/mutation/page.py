@@ -11,6 +11,7 @@ import json
 import re
 import tomllib
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,12 @@ too. A mutant meets the quickest tests that call its function, a few seconds in 
 Made by `pip install mutmut`, `python tests/mutation/run.py` and `python tests/mutation/page.py`.
 
 """
+
+
+@cache
+def rules() -> list[dict[str, str]]:
+    """Return the rules, in their order."""
+    return tomllib.loads((HERE / "reasons.toml").read_text())["rule"]
 
 
 def reason(rules: list[dict[str, str]], path: str, change: str) -> tuple[str, str]:
@@ -122,8 +129,7 @@ def code(text: str) -> str:
 
 def main() -> None:
     results = json.loads((HERE / "results.json").read_text())
-    rules = tomllib.loads((HERE / "reasons.toml").read_text())["rule"]
-    PAGE.write_text(written(results, rules))
+    PAGE.write_text(written(results, rules()))
 
 
 if __name__ == "__main__":

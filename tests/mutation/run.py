@@ -28,6 +28,8 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
+from page import reason, rules
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 RESULTS = HERE / "results.json"
@@ -199,13 +201,22 @@ def changes(work: Path, path: Path, names: Iterable[str]) -> Iterator[dict[str, 
         }
 
 
-def run(work: Path, files: Iterable[Path], again: bool, slowest: float, total: float) -> None:
+def run(work: Path, files: Iterable[Path], again: bool, gaps: bool, slowest: float, total: float) -> None:
     """Run the mutants of ``files`` that did not run yet, with ``again`` the survivors once more."""
     keep(work)  # what a run that was stopped had found
     wanted = {"not run"} | (SURVIVING if again else set())
     names = [name for path in files for name, outcome in outcomes(work, path).items() if outcome in wanted]
+    if gaps:
+        names = [name for name in names if not explained(work, name)]
     if names:
         attempt(work, list(jobs(work, names, slowest, total)))
+
+
+def explained(work: Path, name: str) -> bool:
+    """Whether ``reasons.toml`` says why a mutant survives."""
+    path = Path("src", *name.split(".")[:-1]).with_suffix(".py")
+    (change,) = changes(work, path, [name])
+    return reason(rules(), str(path).removeprefix(SOURCE), change)[0] != "gap"
 
 
 def summary(work: Path, before: dict[str, Any]) -> dict[str, Any]:
@@ -229,12 +240,13 @@ def main() -> None:
     parser.add_argument("patterns", nargs="*", default=["*"], metavar="PATTERN")
     parser.add_argument("--work", type=Path, default=Path(gettempdir()) / "kernelmean-mutants")
     parser.add_argument("--again", action="store_true", help="try the survivors once more")
+    parser.add_argument("--gaps", action="store_true", help="of the survivors only those without a reason")
     parser.add_argument("--slowest", type=float, default=1.0, help="leave out tests above so many seconds")
     parser.add_argument("--total", type=float, default=3.0, help="seconds of tests for a mutant")
     options = parser.parse_args()
     files = [f for f in mutated_files() if any(fnmatch.fnmatch(str(f)[len(SOURCE) :], p) for p in options.patterns)]
     prepare(options.work)
-    run(options.work, files, options.again, options.slowest, options.total)
+    run(options.work, files, options.again, options.gaps, options.slowest, options.total)
     for path in files:
         print(str(path).removeprefix(SOURCE), dict(Counter(outcomes(options.work, path).values())), flush=True)
     before = json.loads(RESULTS.read_text())["modules"] if RESULTS.exists() else {}

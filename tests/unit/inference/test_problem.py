@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kernelmean.inference.engine import permutation_null
 from kernelmean.inference.permutations import AllLabelings, AllPermutations
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem, distinct_side
+from kernelmean.inference.schemes import SCHEMES
 from kernelmean.inference.schemes.base import in_order, upper_tiles
 from kernelmean.inference.schemes.tiling import added
-from kernelmean.inference.sizes import Shape
+from kernelmean.inference.sizes import Resources, Shape
 from kernelmean.inference.statistics import HSIC, MMD
 from kernelmean.kernels import Gaussian, Laplacian, Linear
 
@@ -169,3 +171,12 @@ def test_tiles_cover_a_symmetric_matrix_once():
             seen[j, i] += 1
     assert (seen == 1).all()
     assert all(i.start <= j.start for i, j in upper_tiles(rows))
+
+
+@pytest.mark.parametrize("name", ["blocks", "cyclic-tiles", "cyclic-low-rank"])
+def test_a_scheme_evaluates_its_tiles_itself(name):
+    labels = LabelSide(np.repeat([1.0, 0.0], [4, 5]))
+    problem = Problem(KernelSide(X, KERNELS[:2]), labels, ((0, 0), (1, 0)), MMD(4, 5))
+    sums = SCHEMES[name].sums(problem, 9, np.random.default_rng(0), Resources())
+    null = permutation_null(problem, 9, scheme=name, rng=0)
+    np.testing.assert_allclose(problem.statistic(sums), null.values, rtol=1e-12)

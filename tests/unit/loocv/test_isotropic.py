@@ -130,6 +130,11 @@ def test_distances_in_other_units_are_those_of_scaled_points(small):
     np.testing.assert_allclose(scaled.laplace(1.3), plain.laplace(1.3), rtol=1e-11)
     np.testing.assert_allclose(scaled.sketch().laplace(1.3), plain.sketch().laplace(1.3), rtol=1e-2)
     pairs = isotropic.Pairs(Y, 0.5, leading=9)
+    moments = sum(pairs.share(number, 3) for number in range(3))
+    np.testing.assert_allclose(moments, pairs.share(0, 1), rtol=1e-9, atol=1e-12)
+    known = isotropic.Pairs(Y, 0.5, leading=9).known(2.0 * moments)
+    np.testing.assert_allclose(known.under(2.0).laplace(1.3), slow(Y / 2.0, 1.3), rtol=1e-11)
+    assert known._distances.moments().sum() == pytest.approx(2.0 * moments.sum())
     for bandwidth in (0.5, 2.0):
         np.testing.assert_allclose(pairs.under(bandwidth).laplace(1.3), slow(Y / bandwidth, 1.3), rtol=1e-11)
         np.testing.assert_allclose(pairs.first.under(bandwidth).laplace(1.3), slow(Y[:9] / bandwidth, 1.3), rtol=1e-11)
