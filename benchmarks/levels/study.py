@@ -1,11 +1,7 @@
 """The level of every test: estimator × scheme × law and size of the data, 2000 null data sets a cell.
 
-    python benchmarks/levels/study.py run [--trials 2000] [--only TEXT]     # resumable: a finished cell is one line
-    python benchmarks/levels/study.py table > docs/levels.md
-
-For a test over P arrangements without ties the number of p-values up to α is binomial with probability floor(αP)/P
-exactly, with ties at most that. A cell fails when the count lies outside the 99.9 % interval of that binomial law
-(above it only, where there are ties). Of many cells a few do by chance: the verdict adjusts for their number.
+python benchmarks/levels/study.py run [--trials 2000] [--only TEXT]     # resumable: a finished cell is one line
+python benchmarks/levels/report.py > docs/levels.md               # what was found, with a verdict
 """
 
 from __future__ import annotations
@@ -24,7 +20,6 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
     os.environ.setdefault(variable, "1")
 
 import numpy as np  # noqa: E402 (after the numbers of threads)
-from scipy.stats import binom  # noqa: E402
 
 from kernelmean import hsic_test, mmd_test  # noqa: E402
 
@@ -144,56 +139,10 @@ def read() -> list[dict]:
     return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
 
 
-def tail(row: dict, level: str) -> float:
-    """Return the probability of a count as extreme, two-sided without ties, one-sided with."""
-    count, trials, p = row["counts"][level], row["trials"], row["attained"][level]
-    above = float(binom.sf(count - 1, trials, p))
-    below = float(binom.cdf(count, trials, p))
-    tied = row["law"] in TIES or p == 0.0
-    return above if tied else min(1.0, 2 * min(above, below))
-
-
-def table() -> None:
-    rows = [row for row in read() if row.get("served", True)]
-    checks = [(tail(row, level), row, level) for row in rows for level in map(str, LEVELS)]
-    worst = min(checks, key=lambda check: check[0])
-    outside = [check for check in checks if check[0] < 0.001]
-    print("# Levels of the tests\n\nWritten by `python benchmarks/levels/study.py table`; `run` measures.\n")
-    print(
-        f"{len(rows)} cells of {min(row['trials'] for row in rows)} or more null data sets, three levels each: "
-        f"{len(checks)} counts."
-    )
-    print(f"Outside the exact 99.9 % binomial interval: {len(outside)}; by chance {len(checks) / 1000:.1f} would be.")
-    adjusted = min(1.0, worst[0] * len(checks))
-    print(
-        f"The most extreme count has probability {worst[0]:.2g}, adjusted for their number {adjusted:.2g} "
-        f"({worst[1]['key']}, level {worst[2]}).\n"
-    )
-    for p, row, level in sorted(outside, key=lambda check: check[0]):
-        share = row["counts"][level] / row["trials"]
-        print(f"- outside: {row['key']}, level {level}: {share:.4f}, probability {p:.2g}")
-    print("\nShare of p-values up to 0.05: mean over schemes (lowest to highest).\n")
-    names = list(CONDITIONS["two samples"])
-    print("| test | estimator | " + " | ".join(names) + " |\n| --- | --- |" + " --- |" * len(names))
-    for test, estimators in ESTIMATORS.items():
-        for name in estimators:
-            conditions = [CONDITIONS[test].get(condition) for condition in names]
-            print(f"| {test} | {name} | " + " | ".join(_shares(rows, test, name, one) for one in conditions) + " |")
-
-
-def _shares(rows: list[dict], test: str, estimator: str, condition: tuple | None) -> str:
-    if condition is None:
-        return "–"
-    wanted = (test, estimator, condition[0], list(condition[1]))
-    mine = [row for row in rows if (row["test"], row["estimator"], row["law"], row["sizes"]) == wanted]
-    shares = [row["counts"]["0.05"] / row["trials"] for row in mine]
-    return f"{np.mean(shares):.4f} ({min(shares):.3f} to {max(shares):.3f})" if shares else "not measured"
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("what", choices=["run"])
     parser.add_argument("--trials", type=int, default=2000)
     parser.add_argument("--only", default="", help="cells whose name holds this")
     arguments = parser.parse_args()
-    table() if arguments.what == "table" else run(arguments.trials, arguments.only)
+    run(arguments.trials, arguments.only)

@@ -1,0 +1,128 @@
+"""What the level study found, as a page: counts, and whole distributions of p-values, adjusted for their number.
+
+    python benchmarks/levels/report.py > docs/levels.md
+
+A test over P arrangements has p-values k/P. Without ties each k is equally likely, so that counts up to a level are
+binomial with probability floor(αP)/P and counts between steps multinomial; with ties p-values are larger at most. Ties
+are there in discrete data, and in tiny samples, whose few arrangements are drawn twice: of 5 and 5 rows there are 126
+that differ, and 45 of 100 tests draw none of them equal to the one observed. Each count has an exact binomial tail,
+each distribution a chi-squared test (with ties the smallest of its binomial tails above, times their number). A family
+passes when no probability, by Holm's method for all of it, is below 0.01.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import binom, chi2
+
+from kernelmean.inference.multiple import holm
+
+sys.path.insert(0, str(Path(__file__).parent))
+from study import CONDITIONS, ESTIMATORS, LEVELS, TIES, read
+
+LIMIT = 0.01
+MANY = 100_000
+"""From so many arrangements on, 99 random ones repeat the observed one in less than a test of a thousand."""
+FEWEST = 5.0
+"""Bins in which fewer p-values are expected are joined with the next."""
+
+
+def tied(row: dict) -> bool:
+    """Return whether arrangements may tie: the data are discrete, or the arrangements so few that they are repeated."""
+    sizes = row["sizes"]
+    arrangements = math.factorial(sizes[0]) if len(sizes) == 1 else math.comb(sum(sizes), sizes[0])
+    return row["law"] in TIES or arrangements < MANY
+
+
+def tail(row: dict, level: str) -> float:
+    """Return the probability of a count as extreme, two-sided without ties, one-sided with."""
+    count, trials, p = row["counts"][level], row["trials"], row["attained"][level]
+    above = float(binom.sf(count - 1, trials, p))
+    below = float(binom.cdf(count, trials, p))
+    return above if tied(row) or p == 0.0 else min(1.0, 2 * min(above, below))
+
+
+def uniformity(row: dict) -> float:
+    """Return the probability that p-values are spread so unevenly, of a row whose distribution was kept."""
+    counts, shares = (np.array(one) for one in row["cumulated"])
+    trials = row["trials"]
+    if tied(row):
+        tails = binom.sf(counts - 1, trials, shares)
+        return float(min(1.0, len(tails) * tails.min()))
+    found, wanted = joined(np.diff([0, *counts, trials]), trials * np.diff([0.0, *shares, 1.0]))
+    if len(found) < 2:
+        return 1.0
+    return float(chi2.sf(np.sum((found - wanted) ** 2 / wanted), len(found) - 1))
+
+
+def joined(found: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Join bins from the left until each has enough; p-values where none can be are kept by the next bin."""
+    ends, total = [], 0.0
+    for index, share in enumerate(wanted):
+        total += share
+        if total >= FEWEST:
+            ends.append(index)
+            total = 0.0
+    starts = [0, *(end + 1 for end in ends[:-1])] if ends else [0]
+    return np.add.reduceat(found, starts), np.add.reduceat(wanted, starts)
+
+
+def verdict(what: str, tails: Sequence[float], names: Sequence[str]) -> str:
+    """Return a sentence on a family of probabilities."""
+    adjusted = holm(tails)
+    wrong, worst = int((adjusted < LIMIT).sum()), int(np.argmin(tails))
+    said = "**pass**" if wrong == 0 else f"**fail**, {wrong} of them"
+    return (
+        f"{what}: {said}. The smallest probability of {len(tails)} is {tails[worst]:.2g}, adjusted for their number "
+        f"{adjusted[worst]:.2g} ({names[worst]})."
+    )
+
+
+def table() -> None:
+    rows = [row for row in read() if row.get("served", True)]
+    checks = [(row, level, tail(row, level)) for row in rows for level in map(str, LEVELS)]
+    kept = [row for row in rows if "cumulated" in row]
+    print("# Levels of the tests\n\nWritten by `python benchmarks/levels/report.py`; `study.py run` measures.\n")
+    fewest = min(row["trials"] for row in rows)
+    print(f"{len(rows)} cells of {fewest} or more null data sets; of {len(kept)} the whole distribution is kept.\n")
+    names = [f"{row['key']}, level {level}" for row, level, _ in checks]
+    print("- " + verdict(f"Counts at the levels {listed()}", [p for *_, p in checks], names))
+    if kept:
+        tails = [uniformity(row) for row in kept]
+        print("- " + verdict("Distributions of p-values", tails, [row["key"] for row in kept]))
+    outside = sorted((check for check in checks if check[2] < 0.001), key=lambda check: check[2])
+    print(
+        f"- Counts outside their exact 99.9 % interval: {len(outside)} of {len(checks)}; at most "
+        f"{len(checks) / 1000:.1f} are expected by chance.\n"
+    )
+    for row, level, p in outside:
+        print(f"  - {row['key']}, level {level}: {row['counts'][level] / row['trials']:.4f}, probability {p:.2g}")
+    print("\nShare of p-values up to 0.05: mean over schemes (lowest to highest).\n")
+    heads = list(CONDITIONS["two samples"])
+    print("| test | estimator | " + " | ".join(heads) + " |\n| --- | --- |" + " --- |" * len(heads))
+    for test, estimators in ESTIMATORS.items():
+        for name in estimators:
+            conditions = [CONDITIONS[test].get(condition) for condition in heads]
+            print(f"| {test} | {name} | " + " | ".join(_shares(rows, test, name, one) for one in conditions) + " |")
+
+
+def listed() -> str:
+    return ", ".join(map(str, LEVELS))
+
+
+def _shares(rows: list[dict], test: str, estimator: str, condition: tuple | None) -> str:
+    if condition is None:
+        return "–"
+    wanted = (test, estimator, condition[0], list(condition[1]))
+    mine = [row for row in rows if (row["test"], row["estimator"], row["law"], row["sizes"]) == wanted]
+    shares = [row["counts"]["0.05"] / row["trials"] for row in mine]
+    return f"{np.mean(shares):.4f} ({min(shares):.3f} to {max(shares):.3f})" if shares else "not measured"
+
+
+if __name__ == "__main__":
+    table()
