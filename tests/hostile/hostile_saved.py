@@ -515,16 +515,13 @@ ARRAYS: dict[str, Damage] = {
     "data cut": with_members(a0__npy=npy(X)[:-8]),
     "data too long": with_members(a0__npy=npy(X) + bytes(8)),
 }
+KINDS = ("embedding", "mixture", "estimator", "features")
 CUTS = {
     f"cut after {share:.0%} of {what}": cut(what, share)
-    for what in ("embedding", "mixture", "estimator", "features")
+    for what in KINDS
     for share in (0.02, 0.2, 0.4, 0.6, 0.8, 0.97, 0.999)
 }
-FLIPS = {
-    f"bit {number} of {what}": flipped(what, number, 12)
-    for what in ("embedding", "mixture", "estimator", "features")
-    for number in range(12)
-}
+FLIPS = {f"bit {number} of {what}": flipped(what, number, 12) for what in KINDS for number in range(12)}
 SAVED = {**CONTAINERS, **HEADERS, **OBJECTS, **ARRAYS, **CUTS, **FLIPS, **PLACES}
 BOMBS = (
     "bomb",
