@@ -86,6 +86,15 @@ def check_columns(names: Sequence[str], path: Path) -> None:
     check_names(names, str(path))
 
 
+def check_rows(metadata: Any, path: Path) -> None:
+    """Raise when the footer of a Parquet file contradicts itself: readers take memory for as many rows as it says."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    whole = sum(group.num_rows for group in groups) == metadata.num_rows
+    values = ((group, group.column(number).num_values) for group in groups for number in range(group.num_columns))
+    if not whole or any(not 0 <= group.num_rows <= many for group, many in values):
+        raise ValueError(f"{path} is damaged or not a Parquet file (its numbers of rows contradict each other)")
+
+
 def check_room(numbers: int, path: Path) -> None:
     """Raise when a table cannot fit into the memory of this machine: a small file may say that it has any size."""
     try:

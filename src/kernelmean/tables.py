@@ -22,6 +22,7 @@ from ._files import (
     check_file,
     check_header,
     check_room,
+    check_rows,
     first_line,
     header_line,
     import_arrow,
@@ -164,6 +165,7 @@ def _read_parquet(path: Path) -> Frame:
 
     try:
         with parquet.ParquetFile(path) as file:
+            check_rows(file.metadata, path)
             check_room(file.metadata.num_rows * file.metadata.num_columns, path)
             table = file.read()
     except MemoryError:  # which Arrow's is as well

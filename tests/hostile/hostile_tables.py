@@ -171,6 +171,15 @@ def billions(path: Path) -> None:
     path.write_bytes(data[:start] + changed + struct.pack("<l", len(changed)) + b"PAR1")
 
 
+def more_rows_in_a_group(path: Path) -> None:
+    """Say of the only group of rows that it has billions, and of the file that it has two; fuzzing found this."""
+    data = _parquet(table(a=["x", "y"]), store_schema=False)
+    start = len(data) - 8 - struct.unpack("<l", data[-8:-4])[0]
+    head, _, rest = data[start:-8].rpartition(b"\x16\x04")  # the last field that holds the number two
+    footer = head + b"\x16\x8c\xd0\xff\xe1\x84\x01" + rest
+    path.write_bytes(data[:start] + footer + struct.pack("<l", len(footer)) + b"PAR1")
+
+
 def swelling(path: Path) -> None:
     """Store a text of 1 MB once, for 200 000 rows: 200 GB when it is read."""
     words = pa.DictionaryArray.from_arrays(pa.array(np.zeros(200_000, dtype=np.int32)), pa.array(["x" * 10**6]))
@@ -221,6 +230,7 @@ PARQUETS: dict[str, Damage] = {
         lambda: table(a=["x", "y"]).replace_schema_metadata({"ARROW:schema": PICKLE}), store_schema=False
     ),
     "a billion rows of fifty": billions,
+    "billions of rows in the group of two": more_rows_in_a_group,
     "terminal codes in a name": stored(lambda: pa.table([["x", "y"]], names=["\x1b[31ma\nb"])),
     **{f"cut after {share:.0%}": cut(share) for share in (0.01, 0.2, 0.5, 0.8, 0.95, 0.999)},
     **{f"footer overwritten {k}": flipped_footer(k) for k in range(4)},

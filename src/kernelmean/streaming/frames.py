@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import IntArray, slices
-from .._files import PARQUET, TEXT, check_columns, check_file, first_line, import_arrow
+from .._files import PARQUET, TEXT, check_columns, check_file, check_rows, first_line, import_arrow
 from .._table import Frame, as_frame, check_names, listed, to_frame
 from .text import csv_frames, csv_names
 
@@ -214,6 +214,7 @@ def _look(path: Path, columns: Sequence[str] | None, drop: Sequence[str]) -> _Lo
     try:
         with parquet.ParquetFile(path) as file:
             schema, metadata = file.schema_arrow, file.metadata
+            check_rows(metadata, path)
             rows = tuple(metadata.row_group(k).num_rows for k in range(metadata.num_row_groups))
     except (arrow.ArrowException, OSError) as error:
         raise _damaged(path, error) from error
