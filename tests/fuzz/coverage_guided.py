@@ -13,6 +13,7 @@ archive, "archive" its raw bytes.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
 import sys
@@ -108,6 +109,11 @@ def read_batches(data: bytes, ending: str) -> None:
 
 
 def read_config(data: bytes) -> None:
+    with contextlib.suppress(RecursionError):  # of a value that is nested too deep, which the command refuses
+        check_config(data)
+
+
+def check_config(data: bytes) -> None:
     tables = kernelmean.cli.config._tables(str(at("options.toml", data)))
     for name, table in tables.items():
         kernelmean.cli.config._check_table("options.toml", name, table, COMMANDS)

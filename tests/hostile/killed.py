@@ -38,8 +38,12 @@ def _run(work: Callable[..., None], folder: Path, words: tuple[Any, ...]) -> Non
     os.dup2(silent, 1)
     with Path("errors.txt").open("ab") as errors:
         os.dup2(errors.fileno(), 2)
-    (folder / "began").touch()
-    work(*words)
+    try:
+        work(*words)
+    except KeyboardInterrupt:  # before the command began, or in work that is none
+        if (folder / "began").exists() and work in (command, reproduce):
+            raise
+        sys.exit(130)
 
 
 def command(*words: str) -> None:
@@ -48,6 +52,7 @@ def command(*words: str) -> None:
     from kernelmean.streaming import table_pass
 
     table_pass.SECONDS, table_pass._BATCH_NUMBERS = 0.0, 600
+    Path("began").touch()
     main(words)
 
 
@@ -60,6 +65,7 @@ def reproduce(*words: str) -> None:
     synthetic.Fast.pause = 0.004
     module.chosen = list
     module.load = lambda name: synthetic.KNOWN[name]()
+    Path("began").touch()
     main(words)
 
 
@@ -82,7 +88,7 @@ def means() -> list[Any]:
 def saves() -> None:
     """Save one embedding over the other, until the end."""
     both = means()
-    Path("saving").touch()
+    Path("began").touch()
     while True:
         for each in both:
             km.save(each, "mean.npz")
@@ -93,10 +99,12 @@ def writes() -> None:
     from kernelmean.cli.app import run
 
     tables = ["first.csv", "second.csv"]
-    Path("saving").touch()
+    Path("began").touch()
     while True:
         for seed in ("0", "1"):
-            run(["compare", *tables, "--estimator", "kme", "--resamples", "19", "--seed", seed, *OUTPUTS])
+            words = ["compare", *tables, "--estimator", "kme", "--resamples", "19", "--seed", seed, *OUTPUTS]
+            if run(words):
+                sys.exit(130)  # of Ctrl-C
 
 
 OUTPUTS = ("--json", "out.json", "--csv", "out.csv", "--html", "out.html", "--plot", "out.svg")
