@@ -1,5 +1,6 @@
 import tracemalloc
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -245,3 +246,20 @@ def test_embeddings_of_different_spaces_do_not_mix():
 
 def test_an_embedding_says_what_it_is():
     assert repr(km.embed(X, KERNEL)) == "Embedding(n=7, d=2, kernel=Gaussian(bandwidth=0.8), noise=Dirac())"
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2])
+def test_distances_of_near_embeddings_are_as_exact_as_norm_says(shift):
+    """The square is exact to 1e-16 times (Σ|w|)² = 4."""
+    X, kernel = np.random.default_rng(0).normal(size=(20, 2)), km.kernels.Gaussian(1.0)
+    found = (km.embed(X, kernel) - km.embed(X + shift, kernel)).norm()
+    with mpmath.workdps(50):
+        points, weights = np.r_[X, X + shift].tolist(), [mpmath.mpf(1) / 20] * 20 + [-mpmath.mpf(1) / 20] * 20
+        squared = mpmath.fsum(
+            v
+            * w
+            * mpmath.exp(-mpmath.fsum((mpmath.mpf(a) - mpmath.mpf(b)) ** 2 for a, b in zip(x, y, strict=True)) / 2)
+            for x, v in zip(points, weights, strict=True)
+            for y, w in zip(points, weights, strict=True)
+        )
+    assert found**2 == pytest.approx(float(squared), abs=4e-16, rel=0)
