@@ -161,6 +161,8 @@ class Weighing:
         That one is far out for narrow kernels: λ = (c - U)(c + nU) / ((n-1) U).
         """
         diagonal = float(np.diagonal(self.square).mean())
+        if diagonal == 0.0:
+            raise ValueError("k(x, x) is 0 at every point, so that no strength is best; rescale the columns")
         wide, narrow = relative_grids(self.n, per_decade)
         mean_off = self._off[0] / diagonal
         if not UNDERFLOW < mean_off < 1 - 1e-12:

@@ -12,7 +12,7 @@ import numpy as np
 from .._array import Array, empty, like, namespace, quadratic_forms
 from .._rules import NoClosedFormError
 from ..kernels.base import Blocks
-from ..kernels.polynomial import Polynomial
+from ..kernels.polynomial import Polynomial, check_overflow
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal
@@ -23,7 +23,12 @@ from ._core import blocks_rules
 def _polynomial(kernel: Polynomial, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
     """Use axis-wise moments when coordinates are independent, cumulants for correlated Gaussian noise."""
     gram = _by_cumulants if _correlated(v) or _correlated(w) else _by_moments
-    return lambda i, j: gram(kernel, X[i, :], v.take(i), Y[j, :], w.take(j))
+
+    def block(i: slice, j: slice) -> Array:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return check_overflow(kernel, gram(kernel, X[i, :], v.take(i), Y[j, :], w.take(j)))
+
+    return block
 
 
 def _correlated(noise: Noise) -> bool:

@@ -35,6 +35,13 @@ class Null:
     scheme: str
     memory: float
 
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.values).all():
+            raise ValueError(
+                f"{self.statistic_name} is no finite number: the kernels' values are too large to be summed; divide "
+                "the columns by their standard deviations"
+            )
+
     @property
     def pvalues(self) -> Array:
         """Return #{T_π ≥ T_observed - tolerance} / P for every pair, the observed arrangement counted."""

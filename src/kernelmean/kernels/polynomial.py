@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._array import Array, squared_norms
+import numpy as np
+
+from .._array import Array, namespace, squared_norms
 from .._validate import check_integer, check_positive, check_same_columns
 from .base import Kernel
 
@@ -37,11 +39,20 @@ class Polynomial(Kernel):
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
         check_same_columns(X, Y)
-        return (self.offset + X @ Y.T) ** self.degree
+        with np.errstate(over="ignore", invalid="ignore"):
+            return check_overflow(self, (self.offset + X @ Y.T) ** self.degree)
 
     def diag(self, X: Array) -> Array:
         """Return (c + |x_i|²)^p, shape (n,)."""
-        return (self.offset + squared_norms(X)) ** self.degree
+        with np.errstate(over="ignore", invalid="ignore"):
+            return check_overflow(self, (self.offset + squared_norms(X)) ** self.degree)
+
+
+def check_overflow(kernel: Kernel, values: Array) -> Array:
+    """Return the values of a kernel that has no bound, or raise when they are beyond what a float holds."""
+    if not bool(namespace(values).all(namespace(values).isfinite(values))):
+        raise ValueError(f"{kernel!r} overflows on data of this size; divide the columns by their standard deviations")
+    return values
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,53 @@
+"""Kernels without a bound overflow on large data: that is said, and no p-value or norm is made of it."""
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean.inference.null import Null
+from kernelmean.kernels import Linear, Polynomial
+from kernelmean.noise import Laplace, Normal
+
+X = 1e80 * np.random.default_rng(0).normal(size=(12, 2))
+CUBIC = Polynomial(3)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: km.mmd_test(X[:6], X[6:], kernel=CUBIC, n_resamples=19, rng=0),
+        lambda: km.hsic_test(X[:, :1], X[:, 1:], kernel=CUBIC, n_resamples=19, rng=0),
+        lambda: km.embed(X, CUBIC).norm(),
+        lambda: km.SKMSE(CUBIC).fit(X),
+        lambda: km.FKMSE(CUBIC).fit(X),
+        lambda: CUBIC.diag(X),
+        lambda: km.expected(CUBIC, X, X, Laplace(1.0)),
+        lambda: km.expected(CUBIC, X, X, Normal([[2.0, 1.0], [1.0, 2.0]])),
+    ],
+    ids=["mmd", "hsic", "norm", "s-kmse", "f-kmse", "diag", "independent noise", "correlated noise"],
+)
+def test_a_polynomial_that_overflows_is_refused(call):
+    with pytest.raises(ValueError, match="overflows on data of this size; divide the columns"):
+        call()
+
+
+def test_sums_of_products_that_overflow_are_refused():
+    """Each Gram matrix holds 1e300, and HSIC multiplies two: p was 0."""
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        pytest.raises(ValueError, match=r"is no finite number: the kernels' values are too large"),
+    ):
+        km.hsic_test(1e70 * X[:, :1], 1e70 * X[:, 1:], kernel=Linear(), n_resamples=19, rng=0)
+
+
+def test_a_null_distribution_holds_numbers():
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="MMD² is no finite number"):
+            Null(np.array([[1.0, bad]]), np.zeros(1), "MMD²", "gemm", 0.0)
+
+
+def test_a_kernel_of_zeros_has_no_best_strength():
+    with pytest.raises(ValueError, match=r"k\(x, x\) is 0 at every point"):
+        km.FKMSE(Linear()).fit(np.zeros((4, 2)))
+    with pytest.raises(ValueError, match=r"k\(x, x\) is 0 at every point"):
+        km.FKMSE(Polynomial(3, 0.0)).fit(1e-220 * X)
