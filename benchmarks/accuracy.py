@@ -55,10 +55,10 @@ def draw(rows: list[Row]) -> None:
     grid = np.array([[math.log10(largest.get((a, b), np.nan)) for b in noises] for a in kernels])
     figure = Figure(figsize=(8.6, 4.2), layout="constrained")
     axes = figure.subplots()
-    picture = axes.imshow(grid, cmap="Blues", vmin=-17, vmax=-11, aspect="auto")
+    picture = axes.imshow(grid, cmap="Blues", vmin=-17, vmax=-9, aspect="auto")
     for (i, j), value in np.ndenumerate(grid):
         axes.text(j, i, "none" if np.isnan(value) else f"{value:.1f}", ha="center", va="center", fontsize=8)
-    axes.set_xticks(range(len(noises)), [name.replace(", ", "\n").replace(" and ", "\nand ") for name in noises])
+    axes.set_xticks(range(len(noises)), [name.replace(", ", "\n").replace(" ", "\n") for name in noises])
     axes.set_yticks(range(len(kernels)), kernels)
     axes.tick_params(labelsize=8, length=0)
     figure.colorbar(picture, label="log₁₀ of the largest error")
