@@ -63,6 +63,16 @@ def test_every_closed_form_that_was_there_is_there():
     ]
 
 
+def test_both_sides_are_tried_with_the_noise_and_one_without(monkeypatch):
+    module = sys.modules["kernelmean.expected.support"]
+    assert not module._works(KERNELS[2], NOISES["Normal"], NOISES["Normal, full"])
+    assert module._works(KERNELS[2], NOISES["Normal"], Dirac())
+    tried = []
+    monkeypatch.setattr(module, "_works", lambda *call: tried.append(call) or True)
+    assert module._sides(KERNELS[0], NOISES["Normal"]) == "both"
+    assert tried == [(KERNELS[0], NOISES["Normal"], Dirac()), (KERNELS[0], NOISES["Normal"], NOISES["Normal"])]
+
+
 def test_a_form_for_one_noisy_side_alone_is_told(monkeypatch):
     module = sys.modules["kernelmean.expected.support"]
     monkeypatch.setattr(module, "_works", lambda kernel, left, right: isinstance(right, Dirac))

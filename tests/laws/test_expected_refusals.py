@@ -16,10 +16,12 @@ from kernelmean.kernels import (
     Laplacian,
     Linear,
     Polynomial,
+    Product,
     RationalQuadratic,
     TensorProduct,
     Wendland,
 )
+from kernelmean.kernels.gaussian import QuadraticGaussian
 from kernelmean.noise import Blankout, Dirac, Laplace, Normal, Switch, Uniform
 
 X = np.zeros((3, 2))
@@ -174,3 +176,65 @@ def test_what_does_not_fit_is_told(call, kind, message):
     with pytest.raises(kind) as error:
         call()
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: expected(Categorical(0.5), X, X, Normal(1.0), Laplace(2.0)),
+            no_form("Categorical", "Normal(1.) and Laplace(scale=2.0)", "none is known", "Normal(1.)"),
+        ),
+        (
+            lambda: smoothed(Gaussian(1.0) * Polynomial(2), Normal(1.0), 2),
+            no_form("Product", "Normal(1.)", "none is known"),
+        ),
+        (
+            lambda: expected(Product((Gaussian(1.0), Product((Gaussian(1.0), Polynomial(2))))), X, X, w=Normal(1.0)),
+            no_form("Product", "Normal(1.)", "none is known"),
+        ),
+        (
+            lambda: expected(QuadraticGaussian(np.eye(2)), X, X, Blankout(0.2), Normal(1.0)),
+            no_form(
+                "QuadraticGaussian",
+                "Blankout(probability=0.2, value=0.0) and Normal(1.)",
+                "closed forms of this kernel exist for IndependentSum, Normal",
+                "Blankout(probability=0.2, value=0.0)",
+            ),
+        ),
+    ],
+)
+def test_a_refusal_names_both_noises_and_what_exists(call, message):
+    with pytest.raises(NoClosedFormError) as error:
+        call()
+    assert str(error.value) == message
+
+
+def test_bad_points_are_named():
+    bad = np.full((2, 2), np.nan)
+    for points, name in (((bad, X), "X"), ((X, bad), "Y")):
+        with pytest.raises(ValueError, match=rf"\b{name}\b") as error:
+            expected(Gaussian(1.0), *points)
+        assert str(error.value).startswith(name)
+
+
+def test_only_columns_that_the_product_separates_must_not_be_tied():
+    kernel = TensorProduct((Gaussian(1.0), Gaussian(2.0)), ((0,), (1,)))
+    points = np.zeros((2, 3))
+
+    def tied(*pair):
+        covariance = np.eye(3)
+        covariance[pair] = covariance[pair[::-1]] = 0.5
+        return Normal(covariance)
+
+    for pair in ((0, 2), (1, 2)):
+        np.testing.assert_allclose(expected(kernel, points, points, tied(*pair)), np.full((2, 2), np.sqrt(0.4)))
+    for noises in (
+        (tied(0, 1), Dirac()),
+        (Dirac(), tied(0, 1)),
+        (Normal(np.stack([tied(0, 1).covariance] * 2)), Dirac()),
+    ):
+        with pytest.raises(NoClosedFormError, match="correlates columns"):
+            expected(kernel, points, points, *noises)
+    single = TensorProduct((Gaussian(1.0),), ((0, 1, 2),))
+    assert expected(single, points, points, tied(0, 1)).shape == (2, 2)

@@ -66,9 +66,9 @@ def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
         yield from (node for node in body if isinstance(node, ast.FunctionDef) and node.decorator_list)
 
 
-def copy(work: Path) -> bool:
-    """Bring the files of the tree to ``work``, changing only what differs there, and say whether anything did."""
-    changed = False
+def copy(work: Path) -> list[str]:
+    """Bring the files of the tree to ``work``, and return the names of those that differed there."""
+    changed = []
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True)
     names = listed.stdout.decode().splitlines()
     mutated = {str(path) for path in mutated_files()}
@@ -83,7 +83,7 @@ def copy(work: Path) -> bool:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
             (work / "mutants" / name).unlink(missing_ok=True)
-            changed = True
+            changed.append(name)
     return changed
 
 
@@ -163,14 +163,26 @@ def keep(work: Path) -> None:
 def prepare(work: Path) -> None:
     """Let mutmut make the mutants and learn which test calls which function; what it prints goes to a file."""
     stats, kept = work / "mutants/mutmut-stats.json", work / "stats.json"
-    if not copy(work) and kept.exists():
+    changed = copy(work)
+    if not changed and kept.exists():
         return
     if kept.exists():
-        stats.write_text(kept.read_text())
+        stats.write_text(json.dumps(without_tests(json.loads(kept.read_text()), changed)))
     command = [sys.executable, "-m", "mutmut", "run", "--max-children", "1", FIRST]
     with (work / "log").open("w") as log:
         subprocess.run(command, cwd=work, stdout=log, stderr=subprocess.STDOUT, check=True, env=_environment())
     kept.write_text(stats.read_text())
+
+
+def without_tests(stats: dict[str, Any], files: Iterable[str]) -> dict[str, Any]:
+    """Forget the tests of some files, so that mutmut runs them anew: their cases may have other names."""
+    prefixes = tuple(f"{name}::" for name in files)
+    calls = stats["tests_by_mangled_function_name"].items()
+    return {
+        **stats,
+        "duration_by_test": {t: s for t, s in stats["duration_by_test"].items() if not t.startswith(prefixes)},
+        "tests_by_mangled_function_name": {f: [t for t in ts if not t.startswith(prefixes)] for f, ts in calls},
+    }
 
 
 def outcomes(work: Path, path: Path) -> dict[str, str]:

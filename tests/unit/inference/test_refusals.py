@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
@@ -179,3 +181,9 @@ def test_what_does_not_run_on_a_device_names_what_does():
         "scheme 'xor' runs on NumPy's arrays; pass one of 'exact', 'gemm', 'gather', 'cyclic', 'cyclic-tiles', "
         "'blocks', or the points as NumPy's, such as X.cpu().numpy()"
     )
+
+
+def test_translations_need_numba(monkeypatch):
+    assert SCHEMES["xor"].obstacle(Shape(9, 1, 9)) is None or find_spec("numba") is None
+    monkeypatch.setattr("kernelmean.inference.schemes.xor.find_spec", lambda name: None)
+    assert SCHEMES["xor"].obstacle(Shape(9, 1, 9)) == "it needs numba; install kernelmean[fast], or use 'cyclic'"

@@ -1,8 +1,10 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from kernelmean.loocv.contracted import spanned
-from kernelmean.loocv.pair_sums import pair_sum
+from kernelmean.loocv.pair_sums import _tile_size, pair_sum
 
 
 def brute(A, B):
@@ -60,3 +62,31 @@ def test_tiles_and_ways_to_make_distances_give_the_same_sums(monkeypatch, tile, 
         assert (bare.left.size, bare.right.size, bare.both.size) == (0, 0, 0)
         assert bare.log == pytest.approx(found.log, rel=1e-14)
     assert (found.gaps >= 0.0).all()
+
+
+def test_tiles_cut_the_points_evenly():
+    assert {n: _tile_size(n) for n in (1, 255, 256, 257, 513, 600)} == {
+        1: 1,
+        255: 255,
+        256: 256,
+        257: 129,
+        513: 171,
+        600: 200,
+    }
+
+
+@pytest.mark.parametrize("tile", [4, 5, 20])
+def test_sums_of_points_elsewhere_are_those_of_numpy(monkeypatch, tile):
+    xp = pytest.importorskip("array_api_strict")
+    monkeypatch.setattr("kernelmean.loocv.pair_sums.DEFAULT", SimpleNamespace(tiles=lambda points: (tile, tile + 1)))
+    A = np.random.default_rng(1).normal(size=(13, 3))
+    B = 0.9 * A[::-1]
+    first, second = (xp.asarray(np.ascontiguousarray(Z), device=xp.Device("device1")) for Z in (A, B))
+    for pair, exact in (((first, first), brute(A, A)), ((first, second), brute(A, B))):
+        found = pair_sum(*pair)
+        np.testing.assert_allclose(found.log, exact[0], rtol=1e-11)
+        for part, means in zip((found.left, found.right, found.both), exact[1:], strict=True):
+            np.testing.assert_allclose(part, means, rtol=1e-9)
+        bare = pair_sum(*pair, moments=False)
+        assert bare.log == pytest.approx(found.log, rel=1e-14)
+        assert bare.left.size == 0

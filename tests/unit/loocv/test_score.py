@@ -54,3 +54,24 @@ def test_too_many_points_for_an_eigendecomposition_are_told_what_needs_none():
         "estimator (noise='isotropic' or 'diagonal') or filter='scale', whose memory does not grow with n², "
         "or fit a random subsample"
     )
+
+
+def test_scores_without_excess_are_equal_and_between_the_others():
+    zero = Score(1.0, 0, -math.inf)
+    assert zero.key == (0, 0.0)
+    assert zero <= zero
+    assert not zero < zero
+    assert Score(1.0, -1, 3.0) < zero < Score(1.0, 1, -3.0)
+    assert Score(1.0, 1, 709.9).excess == math.inf
+    half = Terms(-math.log(2.0), 0.0, np.ones(1), np.ones(1))  # 2 L̄ = Q̄
+    for scale in (0.0, 1.0):
+        assert half.score(scale) == zero
+    terms = Terms(-1.0, -0.5, np.array([0.3]), np.array([0.7]))
+    np.testing.assert_array_equal(terms.slope(), terms.slope(1.0))
+    np.testing.assert_array_equal(terms.log_slope(), terms.log_slope(1.0))
+    assert terms.slope(2.0) != terms.slope(1.0)
+    assert terms.log_slope(2.0) != terms.log_slope(1.0)
+
+
+def test_where_the_points_are_orthogonal_the_best_scale_is_zero():
+    assert Means(1.0, 0.0, 0.0).best_scale() == 0.0
