@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import mpmath as mp
 import numpy as np
@@ -11,9 +11,10 @@ from scipy.integrate import quad
 
 from exact import Law
 from kernelmean.expected.profiles import LaplacePowers, Profile, box, wendland
-from kernelmean.expected.profiles.exponential import horner, product_of_densities, sum_of_laws
+from kernelmean.expected.profiles.exponential import _product_of_powers, horner, product_of_densities, sum_of_laws
 from kernelmean.expected.profiles.exponential_spline import lower_gammas
 from kernelmean.expected.profiles.half_line import body_moments, tail_moments
+from kernelmean.expected.profiles.spline import Knot
 from kernelmean.expected.profiles.tilted import product_of_profiles
 
 
@@ -311,3 +312,75 @@ def test_profiles_know_what_they_are():
         assert profile.plus_box(0.0) is profile
     assert [spline.is_box for spline in (box(0.3), box(0.3).plus_box(0.2), wendland(2, 1.0))] == [True, False, False]
     assert [spline.halfwidth for spline in (box(0.3), box(0.25).plus_box(0.5), wendland(2, 1.5))] == [0.3, 0.75, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("deviation", "halfwidth", "laws"),
+    [
+        (1.0, 0.3, [(1.0, 1)]),
+        (1.0, 0.7, [(0.5, 3)]),
+        (0.3, 1.0, [(1.0, 2)]),
+        (0.3, 0.4, [(1.0, 1), (0.4, 2)]),
+        (0.02, 1.0, [(1.0, 1)]),
+        (0.02, 1.5, [(0.1, 3)]),
+        (0.5, 4.0, [(0.2, 2), (0.1, 1)]),
+    ],
+)
+def test_a_box_with_a_normal_and_laplace_powers_is_their_mean_over_the_box(deviation, halfwidth, laws):
+    parts = tuple(sorted((power(scale, m) for scale, m in laws), key=lambda law: law.scale))
+    smooth = Profile(1.3, deviation**2, parts)
+    gaps = np.array([0.0, 0.3, halfwidth, halfwidth + 0.1, 3.0])
+    found = Profile(1.3, deviation**2, parts, box(halfwidth))(gaps)
+    truth = [
+        quad(
+            lambda t, gap=gap: smooth(np.array([abs(gap - t)]))[0],
+            -halfwidth,
+            halfwidth,
+            points=sorted({min(max(gap + k * deviation, -halfwidth), halfwidth) for k in (-4, 0, 4)}),
+            epsabs=1e-14,
+            epsrel=1e-12,
+            limit=200,
+        )[0]
+        / (2 * halfwidth)
+        for gap in gaps
+    ]
+    np.testing.assert_allclose(found, truth, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "pair", [((1.0, 2), (0.5, 3)), ((1.0, 1), (0.995, 2)), ((1.0, 3), (0.9, 3)), ((0.2, 1), (1.0, 4))]
+)
+def test_sums_of_powers_of_two_scales_are_convolutions(pair):
+    first, second = (power(scale, m) for scale, m in pair)
+    both = Profile(1.0, exponentials=tuple(sorted((first, second), key=lambda law: law.scale)))
+
+    def product_at(t, gap):
+        return first.density(np.array([abs(gap - t)]))[0] * second.density(np.array([abs(t)]))[0]
+
+    truth = [
+        sum(
+            quad(product_at, a, b, args=(gap,), epsabs=1e-14, limit=200)[0]
+            for a, b in pairwise([-60.0, 0.0, gap, gap + 60.0])
+        )
+        for gap in GAPS
+    ]
+    np.testing.assert_allclose(both(GAPS), truth, rtol=1e-9)
+    (i, a), (j, b) = ((m, scale) for scale, m in pair)
+    assert sorted(_product_of_powers(a, i, b, j)) == sorted(_product_of_powers(b, j, a, i))
+
+
+def test_knots_keep_what_rounding_leaves_of_them():
+    knot = Knot.at(1, 3)
+    assert knot.value + knot.rest == knot.value
+    assert 0 < abs(Fraction(knot.value) + Fraction(knot.rest) - Fraction(1, 3)) < Fraction(1, 10**32)
+    assert knot.minus(np.array([knot.value]))[0] == knot.rest
+    assert knot.minus(np.array([0.25]))[0] == pytest.approx(1 / 12, rel=1e-16, abs=0.0)
+    assert Knot.at(1, 2).rest == 0.0
+
+
+def test_heights_of_products_are_those_of_their_factors():
+    gaussian, matern = Profile(3.0, variance=0.64), PROFILES["matern"]
+    both = product_of_profiles([gaussian, matern])
+    np.testing.assert_allclose(both(GAPS), gaussian(GAPS) * matern(GAPS), rtol=1e-12)
+    two = product_of_profiles([gaussian, Profile(0.5, variance=2.0)])
+    np.testing.assert_allclose(two(GAPS), gaussian(GAPS) * Profile(0.5, variance=2.0)(GAPS), rtol=1e-12)

@@ -240,7 +240,16 @@ def test_full_covariances_of_any_sides_and_rows_are_those_of_numpy(library, piec
     roots = rng.normal(size=(12, 2, 2))
     each = roots @ roots.transpose(0, 2, 1)
     left, right, shared = noise.Normal(each[:7]), noise.Normal(each[7:]), noise.Normal(each[0])
-    for v, w in ((left, right), (left, shared), (shared, right), (left, noise.Dirac()), (noise.Normal(0.3), right)):
+    rough, rough_too = noise.Normal.diagonal(each[:7, 0] ** 2), noise.Normal.isotropic(each[7:, 0, 0])
+    for v, w in (
+        (left, right),
+        (left, shared),
+        (shared, right),
+        (left, noise.Dirac()),
+        (noise.Normal(0.3), right),
+        (rough, right),
+        (left, rough_too),
+    ):
         plain = expected_blocks(kernels.Gaussian([0.7, 1.5]), A, v, B, w)
         blocks = expected_blocks(kernels.Gaussian([0.7, 1.5]), library.make(A), v, library.make(B), w)
         for i, j in ((slice(None), slice(None)), (slice(2, 6), slice(1, 3)), (slice(6, 7), slice(0, 5))):

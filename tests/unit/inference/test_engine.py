@@ -115,6 +115,16 @@ def test_the_announced_memory_suffices(name, sizes):
         ("blocks", Shape(3000, 3, 1999, 1000, (2, 1)), Resources(3), 98_120_592),
         ("xor", Shape(3000, 3, 2048, None, (2, 3)), Resources(3), 2_420_455_104),
         ("torus", Shape(3000, 3, 4999, None, (2, 3)), Resources(3), 6_264_000),
+        ("torus", Shape(200, 3, 99, None, (2, 3)), Resources(3), 259_200),
+        ("torus", Shape(200, 3, 100, None, (2, 3)), Resources(3), 271_296),
+        ("torus", Shape(200, 3, 101, None, (2, 3)), Resources(3), 271_296),
+        ("torus", Shape(200, 3, 98, None, (2, 3)), Resources(3), 259_200),
+        ("xor", Shape(200, 3, 62, None, (2, 3)), Resources(3), 1_676_160),
+        ("xor", Shape(200, 3, 63, None, (2, 3)), Resources(3), 1_676_160),
+        ("xor", Shape(200, 3, 64, None, (2, 3)), Resources(3), 6_099_840),
+        ("cyclic-tiles", Shape(2000, 3, 999, None, (2, 3)), Resources(3), 242_048_000),
+        ("cyclic-tiles", Shape(2000, 3, 1000, None, (2, 3)), Resources(3), 962_048_000),
+        ("cyclic-tiles", Shape(2000, 3, 1001, None, (2, 3)), Resources(3), 962_048_000),
         ("torus", Shape(12, 3, 35, None, (2, 3)), Resources(3), 32_832),
         ("torus", Shape(12, 3, 36, None, (2, 3)), Resources(3), 54_432),
         ("xor", Shape(12, 3, 7, None, (2, 3)), Resources(3), 35_136),
@@ -202,6 +212,7 @@ def test_factors_are_tried_first_and_bins_taken_with_the_same_draws_where_they_d
     X = normal(40, 1)
     options = {"n_resamples": 9, "rng": 0}
     smooth, rough = ([Gaussian(width)] for width in (1.5, 1e-4))
+    monkeypatch.setattr("kernelmean.inference.engine._GEMM_ROWS", 20)
     found = mmd_null(X, X + 0.05, smooth, **options)
     tiles = mmd_null(X, X + 0.05, smooth, scheme="cyclic-tiles", **options)
     assert found.scheme == "cyclic-low-rank"
