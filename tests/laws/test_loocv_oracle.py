@@ -294,3 +294,11 @@ def test_the_free_contraction_gains_on_both_its_limits():
     found = search_free(problem(X, km.median_bandwidth(X)))
     assert 0 < found.contraction < 1
     assert found.score < problem(X, km.median_bandwidth(X)).at(found.noise).score
+
+
+def test_printed_scores_of_many_strengths_are_those_of_each():
+    X = np.random.default_rng(5).normal(size=(6, 2))
+    spectrum = Spectrum.of(Gaussian(1.0)(X, X), 1.0)
+    strengths = np.array([0.01, 0.3, 2.0])
+    each = [printed_scores(spectrum, np.array([strength]))[0] for strength in strengths]
+    np.testing.assert_allclose(printed_scores(spectrum, strengths), each, rtol=1e-13)

@@ -55,6 +55,11 @@ def reason(rules: list[dict[str, str]], path: str, change: str) -> tuple[str, st
     return "gap", KINDS["gap"]
 
 
+def mutation(survivor: dict[str, str]) -> str:
+    """Return what the rules are searched in."""
+    return f"{survivor['before']} → {survivor['after']}"
+
+
 def share(killed: int, of: int) -> str:
     """Return a percentage, never rounded up."""
     return f"{int(1000 * killed / of) / 10:.1f} %" if of else "–"
@@ -77,7 +82,7 @@ def written(results: dict[str, Any], rules: list[dict[str, str]]) -> str:
         if found["not run"]:
             waiting.append(path)
             continue
-        judged = [(*reason(rules, path, f"{s['before']} → {s['after']}"), s) for s in module["survivors"]]
+        judged = [(*reason(rules, path, mutation(s)), s) for s in module["survivors"]]
         own = Counter(kind for kind, *_ in judged)
         total, kinds = total + found, kinds + own
         if found:

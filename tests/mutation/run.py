@@ -28,7 +28,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
-from page import reason, rules
+from page import mutation, reason, rules
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -217,9 +217,8 @@ def run(work: Path, files: Iterable[Path], again: bool, gaps: bool, slowest: flo
     """Run the mutants of ``files`` that did not run yet, with ``again`` the survivors once more."""
     keep(work)  # what a run that was stopped had found
     wanted = {"not run"} | (SURVIVING if again else set())
-    names = [name for path in files for name, outcome in outcomes(work, path).items() if outcome in wanted]
-    if gaps:
-        names = [name for name in names if not explained(work, name)]
+    found = {name: outcome for path in files for name, outcome in outcomes(work, path).items() if outcome in wanted}
+    names = [name for name, outcome in found.items() if not (gaps and outcome in SURVIVING and explained(work, name))]
     if names:
         attempt(work, list(jobs(work, names, slowest, total)))
 
@@ -228,7 +227,7 @@ def explained(work: Path, name: str) -> bool:
     """Whether ``reasons.toml`` says why a mutant survives."""
     path = Path("src", *name.split(".")[:-1]).with_suffix(".py")
     (change,) = changes(work, path, [name])
-    return reason(rules(), str(path).removeprefix(SOURCE), change)[0] != "gap"
+    return reason(rules(), str(path).removeprefix(SOURCE), mutation(change))[0] != "gap"
 
 
 def summary(work: Path, before: dict[str, Any]) -> dict[str, Any]:
