@@ -16,6 +16,10 @@ from kernelmean.expected.profiles.exponential_spline import lower_gammas
 from kernelmean.expected.profiles.half_line import body_moments, tail_moments
 from kernelmean.expected.profiles.spline import Knot
 from kernelmean.expected.profiles.tilted import product_of_profiles
+from kernelmean.expected.separable import SmoothedSeparable, smooth_separable
+from kernelmean.kernels import Laplacian
+from kernelmean.noise import Dirac, Laplace, Normal
+from kernelmean.noise.sums import IndependentSum
 
 
 @pytest.fixture(autouse=True)
@@ -212,7 +216,7 @@ def test_laws_of_nearly_equal_scales_keep_their_digits_in_the_tail(ratio, i, j):
 
 
 def test_a_polynomial_of_one_coefficient_is_constant():
-    np.testing.assert_array_equal(horner((2.0,), np.zeros(3)), [2.0, 2.0, 2.0])
+    assert horner((2.0,), np.zeros(3)).tolist() == [2.0, 2.0, 2.0]
     np.testing.assert_array_equal(horner((1.0, 2.0, 3.0), np.array([0.0, 2.0])), [1.0, 17.0])
 
 
@@ -384,3 +388,20 @@ def test_heights_of_products_are_those_of_their_factors():
     np.testing.assert_allclose(both(GAPS), gaussian(GAPS) * matern(GAPS), rtol=1e-12)
     two = product_of_profiles([gaussian, Profile(0.5, variance=2.0)])
     np.testing.assert_allclose(two(GAPS), gaussian(GAPS) * Profile(0.5, variance=2.0)(GAPS), rtol=1e-12)
+
+
+def test_products_of_mixtures_of_powers_are_products():
+    first, second = LaplacePowers(0.7, (0.2, 0.5, 0.3)), LaplacePowers(1.3, (0.6, 0.4))
+    mass, law = product_of_densities(first, second)
+    np.testing.assert_allclose(mass * law.density(GAPS), first.density(GAPS) * second.density(GAPS), rtol=1e-12)
+    assert law.scale == pytest.approx(1 / (1 / 0.7 + 1 / 1.3), rel=1e-15)
+    assert sum(law.weights) == pytest.approx(1.0, rel=1e-15)
+
+
+def test_a_sum_of_noises_smooths_as_each_of_them_does():
+    kernel = SmoothedSeparable(Laplacian(0.8), (Normal(0.1),))
+    both = smooth_separable(kernel, IndependentSum((Laplace(0.3), Dirac(), Normal(0.2))), 2)
+    assert both.noises == (Normal(0.1), Laplace(0.3), Normal(0.2))
+    X = np.random.default_rng(0).normal(size=(4, 2))
+    each = smooth_separable(smooth_separable(kernel, Laplace(0.3), 2), Normal(0.2), 2)
+    np.testing.assert_allclose(both(X, X), each(X, X), rtol=1e-13)
