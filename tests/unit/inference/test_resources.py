@@ -1,0 +1,133 @@
+"""What a call may use is what it uses: the threads that were asked for, and batches that fit the announced memory."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from kernelmean.inference import hsic_null, mmd_null
+from kernelmean.inference.factored import split
+from kernelmean.inference.low_rank import _with_room
+from kernelmean.inference.permutations import Relabelings
+from kernelmean.inference.problem import KernelSide, LabelSide, Problem
+from kernelmean.inference.rotations import Rotations
+from kernelmean.inference.schemes import base, gather, gemm, low_rank
+from kernelmean.inference.schemes.blocks import Bins, BinTiling
+from kernelmean.inference.schemes.cyclic_tiles import RotationTiling, tile_sums
+from kernelmean.inference.sizes import Resources
+from kernelmean.inference.statistics import HSIC, MMD
+from kernelmean.kernels import Gaussian, Linear
+
+X = np.random.default_rng(0).standard_normal((23, 2))
+KERNELS = (Gaussian(1.0), Linear())
+PAIRS = Problem(KernelSide(X, KERNELS), KernelSide(X[:, :1], KERNELS), ((0, 1), (1, 0)), HSIC(23, "u"))
+
+
+@pytest.fixture
+def threads(monkeypatch):
+    """The numbers of threads of all pools that are made."""
+    asked = []
+
+    class Pool(ThreadPoolExecutor):
+        def __init__(self, workers):
+            asked.append(workers)
+            super().__init__(workers)
+
+    monkeypatch.setattr(base, "ThreadPoolExecutor", Pool)
+    return asked
+
+
+@pytest.mark.parametrize("scheme", ["gemm", "low-rank", "cyclic-tiles", "blocks", "xor", "gather", "torus", "exact"])
+def test_as_many_threads_work_as_were_asked_for(threads, scheme):
+    if scheme == "xor" and find_spec("numba") is None:
+        pytest.skip("numba is not installed")
+    for n_jobs in (1, 3):
+        if scheme in ("gather", "torus"):
+            hsic_null(X, X, [KERNELS], scheme=scheme, n_resamples=19, rng=0, n_jobs=n_jobs)
+        elif scheme == "exact":
+            hsic_null(X[:5], X[:5], [KERNELS], scheme=scheme, n_jobs=n_jobs)
+        else:
+            mmd_null(X, X + 1.0, KERNELS, scheme=scheme, n_resamples=19, rng=0, n_jobs=n_jobs)
+        assert set(threads) == ({3} if n_jobs == 3 else set())
+
+
+def test_tiles_are_evaluated_by_one_thread_unless_more_are_asked_for(threads):
+    group = Rotations(np.arange(23), np.arange(23)[None], 5)
+    tiling = RotationTiling(PAIRS, group)
+    tiling.part(tiling.tiles())
+    assert threads == []
+    tile_sums(PAIRS, group, 2)
+    assert threads == [2]
+
+
+class Spy(Relabelings):
+    """The identity alone; remembers how many relabelings may come at once."""
+
+    n, count = 23, 7
+
+    def __init__(self):
+        self.sizes = []
+
+    def batches(self, size):
+        self.sizes.append(size)
+        yield np.arange(23)[None]
+
+
+def test_batches_fit_their_memory(monkeypatch):
+    spy, costs = Spy(), []
+    monkeypatch.setattr(gather, "gatherer", lambda cost: costs.append(cost) or gather._gather)
+    gather.permutation_sums(PAIRS, spy, Resources())
+    monkeypatch.setattr(gather, "_BATCH_BYTES", 100)
+    gather.permutation_sums(PAIRS, spy, Resources())
+    assert (spy.sizes, costs) == ([2**23 // (8 * 23**2), 1], [23**2 * 7] * 2)
+    assert low_rank._batch_bytes(Resources()) == 2.0**25
+    assert low_rank._batch_bytes(Resources(4, 2.0**26)) == 2.0**20
+    factored, _, others = split(PAIRS, 23)
+    assert not others
+    widest = max(len(rows) for rows in factored.right)
+    spy = Spy()
+    low_rank.factor_sums(factored, spy, Resources(1, 2.0**20))
+    low_rank.factor_sums(factored, spy, Resources(1, 16.0))
+    assert spy.sizes == [2**16 // (8 * 23 * widest), 1]
+    sizes = {(1000, 10): 10, (1000, 10**6): 2**28 // 16_000, (10**7, 10**6): 64}
+    assert {call: gemm._batch(*call) for call in sizes} == sizes
+    assert all(isinstance(gemm._batch(*call), int) for call in sizes)
+
+
+def test_loops_are_compiled_for_large_calls_where_numba_is(monkeypatch):
+    assert gather.gatherer(1e9) is gather._gather
+    if find_spec("numba"):
+        assert gather.gatherer(2e9) is not gather._gather
+    monkeypatch.setattr(gather, "find_spec", lambda name: None)
+    assert gather.gatherer(1e12) is gather._gather
+
+
+def test_tiles_are_no_more_than_needed():
+    even, odd = (RotationTiling(PAIRS, Rotations(np.arange(n), np.arange(n)[None], 4)).tiles() for n in (12, 13))
+    assert (len(even), len(odd)) == (6, 10)
+    labels = np.repeat([1.0, 0.0], [9, 14])
+    problem = Problem(KernelSide(X, KERNELS), LabelSide(labels), ((0, 0),), MMD(9, 14))
+    bins = Bins(np.arange(23), np.array([0, 3, 6, 9, 12, 15, 18, 21, 23]), np.array([1.0, 1, 1, 0, 0, 0, 0, 0]), 7)
+    tiling = BinTiling(problem, bins, np.arange(7)[None])
+    assert tiling._groups == [slice(0, 8)]
+
+
+@pytest.mark.parametrize(("tile", "sizes"), [(10, [3, 3, 2]), (1, [1] * 8), (6, [2] * 4)])
+def test_tiles_hold_as_many_bins_as_fit(monkeypatch, tile, sizes):
+    monkeypatch.setattr("kernelmean.inference.schemes.blocks._TILE", tile)
+    labels = np.repeat([1.0, 0.0], [9, 14])
+    problem = Problem(KernelSide(X, KERNELS), LabelSide(labels), ((0, 0),), MMD(9, 14))
+    bins = Bins(np.arange(23), np.array([0, 3, 6, 9, 12, 15, 18, 21, 23]), np.array([1.0, 1, 1, 0, 0, 0, 0, 0]), 7)
+    groups = BinTiling(problem, bins, np.arange(7)[None])._groups
+    assert [group.stop - group.start for group in groups] == sizes
+
+
+def test_a_factor_grows_by_as_much_again_and_only_when_it_is_full():
+    factor = np.arange(20.0).reshape(4, 5)
+    assert _with_room(factor, 3, 1) is factor
+    wider = _with_room(factor, 3, 2)
+    assert wider.shape == (10, 5)
+    np.testing.assert_array_equal(wider[:3], factor[:3])
