@@ -32,9 +32,13 @@ them fails, or when they take three times as long as they should (a timeout); it
 
 It covers the expected kernels, the leave-one-out scores, and the permutation engine with its statistics, schemes and
 p-values: {files} files, {mutants} mutants, mutmut {version}. mutmut leaves decorated functions alone; in the copy that
-the command makes a decorator is a call below its function, so that registered closed forms and properties are mutated
+the command makes, a decorator is a call below its function, so that registered closed forms and properties are mutated
 too. A mutant meets the quickest tests that call its function, a few seconds in all. Code that numba compiles
-(`compiled.py`) is left out; the tests hold it to the NumPy loops.
+(`compiled.py`) is left out; the tests hold it to the NumPy loops. A kill by tests of an earlier day stands as long as
+the function is the same; survivors are tried again when tests are added.
+
+Timeouts count as killed. The reasons of survivors were found by reading the code, not by proof; the last column leaves
+out those that are called equivalent or about cost, the column "share killed" leaves out nothing.
 
 Made by `pip install mutmut`, `python tests/mutation/run.py` and `python tests/mutation/page.py`.
 
