@@ -179,7 +179,7 @@ def feature_bounds(design: str) -> Statement:
         exact = (first @ second, (first - second).norm() ** 2)
         return outside((mu.inner(nu), mu.squared_distance(nu)), exact)
 
-    names = ("⟨μ, ν⟩ beyond its bound", "|μ - ν|² beyond its bound")
+    names = ("⟨μ, ν⟩ beyond its bound", "MMD² beyond its bound")
     return Statement("features.fourier", f"{design} frequencies, 128", names, 0.01, failed)
 
 
@@ -198,7 +198,7 @@ def landmark_bounds(name: str) -> Statement:
         first, second = embed(X, KERNEL), embed(Y, KERNEL)
         return outside((mu.inner(nu), mu.squared_distance(nu)), (first @ second, (first - second).norm() ** 2))
 
-    names = ("⟨μ, ν⟩ beyond its bound", "|μ - ν|² beyond its bound")
+    names = ("⟨μ, ν⟩ beyond its bound", "MMD² beyond its bound")
     return Statement(f"features.{name}", "6 landmarks of 20", names, 0.0, failed)
 
 
