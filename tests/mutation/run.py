@@ -36,6 +36,7 @@ RESULTS = HERE / "results.json"
 SOURCE = "src/kernelmean/"
 FIRST = "kernelmean.inference.engine.x_in_units__mutmut_1"  # mutmut runs this one alone, and makes all mutants for it
 CASES = 12  # of a test, before the next test has its turn
+NONE = "none.x_none__mutmut_0"  # changes nothing
 OVERHEAD = 0.005  # seconds to call a test
 LENIENCE = 5.0, 3.0  # a mutant is stopped after so many seconds, and so many times those of its tests
 KEPT = {"abstractmethod", "overload"}
@@ -125,11 +126,12 @@ def by_turns(tests: Iterable[str], seconds: dict[str, float], breadth: Counter[s
 
 
 def attempt(work: Path, wanted: list[tuple[str, list[str], float]]) -> None:
-    """Try mutants with their tests, the quickest first, and keep the exit codes where mutmut keeps them."""
+    """Try mutants with their tests, after all of these without a mutant, and keep the exit codes where mutmut does."""
     listed, done = work / "jobs.txt", work / "jobs.done"
-    listed.write_text("".join(json.dumps(job) + "\n" for job in wanted if job[1]))
+    tests = sorted({test for _, some, _ in wanted for test in some})
+    listed.write_text("".join(json.dumps(job) + "\n" for job in [(NONE, tests, 3600.0), *wanted] if job[1]))
     done.write_text("".join(json.dumps([name, 33]) + "\n" for name, tests, _ in wanted if not tests))
-    files = sorted({test.partition("::")[0] for _, tests, _ in wanted for test in tests})
+    files = sorted({test.partition("::")[0] for test in tests})
     options = ["-q", "--tb=no", "--assert=plain", "--rootdir=."]
     options += ["-p", "loop", "-p", "no:cacheprovider", "-p", "no:xdist"]
     with (work / "log").open("a") as log:
@@ -141,9 +143,12 @@ def attempt(work: Path, wanted: list[tuple[str, list[str], float]]) -> None:
             stderr=subprocess.STDOUT,
             check=False,
         )
-    missing = len(wanted) - len(done.read_text().splitlines())
+    codes = dict(map(json.loads, done.read_text().splitlines()))
+    if codes.pop(NONE, 0):
+        done.unlink()
+        raise RuntimeError(f"tests fail without a mutant; see {work / 'log'}")
     keep(work)
-    if missing:
+    if missing := len(wanted) - len(codes):
         raise RuntimeError(f"{missing} mutants were not tried; see {work / 'log'}")
 
 
