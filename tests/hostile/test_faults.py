@@ -176,6 +176,14 @@ def test_a_pipe_that_breaks_as_an_output_file_is_an_error() -> None:
     assert explain(BrokenPipeError(32, "Broken pipe", "out")) == (2, "out: Broken pipe")
 
 
+def test_ctrl_c_while_options_are_read(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kernelmean.cli.app.run", stop)
+    assert call(("info", "x"), capfd) == (130, "", "kernelmean: stopped before it began\n")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of Unix")
 def test_ctrl_c_says_a_word_and_leaves_nothing(
     tables: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

@@ -209,7 +209,7 @@ def test_outputs(tmp_path: Path) -> None:
         whole(killed.command, folders[0], "compare", "first.csv", "second.csv", *tested, *killed.OUTPUTS)
         good[seed] = {name: (folders[0] / name).read_bytes() for name in names}
     codes, seen = Counter[int](), 0
-    for when in moments(5, 2.0):
+    for when in moments(5, 8.0):
         codes[shot(killed.writes, folders[1], (), when)] += 1
         for name in names:
             if (folders[1] / name).exists():

@@ -26,9 +26,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         sys.exit(_without_extra())
     except KeyboardInterrupt:
-        print("kernelmean: stopped before it began", file=sys.stderr)
-        sys.exit(130)
-    sys.exit(run(arguments))
+        sys.exit(_stopped())
+    try:
+        sys.exit(run(arguments))
+    except KeyboardInterrupt:  # while options were read
+        sys.exit(_stopped())
+
+
+def _stopped() -> int:
+    print("kernelmean: stopped before it began", file=sys.stderr)
+    return 130
 
 
 def _without_extra() -> int:
