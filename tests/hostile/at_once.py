@@ -1,0 +1,20 @@
+"""What processes of a pool run: a test in threads, and how many threads BLAS had meanwhile."""
+
+from __future__ import annotations
+
+import numpy as np
+from threadpoolctl import threadpool_info
+
+import kernelmean as km
+
+
+def pvalue(seed: int) -> float:
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(60, 3)), rng.normal(0.2, 1.0, size=(50, 3))
+    return km.mmd_test(X, Y, n_resamples=199, rng=seed, n_jobs=2).pvalue
+
+
+def pvalue_and_threads(seed: int) -> tuple[float, int]:
+    """Return the p-value, and the most threads that any BLAS of this process takes."""
+    found = pvalue(seed)
+    return found, max((info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"), default=1)

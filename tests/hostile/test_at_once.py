@@ -1,0 +1,45 @@
+"""Tests from threads at once and in processes of all kinds: the same p-values, and no more threads than asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_all_start_methods, get_context
+
+import pytest
+from at_once import pvalue, pvalue_and_threads
+
+SEEDS = range(8)
+
+
+def test_threads_at_once_change_no_p_value() -> None:
+    expected = [pvalue(seed) for seed in SEEDS]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(pvalue, SEEDS)) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # of a process that has threads, from Python 3.12 on
+@pytest.mark.parametrize("method", get_all_start_methods())
+def test_processes_of_all_kinds_find_the_same(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    expected = [pvalue(seed) for seed in SEEDS]
+    with ProcessPoolExecutor(2, mp_context=get_context(method)) as pool:
+        assert list(pool.map(pvalue, SEEDS, timeout=120)) == expected
+
+
+@pytest.mark.slow
+def test_tests_within_workers_of_joblib_take_no_threads_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """joblib gives each worker its share of the cores; a test within one keeps BLAS at that, or below."""
+    import joblib
+
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    found = joblib.Parallel(n_jobs=2)(joblib.delayed(pvalue_and_threads)(seed) for seed in SEEDS)
+    assert [p for p, _ in found] == [pvalue(seed) for seed in SEEDS]
+    assert max(threads for _, threads in found) <= max(1, joblib.cpu_count() // 2)
+
+
+@pytest.mark.skipif(getattr(sys, "_is_gil_enabled", lambda: True)(), reason="this Python has its lock")
+def test_without_the_lock() -> None:
+    test_threads_at_once_change_no_p_value()
