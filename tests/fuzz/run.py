@@ -8,6 +8,7 @@ A finding is printed with the command that repeats it. The exit code is 1 when t
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 import time
@@ -22,6 +23,8 @@ from concurrent.futures import ProcessPoolExecutor  # noqa: E402 (after the numb
 from checks import CHECKS, run  # noqa: E402 (after the numbers of threads)
 
 BLOCK = 200
+SLOW = {"anything": 0.3, "data_frames": 0.3, "digits": 0.1, "dcor_statistics": 0.1, "hyppo_statistics": 0.1}
+"""Checks of which a case takes tens of milliseconds, and their number of cases beside that of the others."""
 
 
 def block(job: tuple[str, int, int, int]) -> tuple[str, int, list[tuple[int, str]]]:
@@ -33,10 +36,12 @@ def block(job: tuple[str, int, int, int]) -> tuple[str, int, list[tuple[int, str
 
 def jobs(names: list[str], seed: int, cases: int) -> Iterator[tuple[str, int, int, int]]:
     """Yield blocks of cases, every check in turn."""
-    each = -(-cases // len(names))
-    for first in range(0, each, BLOCK):
+    shares = {name: SLOW.get(name, 1.0) for name in names}
+    each = {name: math.ceil(cases * share / sum(shares.values())) for name, share in shares.items()}
+    for first in range(0, max(each.values()), BLOCK):
         for name in names:
-            yield name, seed, first, min(BLOCK, each - first)
+            if first < each[name]:
+                yield name, seed, first, min(BLOCK, each[name] - first)
 
 
 def main() -> int:
@@ -66,7 +71,7 @@ def main() -> int:
                 pool.shutdown(wait=False, cancel_futures=True)
                 break
     for name in options.only:
-        print(f"{name:15} {done[name]:8,} cases, {findings[name]} findings")
+        print(f"{name:22} {done[name]:8,} cases, {findings[name]} findings")
     print(f"{sum(done.values()):,} cases in {time.monotonic() - start:.0f} s")
     return int(any(findings.values()))
 
