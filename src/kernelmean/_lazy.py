@@ -34,6 +34,10 @@ class LazyPackage(ModuleType):
             value = getattr(value, name)
         super().__setattr__(name, value)
 
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """Travel to other processes by name, as other modules do for those who send modules."""
+        return import_module, (self.__name__,)
+
     def __dir__(self) -> list[str]:
         return sorted({*vars(self), *self.__all__})
 

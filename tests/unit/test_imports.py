@@ -186,3 +186,11 @@ def names_of(texts: list[str]) -> set[str]:
     """Return the names of the requirements that hold without extras."""
     needed = [Requirement(text) for text in texts]
     return {one.name.lower() for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})}
+
+
+def test_functions_of_a_session_that_use_the_package_travel_to_other_processes():
+    """Such as those of a notebook, which are sent with the modules that they name."""
+    cloudpickle = pytest.importorskip("cloudpickle")
+    code = "import kernelmean as km\nimport cloudpickle\nprint(cloudpickle.dumps(lambda: km.KME()).hex())"
+    sent = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert isinstance(cloudpickle.loads(bytes.fromhex(sent))(), km.KernelMean)
