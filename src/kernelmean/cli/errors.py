@@ -35,7 +35,14 @@ def guarded(run: Callable[[], int | None]) -> int:
             code, text = explain(error)
             if text:
                 print(f"kernelmean: {one_line(text)}", file=sys.stderr)
+            if _is_unwritten(error):
+                _drop_output()
             return code
+
+
+def _is_unwritten(error: BaseException) -> bool:
+    """Whether the output itself could not be written, and what is left of it cannot either."""
+    return isinstance(error, OSError) and error.filename is None
 
 
 def _flushed(code: int) -> int:
@@ -53,7 +60,7 @@ def _is_unread(error: BaseException | None) -> bool:
 
 
 def _drop_output() -> None:
-    """Let nothing be written to a closed pipe at the end of the process."""
+    """Let nothing be written to a closed pipe or a full disk at the end of the process."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (AttributeError, OSError, ValueError):

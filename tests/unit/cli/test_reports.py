@@ -185,7 +185,7 @@ class TestFiles:
         old.write_text("old")
 
         def full(_: int) -> None:
-            raise OSError(28, "No space left on device", "part")
+            raise OSError(28, "No space left on device")
 
         monkeypatch.setattr(os, "fsync", full)
         with pytest.raises(OSError, match=r"r\.html"):
