@@ -42,6 +42,24 @@ def test_every_shift_is_a_permutation_of_the_rows(n):
         assert value == pytest.approx(hsic(order, n), rel=1e-9)
 
 
+def test_any_number_of_groups_at_once_goes_to_the_same_bins(monkeypatch):
+    """Many frequencies leave few groups to a call, so that cuts end within the ring of bins and at its end."""
+    whole = pair_stream(PHI).partial_fit(X, Y)
+    monkeypatch.setattr("kernelmean.streaming.shifts._AT_ONCE", 3 * len(PHI.frequencies))
+    monkeypatch.setattr("kernelmean.streaming.shifts._HELD", 7 * len(PHI.frequencies))
+    few = pair_stream(PHI).partial_fit(X[:777], Y[:777]).partial_fit(X[777:], Y[777:])
+    np.testing.assert_allclose(few.products, whole.products, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(few.margins, whole.margins, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("columns", "frequencies"), [(1, 512), (3, 1024), (31, 4096)])
+def test_more_columns_have_more_frequencies(columns, frequencies):
+    """In whole orthogonal blocks, of which these numbers are multiples."""
+    table = RNG.normal(size=(64, columns))
+    result = hsic_stream_test(table, Y[:64], kernel=KERNELS[0], n_resamples=1)
+    assert f"{frequencies} orthogonal random Fourier frequencies" in result.notes[-1]
+
+
 def test_the_statistic_is_that_of_the_kernels_to_the_stated_error():
     exact = km.hsic_test(X[:300], Y[:300], kernel=KERNELS, n_resamples=9, rng=0).statistic
     ratios = []
