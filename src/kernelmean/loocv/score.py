@@ -106,11 +106,11 @@ class Terms:
 
         Where the best scale is below 1, divided by half of that.
         """
-        a = self.best_scale(scale)
-        gain, loss = self.cross + np.log(2.0 * a), self.square + 2.0 * np.log(a)
+        log_a = np.minimum(self.cross - self.square, 0.0) if scale is None else math.log(scale)
+        gain, loss = self.cross + math.log(2.0) + log_a, self.square + 2.0 * log_a
         larger = np.maximum(gain, loss)
         slope = np.exp(loss - larger) * self.square_slope - np.exp(gain - larger) * self.cross_slope
-        return np.asarray(slope if scale is not None else np.where(a < 1.0, 2.0, 1.0) * slope)
+        return np.asarray(slope if scale is not None else np.where(log_a < 0.0, 2.0, 1.0) * slope)
 
     def log_slope(self, scale: float | None = 1.0) -> Array:
         """Return the derivative of log |excess|, shape (p,); the excess must not be 0."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kernelmean.estimators import KernelMean
 from kernelmean.estimators.problem import Problem
 from kernelmean.kernels import Gaussian
 from kernelmean.loocv import isotropic
@@ -21,3 +22,15 @@ def test_slopes_of_a_sketch_at_many_noises_are_those_of_one_after_another(scale,
     assert many.shape == (1, 50)
     np.testing.assert_allclose(many, np.stack(alone, axis=1), rtol=1e-12, atol=1e-300)
     assert (many < 0).any()
+
+
+@pytest.mark.parametrize("bandwidth", [1e-3, 1e-5])
+def test_slopes_are_numbers_where_the_best_scale_is_too_small_for_one(bandwidth) -> None:
+    """Of d log(L̄²/Q̄), by the logarithms of both alone: their ratio underflows."""
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    problem = Problem(X, Gaussian(bandwidth), "loocv", None)
+    terms = isotropic.terms(problem.distances.sketch(), np.geomspace(1e-6, 1.0, 20), problem.alpha)
+    assert (terms.best_scale() == 0.0).all()
+    np.testing.assert_allclose(terms.slope(None), terms.square_slope - 2 * terms.cross_slope, rtol=1e-12)
+    narrow, wide = (KernelMean(bandwidth=b, noise="isotropic", filter="scale").fit(X) for b in (bandwidth, 1e-2))
+    assert narrow.noise_.covariance == pytest.approx(wide.noise_.covariance, rel=1e-3)
