@@ -24,6 +24,7 @@ from .versions import code_digest
 
 BACKENDS = ("loky", "dask")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_QUIET = "ignore:resource_tracker:UserWarning"  # it tells, after a stop, what it found cleaned up, or cleaned up itself
 _LOOK = 0.5
 _KILLED = ("TerminatedWorkerError", "KilledWorker")  # of joblib's own processes, and of Dask
 
@@ -190,9 +191,11 @@ def _watch(parent: int) -> None:
 
 @contextmanager
 def _environment() -> Iterator[None]:
-    """Let libraries that are loaded later, here or in new processes, start with one thread."""
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    """Let libraries that are loaded later, here or in new processes, start with one thread, and end in silence."""
+    quiet = ",".join(filter(None, (os.environ.get("PYTHONWARNINGS"), _QUIET)))
+    values = {**dict.fromkeys(_THREADS, "1"), "PYTHONWARNINGS": quiet}
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
     try:
         yield
     finally:

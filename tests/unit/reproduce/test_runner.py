@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 import warnings
 from contextlib import nullcontext
@@ -202,6 +204,20 @@ class TestWorkers:
         found = {f.value for f in outcome.findings["fast"].trials["n=1, rule=a, b"][0]}
         assert found == {1}
         assert threadpool_info() == before
+
+    def test_what_cleans_up_after_a_stop_is_silent(self, synthetic, tmp_path: Path, monkeypatch) -> None:
+        monkeypatch.setenv("PYTHONWARNINGS", "ignore:asked for")
+        code = "import warnings\nfor each in ('resource_tracker: gone', 'asked for', 'other'): warnings.warn(each)"
+
+        class Telling(synthetic.Fast):
+            def trial(self, *_):
+                told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr
+                heard = [line for line in told.splitlines() if "Warning: " in line]
+                return [Finding("heard", "other", float(heard == ["<string>:2: UserWarning: other"]))]
+
+        outcome = go(Telling(), tmp_path)
+        assert {f.value for f in outcome.findings["fast"].trials["n=1, rule=a, b"][0]} == {1.0}
+        assert os.environ["PYTHONWARNINGS"] == "ignore:asked for"
 
 
 class TestPace:
