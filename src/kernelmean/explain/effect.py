@@ -173,7 +173,7 @@ def effect_size(
             "all rows of X and Y are equal, so nothing varies and no effect has a size; pass data that vary"
         )
     generator = as_rng(rng)
-    drawn = fluctuations(effect.mean, n_resamples, generator)
+    drawn = fluctuations(effect.mean, n_resamples, generator, level)
     X, Y = in_fixed_order(*(subject.pooled[part] for part in subject.parts))
     pvalue = float(mmd_null(X, Y, [subject.kernel], n_resamples=n_resamples, rng=generator).pvalues[0])
     differ = differs(pvalue, level)
@@ -241,7 +241,7 @@ def dependence_effect_size(
     if not effect.defined:
         raise ValueError("X or Y is constant, so its alignment is 0/0; pass variables that vary")
     generator = as_rng(rng)
-    drawn = fluctuations(effect.mean, n_resamples, generator)
+    drawn = fluctuations(effect.mean, n_resamples, generator, level)
     null = hsic_null(*pairs.tables, [pairs.kernels], n_resamples=n_resamples, rng=generator)
     pvalue = float(null.pvalues[0])
     differ = differs(pvalue, level)

@@ -17,12 +17,16 @@ The covariance is estimated too: ten rows often miss a value of probability 0.1,
 the n rows of a group are taken for a sample of a law that is 3/(n + 3) parts that of another group: the other sample,
 or pairs put together at random. This is the remedy of Agresti & Coull (1998) for shares, with rows at hand in place
 of invented ones; it widens intervals by O(1/n).
+
+A variance may depend on δ, as that of a share does. So the draws for a lower limit are those of laws at that distance,
+which are at hand too: with the lender's part grown until |D| is δ. This is to the above what Wilson's interval for a
+share is to that of Agresti & Coull, and needs the limit that it is for: two steps from the observed laws.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import final
@@ -38,7 +42,7 @@ LEAST_DRAWS = 99  # fewer have no quantile at .01, and miss the estimate
 _BATCH_BYTES = 2**25
 _SKETCH = 64
 _CUT = 1e-10
-_BORROWED = 3.0
+_BORROWED, _STEPS = 3.0, 2
 
 
 @final
@@ -77,6 +81,8 @@ class FeatureMean:
         The unbiased estimate of |D|².
     scale_influence : array of shape (n, groups)
         The relative influence of every row, as one of a group, on the number that |D|² is divided by.
+    nearness : float
+        |D| in the laws that fluctuations are drawn from, as a share of what was observed.
     """
 
     product: Operator
@@ -87,6 +93,7 @@ class FeatureMean:
     means: Array
     squared: float
     scale_influence: Array
+    nearness: float = 1.0
 
     @property
     def groups(self) -> list[slice]:
@@ -147,8 +154,13 @@ class FeatureMean:
         return np.concatenate([columns[group] - columns[group].mean(axis=0) for group in self.groups])
 
     def own_share(self, g: int) -> float:
-        """Return n / (n + 3), the share of a group's own rows in the law that its fluctuations are drawn from."""
-        return self.sizes[g] / (self.sizes[g] + _BORROWED)
+        """Return the share of a group's own rows in the law that its fluctuations are drawn from.
+
+        n / (n + 3) at the observed |D|. Laws are a half each of both samples where |D| = 0, or all of a lender that
+        is no part of the estimate.
+        """
+        half = 0.5 * bool(self.signs[self.lenders[g]])
+        return self.sizes[g] / (self.sizes[g] + _BORROWED) * (half + (1.0 - half) * self.nearness)
 
     def noise(self, g: int) -> float:
         """Return E |E|² of one group, borrowed rows counted."""
@@ -184,12 +196,15 @@ class Fluctuations:
         not prove that δ is small.
     along, squared, relative : array of shape (B,)
         ⟨u, E⟩, |E|², and the relative error of the number that |D|² is divided by.
+    near : Fluctuations, optional
+        Those of laws as near to each other as a lower limit, which is taken from them.
     """
 
     total: float
     along: Array
     squared: Array
     relative: Array
+    near: Fluctuations | None = None
 
     def distances(self, *, scaled: bool) -> tuple[Array, Array]:
         """Return the δ at which every draw gives the observed T, for lower and for upper limits, shape (B,) each.
@@ -205,16 +220,35 @@ class Fluctuations:
 
     def interval(self, level: float, *, scaled: bool) -> tuple[float, float]:
         """Return the limits of δ, with (1 - level)/2 beyond either."""
-        lower, upper = self.distances(scaled=scaled)
         tail = (1.0 - level) / 2
+        lower, upper = (self.near or self).distances(scaled=scaled)[0], self.distances(scaled=scaled)[1]
         return (
             float(np.quantile(lower, tail, method="lower")),
             float(np.quantile(upper, 1.0 - tail, method="higher")),
         )
 
 
-def fluctuations(mean: FeatureMean, n_resamples: int, rng: np.random.Generator) -> Fluctuations:
-    """Draw ``n_resamples`` times: O(n² B) time, or O(n r B) where ``product`` is of rank r; O(n · batch) memory."""
+def fluctuations(
+    mean: FeatureMean, n_resamples: int, rng: np.random.Generator, level: float | None = None
+) -> Fluctuations:
+    """Draw ``n_resamples`` times: O(n² B) time, or O(n r B) where ``product`` is of rank r; O(n · batch) memory.
+
+    With a ``level`` also those for lower limits of intervals, the same multipliers twice more.
+    """
+    seed = int(rng.integers(2**63))
+    found = _fluctuations(mean, n_resamples, np.random.default_rng(seed))
+    most = float(np.sqrt(max(mean.squared, 0.0)))
+    if level is None or most == 0.0:
+        return found
+    near = found
+    for _ in range(_STEPS):
+        low = float(np.quantile(near.distances(scaled=False)[0], (1.0 - level) / 2, method="lower"))
+        nearer = replace(mean, nearness=min(low / most, 1.0))
+        near = _fluctuations(nearer, n_resamples, np.random.default_rng(seed))
+    return replace(found, near=near)
+
+
+def _fluctuations(mean: FeatureMean, n_resamples: int, rng: np.random.Generator) -> Fluctuations:
     check_n_resamples(n_resamples, LEAST_DRAWS)
     top = _largest_variance(mean, rng)
     unit = _unit(mean, top)
