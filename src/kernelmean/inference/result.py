@@ -20,6 +20,10 @@ WILD = "wild bootstrap"
 
 _QUANTILES = (0.5, 0.9, 0.95, 0.99)
 _STRONGEST = 5
+_FLAT = (
+    "no rearrangement differs from the observed one by more than rounding: the data are constant, or the kernel does "
+    "not tell their rows apart (its bandwidth may be far too large or too small)"
+)
 _PLAIN = ("statistic", "pvalue", "tolerance", "method", "statistic_name", "scheme", "memory")
 
 
@@ -104,6 +108,11 @@ class TestResult:
     notes: tuple[str, ...] = ()
     members: tuple[MemberOutcome, ...] = ()
     pairs: tuple[PairOutcome, ...] = ()
+
+    def __post_init__(self) -> None:
+        differences = np.abs(self.null_distribution - self.statistic)
+        if differences.size and bool(np.all(differences <= self.tolerance)) and _FLAT not in self.notes:
+            object.__setattr__(self, "notes", (*self.notes, _FLAT))
 
     @property
     def n_resamples(self) -> int:

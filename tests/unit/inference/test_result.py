@@ -121,3 +121,14 @@ def test_a_single_arrangement_has_no_quantiles():
     result = hsic_test([[0.0], [1.0]], [[1.0], [0.0]])  # both permutations give the same statistic
     assert (result.pvalue, result.n_resamples) == (1.0, 1)
     assert mmd_test([[0.0]], [[1.0]], statistic="v").pvalue == 1.0
+
+
+@pytest.mark.parametrize("bandwidth", [1e9, 1e-9])
+def test_a_kernel_that_does_not_tell_rows_apart_is_noted(bandwidth):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(20, 2)), rng.normal(2.0, size=(15, 2))
+    blind, seeing = mmd_test(X, Y, bandwidth=bandwidth, rng=0), mmd_test(X, Y, bandwidth=1.0, rng=0)
+    assert (blind.pvalue, seeing.pvalue) == (1.0, 0.001)
+    assert "does not tell their rows apart" in blind.summary()
+    assert "does not tell" not in seeing.summary()
+    assert TestResult.from_json(blind.to_json(null_distribution=True)).notes == blind.notes
