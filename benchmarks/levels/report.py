@@ -6,8 +6,9 @@ A test over P arrangements has p-values k/P. Without ties each k is equally like
 binomial with probability floor(αP)/P and counts between steps multinomial; with ties p-values are larger at most. Ties
 are there in discrete data, and in tiny samples, whose few arrangements are drawn twice: of 5 and 5 rows there are 126
 that differ, and 45 of 100 tests draw none of them equal to the one observed. The shrinkage estimators of dependence
-estimate 0, whole, for about half of all arrangements of independent data: large p-values tie as well. Each count has an exact binomial tail,
-each distribution a chi-squared test (with ties the smallest of its binomial tails above, times their number). A family
+estimate 0, whole, for about half of all arrangements of independent data: large p-values tie as well.
+
+Each count has an exact binomial tail, each distribution a chi-squared test (with ties the smallest of its binomial tails above, times their number). A family
 passes when no probability, by Holm's method for all of it, is below 0.01.
 """
 
@@ -90,7 +91,9 @@ def table() -> None:
     rows = [row for row in read() if row.get("served", True)]
     checks = [(row, level, tail(row, level)) for row in rows for level in map(str, LEVELS)]
     kept = [row for row in rows if "cumulated" in row]
-    print("# Levels of the tests\n\nWritten by `python benchmarks/levels/report.py`; `study.py run` measures. How counts are")
+    print(
+        "# Levels of the tests\n\nWritten by `python benchmarks/levels/report.py`; `study.py run` measures. How counts are"
+    )
     print("judged is in [](calibration.md).\n")
     fewest = min(row["trials"] for row in rows)
     print(f"{len(rows)} cells of {fewest} or more null data sets; of {len(kept)} the whole distribution is kept.\n")
@@ -106,7 +109,9 @@ def table() -> None:
     )
     for row, level, p in outside:
         print(f"  - {row['key']}, level {level}: {row['counts'][level] / row['trials']:.4f}, probability {p:.2g}")
-    print("\nShare of p-values up to 0.05: mean over schemes of rearranging (lowest to highest), 99 rearrangements each.\n")
+    print(
+        "\nShare of p-values up to 0.05: mean over schemes of rearranging (lowest to highest), 99 rearrangements each.\n"
+    )
     heads = list(CONDITIONS["two samples"])
     for test, conditions in CONDITIONS.items():
         described = (f"{one}: {law}, {'+'.join(map(str, sizes))}" for one, (law, sizes) in conditions.items())

@@ -152,8 +152,8 @@ def effect_size(
     -----
     For equal laws the interval covers with probability 1 - (1 - level)/2 at least, exactly, for all n and m: it begins
     above 0 only where the permutation test rejects at (1 - level)/2. Otherwise it is asymptotic: ``docs/explain.md``
-    has what is measured. Every sample borrows three rows of the other to learn what it may have missed. Upper limits are
-    those of the observed laws, lower limits those of laws at that distance: three draws with the same multipliers.
+    has what is measured. Every sample borrows three rows of the other to learn what it may have missed. Upper limits
+    are those of the observed laws, lower limits those of laws at that distance: three draws, one set of multipliers.
     ``standard_error``² = 4 (⟨D, CD⟩ - tr C²)₊ + 2 tr C², C the covariance of μ̂_X - μ̂_Y, tr C² unbiased from centered
     Gram matrices. The first term is the variance of Gretton et al. (2012), corollary 16, for different laws,
     the second that of theorem 12 for equal ones; Sutherland et al. (2017) keep both.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,6 +13,7 @@ from kernelmean.explain import (
     dependence_equivalence_test,
     effect_size,
     equivalence_test,
+    fluctuation,
     witness_bands,
 )
 from kernelmean.explain.features import cross_covariance, difference_of_means
@@ -156,6 +158,34 @@ def test_fluctuations_have_the_covariance_of_the_means():
     assert abs(drawn.squared.mean() - sum(mean.spreads)) < 4 * error
     assert drawn.along.var() >= 0.97 * mean.direction_variance()
     assert error < 0.01 * sum(mean.spreads)
+
+
+@pytest.mark.parametrize("nearness", [0.0, 0.3, 1.0])
+def test_laws_nearer_to_each_other_have_that_distance(monkeypatch, nearness):
+    monkeypatch.setattr(fluctuation, "_BORROWED", 0.0)
+    X, Y = samples(7, 5)
+    two = replace(difference_of_means(subject(X, Y, Gaussian(1.0))).mean, nearness=nearness)
+    assert two.own_share(0) + two.own_share(1) - 1 == pytest.approx(nearness, abs=1e-15)  # as |D| of the mixtures is
+    one = replace(cross_covariance(coins(0)).mean, nearness=nearness)
+    assert one.own_share(0) == nearness
+
+
+def test_two_steps_reach_the_limit_that_they_are_for(monkeypatch):
+    low = {}
+    for steps in (0, 2, 8):
+        monkeypatch.setattr(fluctuation, "_STEPS", steps)
+        found = (fluctuations(cross_covariance(coins(k)).mean, 299, np.random.default_rng(0), 0.9) for k in range(8))
+        low[steps] = np.array([drawn.interval(0.9, scaled=False)[0] for drawn in found])
+    assert (low[8] > 0).all()
+    assert np.abs(low[2] / low[8] - 1).max() < 0.03 < np.abs(low[0] / low[8] - 1).max()
+
+
+def coins(seed):
+    """Return 50 throws of two coins that often agree."""
+    rng = np.random.default_rng(seed)
+    x = rng.random((50, 1)) < 0.3
+    y = np.where(rng.random((50, 1)) < 0.5, x, rng.random((50, 1)) < 0.3)
+    return Pairs.of(x.astype(float), y.astype(float), "gaussian", 1.0, "kme", DEFAULT)
 
 
 def test_the_sketched_eigenvalue_is_the_largest():
