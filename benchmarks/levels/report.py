@@ -8,8 +8,8 @@ are there in discrete data, and in tiny samples, whose few arrangements are draw
 that differ, and 45 of 100 tests draw none of them equal to the one observed. The shrinkage estimators of dependence
 estimate 0, whole, for about half of all arrangements of independent data: large p-values tie as well.
 
-Each count has an exact binomial tail, each distribution a chi-squared test (with ties the smallest of its binomial tails above, times their number). A family
-passes when no probability, by Holm's method for all of it, is below 0.01.
+Each count has an exact binomial tail, each distribution a chi-squared test (with ties the smallest of its binomial
+tails above, times their number). A family passes when no probability, by Holm's method for all of it, is below 0.01.
 """
 
 from __future__ import annotations
@@ -91,10 +91,8 @@ def table() -> None:
     rows = [row for row in read() if row.get("served", True)]
     checks = [(row, level, tail(row, level)) for row in rows for level in map(str, LEVELS)]
     kept = [row for row in rows if "cumulated" in row]
-    print(
-        "# Levels of the tests\n\nWritten by `python benchmarks/levels/report.py`; `study.py run` measures. How counts are"
-    )
-    print("judged is in [](calibration.md).\n")
+    print("# Levels of the tests\n\nWritten by `python benchmarks/levels/report.py`; `study.py run` measures.")
+    print("How counts are judged is in [](calibration.md).\n")
     fewest = min(row["trials"] for row in rows)
     print(f"{len(rows)} cells of {fewest} or more null data sets; of {len(kept)} the whole distribution is kept.\n")
     names = [f"{row['key']}, level {level}" for row, level, _ in checks]
@@ -109,9 +107,7 @@ def table() -> None:
     )
     for row, level, p in outside:
         print(f"  - {row['key']}, level {level}: {row['counts'][level] / row['trials']:.4f}, probability {p:.2g}")
-    print(
-        "\nShare of p-values up to 0.05: mean over schemes of rearranging (lowest to highest), 99 rearrangements each.\n"
-    )
+    print("\nShare of p-values up to 0.05: mean over schemes (lowest to highest), 99 rearrangements each.\n")
     heads = list(CONDITIONS["two samples"])
     for test, conditions in CONDITIONS.items():
         described = (f"{one}: {law}, {'+'.join(map(str, sizes))}" for one, (law, sizes) in conditions.items())
