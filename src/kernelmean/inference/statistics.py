@@ -85,12 +85,13 @@ class Sums:
             np.concatenate([getattr(part, name) for part in parts], axis) for name in ("pairs", "diagonal")
         )
         level = Level.joined([part.level for part in parts], axis)
-        return Sums(pairs, diagonal, traces[0], traces[1], level)
+        return Sums(pairs, diagonal, traces[0], traces[1], level, max(part.rounding for part in parts))
 
     def reordered(self, index: IntArray) -> Sums:
         """Return the sums of the pairs in another order."""
         level = self.level and Level(self.level.rows[index], self.level.mean[index])
-        return Sums(self.pairs[index], self.diagonal[index], self.left_trace[index], self.right_trace[index], level)
+        traces = self.left_trace[index], self.right_trace[index]
+        return Sums(self.pairs[index], self.diagonal[index], *traces, level, self.rounding)
 
 
 class Statistic(ABC):

@@ -127,6 +127,13 @@ def test_joined_sums_know_what_centering_removed_only_where_all_parts_do(known):
     assert Sums.joined([some_sums(2, 3, level) for level in known], axis=1).level is None
 
 
+def test_joined_and_reordered_sums_are_as_rough_as_the_roughest_part():
+    fine, rough = some_sums(2, 3), replace(some_sums(2, 3, seed=1), rounding=SINGLE)
+    assert [Sums.joined(parts, axis=1).rounding for parts in ([fine, rough], [rough, fine])] == [SINGLE, SINGLE]
+    assert Sums.joined([fine, fine], axis=0).rounding == ROUNDING
+    assert rough.reordered(np.array([1, 0])).rounding == SINGLE
+
+
 def test_pairs_are_put_into_another_order_with_all_that_is_known_of_them():
     sums, order = some_sums(3, 4), np.array([2, 0, 1])
     moved = sums.reordered(order)
