@@ -1,4 +1,4 @@
-"""How many digits every closed form keeps, against the same numbers with 50 to 400 digits.
+"""How many digits every closed form keeps, against the same numbers with 50 to 450 digits.
 
 ``python benchmarks/accuracy.py`` draws 100 cases of every form of tests/precision/forms.py (``--cases N`` others), from
 the seed 0 (``--seed``), and prints the largest error of each. ``--write`` puts the table into docs/accuracy.md and

@@ -14,7 +14,7 @@ from typing import Any
 
 import mpmath as mp
 
-DIGITS = 400
+DIGITS = 450
 _APART = mp.mpf(10) ** -35  # relative distance put between equal scales, of which partial fractions need none
 Term = tuple[Any, int, Any]  # knot x, order m, coefficient c of the m-th repeated integral at t - x
 

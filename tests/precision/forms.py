@@ -88,10 +88,11 @@ SIDES = {
 
 
 def points(rng: Rng, widths: Sequence[float], dim: int) -> tuple[Any, Any]:
-    """Draw one point, and four at distances from nothing to a thousand widths, at or far from the origin."""
+    """Draw one point, and five at distances from nothing to a thousand widths, at or far from the origin."""
     theta, scale = widths[0], rng.choice(widths)
-    reach = np.array([0.0, rng.uniform(0, 3) * theta, rng.uniform(0, 5) * scale, 10 ** rng.uniform(-3, 3) * scale])
-    gaps = reach[:, None] * rng.choice([1.0, -0.5, 0.1], size=(4, dim)) / np.sqrt(dim)
+    tail = rng.uniform(0, 40) * max(widths)  # where a normal law is no zero yet
+    reach = [0.0, rng.uniform(0, 3) * theta, rng.uniform(0, 5) * scale, 10 ** rng.uniform(-3, 3) * scale, tail]
+    gaps = np.array(reach)[:, None] * rng.choice([1.0, -0.5, 0.1], size=(len(reach), dim)) / np.sqrt(dim)
     origin = rng.choice([0.0, 1.0]) * theta * 10 ** rng.uniform(0, WIDEST)
     return np.full((1, dim), origin), origin + gaps
 
@@ -142,7 +143,7 @@ def correlated(per_point: bool, rng: Rng) -> Checks:
 def diagonal_per_point(rng: Rng) -> Checks:
     dim, theta = 3, 10.0 ** rng.uniform(-3, 3)
     X, Y = points(rng, [theta], dim)
-    left, right = ((theta * 10 ** rng.uniform(-WIDEST, 2, size=(n, dim))) ** 2 for n in (1, 4))
+    left, right = ((theta * 10 ** rng.uniform(-WIDEST, 2, size=(n, dim))) ** 2 for n in (1, 5))
     found = expected(k.Gaussian(theta), X, Y, v.Normal.diagonal(left), v.Normal.diagonal(right))[0]
     with mp.workdps(60):
         for value, row, own in zip(found, differences(X, Y), right, strict=True):

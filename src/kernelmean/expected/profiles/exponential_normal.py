@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 from numpy.polynomial.legendre import leggauss
 
 from ..._array import Array, added_where, namespace, special
 from .exponential import LaplacePowers
-from .half_line import body_moments, normal_density, tail_moments
+from .half_line import NEAR, body_moments, normal_density, smooth_rules, tail_moments
 
-_WIDE = 50.0  # scales so many halfwidths wide are integrated rather than subtracted
+_WIDE = 5.0  # scales so many halfwidths wide are integrated rather than subtracted
 _PANEL_EDGES, _PANEL_NODES = (-7.0, -3.5, 0.0, 3.5, 7.0), 12  # in deviations; beyond, the density is a law's own
 
 
@@ -50,9 +51,9 @@ class BoxWithBoth:
     r"""The density of a uniform variable on [-h, h] plus mixtures of Laplace powers plus N(0, s²).
 
     With S the survival function of all but the uniform variable it is (S(t - h) - S(t + h)) / 2h. Where the box is
-    narrow against s the difference cancels, but there the density is so smooth that 8 to 14 Gauss-Legendre nodes
+    narrow against s the difference cancels, but there the density is so smooth that 8 to 32 Gauss-Legendre nodes
     are exact to rounding. A box that is wide against s but narrow against the scale b of a law costs b/h rounding
-    errors; from b/h = 50 on, the density of that law is integrated over the box instead, in panels graded around
+    errors; from b/h = 5 on, the density of that law is integrated over the box instead, in panels graded around
     its rounded peak.
     """
 
@@ -71,11 +72,18 @@ class BoxWithBoth:
         return value
 
     def _smooth(self, gap: Array) -> Array:
-        value = namespace(gap).zeros_like(gap)
-        for node, weight in zip(*leggauss(8 + math.ceil(8 * self.halfwidth / self.deviation)), strict=True):
-            shifted = namespace(gap).abs(gap - self.halfwidth * float(node))
+        value: Array = namespace(gap).zeros_like(gap)
+        near, far = (partial(self._averaged, *rule) for rule in smooth_rules(2 * self.halfwidth / self.deviation))
+        beyond = (gap - self.halfwidth) / self.deviation > NEAR
+        found: Array = added_where(added_where(value, ~beyond, near, gap), beyond, far, gap)
+        return found
+
+    def _averaged(self, nodes: Array, weights: Array, gap: Array) -> Array:
+        value: Array = namespace(gap).zeros_like(gap)
+        for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
+            shifted = namespace(gap).abs(gap - self.halfwidth * node)
             for law in self.laws:
-                value += 0.5 * float(weight) * density_with_normal(law, self.deviation, shifted)
+                value += 0.5 * weight * density_with_normal(law, self.deviation, shifted)
         return value
 
     def _in_panels(self, law: LaplacePowers, gap: Array) -> Array:

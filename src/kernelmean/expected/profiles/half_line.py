@@ -15,6 +15,17 @@ from ..._array import Array, namespace, overwritten, special
 SQRT_2PI = float(np.sqrt(2 * np.pi))
 _ROOT_HALF_PI, _ROOT_2 = float(np.sqrt(np.pi / 2)), float(np.sqrt(2))
 _DEGREE = 29
+NEAR = 7.0
+"""Up to so many standard deviations beyond an interval the first of its ``smooth_rules`` will do."""
+
+
+def smooth_rules(width: float) -> list[tuple[Array, Array]]:
+    """Return two Gauss-Legendre rules on [-1, 1] for a normal density over at most 1.5 deviations, ``width`` of them.
+
+    The first is exact to rounding up to ``NEAR`` deviations beyond the interval, the second wherever the density is
+    not 0 to a float: there it changes by up to e^57 over the interval.
+    """
+    return [leggauss(8 + math.ceil(4 * width)), leggauss(14 + math.ceil(12 * width))]
 
 
 def normal_density(z: Array) -> Array:

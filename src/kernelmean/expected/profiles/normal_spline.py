@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from numpy.polynomial.legendre import leggauss
-
 from ..._array import Array, added_where, like, namespace, overwritten
 from .exponential import horner
-from .half_line import normal_density, tail_moments
+from .half_line import NEAR, normal_density, smooth_rules, tail_moments
 from .spline import Knot, Piece, Spline
 
-# Pieces up to this many standard deviations wide take the quadrature rule, wider ones their closed form.
+# Pieces up to this many standard deviations wide take the quadrature rules, wider ones their closed form.
 _NARROW = 1.5
+_Integral = Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,7 @@ class SplineWithNormal:
 
     A wide piece contributes its polynomial averaged over the whole Gaussian where ``gap`` lies inside it, and
     Gaussian tail moments beyond its ends, with nothing to cancel. On a narrow piece those terms cancel, but there
-    the integrand is so smooth that n = 8 + 4 W Gauss-Legendre nodes (W ≤ 1.5 its width in deviations) are
-    exact to rounding: for gaps up to 9 s beyond the end the error is below 1e-14 of the value.
+    the integrand is so smooth that some 10 to 30 Gauss-Legendre nodes are exact to rounding.
     """
 
     spline: Spline
@@ -33,10 +32,10 @@ class SplineWithNormal:
     def __call__(self, gap: Array) -> Array:
         """Return the density at ``gap`` ≥ 0."""
         value: Array = namespace(gap).zeros_like(gap)
-        for knot, offsets, weights in self._rules:
+        for knot, near, far in self._rules:
             z = knot.minus(gap) / self.deviation
-            for offset, weight in zip(offsets, weights, strict=True):
-                value += float(weight) * normal_density(z - float(offset))
+            beyond = z < -NEAR
+            value = added_where(added_where(value, ~beyond, near, z), beyond, far, z)
         for piece in self._wide:
             value = added_where(value, piece.holds(gap), partial(self._within, piece), gap)
         for knot, jumps in self._knots:
@@ -48,13 +47,14 @@ class SplineWithNormal:
         return [piece for piece in self.spline.pieces if piece.width > _NARROW * self.deviation]
 
     @cached_property
-    def _rules(self) -> list[tuple[Knot, Array, Array]]:
-        """For every narrow piece its right end, the nodes' distances from it in deviations, and their masses."""
-        return [
-            (piece.stop, *_rule(piece, piece.width / self.deviation))
-            for piece in self.spline.pieces
-            if piece.width <= _NARROW * self.deviation
-        ]
+    def _rules(self) -> list[tuple[Knot, _Integral, _Integral]]:
+        """For every narrow piece its right end, and its integral where that is near, and where it is far."""
+        rules: list[tuple[Knot, _Integral, _Integral]] = []
+        for piece in self.spline.pieces:
+            if (width := piece.width / self.deviation) <= _NARROW:
+                near, far = (partial(_integral, piece, width, *rule) for rule in smooth_rules(width))
+                rules.append((piece.stop, near, far))
+        return rules
 
     def _within(self, piece: Piece, gap: Array) -> Array:
         return horner(self._averaged(piece), piece.stop.minus(gap) / piece.width)
@@ -94,8 +94,11 @@ class SplineWithNormal:
         return normal_density(z) * tail_moments(z, coefficients)
 
 
-def _rule(piece: Piece, ratio: float) -> tuple[Array, Array]:
-    """Return the Gauss-Legendre nodes of a piece ``ratio`` deviations wide, with its polynomial in the weights."""
-    nodes, weights = leggauss(8 + math.ceil(4 * ratio))
+def _integral(piece: Piece, width: float, nodes: Array, weights: Array, z: Array) -> Array:
+    """Integrate the polynomial of a piece, ``width`` deviations wide and z beyond its right end, over φ."""
+    value: Array = namespace(z).zeros_like(z)
     backward = (1 - nodes) / 2
-    return ratio * backward, ratio / 2 * weights * horner(piece.from_stop, backward)
+    masses = width / 2 * weights * horner(piece.from_stop, backward)
+    for distance, mass in zip((width * backward).tolist(), masses.tolist(), strict=True):
+        value += mass * normal_density(z - distance)
+    return value
