@@ -46,11 +46,12 @@ class Bins:
         rate = -0.5 / s
         series = _TAYLOR * rate ** np.arange(_ORDER + 2)
         values, slopes = self.moments @ series[:-1], self.moments[:, 1:] @ series[:-2]
-        first = self.centers[0] - self._half_widths[0]
+        first = self.centers[0]
         weights = np.exp(rate * (self.centers - first))
         total = float(weights @ values)
         moment = float(weights @ (self.centers * values + slopes))
-        largest = np.exp(rate * (self.centers - self._half_widths - first))  # of the derivatives within a bin
+        with np.errstate(over="ignore"):  # infinite where bins are far wider than the kernel
+            largest = np.exp(rate * (self.centers - self._half_widths - first))  # of the derivatives within a bin
         error = float((largest * self.counts) @ np.power(self._half_widths * -rate, _ORDER + 1)) * _TAYLOR[-1]
         log_mean = math.log(total / self._count) + rate * first
         return log_mean, 0.5 * moment / total / s / s, error / total

@@ -120,3 +120,21 @@ def test_the_bound_is_that_of_the_remainders_of_all_bins():
     np.testing.assert_array_equal(bins.counts, [len(part) for part in members])
     assert binned.n_bins(0.0) == 2
     assert binned.n_bins(3.0) == 2 * 2**10 + 2
+
+
+def test_distances_at_the_centres_of_their_bins_count_as_others_do():
+    """The first moment of such a bin is 0."""
+    distances = binned._centers(np.array([0, 700, 5000]))
+    bins = binned.Bins(binned.gathered([distances], distances.max()))
+    np.testing.assert_array_equal(bins.moments, np.eye(1, 5) * np.ones((3, 1)))
+    np.testing.assert_array_equal(bins.means, distances)
+    np.testing.assert_allclose(bins.laplace(1.3)[:2], slow(distances, 1.3), rtol=1e-14)
+
+
+@pytest.mark.parametrize("unit", [1e4, 1e6, 1e20])
+def test_where_bins_are_far_wider_than_the_kernel_the_bound_says_so_and_every_pair_is_summed(unit):
+    """No weight of a bin was left, and the logarithm of 0 was an error."""
+    Y = unit * np.random.default_rng(0).normal(size=(isotropic.SUM_UP_TO + 1, 10))
+    distances = isotropic.Distances(Y)
+    assert distances._bins.laplace(1.0)[2] > 1e6
+    np.testing.assert_allclose(distances.laplace(1.0), slow(pdist(Y, "sqeuclidean"), 1.0), rtol=1e-12)
