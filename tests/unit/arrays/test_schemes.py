@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from kernelmean.inference.engine import begin
 from kernelmean.inference.problem import KernelSide, Problem
 from kernelmean.inference.rotations import Rotations
-from kernelmean.inference.schemes import device, device_rotations
+from kernelmean.inference.schemes import Cyclic, device, device_rotations
 from kernelmean.inference.schemes.cyclic_tiles import tile_sums
 from kernelmean.inference.schemes.gather import _gather
 from kernelmean.inference.schemes.gemm import _forms
 from kernelmean.inference.sizes import Resources
 from kernelmean.inference.statistics import HSIC
+from kernelmean.inference.two_sample import mmd_problem
 from kernelmean.kernels import Gaussian, Linear
 
 from .libraries import STRICT, TORCH, Library
@@ -86,3 +89,37 @@ def test_rotations_of_blocks_and_rows_that_stay(library: Library, order: int, me
 def test_batches_of_labelings_fit_a_quarter_of_the_memory() -> None:
     assert device.label_batch(1000, Resources(1, 2.0**30)) == 2**30 // 4 // 24_000
     assert device.label_batch(1000, Resources(1, 1.0)) == 64
+
+
+@pytest.mark.parametrize("library", [STRICT])
+def test_pivots_are_never_sought_where_points_live_elsewhere(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    def split(*arguments: Any) -> None:
+        pytest.fail("factors were tried")
+
+    cyclic = "kernelmean.inference.schemes.cyclic"
+    monkeypatch.setattr(f"{cyclic}.split", split)
+    monkeypatch.setattr(f"{cyclic}.worthwhile_rank", lambda shape, tiles: 20)
+    sides = (KernelSide(library.make(Z), KERNELS[1:]) for Z in (X, X[:, :1]))
+    problem = Problem(*sides, ((0, 0),), HSIC(23, "u"))
+    found = Cyclic("any").begin(problem, 9, np.random.default_rng(0), Resources())
+    assert found.pairs.shape == (1, 23)
+    with pytest.raises(ValueError, match="not of low rank"):
+        Cyclic("any", tiles=False).begin(problem, 9, np.random.default_rng(0), Resources())
+
+
+@pytest.mark.parametrize("library", [STRICT])
+def test_large_samples_elsewhere_are_summed_in_blocks_at_once(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of NumPy's arrays rotations on factors are tried first."""
+
+    def memory(*arguments: Any) -> float:
+        raise NotImplementedError("rotations were tried")
+
+    monkeypatch.setattr("kernelmean.inference.engine._BLOCKS_ROWS", 40)
+    monkeypatch.setattr("kernelmean.inference.engine._GEMM_ROWS", 40)
+    monkeypatch.setattr("kernelmean.inference.engine._FIRST_TRIED", SimpleNamespace(memory=memory))
+    with pytest.raises(NotImplementedError, match="rotations were tried"):
+        begin(mmd_problem(X, X + 1.0, KERNELS, "u"), 19, rng=0)
+    problem = mmd_problem(library.make(X), library.make(X + 1.0), KERNELS, "u")
+    assert begin(problem, 19, rng=0).scheme == "blocks"

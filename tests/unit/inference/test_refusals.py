@@ -14,7 +14,7 @@ from kernelmean.inference.problem import KernelSide
 from kernelmean.inference.schemes.device import check_scheme
 from kernelmean.inference.sizes import Resources, Shape
 from kernelmean.inference.statistics import HSIC, MMD, check_kind
-from kernelmean.kernels import Gaussian
+from kernelmean.kernels import Gaussian, Linear
 
 MESSAGES = [
     (
@@ -161,6 +161,8 @@ def test_a_rank_that_is_not_low_is_told_with_the_highest_that_fits():
     with pytest.raises(ValueError, match="600 rows is not of low rank"):
         mmd_null(X, X + 1.0, [Gaussian(30.0), Gaussian(0.001)], scheme="low-rank", memory=2**21, n_resamples=9)
     assert mmd_null(X, X + 1.0, [Gaussian(30.0)], scheme="low-rank", memory=2**21, n_resamples=9).scheme == "low-rank"
+    with pytest.raises(ValueError, match="40 rows is not of low rank"):  # of two kernels one
+        mmd_null(X[:20], X[20:40], [Linear(), Gaussian(0.01)], scheme="low-rank", memory=20_000, n_resamples=9)
     shape, limit = Shape(300, 6, 9), Resources(1, 2.0**21)
     cyclic = SCHEMES["cyclic-low-rank"]
     highest = fitting_rank(shape, limit.memory - cyclic.memory(shape, Resources(1, 1.0)))

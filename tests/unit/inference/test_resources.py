@@ -97,6 +97,23 @@ def test_batches_fit_their_memory(monkeypatch):
     assert all(isinstance(gemm._batch(*call), int) for call in sizes)
 
 
+@pytest.mark.parametrize(
+    "side", [PAIRS.right, LabelSide((np.arange(23) < 9).astype(float))], ids=["pairs", "two samples"]
+)
+def test_factors_give_the_same_sums_in_batches_of_any_size(side):
+    problem = Problem(PAIRS.left, side, ((0, 0), (1, 0)), HSIC(23, "u") if side is PAIRS.right else MMD(9, 14))
+    factored = split(problem, 23)[0]
+    whole, small = (
+        low_rank.factor_sums(factored, problem.some(9, np.random.default_rng(0)), Resources(1, memory))
+        for memory in (2.0**30, 16.0)
+    )
+    for name in ("pairs", "diagonal", "left_trace", "right_trace"):
+        np.testing.assert_allclose(getattr(small, name), getattr(whole, name), rtol=1e-12, atol=1e-12)
+    assert small.diagonal.shape == (2, 10)
+    if small.level is not None:
+        np.testing.assert_allclose(small.level.rows, whole.level.rows, rtol=1e-12, atol=1e-12)
+
+
 def test_loops_are_compiled_for_large_calls_where_numba_is(monkeypatch):
     assert gather.gatherer(1e9) is gather._gather
     if find_spec("numba"):

@@ -3,6 +3,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from kernelmean.loocv import binned, isotropic
+from kernelmean.plan import Plan
 
 
 def points(n=40, dim=3):
@@ -158,6 +159,19 @@ def test_the_sketch_has_128_bins_for_every_power_of_two_and_one_for_what_is_tiny
     np.testing.assert_allclose([sums[8192], sums[8256]], [2.0 + 3.003, 6.0])
     counts, sums = isotropic._binned(np.array([1.0, 1.001, 1.5]), None)
     assert (counts[8192], sums[8192], counts.dtype, sums.dtype) == (2.0, 2.001, np.float64, np.float64)
+
+
+def test_a_share_is_made_in_the_threads_of_the_plan_that_is_passed(small):
+    asked = []
+
+    class Watched(Plan):
+        def map(self, run, jobs, size):
+            asked.append(size)
+            return super().map(run, jobs, size)
+
+    pairs = isotropic.Pairs(points(30), 1.0)
+    np.testing.assert_array_equal(pairs.share(1, 3, Watched(threads=1)), pairs.share(1, 3))
+    assert asked == [300]
 
 
 def test_points_by_themselves_have_no_tile():

@@ -75,7 +75,7 @@ def test_tiles_cut_the_points_evenly():
     }
 
 
-@pytest.mark.parametrize("tile", [4, 5, 20])
+@pytest.mark.parametrize("tile", [1, 2, 4, 5, 20])
 def test_sums_of_points_elsewhere_are_those_of_numpy(monkeypatch, tile):
     xp = pytest.importorskip("array_api_strict")
     monkeypatch.setattr("kernelmean.loocv.pair_sums.DEFAULT", SimpleNamespace(tiles=lambda points: (tile, tile + 1)))
@@ -90,3 +90,12 @@ def test_sums_of_points_elsewhere_are_those_of_numpy(monkeypatch, tile):
         bare = pair_sum(*pair, moments=False)
         assert bare.log == pytest.approx(found.log, rel=1e-14)
         assert bare.left.size == 0
+
+
+def test_of_points_elsewhere_one_pair_alone_may_weigh_all():
+    """The greatest weight of a tile is 1, whatever the others are."""
+    xp = pytest.importorskip("array_api_strict")
+    A, B = np.array([[0.0], [40.0]]), np.array([[90.0], [0.5]])
+    found = pair_sum(*(xp.asarray(Z, device=xp.Device("device1")) for Z in (A, B)))
+    assert found.log == pytest.approx(-0.25, rel=1e-14)
+    np.testing.assert_allclose([found.left, found.right, found.both], [[0.0], [0.25], [0.0]], atol=1e-14)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._array import Array, added_where, is_foreign, namespace, special
+from ..._array import Array, added_where, like, namespace, special
 from .exponential import LaplacePowers, horner
 from .spline import Piece, Spline
 
@@ -95,7 +95,7 @@ class _Part:
 
 def lower_gammas(x: Array, order: int) -> list[Any]:
     """Return γ(1, x), …, γ(order, x), downward by positive terms: γ(k, x) = (γ(k + 1, x) + x^k e^{-x}) / k."""
-    x = namespace(x).clip(x, max=1e3) if is_foreign(x) else np.minimum(x, 1e3)  # beyond, they are complete
+    x = namespace(x).minimum(x, like(1e3, x))  # beyond, they are complete
     decay = namespace(x).exp(-x)
     gammas = [math.factorial(order - 1) * special("gammainc", order, x)]
     for k in range(order - 1, 0, -1):

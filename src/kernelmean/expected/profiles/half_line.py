@@ -76,7 +76,7 @@ def tail_moments(z: Array, coefficients: Sequence[float | Array], unit: float = 
 
 def body_moments(z: Array, scaled: Array, coefficients: Sequence[float], unit: float) -> Array:
     r"""Return :math:`Σ_k a_k u^k ∫_0^∞ x^k φ(x - z) dx` for z ≥ 0; ``scaled`` is u z. All terms are positive."""
-    lower, moment = namespace(z).zeros_like(z), special("ndtr", z)
+    lower = moment = special("ndtr", z)
     total = coefficients[0] * moment
     for k in range(1, len(coefficients)):
         boundary = unit * normal_density(z) if k == 1 else (k - 1) * unit**2 * lower

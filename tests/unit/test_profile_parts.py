@@ -1,0 +1,60 @@
+"""What closed forms on one axis are put together from: powers of mixtures, panels of a box, pieces of a spline."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from exact import Law
+from kernelmean.expected.profiles import LaplacePowers, Profile, Spline, box
+from kernelmean.expected.profiles.exponential import sum_of_laws
+
+GAPS = np.array([0.0, 0.3, 1.0, 2.5, 20.0])
+
+
+def density_of_sum(*laws):
+    return sum(law.density(GAPS) for law in sum_of_laws(laws))
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.01, 2.0, 40.0])
+def test_a_sum_of_mixtures_is_the_mixture_of_the_sums(scale):
+    first, second = (0.2, 0.5, 0.3), (0.6, 0.4)
+    expected = sum(
+        w * v * density_of_sum(LaplacePowers(1.0, (0.0,) * i + (1.0,)), LaplacePowers(scale, (0.0,) * j + (1.0,)))
+        for (i, w), (j, v) in product(enumerate(first), enumerate(second))
+    )
+    found = density_of_sum(LaplacePowers(1.0, first), LaplacePowers(scale, second))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.004, 0.0099, 0.01, 0.0101, 0.03])
+@pytest.mark.parametrize("deviation", [1e-5, 1e-3])
+def test_panels_of_a_box_meet_at_the_rounded_peak_of_a_wide_law(deviation, gap):
+    profile = Profile(1.0, deviation**2, (LaplacePowers(1.0, (1.0,)),), box(0.01))
+    truth = Law().plus_normal(deviation**2).plus_laplace(1.0).plus_box(0.01)
+    assert profile(np.array([gap]))[0] == pytest.approx(float(truth(gap)), rel=1e-13)
+
+
+@pytest.mark.parametrize("deviation", [0.01, 0.2])
+@pytest.mark.parametrize("halfwidths", [(0.7, 0.8, 0.4), (0.3, 0.5, 0.6, 0.9)], ids=len)
+def test_the_mean_of_a_polynomial_over_a_normal_has_terms_of_every_degree(halfwidths, deviation):
+    spline, truth = box(halfwidths[0]), Law().plus_box(halfwidths[0])
+    for halfwidth in halfwidths[1:]:
+        spline, truth = spline.plus_box(halfwidth), truth.plus_box(halfwidth)
+    profile, truth = Profile(1.0, deviation**2, spline=spline), truth.plus_normal(deviation**2)
+    gaps = [0.0, 0.2, 0.5, 1.1, 1.8]
+    np.testing.assert_allclose(profile(np.array(gaps)), [float(truth(gap)) for gap in gaps], rtol=1e-12)
+
+
+def spline(powers, divisor=1):
+    return Spline(tuple((Fraction(x), tuple(map(Fraction, c))) for x, c in powers), Fraction(divisor))
+
+
+def test_two_knots_or_steps_alone_make_no_box():
+    parabola = spline([(-1, (0, 1.5, -1.5)), (1, (0, 1.5, 1.5))])
+    steps = spline([(-2, (1,)), (-1, (1,)), (1, (-1,)), (2, (-1,))], 6)
+    gaps = np.array([0.0, 0.5, 1.5])
+    np.testing.assert_allclose(parabola(gaps), [0.75, 0.75 * 0.75, 0.0], rtol=1e-15)
+    np.testing.assert_allclose(steps(gaps), [2 / 6, 2 / 6, 1 / 6], rtol=1e-15)
+    assert [law.is_box for law in (parabola, steps, box(2.0))] == [False, False, True]
