@@ -30,9 +30,12 @@ def test_a_sum_of_mixtures_is_the_mixture_of_the_sums(scale):
 
 @pytest.mark.parametrize("gap", [0.0, 0.004, 0.0099, 0.01, 0.0101, 0.03])
 @pytest.mark.parametrize("deviation", [1e-5, 1e-3])
-def test_panels_of_a_box_meet_at_the_rounded_peak_of_a_wide_law(deviation, gap):
-    profile = Profile(1.0, deviation**2, (LaplacePowers(1.0, (1.0,)),), box(0.01))
-    truth = Law().plus_normal(deviation**2).plus_laplace(1.0).plus_box(0.01)
+@pytest.mark.parametrize("scales", [(1.0,), (0.3, 1.0)], ids=["one law", "beside a narrower one"])
+def test_panels_of_a_box_meet_at_the_rounded_peak_of_a_wide_law(scales, deviation, gap):
+    profile = Profile(1.0, deviation**2, tuple(LaplacePowers(scale, (1.0,)) for scale in scales), box(0.01))
+    truth = Law().plus_normal(deviation**2).plus_box(0.01)
+    for scale in scales:
+        truth = truth.plus_laplace(scale)
     assert profile(np.array([gap]))[0] == pytest.approx(float(truth(gap)), rel=1e-13)
 
 

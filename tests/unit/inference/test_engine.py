@@ -68,6 +68,16 @@ def test_large_samples_take_factors_where_the_rank_is_low_and_blocks_elsewhere(m
     np.testing.assert_array_equal(rough.values, again.values)
 
 
+def test_few_rows_take_factors_or_leave_no_trace_of_the_search_as_many_do(monkeypatch):
+    monkeypatch.setattr("kernelmean.inference.engine._BLOCKS_ROWS", 101)
+    monkeypatch.setattr("kernelmean.inference.schemes.cyclic.worthwhile_rank", lambda shape, tiles: 20)
+    X, Y = normal(60), normal(50, seed=1)
+    for kernel, scheme in ((Gaussian(30.0), "cyclic-low-rank"), (Gaussian(0.01), "blocks")):
+        chosen = mmd_null(X, Y, [kernel], rng=0)
+        assert chosen.scheme == scheme
+        np.testing.assert_array_equal(chosen.values, mmd_null(X, Y, [kernel], scheme=scheme, rng=0).values)
+
+
 @pytest.mark.parametrize(
     ("name", "sizes"),
     [
