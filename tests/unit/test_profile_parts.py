@@ -61,3 +61,16 @@ def test_two_knots_or_steps_alone_make_no_box():
     np.testing.assert_allclose(parabola(gaps), [0.75, 0.75 * 0.75, 0.0], rtol=1e-15)
     np.testing.assert_allclose(steps(gaps), [2 / 6, 2 / 6, 1 / 6], rtol=1e-15)
     assert [law.is_box for law in (parabola, steps, box(2.0))] == [False, False, True]
+
+
+@pytest.mark.parametrize("scales", [(), (0.03,)], ids=["no law", "a narrow law"])
+@pytest.mark.parametrize("unit", [0.1, 1.0, 10.0])
+def test_far_out_a_narrow_box_under_a_normal_keeps_its_digits_in_any_unit(unit, scales):
+    halfwidth, variance = 0.7 * unit, unit**2
+    laws = tuple(LaplacePowers(scale * unit, (1.0,)) for scale in scales)
+    truth = Law().plus_normal(variance).plus_box(halfwidth)
+    for law in laws:
+        truth = truth.plus_laplace(law.scale)
+    gaps = unit * np.array([0.0, 5.0, 7.6, 7.8, 12.0, 20.0, 30.0])
+    found = Profile(1.0, variance, laws, box(halfwidth))(gaps)
+    np.testing.assert_allclose(found, [float(truth(gap)) for gap in gaps], rtol=1e-12)
