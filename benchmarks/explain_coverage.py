@@ -96,9 +96,10 @@ LAWS = [
     (atoms("coin(½)", 0.5, 0.5), atoms("coin(½)", 0.5, 0.5)),
     (atoms("coin(.3)", 0.7, 0.3), atoms("coin(.5)", 0.5, 0.5)),
     (atoms("coin(.05)", 0.95, 0.05), atoms("coin(.2)", 0.8, 0.2)),
+    (atoms("coin(.1)", 0.9, 0.1), atoms("coin(.3)", 0.7, 0.3)),
     (atoms("five values", 0.2, 0.2, 0.2, 0.2, 0.2), atoms("uneven", 0.5, 0.2, 0.1, 0.1, 0.1)),
 ]
-SIZES = [(5, 5), (10, 100), (20, 20), (20, 200), (60, 40)]
+SIZES = [(5, 5), (10, 100), (20, 20), (20, 200), (200, 20), (60, 40)]
 
 Misses = tuple[str, str, int, np.ndarray, int]
 

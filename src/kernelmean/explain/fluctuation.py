@@ -160,7 +160,7 @@ class FeatureMean:
         is no part of the estimate.
         """
         half = 0.5 * bool(self.signs[self.lenders[g]])
-        return self.sizes[g] / (self.sizes[g] + _BORROWED) * (half + (1.0 - half) * self.nearness)
+        return half + (self.sizes[g] / (self.sizes[g] + _BORROWED) - half) * self.nearness
 
     def noise(self, g: int) -> float:
         """Return E |E|² of one group, borrowed rows counted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Self, final
@@ -21,8 +22,8 @@ WILD = "wild bootstrap"
 _QUANTILES = (0.5, 0.9, 0.95, 0.99)
 _STRONGEST = 5
 _FLAT = (
-    "no rearrangement differs from the observed one by more than rounding: the data are constant, or the kernel does "
-    "not tell their rows apart (its bandwidth may be far too large or too small)"
+    "no rearrangement differs from the observed one by more than rounding: too few rows differ, or the kernel does not "
+    "tell them apart (its bandwidth may be far too large or too small)"
 )
 _PLAIN = ("statistic", "pvalue", "tolerance", "method", "statistic_name", "scheme", "memory")
 
@@ -110,7 +111,8 @@ class TestResult:
     pairs: tuple[PairOutcome, ...] = ()
 
     def __post_init__(self) -> None:
-        differences = np.abs(self.null_distribution - self.statistic)
+        with np.errstate(invalid="ignore"):
+            differences = np.abs(self.null_distribution - self.statistic)
         if differences.size and bool(np.all(differences <= self.tolerance)) and _FLAT not in self.notes:
             object.__setattr__(self, "notes", (*self.notes, _FLAT))
 
@@ -297,6 +299,8 @@ def _content(text: str) -> dict[str, Any]:
     content = parse(text, infinite=True)
     if not isinstance(content, dict):
         raise TypeError("an object in braces is needed")
+    for name in ("statistic", "pvalue", "tolerance", "memory"):
+        math.isfinite(content[name])  # a number, or a TypeError
     if "null_distribution" not in content:
         raise ValueError("the null distribution is missing; write result.to_json(null_distribution=True)")
     return content

@@ -41,6 +41,7 @@ class Bins:
         """The mean distance of every bin."""
         return self.centers + self.moments[:, 1] / self.counts
 
+    @np.errstate(over="ignore", invalid="ignore")  # where bins are far wider than the kernel: the error says so
     def laplace(self, s: float) -> tuple[float, float, float]:
         """Return log mean exp(-t/2s), its derivative in s, and a bound on the error of the logarithm; O(bins)."""
         rate = -0.5 / s
@@ -50,13 +51,13 @@ class Bins:
         weights = np.exp(rate * (self.centers - first))
         total = float(weights @ values)
         moment = float(weights @ (self.centers * values + slopes))
-        with np.errstate(over="ignore"):  # infinite where bins are far wider than the kernel
-            largest = np.exp(rate * (self.centers - self._half_widths - first))  # of the derivatives within a bin
+        largest = np.exp(rate * (self.centers - self._half_widths - first))  # of the derivatives within a bin
         error = float((largest * self.counts) @ np.power(self._half_widths * -rate, _ORDER + 1)) * _TAYLOR[-1]
         log_mean = math.log(total / self._count) + rate * first
         return log_mean, 0.5 * moment / total / s / s, error / total
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def gathered(chunks: Iterable[Array], largest: float) -> Array:
     """Return the moments (n_bins, 5) of all distances, none above ``largest`` but by rounding; O(1) for each."""
     total = np.zeros((n_bins(largest), _ORDER + 1))

@@ -129,6 +129,19 @@ def test_a_kernel_that_does_not_tell_rows_apart_is_noted(bandwidth):
     X, Y = rng.normal(size=(20, 2)), rng.normal(2.0, size=(15, 2))
     blind, seeing = mmd_test(X, Y, bandwidth=bandwidth, rng=0), mmd_test(X, Y, bandwidth=1.0, rng=0)
     assert (blind.pvalue, seeing.pvalue) == (1.0, 0.001)
-    assert "does not tell their rows apart" in blind.summary()
+    assert "the kernel does not tell them apart" in blind.summary()
     assert "does not tell" not in seeing.summary()
     assert TestResult.from_json(blind.to_json(null_distribution=True)).notes == blind.notes
+
+
+def test_a_single_differing_row_is_noted_as_too_few():
+    coins = np.zeros((40, 1))
+    coins[3] = 1.0
+    assert "too few rows differ" in mmd_test(coins[:20], coins[20:], bandwidth=1.0, rng=0).summary()
+
+
+@pytest.mark.parametrize("name", ["statistic", "pvalue", "tolerance", "memory"])
+def test_json_with_lists_for_numbers_is_refused(result, name):
+    content = json.loads(result.to_json(null_distribution=True))
+    with pytest.raises(ValueError, match="this is no TestResult in JSON"):
+        TestResult.from_json(json.dumps({**content, name: [1.0, 2.0]}))

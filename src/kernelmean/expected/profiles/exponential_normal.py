@@ -12,7 +12,7 @@ from numpy.polynomial.legendre import leggauss
 
 from ..._array import Array, added_where, namespace, special
 from .exponential import LaplacePowers
-from .half_line import NEAR, body_moments, normal_density, smooth_rules, tail_moments
+from .half_line import NEAR, added_by_distance, body_moments, normal_density, smooth_rules, tail_moments
 
 _WIDE = 5.0  # scales so many halfwidths wide are integrated rather than subtracted
 _PANEL_EDGES, _PANEL_NODES = (-7.0, -3.5, 0.0, 3.5, 7.0), 12  # in deviations; beyond, the density is a law's own
@@ -51,7 +51,7 @@ class BoxWithBoth:
     r"""The density of a uniform variable on [-h, h] plus mixtures of Laplace powers plus N(0, s²).
 
     With S the survival function of all but the uniform variable it is (S(t - h) - S(t + h)) / 2h. Where the box is
-    narrow against s the difference cancels, but there the density is so smooth that 8 to 32 Gauss-Legendre nodes
+    narrow against s the difference cancels, but there the density is so smooth that 9 to 32 Gauss-Legendre nodes
     are exact to rounding. A box that is wide against s but narrow against the scale b of a law costs b/h rounding
     errors; from b/h = 5 on, the density of that law is integrated over the box instead, in panels graded around
     its rounded peak.
@@ -75,8 +75,7 @@ class BoxWithBoth:
         value: Array = namespace(gap).zeros_like(gap)
         near, far = (partial(self._averaged, *rule) for rule in smooth_rules(2 * self.halfwidth / self.deviation))
         beyond = (gap - self.halfwidth) / self.deviation > NEAR
-        found: Array = added_where(added_where(value, ~beyond, near, gap), beyond, far, gap)
-        return found
+        return added_by_distance(value, beyond, near, far, gap)
 
     def _averaged(self, nodes: Array, weights: Array, gap: Array) -> Array:
         value: Array = namespace(gap).zeros_like(gap)
@@ -94,10 +93,15 @@ class BoxWithBoth:
         for start, stop in pairwise(edges):
             first, last = (xp.clip(edge - gap, -h, h) for edge in (start, stop))  # of the uniform variable
             width = last - first
-            for node, weight in zip(*leggauss(_PANEL_NODES), strict=True):
-                at = xp.abs(gap + first + 0.5 * (1.0 + float(node)) * width)
-                value += 0.5 * float(weight) * width * density_with_normal(law, self.deviation, at)
+            value = added_where(value, width > 0, partial(self._panel, law), gap + first, width)
         value /= 2 * h
+        return value
+
+    def _panel(self, law: LaplacePowers, start: Array, width: Array) -> Array:
+        value: Array = namespace(start).zeros_like(start)
+        for node, weight in zip(*leggauss(_PANEL_NODES), strict=True):
+            at = namespace(start).abs(start + 0.5 * (1.0 + float(node)) * width)
+            value += 0.5 * float(weight) * width * density_with_normal(law, self.deviation, at)
         return value
 
     def _difference(self, laws: Sequence[LaplacePowers], gap: Array) -> Array:

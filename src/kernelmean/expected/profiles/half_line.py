@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
 
-from ..._array import Array, namespace, overwritten, special
+from ..._array import Array, added_where, is_foreign, namespace, overwritten, special
 
 SQRT_2PI = float(np.sqrt(2 * np.pi))
 _ROOT_HALF_PI, _ROOT_2 = float(np.sqrt(np.pi / 2)), float(np.sqrt(2))
@@ -19,6 +20,7 @@ NEAR = 7.0
 """Up to so many standard deviations beyond an interval the first of its ``smooth_rules`` will do."""
 
 
+@lru_cache(maxsize=256)
 def smooth_rules(width: float) -> list[tuple[Array, Array]]:
     """Return two Gauss-Legendre rules on [-1, 1] for a normal density over at most 1.5 deviations, ``width`` of them.
 
@@ -26,6 +28,16 @@ def smooth_rules(width: float) -> list[tuple[Array, Array]]:
     not 0 to a float: there it changes by up to e^57 over the interval.
     """
     return [leggauss(8 + math.ceil(4 * width)), leggauss(14 + math.ceil(12 * width))]
+
+
+def added_by_distance(
+    value: Array, beyond: Any, near: Callable[[Array], Array], far: Callable[[Array], Array], argument: Array
+) -> Array:
+    """Return ``value`` plus one of two functions; arrays of other libraries take ``far``, which is right everywhere."""
+    if is_foreign(value):
+        return value + far(argument)
+    found: Array = added_where(added_where(value, ~beyond, near, argument), beyond, far, argument)
+    return found
 
 
 def normal_density(z: Array) -> Array:
