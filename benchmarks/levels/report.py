@@ -25,7 +25,7 @@ from scipy.stats import binom, chi2
 from kernelmean.inference.multiple import holm
 
 sys.path.insert(0, str(Path(__file__).parent))
-from study import CONDITIONS, ESTIMATORS, LEVELS, TIES, read
+from study import CONDITIONS, ESTIMATORS, LEVELS, TIES, cells, read
 
 LIMIT = 0.01
 VANISHING = ("scose", "fcose")
@@ -94,7 +94,9 @@ def table() -> None:
     print("# Levels of the tests\n\nWritten by `python benchmarks/levels/report.py`; `study.py run` measures.")
     print("How counts are judged is in [](calibration.md).\n")
     fewest = min(row["trials"] for row in rows)
-    print(f"{len(rows)} cells of {fewest} or more null data sets; of {len(kept)} the whole distribution is kept.\n")
+    missing = {cell.key for cell in cells()} - {row["key"] for row in read()}
+    print(f"{len(rows)} cells of {fewest} or more null data sets; of {len(kept)} the whole distribution is kept.")
+    print(f"{len(missing)} cells are still to be measured.\n")
     names = [f"{row['key']}, level {level}" for row, level, _ in checks]
     print("- " + verdict(f"Counts at the levels {listed()}", [p for *_, p in checks], names))
     if kept:
