@@ -58,7 +58,7 @@ ESTIMATORS = {
     "two samples": ["kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme", "adaptive", "fuse", "aggregate"],
     "independence": ["kme", "mkme", "mmkme", "mkme joint", "scose", "fcose", "adaptive", "fuse", "aggregate"],
 }
-LISTED_ONLY = ("f-kmse", "vpmkme", "fcose")
+LISTED_ONLY = ("f-kmse", "vpmkme", "fcose", "mkme joint")
 """Estimators that are solved for under every rearrangement: no scheme but a list serves them."""
 
 
