@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,20 +15,39 @@ from kernelmean.cli.complete import PAIRS, TWO_SAMPLES
 from kernelmean.cli.options import _ADAPTIVE
 from kernelmean.inference import mmd_test
 
+Program = Callable[..., tuple[int | str | None, str, str]]
 PROGRAM = "import sys; sys.argv[0] = 'kernelmean'; from kernelmean.cli import main; main()"
+NAMED = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # the tests may run below another shell, or none
 
 
-def program(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the program as a shell does."""
-    return subprocess.run(
-        [sys.executable, "-c", PROGRAM, *words],
-        cwd=folder,
-        env={**os.environ, "HOME": str(folder), **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Program:
+    """Run the program in this process, in a folder that is home as well."""
+
+    def run(*words: str, **environment: str) -> tuple[int | str | None, str, str]:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["kernelmean"])
+        for name, value in {"HOME": str(tmp_path), **environment}.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(SystemExit) as exit_:
+            main(words)
+        return exit_.value.code, *capsys.readouterr()
+
+    return run
+
+
+def asked(line: str) -> dict[str, str]:
+    """Return what a shell sets when it asks how a line goes on."""
+    number = str(len(line.split()) - 1)
+    return {"COMP_WORDS": line, "COMP_CWORD": number, "_KERNELMEAN_COMPLETE": "complete_bash"}
+
+
+def test_a_process_of_its_own_is_asked_by_a_shell(tmp_path: Path) -> None:
+    environment = {**os.environ, "HOME": str(tmp_path), **asked("kernelmean comp")}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, timeout=60, check=False
     )
+    assert (done.stdout, done.stderr) == ("compare\n", "")
 
 
 @pytest.mark.parametrize(
@@ -43,21 +63,19 @@ def program(folder: Path, *words: str, **environment: str) -> subprocess.Complet
         ("kernelmean dependence . --x d", []),
     ],
 )
-def test_what_a_shell_is_offered(tmp_path: Path, line: str, offered: list[str]) -> None:
+def test_what_a_shell_is_offered(tmp_path: Path, program: Program, line: str, offered: list[str]) -> None:
     (tmp_path / "data.csv").write_text("dose;age;two words\n1;2;3\n")
-    environment = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
-    done = program(tmp_path, **environment, _KERNELMEAN_COMPLETE="complete_bash")
-    assert (done.stdout.split(), done.stderr) == (offered, "")
+    _, out, err = program(**asked(line))
+    assert (out.split(), err) == (offered, "")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_is_installed_and_shown(tmp_path: Path, shell: str) -> None:
-    named = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # the tests may run below another shell, or none
-    shown = program(tmp_path, "--show-completion", shell, **named)
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert "_KERNELMEAN_COMPLETE" in shown.stdout
-    done = program(tmp_path, "--install-completion", shell, **named)
-    assert (done.returncode, done.stderr) == (0, "")
+def test_completion_is_installed_and_shown(tmp_path: Path, program: Program, shell: str) -> None:
+    code, shown, err = program("--show-completion", shell, **NAMED)
+    assert (code, err) == (0, "")
+    assert "_KERNELMEAN_COMPLETE" in shown
+    code, _, err = program("--install-completion", shell, **NAMED)
+    assert (code, err) == (0, "")
     texts = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
     assert any("_KERNELMEAN_COMPLETE" in text for text in texts)
 
