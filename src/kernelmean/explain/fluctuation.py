@@ -221,7 +221,9 @@ class Fluctuations:
     def interval(self, level: float, *, scaled: bool) -> tuple[float, float]:
         """Return the limits of δ, with (1 - level)/2 beyond either."""
         tail = (1.0 - level) / 2
-        lower, upper = (self.near or self).distances(scaled=scaled)[0], self.distances(scaled=scaled)[1]
+        lower, upper = self.distances(scaled=scaled)
+        if self.near is not None:
+            lower, _ = self.near.distances(scaled=scaled)
         return (
             float(np.quantile(lower, tail, method="lower")),
             float(np.quantile(upper, 1.0 - tail, method="higher")),
@@ -242,7 +244,7 @@ def fluctuations(
         return found
     near = found
     for _ in range(_STEPS):
-        low = float(np.quantile(near.distances(scaled=False)[0], (1.0 - level) / 2, method="lower"))
+        low, _ = near.interval(level, scaled=False)
         nearer = replace(mean, nearness=min(low / most, 1.0))
         near = _fluctuations(nearer, n_resamples, np.random.default_rng(seed))
     return replace(found, near=near)
