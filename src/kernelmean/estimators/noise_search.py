@@ -29,7 +29,7 @@ def search_isotropic(problem: Problem) -> Choice:
         return _search_direction(problem, (problem.bandwidths[0] / problem.bandwidths) ** 2, None)
     distances = problem.distances
     exact, coarse = (_isotropic(problem, source) for source in (distances, distances.sketch()))
-    found = minimize_line(exact, coarse, _log_grid(10 * distances.largest / problem.dim))
+    found = minimize_line(exact, coarse, log_grid(10 * distances.largest / problem.dim))
     noise = np.full(problem.dim, math.exp(found.point[0]))
     return lower(problem.without(), problem.choice(found.terms, noise))
 
@@ -53,7 +53,7 @@ def _search_direction(problem: Problem, direction: Array, vectors: Array | None)
     rotation = np.eye(problem.dim) if vectors is None else vectors
     exact, coarse = (_direction(problem, Y @ like(rotation, Y), direction) for Y in (problem.Y, problem.part))
     span = largest_norm(problem.Y)
-    grid = _log_grid(40 * span / problem.dim) - math.log(max(direction.mean(), 1e-300))
+    grid = log_grid(40 * span / problem.dim) - math.log(max(direction.mean(), 1e-300))
     found = minimize_line(exact, coarse, grid)
     choice = problem.choice(found.terms, math.exp(found.point[0]) * direction, vectors=vectors)
     return lower(problem.without(), choice)
@@ -67,7 +67,7 @@ def _direction(problem: Problem, Y: Array, direction: Array) -> Objective:
     return problem.objective(at)
 
 
-def _log_grid(largest: float) -> Array:
+def log_grid(largest: float) -> Array:
     """Return logarithms of variances, from far below θ² to ``largest`` and at least 10 θ²."""
     return np.arange(math.log(_LEAST), math.log(max(largest, 10.0)) + GRID_STEP, GRID_STEP)
 

@@ -24,6 +24,7 @@ from .estimated_mmd import REFITTED_ROWS, SOLVED_ROWS, WEIGHTED_ROWS
 from .kernel_choice import ESTIMATORS, SHRINKING, Chosen, KernelOf, fitted, is_constant, named_estimator
 from .null import Null
 from .problem import KernelSide
+from .refitted_noise import RefittedNoiseHSIC, batch_bytes, batch_of, is_common_noise, squared_distances
 from .shrinkage import SCOSE
 from .statistics import HSIC, SEARCHED, Kind, Sums, check_kind
 from .weighted_mmd import FilterWeights
@@ -193,10 +194,9 @@ def _joint(
     ends = [replace(old, kernel=k, noise=v) for old, (k, v) in zip(chosen, found, strict=True)]
     ends[1] = replace(ends[1], notes=(*ends[1].notes, words))
     grams = tuple(_centered(points, own.kernel) for points, own in zip((X, Y), ends, strict=True))
-    needed = 16.0 * len(X) ** 2, 8.0 * 8 * len(X) ** 2 / _JOINT_BATCH
     name = f"{HSIC(len(X), kind).name[:-1]}, joint noise)"
-    how: dict[str, Any] = {"batch": _JOINT_BATCH, "needed": needed, "precision": SEARCHED}
-    return _listed(criterion, (grams[0], grams[1]), name, options, **how), ends
+    how: dict[str, Any] = {"precision": SEARCHED, **criterion.batches()}
+    return _listed(criterion.statistic(), (grams[0], grams[1]), name, options, **how), ends
 
 
 def _bandwidth(kernel: Kernel) -> Any:
@@ -219,9 +219,20 @@ class JointNoise:
     bandwidths: tuple[Any, ...]
     kind: Kind
 
-    def __call__(self, batch: IntArray) -> Array:
-        """Return HSIC of permutations (b, n), shape (1, b)."""
-        return np.array([[self._value(order) for order in batch]])
+    def statistic(self) -> Callable[[IntArray], Array]:
+        """Return what takes permutations (b, n) to HSIC, shape (1, b): one common variance for all at once."""
+        if not is_common_noise(self.estimator):
+            return lambda batch: np.array([[self._value(order) for order in batch]])
+        left, right = (squared_distances(*side) for side in zip(self.tables, self.bandwidths, strict=True))
+        dim = sum(table.shape[1] for table in self.tables)
+        return RefittedNoiseHSIC(left, right, dim, self.estimator.criterion, self.kind)
+
+    def batches(self) -> dict[str, Any]:
+        """Return how many permutations are looked at together, and the memory at all times and for each of them."""
+        n = len(self.tables[0])
+        if is_common_noise(self.estimator):
+            return {"batch": batch_of(n), "needed": (32.0 * n**2, batch_bytes(n))}
+        return {"batch": _JOINT_BATCH, "needed": (16.0 * n**2, 8.0 * 8 * n**2 / _JOINT_BATCH)}
 
     def sides(self, order: IntArray) -> list[tuple[Kernel, Noise]]:
         """Return the smoothed kernel and the noise of both variables when row i of X is paired with row π(i) of Y."""

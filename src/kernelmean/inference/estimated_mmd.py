@@ -18,7 +18,7 @@ from ..embedding import Embedding, embed
 from ..estimators import VPMKME, KernelMean
 from ..estimators.options import KernelLike
 from ..filters import Ridge, Scale, as_filter
-from ..kernels import Kernel
+from ..kernels import Gaussian, Kernel
 from ..noise import Dirac
 from .custom import for_sums, null_with_options
 from .kernel_choice import (
@@ -35,6 +35,7 @@ from .kernel_choice import (
     with_noise,
 )
 from .null import Null
+from .refitted_noise import RefittedNoiseMMD, batch_bytes, batch_of, is_common_noise, squared_distances
 from .shrinkage import ShrunkMMD
 from .statistics import MMD, ROUNDING, SEARCHED, Kind
 from .weighted_mmd import Estimate, FilterWeights, RefittedMMD, WeightedMMD
@@ -155,7 +156,14 @@ class EstimatedMMD:
         estimate = _refitted(self.estimator, made.kernel)
         X, Y = as_host(X), as_host(Y)
         chosen = replace(chosen, noise=(estimate(X).noise, estimate(Y).noise))
-        return self._refitted(np.concatenate([X, Y]), len(X), made.kernel, estimate), chosen
+        pooled = np.concatenate([X, Y])
+        if (
+            is_common_noise(self.estimator)
+            and isinstance(made.kernel, Gaussian)
+            and np.ndim(made.kernel.bandwidth) == 0
+        ):
+            return self._renoised(pooled, len(X), made.kernel), chosen
+        return self._refitted(pooled, len(X), made.kernel, estimate), chosen
 
     # -- the nulls ---------------------------------------------------------------------------------------------------
 
@@ -180,6 +188,14 @@ class EstimatedMMD:
         precision = SEARCHED if self.way == "each" else ROUNDING
         how: dict[str, Any] = {"needed": needed, "magnitude": magnitude, "precision": precision}
         return self._listed(statistic, sizes, batch=_REFIT_BATCH, **how)
+
+    def _renoised(self, pooled: Array, n_first: int, kernel: Gaussian) -> Null:
+        n, sizes = len(pooled), (n_first, len(pooled) - n_first)
+        check_rows(max(sizes), REFITTED_ROWS, self.estimator, self.way)
+        distances = squared_distances(pooled, kernel.bandwidth)
+        statistic = RefittedNoiseMMD(distances, n_first, pooled.shape[1], self.estimator.criterion, self.kind)
+        how: dict[str, Any] = {"needed": (16.0 * n**2, batch_bytes(n)), "magnitude": 1.0, "precision": SEARCHED}
+        return self._listed(statistic, sizes, batch=batch_of(n), **how)
 
     def _fit_bytes(self, n: int) -> float:
         """Return the memory of the fit to the pooled rows, which is over when relabelings begin."""

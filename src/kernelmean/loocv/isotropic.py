@@ -264,27 +264,41 @@ def _strips(rows: list[slice]) -> Iterator[list[Tile]]:
 
 
 class Sketch:
-    """Binned distances: scores at many noise levels to about 1e-4, to see where minima are, not to report."""
+    """Binned distances: scores at many noise levels to about 1e-4, to see where minima are, not to report.
+
+    Bins of one sample have the shape (m,), those of a stack of samples (b, m).
+    """
 
     def __init__(self, dim: int, centers: Array, log_shares: Array) -> None:
         self.dim, self._centers, self._log_shares = dim, centers, log_shares
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of bins, that of samples before it."""
+        return self._centers.shape
+
+    def of(self, samples: IntArray) -> Sketch:
+        """Return the bins of some samples of a stack."""
+        shares = np.broadcast_to(self._log_shares, self.shape)
+        return Sketch(self.dim, self._centers[samples], shares[samples])
 
     def scaled(self, factor: float) -> Sketch:
         """Return the sketch of the distances times a factor."""
         return Sketch(self.dim, factor * self._centers, self._log_shares)
 
     def laplace(self, s: Any) -> tuple[Any, Any]:
-        """Return log mean exp(-t/2s) of the bins and its derivative in s, at one s or at many, shape (G,)."""
+        """Return log mean exp(-t/2s) of the bins and its derivative in s, at one s or many, (G,); of a stack (G, b)."""
         exponents = self._log_shares - 0.5 * self._centers / np.asarray(s)[..., None]
         largest = exponents.max(axis=-1)
         weights = np.exp(exponents - largest[..., None])
         total = weights.sum(axis=-1)
-        return largest + np.log(total), 0.5 * (weights @ self._centers) / total / s / s
+        moments = np.asarray(np.einsum("...m,...m->...", weights, self._centers))
+        return largest + np.log(total), 0.5 * moments / total / s / s
 
 
 def _binned(chunk: Array, counts: Array | None) -> tuple[Array, Array]:
     """Return the count and the sum of distances in every bin; a bin is a range of leading bits."""
-    bins = _leading_bits(chunk)
+    bins = leading_bits(chunk)
     number, sums = np.bincount(bins, counts), np.bincount(bins, chunk if counts is None else counts * chunk)
     return number.astype(np.float64), sums.astype(np.float64, copy=False)
 
@@ -300,7 +314,7 @@ def _sketched(parts: Iterator[tuple[Array, Array]]) -> Array:
     return total
 
 
-def _leading_bits(distances: Array) -> IntArray:
+def leading_bits(distances: Array) -> IntArray:
     """Return exponent and leading mantissa bits as a small integer; all below 2^-64 share bin 0."""
     bits = np.ascontiguousarray(distances).view(np.int64) >> (52 - _KEPT_BITS)
     return np.asarray(np.maximum(bits - ((1023 - 64) << _KEPT_BITS), 0))
@@ -315,15 +329,15 @@ def terms(distances: Source, noise: Any, alpha: float) -> Terms:
     L_ij = (1+a)^{-d/2} exp(-t_ij/(2(1+a))), Q_ij the same with 2a; one exponential a pair each.
     A sketch takes many noises at once, shape (G,).
     """
-    cross = _factor(distances, noise, 1.0)
-    off = _factor(distances, noise, 2.0)
+    cross = factor(distances, noise, 1.0)
+    off = factor(distances, noise, 2.0)
     half = 0.5 * distances.dim
     diag = -half * np.log1p(2 * noise), -2 * half / (1 + 2 * noise)
     square = norm_terms(alpha, off, diag)
     return Terms(cross[0], square[0], np.array([cross[1]]), np.array([square[1]]))
 
 
-def _factor(distances: Source, noise: Any, sides: float) -> tuple[Any, Any]:
+def factor(distances: Source, noise: Any, sides: float) -> tuple[Any, Any]:
     """Return the logarithm of the mean smoothed kernel with ``sides`` noisy sides, and its derivative."""
     s = 1.0 + sides * noise
     log_mean, slope = distances.laplace(s)

@@ -72,7 +72,8 @@ class Score:
 class Terms:
     """The two logarithms of which a score with a common noise consists, and their derivatives.
 
-    At G noises at once the logarithms have the shape (G,) and slopes (p, G); there only ``slope`` is defined.
+    At G noises at once the logarithms have the shape (G,) and slopes (p, G); only ``slope`` and
+    ``excess`` are defined there.
 
     Attributes
     ----------
@@ -96,10 +97,15 @@ class Terms:
             return Score(constant, -1, 2 * self.cross - self.square)
         if a == 0:
             return Score(constant, 0, -math.inf)
-        gain, loss = self.cross + math.log(2 * a), self.square + 2 * math.log(a)
-        if gain == loss:
-            return Score(constant, 0, -math.inf)
-        return Score(constant, -1 if gain > loss else 1, max(gain, loss) + math.log(-math.expm1(-abs(gain - loss))))
+        sign, log = self.excess(a)
+        return Score(constant, int(sign), float(log))
+
+    def excess(self, scale: float = 1.0) -> tuple[Any, Any]:
+        """Return the sign and the logarithm of the size of a² Q̄ - 2 a L̄ at a = ``scale`` > 0."""
+        gain, loss = self.cross + math.log(2 * scale), self.square + 2 * math.log(scale)
+        with np.errstate(divide="ignore"):  # log 0, where both are equal
+            log = np.maximum(gain, loss) + np.log(-np.expm1(-np.abs(gain - loss)))
+        return np.sign(loss - gain), log
 
     def slope(self, scale: float | None = 1.0) -> Array:
         """Return the derivative of the excess divided by the larger of its two parts, shape (p,); never singular.

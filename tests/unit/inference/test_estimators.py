@@ -11,6 +11,8 @@ import pytest
 import kernelmean as km
 from kernelmean.expected import expected
 from kernelmean.filters import Cutoff, IteratedRidge, Landweber, Ridge
+from kernelmean.inference.refitted_noise import RefittedNoiseHSIC, RefittedNoiseMMD, squared_distances
+from kernelmean.inference.weighted_mmd import RefittedMMD
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
 
 RNG = np.random.default_rng(0)
@@ -129,6 +131,24 @@ def test_a_noise_of_each_sample_is_fitted_anew_under_every_labeling(name, kind):
     agrees(result, over_all_labelings(first, second, reestimated(make, kernel), kind))
     assert len(result.noise) == 2
     assert result.noise[0] == make(kernel).fit(first).noise_
+
+
+@pytest.mark.parametrize("criterion", ["loocv", "risk"])
+@pytest.mark.parametrize("n", [6, 40])
+def test_a_common_noise_is_refitted_for_many_labelings_at_once(n, criterion):
+    rng = np.random.default_rng(n)
+    first, second = rng.normal(size=(n, 2)), np.round(rng.standard_t(2, size=(n // 2, 2)), 1)
+    pooled = np.concatenate([first, second])
+    kernel = Gaussian(0.5 * float(km.median_bandwidth(pooled)))
+    estimator = km.MKME(kernel, criterion=criterion)
+    labelings = np.stack([rng.permutation(len(pooled)) for _ in range(5)])
+    at_once = RefittedNoiseMMD(squared_distances(pooled, kernel.bandwidth), n, 2, criterion, "u")
+    one_by_one = RefittedMMD(pooled, n, lambda rows: km.MKME(kernel, criterion=criterion).fit(rows).embedding_, "u")
+    wanted = one_by_one(labelings)
+    np.testing.assert_allclose(at_once(labelings), wanted, rtol=0, atol=1e-6 * np.ptp(wanted))
+    result = km.mmd_test(first, second, estimator=estimator, fit="each", n_resamples=19, rng=0)
+    observed = one_by_one(np.arange(len(pooled))[None])
+    assert result.statistic == pytest.approx(observed.item(), rel=1e-6)
 
 
 @pytest.mark.slow
@@ -307,6 +327,22 @@ def test_a_joint_noise_is_fitted_anew_under_every_pairing(kind):
         assert noise.covariance == pytest.approx(variances[0] * kernel.bandwidth**2, rel=1e-5)
 
 
+@pytest.mark.parametrize("n", [7, 60])
+@pytest.mark.parametrize("kind", ["u", "v"])
+def test_a_joint_noise_is_refitted_for_many_pairings_at_once(n, kind):
+    rng = np.random.default_rng(n)
+    tables = rng.normal(size=(n, 2)), np.round(rng.standard_t(2, size=(n, 1)), 1)
+    theta = [0.5, 1.5]
+    orders = np.stack([rng.permutation(n) for _ in range(5)])
+    gaps = [squared_distances(table, bandwidth) for table, bandwidth in zip(tables, theta, strict=True)]
+    found = RefittedNoiseHSIC(*gaps, 3, "loocv", kind)(orders)
+    for order, value in zip(orders, found[0], strict=True):
+        pair = tables[0] / theta[0], tables[1][order] / theta[1]
+        noise = km.MKME(Gaussian(1.0)).fit(np.hstack(pair)).noise_
+        slow = hsic(*(expected(Gaussian(1.0), table, table, noise, noise) for table in pair), kind)
+        assert value == pytest.approx(slow, rel=1e-6, abs=1e-9)
+
+
 @pytest.mark.parametrize("form", ["diagonal", "full"])
 def test_a_joint_noise_is_split_to_the_variables(form):
     kernels = km.hsic_test(*PAIRS).kernel
@@ -432,9 +468,11 @@ def test_a_constant_variable_has_p_one(name):
         (20, 20, {"estimator": "f-kmse", "fit": "each", "n_resamples": 300}),
         (60, 60, {"estimator": "mmkme", "fit": "each", "n_resamples": 1}),
         (60, 0, {"estimator": "mmkme", "fit": "joint", "n_resamples": 1}),
+        (60, 60, {"estimator": "mkme", "fit": "each", "n_resamples": 40}),
+        (200, 0, {"estimator": "mkme", "fit": "joint", "n_resamples": 10}),
         (100, 0, {"estimator": "fcose", "n_resamples": 100}),
     ],
-    ids=["solved", "stacked", "refitted", "joint", "fcose"],
+    ids=["solved", "stacked", "refitted", "joint", "refitted at once", "joint at once", "fcose"],
 )
 def test_the_announced_memory_suffices(n, m, options):
     X, Y = np.random.default_rng(0).normal(size=(2, 400, 2))

@@ -149,7 +149,7 @@ def test_sums_of_points_elsewhere_are_the_same(small):
 
 
 def test_the_sketch_has_128_bins_for_every_power_of_two_and_one_for_what_is_tiny():
-    bins = isotropic._leading_bits(np.array([0.0, 1e-30, 2.0**-64, 2.0**-63, 1.0, 1.5, 1.5 + 1 / 128, 1.999, 2.0]))
+    bins = isotropic.leading_bits(np.array([0.0, 1e-30, 2.0**-64, 2.0**-63, 1.0, 1.5, 1.5 + 1 / 128, 1.999, 2.0]))
     np.testing.assert_array_equal(bins, [0, 0, 0, 128, 8192, 8256, 8257, 8319, 8320])
     short, long = (np.array([1.0, 2.0]), np.array([3.0, 4.0])), (np.array([10.0, 0.0, 5.0]), np.array([1.0, 1.0, 7.0]))
     for parts in ((short, long), (long, short)):

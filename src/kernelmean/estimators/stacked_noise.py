@@ -1,0 +1,121 @@
+"""The common noise of many samples at once: of each what :func:`~.noise_search.search_isotropic` finds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from .._array import Array, IntArray, slices
+from ..loocv.isotropic import Sketch, terms
+from ..loocv.stacked import sketched, stacked
+from .noise_search import log_grid
+
+_FEW = 1000
+"""Up to so many distances a search looks at each of them from the beginning."""
+_AT_ONCE = 2**16  # exponentials
+_WIDTH, _STEP = 1e-7, 1e-3  # of the logarithm of a variance: where a search ends, and looks around
+_STEPS = 60
+_BENDS = 1e-3
+
+Slope = Callable[[Array], Array]
+
+
+def best_variances(distances: Array, dim: int, alpha: float) -> Array:
+    """Return the σ²/θ² ≥ 0 of the least score of every sample, shape (b,).
+
+    Parameters
+    ----------
+    distances : array of shape (b, p)
+        The p = n (n-1)/2 squared distances of every sample, in units of θ.
+    dim : int
+        The number of columns d.
+    alpha : float
+        As :func:`~kernelmean.loocv.score.diagonal_share` gives it.
+
+    Notes
+    -----
+    Every minimum on a grid of logarithms is polished to 1e-7, those of many distances first on a sketch of them; as in
+    the search for one sample, no noise is the answer where none is better.
+    """
+    exact = stacked(distances, dim)
+    coarse = exact if distances.shape[1] <= _FEW else sketched(distances, dim)
+    grid = _grid(float(distances.max()), dim)
+    sample, low, high = _turns(coarse, grid, alpha)
+    guesses = _roots(_slope(coarse.of(sample), alpha), low, high)
+    if coarse is not exact:
+        guesses = _near(_slope(exact.of(sample), alpha), guesses, grid)
+    return _least(exact, sample, guesses, alpha)
+
+
+def _grid(largest: float, dim: int) -> Array:
+    """Return logarithms of variances: of those too small to bend the score, which turns once there at most, the first.
+
+    The terms of the score are exp(-t/2s) and powers of s up to d/2, s = 1 + σ²/θ² or 1 + 2σ²/θ².
+    """
+    grid = log_grid(10 * largest / dim)
+    return np.concatenate([grid[:1], grid[1:][grid[1:] > math.log(_BENDS / (largest + dim))]])
+
+
+def _slope(sketch: Sketch, alpha: float) -> Slope:
+    """Return the derivative of the score in log σ², up to a positive factor."""
+
+    def at(u: Array) -> Array:
+        noise = np.exp(u)
+        return noise * terms(sketch, noise, alpha).slope()[0]
+
+    return at
+
+
+def _turns(coarse: Sketch, grid: Array, alpha: float) -> tuple[IntArray, Array, Array]:
+    """Return the samples and the intervals in which scores turn from falling to rising, or the ends they fall to."""
+    slope, b = _slope(coarse, alpha), coarse.shape[0]
+    pieces = slices(len(grid), max(1, _AT_ONCE // math.prod(coarse.shape)))
+    slopes = np.concatenate([slope(np.broadcast_to(grid[piece, None], (len(grid[piece]), b))) for piece in pieces])
+    turn, sample = np.nonzero((slopes[:-1] < 0) & (slopes[1:] >= 0))
+    first, last = np.flatnonzero(slopes[0] >= 0), np.flatnonzero(slopes[-1] < 0)
+    ends = np.repeat([grid[0], grid[-1]], [len(first), len(last)])
+    places = (np.concatenate([grid[turn + side], ends]) for side in (0, 1))
+    return np.concatenate([sample, first, last]), *places  # type: ignore[return-value]
+
+
+def _roots(slope: Slope, low: Array, high: Array) -> Array:
+    """Return roots of slopes that rise from ``low`` to ``high``, by Ridders' method; an end where there is none."""
+    below, above = slope(low), slope(high)
+    inside, ends = (below < 0) & (above > 0), np.where(below >= 0, low, high)
+    low, high, point = np.where(inside, low, ends), np.where(inside, high, ends), ends
+    for _ in range(_STEPS):
+        middle, before = (low + high) / 2, point
+        half = slope(middle)
+        root = np.sqrt(np.maximum(half**2 - below * above, 0.0))
+        share = np.divide(half, root, out=np.zeros_like(half), where=root > 0)
+        point = middle - (middle - low) * share
+        for place, value in ((middle, half), (point, slope(point))):
+            rises = value >= 0
+            low, below = np.where(rises, low, place), np.where(rises, below, value)
+            high, above = np.where(rises, place, high), np.where(rises, value, above)
+        if (np.abs(point - before) <= _WIDTH).all():
+            break
+    return np.where(inside, point, ends)
+
+
+def _near(slope: Slope, guesses: Array, grid: Array) -> Array:
+    """Return the roots next to guesses: steps are taken both ways until the slope rises in between."""
+    low, high, step = guesses - _STEP, guesses + _STEP, _STEP
+    while True:
+        low, high = np.maximum(low, grid[0]), np.minimum(high, grid[-1])
+        over, under = (slope(low) >= 0) & (low > grid[0]), (slope(high) < 0) & (high < grid[-1])
+        if not (over | under).any():
+            return _roots(slope, low, high)
+        step *= 8
+        low, high = low - step * over, high + step * under
+
+
+def _least(exact: Sketch, sample: IntArray, guesses: Array, alpha: float) -> Array:
+    """Return of every sample the variance with the least score among its guesses, 0 where none is below that of 0."""
+    whose = np.concatenate([np.arange(exact.shape[0]), sample])
+    variances = np.concatenate([np.zeros(exact.shape[0]), np.exp(guesses)])
+    sign, size = terms(exact.of(whose), variances, alpha).excess()
+    order = np.lexsort((sign * size, sign, whose))
+    return np.asarray(variances[order][np.unique(whose[order], return_index=True)[1]])

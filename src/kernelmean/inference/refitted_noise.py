@@ -1,0 +1,138 @@
+"""MMD² and HSIC whose common noise is fitted anew under every relabeling, a batch of them at a time.
+
+A Gaussian kernel under the noise σ²I depends on squared distances alone, and so do the scores that choose σ², and the
+statistics. Everything is in units of the bandwidth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from .._array import Array, IntArray
+from ..estimators import KernelMean
+from ..estimators.stacked_noise import best_variances
+from ..loocv.isotropic import factor
+from ..loocv.score import diagonal_share
+from ..loocv.stacked import stacked
+from .statistics import HSIC, Kind, Sums
+from .weighted_mmd import split
+
+_BATCH_ELEMENTS, _MOST = 2**17, 256
+_GRID_BYTES = 2.0**22
+_ARRAYS = 8  # of the size of all distances of a relabeling
+
+
+def is_common_noise(estimator: KernelMean) -> bool:
+    """Say whether an estimator searches for a variance that all columns share, and for nothing else."""
+    alone = estimator.filter is None and estimator.contraction is None
+    return alone and estimator.noise == "isotropic" and estimator.criterion in ("loocv", "risk")
+
+
+def squared_distances(points: Array, bandwidth: float) -> Array:
+    """Return those of all pairs, shape (n, n), in units of the bandwidth."""
+    return cdist(points / bandwidth, points / bandwidth, "sqeuclidean")
+
+
+def batch_of(n: int) -> int:
+    """Return how many relabelings of n rows are looked at together."""
+    return int(np.clip(_BATCH_ELEMENTS // n**2, 1, _MOST))
+
+
+def batch_bytes(n: int) -> float:
+    """Return the memory that each of them takes."""
+    return _ARRAYS * 8.0 * n**2 + _GRID_BYTES / batch_of(n)
+
+
+def _pairs(distances: Array) -> Array:
+    """Return what stands above the diagonal of every matrix, shape (b, n (n-1)/2)."""
+    return distances[:, *np.triu_indices(distances.shape[1], 1)]
+
+
+@final
+@dataclass(frozen=True)
+class RefittedNoiseMMD:
+    """MMD² between two MKMEs.
+
+    Attributes
+    ----------
+    distances : array of shape (N, N)
+        The squared distances of the pooled rows, the first sample first.
+    n_first : int
+    dim : int
+    criterion : {"loocv", "risk"}
+    kind : {"u", "v"}
+    """
+
+    distances: Array
+    n_first: int
+    dim: int
+    criterion: Any
+    kind: Kind
+
+    def __call__(self, batch: IntArray) -> Array:
+        """Return the statistics of permutations (b, N), shape (1, b)."""
+        samples = split(batch, self.n_first)
+        (norm, noise), (other, own) = (self._norm(index) for index in samples)
+        between = self._between(*samples).reshape(len(batch), -1)
+        return np.asarray(norm + other - 2 * self._mean(between, (noise + own) / 2))[None]
+
+    def _between(self, rows: IntArray, columns: IntArray) -> Array:
+        return self.distances[rows[:, :, None], columns[:, None, :]]
+
+    def _norm(self, index: IntArray) -> tuple[Array, Array]:
+        """Return the squared norms of the means of the rows ``index`` (b, n), and their variances."""
+        n, distances = index.shape[1], _pairs(self._between(index, index))
+        variances = best_variances(distances, self.dim, diagonal_share(n, self.criterion))
+        norms = self._mean(distances, variances)
+        if self.kind == "v":
+            norms = ((n - 1) * norms + (1 + 2 * variances) ** (-self.dim / 2)) / n
+        return norms, variances
+
+    def _mean(self, distances: Array, variances: Array) -> Array:
+        """Return the mean kernel over distances (b, p), each side with a noise of the variances (b,)."""
+        return np.asarray(np.exp(factor(stacked(distances, self.dim), variances, 2.0)[0]))
+
+
+@final
+@dataclass(frozen=True)
+class RefittedNoiseHSIC:
+    """HSIC under the noise of the MKME of the pairs.
+
+    Attributes
+    ----------
+    left, right : array of shape (n, n)
+        The squared distances of either variable.
+    dim : int
+        The number of columns of both together.
+    criterion : {"loocv", "risk"}
+    kind : {"u", "v"}
+    """
+
+    left: Array
+    right: Array
+    dim: int
+    criterion: Any
+    kind: Kind
+
+    def __call__(self, batch: IntArray) -> Array:
+        """Return the statistics of permutations (b, n), shape (1, b)."""
+        n, right = len(self.left), self.right[batch[:, :, None], batch[:, None, :]]
+        variances = best_variances(_pairs(self.left + right), self.dim, diagonal_share(n, self.criterion))
+        width = 1 + 2 * variances[:, None, None]
+        grams = [_centered(np.expm1(-0.5 / width * distances)) for distances in (self.left, right)]
+        grams[0] *= width ** (-self.dim / 2)
+        pairs = np.einsum("bij,bij->b", *grams)
+        diagonals = [np.einsum("bii->bi", gram) for gram in grams]
+        traces = [diagonal.sum(axis=1) for diagonal in diagonals]
+        sums = Sums(pairs[:, None], np.einsum("bi,bi->b", *diagonals)[:, None], *traces)
+        return HSIC(n, self.kind)(sums).T
+
+
+def _centered(grams: Array) -> Array:
+    """Return HKH of every matrix; a constant that is taken off all entries changes nothing."""
+    rows = grams.mean(axis=2, keepdims=True)
+    return np.asarray(grams - rows - rows.transpose(0, 2, 1) + rows.mean(axis=1, keepdims=True))
