@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from peers import COPIES
 
 from kernelmean.inference import hsic_null, hsic_test, mmd_null, mmd_test
 from kernelmean.inference.adaptive import Adaptive
@@ -23,6 +24,16 @@ def two_samples(estimator: Any, **options: Any) -> Method:
 
 def independence(estimator: Any, **options: Any) -> Method:
     return lambda x, y, b, seed: hsic_test(x, y, estimator=estimator, n_resamples=b, rng=seed, **options).pvalue
+
+
+def alone(test: Callable, estimator: str) -> Callable[[np.ndarray, np.ndarray, int, int], tuple[float, list[float]]]:
+    """Return what gives the statistic of a data set and those of permuted copies; see ``peers.pooled``."""
+
+    def values(x: np.ndarray, y: np.ndarray, _b: int, seed: int) -> tuple[float, list[float]]:
+        found = test(x, y, estimator=estimator, n_resamples=COPIES, scheme="random", rng=seed)
+        return found.statistic, list(found.null_distribution)
+
+    return values
 
 
 _KEPT: OrderedDict[Any, Null] = OrderedDict()
@@ -49,7 +60,7 @@ def adaptive(rule: str, test: Callable, null: Callable) -> Method:
     return pvalue
 
 
-OURS: dict[str, tuple[str, Method]] = {}
+OURS: dict[str, tuple[str, Callable[..., Any]]] = {}
 for kind, make, plain, test, null in (
     ("two samples", two_samples, "MMD", adaptive_mmd, mmd_null),
     ("independence", independence, "HSIC", adaptive_hsic, hsic_null),
@@ -57,8 +68,9 @@ for kind, make, plain, test, null in (
     OURS[f"adaptive {plain}"] = kind, adaptive("harmonic", test, null)
     for rule in ("fuse", "aggregate", "max"):
         OURS[f"adaptive {plain}, {rule}"] = kind, adaptive(rule, test, null)
-    for name in ("kme", "s-kmse", "f-kmse", "mkme", "mmkme"):
+    for name in ("kme", "s-kmse", "mkme", "mmkme"):
         OURS[f"{plain} {name}"] = kind, make(name)
+    OURS[f"{plain} f-kmse"] = kind, alone(mmd_test if plain == "MMD" else hsic_test, "f-kmse")
 
 
 def offered(name: str) -> bool:
