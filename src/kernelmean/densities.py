@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.mixture import GaussianMixture
-from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.neighbors import KernelDensity
 from threadpoolctl import threadpool_limits
 
 from ._array import Array, Progress, RngLike, as_rng
@@ -277,6 +274,8 @@ def _matching(estimator: str | None, components: tuple[int, ...], covariance_typ
 
 
 def _gaussian_mixture(seed: int) -> _Search:
+    from sklearn.mixture import GaussianMixture  # slow to import
+
     def search(X: Array) -> tuple[Any, str]:
         grid = {
             "n_components": [K for K in _COMPONENTS if len(X) // 2 >= K],
@@ -291,6 +290,8 @@ def _gaussian_mixture(seed: int) -> _Search:
 
 
 def _kernel_density(seed: int) -> _Search:
+    from sklearn.neighbors import KernelDensity  # slow to import
+
     def search(X: Array) -> tuple[Any, str]:
         found = _searched(KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}, X, seed)
         return found.best_estimator_, f"bandwidth {found.best_params_['bandwidth']:.3g}"
@@ -299,6 +300,8 @@ def _kernel_density(seed: int) -> _Search:
 
 
 def _searched(model: Any, grid: dict[str, Any], X: Array, seed: int) -> Any:
+    from sklearn.model_selection import GridSearchCV, KFold  # slow to import
+
     return GridSearchCV(model, grid, cv=KFold(_FOLDS, shuffle=True, random_state=seed)).fit(X)
 
 
