@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from .monitoring import DriftMonitor
     from .plan import Plan
     from .streamed import compare_stream
-    from .streaming import mmd_stream_test, read_batches
+    from .streaming import hsic_stream_test, mmd_stream_test, read_batches
 
 __version__ = "0.1.0"
 
@@ -101,6 +101,7 @@ __all__ = [
     "equivalence_test",
     "expected",
     "features",
+    "hsic_stream_test",
     "hsic_test",
     "k_sample_test",
     "kernels",
@@ -148,6 +149,6 @@ _lazy.attach(
         "monitoring": "DriftMonitor",
         "plan": "Plan",
         "streamed": "compare_stream",
-        "streaming": "mmd_stream_test read_batches",
+        "streaming": "hsic_stream_test mmd_stream_test read_batches",
     },
 )

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import final
 
-from ..kernels import Gaussian, Kernel, Linear, Polynomial
-from ..kernels.distance_induced import DistanceInduced
+from ..kernels import DistanceInduced, Gaussian, Kernel, Linear, Polynomial
 from ..kernels.wendland import Wendland
 
 

@@ -3,6 +3,7 @@
 from .base import Kernel, Stationary
 from .categorical import Categorical
 from .compose import Product, Scaled, Sum, TensorProduct
+from .distance_induced import DistanceInduced
 from .gaussian import Gaussian
 from .laplacian import Laplacian
 from .matern import Matern
@@ -13,6 +14,7 @@ from .wendland import Wendland
 
 __all__ = [
     "Categorical",
+    "DistanceInduced",
     "Gaussian",
     "Kernel",
     "Laplacian",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 import warnings
@@ -279,6 +280,15 @@ def test_screens_that_have_no_greek_letters(tmp_path: Path) -> None:
 class TestHelp:
     def test_version(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert run(capsys, "--version") == f"kernelmean {km.__version__}\n"
+
+    def test_the_package_is_the_command(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "argv", ["python -m kernelmean", "--version"])
+        with pytest.raises(SystemExit) as exit_:
+            runpy.run_module("kernelmean", run_name="__main__")
+        assert exit_.value.code == 0
+        assert capsys.readouterr().out == f"kernelmean {km.__version__}\n"
 
     @pytest.mark.parametrize("command", ["compare", "estimate", "info"])
     def test_every_command_teaches_by_example(self, command: str, capsys: pytest.CaptureFixture[str]) -> None:
