@@ -123,10 +123,10 @@ def check_range(sizes: Any, name: str) -> None:
         )
 
 
-def check_spread(X: Array) -> None:
+def check_spread(X: Array, name: str = "X") -> None:
     """Raise when squares of the data, or of what they differ by, overflow or vanish."""
-    check_range(float(namespace(X).max(namespace(X).abs(X))), "X holds values up to")
-    check_range(column_spans(X).max(), "the columns of X span")
+    check_range(float(namespace(X).max(namespace(X).abs(X))), f"{name} holds values up to")
+    check_range(column_spans(X).max(), f"the columns of {name} span")
 
 
 def check_varying(X: Array, purpose: str, name: str = "X") -> None:

@@ -22,7 +22,7 @@ _BENDS = 1e-3
 Slope = Callable[[Array], Array]
 
 
-def best_variances(distances: Array, dim: int, alpha: float) -> Array:
+def best_variances(distances: Array, dim: int, alpha: float, largest: float) -> Array:
     """Return the σ²/θ² ≥ 0 of the least score of every sample, shape (b,).
 
     Parameters
@@ -33,6 +33,8 @@ def best_variances(distances: Array, dim: int, alpha: float) -> Array:
         The number of columns d.
     alpha : float
         As :func:`~kernelmean.loocv.score.diagonal_share` gives it.
+    largest : float
+        A bound of the distances of all samples that there are, so that none depends on those that it is stacked with.
 
     Notes
     -----
@@ -41,7 +43,7 @@ def best_variances(distances: Array, dim: int, alpha: float) -> Array:
     """
     exact = stacked(distances, dim)
     coarse = exact if distances.shape[1] <= _FEW else sketched(distances, dim)
-    grid = _grid(float(distances.max()), dim)
+    grid = _grid(largest, dim)
     sample, low, high = _turns(coarse, grid, alpha)
     guesses = _roots(_slope(coarse.of(sample), alpha), low, high)
     if coarse is not exact:
@@ -85,19 +87,21 @@ def _roots(slope: Slope, low: Array, high: Array) -> Array:
     below, above = slope(low), slope(high)
     inside, ends = (below < 0) & (above > 0), np.where(below >= 0, low, high)
     low, high, point = np.where(inside, low, ends), np.where(inside, high, ends), ends
+    settled = ~inside
     for _ in range(_STEPS):
-        middle, before = (low + high) / 2, point
+        middle = (low + high) / 2
         half = slope(middle)
         root = np.sqrt(np.maximum(half**2 - below * above, 0.0))
         share = np.divide(half, root, out=np.zeros_like(half), where=root > 0)
-        point = middle - (middle - low) * share
+        before, point = point, np.where(settled, point, middle - (middle - low) * share)
+        settled |= np.abs(point - before) <= _WIDTH
+        if settled.all():
+            break
         for place, value in ((middle, half), (point, slope(point))):
             rises = value >= 0
             low, below = np.where(rises, low, place), np.where(rises, below, value)
             high, above = np.where(rises, place, high), np.where(rises, value, above)
-        if (np.abs(point - before) <= _WIDTH).all():
-            break
-    return np.where(inside, point, ends)
+    return point
 
 
 def _near(slope: Slope, guesses: Array, grid: Array) -> Array:

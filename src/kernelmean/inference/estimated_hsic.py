@@ -14,6 +14,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from .._array import Array, IntArray, as_host
+from .._validate import check_spread
 from ..estimators import KernelMean
 from ..expected import difference, smoothed
 from ..filters import Filter, Ridge, Scale, as_filter
@@ -187,6 +188,8 @@ def _joint(
     X: Array, Y: Array, joint: KernelMean, chosen: list[Chosen], kind: Kind, options: dict[str, Any]
 ) -> tuple[Null, list[Chosen]]:
     check_pair_rows(len(X), REFITTED_ROWS, "a noise fitted to the pairs")
+    check_spread(X)
+    check_spread(Y, "Y")
     criterion = JointNoise((X, Y), joint, tuple(_bandwidth(own.kernel) for own in chosen), kind)
     identity = np.arange(len(X))
     found = criterion.sides(identity)

@@ -32,8 +32,8 @@ def is_common_noise(estimator: KernelMean) -> bool:
     return alone and estimator.noise == "isotropic" and estimator.criterion in ("loocv", "risk")
 
 
-def squared_distances(points: Array, bandwidth: float) -> Array:
-    """Return those of all pairs, shape (n, n), in units of the bandwidth."""
+def squared_distances(points: Array, bandwidth: Any) -> Array:
+    """Return those of all pairs, shape (n, n), in units of the bandwidth or of those of the columns."""
     return cdist(points / bandwidth, points / bandwidth, "sqeuclidean")
 
 
@@ -86,7 +86,8 @@ class RefittedNoiseMMD:
     def _norm(self, index: IntArray) -> tuple[Array, Array]:
         """Return the squared norms of the means of the rows ``index`` (b, n), and their variances."""
         n, distances = index.shape[1], _pairs(self._between(index, index))
-        variances = best_variances(distances, self.dim, diagonal_share(n, self.criterion))
+        largest = float(self.distances.max())
+        variances = best_variances(distances, self.dim, diagonal_share(n, self.criterion), largest)
         norms = self._mean(distances, variances)
         if self.kind == "v":
             norms = ((n - 1) * norms + (1 + 2 * variances) ** (-self.dim / 2)) / n
@@ -121,7 +122,8 @@ class RefittedNoiseHSIC:
     def __call__(self, batch: IntArray) -> Array:
         """Return the statistics of permutations (b, n), shape (1, b)."""
         n, right = len(self.left), self.right[batch[:, :, None], batch[:, None, :]]
-        variances = best_variances(_pairs(self.left + right), self.dim, diagonal_share(n, self.criterion))
+        alpha, largest = diagonal_share(n, self.criterion), float(self.left.max() + self.right.max())
+        variances = best_variances(_pairs(self.left + right), self.dim, alpha, largest)
         width = 1 + 2 * variances[:, None, None]
         grams = [_centered(np.expm1(-0.5 / width * distances)) for distances in (self.left, right)]
         grams[0] *= width ** (-self.dim / 2)

@@ -75,7 +75,8 @@ def in_fixed_order(X: Array, Y: Array) -> tuple[Array, Array]:
         return (X, Y) if X.shape[0] < Y.shape[0] else (Y, X)
     own, other = as_host(X), as_host(Y)
     center = (own.mean(axis=0) + other.mean(axis=0)) / 2
-    scatter = [float(np.square(sample - center).sum()) for sample in (own, other)]
+    span = max(float(np.abs(sample - center).max()) for sample in (own, other)) or 1.0  # squares stay in range
+    scatter = [float(np.square((sample - center) / span).sum()) for sample in (own, other)]
     if abs(scatter[0] - scatter[1]) > 1e-9 * sum(scatter):
         return (X, Y) if scatter[0] > scatter[1] else (Y, X)
     different = np.flatnonzero(own.ravel() != other.ravel())

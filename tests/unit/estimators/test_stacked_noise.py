@@ -10,7 +10,6 @@ from scipy.spatial.distance import pdist
 
 import kernelmean as km
 from kernelmean.estimators import stacked_noise
-from kernelmean.estimators.stacked_noise import best_variances
 from kernelmean.kernels import Gaussian
 from kernelmean.loocv.score import Terms, diagonal_share
 from kernelmean.loocv.stacked import sketched, stacked
@@ -24,6 +23,10 @@ LAWS = {
     "a narrow kernel": lambda n: 100 * RNG.normal(size=(n, 3)),
     "far clusters": lambda n: 10.0 * RNG.integers(0, 3, (n, 1)) + 0.1 * RNG.normal(size=(n, 1)),
 }
+
+
+def best_variances(distances, dim, alpha):
+    return stacked_noise.best_variances(distances, dim, alpha, float(distances.max()))
 
 
 def gaps(samples):
@@ -52,6 +55,9 @@ def test_no_sample_changes_what_another_one_has():
     together = gaps([law(9)[:, :1] for law in LAWS.values()])
     alone = [best_variances(one[None], 1, 0.125)[0] for one in together]
     np.testing.assert_allclose(best_variances(together, 1, 0.125), alone, rtol=1e-6, atol=1e-9)
+    largest = float(together.max())
+    alone = [stacked_noise.best_variances(one[None], 1, 0.125, largest)[0] for one in together]
+    np.testing.assert_allclose(stacked_noise.best_variances(together, 1, 0.125, largest), alone, rtol=1e-12)
 
 
 @pytest.mark.parametrize("criterion", ["loocv", "risk"])

@@ -56,3 +56,21 @@ def test_a_kernel_of_zeros_has_no_best_strength():
         km.FKMSE(Linear()).fit(np.zeros((4, 2)))
     with pytest.raises(ValueError, match=r"k\(x, x\) is 0 at every point"):
         km.FKMSE(Polynomial(3, 0.0)).fit(1e-220 * X)
+
+
+def test_an_outlier_beyond_the_range_is_refused_by_a_joint_fit():
+    """It ended in an OverflowError without a word."""
+    x, y = np.array([0.0, 1.0, 2.0, 3.5, 1e200, 5.0, 6.0, 7.0])[:, None], np.arange(8.0)[:, None]
+    for name, tables in (("X", (x, y)), ("Y", (y, x))):
+        for estimator in ("mkme", "mmkme"):
+            with pytest.raises(ValueError, match=rf"^{name} holds values up to 1e\+200, outside 1e-150 to 1e\+150"):
+                km.hsic_test(*tables, estimator=estimator, fit="joint", n_resamples=19, rng=0)
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1e-9, 1e170])
+@pytest.mark.parametrize("estimator", ["kme", "adaptive"])
+def test_two_samples_can_be_swapped_in_any_unit(unit, estimator):
+    """Squares of such data overflow or vanish, and warned of it."""
+    x, y = unit * np.random.default_rng(1).normal(size=(2, 9, 2)) * [[[1.0, 1.0]], [[1.4, 1.4]]]
+    there, back = (km.mmd_test(*pair, estimator=estimator, n_resamples=49, rng=3) for pair in ((x, y), (y, x)))
+    assert (there.statistic, there.pvalue) == (back.statistic, back.pvalue)
