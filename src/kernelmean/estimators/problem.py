@@ -9,7 +9,18 @@ from functools import cached_property
 
 import numpy as np
 
-from .._array import Array, as_float64, as_host, as_type, centered, column_variances, is_foreign, like, precision
+from .._array import (
+    Array,
+    as_float64,
+    as_host,
+    as_type,
+    centered,
+    column_variances,
+    is_foreign,
+    like,
+    namespace,
+    precision,
+)
 from .._validate import check_range, check_spread
 from ..kernels.axes import check_axes
 from ..kernels.gaussian import Gaussian
@@ -77,6 +88,8 @@ class Problem:
         self.bandwidths = np.broadcast_to(check_axes(kernel.bandwidth, self.dim), (self.dim,))
         check_range(self.bandwidths, "the bandwidth is")
         self.Y = as_type(centered(as_float64(X))[0] / like(self.bandwidths, X, "float64"), precision(X))
+        off = float(namespace(self.Y).max(namespace(self.Y).abs(self.Y)))
+        check_range(off, "in units of the bandwidth rows lie off their mean by")
         self.alpha = diagonal_share(self.n, criterion)
         self.constant = 0.0 if criterion == "risk" else 1.0
         self.scale = scale

@@ -52,9 +52,10 @@ def best_variances(distances: Array, dim: int, alpha: float, largest: float) -> 
 
 
 def _grid(largest: float, dim: int) -> Array:
-    """Return logarithms of variances: of those too small to bend the score, which turns once there at most, the first.
+    """Return logarithms of variances from 1e-10 θ² on, of which the second is the first that bends the score.
 
-    The terms of the score are exp(-t/2s) and powers of s up to d/2, s = 1 + σ²/θ² or 1 + 2σ²/θ².
+    Below it, exp(-t/2s) and powers of s = 1 + σ²/θ² or 1 + 2σ²/θ² up to d/2 are parabolas in σ² to a thousandth, so the
+    score turns there once at most.
     """
     grid = log_grid(10 * largest / dim)
     return np.concatenate([grid[:1], grid[1:][grid[1:] > math.log(_BENDS / (largest + dim))]])
@@ -120,6 +121,6 @@ def _least(exact: Sketch, sample: IntArray, guesses: Array, alpha: float) -> Arr
     """Return of every sample the variance with the least score among its guesses, 0 where none is below that of 0."""
     whose = np.concatenate([np.arange(exact.shape[0]), sample])
     variances = np.concatenate([np.zeros(exact.shape[0]), np.exp(guesses)])
-    sign, size = terms(exact.of(whose), variances, alpha).excess()
-    order = np.lexsort((sign * size, sign, whose))
+    sign, log = terms(exact.of(whose), variances, alpha).excess()
+    order = np.lexsort((sign * np.where(sign == 0, 0.0, log), sign, whose))
     return np.asarray(variances[order][np.unique(whose[order], return_index=True)[1]])

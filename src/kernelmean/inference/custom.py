@@ -88,6 +88,7 @@ def custom_null(
     memory: float | None = None,
     needed: tuple[float, float] = (0.0, 0.0),
     magnitude: float = 0.0,
+    sized: bool = False,
     precision: tuple[float, float] = ROUNDING,
 ) -> Null:
     """Return the values of ``statistic`` over a list of relabelings.
@@ -96,6 +97,7 @@ def custom_null(
     ----------
     statistic : callable
         From permutations π of shape (b, n) to values of shape (m, b); ``labels[π]`` are the labels of two samples.
+        When ``sized``, the last row is the size of the numbers whose differences the others are.
     listed : Relabelings
         As :func:`relabelings` returns them; the observed one is first.
     name : str
@@ -109,7 +111,7 @@ def custom_null(
     needed : (float, float)
         The bytes that ``statistic`` takes at all times, and for every permutation of a batch.
     magnitude : float
-        The size of the numbers whose differences the values are, when it is larger than the values.
+        That size, where it is the same for all relabelings and known beforehand.
     precision : (float, float)
         Shares of the range and of the magnitude below which values are tied.
 
@@ -131,6 +133,8 @@ def custom_null(
     with serial_blas:
         parts = list(in_order(statistic, listed.batches(batch), resources.n_jobs))
     values = np.concatenate([np.atleast_2d(part) for part in parts], axis=1)
+    if sized:
+        values, magnitude = values[:-1], float(values[-1].max())
     scheme = "random" if isinstance(listed, RandomPermutations) else "exact"
     largest = np.maximum(np.abs(values).max(axis=1), magnitude)
     return Null(values, ties(values, largest, precision), name, scheme, total)

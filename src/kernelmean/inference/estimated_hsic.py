@@ -13,7 +13,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from .._array import Array, IntArray, as_host
+from .._array import Array, IntArray, as_host, centered
 from .._validate import check_spread
 from ..estimators import KernelMean
 from ..expected import difference, smoothed
@@ -240,7 +240,7 @@ class JointNoise:
     def sides(self, order: IntArray) -> list[tuple[Kernel, Noise]]:
         """Return the smoothed kernel and the noise of both variables when row i of X is paired with row π(i) of Y."""
         tables = self.tables[0], self.tables[1][order]
-        scaled = [table / bandwidth for table, bandwidth in zip(tables, self.bandwidths, strict=True)]
+        scaled = [centered(table)[0] / bandwidth for table, bandwidth in zip(tables, self.bandwidths, strict=True)]
         noise = fitted(self.estimator, Gaussian(1.0), np.concatenate(scaled, axis=1)).noise_
         ends = np.cumsum([0] + [table.shape[1] for table in tables])
         return [_smoothed(noise, range(ends[i], ends[i + 1]), bandwidth) for i, bandwidth in enumerate(self.bandwidths)]

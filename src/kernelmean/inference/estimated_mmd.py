@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._array import Array, IntArray, as_host, joined
+from .._validate import check_spread
 from ..embedding import Embedding, embed
 from ..estimators import VPMKME, KernelMean
 from ..estimators.options import KernelLike
@@ -134,7 +135,7 @@ class EstimatedMMD:
         filter_, words = as_filter(self.estimator.filter), _parameters(found, len(rows), len(pooled))
         if self.estimator.contraction is not None:
             chosen = replace(made, noise=found.noise_, notes=(*made.notes, words))
-            return self._refitted(pooled, X.shape[0], made.kernel, _transplanted(found, made.kernel)), chosen
+            return self._refitted(pooled, X.shape[0], _transplanted(found, made.kernel)), chosen
         chosen = with_noise(made, found.noise_, pooled, rows, _POOLED)
         chosen = replace(chosen, notes=(*chosen.notes, words))
         if isinstance(filter_, Scale):
@@ -155,15 +156,16 @@ class EstimatedMMD:
             return self._weighted(X, Y, made.kernel, FilterWeights(filter_, None)), chosen
         estimate = _refitted(self.estimator, made.kernel)
         X, Y = as_host(X), as_host(Y)
-        chosen = replace(chosen, noise=(estimate(X).noise, estimate(Y).noise))
         pooled = np.concatenate([X, Y])
+        check_spread(pooled)
+        chosen = replace(chosen, noise=(estimate(X).noise, estimate(Y).noise))
         if (
             is_common_noise(self.estimator)
             and isinstance(made.kernel, Gaussian)
             and np.ndim(made.kernel.bandwidth) == 0
         ):
             return self._renoised(pooled, len(X), made.kernel), chosen
-        return self._refitted(pooled, len(X), made.kernel, estimate), chosen
+        return self._refitted(pooled, len(X), estimate), chosen
 
     # -- the nulls ---------------------------------------------------------------------------------------------------
 
@@ -179,14 +181,13 @@ class EstimatedMMD:
         batch = weights.batch(largest)
         return self._listed(statistic, (len(X), len(Y)), batch=batch, needed=needed, magnitude=magnitude)
 
-    def _refitted(self, pooled: Array, n_first: int, kernel: Kernel, estimate: Estimate) -> Null:
+    def _refitted(self, pooled: Array, n_first: int, estimate: Estimate) -> Null:
         sizes = n_first, len(pooled) - n_first
         check_rows(max(sizes), REFITTED_ROWS if self.way == "each" else _MOVED_ROWS, self.estimator, self.way)
         statistic = RefittedMMD(pooled, n_first, estimate, self.kind)
         needed = self._fit_bytes(len(pooled)), 64.0 * max(sizes) ** 2 / _REFIT_BATCH
-        magnitude = float(kernel.diag(pooled).mean())
         precision = SEARCHED if self.way == "each" else ROUNDING
-        how: dict[str, Any] = {"needed": needed, "magnitude": magnitude, "precision": precision}
+        how: dict[str, Any] = {"needed": needed, "sized": True, "precision": precision}
         return self._listed(statistic, sizes, batch=_REFIT_BATCH, **how)
 
     def _renoised(self, pooled: Array, n_first: int, kernel: Gaussian) -> Null:
@@ -194,7 +195,7 @@ class EstimatedMMD:
         check_rows(max(sizes), REFITTED_ROWS, self.estimator, self.way)
         distances = squared_distances(pooled, kernel.bandwidth)
         statistic = RefittedNoiseMMD(distances, n_first, pooled.shape[1], self.estimator.criterion, self.kind)
-        how: dict[str, Any] = {"needed": (16.0 * n**2, batch_bytes(n)), "magnitude": 1.0, "precision": SEARCHED}
+        how: dict[str, Any] = {"needed": (16.0 * n**2, batch_bytes(n)), "sized": True, "precision": SEARCHED}
         return self._listed(statistic, sizes, batch=batch_of(n), **how)
 
     def _fit_bytes(self, n: int) -> float:

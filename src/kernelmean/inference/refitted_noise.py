@@ -6,13 +6,15 @@ statistics. Everything is in units of the bandwidth.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._array import Array, IntArray
+from .._array import Array, IntArray, centered
+from .._validate import check_range
 from ..estimators import KernelMean
 from ..estimators.stacked_noise import best_variances
 from ..loocv.isotropic import factor
@@ -28,13 +30,16 @@ _ARRAYS = 8  # of the size of all distances of a relabeling
 
 def is_common_noise(estimator: KernelMean) -> bool:
     """Say whether an estimator searches for a variance that all columns share, and for nothing else."""
-    alone = estimator.filter is None and estimator.contraction is None
-    return alone and estimator.noise == "isotropic" and estimator.criterion in ("loocv", "risk")
+    alone = type(estimator) is KernelMean and estimator.filter is None and estimator.contraction is None
+    return alone and isinstance(estimator.noise, str) and estimator.noise == "isotropic"
 
 
 def squared_distances(points: Array, bandwidth: Any) -> Array:
     """Return those of all pairs, shape (n, n), in units of the bandwidth or of those of the columns."""
-    return cdist(points / bandwidth, points / bandwidth, "sqeuclidean")
+    scaled = centered(points)[0] / bandwidth
+    distances = cdist(scaled, scaled, "sqeuclidean")
+    check_range(math.sqrt(float(distances.max())), "in units of the bandwidth rows are apart by")
+    return distances
 
 
 def batch_of(n: int) -> int:
@@ -74,11 +79,12 @@ class RefittedNoiseMMD:
     kind: Kind
 
     def __call__(self, batch: IntArray) -> Array:
-        """Return the statistics of permutations (b, N), shape (1, b)."""
+        """Return the statistics of permutations (b, N) and the values k(x, x) under the noise in them, shape (2, b)."""
         samples = split(batch, self.n_first)
-        (norm, noise), (other, own) = (self._norm(index) for index in samples)
+        (first, noise), (second, other) = (self._norm(index) for index in samples)
         between = self._between(*samples).reshape(len(batch), -1)
-        return np.asarray(norm + other - 2 * self._mean(between, (noise + own) / 2))[None]
+        values = first + second - 2 * self._mean(between, (noise + other) / 2)
+        return np.stack([values, self._diagonal(np.minimum(noise, other))])
 
     def _between(self, rows: IntArray, columns: IntArray) -> Array:
         return self.distances[rows[:, :, None], columns[:, None, :]]
@@ -86,12 +92,16 @@ class RefittedNoiseMMD:
     def _norm(self, index: IntArray) -> tuple[Array, Array]:
         """Return the squared norms of the means of the rows ``index`` (b, n), and their variances."""
         n, distances = index.shape[1], _pairs(self._between(index, index))
-        largest = float(self.distances.max())
-        variances = best_variances(distances, self.dim, diagonal_share(n, self.criterion), largest)
+        alpha, largest = diagonal_share(n, self.criterion), float(self.distances.max())
+        variances = best_variances(distances, self.dim, alpha, largest)
         norms = self._mean(distances, variances)
         if self.kind == "v":
-            norms = ((n - 1) * norms + (1 + 2 * variances) ** (-self.dim / 2)) / n
+            norms = ((n - 1) * norms + self._diagonal(variances)) / n
         return norms, variances
+
+    def _diagonal(self, variances: Array) -> Array:
+        """Return k(x, x) where both sides have a noise of the variances."""
+        return np.asarray((1 + 2 * variances) ** (-self.dim / 2))
 
     def _mean(self, distances: Array, variances: Array) -> Array:
         """Return the mean kernel over distances (b, p), each side with a noise of the variances (b,)."""

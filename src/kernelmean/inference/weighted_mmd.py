@@ -122,20 +122,21 @@ class RefittedMMD:
     kind: Kind
 
     def __call__(self, batch: IntArray) -> Array:
-        """Return the statistics of permutations (b, N), shape (1, b)."""
-        first, second = split(batch, self.n_first)
-        return np.array([[self._between(i, j) for i, j in zip(first, second, strict=True)]])
+        """Return the statistics of permutations (b, N) and the values k(x, x) under the noise in them, shape (2, b)."""
+        return np.array([self._between(*pair) for pair in zip(*split(batch, self.n_first), strict=True)]).T
 
-    def _between(self, first: IntArray, second: IntArray) -> float:
+    def _between(self, first: IntArray, second: IntArray) -> tuple[float, float]:
         means = [self.estimate(self.points[index]) for index in (first, second)]
-        return sum(self._norm(mean) for mean in means) - 2 * (means[0] @ means[1])
+        norms, diagonals = zip(*(self._norm(mean) for mean in means), strict=True)
+        return sum(norms) - 2 * (means[0] @ means[1]), max(diagonals)
 
-    def _norm(self, mean: Embedding) -> float:
-        norm = mean @ mean
-        if self.kind == "v":
-            return norm
-        n, diagonal = len(mean.points), expected_diag(mean.kernel, mean.points, mean.noise, mean.noise)
-        return float((norm - mean.weights**2 @ diagonal) * n / (n - 1))
+    def _norm(self, mean: Embedding) -> tuple[float, float]:
+        """Return the squared norm of a mean, and the mean of k(x, x) under its noise."""
+        norm, n = mean @ mean, len(mean.points)
+        diagonal = np.broadcast_to(expected_diag(mean.kernel, mean.points, mean.noise, mean.noise), n)
+        if self.kind == "u":
+            norm = float((norm - mean.weights**2 @ diagonal) * n / (n - 1))
+        return norm, float(diagonal.mean())
 
 
 def split(batch: IntArray, n_first: int) -> tuple[IntArray, IntArray]:

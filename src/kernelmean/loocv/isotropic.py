@@ -264,8 +264,9 @@ def _strips(rows: list[slice]) -> Iterator[list[Tile]]:
 
 
 class Sketch:
-    """Binned distances: scores at many noise levels to about 1e-4, to see where minima are, not to report.
+    """Distances in bins, each at its mean: sums for many noises at once.
 
+    In the bins of :meth:`Distances.sketch` scores are right to about 1e-4, to see where minima are, not to report.
     Bins of one sample have the shape (m,), those of a stack of samples (b, m).
     """
 

@@ -9,7 +9,7 @@ import numpy as np
 from .._array import Array
 from .isotropic import Sketch, leading_bits
 
-_COARSER = 2  # bits: bins of 3 %, enough to see between which noises a score turns
+_COARSER = 2  # bits
 
 
 def stacked(distances: Array, dim: int) -> Sketch:
@@ -18,14 +18,20 @@ def stacked(distances: Array, dim: int) -> Sketch:
 
 
 def sketched(distances: Array, dim: int) -> Sketch:
-    """Return the distances (b, p) gathered in the bins of a sketch, four times as wide as those of one sample."""
-    bits, b = leading_bits(distances) >> _COARSER, len(distances)
-    width = int(bits.max()) + 1
-    places = (bits + width * np.arange(b)[:, None]).ravel()
+    """Return the distances (b, p) gathered in bins wide enough to see where scores turn.
+
+    These are four times as wide as in the sketch of one sample, 3 %, and the same ones for all samples; where they are
+    no fewer than the distances, every distance is a bin.
+    """
+    bits, (b, p) = leading_bits(distances) >> _COARSER, distances.shape
+    present = np.zeros(int(bits.max()) + 1, dtype=bool)
+    present[bits] = True
+    width = int(present.sum())
+    if width >= p:
+        return stacked(distances, dim)
+    places = ((np.cumsum(present) - 1)[bits] + width * np.arange(b)[:, None]).ravel()
     counts, sums = (
         np.bincount(places, weights, minlength=b * width).reshape(b, width) for weights in (None, distances.ravel())
     )
-    occupied = counts.any(axis=0)
-    counts, sums = counts[:, occupied].astype(np.float64), sums[:, occupied]
     with np.errstate(divide="ignore"):  # log 0 of a bin that only other samples need
-        return Sketch(dim, sums / np.maximum(counts, 1.0), np.log(counts / distances.shape[1]))
+        return Sketch(dim, sums / np.maximum(counts, 1), np.log(counts / p))

@@ -93,6 +93,19 @@ def test_equal_rows_have_no_noise():
     assert found[0] == 0.0 < found[1]
 
 
+def test_an_excess_of_nothing_warns_of_nothing():
+    """exp(-t/2) = 1/2 and α = 1: without noise both parts of the score are equal."""
+    assert best_variances(np.array([[2 * math.log(2)]]), 1, 1.0)[0] > 0
+    X = 100.0 * np.array([0, 0, 1, 1, 2, 2, 7])[:, None]
+    km.hsic_test(X, X, kernel=Gaussian(1.0), estimator="mkme", fit="joint", n_resamples=19, rng=0)
+
+
+def test_bins_are_never_more_than_distances():
+    spread, close = 10.0 ** RNG.uniform(-100, 100, (3, 1225)), RNG.uniform(1, 4, (3, 1225))
+    assert sketched(spread, 1).shape == (3, 1225)
+    assert sketched(close, 1).shape == (3, 64)
+
+
 @pytest.mark.parametrize("few", [0, 10**9], ids=["on a sketch first", "on all distances"])
 def test_both_ways_to_explore_end_at_the_same_noise(monkeypatch, few):
     distances = gaps([LAWS[law](20)[:, :1] for law in LAWS])

@@ -144,11 +144,35 @@ def test_a_common_noise_is_refitted_for_many_labelings_at_once(n, criterion):
     labelings = np.stack([rng.permutation(len(pooled)) for _ in range(5)])
     at_once = RefittedNoiseMMD(squared_distances(pooled, kernel.bandwidth), n, 2, criterion, "u")
     one_by_one = RefittedMMD(pooled, n, lambda rows: km.MKME(kernel, criterion=criterion).fit(rows).embedding_, "u")
-    wanted = one_by_one(labelings)
-    np.testing.assert_allclose(at_once(labelings), wanted, rtol=0, atol=1e-6 * np.ptp(wanted))
+    (wanted, sizes), (found, own) = one_by_one(labelings), at_once(labelings)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6 * np.ptp(wanted))
+    np.testing.assert_allclose(own, sizes, rtol=1e-6)
     result = km.mmd_test(first, second, estimator=estimator, fit="each", n_resamples=19, rng=0)
-    observed = one_by_one(np.arange(len(pooled))[None])
+    observed = one_by_one(np.arange(len(pooled))[None])[0]
     assert result.statistic == pytest.approx(observed.item(), rel=1e-6)
+
+
+@pytest.mark.parametrize("estimator", [km.MKME, km.MMKME])
+def test_a_refitted_noise_keeps_its_power_under_a_narrow_kernel(estimator):
+    """Statistics of 1e-6 were all tied, for the noise was left out of the size that ties are measured by: p was 1."""
+    rng = np.random.default_rng(0)
+    tables = rng.normal(size=(12, 5)), rng.normal(size=(12, 5)) + 3
+    result = km.mmd_test(*tables, estimator=estimator(Gaussian(0.1)), fit="each", n_resamples=19, rng=0)
+    assert result.pvalue == 0.05
+    assert 0 < result.tolerance < 0.01 * result.statistic < 1e-7
+
+
+@pytest.mark.parametrize("offset", [1e14, 2.0**52])
+def test_a_refitted_noise_does_not_see_an_offset(offset):
+    rng = np.random.default_rng(2)
+    first, second = rng.integers(0, 9, (12, 1)), rng.integers(0, 9, (12, 1))
+    for test, way in ((km.mmd_test, "each"), (km.hsic_test, "joint")):
+        here, there = (
+            test(first + shift, second + shift, estimator="mkme", fit=way, n_resamples=19, rng=0)
+            for shift in (0.0, offset)
+        )
+        assert here.pvalue == there.pvalue
+        assert there.statistic == pytest.approx(here.statistic, rel=1e-9)
 
 
 @pytest.mark.slow

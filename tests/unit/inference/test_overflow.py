@@ -5,7 +5,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.inference.null import Null
-from kernelmean.kernels import Linear, Polynomial
+from kernelmean.kernels import Gaussian, Linear, Polynomial
 from kernelmean.noise import Laplace, Normal
 
 ADVICE = "divide the columns by their standard deviations"
@@ -74,3 +74,13 @@ def test_two_samples_can_be_swapped_in_any_unit(unit, estimator):
     x, y = unit * np.random.default_rng(1).normal(size=(2, 9, 2)) * [[[1.0, 1.0]], [[1.4, 1.4]]]
     there, back = (km.mmd_test(*pair, estimator=estimator, n_resamples=49, rng=3) for pair in ((x, y), (y, x)))
     assert (there.statistic, there.pvalue) == (back.statistic, back.pvalue)
+
+
+def test_a_refitted_noise_refuses_what_lies_too_far_apart():
+    constant, usual = np.full((6, 1), 1e200), np.random.default_rng(0).normal(size=(6, 1))
+    with pytest.raises(ValueError, match=r"X holds values up to 1e\+200"):
+        km.mmd_test(constant, usual, estimator=km.MKME(Gaussian(1.0)), fit="each", n_resamples=9, rng=0)
+    with pytest.raises(ValueError, match=r"in units of the bandwidth rows lie off their mean by .*e\+15[0-9]"):
+        km.mmd_test(usual, 1e10 * usual, estimator=km.MKME(Gaussian(1e-149)), fit="each", n_resamples=9, rng=0)
+    with pytest.raises(ValueError, match=r"in units of the bandwidth rows are apart by inf, outside"):
+        km.mmd_test([[0.0], [0.0]], [[1e20], [1e20]], estimator=km.MKME(Gaussian(1e-149)), fit="each", rng=0)
