@@ -26,6 +26,7 @@ TWO_SAMPLES = {
     "f-kmse, v": {"estimator": "f-kmse", "statistic": "v"},
     "f-kmse, pooled": {"estimator": "f-kmse", "fit": "pooled"},
     "mkme": {"estimator": "mkme"},
+    "mkme, each": {"estimator": "mkme", "fit": "each"},
     "mmkme": {"estimator": "mmkme"},
     "tied, pooled": {"estimator": TIED},
     "landweber, pooled": {"estimator": km.KernelMean(filter=Landweber())},
@@ -38,7 +39,7 @@ PAIRS = {
     "fcose": {"estimator": "fcose"},
     "joint": {"estimator": "mkme", "fit": "joint"},
 }
-SLOW_FITS = {"tied, pooled", "joint", "mmkme", "landweber, pooled"}  # not in the quick part
+SLOW_FITS = {"tied, pooled", "mmkme", "landweber, pooled"}  # not in the quick part
 
 
 def draw(law, n, rng):
@@ -141,12 +142,6 @@ def test_two_samples_of_slow_fits_at_length(name, law):
 @pytest.mark.parametrize("name", [name for name in PAIRS if name not in SLOW_FITS])
 def test_independence_at_length(name, law, n):
     pairs(name, law, n, 2000, MANY, LEVELS_OF_MANY, 7)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("law", LAWS)
-def test_joint_noise_at_length(law):
-    pairs("joint", law, 6, 2000, 19, LEVELS, 8)
 
 
 @pytest.mark.slow
