@@ -34,39 +34,37 @@ def hyppo_hsic(x, y, b, _seed):
     return Hsic().test(x, y, reps=b, auto=False)[1]
 
 
-def hyppo_mgc(x, y, _b, seed):
+def hyppo_mgc(x, y, b, seed):
     from hyppo.independence import MGC
 
-    shuffled = (y[order] for order in orders(len(y), seed))
-    return MGC().statistic(x, y), [MGC().statistic(x, other) for other in shuffled]
+    rng = np.random.default_rng(seed)
+    return sequential(MGC().statistic(x, y), lambda: MGC().statistic(x, y[rng.permutation(len(y))]), b)
 
 
-def hyppo_mgc_two(x, y, _b, seed):
+def hyppo_mgc_two(x, y, b, seed):
     from hyppo.ksample import KSample
 
-    pooled, n = np.concatenate([x, y]), len(x)
-    shuffled = (pooled[order] for order in orders(len(pooled), seed))
-    return KSample("MGC").statistic(x, y), [KSample("MGC").statistic(z[:n], z[n:]) for z in shuffled]
+    rng, pooled, n = np.random.default_rng(seed), np.concatenate([x, y]), len(x)
+
+    def shuffled():
+        z = pooled[rng.permutation(len(pooled))]
+        return KSample("MGC").statistic(z[:n], z[n:])
+
+    return sequential(KSample("MGC").statistic(x, y), shuffled, b)
 
 
-def orders(n, seed):
-    rng = np.random.default_rng(seed)
-    return [rng.permutation(n) for _ in range(COPIES)]
+ENOUGH = 20
+"""Of 199 permuted copies: once so many reach the statistic, p is above 0.1 whatever the others are."""
 
 
-COPIES = 4
-"""So many permuted copies of every data set, of a method whose permutations take too long: see :func:`pooled`."""
-
-
-def pooled(found):
-    """Return p-values from pairs (statistic, statistics of permuted copies): those among the copies of all data sets.
-
-    All data sets of a case are draws of one law, so under the null hypothesis a statistic and these copies are
-    exchangeable.
-    """
-    null = np.sort(np.concatenate([copies for _, copies in found]))
-    observed = np.array([statistic for statistic, _ in found])
-    return ((1 + len(null) - np.searchsorted(null, observed - 1e-12 * np.abs(observed))) / (1 + len(null))).tolist()
+def sequential(observed, copy, b):
+    """Return the p-value over b permuted copies, or one above 0.1 as soon as that is certain."""
+    reached = 0
+    for _ in range(b):
+        reached += copy() >= observed
+        if reached == ENOUGH:
+            break
+    return (1 + reached) / (1 + b)
 
 
 def dcor_energy(x, y, b, seed):
@@ -164,12 +162,7 @@ def evaluate(name, batch, b):
     test = PEERS[name][2]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return settled([test(x, y, b, trial) for trial, x, y in batch])
-
-
-def settled(found):
-    """Return p-values, pooled where what was found are statistics."""
-    return pooled(found) if isinstance(found[0], tuple) else found
+        return [test(x, y, b, trial) for trial, x, y in batch]
 
 
 def main():

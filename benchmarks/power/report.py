@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 from cases import CASES
-from peers import COPIES, PEERS
-from run import LEVELS, POOLED, RESULTS
+from peers import PEERS
+from run import LEVELS, RESULTS
 
 from kernelmean import plots
 
@@ -90,8 +90,7 @@ def cell(value: float, best: float) -> str:
 
 def power_table(study: Study, kind: str) -> list[str]:
     methods = study.methods(kind)
-    heads = [f"{method} †" if method in POOLED else method for method in methods]
-    lines = [f"| case | {' | '.join(heads)} |", "|---|" + "---|" * len(methods)]
+    lines = [f"| case | {' | '.join(methods)} |", "|---|" + "---|" * len(methods)]
     for case in of(kind):
         row = [study.power(case.name, method) for method in methods]
         mark = " ◦" if case.held_out else ""
@@ -223,8 +222,7 @@ def section(study: Study, kind: str) -> list[str]:
         "",
         f"Power at level 0.05, {study.resamples[-1]} rearrangements; the best of a row in bold. ◦ marks cases that "
         "took no part in the design of the adaptive test. Blank where a method does not apply (several columns), or "
-        f"was not run. † p-values among the statistics of {COPIES} permuted copies of every data set of the case, all "
-        "together, where permuting each of them takes too long.",
+        "was not run.",
         "",
         *power_table(study, kind),
         "",
