@@ -161,9 +161,7 @@ def test_weighted_noisy_means_have_contributions_too():
 @pytest.mark.parametrize("estimator", ["mkme", "mmkme"])
 def test_noise_explains_the_test_with_noise(estimator):
     X, Y = samples(20, 15)
-    searched = {
-        "rel": 1e-6
-    }  # a noise is found to 1e-7: how sums of the same rows are rounded decides on the last digits
+    searched = {"rel": 1e-6}  # a noise is found to 1e-7: the last digits hang on how sums of the rows are rounded
     found = contributions(X, Y, estimator=estimator)
     tested = mmd_test(X, Y, estimator=estimator, n_resamples=9, rng=0)
     pooled = np.concatenate([X, Y])
