@@ -285,6 +285,7 @@ class TestHelp:
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(sys, "argv", ["python -m kernelmean", "--version"])
+        monkeypatch.delitem(sys.modules, "kernelmean.__main__", raising=False)  # where another test imported it
         with pytest.raises(SystemExit) as exit_:
             runpy.run_module("kernelmean", run_name="__main__")
         assert exit_.value.code == 0
