@@ -11,7 +11,7 @@ import numpy as np
 from .._array import Array, IntArray
 from ..estimators.options import KernelLike
 from ..inference.kernel_choice import choose_kernel, representative_rows
-from ..inference.samples import check_pairs, check_samples
+from ..inference.samples import check_pairs, check_samples, in_fixed_order
 from ..kernels import Kernel
 from ..kernels.base import Blocks
 from ..plan import Plan
@@ -29,11 +29,11 @@ class TwoSamples:
 
     @classmethod
     def of(cls, X: Any, Y: Any, kernel: KernelLike, bandwidth: Any, estimator: Any, plan: Plan) -> TwoSamples:
-        """Check two tables, and choose the kernel from the pooled rows."""
+        """Check two tables, and choose the kernel from the pooled rows, in the order in which the test has them."""
         first, second = check_samples(X, Y)
-        pooled = np.concatenate([first, second])
-        chosen = kernel_for(pooled, kernel, bandwidth, estimator, "the pooled sample")
-        return cls(pooled, (len(first), len(second)), chosen, plan)
+        rows = np.concatenate(in_fixed_order(first, second))
+        chosen = kernel_for(rows, kernel, bandwidth, estimator, "the pooled sample")
+        return cls(np.concatenate([first, second]), (len(first), len(second)), chosen, plan)
 
     @property
     def n(self) -> int:

@@ -280,8 +280,8 @@ class Sketch:
 
     def of(self, samples: IntArray) -> Sketch:
         """Return the bins of some samples of a stack."""
-        shares = np.broadcast_to(self._log_shares, self.shape)
-        return Sketch(self.dim, self._centers[samples], shares[samples])
+        shares = self._log_shares if len(self._log_shares) == 1 else self._log_shares[samples]
+        return Sketch(self.dim, self._centers[samples], shares)
 
     def scaled(self, factor: float) -> Sketch:
         """Return the sketch of the distances times a factor."""
