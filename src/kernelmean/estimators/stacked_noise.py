@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._array import Array, IntArray, slices
+from .._roots import rising_roots
 from ..loocv.isotropic import Sketch, terms
 from ..loocv.stacked import sketched, stacked
 from .noise_search import log_grid
@@ -15,8 +16,7 @@ from .noise_search import log_grid
 _FEW = 1000
 """Up to so many distances a search looks at each of them from the beginning."""
 _AT_ONCE = 2**16  # exponentials
-_WIDTH, _STEP = 1e-7, 1e-3  # of the logarithm of a variance: where a search ends, and looks around
-_STEPS = 60
+_STEP = 1e-3  # of the logarithm of a variance, in which a search looks around
 _BENDS = 1e-3
 
 Slope = Callable[[Array], Array]
@@ -45,7 +45,7 @@ def best_variances(distances: Array, dim: int, alpha: float, largest: float) -> 
     coarse = exact if distances.shape[1] <= _FEW else sketched(distances, dim)
     grid = _grid(largest, dim)
     sample, low, high = _turns(coarse, grid, alpha)
-    guesses = _roots(_slope(coarse.of(sample), alpha), low, high)
+    guesses = rising_roots(_slope(coarse.of(sample), alpha), low, high)
     if coarse is not exact:
         guesses = _near(_slope(exact.of(sample), alpha), guesses, grid)
     return _least(exact, sample, guesses, alpha)
@@ -83,28 +83,6 @@ def _turns(coarse: Sketch, grid: Array, alpha: float) -> tuple[IntArray, Array, 
     return np.concatenate([sample, first, last]), *places  # type: ignore[return-value]
 
 
-def _roots(slope: Slope, low: Array, high: Array) -> Array:
-    """Return roots of slopes that rise from ``low`` to ``high``, by Ridders' method; an end where there is none."""
-    below, above = slope(low), slope(high)
-    inside, ends = (below < 0) & (above > 0), np.where(below >= 0, low, high)
-    low, high, point = np.where(inside, low, ends), np.where(inside, high, ends), ends
-    settled = ~inside
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        half = slope(middle)
-        root = np.sqrt(np.maximum(half**2 - below * above, 0.0))
-        share = np.divide(half, root, out=np.zeros_like(half), where=root > 0)
-        before, point = point, np.where(settled, point, middle - (middle - low) * share)
-        settled |= np.abs(point - before) <= _WIDTH
-        if settled.all():
-            break
-        for place, value in ((middle, half), (point, slope(point))):
-            rises = value >= 0
-            low, below = np.where(rises, low, place), np.where(rises, below, value)
-            high, above = np.where(rises, place, high), np.where(rises, value, above)
-    return point
-
-
 def _near(slope: Slope, guesses: Array, grid: Array) -> Array:
     """Return the roots next to guesses: steps are taken both ways until the slope rises in between."""
     low, high, step = guesses - _STEP, guesses + _STEP, _STEP
@@ -112,7 +90,7 @@ def _near(slope: Slope, guesses: Array, grid: Array) -> Array:
         low, high = np.maximum(low, grid[0]), np.minimum(high, grid[-1])
         over, under = (slope(low) >= 0) & (low > grid[0]), (slope(high) < 0) & (high < grid[-1])
         if not (over | under).any():
-            return _roots(slope, low, high)
+            return rising_roots(slope, low, high)
         step *= 8
         low, high = low - step * over, high + step * under
 

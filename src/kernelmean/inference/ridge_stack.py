@@ -11,17 +11,16 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
-import numpy.typing as npt
 
 from .._array import Array, IntArray
+from .._roots import rising_roots
 from ..estimators.strength import UNDERFLOW, relative_grids, strength_of_equal_entries
 from ..loocv.ridge import AnyArray, mean_excess
 
-_PER_DECADE = 6
+_PER_DECADE = 3
 _STEP = 1e-20  # of λ, into the complex plane
-_POINTS, _ROUNDS = 4, 7
 _SAME = 1e-13  # relative difference of scores that is rounding
-GRID_ARRAYS = 14  # of the size of a matrix times the grid that one score takes
+GRID_ARRAYS = 20  # of the size of a matrix times the grid that one score takes
 
 
 @final
@@ -71,8 +70,8 @@ class RidgeStack:
         return mean_excess(self.values, self.vectors, self._squared, self.constant, strengths, own)
 
     def slope(self, logs: Array) -> Array:
-        """Return the derivatives of the scores in log λ, (b, m) to (b, m)."""
-        return np.asarray(np.imag(self.excess(np.exp(logs) * (1 + 1j * _STEP))) / _STEP)
+        """Return the derivatives of the scores in log λ, (b,) to (b,)."""
+        return np.asarray(np.imag(self.excess((np.exp(logs) * (1 + 1j * _STEP))[:, None]))[:, 0] / _STEP)
 
     def best(self) -> Array:
         """Return λ of the smallest score, shape (b,); infinite where no λ beats the estimate 0.
@@ -82,11 +81,10 @@ class RidgeStack:
         """
         grid = self._grid()
         scores = np.real(self.excess(grid))
-        lowest = scores.argmin(axis=1)[:, None]
-        least = np.take_along_axis(scores, lowest, axis=1)[:, 0]
+        lowest = scores.argmin(axis=1)
+        least = scores.min(axis=1)
         lowest[scores[:, 0] <= least + _SAME * np.abs(least)] = 0
-        logs, found = self._refined(np.log(grid), lowest)
-        strengths = np.where(found & (lowest[:, 0] > 0), np.exp(logs), np.take_along_axis(grid, lowest, axis=1)[:, 0])
+        strengths = np.where(lowest > 0, self._refined(grid, lowest), grid[:, 0])
         return np.where((least < 0) & ~np.isnan(self.mean_off), strengths, np.inf)
 
     def _grid(self) -> Array:
@@ -100,21 +98,14 @@ class RidgeStack:
         parts = np.broadcast_to(wide, (len(unit), len(wide))), around[:, None] * narrow
         return np.sort(np.concatenate(parts, axis=1), axis=1) * unit[:, None]
 
-    def _refined(self, grid: Array, lowest: IntArray) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """Return log λ, (b,), at the root of the slope next to the best points of the grid, and where there is one."""
-        last = grid.shape[1] - 1
-        falls = self.slope(np.take_along_axis(grid, lowest, axis=1)) < 0
-        sides = (np.clip(lowest + offset, 0, last) for offset in (np.where(falls, 0, -1), np.where(falls, 1, 0)))
-        low, high = (np.take_along_axis(grid, side, axis=1) for side in sides)
-        for _ in range(_ROUNDS):
-            points = low + (high - low) * np.linspace(0.0, 1.0, _POINTS + 2)
-            rises = self.slope(points[:, 1:-1]) >= 0
-            first = np.where(rises.any(axis=1), rises.argmax(axis=1), _POINTS)[:, None]
-            low, high = (np.take_along_axis(points, first + side, axis=1) for side in (0, 1))
-        ends = self.slope(np.concatenate([low, high], axis=1))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            root = low[:, 0] - ends[:, 0] * (high - low)[:, 0] / (ends[:, 1] - ends[:, 0])
-        return root, (ends[:, 0] < 0) & (ends[:, 1] >= 0)
+    def _refined(self, grid: Array, lowest: IntArray) -> Array:
+        """Return λ, (b,), at the root of the slope next to the best points of the grid, or these without one."""
+        rows, last = np.arange(len(grid)), grid.shape[1] - 1
+        best = grid[rows, lowest]
+        falls = self.slope(np.log(best)) < 0
+        low, high = (np.log(grid[rows, np.clip(lowest + falls - side, 0, last)]) for side in (1, 0))
+        logs = rising_roots(self.slope, low, high)
+        return np.where((low < logs) & (logs < high), np.exp(logs), best)
 
     def weights(self, strengths: Array) -> Array:
         """Return β, (b, n), for one λ a matrix; 0 where it is infinite."""

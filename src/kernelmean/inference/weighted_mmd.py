@@ -20,7 +20,7 @@ from ..filters import Filter, Ridge
 from .ridge_stack import ridge_weights, stack_bytes
 from .statistics import Kind
 
-_STACK_BYTES = 2**22
+_STACK_BYTES = 2**24
 
 GramWeights = Callable[[Array], Array]
 """From a stack of Gram matrices (b, n, n), which it may overwrite, to weights (b, n)."""

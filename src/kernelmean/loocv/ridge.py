@@ -103,10 +103,9 @@ def mean_excess(
     ones = vectors.sum(axis=-2)[..., :, None]
     s = c + lam
     h, shrunk = eps / (s + eps), (c + eps) / (s + eps) * ones
-    a, u = times(vectors, shrunk), times(vectors, ones / (s + eps))
-    Ea, Ha, HEa = times(vectors, eps * shrunk), times(vectors, h * shrunk), times(vectors, h * eps * shrunk)
-    H = own / s - times(squared, eps * h) / s
-    EH, HH, HEH = times(squared, eps * h), times(squared, h * h), times(squared, h * h * eps)
+    a, u, Ea, Ha, HEa = _times(vectors, shrunk, ones / (s + eps), eps * shrunk, h * shrunk, h * eps * shrunk)
+    EH, HH, HEH = _times(squared, eps * h, h * h, h * h * eps)
+    H = (own - EH) / s
     v = -lam * u / (1 - H)  # b (n-1) = a + v H off the diagonal
     b, Eb = a + v * H, Ea + v * EH
     plain = _over_rows(a * a) + 2 * v * Ha + v * v * HH - b * b
@@ -116,6 +115,11 @@ def mean_excess(
 
 def _over_rows(columns: AnyArray) -> AnyArray:
     return columns.sum(axis=-2, keepdims=True)
+
+
+def _times(matrix: Array, *columns: AnyArray) -> list[AnyArray]:
+    """Return a matrix times every block of columns, as one product."""
+    return np.split(times(matrix, np.concatenate(columns, axis=-1)), len(columns), axis=-1)
 
 
 def times(matrix: Array, columns: AnyArray) -> AnyArray:
