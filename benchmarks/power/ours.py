@@ -32,7 +32,7 @@ def in_parts(test: Callable, estimator: str) -> Method:
     def pvalue(x: np.ndarray, y: np.ndarray, b: int, seed: int) -> float:
         rng, reached, seen = np.random.default_rng(seed), 0, 0
         while seen < b and reached < ENOUGH:
-            part = min(ENOUGH, b - seen)
+            part = min(max(ENOUGH, seen), b - seen)
             found = test(x, y, estimator=estimator, n_resamples=part, scheme="random", rng=rng)
             reached += round(found.pvalue * (part + 1)) - 1
             seen += part
