@@ -34,9 +34,22 @@ def hyppo_hsic(x, y, b, _seed):
     return Hsic().test(x, y, reps=b, auto=False)[1]
 
 
+def ranks(distances):
+    """Return the ranks within every column, equal for equal entries: what SciPy finds column by column."""
+    order = np.argsort(distances, axis=0, kind="stable")
+    ascending = np.take_along_axis(distances, order, axis=0)
+    steps = np.ones(distances.shape, dtype=np.int64)
+    steps[1:] += np.cumsum(ascending[1:] != ascending[:-1], axis=0)
+    found = np.empty_like(steps)
+    np.put_along_axis(found, order, steps, axis=0)
+    return found
+
+
 def hyppo_mgc(x, y, b, seed):
     from hyppo.independence import MGC
+    from scipy.stats import _stats
 
+    _stats._rank_distance_matrix = ranks  # half of MGC's time; its statistic is the same to the last bit
     rng = np.random.default_rng(seed)
     return sequential(MGC().statistic(x, y), lambda: MGC().statistic(x, y[rng.permutation(len(y))]), b)
 
