@@ -76,6 +76,7 @@ for kind, make, plain, test, null in (
     for name in ("kme", "s-kmse", "mkme", "mmkme"):
         OURS[f"{plain} {name}"] = kind, make(name)
     OURS[f"{plain} f-kmse"] = kind, in_parts(mmd_test if plain == "MMD" else hsic_test, "f-kmse")
+OURS["MMD vpmkme"] = "two samples", two_samples("vpmkme")
 
 
 def offered(name: str) -> bool:

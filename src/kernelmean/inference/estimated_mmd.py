@@ -6,6 +6,7 @@ rule, for both samples of every relabeling (``fit="each"``).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, final
@@ -13,14 +14,15 @@ from typing import Any, Literal, final
 import numpy as np
 from sklearn.base import clone
 
-from .._array import Array, IntArray, as_host, joined
+from .._array import Array, IntArray, as_host, centered, joined
 from .._validate import check_spread
 from ..embedding import Embedding, embed
 from ..estimators import VPMKME, KernelMean
 from ..estimators.options import KernelLike
 from ..filters import Ridge, Scale, as_filter
 from ..kernels import Gaussian, Kernel
-from ..noise import Dirac
+from ..noise import Dirac, Noise, Normal
+from .contracted import ContractedMMD
 from .custom import for_sums, null_with_options
 from .kernel_choice import (
     ESTIMATORS,
@@ -38,7 +40,7 @@ from .kernel_choice import (
 from .null import Null
 from .refitted_noise import RefittedNoiseMMD, batch_bytes, batch_of, is_common_noise, squared_distances
 from .shrinkage import ShrunkMMD
-from .statistics import MMD, ROUNDING, SEARCHED, Kind
+from .statistics import MMD, SEARCHED, Kind
 from .weighted_mmd import Estimate, FilterWeights, RefittedMMD, WeightedMMD
 
 Fit = Literal["auto", "pooled", "each"]
@@ -46,7 +48,6 @@ MMD_ESTIMATORS: dict[str, Callable[[], KernelMean]] = {**ESTIMATORS, **SHRINKING
 """The estimators of the two-sample test by name, besides the adaptive ones."""
 
 WEIGHTED_ROWS, SOLVED_ROWS, REFITTED_ROWS = 1000, 3000, 500
-_MOVED_ROWS = 3000  # a contraction moves the points with every relabeling: O(n²) kernel values each
 _REFIT_BATCH = 8
 _FIT_ARRAYS = 7  # of the size of a Gram matrix
 _POOLED = "the pooled sample"
@@ -134,8 +135,9 @@ class EstimatedMMD:
         found = fitted(self.estimator, made.kernel, pooled[rows])
         filter_, words = as_filter(self.estimator.filter), _parameters(found, len(rows), len(pooled))
         if self.estimator.contraction is not None:
+            assert isinstance(made.kernel, Gaussian), "a contraction is refused for other kernels"
             chosen = replace(made, noise=found.noise_, notes=(*made.notes, words))
-            return self._refitted(pooled, X.shape[0], _transplanted(found, made.kernel)), chosen
+            return self._contracted(pooled, X.shape[0], found, made.kernel), chosen
         chosen = with_noise(made, found.noise_, pooled, rows, _POOLED)
         chosen = replace(chosen, notes=(*chosen.notes, words))
         if isinstance(filter_, Scale):
@@ -181,13 +183,22 @@ class EstimatedMMD:
         batch = weights.batch(largest)
         return self._listed(statistic, (len(X), len(Y)), batch=batch, needed=needed, magnitude=magnitude)
 
+    def _contracted(self, pooled: Array, n_first: int, found: KernelMean, kernel: Gaussian) -> Null:
+        n, sizes, dim = len(pooled), (n_first, len(pooled) - n_first), pooled.shape[1]
+        check_rows(max(sizes), SOLVED_ROWS, self.estimator, self.way)
+        spread = 1.0 + 2.0 * _variance(found.noise_) / kernel.bandwidth**2
+        points = centered(pooled)[0] / (kernel.bandwidth * math.sqrt(spread))
+        height = _scale(found) ** 2 * spread ** (-dim / 2)
+        statistic = ContractedMMD(points, n_first, found.contraction_, height, self.kind)
+        needed = max(16.0 * n**2, self._fit_bytes(n)), 96.0 * n
+        return self._listed(statistic, sizes, needed=needed, magnitude=height)
+
     def _refitted(self, pooled: Array, n_first: int, estimate: Estimate) -> Null:
         sizes = n_first, len(pooled) - n_first
-        check_rows(max(sizes), REFITTED_ROWS if self.way == "each" else _MOVED_ROWS, self.estimator, self.way)
+        check_rows(max(sizes), REFITTED_ROWS, self.estimator, self.way)
         statistic = RefittedMMD(pooled, n_first, estimate, self.kind)
         needed = self._fit_bytes(len(pooled)), 64.0 * max(sizes) ** 2 / _REFIT_BATCH
-        precision = SEARCHED if self.way == "each" else ROUNDING
-        how: dict[str, Any] = {"needed": needed, "sized": True, "precision": precision}
+        how: dict[str, Any] = {"needed": needed, "sized": True, "precision": SEARCHED}
         return self._listed(statistic, sizes, batch=_REFIT_BATCH, **how)
 
     def _renoised(self, pooled: Array, n_first: int, kernel: Gaussian) -> Null:
@@ -234,6 +245,10 @@ def _scale(found: KernelMean) -> float:
     return 1.0 if found.strength_ is None else 1.0 / (1.0 + found.strength_)
 
 
+def _variance(noise: Noise) -> float:
+    return float(noise.covariance) if isinstance(noise, Normal) else 0.0
+
+
 def _parameters(found: KernelMean, some: int, n: int) -> str:
     """Say which parameters were found, and on which rows."""
     values = {"λ": found.strength_, "r": found.contraction_ if found.contraction is not None else None}
@@ -246,18 +261,6 @@ def _refitted(estimator: KernelMean, kernel: Kernel) -> Estimate:
 
     def estimate(points: Array) -> Embedding:
         return embed(points, kernel) if is_constant(points) else fitted(estimator, kernel, points).embedding_
-
-    return estimate
-
-
-def _transplanted(found: KernelMean, kernel: Kernel) -> Estimate:
-    """Return the estimate of any rows with the contraction, the noise and the scale that were found before."""
-    r, noise, scale = found.contraction_, found.noise_, _scale(found)
-
-    def estimate(points: Array) -> Embedding:
-        center = points.mean(axis=0)
-        weights = np.full(len(points), scale / len(points))
-        return embed(center + r * (points - center), kernel, weights=weights, noise=noise)
 
     return estimate
 

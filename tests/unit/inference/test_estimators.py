@@ -469,7 +469,7 @@ def test_constant_samples_have_p_one(estimator, fit):
 
 
 @pytest.mark.parametrize("kind", ["u", "v"])
-@pytest.mark.parametrize("name", ["s-kmse", "f-kmse", "f-kmse pooled", "mkme", "landweber"])
+@pytest.mark.parametrize("name", ["s-kmse", "f-kmse", "f-kmse pooled", "mkme", "tied", "landweber"])
 def test_equidistant_categories_have_p_one(name, kind):
     identity = np.eye(11)  # every relabeling has the same statistic
     call = TWO_SAMPLE_CALLS[name]

@@ -1,0 +1,86 @@
+r"""MMD² of means whose points are drawn to the center of their sample, which every relabeling moves.
+
+With points :math:`c_s + r (x - c_s)` and the kernel :math:`F \exp(-|u|^2/2)` (in units of its width under the noise of
+both sides), distances within a sample are r times those of the rows, whatever the labels. Between samples the centers
+enter as :math:`δ = (1-r)(c_X - c_Y)`:
+
+.. math:: |r(x-y) + δ|^2 = r^2 |x-y|^2 + 2r\, x·δ - 2r\, y·δ + |δ|^2,
+
+so that one Gram matrix, multiplied by rows and columns, serves all relabelings at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from .._array import Array, IntArray
+from .statistics import Kind
+
+_NEAR = 30.0  # exponents of rows and columns up to which no entry of the Gram matrix that counts vanishes
+
+
+@final
+@dataclass(frozen=True)
+class ContractedMMD:
+    """The statistic of one contraction and one noise, fitted to the pooled rows.
+
+    Attributes
+    ----------
+    points : array of shape (N, d)
+        The pooled rows, the first sample first, centered, in units of the width √(θ² + 2σ²).
+    n_first : int
+    contraction : float
+        r.
+    height : float
+        k(x, x) under the noise, times the square of the scale of the means.
+    kind : {"u", "v"}
+        As in :class:`~.weighted_mmd.WeightedMMD`.
+    """
+
+    points: Array
+    n_first: int
+    contraction: float
+    height: float
+    kind: Kind
+
+    @cached_property
+    def _gram(self) -> Array:
+        """Return the kernel between rows as far apart as in one sample, shape (N, N)."""
+        gram = cdist(self.points, self.points, "sqeuclidean")
+        gram *= -0.5 * self.contraction**2
+        return np.exp(gram, out=gram)
+
+    def __call__(self, batch: IntArray) -> Array:
+        """Return the statistics of permutations (b, N), shape (1, b)."""
+        first = (batch < self.n_first).astype(np.float64)
+        norms = self._norm(first) + self._norm(1.0 - first)
+        return self.height * (norms - 2.0 * self._between(first, 1.0 - first))[None]
+
+    def _norm(self, member: Array) -> Array:
+        """Return the mean kernel within the samples of which the rows (b, N) are members."""
+        n = member[0].sum()
+        total = np.einsum("bi,bi->b", member @ self._gram, member)
+        return np.asarray((total - n) / (n * (n - 1)) if self.kind == "u" else total / n**2)
+
+    def _between(self, first: Array, second: Array) -> Array:
+        """Return the mean kernel between the samples of either side, shape (b,)."""
+        centers = [member @ self.points / member.sum(axis=1, keepdims=True) for member in (first, second)]
+        shift = (1.0 - self.contraction) * (centers[0] - centers[1])
+        slope = self.contraction * shift @ self.points.T
+        near = np.abs(slope).max(axis=1) <= _NEAR
+        tilt = np.where(near[:, None], slope, 0.0)
+        sums = np.einsum("bi,bi->b", (first * np.exp(-tilt)) @ self._gram, second * np.exp(tilt))
+        means = sums * np.exp(-0.5 * np.einsum("bi,bi->b", shift, shift)) / (first[0].sum() * second[0].sum())
+        for index in np.flatnonzero(~near):
+            means[index] = self._far(np.flatnonzero(first[index]), np.flatnonzero(second[index]), shift[index])
+        return np.asarray(means)
+
+    def _far(self, first: IntArray, second: IntArray, shift: Array) -> float:
+        """Return that of one relabeling, entry by entry."""
+        moved = self.contraction * self.points
+        return float(np.exp(-0.5 * cdist(moved[first] + shift, moved[second], "sqeuclidean")).mean())
