@@ -21,6 +21,7 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 """What long work calls with the name of the next step, the steps done, and the steps in all."""
 
 _OWN = (np.ndarray, np.generic, list, tuple, int, float, str)  # NumPy 2 arrays have __array_namespace__ as well
+_MEDIAN_OF = 1024
 _COPIES = 4  # of a tile that are held at once while it is made and summed
 
 
@@ -30,9 +31,15 @@ def as_rng(rng: RngLike) -> np.random.Generator:
 
 
 def centered(*samples: Array) -> tuple[Array, ...]:
-    """Shift all samples by the mean of the first: differences survive, rounding at large offsets does not."""
-    origin = namespace(samples[0]).mean(samples[0], axis=0) if samples[0].shape[0] else 0.0
-    return tuple(sample - origin for sample in samples)
+    """Shift all samples to where most rows of the first are: to the median of some, which outliers do not move.
+
+    Differences survive, rounding at large offsets does not.
+    """
+    first = samples[0]
+    step = 1 + first.shape[0] // _MEDIAN_OF
+    some = to_numpy(take_rows(first, np.arange(0, first.shape[0], step))) if is_foreign(first) else first[::step]
+    origin = np.median(some, axis=0) if len(some) else np.zeros(first.shape[1])
+    return tuple(sample - like(origin, sample) for sample in samples)
 
 
 def slices(n: int, size: int, *, start: int = 0) -> list[slice]:
@@ -235,7 +242,8 @@ def covariance(X: Any) -> Array:
     """Return the covariance of the columns, divided by n, shape (d, d), on the host."""
     if not is_foreign(X):
         return np.atleast_2d(np.cov(X.T, bias=True))
-    gap = centered(as_float64(X))[0]
+    gap = as_float64(X)
+    gap = gap - namespace(X).mean(gap, axis=0)
     return np.asarray(to_numpy(gap.T @ gap / X.shape[0]))
 
 

@@ -86,3 +86,12 @@ def test_any_unit_works(unit):
     assert km.median_bandwidth(unit * X, squared=False) == pytest.approx(
         unit**0.5 * km.median_bandwidth(X, squared=False), rel=1e-12
     )
+
+
+@pytest.mark.parametrize("far", [1e12, 1e20, 1e37, 1e120])
+def test_a_fill_value_does_not_blur_the_distances_of_the_others(far):
+    X = np.random.default_rng(3).normal(size=(21, 2))
+    X[0, 0] = 1e6
+    plain = km.median_bandwidth(X)
+    X[0, 0] = far
+    assert km.median_bandwidth(X) == pytest.approx(plain, rel=1e-14)

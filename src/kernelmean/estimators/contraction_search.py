@@ -14,6 +14,7 @@ from .problem import GRID_STEP, Choice, Problem, along, in_logs, lower
 from .search import Objective, best, descend, minimize_line, polish
 
 _LEAST_CONTRACTION, _LEAST_NOISE = 1e-3, 1e-10
+_FAR = 1e10  # bandwidths: a row so far off would draw all others away, and their distances from the mean lose digits
 
 
 def search_tied(problem: Problem) -> Choice:
@@ -43,7 +44,10 @@ def _tied(problem: Problem, Y: Array) -> Objective:
 
 def search_free(problem: Problem) -> Choice:
     """Return the best (r, σ²), never worse than the best tied pair and the best σ² without contraction."""
-    tied, common = search_tied(problem), search_isotropic(problem)
+    common = search_isotropic(problem)
+    if problem.off > _FAR:
+        return common
+    tied = search_tied(problem)
     unit = problem.informative(lower(common, tied))
     largest = 1e4 * (float(problem.variances.mean()) + 1.0)
     bounds = np.array([[_LEAST_CONTRACTION, 1.0], [math.log(_LEAST_NOISE), math.log(largest)]])

@@ -20,6 +20,7 @@ from .._array import (
     like,
     namespace,
     precision,
+    to_numpy,
 )
 from .._validate import check_range, check_spread
 from ..kernels.axes import check_axes
@@ -88,8 +89,8 @@ class Problem:
         self.bandwidths = np.broadcast_to(check_axes(kernel.bandwidth, self.dim), (self.dim,))
         check_range(self.bandwidths, "the bandwidth is")
         self.Y = as_type(centered(as_float64(X))[0] / like(self.bandwidths, X, "float64"), precision(X))
-        off = float(namespace(self.Y).max(namespace(self.Y).abs(self.Y)))
-        check_range(off, "in units of the bandwidth rows lie off their mean by")
+        self.off = float(namespace(self.Y).max(namespace(self.Y).abs(self.Y)))
+        check_range(self.off, "in units of the bandwidth rows lie off their median by")
         self.alpha = diagonal_share(self.n, criterion)
         self.constant = 0.0 if criterion == "risk" else 1.0
         self.scale = scale
@@ -111,9 +112,10 @@ class Problem:
 
     @cached_property
     def spanned(self) -> tuple[Array, Array]:
-        """All points and ``part`` in coordinates of their span, which is small when d > n."""
-        whole = contracted.spanned(self.Y)
-        return whole, whole if self.part is self.Y else contracted.spanned(self.part)
+        """All points and ``part``, less the mean, in coordinates of their span, which is small when d > n."""
+        mean = namespace(self.Y).mean(self.Y, axis=0)
+        whole = contracted.spanned(self.Y - mean)
+        return whole, whole if self.part is self.Y else contracted.spanned(self.part - to_numpy(mean))
 
     @cached_property
     def variances(self) -> Array:

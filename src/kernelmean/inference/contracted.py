@@ -32,7 +32,7 @@ class ContractedMMD:
     Attributes
     ----------
     points : array of shape (N, d)
-        The pooled rows, the first sample first, centered, in units of the width √(θ² + 2σ²).
+        The pooled rows, the first sample first, shifted to where most are, in units of the width √(θ² + 2σ²).
     n_first : int
     contraction : float
         r.

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
-from .._array import Array, as_float64, is_foreign, like, take_rows, to_numpy
+from .._array import Array, as_float64, centered, is_foreign
 from .._validate import check_same_columns
 from . import portable
 from .base import Blocks
@@ -60,12 +60,10 @@ def squared_distance_blocks(X: Array, Y: Array, *, floor: float = 0.0, dtype: np
 
 
 def recentered(X: Array, Y: Array) -> tuple[Array, Array]:
-    """Shift both tables to where most rows of X are: to the median, which outliers do not move, of some rows."""
+    """Shift both tables, of as many columns, to where most rows of X are."""
     check_same_columns(X, Y)
-    step = 1 + X.shape[0] // 1024
-    some = to_numpy(take_rows(X, np.arange(0, X.shape[0], step))) if is_foreign(X) else X[::step]
-    origin = np.median(some, axis=0) if len(some) else np.zeros(X.shape[1])
-    return as_float64(X) - like(origin, X, "float64"), as_float64(Y) - like(origin, Y, "float64")
+    first, second = centered(as_float64(X), as_float64(Y))
+    return first, second
 
 
 def _factors(X: Array, Y: Array, floor: float, dtype: np.dtype[Any]) -> tuple[Array, Array, Array, Array]:

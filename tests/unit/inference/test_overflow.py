@@ -80,7 +80,28 @@ def test_a_refitted_noise_refuses_what_lies_too_far_apart():
     constant, usual = np.full((6, 1), 1e200), np.random.default_rng(0).normal(size=(6, 1))
     with pytest.raises(ValueError, match=r"X holds values up to 1e\+200"):
         km.mmd_test(constant, usual, estimator=km.MKME(Gaussian(1.0)), fit="each", n_resamples=9, rng=0)
-    with pytest.raises(ValueError, match=r"in units of the bandwidth rows lie off their mean by .*e\+15[0-9]"):
+    with pytest.raises(ValueError, match=r"in units of the bandwidth rows lie off their median by .*e\+15[0-9]"):
         km.mmd_test(usual, 1e10 * usual, estimator=km.MKME(Gaussian(1e-149)), fit="each", n_resamples=9, rng=0)
     with pytest.raises(ValueError, match=r"in units of the bandwidth rows are apart by inf, outside"):
         km.mmd_test([[0.0], [0.0]], [[1e20], [1e20]], estimator=km.MKME(Gaussian(1e-149)), fit="each", rng=0)
+
+
+@pytest.mark.parametrize("far", [1e12, 1e20, 1e37, 1e120])
+@pytest.mark.parametrize("estimator", ["kme", "mkme", "mmkme", "f-kmse", "s-kmse"])
+def test_a_fill_value_does_not_blur_the_other_rows(estimator, far):
+    """Its kernel with all others is 0 wherever it lies; with the mean as origin the others were rounded together."""
+    X, Y = np.random.default_rng(3).normal(size=(2, 15, 1))
+    found = []
+    for value in (1e6, far):
+        X[0] = value
+        found.append(km.mmd_test(X, Y, estimator=estimator, n_resamples=99, rng=0))
+    assert found[1].statistic == pytest.approx(found[0].statistic, rel=1e-7)
+    if estimator != "kme":
+        assert found[1].statistic != km.mmd_test(X, Y, estimator="kme", n_resamples=9, rng=0).statistic
+
+
+def test_a_contraction_is_none_where_one_row_is_far():
+    X, Y = np.random.default_rng(3).normal(size=(2, 15, 1))
+    X[0] = 1e20
+    drawn, plain = (km.mmd_test(X, Y, estimator=name, n_resamples=9, rng=0) for name in ("vpmkme", "mkme"))
+    assert drawn.statistic == pytest.approx(plain.statistic, rel=1e-9)
