@@ -128,7 +128,7 @@ def mmd_test(
 
     "s-kmse" costs no more than "kme", since λ has a closed form in sums that every scheme delivers. "f-kmse" takes one
     eigendecomposition of a Gram matrix per sample and rearrangement and O(n²) memory, up to 1000 rows a sample, and
-    with ``fit="pooled"`` one linear system, up to 3000; 999 rearrangements of two samples of 100 rows take about 5 and
+    with ``fit="pooled"`` one linear system, up to 3000; 999 rearrangements of two samples of 100 rows take about 3 and
     0.2 seconds. ``fit="each"`` takes up to 500 rows: "mkme" is fitted for many rearrangements at once, 999 of two
     samples of 10 and 100 rows in 0.05 and 2.4 seconds; others one by one, 10 to 150 milliseconds for each sample of
     100 rows.
