@@ -82,7 +82,7 @@ def jobs(options: argparse.Namespace) -> Iterator[Job]:
     """Yield all jobs, first batches of everything first."""
     kinds = {name: kind for name, (kind, _) in OURS.items() if offered(name)}
     kinds |= {name: peers.PEERS[name][0] for name in known_peers(options.peer_python)}
-    for first in range(0, options.trials, options.batch):
+    for first in range(options.first, options.trials, options.batch):
         for case in CASES.values():
             for method, kind in kinds.items():
                 wanted = options.slow_trials if method in SLOW else options.trials
@@ -116,6 +116,7 @@ def done() -> set[tuple[str, str, int, int]]:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=500)
+    parser.add_argument("--first", type=int, default=0, help="the first trial; from 500 on the report repeats cases")
     parser.add_argument("--slow-trials", type=int, default=100, help="for peers that take seconds a trial")
     parser.add_argument("--batch", type=int, default=100)
     parser.add_argument("--resamples", type=int, default=199)

@@ -21,7 +21,7 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 """What long work calls with the name of the next step, the steps done, and the steps in all."""
 
 _OWN = (np.ndarray, np.generic, list, tuple, int, float, str)  # NumPy 2 arrays have __array_namespace__ as well
-_MEDIAN_OF = 1024
+_MEDIAN_OF = 1024  # rows, about, of which the median is taken
 _COPIES = 4  # of a tile that are held at once while it is made and summed
 
 

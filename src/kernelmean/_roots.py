@@ -15,6 +15,17 @@ _STEPS = 60
 def rising_roots(slope: Callable[[Array], Array], low: Array, high: Array) -> Array:
     """Return roots of slopes that rise from ``low`` to ``high``, by Ridders' method; an end where there is none.
 
+    Parameters
+    ----------
+    slope : callable
+        From points to the values of as many functions, one at each, shape (b,) to (b,).
+    low, high : array of shape (b,)
+
+    Notes
+    -----
+    C. Ridders, "A new algorithm for computing a single root of a real continuous function", IEEE Transactions on
+    Circuits and Systems 26 (1979). Every step takes two evaluations of all functions, until the last has settled.
+
     Examples
     --------
     >>> rising_roots(lambda u: u**3 - np.array([1.0, 8.0, 30.0]), np.array([0.0, 0.0, 0.0]), np.array([3.0, 3.0, 3.0]))

@@ -11,8 +11,7 @@ so that one Gram matrix, multiplied by rows and columns, serves all relabelings 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -40,6 +39,8 @@ class ContractedMMD:
         k(x, x) under the noise, times the square of the scale of the means.
     kind : {"u", "v"}
         As in :class:`~.weighted_mmd.WeightedMMD`.
+    gram : array of shape (N, N)
+        The kernel between rows as far apart as in one sample; made once, before threads share it.
     """
 
     points: Array
@@ -47,13 +48,12 @@ class ContractedMMD:
     contraction: float
     height: float
     kind: Kind
+    gram: Array = field(init=False)
 
-    @cached_property
-    def _gram(self) -> Array:
-        """Return the kernel between rows as far apart as in one sample, shape (N, N)."""
+    def __post_init__(self) -> None:
         gram = cdist(self.points, self.points, "sqeuclidean")
         gram *= -0.5 * self.contraction**2
-        return np.exp(gram, out=gram)
+        object.__setattr__(self, "gram", np.exp(gram, out=gram))
 
     def __call__(self, batch: IntArray) -> Array:
         """Return the statistics of permutations (b, N), shape (1, b)."""
@@ -64,7 +64,7 @@ class ContractedMMD:
     def _norm(self, member: Array) -> Array:
         """Return the mean kernel within the samples of which the rows (b, N) are members."""
         n = member[0].sum()
-        total = np.einsum("bi,bi->b", member @ self._gram, member)
+        total = np.einsum("bi,bi->b", member @ self.gram, member)
         return np.asarray((total - n) / (n * (n - 1)) if self.kind == "u" else total / n**2)
 
     def _between(self, first: Array, second: Array) -> Array:
@@ -74,7 +74,7 @@ class ContractedMMD:
         slope = self.contraction * shift @ self.points.T
         near = np.abs(slope).max(axis=1) <= _NEAR
         tilt = np.where(near[:, None], slope, 0.0)
-        sums = np.einsum("bi,bi->b", (first * np.exp(-tilt)) @ self._gram, second * np.exp(tilt))
+        sums = np.einsum("bi,bi->b", (first * np.exp(-tilt)) @ self.gram, second * np.exp(tilt))
         means = sums * np.exp(-0.5 * np.einsum("bi,bi->b", shift, shift)) / (first[0].sum() * second[0].sum())
         for index in np.flatnonzero(~near):
             means[index] = self._far(np.flatnonzero(first[index]), np.flatnonzero(second[index]), shift[index])
