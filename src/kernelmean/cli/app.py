@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
+from .._surface import command_line
 from .._table import printable
 from ..dependence import dependence as test_dependence
 from ..io import load, read_columns
@@ -95,7 +96,8 @@ def _examples(*lines: str) -> str:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = None if arguments is None else list(arguments)
-    return guarded(lambda: app(args=words, prog_name="kernelmean", standalone_mode=False))
+    with command_line():
+        return guarded(lambda: app(args=words, prog_name="kernelmean", standalone_mode=False))
 
 
 def _print_version(wanted: bool) -> None:
