@@ -135,7 +135,8 @@ def _write(file: BinaryIO, header: str, arrays: list[AnyArray]) -> None:
         for number, array in enumerate(arrays):
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"a{number}.npy", _EPOCH), buffer.getbuffer())
+            # no getbuffer(): where the disk is full an open view of it ends Python 3.12 when it is collected
+            archive.writestr(zipfile.ZipInfo(f"a{number}.npy", _EPOCH), buffer.getvalue())
 
 
 def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
