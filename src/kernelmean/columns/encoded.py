@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
 
@@ -12,9 +12,17 @@ import numpy as np
 from .._array import Array, IntArray
 from .._table import Frame, check_size, listed, to_frame
 from ..kernels import Gaussian, Kernel
-from .coding import MAX_CATEGORIES, Categories, Coding, Numbers, TooManyCategoriesError
+from .coding import (
+    MAX_CATEGORIES,
+    Categories,
+    Coding,
+    Numbers,
+    TooManyCategoriesError,
+    side_by_side,
+    variances_of,
+)
 from .kinds import ColumnType, Named, agreed_types
-from .missing import Missing, MissingCells, settle
+from .missing import Missing, MissingCells, rules_for, settle
 from .noisy import NoisyRows
 
 
@@ -35,6 +43,15 @@ class Encoding:
         kept, rules, missing = settle(frames, types, self.missing)
         return tuple(self._codings(types, kept, rules)), kept, missing
 
+    def restricted(self, frame: Frame, names: Sequence[str]) -> Encoding:
+        """Return what is said here of some columns of a frame, after a check that all columns it names are there."""
+        rules_for(self.missing, frame.names)
+        named = Named.of(self.ordinal, self.categorical)
+        frame.select([*named.ordinal, *named.categorical])
+        missing = self.missing if isinstance(self.missing, str) else _of(self.missing, names)
+        categorical = tuple(name for name in named.categorical if name in names)
+        return replace(self, missing=missing, ordinal=_of(named.ordinal, names), categorical=categorical)
+
     def _codings(
         self, types: Mapping[str, ColumnType], frames: Sequence[Frame], rules: Mapping[str, str]
     ) -> Iterator[Coding]:
@@ -52,6 +69,10 @@ class Encoding:
         if column.kind in ("boolean", "categorical"):
             return Categories.fit(name, column, frames, rule, self.max_categories)
         return Numbers.fit(name, column, frames, rule, self.scale)
+
+
+def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if name in names}
 
 
 @final
@@ -80,6 +101,12 @@ class Encoded:
     frames: tuple[Frame, ...]
     constant: tuple[str, ...]
     missing: MissingCells
+
+    def __post_init__(self) -> None:
+        """Check that every coordinate has one variance, in its place."""
+        shapes = [table.shape for table in self.tables]
+        if self.variances is not None and [each.shape for each in self.variances] != shapes:
+            raise AssertionError(f"coordinates of {shapes} have variances of {[each.shape for each in self.variances]}")
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -142,7 +169,7 @@ def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> E
     chosen = tuple(varying[k] for k in order)
     return Encoded(
         codings=chosen,
-        tables=tuple(_side_by_side([blocks[k][t] for k in order], len(frame)) for t, frame in enumerate(kept)),
+        tables=tuple(side_by_side(chosen, [blocks[k][t] for k in order], len(frame)) for t, frame in enumerate(kept)),
         variances=_variances(chosen, kept),
         frames=kept,
         constant=tuple(coding.name for coding in codings if not coding.varies),
@@ -188,14 +215,11 @@ def groups_of(codings: Iterable[Coding]) -> dict[str, tuple[int, ...]]:
     return groups
 
 
-def _side_by_side(blocks: Sequence[Array], n: int) -> Array:
-    return np.concatenate(blocks, axis=1) if blocks else np.zeros((n, 0))
-
-
 def _variances(codings: Sequence[Coding], frames: Sequence[Frame]) -> tuple[Array, ...] | None:
-    if not any(isinstance(coding, Numbers) and coding.noisy for coding in codings):
+    """Return the variances of the coordinates of every table, None where no cell is noisy."""
+    if not any(coding.variance_of_missing for coding in codings):
         return None
-    found = tuple(_side_by_side([coding.variances(frame) for coding in codings], len(frame)) for frame in frames)
+    found = tuple(variances_of(codings, frame) for frame in frames)
     return found if any(own.any() for own in found) else None
 
 

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-import numpy as np
-
 from .._array import Array, Progress
 from .._table import Frame, listed
-from ..columns.coding import Coding
+from ..columns.coding import Coding, coordinates_of
 from ..columns.encoded import Encoding
 from ..columns.missing import MissingCells
 from .frames import Frames
@@ -64,7 +62,7 @@ class Learnt:
 
     def coordinates(self, frame: Frame) -> Array:
         """Return the coordinates of rows, shape (n, D)."""
-        return np.concatenate([coding.coordinates(frame) for coding in self.codings], axis=1)
+        return coordinates_of(self.codings, frame)
 
 
 def learn(
