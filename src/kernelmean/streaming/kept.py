@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,13 +16,12 @@ from .frames import Frames
 from .learn import Learnt, learnt_of
 
 
-def packed(learnt: Learnt, tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> dict[str, Any]:
+def packed(learnt: Learnt, tables: tuple[Frames, Frames]) -> dict[str, Any]:
     """Return what a first pass found; nothing where there was none, or cells are neither numbers, times nor text."""
     if learnt.seen is None or not all(map(_is_plain, learnt.drawn)):
         return {}
     missing = learnt.missing
     return {
-        "of": _described(tables, encoding, seed),
         "seen": learnt.seen,
         "drawn": [_frame(frame) for frame in learnt.drawn],
         "pilots": list(learnt.pilots),
@@ -33,9 +31,9 @@ def packed(learnt: Learnt, tables: tuple[Frames, Frames], encoding: Encoding, se
     }
 
 
-def unpacked(content: Mapping[str, Any], tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> Learnt | None:
-    """Return what :func:`packed` was given, or None when it is of other tables or options."""
-    if not content or content["of"] != _described(tables, encoding, seed):
+def unpacked(content: Mapping[str, Any], tables: tuple[Frames, Frames], encoding: Encoding) -> Learnt | None:
+    """Return what :func:`packed` was given for the same tables and options, None where it had nothing to pack."""
+    if not content:
         return None
     for table, types in zip(tables, content["types"], strict=True):
         table.types.update({name: import_arrow().type_for_alias(kind) for name, kind in types.items()})
@@ -52,12 +50,6 @@ def unpacked(content: Mapping[str, Any], tables: tuple[Frames, Frames], encoding
         content["seen"],
         missing,
     )
-
-
-def _described(tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> list[str]:
-    """Say what was read and how, as far as it is seen from outside."""
-    sizes = [os.path.getsize(t.source) if os.path.isfile(t.source) else -1 for t in tables]
-    return [repr(list(tables[0].names)), repr([t.n_rows for t in tables]), repr(sizes), repr(encoding), repr(seed)]
 
 
 def _is_plain(frame: Frame) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from .._array import Array, Progress
@@ -11,6 +11,7 @@ from .._table import Frame, listed
 from ..columns.coding import Coding, coordinates_of
 from ..columns.encoded import Encoding
 from ..columns.missing import MissingCells
+from .digest import RowDigest
 from .frames import Frames
 from .pilot import pilot_rows
 from .scan import Drawn, Scanner, drawn_groups
@@ -41,6 +42,8 @@ class Learnt:
     seen : TablesSeen or None
         Of all rows, where they were looked at; None where the pilot was all.
     missing : MissingCells
+    whole : (str, str) or None
+        The digests of all rows, where they were looked at and asked for.
     """
 
     codings: tuple[Coding, ...]
@@ -50,6 +53,7 @@ class Learnt:
     rows: tuple[int, int]
     seen: TablesSeen | None
     missing: MissingCells
+    whole: tuple[str, str] | None = None
 
     @property
     def passes(self) -> int:
@@ -66,9 +70,16 @@ class Learnt:
 
 
 def learn(
-    tables: tuple[Frames, Frames], encoding: Encoding, passes: int | None, seed: int, progress: Progress
+    tables: tuple[Frames, Frames],
+    encoding: Encoding,
+    passes: int | None,
+    seed: int,
+    progress: Progress,
+    digested: bool = False,
 ) -> Learnt:
     """Learn from a pilot where columns are numbers without missing cells, else by a first pass over all rows.
+
+    With ``digested`` a first pass finds the digests of all rows as well.
 
     Raises
     ------
@@ -87,7 +98,7 @@ def learn(
         raise ValueError(f"one pass (--passes 1) is not possible: {why}; leave it out, or write --passes 2")
     while True:
         try:
-            return _by_pass(tables, encoding, seed, progress)
+            return _by_pass(tables, encoding, seed, progress, digested)
         except Widened:
             continue
 
@@ -114,12 +125,17 @@ def _by_pilot(tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> L
     return _learnt(scanner, (first, second), pilots, (lengths[0], lengths[1]), None)
 
 
-def _by_pass(tables: tuple[Frames, Frames], encoding: Encoding, seed: int, progress: Progress) -> Learnt:
+def _by_pass(
+    tables: tuple[Frames, Frames], encoding: Encoding, seed: int, progress: Progress, digested: bool
+) -> Learnt:
     scanner, draws = Scanner(tables[0].names, encoding), [Drawn(SHOWN, seed + k) for k in (0, 1)]
+    digests = RowDigest(), RowDigest()
     known = sum(table.n_rows or 0 for table in tables)
     done = 0
     for k, table in enumerate(tables):
         for frame in table:
+            if digested:
+                digests[k].add(frame)
             kept = scanner.add(frame.select(scanner.rules), k)
             draws[k].add(kept)
             done += len(frame)
@@ -131,7 +147,8 @@ def _by_pass(tables: tuple[Frames, Frames], encoding: Encoding, seed: int, progr
             raise ValueError(f"{table.source} has no rows")
     drawn = draws[0].frame, draws[1].frame
     pilots = [min(many, len(frame)) for many, frame in zip(pilot_rows(lengths, PILOT), drawn, strict=True)]
-    return _learnt(scanner, drawn, pilots, lengths, scanner.seen)
+    found = _learnt(scanner, drawn, pilots, lengths, scanner.seen)
+    return replace(found, whole=(digests[0].text, digests[1].text)) if digested else found
 
 
 def _learnt(
