@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from .._array import Array, Progress
+from .._reading import Widened
 from .._table import Frame, listed
 from ..columns.coding import Coding, coordinates_of
 from ..columns.encoded import Encoding
@@ -16,7 +17,6 @@ from .frames import Frames
 from .pilot import pilot_rows
 from .scan import Drawn, Scanner, drawn_groups
 from .seen import TablesSeen
-from .text import Widened
 
 PILOT, SHOWN, PILOT_GROUPS = 1000, 2000, 8
 """Rows of a table that scale and bandwidth are chosen by, on average; that pictures show; row groups they come from."""
