@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -10,6 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array, IntArray
+from .._frozen import Frozen, sealed
 from .._table import Frame, check_size, listed, to_frame
 from ..kernels import Gaussian, Kernel
 from .coding import MAX_CATEGORIES, Categories, Coding, Numbers, TooManyCategoriesError
@@ -28,6 +30,10 @@ class Encoding:
     categorical: str | Iterable[str] = ()
     scale: bool = True
     max_categories: int = MAX_CATEGORIES
+
+    def __post_init__(self) -> None:
+        for name in ("missing", "ordinal", "categorical"):
+            object.__setattr__(self, name, _own(getattr(self, name)))
 
     def fit(self, frames: Sequence[Frame]) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
         """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
@@ -56,7 +62,7 @@ class Encoding:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class Encoded(Frozen):
     """Tables as coordinates: one block for every column that varies.
 
     Attributes
@@ -80,6 +86,10 @@ class Encoded:
     frames: tuple[Frame, ...]
     constant: tuple[str, ...]
     missing: MissingCells
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "frames", tuple(frame.frozen() for frame in self.frames))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -121,6 +131,11 @@ class Encoded:
     def _index(self, names: Iterable[str] | None) -> IntArray:
         blocks = sorted(self.groups[name] for name in (self.groups if names is None else names))
         return np.array([j for block in blocks for j in block], dtype=np.intp)
+
+
+def _own(option: Any) -> Any:
+    """Return a copy of an option that a caller could change later; what can be read once only stays as it is."""
+    return option if isinstance(option, str | Iterator) else deepcopy(option)
 
 
 def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> Encoded:
@@ -189,7 +204,7 @@ def groups_of(codings: Iterable[Coding]) -> dict[str, tuple[int, ...]]:
 
 
 def _side_by_side(blocks: Sequence[Array], n: int) -> Array:
-    return np.concatenate(blocks, axis=1) if blocks else np.zeros((n, 0))
+    return np.asarray(sealed(np.concatenate(blocks, axis=1) if blocks else np.zeros((n, 0))))
 
 
 def _variances(codings: Sequence[Coding], frames: Sequence[Frame]) -> tuple[Array, ...] | None:
