@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
@@ -10,6 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array, IntArray
+from .._frozen import Frozen, sealed
 from .._table import Frame, check_size, listed, to_frame
 from ..kernels import Gaussian, Kernel
 from .coding import (
@@ -36,6 +38,10 @@ class Encoding:
     categorical: str | Iterable[str] = ()
     scale: bool = True
     max_categories: int = MAX_CATEGORIES
+
+    def __post_init__(self) -> None:
+        for name in ("missing", "ordinal", "categorical"):
+            object.__setattr__(self, name, _own(getattr(self, name)))
 
     def fit(self, frames: Sequence[Frame]) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
         """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
@@ -77,7 +83,7 @@ def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class Encoded(Frozen):
     """Tables as coordinates: one block for every column that varies.
 
     Attributes
@@ -103,7 +109,9 @@ class Encoded:
     missing: MissingCells
 
     def __post_init__(self) -> None:
-        """Check that every coordinate has one variance, in its place."""
+        """Freeze, and check that every coordinate has one variance, in its place."""
+        super().__post_init__()
+        object.__setattr__(self, "frames", tuple(frame.frozen() for frame in self.frames))
         shapes = [table.shape for table in self.tables]
         if self.variances is not None and [each.shape for each in self.variances] != shapes:
             raise AssertionError(f"coordinates of {shapes} have variances of {[each.shape for each in self.variances]}")
@@ -150,6 +158,11 @@ class Encoded:
         return np.array([j for block in blocks for j in block], dtype=np.intp)
 
 
+def _own(option: Any) -> Any:
+    """Return a copy of an option that a caller could change later; what can be read once only stays as it is."""
+    return option if isinstance(option, str | Iterator) else deepcopy(option)
+
+
 def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> Encoded:
     """Return tables as coordinates; columns are matched by name, and found the same wherever they stand.
 
@@ -169,7 +182,9 @@ def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> E
     chosen = tuple(varying[k] for k in order)
     return Encoded(
         codings=chosen,
-        tables=tuple(side_by_side(chosen, [blocks[k][t] for k in order], len(frame)) for t, frame in enumerate(kept)),
+        tables=tuple(
+            sealed(side_by_side(chosen, [blocks[k][t] for k in order], len(frame))) for t, frame in enumerate(kept)
+        ),
         variances=_variances(chosen, kept),
         frames=kept,
         constant=tuple(coding.name for coding in codings if not coding.varies),
@@ -219,7 +234,7 @@ def _variances(codings: Sequence[Coding], frames: Sequence[Frame]) -> tuple[Arra
     """Return the variances of the coordinates of every table, None where no cell is noisy."""
     if not any(coding.variance_of_missing for coding in codings):
         return None
-    found = tuple(variances_of(codings, frame) for frame in frames)
+    found = tuple(sealed(variances_of(codings, frame)) for frame in frames)
     return found if any(own.any() for own in found) else None
 
 
