@@ -9,11 +9,11 @@ from typing import final
 import numpy as np
 
 from .._array import Array, Progress
+from .._digest import RowDigest
 from .._table import Frame, listed
 from ..columns.coding import Coding
 from ..columns.encoded import Encoding
 from ..columns.missing import MissingCells
-from .digest import RowDigest
 from .frames import Frames
 from .pilot import pilot_rows
 from .scan import Drawn, Scanner, drawn_groups
