@@ -16,7 +16,6 @@ from ._validate import check_integer
 from .columns import Encoded, Encoding, Missing, match_columns
 from .columns.coding import Categories, Coding
 from .columns.encoded import groups_of
-from .columns.kinds import Named
 from .comparison import Comparison
 from .comparison.ranking import ranked
 from .features import Fourier, fourier
@@ -136,7 +135,7 @@ def compare_stream(
             "n_frequencies": n_frequencies,
             "passes": passes,
         }
-        kept = Checkpoint(checkpoint, given | _named(encoding), TablePass)
+        kept = Checkpoint(checkpoint, given | encoding.options(), TablePass)
     known = None if kept is None or kept.found is None else _known(kept, tables, encoding)
     digests = verified(kept, tables, progress)
     learnt = learn(tables, encoding, passes, seed, progress, checkpoint is not None) if known is None else known
@@ -171,18 +170,6 @@ def compare_stream(
         missing=learnt.missing,
         encoded=encoded,
     )
-
-
-def _named(encoding: Encoding) -> dict[str, Any]:
-    """Return how columns become coordinates, by the names of the options."""
-    named, missing = Named.of(encoding.ordinal, encoding.categorical), encoding.missing
-    return {
-        "missing": missing if isinstance(missing, str) else dict(missing),
-        "ordinal": dict(named.ordinal),
-        "categorical": sorted(named.categorical),
-        "scale": encoding.scale,
-        "max_categories": encoding.max_categories,
-    }
 
 
 def _known(kept: Checkpoint, tables: tuple[Frames, Frames], encoding: Encoding) -> Learnt | None:

@@ -43,6 +43,17 @@ class Encoding:
         for name in ("missing", "ordinal", "categorical"):
             object.__setattr__(self, name, _own(getattr(self, name)))
 
+    def options(self) -> dict[str, Any]:
+        """Return the options as plain values by their names, alike where they mean the same."""
+        named = Named.of(self.ordinal, self.categorical)
+        return {
+            "missing": self.missing if isinstance(self.missing, str) else dict(self.missing),
+            "ordinal": dict(named.ordinal),
+            "categorical": sorted(named.categorical),
+            "scale": bool(self.scale),
+            "max_categories": self.max_categories,
+        }
+
     def fit(self, frames: Sequence[Frame]) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
         """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
         types = agreed_types(frames, Named.of(self.ordinal, self.categorical))

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from .._array import Array, Progress
+from .._digest import RowDigest
 from .._reading import Widened
 from .._table import Frame, listed
 from ..columns.coding import Coding, coordinates_of
 from ..columns.encoded import Encoding
 from ..columns.missing import MissingCells
-from .digest import RowDigest
 from .frames import Frames
 from .pilot import pilot_rows
 from .scan import Drawn, Scanner, drawn_groups

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._array import Array
+from .._digest import RowDigest
 from .._table import count, listed
 from .._validate import check_integer
 from ..estimators.options import KernelLike
@@ -22,7 +23,6 @@ from ..inference.statistics import Kind
 from ..plan import DEFAULT, Plan, RemotePlan
 from .batches import Batches, read_batches, split_rows
 from .checkpoint import Checkpoint
-from .digest import RowDigest
 from .mean import Estimator
 from .pilot import Recipe, drawn_rows, pilot_rows
 from .two_sample import TwoSampleStream, two_sample_stream

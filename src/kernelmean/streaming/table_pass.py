@@ -12,13 +12,13 @@ from typing import Any, TypeAlias, cast, final
 import numpy as np
 
 from .._array import Array, Progress, slices
+from .._digest import RowDigest
 from ..columns.encoded import Encoding
 from ..columns.missing import sifted
 from ..features.base import Summary
 from ..plan import Plan
 from .ahead import ahead
 from .checkpoint import Checkpoint, Record
-from .digest import RowDigest
 from .frames import Frames
 from .learn import Learnt
 from .scan import Scanner
