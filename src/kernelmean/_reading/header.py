@@ -19,6 +19,8 @@ from .text_format import TextFormat
 _LINES = 50
 _NUMBER: Final = re.compile(r"[+-]?[\d.,' ]*\d[\d.,' ]*%?")
 
+_DIRECTIVE: Final = re.compile("sep=.?", re.IGNORECASE)  # for a spreadsheet
+
 
 @final
 @dataclass(frozen=True)
@@ -70,7 +72,8 @@ class _Cut:
     @classmethod
     def of(cls, file: TextFile, separator: str) -> _Cut:
         text = io.StringIO(file.head.lstrip(), newline=None)
-        lines = [cells for cells in islice(csv.reader(text, delimiter=separator), _LINES) if any(map(str.strip, cells))]
+        found = islice(csv.reader(text, delimiter=separator), _LINES)
+        lines = [cells for cells in found if len(cells) > 1 or "".join(cells).strip()]
         complete = file.whole or len(lines) == _LINES
         return cls(separator, lines if complete or len(lines) < 2 else lines[:-1])
 
@@ -103,7 +106,8 @@ def _check_title(file: TextFile, cut: _Cut) -> None:
     first = file.head.lstrip().splitlines()[0]
     shown = printable(first if len(first) <= 40 else first[:40] + "…")
     mend = "remove the lines above the header, so that the first line names the columns"
-    if first.startswith("#") and len(cut.lines) > 2 and _names(cut.lines[1]) and not _names(cut.lines[2]):
+    is_comment = first.startswith("#") and len(cut.lines) > 2 and _names(cut.lines[1]) and not _names(cut.lines[2])
+    if is_comment or _DIRECTIVE.fullmatch(first.strip()):
         raise ValueError(f"{file.name}: the first line ({shown!r}) is a comment above the header; {mend}")
     others = SEPARATORS if cut.separator == "," else [one for one in SEPARATORS if one != ","]
     cuts = [_Cut.of(file, separator) for separator in others] if cut.width == 1 else [cut]

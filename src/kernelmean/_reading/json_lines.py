@@ -51,7 +51,7 @@ class JsonLines:
             first = next(rows, None)
         if first is None:
             raise ValueError(empty(self._file.name))
-        self.names = tuple(name.strip() for name in first[1])
+        self.names = tuple(first[1])
         check_columns(self.names, self._file.name)
         check_units(text, self.names, self._file.name)
 
@@ -80,7 +80,7 @@ class JsonLines:
             for number, line in enumerate(lines, start=1):
                 if not line.strip():
                     continue
-                row = {name.strip(): value for name, value in self._parsed(number, line).items()}
+                row = self._parsed(number, line)
                 known = known or frozenset(row)
                 if row.keys() != known:
                     other = sorted(row.keys() ^ known)
@@ -135,7 +135,7 @@ def _lines(source: Any, file: TextFile) -> Iterator[TextIO]:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
-    row = dict(pairs)
+    row = {name.strip(): value for name, value in pairs}
     if len(row) < len(pairs):
         raise ValueError("a key stands in it twice")
     return row
