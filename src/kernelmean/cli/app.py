@@ -38,6 +38,7 @@ from .options import (
     Csv,
     Drop,
     Json,
+    Keep,
     MaxRows,
     MissingRule,
     Ordinal,
@@ -151,6 +152,7 @@ def dependence(
     missing: MissingRule = "error",
     ordinal: Ordinal = None,
     categorical: Category = None,
+    keep: Keep = None,
     max_rows: MaxRows = None,
     seed: Seed = 0,
     plot_path: Picture = None,
@@ -180,6 +182,7 @@ def dependence(
             missing=missing_rule(missing),
             ordinal=level_orders(ordinal or ()),
             categorical=split_names(categorical or (), source.frame.names),
+            keep=split_names(keep or (), source.frame.names),
         )
     notes, drawn = [*source.notes, *result.notes], []
     if plots is not None and plot_path is not None:

@@ -24,7 +24,7 @@ from . import show
 from .config import Config
 from .drift import DRIFTED, LEVEL
 from .inputs import Reading, level_orders, missing_rule, select_columns, split_names
-from .options import Category, Columns, Csv, Drop, Json, Ordinal, Quiet, Scale, Seed, Source, bandwidth_from
+from .options import Category, Columns, Csv, Drop, Json, Keep, Ordinal, Quiet, Scale, Seed, Source, bandwidth_from
 from .outputs import Output, check_target
 
 EXAMPLES = (
@@ -81,6 +81,7 @@ def monitor(
     missing: MissingRule = "error",
     ordinal: Ordinal = None,
     categorical: Category = None,
+    keep: Keep = None,
     seed: Seed = 0,
     csv_path: Csv = None,
     json_path: Json = None,
@@ -107,6 +108,7 @@ def monitor(
         missing=missing_rule(missing),
         ordinal=level_orders(ordinal or ()),
         categorical=split_names(categorical or (), known.names),
+        keep=split_names(keep or (), known.names),
         alpha=LEVEL if fail_on_drift is None else fail_on_drift,
         seed=seed,
     )
