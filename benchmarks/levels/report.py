@@ -25,6 +25,7 @@ from scipy.stats import binom, chi2
 from kernelmean.inference.multiple import holm
 
 sys.path.insert(0, str(Path(__file__).parent))
+from missing import CASES, COLUMNS
 from study import CONDITIONS, ESTIMATORS, LEVELS, TIES, cells, read
 
 LIMIT = 0.01
@@ -122,6 +123,33 @@ def table() -> None:
             print(f"| {test} | {name} | " + " | ".join(_shares(rows, test, name, one) for one in conditions) + " |")
 
 
+def tables_with_missing_cells() -> None:
+    """Print the cells of ``compare`` and ``dependence``, each with its shares and the exact intervals of these."""
+    rows = {row["key"]: row for row in read()}
+    print(
+        "\n## Tables with missing cells\n\n`compare` and `dependence`, the joint test; a rule and a share of missing "
+        "cells for each column, which may differ\nfrom column to column. All columns are independent, and so is which "
+        "cells are missing.\n"
+    )
+    for name, (law, _) in COLUMNS.items():
+        print(f"- {name}: {law}")
+    bounds = (f"up to {level:g} (99.9 % interval)" for level in LEVELS)
+    heads = ["test", "estimator", "rows", "columns, rules, shares", *bounds]
+    print(f"\n| {' | '.join(heads)} |\n|{' --- |' * len(heads)}")
+    for case in CASES:
+        row = rows.get(case.key)
+        shares = ["not measured"] * len(LEVELS) if row is None else [share(row, str(level)) for level in LEVELS]
+        sizes = " + ".join(map(str, case.sizes))
+        print(f"| {' | '.join([case.test, case.estimator, sizes, case.law, *shares])} |")
+
+
+def share(row: dict, level: str) -> str:
+    """Return the share of p-values up to a level, and where it is with 99.9 % in a test of exactly that level."""
+    trials, p = row["trials"], row["attained"][level]
+    low, high = binom.ppf([0.0005, 0.9995], trials, p) / trials
+    return f"{row['counts'][level] / trials:.4f} ({low:.4f} to {high:.4f})"
+
+
 def listed() -> str:
     return ", ".join(map(str, LEVELS))
 
@@ -137,3 +165,4 @@ def _shares(rows: list[dict], test: str, estimator: str, condition: tuple | None
 
 if __name__ == "__main__":
     table()
+    tables_with_missing_cells()

@@ -1,5 +1,7 @@
 """The level of every test: estimator × scheme × law and size of the data, 2000 null data sets a cell.
 
+Beside the tests on numbers there are ``compare`` and ``dependence`` on tables with missing cells: see missing.py.
+
 python benchmarks/levels/study.py run [--trials 2000] [--only TEXT]     # resumable: a finished cell is one line
 python benchmarks/levels/report.py > docs/levels.md               # what was found, with a verdict
 """
@@ -20,8 +22,10 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
     os.environ.setdefault(variable, "1")
 
 import numpy as np  # noqa: E402 (after the numbers of threads)
+from missing import CASES, Case  # noqa: E402
 
 from kernelmean import hsic_test, mmd_test  # noqa: E402
+from kernelmean.inference import TestResult  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results.jsonl"
 LEVELS, RESAMPLES = (0.01, 0.05, 0.1), 99
@@ -76,32 +80,40 @@ class Cell:
     def key(self) -> str:
         return " | ".join([self.test, self.estimator, self.scheme, self.law, "+".join(map(str, self.sizes))])
 
-    def pvalue(self, trial: int) -> tuple[float, int]:
-        rng = np.random.default_rng([zlib.crc32(self.key.encode()), trial])
+    @property
+    def described(self) -> dict[str, object]:
+        return asdict(self)
+
+    def tested(self, rng: np.random.Generator, n_resamples: int) -> TestResult:
         name, _, joint = self.estimator.partition(" ")
-        options = {"estimator": name, "scheme": self.scheme, "n_resamples": RESAMPLES, "rng": rng}
+        options = {"estimator": name, "scheme": self.scheme, "n_resamples": n_resamples, "rng": rng}
         draw = LAWS[self.law]
         if self.test == "two samples":
-            result = mmd_test(*(draw(rng, n) for n in self.sizes), **options)
-        else:
-            n = self.sizes[0]
-            result = hsic_test(draw(rng, n), draw(rng, n), **options, **({"fit": "joint"} if joint else {}))
-        return result.pvalue, result.n_resamples + 1
+            return mmd_test(*(draw(rng, n) for n in self.sizes), **options)
+        n = self.sizes[0]
+        return hsic_test(draw(rng, n), draw(rng, n), **options, **({"fit": "joint"} if joint else {}))
 
 
-def cells() -> Iterator[Cell]:
+def pvalue(cell: Cell | Case, trial: int) -> tuple[float, int]:
+    """Return the p-value of one null data set, and the number of arrangements it comes from."""
+    result = cell.tested(np.random.default_rng([zlib.crc32(cell.key.encode()), trial]), RESAMPLES)
+    return result.pvalue, result.n_resamples + 1
+
+
+def cells() -> Iterator[Cell | Case]:
     for test, conditions in CONDITIONS.items():
         for estimator in ESTIMATORS[test]:
             for scheme in SCHEMES[test][: 1 if estimator in LISTED_ONLY else None]:
                 if scheme != "xor" or find_spec("numba"):
                     yield from (Cell(test, estimator, scheme, *condition) for condition in conditions.values())
+    yield from CASES
 
 
-def measured(cell: Cell, trials: int) -> dict[str, object] | None:
+def measured(cell: Cell | Case, trials: int) -> dict[str, object] | None:
     """Return the counts of one cell, None where the scheme does not serve it."""
     start = time.perf_counter()
     try:
-        found = [cell.pvalue(trial) for trial in range(trials)]
+        found = [pvalue(cell, trial) for trial in range(trials)]
     except ValueError as error:
         if "does not fit" in str(error) or "LowRank" in type(error).__name__:
             return None
@@ -112,7 +124,7 @@ def measured(cell: Cell, trials: int) -> dict[str, object] | None:
     steps = [step / STEPS for step in range(1, STEPS)]
     cumulated = [[reached(step, pvalues) for step in steps], [attainable(step, totals) for step in steps]]
     measurements = {"counts": counts, "attained": attained, "cumulated": cumulated}
-    return {**asdict(cell), "trials": trials, **measurements, "seconds": round(time.perf_counter() - start, 2)}
+    return {**cell.described, "trials": trials, **measurements, "seconds": round(time.perf_counter() - start, 2)}
 
 
 def reached(level: float, pvalues: np.ndarray) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._array import Array, is_foreign, to_numpy
+from ._frozen import sealed
 from .embedding import Embedding, Part, embed
 from .estimators.base import MeanEstimator
 from .features.base import FeatureMap, Summary
@@ -57,6 +58,7 @@ def kinds() -> Mapping[str, Kind]:
     table["Sampled"] = replace(table["Sampled"], make=_sampled)
     table["Normal"] = Kind(Normal, ("covariance", "form"), _normal)
     table["Bandwidth"] = Kind(Bandwidth, ("value", "rule", "exact", "n_points"), Bandwidth, _get_bandwidth)
+    table["Part"] = replace(table["Part"], make=_part)
     table["Embedding"] = Kind(Embedding, ("kernel", "parts"), _embedding)
     for cls in _concrete(MeanEstimator):
         table[cls.__name__] = Kind(cls, ("parameters", "fitted"), partial(_estimator, cls), _get_estimator)
@@ -234,6 +236,11 @@ def _sampled(noise: Any, n_samples: Any, seed: Any) -> Sampled:
             f"its noise asks for {n_samples:,} draws around every point, at most {_MOST_DRAWS:,} are loaded"
         )
     return Sampled(noise, n_samples, seed)
+
+
+def _part(points: Any, weights: Any, noise: Any) -> Part:
+    """Make a part of arrays that were read for it alone, without a copy."""
+    return Part(sealed(points), sealed(weights), noise)
 
 
 def _embedding(kernel: Any, parts: Any) -> Embedding:

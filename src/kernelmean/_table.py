@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ._array import Array, IntArray
 from ._cells import Cells, Declared, missing_cells, read_cells
 from ._formats import is_number
+from ._frozen import Frozen, owned, sealed
 from ._validate import check_points
 
 SMALLEST, LARGEST = 1e-140, 1e140
@@ -24,13 +25,13 @@ _MEND_MISSING = "drop such rows with missing='drop' (--missing drop) or fill the
 
 @final
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Frozen):
     """Finite numbers with column names; ``numpy.asarray(table)`` gives the values.
 
     Parameters
     ----------
     values : array of shape (n, d)
-        Finite float64 numbers.
+        Finite float64 numbers; copied.
     names : tuple of d str
         The names of the columns.
 
@@ -44,6 +45,7 @@ class Table:
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.values.ndim != 2 or self.values.shape[1] != len(self.names):
             raise ValueError(f"values of shape {self.values.shape} do not fit {len(self.names)} column names")
 
@@ -61,11 +63,11 @@ class Table:
 
     def columns(self, index: Sequence[int] | IntArray) -> Table:
         """Return the table of the columns in ``index``, in that order."""
-        return Table(self.values[:, list(index)], tuple(self.names[i] for i in index))
+        return Table(sealed(self.values[:, list(index)]), tuple(self.names[i] for i in index))
 
     def take(self, rows: Any) -> Table:
         """Return the table of some rows: a slice, indices, or a mask."""
-        return Table(self.values[rows], self.names)
+        return Table(sealed(self.values[rows]), self.names)
 
     def deviations(self) -> Array:
         """Return the standard deviations of the columns, shape (d,).
@@ -143,6 +145,10 @@ class Frame:
         kept = self.row_numbers()[rows]
         return replace(self, cells={name: column[rows] for name, column in self.cells.items()}, rows=kept)
 
+    def frozen(self) -> Frame:
+        """Return the frame with cells of its own, which nobody can write to: those of a data frame may be shared."""
+        return replace(self, cells={name: owned(column, column) for name, column in self.cells.items()})
+
     def complete(self) -> npt.NDArray[np.bool_]:
         """Return the mask of the rows without a missing cell, shape (n,)."""
         mask = np.ones(len(self), dtype=bool)
@@ -174,7 +180,7 @@ class Frame:
         if missing == "drop":
             values = _complete_rows(self, values)
         self._check_cells(np.isnan(values), "blank or NaN", _MEND_MISSING)
-        return Table(np.ascontiguousarray(values), self.names)
+        return Table(sealed(np.ascontiguousarray(values)), self.names)
 
     def row_numbers(self) -> IntArray:
         """Return the numbers of the rows in the source, from 1."""
@@ -235,7 +241,7 @@ def as_table(X: Any, name: str = "X", *, missing: str = "error") -> Table:
     if frame is not None:
         return _as_frame(frame, name).to_table(missing)
     values = check_points(X, name)
-    return Table(values, tuple(f"x{j}" for j in range(values.shape[1])))
+    return Table(owned(values, X), tuple(f"x{j}" for j in range(values.shape[1])))
 
 
 def to_frame(X: Any, name: str) -> Frame:

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from ._array import Array, Progress, RngLike, as_rng
 from ._card import Grid, card
+from ._frozen import Frozen
 from ._table import Table, as_table, count, listed
 from .embedding import Embedding
 from .kernels import Gaussian
@@ -57,7 +58,7 @@ class Candidate:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Densities:
+class Densities(Frozen):
     """Density estimates of one table.
 
     Attributes

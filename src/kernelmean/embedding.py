@@ -13,6 +13,7 @@ import numpy as np
 from . import density
 from ._array import Array, RngLike, as_host, as_rng, check_same_home, is_foreign, joined, like, to_numpy
 from ._card import card
+from ._frozen import Frozen, owned, sealed
 from ._validate import as_points, check_same_columns, check_weights
 from .expected import expected_blocks
 from .expected._core import check_noise
@@ -26,7 +27,7 @@ _ROUNDING = 1e-13  # relative error of inner products
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Part(Frozen):
     """Weighted points with one noise: a summand of an embedding."""
 
     points: Array
@@ -68,15 +69,13 @@ class Embedding:
 
     @property
     def points(self) -> Array:
-        """The points x_i of all parts, shape (n, d)."""
-        points: Array = joined([part.points for part in self.parts])
-        return points
+        """The points x_i of all parts, shape (n, d); read-only, or a copy where they are on a device."""
+        return _whole([part.points for part in self.parts])
 
     @property
     def weights(self) -> Array:
-        """The weights β_i of all parts, shape (n,)."""
-        weights: Array = joined([part.weights for part in self.parts])
-        return weights
+        """The weights β_i of all parts, shape (n,); read-only, or a copy where they are on a device."""
+        return _whole([part.weights for part in self.parts])
 
     @property
     def noise(self) -> Noise:
@@ -138,7 +137,9 @@ class Embedding:
             return NotImplemented
         if not np.isfinite(factor):
             raise ValueError(f"the factor is {factor!r}, a finite number is needed")
-        return replace(self, parts=tuple(replace(part, weights=float(factor) * part.weights) for part in self.parts))
+        return replace(
+            self, parts=tuple(replace(part, weights=sealed(float(factor) * part.weights)) for part in self.parts)
+        )
 
     __rmul__ = __mul__
 
@@ -240,8 +241,8 @@ def embed(
     Parameters
     ----------
     X : array of shape (n, d)
-        The points; for a Gaussian mixture the component means. Those of torch, or of another library that speaks the
-        array API, stay where they are, and all sums run there.
+        The points, which are copied; for a Gaussian mixture the component means. Those of torch, or of another library
+        that speaks the array API, stay on their device, and all sums run there.
     kernel : Kernel
     weights : array of shape (n,), optional
         β, of any sign; 1/n each by default.
@@ -258,7 +259,8 @@ def embed(
 
     Notes
     -----
-    Xia et al. (2021), eq. (mkme). Nothing is computed until the embedding is evaluated.
+    Xia et al. (2021), eq. (mkme). Nothing is computed until the embedding is evaluated. It is a value: it keeps copies
+    of what was passed, and hands out arrays that are read-only.
 
     Examples
     --------
@@ -272,9 +274,16 @@ def embed(
     check_kernel(kernel)
     if isinstance(plan, RemotePlan):
         return cast("Embedding", plan.embed(X, kernel, weights=weights, noise=noise))
-    X = as_points(X)
+    points = owned(as_points(X), X)
     noise = Dirac() if noise is None else noise
-    check_noise(noise, *X.shape)
-    n = X.shape[0]
-    beta = np.full(n, 1.0 / n) if weights is None else check_weights(weights, n)
-    return Embedding(kernel, (Part(X, like(beta, X, "float64"), noise),), plan)
+    check_noise(noise, *points.shape)
+    n = points.shape[0]
+    beta = sealed(np.full(n, 1.0 / n)) if weights is None else owned(check_weights(weights, n), weights)
+    return Embedding(kernel, (Part(points, like(beta, points, "float64"), noise),), plan)
+
+
+def _whole(arrays: list[Array]) -> Array:
+    """Return the arrays of all parts as one that nobody can change the parts by."""
+    alone = len(arrays) == 1 and isinstance(arrays[0], np.ndarray)
+    whole: Array = arrays[0] if alone else sealed(joined(arrays))
+    return whole

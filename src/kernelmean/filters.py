@@ -171,6 +171,7 @@ class Landweber(Iterative):
     def __post_init__(self) -> None:
         if not 0 < self.step < 2:
             raise ValueError(f"step is {self.step}, a number in (0, 2) is needed: larger steps diverge")
+        object.__setattr__(self, "step", float(self.step))
 
     def iterates(self, action: GramAction, largest: float) -> Iterator[Array]:
         """Yield the weights after 1, 2, … steps of length step / γ_max."""
@@ -207,6 +208,7 @@ class NuMethod(Iterative):
     def __post_init__(self) -> None:
         if not self.nu > 0:
             raise ValueError(f"nu is {self.nu}, a positive number is needed")
+        object.__setattr__(self, "nu", float(self.nu))
 
     def iterates(self, action: GramAction, largest: float) -> Iterator[Array]:
         """Yield the weights after 1, 2, … steps of the three-term recurrence."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from ._array import Array, Progress
 from ._card import Grid, card
+from ._frozen import Frozen
 from ._table import Table, as_table, count, listed
 from .embedding import Embedding, Part
 from .estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
@@ -33,7 +34,7 @@ ESTIMATORS: dict[str, Callable[..., KernelMean]] = {
 
 @final
 @dataclass(frozen=True, eq=False)
-class Fits:
+class Fits(Frozen):
     """Estimators fitted to one table.
 
     Attributes

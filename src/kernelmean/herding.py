@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ._array import Array, RngLike, as_rng
+from ._frozen import Frozen
 from ._validate import check_points, check_same_columns
 from .kernels.base import Kernel
 
@@ -38,7 +39,7 @@ class Target(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Herd:
+class Herd(Frozen):
     """Super-samples of an embedding.
 
     Attributes

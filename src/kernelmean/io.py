@@ -15,7 +15,7 @@ import struct
 import tokenize
 import warnings
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -68,9 +68,18 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
     >>> load(path)
     Embedding(n=2, d=1, kernel=Gaussian(bandwidth=1.0), noise=Dirac())
     """
+    _save(value, path, {"columns": list(columns)})
+
+
+def save_state(value: Any, path: str | os.PathLike[str], of: Mapping[str, Any]) -> None:
+    """Save sums that may grow, with what they belong to, in plain JSON; see :func:`save`."""
+    _save(value, path, {"columns": [], "of": of})
+
+
+def _save(value: Any, path: str | os.PathLike[str], more: Mapping[str, Any]) -> None:
     arrays: list[AnyArray] = []
     tree = encode(check_savable(value, TypeError), arrays)
-    header = {"format": FORMAT, "version": VERSION, "columns": list(columns), "arrays": len(arrays), "value": tree}
+    header = {"format": FORMAT, "version": VERSION, **more, "arrays": len(arrays), "value": tree}
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to save {target.name!r} in; make it first")
@@ -97,12 +106,21 @@ def load(path: str | os.PathLike[str]) -> Any:
     OSError
         When there is no such file, or it cannot be read.
     """
-    return _guarded(path, lambda header, arrays: check_savable(decode(header["value"], arrays), ValueError))
+    return _guarded(path, _value)
+
+
+def load_state(path: str | os.PathLike[str]) -> tuple[Any, Any]:
+    """Return sums and what they belong to, None where :func:`save` wrote them; errors as :func:`load`."""
+    return _guarded(path, lambda header, arrays: (_value(header, arrays), header.get("of")))
 
 
 def read_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
     """Return the names of the columns that were saved with an object; see :func:`load` for errors."""
     return _guarded(path, lambda header, _: tuple(str(name) for name in header["columns"]))
+
+
+def _value(header: Mapping[str, Any], arrays: list[AnyArray]) -> Any:
+    return check_savable(decode(header["value"], arrays), ValueError)
 
 
 def _guarded(path: str | os.PathLike[str], read: Any) -> Any:
@@ -135,7 +153,8 @@ def _write(file: BinaryIO, header: str, arrays: list[AnyArray]) -> None:
         for number, array in enumerate(arrays):
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"a{number}.npy", _EPOCH), buffer.getbuffer())
+            # no getbuffer(): where the disk is full an open view of it ends Python 3.12 when it is collected
+            archive.writestr(zipfile.ZipInfo(f"a{number}.npy", _EPOCH), buffer.getvalue())
 
 
 def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from ._validate import check_integer
 from .columns import Encoded, Encoding, Missing, match_columns
 from .columns.coding import Categories, Coding
 from .columns.encoded import groups_of
+from .columns.kinds import Named
 from .comparison import Comparison
 from .comparison.ranking import ranked
 from .features import Fourier, fourier
@@ -23,14 +24,15 @@ from .inference.multiple import enough_for_holm
 from .kernels import Gaussian
 from .kernels.bandwidth import Bandwidth, Rule, bandwidth_from
 from .plan import DEFAULT, Plan
+from .streaming.checkpoint import Checkpoint
 from .streaming.frames import Frames, read_frames
 from .streaming.kept import packed, unpacked
 from .streaming.learn import Learnt, learn
 from .streaming.mean import Estimator
-from .streaming.mmd import kept_note, not_of_this
+from .streaming.mmd import kept_note
 from .streaming.seen import TablesSeen
 from .streaming.table_features import COLUMN_FREQUENCIES, TableFeatures
-from .streaming.table_pass import TablePass, run_pass, saved_pass
+from .streaming.table_pass import TablePass, run_pass, verified
 from .streaming.two_sample import TwoSampleStream, two_sample_stream
 
 ESTIMATORS = ("kme", "mkme", "mmkme")
@@ -87,7 +89,7 @@ def compare_stream(
         where that is possible.
     checkpoint : str or path, optional
         A file that the sums are saved to about once a minute and at the end. Where it exists already, the pass goes on
-        from there.
+        from there, once the rows that the sums hold were read again and are the same by their digest (SHA-256).
     progress : callable, optional
         Called between two batches with what is going on, the rows read, and the rows in all. When it raises, the
         checkpoint is saved before.
@@ -103,7 +105,7 @@ def compare_stream(
     ------
     ValueError, TypeError, OSError
         As :func:`kernelmean.compare` and :func:`kernelmean.streaming.read_frames`; when a rule needs all rows in
-        memory; when the checkpoint is of another comparison.
+        memory; when the checkpoint is of other rows or other options.
 
     Notes
     -----
@@ -125,18 +127,30 @@ def compare_stream(
     named, used = (names if isinstance(names, str) else tuple(names) for names in (categorical, keep))
     encoding = Encoding(missing, ordinal, named, scale, keep=used)
     tables, moved = _matched(_read(A, "A"), _read(B, "B"), names)
-    saved = saved_pass(checkpoint)
-    known = None if saved is None or passes == 1 else _known(saved, tables, encoding, seed, checkpoint)
-    learnt = learn(tables, encoding, passes, seed, progress) if known is None else known
+    kept = None
+    if checkpoint is not None:
+        given = {
+            "columns": tables[0].names,
+            "estimator": estimator,
+            "bandwidth": bandwidth,
+            "n_resamples": n_resamples,
+            "seed": seed,
+            "n_frequencies": n_frequencies,
+            "passes": passes,
+        }
+        kept = Checkpoint(checkpoint, given | _named(encoding), TablePass)
+    known = None if kept is None or kept.found is None else _known(kept, tables, encoding)
+    digests = verified(kept, tables, progress)
+    learnt = learn(tables, encoding, passes, seed, progress, checkpoint is not None) if known is None else known
     called = (tables[0].source, tables[1].source) if names is None else names
     _check_learnt(learnt, called)
     pilot = [learnt.coordinates(learnt.pilot(k)) for k in (0, 1)]
     features, theta = _features(learnt, np.concatenate(pilot), bandwidth, n_frequencies, seed)
     left = learnt.rows[0] - len(pilot[0]), learnt.rows[1] - len(pilot[1])
     stream = two_sample_stream(features, sizes=left, seed=seed).keep(pilot[0], pilot[1], plan=plan)
-    kept = packed(learnt, tables, encoding, seed)
-    start = TablePass(stream, TablesSeen.start(tables[0].names), np.zeros(2), kept)
-    state = run_pass(start, tables, learnt, encoding, plan, checkpoint, progress, saved)
+    found = packed(learnt, tables) if kept is not None else {}
+    start = TablePass(stream, TablesSeen.start(tables[0].names), np.zeros(2), found)
+    state = run_pass(start, tables, learnt, encoding, plan, kept, digests, progress)
     tests = _Tests(state.stream, features, learnt, cast(Estimator, estimator), bandwidth, n_resamples, seed)
     joint = tests.joint()
     seen = state.seen if learnt.seen is None else learnt.seen
@@ -161,18 +175,24 @@ def compare_stream(
     )
 
 
-def _known(
-    saved: TablePass,
-    tables: tuple[Frames, Frames],
-    encoding: Encoding,
-    seed: int,
-    checkpoint: str | os.PathLike[str] | None,
-) -> Learnt | None:
+def _named(encoding: Encoding) -> dict[str, Any]:
+    """Return how columns become coordinates, by the names of the options."""
+    named, missing = Named.of(encoding.ordinal, encoding.categorical), encoding.missing
+    return {
+        "missing": missing if isinstance(missing, str) else dict(missing),
+        "ordinal": dict(named.ordinal),
+        "categorical": sorted(named.categorical),
+        "scale": encoding.scale,
+        "max_categories": encoding.max_categories,
+    }
+
+
+def _known(kept: Checkpoint, tables: tuple[Frames, Frames], encoding: Encoding) -> Learnt | None:
     """Return what a first pass found before the checkpoint was saved."""
     try:
-        return unpacked(saved.learnt, tables, encoding, seed)
+        return unpacked(kept.found.learnt, tables, encoding)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise not_of_this(checkpoint or "") from error
+        raise kept.damaged(error) from error
 
 
 def _read(source: Any, name: str) -> Frames:

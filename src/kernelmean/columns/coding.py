@@ -45,9 +45,36 @@ class Coding(ABC):
     def scale(self) -> float:
         """How much of the column one unit of a coordinate is."""
 
+    @property
+    def variance_of_missing(self) -> float:
+        """The variance of the noise that the first coordinate of a missing cell has."""
+        return 0.0
+
+    @final
     def variances(self, frame: Frame) -> Array:
-        """Return the variances of the noise of the coordinates, shape (n, k); 0 where a cell is known."""
-        return np.zeros((len(frame), len(self.names)))
+        """Return the variances of the noise of the coordinates, shape (n, k) as these; 0 where a cell is known."""
+        out = np.zeros((len(frame), len(self.names)))
+        if self.variance_of_missing:
+            out[missing_cells(frame[self.name]), 0] = self.variance_of_missing
+        return out
+
+
+def coordinates_of(codings: Sequence[Coding], frame: Frame) -> Array:
+    """Return the coordinates of several columns side by side, shape (n, D)."""
+    return side_by_side(codings, [coding.coordinates(frame) for coding in codings], len(frame))
+
+
+def variances_of(codings: Sequence[Coding], frame: Frame) -> Array:
+    """Return the variances of the noise of :func:`coordinates_of`, shape (n, D)."""
+    return side_by_side(codings, [coding.variances(frame) for coding in codings], len(frame))
+
+
+def side_by_side(codings: Sequence[Coding], blocks: Sequence[Array], n: int) -> Array:
+    """Return one block for every column as one array, in which the names of the columns say where each stands."""
+    for coding, block in zip(codings, blocks, strict=True):
+        if block.shape != (n, len(coding.names)):
+            raise AssertionError(f"{coding.name!r} has the coordinates {coding.names}, not a block of {block.shape}")
+    return np.concatenate(blocks, axis=1) if blocks else np.zeros((n, 0))
 
 
 @final
@@ -139,10 +166,10 @@ class Numbers(Coding):
             return np.column_stack([filled, self.indicator * absent])
         return np.asarray(filled[:, None])
 
-    def variances(self, frame: Frame) -> Array:
-        """Return the variance of the column at missing cells."""
-        absent = missing_cells(frame[self.name])[:, None]
-        return np.where(absent, (self.deviation / self.unit) ** 2, 0.0) if self.noisy else np.zeros(absent.shape)
+    @property
+    def variance_of_missing(self) -> float:
+        """The variance of the column."""
+        return (self.deviation / self.unit) ** 2 if self.noisy else 0.0
 
 
 def _origin(name: str, frames: Sequence[Frame]) -> int:

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from .._array import Array, IntArray
+from .._frozen import Frozen, sealed
 from .._table import Frame, check_size, listed, to_frame
 from ..kernels import Gaussian, Kernel
-from .coding import MAX_CATEGORIES, Categories, Coding, Numbers, TooManyCategoriesError
+from .coding import (
+    MAX_CATEGORIES,
+    Categories,
+    Coding,
+    Numbers,
+    TooManyCategoriesError,
+    side_by_side,
+    variances_of,
+)
 from .inspection import Inspection
 from .kinds import ColumnType, Named, agreed_types
-from .missing import Missing, MissingCells, settle
+from .missing import Missing, MissingCells, rules_for, settle
 from .noisy import NoisyRows
 
 
@@ -30,6 +40,10 @@ class Encoding:
     scale: bool = True
     max_categories: int = MAX_CATEGORIES
     keep: str | Iterable[str] = field(default=(), repr=False)  # changes no number: checkpoints hold good
+
+    def __post_init__(self) -> None:
+        for name in ("missing", "ordinal", "categorical", "keep"):
+            object.__setattr__(self, name, _own(getattr(self, name)))
 
     @property
     def named(self) -> Named:
@@ -53,6 +67,16 @@ class Encoding:
         kept, rules, missing = settle(frames, types, self.missing)
         return tuple(self._codings(types, kept, rules)), kept, missing
 
+    def restricted(self, frame: Frame, names: Sequence[str]) -> Encoding:
+        """Return what is said here of some columns of a frame, after a check that all columns it names are there."""
+        rules_for(self.missing, frame.names)
+        named, keep = self.named, (self.keep,) if isinstance(self.keep, str) else tuple(self.keep)
+        frame.select([*named.ordinal, *named.categorical, *keep])
+        missing = self.missing if isinstance(self.missing, str) else _of(self.missing, names)
+        categorical = tuple(name for name in named.categorical if name in names)
+        kept = tuple(name for name in keep if name in names)
+        return replace(self, missing=missing, ordinal=_of(named.ordinal, names), categorical=categorical, keep=kept)
+
     def _codings(
         self, types: Mapping[str, ColumnType], frames: Sequence[Frame], rules: Mapping[str, str]
     ) -> Iterator[Coding]:
@@ -72,9 +96,13 @@ class Encoding:
         return Numbers.fit(name, column, frames, rule, self.scale)
 
 
+def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if name in names}
+
+
 @final
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class Encoded(Frozen):
     """Tables as coordinates: one block for every column that varies.
 
     Attributes
@@ -101,6 +129,14 @@ class Encoded:
     constant: tuple[str, ...]
     missing: MissingCells
     remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Freeze, and check that every coordinate has one variance, in its place."""
+        super().__post_init__()
+        object.__setattr__(self, "frames", tuple(frame.frozen() for frame in self.frames))
+        shapes = [table.shape for table in self.tables]
+        if self.variances is not None and [each.shape for each in self.variances] != shapes:
+            raise AssertionError(f"coordinates of {shapes} have variances of {[each.shape for each in self.variances]}")
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -144,6 +180,11 @@ class Encoded:
         return np.array([j for block in blocks for j in block], dtype=np.intp)
 
 
+def _own(option: Any) -> Any:
+    """Return a copy of an option that a caller could change later, or that could be read once only."""
+    return tuple(option) if isinstance(option, Iterator) else deepcopy(option)
+
+
 def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> Encoded:
     """Return tables as coordinates; columns are matched by name, and found the same wherever they stand.
 
@@ -164,7 +205,9 @@ def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> E
     chosen = tuple(varying[k] for k in order)
     return Encoded(
         codings=chosen,
-        tables=tuple(_side_by_side([blocks[k][t] for k in order], len(frame)) for t, frame in enumerate(kept)),
+        tables=tuple(
+            sealed(side_by_side(chosen, [blocks[k][t] for k in order], len(frame))) for t, frame in enumerate(kept)
+        ),
         variances=_variances(chosen, kept),
         frames=kept,
         constant=tuple(coding.name for coding in codings if not coding.varies),
@@ -211,14 +254,11 @@ def groups_of(codings: Iterable[Coding]) -> dict[str, tuple[int, ...]]:
     return groups
 
 
-def _side_by_side(blocks: Sequence[Array], n: int) -> Array:
-    return np.concatenate(blocks, axis=1) if blocks else np.zeros((n, 0))
-
-
 def _variances(codings: Sequence[Coding], frames: Sequence[Frame]) -> tuple[Array, ...] | None:
-    if not any(isinstance(coding, Numbers) and coding.noisy for coding in codings):
+    """Return the variances of the coordinates of every table, None where no cell is noisy."""
+    if not any(coding.variance_of_missing for coding in codings):
         return None
-    found = tuple(_side_by_side([coding.variances(frame) for coding in codings], len(frame)) for frame in frames)
+    found = tuple(sealed(variances_of(codings, frame)) for frame in frames)
     return found if any(own.any() for own in found) else None
 
 

@@ -14,7 +14,7 @@ from .._array import Array
 from .._table import Frame, listed, named_frame, numbered_frame
 from .._validate import validated
 from ..noise import Normal
-from .coding import MAX_CATEGORIES, Coding
+from .coding import MAX_CATEGORIES, Coding, coordinates_of, variances_of
 from .encoded import Encoding, as_frames, groups_of, match_columns
 from .kinds import Named, check_types
 from .missing import Missing, settle
@@ -149,7 +149,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ValueError
             When the columns differ, a cell is missing without a rule for it, or a category was not fitted.
         """
-        return _joined(coding.coordinates(frame) for frame in [self._frame(X)] for coding in self._codings)
+        frame = self._frame(X)
+        return coordinates_of(self._codings, frame)
 
     def noise(self, X: Any) -> Normal:
         """Return the noise of every row: the variance of the column at missing cells, 0 elsewhere.
@@ -169,7 +170,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         [0.0, 0.0, 1.0]
         """
         frame = self._frame(X)
-        return Normal.diagonal(_joined(coding.variances(frame) for coding in self._codings))
+        return Normal.diagonal(variances_of(self._codings, frame))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the names of the coordinates: "age", "arm=b", "age is missing"."""
@@ -232,7 +233,3 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.categorical = tags.input_tags.string = True
         return tags
-
-
-def _joined(blocks: Iterable[Array]) -> Array:
-    return np.concatenate(list(blocks), axis=1)

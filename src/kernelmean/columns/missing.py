@@ -46,7 +46,7 @@ class MissingCells:
     Attributes
     ----------
     rule : str or dict
-        As it was passed: "error", "drop", "category", "noise", or one of them for each of some columns.
+        As it was passed: "error", "drop", "category", "noise", or one of them for each of some of the columns used.
     columns : tuple of MissingColumn
         The columns with missing cells.
     rows : tuple of int

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..columns import Summary
-from ..columns.coding import Coding
+from ..columns.coding import Coding, Numbers
 from ..columns.encoded import groups_of
 from ..inference.multiple import holm
 from ..noise import Noise, Normal
@@ -27,7 +27,9 @@ def ranked(
     variances = np.broadcast_to(noise.variances(dim), (dim,)) if isinstance(noise, Normal) else np.zeros(dim)
     columns = []
     for coding, found in zip(codings, summaries, strict=True):
-        spread = coding.scale * float(np.sqrt(variances[list(groups[coding.name])].sum()))
+        own = groups[coding.name]
+        own = own[:1] if isinstance(coding, Numbers) else own  # an indicator of missing cells has no unit
+        spread = coding.scale * float(np.sqrt(variances[list(own)].sum()))
         first, second = found.means
         statistic, pvalue = alone[coding.name]
         columns.append(

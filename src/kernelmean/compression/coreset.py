@@ -9,6 +9,7 @@ from typing import Literal, final
 import numpy as np
 
 from .._array import Array, IntArray, RngLike, as_rng
+from .._frozen import Frozen
 from .._tiles import serial_blas
 from .._validate import check_integer
 from ..embedding import Embedding
@@ -23,7 +24,7 @@ EXACT_UP_TO = 20_000
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Coreset:
+class Coreset(Frozen):
     """A few weighted points that stand for an embedding μ.
 
     Attributes

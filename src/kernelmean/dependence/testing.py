@@ -13,6 +13,7 @@ import numpy as np
 from .._array import Progress, RngLike, as_rng
 from .._table import count, listed
 from ..columns import Encoded, Encoding, Missing, encode
+from ..columns.encoded import as_frames
 from ..inference import TestResult, hsic_test
 from ..inference.engine import check_resources
 from ..inference.multiple import enough_for_holm, holm
@@ -51,7 +52,8 @@ def dependence(
         :class:`kernelmean.TableEncoder` for the kernel of each.
     x, y : str or sequence of str
         Two groups of columns for one joint test, and one test of every pair across; without ``y`` all other columns
-        are y, without both all pairs of columns are tested.
+        are y, without both all pairs of columns are tested. Columns in neither group play no part: their missing cells
+        leave no row out.
     estimator : str
         As in :func:`kernelmean.hsic_test`.
     scale : bool
@@ -66,7 +68,7 @@ def dependence(
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
     missing, ordinal, categorical, keep
-        As in :func:`kernelmean.compare`. Rows that "drop" leaves out are left out of all tests.
+        As in :func:`kernelmean.compare`. Rows that "drop" leaves out for a column of x or y are left out of all tests.
 
     Raises
     ------
@@ -99,9 +101,12 @@ def dependence(
     >>> [(pair.x, pair.y) for pair in result.dependent()]
     [('x0', 'x2')]
     """
-    encoded = encode((table,), ("the table",), Encoding(missing, ordinal, categorical, scale, keep=keep))
+    whole = as_frames((table,), ("the table",))[0]
+    left, right = _groups(whole.names, *((group,) if isinstance(group, str) else group for group in (x, y)))
+    used = [name for name in whole.names if name in {*left, *right}]
+    encoding = Encoding(missing, ordinal, categorical, scale, keep=keep).restricted(whole, used)
+    encoded = encode((whole.select(used),), ("the table",), encoding)
     (frame,) = encoded.frames
-    left, right = _groups(frame.names, *((group,) if isinstance(group, str) else group for group in (x, y)))
     _check(len(frame), encoded, estimator)
     left, right = (tuple(name for name in group if name in encoded.names) for group in (left, right))
     pairs = _pairs(left, right)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._array import Array, as_host, covariance, in_host_memory, is_foreign, like, namespace
+from .._frozen import sealed
 from .._tiles import serial_blas
 from ..embedding import Embedding, embed
 from ..expected._core import check_noise
@@ -104,7 +105,7 @@ def _gaussian(X: Array, problem: Problem, options: Options, fixed: Choice | None
         r = float(choice.contraction)
         by_loocv = options.criterion == "loocv"
         return Fitted(
-            points=X if r == 1.0 else center + r * (X - center),
+            points=X if r == 1.0 else sealed(center + r * (X - center)),
             weights=np.full(X.shape[0], scale / X.shape[0]),
             noise=noise_of(problem, choice, options.noise),
             score=choice.score,

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array, as_host
+from .._frozen import Frozen
 from .._table import listed
 from ..filters import Filter, Iterative
 from ..kernels.gaussian import Gaussian
@@ -35,7 +36,7 @@ _SMALLEST, _LARGEST = 1e-3, 3.0
 
 @final
 @dataclass(frozen=True, eq=False)
-class ScoreCurve:
+class ScoreCurve(Frozen):
     """A score along one parameter, all others as they were chosen.
 
     Attributes

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array, IntArray
+from .._frozen import Frozen
 from .._table import passed
 from ..embedding import Embedding, Part
 from ..estimators.options import KernelLike
@@ -21,7 +22,7 @@ KINDS = ("u", "v")
 
 @final
 @dataclass(frozen=True, eq=False)
-class Contributions:
+class Contributions(Frozen):
     """What every observation adds to a statistic.
 
     Attributes

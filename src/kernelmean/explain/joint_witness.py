@@ -85,7 +85,7 @@ def dependence_witness(
     >>> bool(w([[0.0]], [[0.0]])[0] > 0 > w([[0.0]], [[1.0]])[0])
     True
     """
-    pairs = Pairs.of(X, Y, kernel, bandwidth, estimator, plan)
+    pairs = Pairs.of(X, Y, kernel, bandwidth, estimator, plan).owned()
     squared = float(pairs.products(unbiased=False).mean()) / pairs.n
     magnitude = np.prod([np.abs(gram.raw_diagonal).mean() for gram in pairs.centered(unbiased=False)])
     if squared <= 1e-28 * magnitude:

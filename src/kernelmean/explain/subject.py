@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array, IntArray
+from .._frozen import owned
 from ..estimators.options import KernelLike
 from ..inference.kernel_choice import choose_kernel, representative_rows
 from ..inference.samples import check_pairs, check_samples, in_fixed_order
@@ -101,6 +102,11 @@ class Pairs:
     def n(self) -> int:
         """Return the number of pairs."""
         return len(self.tables[0])
+
+    def owned(self) -> Pairs:
+        """Return the pairs in memory of their own, for what outlives the call."""
+        first, second = (owned(table, table) for table in self.tables)
+        return Pairs((first, second), self.kernels, self.plan)
 
     def repaired(self, partner: IntArray) -> Pairs:
         """Return row i of X with row ``partner[i]`` of Y, for all i."""

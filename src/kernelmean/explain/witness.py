@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array, IntArray, RngLike, as_rng
+from .._frozen import Frozen
 from .._validate import check_points, check_same_columns
 from ..embedding import Embedding
 from ..estimators import KernelMean
@@ -132,7 +133,7 @@ def witness(
 
 @final
 @dataclass(frozen=True, eq=False)
-class WitnessBands:
+class WitnessBands(Frozen):
     """The witness at some points, with bands that it leaves with probability 1 - level when the samples are alike.
 
     Attributes

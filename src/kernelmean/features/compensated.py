@@ -8,11 +8,12 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array
+from .._frozen import Frozen
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Total:
+class Total(Frozen):
     """A vector of sums as unevaluated pairs high + low of float64, so that merging loses no digits.
 
     Attributes

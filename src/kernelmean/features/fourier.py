@@ -9,6 +9,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from .._array import Array, IntArray, RngLike, as_rng
+from .._frozen import Frozen, sealed
 from .._validate import check_finite, check_integer, check_numbers
 from ..expected._core import check_dim
 from ..kernels.base import Kernel, check_kernel
@@ -39,7 +40,7 @@ def wrapped(turns: Array, dtype: str) -> Array:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Fourier(FeatureMap):
+class Fourier(Frozen, FeatureMap):
     r"""The features :math:`\sqrt{w_j} (\cos ω_j^⊤ (x - o), \sin ω_j^⊤ (x - o))`, j = 1 … M; see :func:`fourier`.
 
     Attributes
@@ -67,6 +68,7 @@ class Fourier(FeatureMap):
 
     def __post_init__(self) -> None:
         """Check what files may bring."""
+        super().__post_init__()
         check_kernel(self.kernel)
         many = sum(groups * size for _, groups, size in self.strata)
         fits = self.frequencies.ndim == 2 and self.frequencies.shape == (many, *self.origin.shape) and many > 0
@@ -94,7 +96,8 @@ class Fourier(FeatureMap):
     @cached_property
     def weights(self) -> Array:
         """The weight w_j of every frequency, shape (M,); they sum to k(x, x)."""
-        return np.concatenate([np.full(groups * size, mass / (groups * size)) for mass, groups, size in self.strata])
+        shares = [np.full(groups * size, mass / (groups * size)) for mass, groups, size in self.strata]
+        return np.asarray(sealed(np.concatenate(shares)))
 
     @property
     def mass(self) -> float:

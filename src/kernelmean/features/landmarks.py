@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from .._array import Array, IntArray, RngLike, as_rng
+from .._frozen import Frozen
 from .._validate import check_finite, check_integer, check_points
 from ..expected._core import check_noise, expected_blocks, expected_diag
 from ..kernels.base import Kernel, check_kernel
@@ -22,7 +23,7 @@ _ROUNDING = 1e-12  # of k(x, x), added to every residual so that bounds hold in 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Landmarks(FeatureMap):
+class Landmarks(Frozen, FeatureMap):
     r"""The features :math:`φ(x) = L^{-1} k(S, x)`, LLᵀ = k(S, S): coordinates of the projection onto span k(S, ·).
 
     Attributes
@@ -43,6 +44,7 @@ class Landmarks(FeatureMap):
 
     def __post_init__(self) -> None:
         """Check what files may bring."""
+        super().__post_init__()
         check_kernel(self.kernel)
         rank = len(self.points)
         if self.points.ndim != 2 or not rank or self.triangle.shape != (rank, rank):

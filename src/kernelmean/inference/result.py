@@ -12,6 +12,7 @@ import numpy as np
 
 from .._array import Array
 from .._card import Grid, card
+from .._frozen import Frozen
 from .._sealed import parse, sealed, unsealed
 from .members import MemberOutcome
 from .schemes import SCHEMES
@@ -54,7 +55,7 @@ class PairOutcome:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class TestResult:
+class TestResult(Frozen):
     """The outcome of a permutation test; ``statistic, pvalue = result`` unpacks it.
 
     Attributes
@@ -111,6 +112,7 @@ class TestResult:
     pairs: tuple[PairOutcome, ...] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         with np.errstate(invalid="ignore"):
             differences = np.abs(self.null_distribution - self.statistic)
         if differences.size and bool(np.all(differences <= self.tolerance)) and _FLAT not in self.notes:

@@ -7,7 +7,7 @@ from functools import reduce
 from operator import imul
 
 from .._array import Array, full, like, namespace
-from .._validate import check_numbers, check_same_columns
+from .._validate import as_value, check_numbers, check_same_columns
 from .base import Kernel
 
 
@@ -33,6 +33,7 @@ class Categorical(Kernel):
         similarity = check_numbers(self.similarity, "similarity")
         if similarity.ndim or not 0.0 <= similarity <= 1.0:
             raise ValueError(f"similarity is {self.similarity!r}, a number in [0, 1] is needed")
+        object.__setattr__(self, "similarity", as_value(similarity))
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""

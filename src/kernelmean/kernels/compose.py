@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add, mul
 
 from .._array import Array, take_columns
-from .._validate import check_positive, check_same_columns
+from .._validate import as_value, check_positive, check_same_columns
 from .base import Blocks, Kernel, check_kernel, check_kernels
 from .gaussian import scaled_blocks
 
@@ -28,8 +28,10 @@ class Scaled(Kernel):
     kernel: Kernel
 
     def __post_init__(self) -> None:
-        if check_positive(self.factor, "factor", zero=True).ndim:
+        factor = check_positive(self.factor, "factor", zero=True)
+        if factor.ndim:
             raise ValueError(f"factor is {self.factor!r}, one number is needed")
+        object.__setattr__(self, "factor", as_value(factor))
         check_kernel(self.kernel)
 
     def __call__(self, X: Array, Y: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._array import Array, as_float64, is_foreign, squared_norms
-from .._validate import check_numbers, check_same_columns
+from .._validate import as_value, check_numbers, check_same_columns
 from . import portable
 from .base import Blocks, Kernel
 
@@ -51,6 +51,7 @@ class DistanceInduced(Kernel):
         exponent = check_numbers(self.exponent, "exponent")
         if exponent.ndim or not 0.0 < exponent < 2.0:
             raise ValueError(f"exponent is {self.exponent!r}, a number between 0 and 2 is needed")
+        object.__setattr__(self, "exponent", as_value(exponent))
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._array import Array, namespace, squared_norms
-from .._validate import check_integer, check_positive, check_same_columns
+from .._validate import as_value, check_integer, check_positive, check_same_columns
 from .base import Kernel
 
 
@@ -33,8 +33,8 @@ class Polynomial(Kernel):
     offset: float = 1.0
 
     def __post_init__(self) -> None:
-        check_integer(self.degree, "degree", 1)
-        check_positive(self.offset, "offset", zero=True)
+        object.__setattr__(self, "degree", check_integer(self.degree, "degree", 1))
+        object.__setattr__(self, "offset", as_value(check_positive(self.offset, "offset", zero=True)))
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""

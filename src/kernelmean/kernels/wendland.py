@@ -50,6 +50,7 @@ class Wendland(Separable):
     def __post_init__(self) -> None:
         if self.order not in (0, 2):
             raise ValueError(f"order is {self.order!r}, 0 or 2 is needed")
+        object.__setattr__(self, "order", int(self.order))
         object.__setattr__(self, "bandwidth", check_bandwidth(self.bandwidth))
 
     def profiles(self, dim: int) -> Sequence[AxisProfile]:

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array, to_numpy
+from .._frozen import sealed
 from .._validate import check_points, validated
 from ..embedding import Embedding
 from ..kernels.bandwidth import bandwidth_from
@@ -84,7 +85,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     weights_, means_, covariances_ : array
-        The mixture; shapes of covariances as in scikit-learn's ``GaussianMixture``.
+        The mixture, read-only; shapes of covariances as in scikit-learn's ``GaussianMixture``.
     n_components_ : int
     kernel_ : Kernel
     bandwidth_ : float or array of shape (d,), or None
@@ -362,7 +363,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.weights_, self.means_ = end.mixture.weights, end.mixture.means
         self.covariances_ = public_covariances(end.mixture.covariances, self.covariance_type)
         self.n_components_, self.bandwidth_ = len(self.weights_), getattr(target.kernel, "bandwidth", None)
-        self.objective_path_, self.converged_ = end.objective, end.converged
+        self.objective_path_, self.converged_ = sealed(end.objective), end.converged
         self.n_iter_ = len(end.objective) - 1
         self.validation_score_ = best.score if best else np.nan
         return self

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from .._array import Array, slices
+from .._frozen import Frozen
 from ..embedding import Embedding, embed
 from ..kernels.base import Kernel
 from ..noise.normal import Normal
@@ -17,7 +18,7 @@ _BLOCK_NUMBERS = 2**21
 
 
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(Frozen):
     """The mixture Σ_k w_k N(m_k, S_k), S_k positive definite.
 
     Attributes

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import softmax
 
 from .._array import Array
+from .._frozen import sealed
 from .mixture import Mixture
 from .objective import Value
 
@@ -98,8 +99,8 @@ class Layout:
 def public_covariances(covariances: Array, covariance_type: CovarianceType) -> Array:
     """Return covariances in scikit-learn's shapes: (K,), (K, d), (d, d) or (K, d, d)."""
     if covariance_type == "spherical":
-        return covariances[:, 0].copy()
-    return (covariances[0] if covariance_type == "tied" else covariances).copy()
+        return np.asarray(sealed(covariances[:, 0]))
+    return np.asarray(sealed(covariances[0] if covariance_type == "tied" else covariances))
 
 
 def given_mixture(means: Array, covariances: Array, covariance_type: CovarianceType) -> Mixture:

@@ -108,7 +108,8 @@ def _unseen(coding: Coding, frame: Frame) -> npt.NDArray[np.bool_]:
 
 
 def _bounded(coding: Coding, block: Array) -> Array:
+    """Return the block with the number, its first coordinate, within reach; an indicator of missing cells stays."""
     if not isinstance(coding, Numbers) or not coding.deviation:
         return block
     center, reach = coding.center / coding.unit, _FARTHEST * coding.deviation / coding.unit
-    return np.clip(block, center - reach, center + reach)
+    return np.column_stack([np.clip(block[:, :1], center - reach, center + reach), block[:, 1:]])

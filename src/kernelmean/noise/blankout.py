@@ -88,8 +88,10 @@ class Switch(Noise):
     levels: int
 
     def __post_init__(self) -> None:
-        if check_probability(self.probability).ndim:
+        probability = check_probability(self.probability)
+        if probability.ndim:
             raise ValueError(f"probability is {self.probability!r}, one number for all columns is needed")
+        object.__setattr__(self, "probability", as_value(probability))
         check_integer(self.levels, "levels", 2)
 
     def check_codes(self, X: Array) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import factorial2
 
 from .._array import Array, is_foreign, like, total
+from .._frozen import Frozen, owned, sealed
 from .._validate import check_finite, check_numbers, check_positive
 from .base import Additive, check_density
 
@@ -19,7 +20,7 @@ _EVENT = {"isotropic": 0, "diagonal": 1, "full": 2}
 
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Normal(Additive):
+class Normal(Frozen, Additive):
     """Gaussian noise N(0, Σ) around every point (the corruption of MKME and MMKME).
 
     Parameters
@@ -67,10 +68,10 @@ class Normal(Additive):
             array = check_positive(covariance, "variance", zero=True)
         if array.ndim - _EVENT[form] not in (0, 1):
             raise ValueError(f"a {form} covariance cannot have shape {array.shape}")
-        self._set(array, form)
+        self._set(owned(array, covariance), form)
 
     def _set(self, covariance: Array, form: Form) -> None:
-        object.__setattr__(self, "covariance", covariance)
+        object.__setattr__(self, "covariance", sealed(covariance))
         object.__setattr__(self, "form", form)
 
     def _cut(self, covariance: Array) -> Normal:

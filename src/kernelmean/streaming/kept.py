@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from .._cells import Cells, Declared
-from .._files import import_arrow
 from .._table import Frame
 from ..columns.encoded import Encoding
 from ..columns.missing import MissingCells, MissingColumn, rules_for
@@ -18,29 +16,28 @@ from .frames import Frames
 from .learn import Learnt, learnt_of
 
 
-def packed(learnt: Learnt, tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> dict[str, Any]:
+def packed(learnt: Learnt, tables: tuple[Frames, Frames]) -> dict[str, Any]:
     """Return what a first pass found; nothing where there was none, or cells are neither numbers, times nor text."""
     if learnt.seen is None or not all(map(_is_plain, learnt.drawn)):
         return {}
     missing = learnt.missing
     return {
-        "of": _described(tables, encoding, seed),
         "seen": learnt.seen,
         "drawn": [_frame(frame) for frame in learnt.drawn],
         "pilots": list(learnt.pilots),
         "missing": [[each.name, each.rule, *each.cells] for each in missing.columns],
         "left_out": list(missing.rows),
         "remarks": list(learnt.remarks),
-        "types": [{name: str(kind) for name, kind in table.types.items()} for table in tables],
+        "types": [dict(table.types) for table in tables],
     }
 
 
-def unpacked(content: Mapping[str, Any], tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> Learnt | None:
-    """Return what :func:`packed` was given, or None when it is of other tables or options."""
-    if not content or content["of"] != _described(tables, encoding, seed):
+def unpacked(content: Mapping[str, Any], tables: tuple[Frames, Frames], encoding: Encoding) -> Learnt | None:
+    """Return what :func:`packed` was given for the same tables and options, None where it had nothing to pack."""
+    if not content:
         return None
     for table, types in zip(tables, content["types"], strict=True):
-        table.types.update({name: import_arrow().type_for_alias(kind) for name, kind in types.items()})
+        table.types.update({str(name): str(kind) for name, kind in types.items()})
     columns = tuple(MissingColumn(name, rule, (a, b)) for name, rule, a, b in content["missing"])
     missing = MissingCells(encoding.missing, columns, tuple(content["left_out"]))
     first, second = (_unpacked(part, table.source) for part, table in zip(content["drawn"], tables, strict=True))
@@ -55,12 +52,6 @@ def unpacked(content: Mapping[str, Any], tables: tuple[Frames, Frames], encoding
         missing,
     )
     return replace(found, remarks=tuple(content.get("remarks", ())))
-
-
-def _described(tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> list[str]:
-    """Say what was read and how, as far as it is seen from outside."""
-    sizes = [os.path.getsize(t.source) if os.path.isfile(t.source) else -1 for t in tables]
-    return [repr(list(tables[0].names)), repr([t.n_rows for t in tables]), repr(sizes), repr(encoding), repr(seed)]
 
 
 def _is_plain(frame: Frame) -> bool:

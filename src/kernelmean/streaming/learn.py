@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
-import numpy as np
-
 from .._array import Array, Progress
+from .._reading import Widened
 from .._table import Frame, listed
-from ..columns.coding import Coding
+from ..columns.coding import Coding, coordinates_of
 from ..columns.encoded import Encoding
 from ..columns.inspection import Inspection
 from ..columns.missing import MissingCells
+from .digest import RowDigest
 from .frames import Frames
 from .pilot import pilot_rows
 from .scan import Drawn, Scanner, drawn_groups
 from .seen import TablesSeen
-from .text import Widened
 
 PILOT, SHOWN, PILOT_GROUPS = 1000, 2000, 8
 """Rows of a table that scale and bandwidth are chosen by, on average; that pictures show; row groups they come from."""
@@ -46,6 +45,8 @@ class Learnt:
     missing : MissingCells
     remarks : tuple of str
         On columns that may be meant otherwise.
+    whole : (str, str) or None
+        The digests of all rows, where they were looked at and asked for.
     """
 
     codings: tuple[Coding, ...]
@@ -56,6 +57,7 @@ class Learnt:
     seen: TablesSeen | None
     missing: MissingCells
     remarks: tuple[str, ...] = ()
+    whole: tuple[str, str] | None = None
 
     @property
     def passes(self) -> int:
@@ -68,13 +70,20 @@ class Learnt:
 
     def coordinates(self, frame: Frame) -> Array:
         """Return the coordinates of rows, shape (n, D)."""
-        return np.concatenate([coding.coordinates(frame) for coding in self.codings], axis=1)
+        return coordinates_of(self.codings, frame)
 
 
 def learn(
-    tables: tuple[Frames, Frames], encoding: Encoding, passes: int | None, seed: int, progress: Progress
+    tables: tuple[Frames, Frames],
+    encoding: Encoding,
+    passes: int | None,
+    seed: int,
+    progress: Progress,
+    digested: bool = False,
 ) -> Learnt:
     """Learn from a pilot where columns are numbers without missing cells, else by a first pass over all rows.
+
+    With ``digested`` a first pass finds the digests of all rows as well.
 
     Raises
     ------
@@ -97,7 +106,7 @@ def learn(
         raise ValueError(f"one pass (--passes 1) is not possible: {why}; leave it out, or write --passes 2")
     while True:
         try:
-            return _by_pass(tables, encoding, seed, progress)
+            return _by_pass(tables, encoding, seed, progress, digested)
         except Widened:
             continue
 
@@ -127,9 +136,12 @@ def _by_pilot(tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> t
     return found, inspection.candidates()
 
 
-def _by_pass(tables: tuple[Frames, Frames], encoding: Encoding, seed: int, progress: Progress) -> Learnt:
+def _by_pass(
+    tables: tuple[Frames, Frames], encoding: Encoding, seed: int, progress: Progress, digested: bool
+) -> Learnt:
     scanner, draws = Scanner(tables[0].names, encoding), [Drawn(SHOWN, seed + k) for k in (0, 1)]
     inspection: Inspection | None = None
+    digests = RowDigest(), RowDigest()
     known = sum(table.n_rows or 0 for table in tables)
     done = 0
     for k, table in enumerate(tables):
@@ -137,6 +149,8 @@ def _by_pass(tables: tuple[Frames, Frames], encoding: Encoding, seed: int, progr
             chosen = frame.select(scanner.rules)
             inspection = encoding.inspection(chosen, 2) if inspection is None else inspection
             inspection.add(chosen, k)
+            if digested:
+                digests[k].add(frame)
             kept = _added(scanner, inspection, chosen, k)
             draws[k].add(kept)
             done += len(frame)
@@ -149,7 +163,8 @@ def _by_pass(tables: tuple[Frames, Frames], encoding: Encoding, seed: int, progr
     drawn = draws[0].frame, draws[1].frame
     pilots = [min(many, len(frame)) for many, frame in zip(pilot_rows(lengths, PILOT), drawn, strict=True)]
     remarks = () if inspection is None else inspection.check()
-    return replace(_learnt(scanner, drawn, pilots, lengths, scanner.seen), remarks=remarks)
+    found = replace(_learnt(scanner, drawn, pilots, lengths, scanner.seen), remarks=remarks)
+    return replace(found, whole=(digests[0].text, digests[1].text)) if digested else found
 
 
 def _added(scanner: Scanner, inspection: Inspection, rows: Frame, table: int) -> Frame:

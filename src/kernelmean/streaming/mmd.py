@@ -19,9 +19,10 @@ from ..features import FeatureMap
 from ..features.draws import Design
 from ..inference.result import TestResult
 from ..inference.statistics import Kind
-from ..io import load, save
 from ..plan import DEFAULT, Plan, RemotePlan
-from .batches import Batches, read_batches, split_rows, without_rows
+from .batches import Batches, read_batches, split_rows
+from .checkpoint import Checkpoint
+from .digest import RowDigest
 from .mean import Estimator
 from .pilot import Recipe, drawn_rows, pilot_rows
 from .two_sample import TwoSampleStream, two_sample_stream
@@ -74,7 +75,8 @@ def mmd_stream_test(
         rounding, whatever the batches; bitwise where the batches are equal.
     checkpoint : str or path, optional
         A file that the sums are saved to about once a minute and at the end. Where it exists already, the pass goes on
-        from there; ``kernelmean.load(checkpoint)`` gives the :class:`kernelmean.streaming.TwoSampleStream`.
+        from there, once the rows that the sums hold were read again and are the same by their digest (SHA-256).
+        ``kernelmean.load(checkpoint)`` gives the :class:`kernelmean.streaming.TwoSampleStream`.
     plan : Plan or DaskPlan, optional
         Threads, or a cluster, where X and Y are dask arrays, dask data frames or folders of Parquet files.
 
@@ -87,7 +89,7 @@ def mmd_stream_test(
     ------
     ValueError, TypeError, OSError
         As :func:`read_batches`; and when the columns differ, a sample is too small for the pilot and the test, or the
-        checkpoint is of another test.
+        checkpoint is of other rows or other options.
 
     Notes
     -----
@@ -110,11 +112,24 @@ def mmd_stream_test(
     if isinstance(plan, RemotePlan):
         options = {"asked": asked, "pilot": pilot, "seed": seed, "checkpoint": checkpoint, "test": test}
         return cast("TestResult", plan.mmd_stream_test(X, Y, **options))
-    begun = _begin(matched(read_batches(X), read_batches(Y)), asked, pilot)
+    samples = matched(read_batches(X), read_batches(Y))
+    kept = None
+    if checkpoint is not None:
+        columns = [list(batches.names) for batches in samples]
+        given = {"columns": columns, "pilot": pilot, "seed": seed, **_named(asked), **test}
+        del given["rng"]  # which is the seed
+        kept = Checkpoint(checkpoint, given, TwoSampleStream)
+    begun = _begin(samples, asked, pilot)
     stream = two_sample_stream(begun.features, sizes=begun.sizes, seed=seed)
     if begun.kept is not None:
         stream.keep(*begun.kept, plan=plan)
-    return filled(stream, begun.rows, plan, checkpoint).test(notes=begun.notes, **test)
+    sources = f"X ({samples[0].source})", f"Y ({samples[1].source})"
+    return _filled(stream, begun, plan, kept, sources).test(notes=begun.notes, **test)
+
+
+def _named(asked: Recipe | FeatureMap) -> dict[str, Any]:
+    """Return the options that features come from; the map itself where it was passed."""
+    return {"features": asked} if isinstance(asked, FeatureMap) else vars(asked)
 
 
 @dataclass(frozen=True)
@@ -170,42 +185,47 @@ def kept_note(rows: int) -> str:
     return f"{count(rows, 'row')} that the bandwidth was chosen by stay in their sample under every permutation"
 
 
-def filled(
-    stream: TwoSampleStream,
-    rows: tuple[Iterator[Array], Iterator[Array]],
-    plan: Plan,
-    checkpoint: str | os.PathLike[str] | None = None,
+def _filled(
+    stream: TwoSampleStream, begun: _Begun, plan: Plan, kept: Checkpoint | None, sources: tuple[str, str]
 ) -> TwoSampleStream:
     """Return the stream with all rows, which is saved on the way, or goes on from where it was saved."""
-    if checkpoint is not None and os.path.exists(checkpoint):
-        stream = _resumed(stream, checkpoint)
-        left, right = (without_rows(own, b.stop) for own, b in zip(rows, (stream.first, stream.second), strict=True))
-        rows = left, right
+    if kept is None:
+        for X, Y in zip_longest(*begun.rows):
+            stream.partial_fit(X, Y, plan=plan)
+        return stream
+    stream, rows, digests = _resumed(stream, begun, kept, sources)
     saved = time.monotonic()
-    for X, Y in zip_longest(*rows):
-        stream.partial_fit(X, Y, plan=plan)
-        if checkpoint is not None and time.monotonic() - saved >= _SECONDS:
-            save(stream, checkpoint)
+    for batches in zip_longest(*rows):
+        stream.partial_fit(*batches, plan=plan)
+        for batch, digest in zip(batches, digests, strict=True):
+            if batch is not None:
+                digest.add(batch)
+        if time.monotonic() - saved >= _SECONDS:
+            kept.save(stream, digests)
             saved = time.monotonic()
-    if checkpoint is not None:
-        save(stream, checkpoint)
+    kept.save(stream, digests, finished=True)
     return stream
 
 
-def _resumed(stream: TwoSampleStream, checkpoint: str | os.PathLike[str]) -> TwoSampleStream:
-    """Return what was saved, when it is of the same test."""
-    found = load(checkpoint)
-    if not isinstance(found, TwoSampleStream) or found.features != stream.features or found.deal != stream.deal:
-        raise not_of_this(checkpoint)
-    return found
+_Rows = tuple[Iterator[Array], Iterator[Array]]
 
 
-def not_of_this(checkpoint: str | os.PathLike[str]) -> ValueError:
-    """Return what to raise for a checkpoint of another test."""
-    return ValueError(
-        f"{os.fspath(checkpoint)} is not of this test: its features, seed or lengths differ; pass another file, or "
-        "remove it to begin anew"
-    )
+def _resumed(
+    stream: TwoSampleStream, begun: _Begun, kept: Checkpoint, sources: tuple[str, str]
+) -> tuple[TwoSampleStream, _Rows, tuple[RowDigest, RowDigest]]:
+    """Return the sums so far, the rows that are left, and the digests of those that were added."""
+    pilot, digests = RowDigest(), (RowDigest(), RowDigest())
+    for rows in begun.kept or ():
+        pilot.add(rows)
+    kept.check_pilot(pilot.text, *sources)
+    found, record = kept.found, kept.record
+    if found is None or record is None:
+        return stream, begun.rows, digests
+    same = (found.first.stop, found.second.stop) == record.rows
+    if not same or found.features != stream.features or found.deal != stream.deal:
+        raise kept.of_other_data(*sources)
+    left, right = (kept.after(rows, k, digests[k], sources[k]) for k, rows in enumerate(begun.rows))
+    return found, (left, right), digests
 
 
 def matched(first: Batches, second: Batches) -> tuple[Batches, Batches]:
