@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, final
 
@@ -23,6 +23,7 @@ from .coding import (
     side_by_side,
     variances_of,
 )
+from .inspection import Inspection
 from .kinds import ColumnType, Named, agreed_types
 from .missing import Missing, MissingCells, rules_for, settle
 from .noisy import NoisyRows
@@ -38,36 +39,53 @@ class Encoding:
     categorical: str | Iterable[str] = ()
     scale: bool = True
     max_categories: int = MAX_CATEGORIES
+    keep: str | Iterable[str] = field(default=(), repr=False)  # changes no number: checkpoints hold good
 
     def __post_init__(self) -> None:
-        for name in ("missing", "ordinal", "categorical"):
+        for name in ("missing", "ordinal", "categorical", "keep"):
             object.__setattr__(self, name, _own(getattr(self, name)))
 
     def options(self) -> dict[str, Any]:
         """Return the options as plain values by their names, alike where they mean the same."""
-        named = Named.of(self.ordinal, self.categorical)
         return {
             "missing": self.missing if isinstance(self.missing, str) else dict(self.missing),
-            "ordinal": dict(named.ordinal),
-            "categorical": sorted(named.categorical),
+            "ordinal": dict(self.named.ordinal),
+            "categorical": sorted(self.named.categorical),
             "scale": bool(self.scale),
             "max_categories": self.max_categories,
         }
 
+    @property
+    def named(self) -> Named:
+        """The columns whose kind the user named."""
+        return Named.of(self.ordinal, self.categorical)
+
+    def inspection(self, frame: Frame, tables: int) -> Inspection:
+        """Return what looks at tables with the columns of a frame."""
+        return Inspection(frame, tables, self.named, self.keep, self.max_categories)
+
+    def inspect(self, frames: Sequence[Frame]) -> tuple[str, ...]:
+        """Return notes on columns of whole tables, or raise where one is no use as it is."""
+        found = self.inspection(frames[0], len(frames))
+        for table, frame in enumerate(frames):
+            found.add(frame, table)
+        return found.check()
+
     def fit(self, frames: Sequence[Frame]) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
         """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
-        types = agreed_types(frames, Named.of(self.ordinal, self.categorical))
+        types = agreed_types(frames, self.named)
         kept, rules, missing = settle(frames, types, self.missing)
         return tuple(self._codings(types, kept, rules)), kept, missing
 
     def restricted(self, frame: Frame, names: Sequence[str]) -> Encoding:
         """Return what is said here of some columns of a frame, after a check that all columns it names are there."""
         rules_for(self.missing, frame.names)
-        named = Named.of(self.ordinal, self.categorical)
-        frame.select([*named.ordinal, *named.categorical])
+        named, keep = self.named, (self.keep,) if isinstance(self.keep, str) else tuple(self.keep)
+        frame.select([*named.ordinal, *named.categorical, *keep])
         missing = self.missing if isinstance(self.missing, str) else _of(self.missing, names)
         categorical = tuple(name for name in named.categorical if name in names)
-        return replace(self, missing=missing, ordinal=_of(named.ordinal, names), categorical=categorical)
+        kept = tuple(name for name in keep if name in names)
+        return replace(self, missing=missing, ordinal=_of(named.ordinal, names), categorical=categorical, keep=kept)
 
     def _codings(
         self, types: Mapping[str, ColumnType], frames: Sequence[Frame], rules: Mapping[str, str]
@@ -110,6 +128,8 @@ class Encoded(Frozen):
     constant : tuple of str
         The columns that were left out because they say nothing.
     missing : MissingCells
+    remarks : tuple of str
+        On columns that may be meant otherwise.
     """
 
     codings: tuple[Coding, ...]
@@ -118,6 +138,7 @@ class Encoded(Frozen):
     frames: tuple[Frame, ...]
     constant: tuple[str, ...]
     missing: MissingCells
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Freeze, and check that every coordinate has one variance, in its place."""
@@ -162,7 +183,7 @@ class Encoded(Frozen):
     def notes(self, where: str = "") -> tuple[str, ...]:
         """Return what a reader should know: columns that were left out, and missing cells."""
         constant = (f"constant{where}, so left out: {listed(self.constant)}",) if self.constant else ()
-        return (*constant, *self.missing.notes([frame.source for frame in self.frames]))
+        return (*constant, *self.remarks, *self.missing.notes([frame.source for frame in self.frames]))
 
     def _index(self, names: Iterable[str] | None) -> IntArray:
         blocks = sorted(self.groups[name] for name in (self.groups if names is None else names))
@@ -170,8 +191,8 @@ class Encoded(Frozen):
 
 
 def _own(option: Any) -> Any:
-    """Return a copy of an option that a caller could change later; what can be read once only stays as it is."""
-    return option if isinstance(option, str | Iterator) else deepcopy(option)
+    """Return a copy of an option that a caller could change later, or that could be read once only."""
+    return tuple(option) if isinstance(option, Iterator) else deepcopy(option)
 
 
 def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> Encoded:
@@ -181,11 +202,12 @@ def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> E
     ------
     ValueError
         When the tables differ in their columns or their types, a cell is missing without a rule for it, is infinite,
-        or a column has too many categories.
+        or a column has too many categories or looks like an identifier.
     TypeError
-        When a column holds something else than numbers, categories and times.
+        When a column holds something else than numbers, categories and times, or these as text that was not read.
     """
     frames = as_frames(tables, names)
+    remarks = encoding.inspect(frames)
     codings, kept, missing = encoding.fit(frames)
     varying = [coding for coding in codings if coding.varies]
     blocks = [[coding.coordinates(frame) for frame in kept] for coding in varying]
@@ -200,6 +222,7 @@ def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> E
         frames=kept,
         constant=tuple(coding.name for coding in codings if not coding.varies),
         missing=missing,
+        remarks=remarks,
     )
 
 

@@ -41,6 +41,7 @@ def dependence(
     missing: Missing = "error",
     ordinal: Mapping[str, Iterable[Any]] | None = None,
     categorical: str | Iterable[str] = (),
+    keep: str | Iterable[str] = (),
 ) -> Dependence:
     """Test two groups of columns, or all pairs of columns, for independence.
 
@@ -66,16 +67,16 @@ def dependence(
         Threads, each with one pair at a time; they change nothing.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
-    missing, ordinal, categorical
+    missing, ordinal, categorical, keep
         As in :func:`kernelmean.compare`. Rows that "drop" leaves out for a column of x or y are left out of all tests.
 
     Raises
     ------
     ValueError
         When a column is unknown or in both groups, fewer than two columns vary, there are fewer than four rows, a cell
-        is missing without a rule for it, or a column has too many categories.
+        is missing without a rule for it, or a column has too many categories or looks like an identifier.
     TypeError
-        When a column holds something else than numbers, categories and times.
+        When a column holds something else than numbers, categories and times, or these as text ("$1,000.00").
 
     Notes
     -----
@@ -103,7 +104,7 @@ def dependence(
     whole = as_frames((table,), ("the table",))[0]
     left, right = _groups(whole.names, *((group,) if isinstance(group, str) else group for group in (x, y)))
     used = [name for name in whole.names if name in {*left, *right}]
-    encoding = Encoding(missing, ordinal, categorical, scale).restricted(whole, used)
+    encoding = Encoding(missing, ordinal, categorical, scale, keep=keep).restricted(whole, used)
     encoded = encode((whole.select(used),), ("the table",), encoding)
     (frame,) = encoded.frames
     _check(len(frame), encoded, estimator)

@@ -112,7 +112,7 @@ class DriftMonitor:
     scale : bool
         Divide numbers by their standard deviation.
     missing : {"error", "drop", "category"}, or dict from column to one of them
-    ordinal, categorical : as in :class:`kernelmean.TableEncoder`
+    ordinal, categorical, keep : as in :class:`kernelmean.TableEncoder`
     alpha : float
         The level of ``detected_at``; p-values do not depend on it.
     seed : int
@@ -167,6 +167,7 @@ class DriftMonitor:
         missing: str | Mapping[str, str] = "error",
         ordinal: Mapping[str, Iterable[Any]] | None = None,
         categorical: str | Sequence[str] = (),
+        keep: str | Sequence[str] = (),
         alpha: float = 0.05,
         seed: int = 0,
     ) -> None:
@@ -176,7 +177,8 @@ class DriftMonitor:
         frame = to_frame(reference, "reference")
         check_size(frame)
         _refuse_noise(missing)
-        encoding = Encoding(missing, ordinal, categorical, scale)
+        encoding = Encoding(missing, ordinal, categorical, scale, keep=keep)
+        encoding.inspect([frame])
         choice = Choice(kernel, bandwidth, n_frequencies, recycle, shuffle, encoding, self.seed)
         self._digest, self._earlier_digest = choice.digest(frame), choice.earlier_digest(frame)
         self._told_apart = choice.told_apart_earlier(frame)

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._array import Array, Progress, slices
 from .._digest import RowDigest
+from .._reading import Widened
 from ..columns.encoded import Encoding
 from ..columns.missing import sifted
 from ..features.base import Summary
@@ -23,7 +24,6 @@ from .frames import Frames
 from .learn import Learnt
 from .scan import Scanner
 from .seen import TablesSeen
-from .text import Widened
 from .two_sample import TwoSampleStream
 
 SECONDS = 60.0  # between two checkpoints
