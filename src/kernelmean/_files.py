@@ -10,7 +10,8 @@ from typing import Any
 from ._table import check_names, count, did_you_mean, listed, printable
 from .datasets import BUILT_IN
 
-PARQUET, TEXT = (".parquet", ".pq"), (".csv", ".tsv")
+PARQUET, ARROW, JSON_LINES = (".parquet", ".pq"), (".feather", ".arrow"), (".jsonl", ".ndjson")
+TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 MOST_COLUMNS = 100_000
 MISSING_TEXTS = ["", "?", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None"]
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -29,15 +30,29 @@ def check_file(path: Path) -> None:
         raise ValueError(f"{path} is not a regular file; write the table to a .csv or .parquet file first")
     try:
         with path.open("rb") as file:
-            empty = not file.read(1)
+            has_content = bool(file.read(1))
     except PermissionError as error:
         raise PermissionError(f"{path} may not be read; change its permissions (chmod u+r)") from error
-    if empty:
-        raise ValueError(_empty(path))
+    if not has_content:
+        raise ValueError(empty(str(path)))
 
 
-def _empty(path: Path) -> str:
-    return f"{path} is empty; a header line and rows of numbers are needed"
+def empty(name: str) -> str:
+    """Return what is said of a file without content."""
+    return f"{name} is empty; a header line and rows of numbers are needed"
+
+
+def ending(path: Path) -> str:
+    """Return how the name of a file ends, in small letters: .csv, or .csv.gz where it is compressed."""
+    return "".join(path.suffixes[-2:] if path.suffix.lower() == ".gz" else path.suffixes[-1:]).lower()
+
+
+def unknown_ending(path: Path) -> ValueError:
+    """Return the error for a file of an unknown kind."""
+    return ValueError(
+        f"{path}: the ending {ending(path)!r} is unknown; write the table as .csv or .tsv (also with .gz behind it), "
+        ".jsonl, .parquet or .feather"
+    )
 
 
 def import_arrow() -> Any:
@@ -49,24 +64,7 @@ def import_arrow() -> Any:
     return pyarrow
 
 
-def header_line(path: Path) -> str:
-    """Return the first line that is not blank, or raise when the file is not text."""
-    with path.open("rb") as file:
-        head = file.read(1 << 16)
-    if b"\0" in head:
-        raise ValueError(f"{path} is not a text file; a CSV file in UTF-8, or a file that ends in .parquet, is needed")
-    lines = head.decode("utf-8-sig", errors="replace").lstrip().splitlines()
-    if not lines:
-        raise ValueError(_empty(path))
-    return lines[0]
-
-
-def separator_of(header: str) -> str:
-    """Return what separates the cells of a header: the most frequent of , ; tab and |."""
-    return max(SEPARATORS, key=header.count)
-
-
-def check_header(names: list[str], path: Path) -> None:
+def check_header(names: list[str], path: Path | str) -> None:
     """Raise when names are missing, repeated, or look like a row of data."""
     numbers = [name for name in names if _is_float(name)]
     numbered = [str(position) for position in range(len(names))]
@@ -77,7 +75,7 @@ def check_header(names: list[str], path: Path) -> None:
     check_columns(names, path)
 
 
-def check_columns(names: Sequence[str], path: Path) -> None:
+def check_columns(names: Sequence[str], path: Path | str) -> None:
     """Raise when columns are too many, nameless, or of one name."""
     if len(names) > MOST_COLUMNS:
         raise ValueError(

@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._cells import label
 from ._files import (
-    MISSING_TEXTS,
+    ARROW,
+    JSON_LINES,
     PARQUET,
-    SEPARATORS,
     TEXT,
-    check_columns,
     check_file,
-    check_header,
     check_room,
     check_rows,
+    ending,
     first_line,
-    header_line,
     import_arrow,
-    separator_of,
+    unknown_ending,
 )
-from ._table import Frame, Table, as_frame, as_table, count, listed
+from ._reading import PLAIN, TextColumns, TextFormat, check_units
+from ._reading.arrow_file import arrow_names, read_arrow, typed_frame
+from ._reading.csv_file import read_csv
+from ._reading.header import read_header
+from ._reading.json_lines import json_names, read_json_lines
+from ._reading.text_file import STANDARD_INPUT, open_text
+from ._table import Frame, Table, as_table, count, listed
 from .columns import match_columns
 from .datasets import BUILT_IN
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-__all__ = ["Frame", "Table", "as_table", "column_names", "match_columns", "read_frame", "read_table", "split_frame"]
+__all__ = [
+    "Frame",
+    "Table",
+    "TextFormat",
+    "as_table",
+    "column_names",
+    "match_columns",
+    "read_frame",
+    "read_table",
+    "split_frame",
+]
 
 
 def read_table(
@@ -44,24 +53,28 @@ def read_table(
     columns: Iterable[str] | None = None,
     drop: Iterable[str] = (),
     missing: str = "error",
+    text: TextFormat = PLAIN,
 ) -> Table:
-    """Return the numbers of a CSV file, a Parquet file, or a built-in table, with their column names.
+    """Return the numbers of a file or a built-in table, with their column names.
 
     Parameters
     ----------
     source : str or path
-        A file that ends in .csv, .tsv, .parquet or .pq, or the name of a built-in table: wine, breast_cancer
-        (also wbdc), iris, diabetes, digits, eckerle4.
+        A file that ends in .csv or .tsv (also with .gz behind it), .jsonl or .ndjson, .parquet or .pq, .feather or
+        .arrow; "-", which is CSV text from standard input; or the name of a built-in table: wine, breast_cancer (also
+        wbdc), iris, diabetes, digits, eckerle4.
     columns, drop : iterables of str
         The columns to use (None: all), and those to leave out.
     missing : {"error", "drop"}
         What to do with rows that hold a blank or NaN cell.
+    text : TextFormat
+        How numbers and dates are written in text, and the encoding of text files.
 
     Raises
     ------
     ValueError
-        When the file is empty, damaged, ragged or not text, when a column name is missing or used twice, or a
-        cell is missing or infinite.
+        When the file is empty, damaged, ragged or not text, when a column name is missing or used twice, a cell is
+        missing or infinite, or one of a column with a unit is no number in it.
     TypeError
         When a column does not hold numbers.
     OSError
@@ -78,37 +91,42 @@ def read_table(
     >>> read_table("eckerle4")
     Table(35 rows, 2 columns: y, x)
     """
-    return read_frame(source).select(columns, drop).to_table(missing)
+    return read_frame(source, text=text).select(columns, drop).to_table(missing)
 
 
-def read_frame(source: str | os.PathLike[str]) -> Frame:
+def read_frame(source: str | os.PathLike[str], *, text: TextFormat = PLAIN) -> Frame:
     """Return all columns of a file or a built-in table, of any type; see `read_table`."""
     name = os.fspath(source)
     if name in BUILT_IN:
-        return BUILT_IN[name]()
+        frame = BUILT_IN[name]()
+        check_units(text, frame.names, name)
+        return TextColumns(text).read(frame)
     path = Path(name)
+    if name == STANDARD_INPUT:
+        return read_csv(path, text)
     check_file(path)
-    suffix = path.suffix.lower()
-    if suffix in PARQUET:
-        return _read_parquet(path)
-    if suffix in TEXT:
-        return _read_csv(path)
-    raise ValueError(f"{path}: the ending {suffix!r} is unknown; write the table as .csv, .tsv or .parquet")
+    read = _READERS.get(ending(path))
+    if read is None:
+        raise unknown_ending(path)
+    return read(path, text)
 
 
 def column_names(source: str | os.PathLike[str]) -> list[str]:
-    """Return the column names of a table by a look at its header only; raises as `read_frame` where it is no table."""
+    """Return the column names of a table by a look at its beginning only; raises as `read_frame` where it is none."""
     name = os.fspath(source)
     if name in BUILT_IN:
         return list(BUILT_IN[name]().names)
     path = Path(name)
     check_file(path)
-    if path.suffix.lower() in PARQUET:
+    if ending(path) in PARQUET:
         from pyarrow import parquet
 
         return list(parquet.read_schema(path).names)
-    header = header_line(path)
-    return [cell.strip() for cell in next(csv.reader([header], delimiter=separator_of(header)))]
+    if ending(path) in ARROW:
+        return arrow_names(path)
+    if ending(path) in JSON_LINES:
+        return json_names(path)
+    return list(read_header(open_text(path, PLAIN), PLAIN).names)
 
 
 def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> tuple[Frame, Frame]:
@@ -159,7 +177,7 @@ def _two_groups(sizes: dict[str, int], column: str, groups: Iterable[str] | None
     return chosen
 
 
-def _read_parquet(path: Path) -> Frame:
+def _read_parquet(path: Path, text: TextFormat) -> Frame:
     arrow = import_arrow()
     from pyarrow import parquet
 
@@ -172,52 +190,12 @@ def _read_parquet(path: Path) -> Frame:
         raise
     except (arrow.ArrowException, OSError) as error:
         raise ValueError(f"{path} is damaged or not a Parquet file ({first_line(error)}); write it again") from error
-    index = [name for name in table.column_names if name.startswith("__index_level_")]
-    notes = (f"{path}: the saved row index ({listed(index)}) was left out",) if index else ()
-    check_columns(table.column_names, path)
-    return as_frame(table.drop_columns(index), str(path), notes)
+    return typed_frame(table, path, text)
 
 
-def _read_csv(path: Path) -> Frame:
-    header = header_line(path)
-    separator = separator_of(header)
-    table = _parse_csv(path, separator, one_column=separator not in header)
-    names = [name.strip() for name in table.column_names]
-    check_header(names, path)
-    if not table.num_rows:
-        raise ValueError(f"{path} has a header line and no rows; rows of numbers are needed")
-    expected = separator == "," or path.suffix.lower() == ".tsv"
-    notes = () if expected else (f"{path}: cells are separated by {SEPARATORS[separator]}",)
-    return as_frame(table.rename_columns(names), str(path), notes)
-
-
-def _parse_csv(path: Path, separator: str, *, one_column: bool) -> pa.Table:
-    """Parse a file; blank lines are nothing in a wide table, and blank cells in one column."""
-    arrow = import_arrow()
-    from pyarrow import csv as arrow_csv
-
-    try:
-        table = arrow_csv.read_csv(
-            path,
-            parse_options=arrow_csv.ParseOptions(delimiter=separator, ignore_empty_lines=not one_column),
-            convert_options=arrow_csv.ConvertOptions(null_values=MISSING_TEXTS, strings_can_be_null=True),
-        )
-    except arrow.ArrowException as error:
-        raise ValueError(
-            f"{path} is not a table of cells separated by {SEPARATORS[separator]} ({first_line(error)}); every line "
-            "needs as many cells as the header"
-        ) from error
-    if not _is_utf8(table):
-        raise ValueError(
-            f"{path} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8 {path.name}"
-        )
-    return table
-
-
-def _is_utf8(table: pa.Table) -> bool:
-    """Whether names and cells are text: pyarrow keeps cells that are not as bytes."""
-    try:
-        table.schema.names  # noqa: B018 (decodes them)
-    except UnicodeDecodeError:
-        return False
-    return not any(str(field.type) in ("binary", "large_binary") for field in table.schema)
+_READERS: dict[str, Callable[[Path, TextFormat], Frame]] = {
+    **dict.fromkeys(PARQUET, _read_parquet),
+    **dict.fromkeys(ARROW, read_arrow),
+    **dict.fromkeys(JSON_LINES, read_json_lines),
+    **dict.fromkeys(TEXT, read_csv),
+}

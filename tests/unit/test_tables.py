@@ -260,7 +260,7 @@ class TestFiles:
             ("wide.csv", "a,b\n1,2,3\n", "as many cells as the header"),
             ("quote.csv", 'a,b\n1,2\n"3,4\n', "as many cells as the header"),
             ("binary.csv", bytes(range(256)) * 8, "not a text file"),
-            ("utf16.csv", "a,b\n1,2\n".encode("utf-16"), "not a text file"),
+            ("utf16.csv", "a,b\n1,2\n".encode("utf-16-le"), "not a text file"),
             ("latin.csv", "a,b\n1,é\n".encode("latin1"), "not UTF-8"),
             ("header-latin.csv", "a,é\n1,2\n".encode("latin1"), "not UTF-8"),
             ("numbers.csv", "1,2.5\n3,4\n", "header line with column names is needed"),

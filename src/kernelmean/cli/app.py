@@ -10,12 +10,14 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
+from .._reading import PLAIN
 from .._surface import command_line
 from .._table import printable
 from ..dependence import dependence as test_dependence
 from ..io import load, read_columns
 from ..pages import dependence_page
 from ..pages.facts import short
+from ..tables import TextFormat
 from . import show, tidy
 from .compare import COMPARISONS, compare
 from .complete import columns as columns_of
@@ -55,6 +57,7 @@ from .outputs import Output, drawing, write_picture
 from .progress import progress
 from .reproduce import EXAMPLES as REPRODUCTIONS
 from .reproduce import reproduce
+from .text import reads_text
 
 
 class _Commands(TyperGroup):
@@ -80,8 +83,9 @@ app = typer.Typer(
 QUESTIONS, FILES = "Questions about tables", "Files and the paper"
 _HELP = (
     "Compare tables by their kernel means: do two data sets differ, and in which columns.\n\n"
-    "Every command takes a table: a CSV or Parquet file with a header, or a built-in one (wine, wbdc, iris, diabetes, "
-    "digits, eckerle4). The verdict comes first, in a sentence; numbers, notes and files follow. Tests are exact "
+    "Every command takes a table: a file (.csv, .tsv, both also with .gz; .jsonl, .parquet, .feather), - for CSV text "
+    "from standard input, or a built-in table (wine, wbdc, iris, diabetes, digits, eckerle4). The verdict comes first, "
+    "in a sentence; numbers, notes and files follow. Tests are exact "
     "permutation tests, and the same seed gives the same output.\n\n"
     "The exit code is 0, or 2 for bad input, which one line explains; compare --fail-on-drift ends with 1 when the "
     "tables differ. Options of repeated runs may stand in a file, see --config of a command."
@@ -133,6 +137,7 @@ app.command(epilog=_examples(*COMPARISONS), rich_help_panel=QUESTIONS)(compare)
         "kernelmean dependence data.csv --x dose,age --y response",
     ),
 )
+@reads_text
 def dependence(
     data: Annotated[str, typer.Argument(metavar="DATA", help=Source)],
     x: Annotated[
@@ -151,6 +156,7 @@ def dependence(
     missing: MissingRule = "error",
     ordinal: Ordinal = None,
     categorical: Category = None,
+    text: TextFormat = PLAIN,
     max_rows: MaxRows = None,
     seed: Seed = 0,
     plot_path: Picture = None,
@@ -165,7 +171,7 @@ def dependence(
     output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
     output.check(data, plot_path)
     plots = drawing(plot_path)
-    source = read_one(data, reading(columns, drop, max_rows, seed, *row_limit(estimator)))
+    source = read_one(data, reading(columns, drop, max_rows, seed, text, *row_limit(estimator)))
     groups = [split_names(texts or (), source.frame.names) for texts in (x, y)]
     with progress(quiet) as report:
         result = test_dependence(

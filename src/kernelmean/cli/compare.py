@@ -8,11 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from .._array import Progress
+from .._reading import PLAIN
 from .._table import listed
 from ..comparison import Comparison
 from ..comparison import compare as compare_tables
 from ..pages import comparison_page, gather
 from ..streamed import compare_stream
+from ..tables import TextFormat
 from . import show, tidy
 from .complete import columns as columns_of
 from .config import Config
@@ -47,6 +49,7 @@ from .options import (
 from .outputs import Output, check_target, drawing, write_picture
 from .progress import progress
 from .streams import check_stream_options, is_streamed, long_tables, stoppable
+from .text import reads_text
 
 COMPARISONS = (
     "kernelmean compare before.csv after.csv",
@@ -59,6 +62,7 @@ COMPARISONS = (
 _PANELS = 6
 
 
+@reads_text
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help=Source)],
     b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other table; or split A with --by.")] = None,
@@ -76,6 +80,7 @@ def compare(
     missing: MissingRule = "error",
     ordinal: Ordinal = None,
     categorical: Category = None,
+    text: TextFormat = PLAIN,
     max_rows: MaxRows = None,
     seed: Seed = 0,
     stream: Stream = None,
@@ -102,7 +107,7 @@ def compare(
     output.check(a, b, plot_path, checkpoint)
     check_target(checkpoint)
     plots = drawing(plot_path)
-    rows = reading(columns, drop, max_rows, seed, *row_limit(estimator, "takes all rows of two files"))
+    rows = reading(columns, drop, max_rows, seed, text, *row_limit(estimator, "takes all rows of two files"))
     options: dict[str, Any] = {
         "bandwidth": bandwidth_from(bandwidth),
         "scale": scale,

@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from .._reading import PLAIN
 from .._table import count, listed
 from ..densities import fit_densities
 from ..fits import ESTIMATORS, fit_all
 from ..io import save
 from ..pages import density_page
 from ..pages.facts import short
+from ..tables import TextFormat
 from . import show, tidy
 from .config import Config
 from .inputs import FIT_LIMIT, read_numbers, reading
@@ -36,6 +38,7 @@ from .options import (
 )
 from .outputs import Output, check_target, drawing, write_picture, write_rows
 from .progress import progress
+from .text import reads_text
 
 ESTIMATES = (
     "kernelmean estimate wine --drop target",
@@ -47,6 +50,7 @@ DENSITIES = (
 )
 
 
+@reads_text
 def estimate(
     data: Annotated[str, typer.Argument(metavar="DATA", help=Source)],
     save_path: Annotated[
@@ -60,6 +64,7 @@ def estimate(
     columns: Columns = None,
     drop: Drop = None,
     missing: Missing = "error",
+    text: TextFormat = PLAIN,
     max_rows: MaxRows = None,
     seed: Seed = 0,
     json_path: Json = None,
@@ -72,7 +77,7 @@ def estimate(
     check_target(save_path)
     if estimator is not None and estimator not in ESTIMATORS:
         raise ValueError(f"estimator is {estimator!r}; write one of {listed(ESTIMATORS)}")
-    source = read_numbers(data, reading(columns, drop, max_rows, seed, FIT_LIMIT), missing)
+    source = read_numbers(data, reading(columns, drop, max_rows, seed, text, FIT_LIMIT), missing)
     with progress(quiet) as report:
         fits = fit_all(source.table, bandwidth=bandwidth_from(bandwidth), scale=scale, progress=report)
     notes = [*source.notes, *fits.notes]
@@ -83,6 +88,7 @@ def estimate(
     output.put(show.fits(fits, source.name), notes, {**fits.as_dict(), "seed": seed})
 
 
+@reads_text
 def density(
     data: Annotated[str, typer.Argument(metavar="DATA", help=Source)],
     estimator: Annotated[
@@ -100,6 +106,7 @@ def density(
     columns: Columns = None,
     drop: Drop = None,
     missing: Missing = "error",
+    text: TextFormat = PLAIN,
     max_rows: MaxRows = None,
     seed: Seed = 0,
     plot_path: Picture = None,
@@ -118,7 +125,7 @@ def density(
     plots = drawing(plot_path)
     for path in (save_path, sample_to):
         check_target(path)
-    source = read_numbers(data, reading(columns, drop, max_rows, seed, FIT_LIMIT), missing)
+    source = read_numbers(data, reading(columns, drop, max_rows, seed, text, FIT_LIMIT), missing)
     with progress(quiet) as report:
         result = fit_densities(
             source.table,

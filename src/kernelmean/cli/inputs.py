@@ -6,14 +6,15 @@ import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from .._reading import PLAIN
+from .._reading.text_file import STANDARD_INPUT
 from .._table import Frame, Table, count
 from ..columns import Missing
 from ..inference.adaptive import NAMED
-from ..tables import match_columns, read_frame, split_frame
+from ..tables import TextFormat, match_columns, read_frame, split_frame
 
 FIT_LIMIT, ADAPTIVE_LIMIT, TEST_LIMIT = 5000, 20_000, 100_000
 """Rows that an estimate, an adaptive test and a test of one kernel take without being asked for it: minutes."""
@@ -34,11 +35,20 @@ class Reading:
     seed: int = 0
     limit: int = TEST_LIMIT
     otherwise: str = ""
+    text: TextFormat = PLAIN
 
 
-def reading(columns: list[str] | None, drop: list[str] | None, max_rows: int | None, seed: int, *limit: Any) -> Reading:
+def reading(
+    columns: list[str] | None,
+    drop: list[str] | None,
+    max_rows: int | None,
+    seed: int,
+    text: TextFormat,
+    limit: int,
+    otherwise: str = "",
+) -> Reading:
     """Return how options of a command say that tables are read."""
-    return Reading(tuple(columns or ()), tuple(drop or ()), max_rows, seed, *limit)
+    return Reading(tuple(columns or ()), tuple(drop or ()), max_rows, seed, limit, otherwise, text)
 
 
 @dataclass(frozen=True)
@@ -64,12 +74,12 @@ def row_limit(estimator: str, others: str = f"takes up to {TEST_LIMIT:,} rows") 
 
 def read_one(source: str, reading: Reading) -> Input:
     """Return one table."""
-    return _limited(select_columns(read_frame(source), reading), reading, stream=0)
+    return _limited(select_columns(read_frame(source, text=reading.text), reading), reading, stream=0)
 
 
 def read_numbers(source: str, reading: Reading, missing: str) -> Input:
     """Return one table of numbers without blank cells; rows that have some are an error, or left out and counted."""
-    whole = select_columns(read_frame(source), reading)
+    whole = select_columns(read_frame(source, text=reading.text), reading)
     table = whole.to_table(missing)
     frame = whole if len(table) == len(whole) else whole.take(whole.complete())
     read = _limited(frame, reading, stream=0)
@@ -99,12 +109,21 @@ def _two_frames(A: str, B: str | None, by: str | None, groups: str | None, readi
     if by is None:
         if groups is not None:
             raise ValueError("--groups names two groups of one column; say which with --by COLUMN")
-        return select_columns(read_frame(A), reading), select_columns(read_frame(str(B)), reading)
-    frame = select_columns(read_frame(A), reading, also=by)
-    return split_frame(frame, by, None if groups is None else _names(groups))
+        check_once(A, str(B))
+        return select_columns(read_frame(A, text=reading.text), reading), select_columns(
+            read_frame(str(B), text=reading.text), reading
+        )
+    frame = select_columns(read_frame(A, text=reading.text), reading, also=by)
+    return split_frame(frame, by, None if groups is None else option_words(groups))
 
 
-def _names(text: str) -> list[str]:
+def check_once(*sources: str) -> None:
+    """Raise when two tables are to come from standard input."""
+    if sources.count(STANDARD_INPUT) > 1:
+        raise ValueError("two tables are to come from standard input (-), which holds one; write the other to a file")
+
+
+def option_words(text: str) -> list[str]:
     """Return names separated by commas; one that holds a comma stands in double quotes."""
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
@@ -128,17 +147,17 @@ def missing_rule(text: str) -> Missing:
     return (
         text
         if "=" not in text
-        else dict(_assigned(part, "--missing", "age=noise,city=category") for part in _names(text))
+        else dict(assigned(part, "--missing", "age=noise,city=category") for part in option_words(text))
     )
 
 
 def level_orders(texts: Sequence[str]) -> dict[str, list[str]]:
     """Return the levels of columns from options such as "size=low,mid,high"."""
-    named = [_assigned(text, "--ordinal", "size=low,mid,high") for text in texts]
-    return {name: _names(levels) for name, levels in named}
+    named = [assigned(text, "--ordinal", "size=low,mid,high") for text in texts]
+    return {name: option_words(levels) for name, levels in named}
 
 
-def _assigned(text: str, option: str, example: str) -> tuple[str, str]:
+def assigned(text: str, option: str, example: str) -> tuple[str, str]:
     """Return what stands before and after the last equals sign that follows a name."""
     name, sign, value = text.partition("=")
     if not (name.strip() and sign and value.strip()):

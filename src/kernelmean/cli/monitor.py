@@ -15,17 +15,19 @@ import typer
 from .._cells import label, missing_cells
 from .._disk import read_text, write_file
 from .._files import first_line
+from .._reading import PLAIN
 from .._sealed import parse, sealed, unsealed
 from .._table import Frame, count
 from ..monitoring import DriftMonitor, DriftState
 from ..monitoring.checkpoint import digest
-from ..tables import read_frame
+from ..tables import TextFormat, read_frame
 from . import show
 from .config import Config
 from .drift import DRIFTED, LEVEL
-from .inputs import Reading, level_orders, missing_rule, select_columns, split_names
+from .inputs import Reading, check_once, level_orders, missing_rule, select_columns, split_names
 from .options import Category, Columns, Csv, Drop, Json, Ordinal, Quiet, Scale, Seed, Source, bandwidth_from
 from .outputs import Output, check_target
+from .text import reads_text
 
 EXAMPLES = (
     "kernelmean monitor before.csv after.csv",
@@ -64,6 +66,7 @@ class Batch:
         return digest(self.frame, self.name)
 
 
+@reads_text
 def monitor(
     reference: Annotated[str, typer.Argument(metavar="REFERENCE", help=Source)],
     news: News,
@@ -81,6 +84,7 @@ def monitor(
     missing: MissingRule = "error",
     ordinal: Ordinal = None,
     categorical: Category = None,
+    text: TextFormat = PLAIN,
     seed: Seed = 0,
     csv_path: Csv = None,
     json_path: Json = None,
@@ -96,8 +100,9 @@ def monitor(
     check_target(checkpoint)
     if every is not None and (by is None or every not in _UNITS):
         raise ValueError(f"--every is {every!r}; write --by COLUMN --every hour, day, week or month")
-    reading = Reading(tuple(columns or ()), tuple(drop or ()))
-    first = read_frame(reference)
+    check_once(reference, *news)
+    reading = Reading(tuple(columns or ()), tuple(drop or ()), text=text)
+    first = read_frame(reference, text=text)
     known = _reference(first, reading, by)
     watch = DriftMonitor(
         known,
@@ -147,7 +152,7 @@ def _batches(
     path: str, first: Frame, reading: Reading, by: str | None, every: str | None, notes: list[str]
 ) -> Iterator[Batch]:
     """Yield the batches of a file in the order of their time."""
-    frame = read_frame(path)
+    frame = read_frame(path, text=reading.text)
     notes += frame.notes
     only_before = set(first.names) - set(frame.names)
     reading = _dropping(reading, (*frame.names, *first.names), lambda name: name not in only_before)

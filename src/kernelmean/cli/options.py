@@ -12,7 +12,10 @@ from .inputs import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT
 
 DATA, TEST, OUTPUT, RUNNING = "Columns and rows", "What is computed", "Output", "Running"
 STREAM = "Long tables"
-Source = "A CSV or Parquet file, or a built-in table: wine, wbdc, iris, diabetes, digits, eckerle4."
+Source = (
+    "A file (.csv, .tsv, both also with .gz; .jsonl, .parquet, .feather), - for CSV text from standard input, or a "
+    "built-in table: wine, wbdc, iris, diabetes, digits, eckerle4."
+)
 Columns = Annotated[
     list[str] | None,
     typer.Option(metavar="NAMES", help="Use only these columns: a,b.", autocompletion=columns, rich_help_panel=DATA),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from .._array import Progress
-from .._files import PARQUET, TEXT
+from .._files import ARROW, JSON_LINES, PARQUET, TEXT, ending
 from ..datasets import BUILT_IN
 from ..streamed import ESTIMATORS
 from ..streaming.frames import Frames, read_frames
@@ -52,17 +54,17 @@ def _is_long(source: str, limit: int) -> bool:
         return False
     if path.is_dir():
         return any(file.suffix.lower() in PARQUET for file in path.iterdir())
-    if path.suffix.lower() in PARQUET:
-        try:
+    try:
+        if ending(path) in (*PARQUET, *ARROW):
             return (read_frames(path).n_rows or 0) > limit
-        except (ValueError, OSError):
-            return False
-    return path.suffix.lower() in TEXT and path.is_file() and _lines_beyond(path, limit + 1)
+        return ending(path) in (*TEXT, *JSON_LINES) and path.is_file() and _lines_beyond(path, limit + 1)
+    except (ValueError, OSError, EOFError, zlib.error):
+        return False
 
 
 def _lines_beyond(path: Path, limit: int) -> bool:
     found = 0
-    with path.open("rb") as file:
+    with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
         while found <= limit and (block := file.read(1 << 20)):
             found += block.count(b"\n")
     return found > limit
@@ -73,7 +75,7 @@ def long_tables(A: str, B: str, reading: Reading) -> tuple[Frames, Frames]:
     for source in (A, B):
         if source in BUILT_IN:
             raise ValueError(f"{source} is a built-in table, which is small; leave --stream out")
-    whole = [read_frames(source) for source in (A, B)]
+    whole = [read_frames(source, text=reading.text) for source in (A, B)]
     first, second = (_chosen(source, frames, reading) for source, frames in zip((A, B), whole, strict=True))
     return first, second
 
@@ -81,7 +83,9 @@ def long_tables(A: str, B: str, reading: Reading) -> tuple[Frames, Frames]:
 def _chosen(source: str, frames: Frames, reading: Reading) -> Frames:
     columns = split_names(reading.columns, frames.names)
     drop = split_names(reading.drop, frames.names)
-    return read_frames(source, columns=columns or None, drop=drop) if columns or drop else frames
+    if not columns and not drop:
+        return frames
+    return read_frames(source, columns=columns or None, drop=drop, text=reading.text)
 
 
 @contextmanager

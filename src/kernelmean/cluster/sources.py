@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from .._files import first_line
+from .._files import PARQUET, ending, first_line
 from ..streaming import read_batches
 from .running import gathered, task
 
@@ -58,8 +58,10 @@ def _pieces(path: str) -> list[Piece]:
     from pyarrow import parquet
 
     names = read_batches(path).names
-    if Path(path).suffix.lower() in (".csv", ".tsv"):
-        raise ValueError(f"{path} is text, which workers cannot share out; write it as Parquet, or pass a data frame")
+    if not Path(path).is_dir() and ending(Path(path)) not in PARQUET:
+        raise ValueError(
+            f"{path} is no Parquet file, which workers cannot share out; write it as Parquet, or pass a data frame"
+        )
     files = sorted(Path(path).glob("*")) if Path(path).is_dir() else [Path(path)]
     found = []
     for file in (file for file in files if file.suffix.lower() in (".parquet", ".pq")):

@@ -12,11 +12,12 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array, slices
-from .._files import TEXT, check_file, import_arrow
+from .._files import TEXT, check_file, ending, import_arrow
+from .._reading import PLAIN, TextFormat
 from .._table import Frame, as_frame, as_table, listed
 from .._validate import check_integer
-from .frames import BATCH_ROWS, chosen_names, numbered, read_frames
-from .text import csv_names, csv_numbers
+from .frames import BATCH_ROWS, FileChoice, chosen_names, file_frames, numbered
+from .text import CsvBlocks
 
 
 @final
@@ -65,20 +66,23 @@ def read_batches(
     drop: Iterable[str] = (),
     missing: str = "error",
     batch_rows: int = BATCH_ROWS,
+    text: TextFormat = PLAIN,
 ) -> Batches:
     """Return a table in batches, whatever holds it.
 
     Parameters
     ----------
     source : str, path, array, data frame, Arrow reader, or iterable of arrays or data frames
-        A file that ends in .parquet, .pq, .csv or .tsv, or a folder of Parquet files, which are read in the order of
-        their names; a ``pyarrow.RecordBatchReader``; or an iterable, which may be read once only.
+        A file of any kind that :func:`kernelmean.tables.read_table` reads, or a folder of Parquet files, which are
+        read in the order of their names; a ``pyarrow.RecordBatchReader``; or an iterable, which may be read once only.
     columns, drop : iterables of str
         The columns to use (None: all), and those to leave out.
     missing : {"error", "drop"}
         What to do with rows that hold a blank or NaN cell. With "drop" the number of rows is not known before.
     batch_rows : int
         Rows at a time, at most, from Parquet files, arrays and data frames.
+    text : TextFormat
+        How numbers are written in the columns of text of files, and the encoding of text files.
 
     Returns
     -------
@@ -109,7 +113,7 @@ def read_batches(
         return source
     choice = _Choice(None if columns is None else tuple(columns), tuple(drop), missing)
     if isinstance(source, str | os.PathLike):
-        return _file(Path(source), choice, batch_rows)
+        return _file(Path(source), choice, batch_rows, text)
     if hasattr(source, "read_next_batch"):
         return _arrow_reader(source, choice)
     if hasattr(source, "__next__") or (isinstance(source, list) and source and np.ndim(source[0]) == 2):
@@ -164,22 +168,21 @@ class _Choice:
                 yield np.asarray(chosen.to_table())
 
 
-def _file(path: Path, choice: _Choice, batch_rows: int) -> Batches:
-    if not path.is_dir() and path.suffix.lower() in TEXT:
+def _file(path: Path, choice: _Choice, batch_rows: int, text: TextFormat) -> Batches:
+    if not path.is_dir() and ending(path) in TEXT:
         check_file(path)
-        return _csv(path, choice)
-    frames = read_frames(path, columns=choice.columns, drop=choice.drop, batch_rows=batch_rows)
+        return _csv(path, choice, text)
+    frames = file_frames(path, FileChoice(choice.columns, choice.drop, text, numbers=True), batch_rows)
     inner = replace(choice, columns=frames.names, drop=())
     n_rows = frames.n_rows if choice.missing == "error" else None
     return Batches(frames.source, frames.names, n_rows, lambda: inner.numbers(iter(frames)))
 
 
-def _csv(path: Path, choice: _Choice) -> Batches:
-    raw_names = csv_names(path)
-    names = choice.names([name.strip() for name in raw_names], str(path))
-    chosen = tuple(next(raw for raw in raw_names if raw.strip() == name) for name in names)
+def _csv(path: Path, choice: _Choice, text: TextFormat) -> Batches:
+    blocks = CsvBlocks.of(path, text)
+    names = choice.names(list(blocks.raw), str(path))
     inner = replace(choice, columns=names, drop=())
-    return Batches(str(path), names, None, lambda: inner.numbers(csv_numbers(path, chosen)))
+    return Batches(str(path), names, None, lambda: inner.numbers(blocks.numbers(names)))
 
 
 def _arrow_reader(reader: Any, choice: _Choice) -> Batches:

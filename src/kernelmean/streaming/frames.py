@@ -11,9 +11,25 @@ from typing import Any, final
 import numpy as np
 
 from .._array import IntArray, slices
-from .._files import PARQUET, TEXT, check_columns, check_file, check_rows, first_line, import_arrow
+from .._files import (
+    ARROW,
+    JSON_LINES,
+    PARQUET,
+    TEXT,
+    check_columns,
+    check_file,
+    check_rows,
+    ending,
+    first_line,
+    import_arrow,
+    unknown_ending,
+)
+from .._reading import PLAIN, TextColumns, TextFormat, check_units
+from .._reading.arrow_file import arrow_batches, arrow_names, arrow_rows
+from .._reading.json_lines import JsonLines
+from .._reading.text_file import STANDARD_INPUT
 from .._table import Frame, as_frame, check_names, listed, to_frame
-from .text import csv_frames, csv_names
+from .text import CsvBlocks
 
 BATCH_ROWS = 2**16
 
@@ -47,7 +63,7 @@ class Frames:
     plain : bool
         Whether the types of all columns say that they hold numbers.
     types : dict
-        Of CSV files: the Arrow types of the columns, which a pass widens where cells ask for it.
+        What columns were read as so far, by name, which a pass widens where cells ask for it.
     """
 
     source: str
@@ -56,7 +72,7 @@ class Frames:
     row_groups: tuple[RowGroup, ...]
     plain: bool
     _open: Callable[[Sequence[RowGroup] | None], Iterator[Frame]]
-    types: dict[str, Any] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Frame]:
         """Yield frames whose rows carry their numbers, from 1."""
@@ -95,19 +111,26 @@ def numbered(frame: Frame, start: int) -> Frame:
 
 
 def read_frames(
-    source: Any, *, columns: Iterable[str] | None = None, drop: Iterable[str] = (), batch_rows: int = BATCH_ROWS
+    source: Any,
+    *,
+    columns: Iterable[str] | None = None,
+    drop: Iterable[str] = (),
+    batch_rows: int = BATCH_ROWS,
+    text: TextFormat = PLAIN,
 ) -> Frames:
     """Return a table of columns of any kind in batches.
 
     Parameters
     ----------
     source : str, path, data frame, array, Table or Frame
-        A file that ends in .parquet, .pq, .csv or .tsv, a folder of Parquet files, which are read in the order of
-        their names, or what is in memory already.
+        A file of any kind that :func:`kernelmean.tables.read_table` reads, a folder of Parquet files, which are read in
+        the order of their names, or what is in memory already.
     columns, drop : iterables of str
         The columns to use (None: all), and those to leave out.
     batch_rows : int
         Rows at a time, at most; of CSV files a block of 8 MiB.
+    text : TextFormat
+        How numbers and dates are written in the columns of text of files, and the encoding of text files.
 
     Raises
     ------
@@ -125,7 +148,7 @@ def read_frames(
     chosen = None if columns is None else tuple(columns)
     left_out = tuple(drop)
     if isinstance(source, str | os.PathLike):
-        return _file(Path(source), chosen, left_out, batch_rows)
+        return file_frames(Path(source), FileChoice(chosen, left_out, text), batch_rows)
     frame = to_frame(source, "the table").select(chosen, left_out)
     parts = slices(len(frame), batch_rows)
     return Frames(frame.source, frame.names, len(frame), (), False, lambda _: (frame.take(part) for part in parts))
@@ -142,32 +165,83 @@ def chosen_names(
     return chosen
 
 
-def _file(path: Path, columns: Sequence[str] | None, drop: Sequence[str], batch_rows: int) -> Frames:
+@dataclass(frozen=True)
+class FileChoice:
+    """Which columns of a file, how their text is written, and whether all of them must hold numbers."""
+
+    columns: tuple[str, ...] | None
+    drop: tuple[str, ...]
+    text: TextFormat
+    numbers: bool = False
+
+    def names(self, names: Sequence[str], source: str) -> tuple[str, ...]:
+        """Return the chosen ones of all names, or raise when one is unknown or none is left."""
+        check_units(self.text, names, source)
+        return chosen_names(names, source, self.columns, self.drop)
+
+    def reader(self, types: dict[str, str], *, iso: bool = False) -> TextColumns:
+        """Return what reads the columns of text in another pass over the file."""
+        strict = self.numbers and self.text.reads
+        return TextColumns(self.text, types, iso=iso and not self.numbers, strict=strict)
+
+
+def file_frames(path: Path, choice: FileChoice, batch_rows: int) -> Frames:
+    """Return a file, or a folder of Parquet files, in batches; raises as :func:`read_frames`."""
+    if str(path) == STANDARD_INPUT:
+        raise ValueError("standard input can be read once only, not batch by batch; write the table to a file first")
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix.lower() in PARQUET)
         if not files:
             raise ValueError(f"{path} is a folder without files that end in .parquet; pass a file, or another folder")
-        return _parquet(files, str(path), columns, drop, batch_rows)
+        return _parquet(files, str(path), choice, batch_rows)
     check_file(path)
-    if path.suffix.lower() in PARQUET:
-        return _parquet([path], str(path), columns, drop, batch_rows)
-    if path.suffix.lower() in TEXT:
-        raw_names = csv_names(path)
-        names = chosen_names([name.strip() for name in raw_names], str(path), columns, drop)
-        raw = {name.strip(): name for name in raw_names}
-        types: dict[str, Any] = {}
-        frames = csv_frames(path, {name: raw[name] for name in names}, types)
-        return Frames(str(path), names, None, (), False, frames, types)
-    raise ValueError(f"{path}: the ending {path.suffix!r} is unknown; write the table as .csv, .tsv or .parquet")
+    if ending(path) in PARQUET:
+        return _parquet([path], str(path), choice, batch_rows)
+    if ending(path) in ARROW:
+        return _arrow(path, choice, batch_rows)
+    if ending(path) in JSON_LINES:
+        return _json_lines(path, choice, batch_rows)
+    if ending(path) in TEXT:
+        blocks = CsvBlocks.of(path, choice.text)
+        names = choice.names(list(blocks.raw), str(path))
+        types: dict[str, str] = {}
+        return Frames(str(path), names, None, (), False, blocks.frames(names, types), types)
+    raise unknown_ending(path)
 
 
-def _parquet(
-    files: list[Path], source: str, columns: Sequence[str] | None, drop: Sequence[str], batch_rows: int
-) -> Frames:
+def _json_lines(path: Path, choice: FileChoice, batch_rows: int) -> Frames:
+    lines = JsonLines(path, choice.text)
+    names = choice.names(lines.names, str(path))
+    types: dict[str, str] = {}
+
+    def frames(_: Any) -> Iterator[Frame]:
+        return lines.frames(names, batch_rows, choice.reader(types, iso=True))
+
+    return Frames(str(path), names, None, (), False, frames, types)
+
+
+def _arrow(path: Path, choice: FileChoice, batch_rows: int) -> Frames:
     arrow = import_arrow()
-    from pyarrow import parquet
+    names = choice.names(arrow_names(path), str(path))
+    n_rows = sum(arrow_rows(path))
+    if not n_rows:
+        raise ValueError(f"{path} has no rows")
+    types: dict[str, str] = {}
 
-    looks = [_look(path, columns, drop) for path in files]
+    def frames(_: Any) -> Iterator[Frame]:
+        columns, start = choice.reader(types), 0
+        for batch in arrow_batches(path, names):
+            for part in slices(len(batch), batch_rows):
+                rows = arrow.Table.from_batches([batch.slice(part.start, part.stop - part.start)])
+                frame = numbered(as_frame(rows, str(path)), start)
+                start += len(frame)
+                yield columns.read(frame)
+
+    return Frames(str(path), names, n_rows, (), False, frames, types)
+
+
+def _parquet(files: list[Path], source: str, choice: FileChoice, batch_rows: int) -> Frames:
+    looks = [_look(path, choice) for path in files]
     names = looks[0].names
     for path, look in zip(files, looks, strict=True):
         if set(look.names) != set(names):
@@ -179,23 +253,37 @@ def _parquet(
     groups = tuple(RowGroup(*place, int(start)) for place, start in zip(places, starts, strict=False))
     if not starts[-1]:
         raise ValueError(f"{source} has no rows")
+    types: dict[str, str] = {}
 
     def frames(some: Sequence[RowGroup] | None) -> Iterator[Frame]:
+        columns = choice.reader(types)
         for path in files:
-            wanted = None if some is None else [group.index for group in some if group.path == path]
-            if wanted == []:
-                continue
-            try:
-                with parquet.ParquetFile(path, pre_buffer=False) as file:  # else all that was read stays in memory
-                    for batch in file.iter_batches(batch_rows, row_groups=wanted, columns=list(names)):
-                        if len(batch):
-                            yield as_frame(arrow.Table.from_batches([batch]), str(path)).select(names)
-            except MemoryError:  # which Arrow's is as well
-                raise
-            except (arrow.ArrowException, OSError) as error:
-                raise _damaged(path, error) from error
+            own = [group for group in (groups if some is None else some) if group.path == path]
+            start = own[0].start if own else 0
+            for frame in _rows_of(own, names, batch_rows):
+                yield columns.read(numbered(frame, start))
+                start += len(frame)
 
-    return Frames(source, names, int(starts[-1]), groups, all(look.plain for look in looks), frames)
+    return Frames(source, names, int(starts[-1]), groups, all(look.plain for look in looks), frames, types)
+
+
+def _rows_of(groups: Sequence[RowGroup], names: Sequence[str], batch_rows: int) -> Iterator[Frame]:
+    """Yield the rows of some row groups of one file."""
+    if not groups:
+        return
+    arrow, path = import_arrow(), groups[0].path
+    from pyarrow import parquet
+
+    wanted = [group.index for group in groups]
+    try:
+        with parquet.ParquetFile(path, pre_buffer=False) as file:  # else all that was read stays in memory
+            for batch in file.iter_batches(batch_rows, row_groups=wanted, columns=list(names)):
+                if len(batch):
+                    yield as_frame(arrow.Table.from_batches([batch]), str(path)).select(names)
+    except MemoryError:  # which Arrow's is as well
+        raise
+    except (arrow.ArrowException, OSError) as error:
+        raise _damaged(path, error) from error
 
 
 @dataclass(frozen=True)
@@ -207,7 +295,7 @@ class _Look:
     plain: bool
 
 
-def _look(path: Path, columns: Sequence[str] | None, drop: Sequence[str]) -> _Look:
+def _look(path: Path, choice: FileChoice) -> _Look:
     arrow = import_arrow()
     from pyarrow import parquet, types
 
@@ -220,7 +308,7 @@ def _look(path: Path, columns: Sequence[str] | None, drop: Sequence[str]) -> _Lo
         raise _damaged(path, error) from error
     found = [name for name in schema.names if not name.startswith("__index_level_")]
     check_columns(found, path)
-    names = chosen_names(found, str(path), columns, drop)
+    names = choice.names(found, str(path))
     kinds = [schema.field(name).type for name in names]
     return _Look(names, rows, all(types.is_floating(kind) or types.is_integer(kind) for kind in kinds))
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from .._cells import Cells, Declared
-from .._files import import_arrow
 from .._table import Frame
 from ..columns.encoded import Encoding
 from ..columns.missing import MissingCells, MissingColumn, rules_for
@@ -29,7 +28,7 @@ def packed(learnt: Learnt, tables: tuple[Frames, Frames], encoding: Encoding, se
         "pilots": list(learnt.pilots),
         "missing": [[each.name, each.rule, *each.cells] for each in missing.columns],
         "left_out": list(missing.rows),
-        "types": [{name: str(kind) for name, kind in table.types.items()} for table in tables],
+        "types": [dict(table.types) for table in tables],
     }
 
 
@@ -38,7 +37,7 @@ def unpacked(content: Mapping[str, Any], tables: tuple[Frames, Frames], encoding
     if not content or content["of"] != _described(tables, encoding, seed):
         return None
     for table, types in zip(tables, content["types"], strict=True):
-        table.types.update({name: import_arrow().type_for_alias(kind) for name, kind in types.items()})
+        table.types.update({str(name): str(kind) for name, kind in types.items()})
     columns = tuple(MissingColumn(name, rule, (a, b)) for name, rule, a, b in content["missing"])
     missing = MissingCells(encoding.missing, columns, tuple(content["left_out"]))
     first, second = (_unpacked(part, table.source) for part, table in zip(content["drawn"], tables, strict=True))

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from .._array import Array, Progress
+from .._reading import Widened
 from .._table import Frame, listed
 from ..columns.coding import Coding
 from ..columns.encoded import Encoding
@@ -17,7 +18,6 @@ from .frames import Frames
 from .pilot import pilot_rows
 from .scan import Drawn, Scanner, drawn_groups
 from .seen import TablesSeen
-from .text import Widened
 
 PILOT, SHOWN, PILOT_GROUPS = 1000, 2000, 8
 """Rows of a table that scale and bandwidth are chosen by, on average; that pictures show; row groups they come from."""

@@ -4,109 +4,157 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, final
 
-from .._files import MISSING_TEXTS, check_header, first_line, header_line, import_arrow, separator_of
+import numpy as np
+
+from .._files import check_header, first_line, import_arrow
+from .._reading import TextColumns, TextFormat, Widened, check_units
+from .._reading.csv_file import check_closed, csv_options, is_bytes, raw_names, refused, text_columns
+from .._reading.header import Header, read_header
+from .._reading.text_file import TextFile, not_encoded, open_text
 from .._table import Frame, as_frame
 
 BLOCK_BYTES = 2**23
 _COLUMN = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error")
+_CHAIN: Final = (
+    "null",
+    "int64",
+    "bool",
+    "date32[day]",
+    "time32[s]",
+    "timestamp[s]",
+    "timestamp[s, tz=UTC]",
+    "timestamp[ns]",
+    "timestamp[ns, tz=UTC]",
+    "double",
+    "string",
+)
+"""What Arrow takes a column for, in the order in which it tries: a cell that fits none of the others is text."""
 
 
-class Widened(Exception):  # noqa: N818 (no failure: read once more)
-    """A cell did not fit the type of its column, which is wider from now on: read the file from its start again."""
+@final
+@dataclass(frozen=True)
+class CsvBlocks:
+    """A CSV file that is read block by block.
 
-
-def csv_names(path: Path) -> list[str]:
-    """Return the names of the columns of a CSV file as they are written, with blanks around them."""
-    arrow = import_arrow()
-    try:
-        with _open(path) as file:
-            names = list(file.schema.names)
-    except (arrow.ArrowException, UnicodeDecodeError) as error:
-        raise _failed(path, error) from error
-    check_header([name.strip() for name in names], path)
-    return names
-
-
-def csv_frames(path: Path, names: Mapping[str, str], types: dict[str, Any]) -> Callable[[Any], Iterator[Frame]]:
-    """Return what yields the frames of a CSV file, columns of any kind; names are (as they are called, as written).
-
-    Types of columns that are not known yet are found in the first block. A pass may raise :class:`Widened`; types that
-    a whole pass went through stay as they are.
+    Attributes
+    ----------
+    file : TextFile
+    header : Header
+    text : TextFormat
+        How numbers and dates are written.
     """
-    arrow = import_arrow()
 
-    def frames(_: Any) -> Iterator[Frame]:
-        types.update({raw: kind for raw, kind in _inferred(path, names).items() if raw not in types})
+    file: TextFile
+    header: Header
+    text: TextFormat
+
+    @classmethod
+    def of(cls, path: Path, text: TextFormat) -> CsvBlocks:
+        """Look at the beginning of a file; raises as :func:`kernelmean.tables.read_table`."""
+        file = open_text(path, text)
+        return cls(file, read_header(file, text), text)
+
+    @cached_property
+    def raw(self) -> dict[str, str]:
+        """The names of the columns, and how they are written in the file, with blanks around them."""
+        found = raw_names(self.file, self.header)
+        names = [name.strip() for name in found]
+        check_header(names, self.file.name)
+        check_units(self.text, names, self.file.name)
+        return dict(zip(names, found, strict=True))
+
+    def frames(self, names: Sequence[str], types: dict[str, str]) -> Callable[[Any], Iterator[Frame]]:
+        """Return what yields the frames of some columns of any kind.
+
+        Types of columns that are not known yet are found in the first block. A pass may raise :class:`Widened`; types
+        that a whole pass went through stay as they are.
+        """
+        raw = {name: self.raw[name] for name in names}
+
+        def read(_: Any) -> Iterator[Frame]:
+            for name, kind in self._inferred(raw).items():
+                types.setdefault(name, kind)
+            columns = TextColumns(self.text, types)
+            arrow_types = {raw[name]: self._arrow_type(types[name]) for name in names}
+            try:
+                for frame in self._blocks(raw, arrow_types):
+                    yield columns.read(frame)
+            except import_arrow().ArrowException as error:
+                self._widen(types, error)
+
+        return read
+
+    def numbers(self, names: Sequence[str]) -> Iterator[Frame]:
+        """Yield the frames of columns of numbers."""
+        arrow = import_arrow()
+        raw = {name: self.raw[name] for name in names}
+        marked = self.text.thousands is not None
+        types = {own: arrow.string() if marked else arrow.float64() for own in raw.values()}
+        columns = TextColumns(self.text, strict=marked)
         try:
-            with _open(path, column_types=dict(types), include_columns=list(names.values())) as file:
-                for batch in file:
-                    if len(batch):
-                        yield as_frame(arrow.Table.from_batches([batch]).rename_columns(list(names)), str(path))
+            for frame in self._blocks(raw, types | text_columns(self.file, self.header, self.text)):
+                yield columns.read(frame)
         except arrow.ArrowException as error:
-            _widen(types, path, error)
+            raise ValueError(
+                f"{self.file.name} is not a table of numbers ({first_line(error)}); every line needs as many cells as "
+                "the header; leave out columns that are not numbers with drop=, or choose others with columns="
+            ) from error
 
-    return frames
+    def _blocks(self, raw: Mapping[str, str], types: Mapping[str, Any]) -> Iterator[Frame]:
+        """Yield the rows of all blocks, with their numbers in the file."""
+        arrow = import_arrow()
+        start, last = 0, None
+        with self.file.open() as source, self._reader(source, raw, types) as reader:
+            for batch in reader:
+                if len(batch):
+                    last = arrow.Table.from_batches([batch])
+                    frame = as_frame(last.rename_columns(list(raw)), self.file.name)
+                    rows = np.arange(start + 1, start + 1 + len(frame))
+                    start += len(frame)
+                    yield Frame(frame.cells, frame.source, rows=rows, declared=frame.declared)
+        if last is not None:
+            check_closed(self.file, last)
 
+    def _reader(self, source: Any, raw: Mapping[str, str], types: Mapping[str, Any]) -> Any:
+        from pyarrow import csv
 
-def csv_numbers(path: Path, names: Sequence[str]) -> Iterator[Frame]:
-    """Yield the frames of columns of numbers, by their names as written."""
-    arrow = import_arrow()
-    types = {name: arrow.float64() for name in names}
-    try:
-        with _open(path, column_types=types, include_columns=list(names)) as file:
-            for batch in file:
-                yield as_frame(arrow.Table.from_batches([batch]), str(path))
-    except arrow.ArrowException as error:
-        raise ValueError(
-            f"{path} is not a table of numbers ({first_line(error)}); every line needs as many cells as the header; "
-            "leave out columns that are not numbers with drop=, or choose others with columns="
-        ) from error
+        chosen = {"column_types": dict(types), "include_columns": list(raw.values())}
+        return csv.open_csv(source, **csv_options(self.file, self.header, self.text, BLOCK_BYTES, **chosen))
 
+    def _inferred(self, raw: Mapping[str, str]) -> dict[str, str]:
+        """Return the types that the first block suggests."""
+        arrow = import_arrow()
+        given = text_columns(self.file, self.header, self.text)
+        try:
+            with self.file.open() as source, self._reader(source, raw, given) as reader:
+                found = [field.type for field in reader.schema]
+        except (arrow.ArrowException, UnicodeDecodeError) as error:
+            raise refused(self.file, error) from error
+        if any(map(is_bytes, found)):
+            raise not_encoded(self.file.name, self.file.encoding)
+        return {name: str(kind) for name, kind in zip(raw, found, strict=True)}
 
-def _open(path: Path, **options: Any) -> Any:
-    from pyarrow import csv
+    def _arrow_type(self, kind: str) -> Any:
+        """Return the type that Arrow reads a column with: what it does not know is text, which is read afterwards."""
+        arrow = import_arrow()
+        known = {
+            "timestamp[s, tz=UTC]": arrow.timestamp("s", "UTC"),
+            "timestamp[ns, tz=UTC]": arrow.timestamp("ns", "UTC"),
+        }
+        return known.get(kind) or (arrow.type_for_alias(kind) if kind in _CHAIN else arrow.string())
 
-    header = header_line(path)
-    separator = separator_of(header)
-    parse = csv.ParseOptions(delimiter=separator, ignore_empty_lines=separator in header)
-    convert = csv.ConvertOptions(null_values=MISSING_TEXTS, strings_can_be_null=True, **options)
-    return csv.open_csv(path, csv.ReadOptions(block_size=BLOCK_BYTES), parse, convert)
-
-
-def _inferred(path: Path, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the types that the first block suggests; a column without any cell there may hold numbers."""
-    arrow = import_arrow()
-    try:
-        with _open(path, include_columns=list(names.values())) as file:
-            found = {field.name: field.type for field in file.schema}
-    except arrow.ArrowException as error:
-        raise _failed(path, error) from error
-    if any(str(kind) in ("binary", "large_binary") for kind in found.values()):
-        raise ValueError(
-            f"{path} is not UTF-8 text; convert it first, for example: iconv -f latin1 -t utf-8 {path.name}"
-        )
-    return {name: arrow.float64() if str(kind) == "null" else kind for name, kind in found.items()}
-
-
-def _widen(types: dict[str, Any], path: Path, error: BaseException) -> None:
-    """Give the column of an error the next wider type, and raise Widened; or raise what is wrong."""
-    arrow = import_arrow()
-    found = _COLUMN.search(str(error))
-    if found is None:
-        raise _failed(path, error) from error
-    name = csv_names(path)[int(found.group(1))]  # numbers count the columns of the file, also those that are left out
-    if types[name] == arrow.string():
-        raise _failed(path, error) from error
-    wider = {arrow.int64(): arrow.float64(), arrow.date32(): arrow.timestamp("s")}
-    wider[arrow.timestamp("s")] = arrow.timestamp("ns")
-    types[name] = wider.get(types[name], arrow.string())
-    raise Widened from error
-
-
-def _failed(path: Path, error: BaseException) -> ValueError:
-    return ValueError(
-        f"{path} is not a table of cells ({first_line(error)}); every line needs as many cells as the header"
-    )
+    def _widen(self, types: dict[str, str], error: BaseException) -> None:
+        """Give the column of an error the next wider type, and raise Widened; or raise what is wrong."""
+        found = _COLUMN.search(str(error))
+        if found is None:
+            raise refused(self.file, error) from error
+        name = list(self.raw)[int(found.group(1))]  # numbers count all columns of the file, also those left out
+        if types[name] not in _CHAIN[:-1]:
+            raise refused(self.file, error) from error
+        types[name] = _CHAIN[_CHAIN.index(types[name]) + 1]
+        raise Widened from error

@@ -1,0 +1,125 @@
+"""What separates the cells of a CSV file, and whether its first line is a header."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, final
+
+from .._files import SEPARATORS, empty
+from .._surface import written
+from .._table import count, printable
+from .text_file import TextFile
+from .text_format import TextFormat
+
+_LINES = 50
+_NUMBER: Final = re.compile(r"[+-]?[\d.,' ]*\d[\d.,' ]*%?")
+
+
+@final
+@dataclass(frozen=True)
+class Header:
+    """The first line of a CSV file.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The cells of the line, without blanks around them.
+    separator : str
+        Between cells.
+    """
+
+    names: tuple[str, ...]
+    separator: str
+
+    @property
+    def one_column(self) -> bool:
+        """Whether there is one column, in which a blank line is a blank cell."""
+        return len(self.names) == 1
+
+
+def read_header(file: TextFile, text: TextFormat) -> Header:
+    """Find the separator of a file by its header and its first lines, with an eye on quotes.
+
+    Raises
+    ------
+    ValueError
+        When the file holds blanks only, or the lines below have another number of cells than the first one, as below a
+        title or a comment.
+    """
+    if not file.head.strip():
+        raise ValueError(empty(file.name))
+    best = max((_Cut.of(file, separator) for separator in SEPARATORS), key=lambda cut: cut.score)
+    if best.width == 1:  # nothing separates the names, and a comma in a number does not separate cells
+        best = _Cut.of(file, ";" if "," in (text.decimal, text.thousands) else ",")
+    _check_title(file, best)
+    return Header(tuple(name.strip() for name in best.lines[0]), best.separator)
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """The first lines of a file, cut at one separator."""
+
+    separator: str
+    lines: list[list[str]]
+
+    @classmethod
+    def of(cls, file: TextFile, separator: str) -> _Cut:
+        text = io.StringIO(file.head.lstrip(), newline=None)
+        lines = [cells for cells in islice(csv.reader(text, delimiter=separator), _LINES) if any(map(str.strip, cells))]
+        complete = file.whole or len(lines) == _LINES
+        return cls(separator, lines if complete or len(lines) < 2 else lines[:-1])
+
+    @property
+    def width(self) -> int:
+        """How many cells the header has."""
+        return len(self.lines[0])
+
+    @property
+    def alike(self) -> int:
+        """How many lines below have as many cells as the header."""
+        return sum(len(cells) == self.width for cells in self.lines[1:])
+
+    @property
+    def usual(self) -> tuple[int, int]:
+        """The number of cells that most lines below have, and how many lines do."""
+        return Counter(len(cells) for cells in self.lines[1:] or [[]]).most_common(1)[0]
+
+    @property
+    def score(self) -> tuple[bool, float, float, int]:
+        """How much speaks for the separator: lines like the header, then cells that are numbers, then their count."""
+        below = self.lines[1:]
+        cells = [cell for line in below for cell in line if cell.strip()]
+        numbers = sum(_NUMBER.fullmatch(cell.strip()) is not None for cell in cells)
+        return self.width > 1, self.alike / max(len(below), 1), numbers / max(len(cells), 1), self.width
+
+
+def _check_title(file: TextFile, cut: _Cut) -> None:
+    """Raise when the lines below the first one agree in another number of cells, or the first one is a comment."""
+    first = file.head.lstrip().splitlines()[0]
+    shown = printable(first if len(first) <= 40 else first[:40] + "…")
+    mend = "remove the lines above the header, so that the first line names the columns"
+    if first.startswith("#") and len(cut.lines) > 2 and _names(cut.lines[1]) and not _names(cut.lines[2]):
+        raise ValueError(f"{file.name}: the first line ({shown!r}) is a comment above the header; {mend}")
+    others = SEPARATORS if cut.separator == "," else [one for one in SEPARATORS if one != ","]
+    cuts = [_Cut.of(file, separator) for separator in others] if cut.width == 1 else [cut]
+    usual = max(cuts, key=lambda one: one.usual[1] if one.usual[0] > 1 else 0)
+    width, lines = usual.usual
+    if lines > 1 and width not in (1, cut.width) and not (cut.width > 1 and cut.alike):
+        comma = f"; {_decimal_comma()}" if cut.width == 1 and usual.separator == "," else ""
+        raise ValueError(
+            f"{file.name}: the first line ({shown!r}) has {count(cut.width, 'cell')} and the lines below have {width}; "
+            f"every line needs as many cells as the header, so name all columns, or {mend}{comma}"
+        )
+
+
+def _decimal_comma() -> str:
+    return f"where 1,5 is one number, write {written(f'decimal={chr(44)!r}', '--decimal ,')}"
+
+
+def _names(cells: list[str]) -> bool:
+    return all(cell.strip() and _NUMBER.fullmatch(cell.strip()) is None for cell in cells)
