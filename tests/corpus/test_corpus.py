@@ -107,7 +107,8 @@ def test_cells_are_read_right(name: str, entry: Any, corpus: Path) -> None:
         frame = read_frame(corpus / draw / name, **text_format(entry.options))
         assert list(frame.names) == list(columns)
         for column, own in columns.items():
-            check_cells(frame, column, own)
+            if f"--drop {column}" not in entry.options.replace('"', ""):
+                check_cells(frame, column, own)
 
 
 def check_cells(frame: Frame, name: str, own: Any) -> None:
