@@ -32,7 +32,7 @@ def read_csv(path: Any, text: TextFormat) -> Frame:
     check_closed(file, raw)
     expected = header.separator == "," or header.one_column or ending(file.path).startswith(".tsv")
     notes = () if expected else (f"{file.name}: cells are separated by {SEPARATORS[header.separator]}",)
-    return TextColumns(text).read(as_frame(raw.rename_columns(names), file.name, notes))
+    return TextColumns(text, untyped=True).read(as_frame(raw.rename_columns(names), file.name, notes))
 
 
 def csv_options(file: TextFile, header: Header, text: TextFormat, block: int | None = None, **convert: Any) -> Any:
@@ -41,7 +41,9 @@ def csv_options(file: TextFile, header: Header, text: TextFormat, block: int | N
 
     parse = {"delimiter": header.separator, "ignore_empty_lines": not header.one_column, "newlines_in_values": True}
     return {
-        "read_options": csv.ReadOptions(block_size=block, encoding="utf8" if file.is_utf8 else file.encoding),
+        "read_options": csv.ReadOptions(
+            block_size=block, skip_rows=header.above, encoding="utf8" if file.is_utf8 else file.encoding
+        ),
         "parse_options": csv.ParseOptions(**parse),
         "convert_options": csv.ConvertOptions(
             null_values=MISSING_TEXTS, strings_can_be_null=True, decimal_point=text.decimal, **convert

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._files import check_header, first_line, import_arrow
 from .._reading import TextColumns, TextFormat, Widened, check_units
+from .._reading.columns import NUMBERS
 from .._reading.csv_file import check_closed, csv_options, is_bytes, raw_names, refused, text_columns
 from .._reading.header import Header, read_header
 from .._reading.text_file import TextFile, not_encoded, open_text
@@ -31,9 +32,9 @@ _CHAIN: Final = (
     "timestamp[ns]",
     "timestamp[ns, tz=UTC]",
     "double",
-    "string",
+    NUMBERS,
 )
-"""What Arrow takes a column for, in the order in which it tries: a cell that fits none of the others is text."""
+"""What Arrow takes a column for, in the order in which it tries; what fits none is text, which may hold numbers yet."""
 
 
 @final
@@ -79,7 +80,7 @@ class CsvBlocks:
         def read(_: Any) -> Iterator[Frame]:
             for name, kind in self._inferred(raw).items():
                 types.setdefault(name, kind)
-            columns = TextColumns(self.text, types)
+            columns = TextColumns(self.text, types, untyped=True)
             arrow_types = {raw[name]: self._arrow_type(types[name]) for name in names}
             try:
                 for frame in self._blocks(raw, arrow_types):
@@ -137,7 +138,7 @@ class CsvBlocks:
             raise refused(self.file, error) from error
         if any(map(is_bytes, found)):
             raise not_encoded(self.file.name, self.file.encoding)
-        return {name: str(kind) for name, kind in zip(raw, found, strict=True)}
+        return {name: NUMBERS if kind == arrow.string() else str(kind) for name, kind in zip(raw, found, strict=True)}
 
     def _arrow_type(self, kind: str) -> Any:
         """Return the type that Arrow reads a column with: what it does not know is text, which is read afterwards."""
@@ -146,7 +147,7 @@ class CsvBlocks:
             "timestamp[s, tz=UTC]": arrow.timestamp("s", "UTC"),
             "timestamp[ns, tz=UTC]": arrow.timestamp("ns", "UTC"),
         }
-        return known.get(kind) or (arrow.type_for_alias(kind) if kind in _CHAIN else arrow.string())
+        return known.get(kind) or (arrow.type_for_alias(kind) if kind in _CHAIN[:-1] else arrow.string())
 
     def _widen(self, types: dict[str, str], error: BaseException) -> None:
         """Give the column of an error the next wider type, and raise Widened; or raise what is wrong."""
