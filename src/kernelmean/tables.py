@@ -32,6 +32,7 @@ from ._reading.json_lines import json_names, read_json_lines
 from ._reading.text_file import STANDARD_INPUT, open_text
 from ._table import Frame, Table, as_table, count, listed
 from .columns import match_columns
+from .columns.kinds import as_labels
 from .datasets import BUILT_IN
 
 __all__ = [
@@ -139,16 +140,19 @@ def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> t
     by : str
         The column that holds the groups.
     groups : two str, optional
-        The two groups to take; needed when there are more than two.
+        The two groups to take; needed when there are more than two. Those of a boolean column are True and False, also
+        written true and false, or 1 and 0.
 
     Raises
     ------
     ValueError
         When the column or a group is unknown, or it is not clear which two groups are meant.
     """
-    labels = [label(cell) for cell in frame[by]]
+    is_boolean = by in frame.declared and frame.declared[by].kind == "boolean"
+    labels = as_labels(frame, by) if is_boolean else [label(cell) for cell in frame[by]]
     sizes = Counter(name for name in labels if name is not None)
-    chosen = _two_groups(sizes, f"{frame.source}: column {by!r}", groups)
+    asked = groups if groups is None or not is_boolean else [_TRUTH.get(name.lower(), name) for name in groups]
+    chosen = _two_groups(sizes, f"{frame.source}: column {by!r}", asked)
     rest = frame.select(drop=[by])
     if not rest.names:
         raise ValueError(f"{frame.source} has no column beside {by!r}, which splits it; there is nothing to compare")
@@ -157,6 +161,9 @@ def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> t
         rest = replace(rest, notes=(*rest.notes, f"{frame.source}: {count(blank, 'row')} without {by!r} left out"))
     first, second = (rest.take(np.array([each == name for each in labels], dtype=bool)) for name in chosen)
     return _renamed(first, f"{by}={chosen[0]}"), _renamed(second, f"{by}={chosen[1]}")
+
+
+_TRUTH = {"true": "True", "1": "True", "false": "False", "0": "False"}
 
 
 def _renamed(frame: Frame, source: str) -> Frame:

@@ -16,6 +16,7 @@ from .text_format import TextFormat
 
 NUMBERS, DATES, TIMES, TEXT = "numbers", "dates", "times", "string"
 """What a column of text may be read as; text is the last, and fits every cell."""
+KINDS: Final = (NUMBERS, DATES, TIMES, TEXT)
 _TYPES: Final = {NUMBERS: "float64", DATES: "datetime64[D]", TIMES: "datetime64[s]"}
 _MISSING = frozenset([*MISSING_TEXTS, "<NA>", "NaT"])
 

@@ -79,7 +79,8 @@ class _Cut:
     @classmethod
     def of(cls, file: TextFile, separator: str) -> _Cut:
         text = io.StringIO(file.head.lstrip(), newline=None)
-        lines = [cells for cells in islice(csv.reader(text, delimiter=separator), _LINES) if any(map(str.strip, cells))]
+        found = islice(csv.reader(text, delimiter=separator), _LINES)
+        lines = [cells for cells in found if len(cells) > 1 or "".join(cells).strip()]
         complete = file.whole or len(lines) == _LINES
         return cls(separator, lines if complete or len(lines) < 2 else lines[:-1])
 

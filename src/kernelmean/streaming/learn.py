@@ -92,6 +92,23 @@ def learn(
             return _by_pass(tables, encoding, seed, progress)
         except Widened:
             continue
+        except (TypeError, ValueError):  # tables may disagree only as far as they were read
+            if not _widened(tables):
+                raise
+
+
+def _widened(tables: Sequence[Frames]) -> bool:
+    """Read tables to their ends, and return whether a column is of another type than it was so far."""
+    before = [dict(table.types) for table in tables]
+    for table in tables:
+        while True:
+            try:
+                for _ in table:
+                    pass
+                break
+            except Widened:
+                continue
+    return before != [table.types for table in tables]
 
 
 def _why_two(tables: Sequence[Frames], encoding: Encoding) -> str:

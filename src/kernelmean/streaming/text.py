@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,8 +30,8 @@ from .._reading.text_file import TextFile, not_encoded, open_text
 from .._table import Frame, as_frame
 
 BLOCK_BYTES = 2**23
-_COLUMN = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error")
-_CHAIN: Final = (
+_COLUMN = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to [^:]*: (?:.*? '(.*)')?", re.DOTALL)
+CHAIN: Final = (
     "null",
     "int64",
     "bool",
@@ -165,7 +166,7 @@ class CsvBlocks:
             "timestamp[s, tz=UTC]": arrow.timestamp("s", "UTC"),
             "timestamp[ns, tz=UTC]": arrow.timestamp("ns", "UTC"),
         }
-        return known.get(kind) or (arrow.type_for_alias(kind) if kind in _CHAIN[:-1] else arrow.string())
+        return known.get(kind) or (arrow.type_for_alias(kind) if kind in CHAIN[:-1] else arrow.string())
 
     def _widen(self, types: dict[str, str], error: BaseException) -> None:
         """Give the column of an error the next wider type, and raise Widened; or raise what is wrong."""
@@ -173,7 +174,20 @@ class CsvBlocks:
         if found is None:
             raise refused(self.file, error) from error
         name = list(self.raw)[int(found.group(1))]  # numbers count all columns of the file, also those left out
-        if types[name] not in _CHAIN[:-1]:
+        if types[name] not in CHAIN[:-1]:
             raise refused(self.file, error) from error
-        types[name] = _CHAIN[_CHAIN.index(types[name]) + 1]
+        wider = CHAIN[CHAIN.index(types[name]) + 1 :]
+        types[name] = next((kind for kind in wider if self._fits(found.group(2), kind)), wider[0])
         raise Widened from error
+
+    def _fits(self, cell: str | None, kind: str) -> bool:
+        """Whether Arrow takes one cell for a type."""
+        from pyarrow import csv
+
+        options = csv.ConvertOptions(column_types={"x": self._arrow_type(kind)}, decimal_point=self.text.decimal)
+        content = io.BytesIO('x\n"{}"\n'.format((cell or "").replace('"', '""')).encode())
+        parse = csv.ParseOptions(newlines_in_values=True)
+        try:
+            return bool(csv.read_csv(content, parse_options=parse, convert_options=options).num_rows)
+        except import_arrow().ArrowException:
+            return False
