@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any, Literal, TypeAlias, final
 
 import narwhals.stable.v1 as nw
@@ -110,6 +111,10 @@ def _objects(cells: list[Any]) -> tuple[Cells, Declared | None]:
         return np.array([None if is_missing(cell) else cell for cell in cells], dtype="datetime64[D]"), None
     if types == {time}:
         return np.array([_since_midnight(cell) for cell in cells], dtype="timedelta64[us]"), None
+    if Decimal in types and types <= {Decimal, int, float}:
+        numbers = np.array([np.nan if is_missing(cell) else float(cell) for cell in cells])
+        if not (np.abs(numbers) > _LARGEST_EXACT).any():
+            return numbers, None
     if types == {str}:
         return shared(cells, lambda cell: None if is_missing(cell) else cell), None
     out = np.empty(len(cells), dtype=object)
@@ -130,8 +135,8 @@ def _since_midnight(cell: Any) -> timedelta | None:
 
 
 def _fits_float64(column: nw.Series[Any]) -> bool:
-    """Whether a column holds numbers that float64 tells apart."""
-    if column.dtype.is_integer():
+    """Whether a column holds numbers that float64 tells apart; decimals are rounded to 16 digits."""
+    if column.dtype.is_integer() or column.dtype.is_decimal():
         extremes = [extreme for extreme in (column.min(), column.max()) if not is_missing(extreme)]
         return all(abs(int(extreme)) <= _LARGEST_EXACT for extreme in extremes)
     return column.dtype.is_numeric() or column.dtype == nw.Boolean

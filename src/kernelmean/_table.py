@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ._array import Array, IntArray
 from ._cells import Cells, Declared, missing_cells, read_cells
+from ._formats import is_number
 from ._validate import check_points
 
 SMALLEST, LARGEST = 1e-140, 1e140
@@ -103,6 +104,8 @@ class Frame:
         The row numbers of the source, from 1, that errors name; None when no row was left out.
     declared : mapping from str to Declared
         What the types of some columns said beyond their cells; may name columns that were left out.
+    named : bool
+        Whether columns are matched by name: those of a data frame or a file, not those of an array.
     """
 
     cells: Mapping[str, Cells]
@@ -110,6 +113,7 @@ class Frame:
     notes: tuple[str, ...] = ()
     rows: IntArray | None = None
     declared: Mapping[str, Declared] = field(default_factory=dict)
+    named: bool = True
 
     def __len__(self) -> int:
         return len(next(iter(self.cells.values()))) if self.cells else 0
@@ -252,7 +256,7 @@ def named_frame(X: Any, name: str) -> Frame | None:
 
 def numbered_frame(values: Array, name: str) -> Frame:
     """Return the columns of an array as x0, x1, …."""
-    return Frame({f"x{j}": column for j, column in enumerate(values.T)}, name)
+    return Frame({f"x{j}": column for j, column in enumerate(values.T)}, name, named=False)
 
 
 def as_frame(data: Any, source: str, notes: tuple[str, ...] = ()) -> Frame:
@@ -366,15 +370,6 @@ def _first_other(column: Cells) -> str:
     row, cell = next(((row, cell) for row, cell in filled if not is_number(cell)), filled[0])
     text = str(cell).replace("\n", " ")
     return f"'{text[:20]}…' in row {row}" if len(text) > 20 else f"'{text}' in row {row}"
-
-
-def is_number(cell: Any) -> bool:
-    """Whether a cell, or its text, is a number that float64 holds exactly."""
-    try:
-        number = float(cell)
-    except (TypeError, ValueError):
-        return False
-    return isinstance(cell, str) or number == cell
 
 
 def _complete_rows(frame: Frame, values: Array) -> Array:

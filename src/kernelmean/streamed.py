@@ -50,6 +50,7 @@ def compare_stream(
     missing: Missing = "error",
     ordinal: Mapping[str, Iterable[Any]] | None = None,
     categorical: str | Iterable[str] = (),
+    keep: str | Iterable[str] = (),
     n_frequencies: int = 512,
     passes: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -77,7 +78,7 @@ def compare_stream(
         Of features, pilot, bins and permutations: the same seed gives the same numbers.
     missing : {"error", "drop", "category"}, or dict from column to one of them
         As :func:`kernelmean.compare`; "noise" needs all rows in memory.
-    ordinal, categorical : as in :func:`kernelmean.compare`
+    ordinal, categorical, keep : as in :func:`kernelmean.compare`
     n_frequencies : int
         Of all columns together; a column of numbers alone has 32, and categories are exact.
     passes : {1, 2}, optional
@@ -121,7 +122,8 @@ def compare_stream(
     (True, 'x1', (5000, 4000))
     """
     _check(estimator, bandwidth, missing, seed)
-    encoding = Encoding(missing, ordinal, categorical if isinstance(categorical, str) else tuple(categorical), scale)
+    named, used = (names if isinstance(names, str) else tuple(names) for names in (categorical, keep))
+    encoding = Encoding(missing, ordinal, named, scale, keep=used)
     tables, moved = _matched(_read(A, "A"), _read(B, "B"), names)
     saved = saved_pass(checkpoint)
     known = None if saved is None or passes == 1 else _known(saved, tables, encoding, seed, checkpoint)
@@ -303,6 +305,7 @@ def _shown(learnt: Learnt) -> Encoded:
         frames=(frames[0], frames[1]),
         constant=learnt.constant,
         missing=learnt.missing,
+        remarks=learnt.remarks,
     )
 
 

@@ -40,6 +40,7 @@ from .options import (
     Csv,
     Drop,
     Json,
+    Keep,
     MaxRows,
     MissingRule,
     Ordinal,
@@ -156,6 +157,7 @@ def dependence(
     missing: MissingRule = "error",
     ordinal: Ordinal = None,
     categorical: Category = None,
+    keep: Keep = None,
     text: TextFormat = PLAIN,
     max_rows: MaxRows = None,
     seed: Seed = 0,
@@ -186,6 +188,7 @@ def dependence(
             missing=missing_rule(missing),
             ordinal=level_orders(ordinal or ()),
             categorical=split_names(categorical or (), source.frame.names),
+            keep=split_names(keep or (), source.frame.names),
         )
     notes, drawn = [*source.notes, *result.notes], []
     if plots is not None and plot_path is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Annotated, Any
 
@@ -30,6 +31,7 @@ from .options import (
     Drop,
     Frequencies,
     Json,
+    Keep,
     MaxRows,
     MissingRule,
     Ordinal,
@@ -80,6 +82,7 @@ def compare(
     missing: MissingRule = "error",
     ordinal: Ordinal = None,
     categorical: Category = None,
+    keep: Keep = None,
     text: TextFormat = PLAIN,
     max_rows: MaxRows = None,
     seed: Seed = 0,
@@ -115,14 +118,15 @@ def compare(
         "missing": missing_rule(missing),
         "ordinal": level_orders(ordinal or ()),
     }
+    named = {"categorical": categorical, "keep": keep}
     streams = is_streamed(stream, estimator, rows, a, b)
     check_stream_options(streams, passes, checkpoint, a, b)
     with progress(quiet) as report:
         if streams:
             options |= {"passes": passes, "checkpoint": checkpoint, "n_frequencies": frequencies}
-            told, result = _streamed((a, str(b)), rows, estimator, categorical, report, options)
+            told, result = _streamed((a, str(b)), rows, estimator, named, report, options)
         else:
-            told, result = _in_memory((a, b, by, groups), rows, estimator, categorical, report, options)
+            told, result = _in_memory((a, b, by, groups), rows, estimator, named, report, options)
         found = gather(result, level=level, rng=seed, progress=report) if output.page else None
     check_power(fail_on_drift, result.test)
     notes, drawn = [*told, *result.notes], []
@@ -141,7 +145,7 @@ def _in_memory(
     tables: tuple[str, str | None, str | None, str | None],
     rows: Reading,
     estimator: str,
-    categorical: list[str] | None,
+    named: Mapping[str, list[str] | None],
     report: Progress,
     options: dict[str, Any],
 ) -> _Found:
@@ -155,7 +159,7 @@ def _in_memory(
         rng=rows.seed,
         n_jobs=-1,
         progress=report,
-        categorical=split_names(categorical or (), first.frame.names),
+        **_names(named, first.frame.names),
         **options,
     )
     return (*first.notes, *second.notes), result
@@ -165,7 +169,7 @@ def _streamed(
     tables: tuple[str, str],
     rows: Reading,
     estimator: str,
-    categorical: list[str] | None,
+    named: Mapping[str, list[str] | None],
     report: Progress,
     options: dict[str, Any],
 ) -> _Found:
@@ -178,10 +182,15 @@ def _streamed(
             estimator="mkme" if estimator == AUTO else estimator,
             seed=rows.seed,
             progress=watched,
-            categorical=split_names(categorical or (), first.names),
+            **_names(named, first.names),
             **options,
         )
     return (), result
+
+
+def _names(options: Mapping[str, list[str] | None], known: Sequence[str]) -> dict[str, Any]:
+    """Return the columns that options name."""
+    return {option: split_names(texts or (), known) for option, texts in options.items()}
 
 
 def _draw_witnesses(plots: ModuleType, path: str, result: Comparison, seed: int) -> str:

@@ -25,7 +25,7 @@ from . import show
 from .config import Config
 from .drift import DRIFTED, LEVEL
 from .inputs import Reading, check_once, level_orders, missing_rule, select_columns, split_names
-from .options import Category, Columns, Csv, Drop, Json, Ordinal, Quiet, Scale, Seed, Source, bandwidth_from
+from .options import Category, Columns, Csv, Drop, Json, Keep, Ordinal, Quiet, Scale, Seed, Source, bandwidth_from
 from .outputs import Output, check_target
 from .text import reads_text
 
@@ -84,6 +84,7 @@ def monitor(
     missing: MissingRule = "error",
     ordinal: Ordinal = None,
     categorical: Category = None,
+    keep: Keep = None,
     text: TextFormat = PLAIN,
     seed: Seed = 0,
     csv_path: Csv = None,
@@ -112,6 +113,7 @@ def monitor(
         missing=missing_rule(missing),
         ordinal=level_orders(ordinal or ()),
         categorical=split_names(categorical or (), known.names),
+        keep=split_names(keep or (), known.names),
         alpha=LEVEL if fail_on_drift is None else fail_on_drift,
         seed=seed,
     )

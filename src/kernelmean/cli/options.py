@@ -50,7 +50,17 @@ Category = Annotated[
     typer.Option(
         "--categorical",
         metavar="NAMES",
-        help="Columns whose numbers are codes of categories: a,b.",
+        help="Columns that hold categories although their cells are numbers or dates, or nearly all different: a,b.",
+        autocompletion=columns,
+        rich_help_panel=DATA,
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="NAMES",
+        help="Columns of integers to use although they look like identifiers: a,b.",
         autocompletion=columns,
         rich_help_panel=DATA,
     ),

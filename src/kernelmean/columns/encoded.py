@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
 
@@ -13,6 +13,7 @@ from .._array import Array, IntArray
 from .._table import Frame, check_size, listed, to_frame
 from ..kernels import Gaussian, Kernel
 from .coding import MAX_CATEGORIES, Categories, Coding, Numbers, TooManyCategoriesError
+from .inspection import Inspection
 from .kinds import ColumnType, Named, agreed_types
 from .missing import Missing, MissingCells, settle
 from .noisy import NoisyRows
@@ -28,10 +29,27 @@ class Encoding:
     categorical: str | Iterable[str] = ()
     scale: bool = True
     max_categories: int = MAX_CATEGORIES
+    keep: str | Iterable[str] = field(default=(), repr=False)  # changes no number: checkpoints hold good
+
+    @property
+    def named(self) -> Named:
+        """The columns whose kind the user named."""
+        return Named.of(self.ordinal, self.categorical)
+
+    def inspection(self, frame: Frame, tables: int) -> Inspection:
+        """Return what looks at tables with the columns of a frame."""
+        return Inspection(frame, tables, self.named, self.keep, self.max_categories)
+
+    def inspect(self, frames: Sequence[Frame]) -> tuple[str, ...]:
+        """Return notes on columns of whole tables, or raise where one is no use as it is."""
+        found = self.inspection(frames[0], len(frames))
+        for table, frame in enumerate(frames):
+            found.add(frame, table)
+        return found.check()
 
     def fit(self, frames: Sequence[Frame]) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
         """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
-        types = agreed_types(frames, Named.of(self.ordinal, self.categorical))
+        types = agreed_types(frames, self.named)
         kept, rules, missing = settle(frames, types, self.missing)
         return tuple(self._codings(types, kept, rules)), kept, missing
 
@@ -72,6 +90,8 @@ class Encoded:
     constant : tuple of str
         The columns that were left out because they say nothing.
     missing : MissingCells
+    remarks : tuple of str
+        On columns that may be meant otherwise.
     """
 
     codings: tuple[Coding, ...]
@@ -80,6 +100,7 @@ class Encoded:
     frames: tuple[Frame, ...]
     constant: tuple[str, ...]
     missing: MissingCells
+    remarks: tuple[str, ...] = ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -116,7 +137,7 @@ class Encoded:
     def notes(self, where: str = "") -> tuple[str, ...]:
         """Return what a reader should know: columns that were left out, and missing cells."""
         constant = (f"constant{where}, so left out: {listed(self.constant)}",) if self.constant else ()
-        return (*constant, *self.missing.notes([frame.source for frame in self.frames]))
+        return (*constant, *self.remarks, *self.missing.notes([frame.source for frame in self.frames]))
 
     def _index(self, names: Iterable[str] | None) -> IntArray:
         blocks = sorted(self.groups[name] for name in (self.groups if names is None else names))
@@ -130,11 +151,12 @@ def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> E
     ------
     ValueError
         When the tables differ in their columns or their types, a cell is missing without a rule for it, is infinite,
-        or a column has too many categories.
+        or a column has too many categories or looks like an identifier.
     TypeError
-        When a column holds something else than numbers, categories and times.
+        When a column holds something else than numbers, categories and times, or these as text that was not read.
     """
     frames = as_frames(tables, names)
+    remarks = encoding.inspect(frames)
     codings, kept, missing = encoding.fit(frames)
     varying = [coding for coding in codings if coding.varies]
     blocks = [[coding.coordinates(frame) for frame in kept] for coding in varying]
@@ -147,6 +169,7 @@ def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> E
         frames=kept,
         constant=tuple(coding.name for coding in codings if not coding.varies),
         missing=missing,
+        remarks=remarks,
     )
 
 

@@ -36,12 +36,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ordinal : dict from str to sequence, optional
         The levels of ordinal columns, lowest first. Ordered categorical types need not be named.
     categorical : str or sequence of str
-        Columns that hold categories although their cells are numbers.
+        Columns that hold categories although their cells are numbers or dates, or nearly all different.
     scale : bool
         Divide numbers by their standard deviation. False leaves them as they are, times in seconds; categories keep
         their scale.
     max_categories : int
         More categories in a column are an error: each takes one coordinate.
+    keep : str or sequence of str
+        Columns of integers that are used although they look like identifiers.
 
     Attributes
     ----------
@@ -80,12 +82,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         categorical: str | Iterable[str] = (),
         scale: bool = True,
         max_categories: int = MAX_CATEGORIES,
+        keep: str | Iterable[str] = (),
     ) -> None:
         self.missing = missing
         self.ordinal = ordinal
         self.categorical = categorical
         self.scale = scale
         self.max_categories = max_categories
+        self.keep = keep
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the kind, the scale and the categories of every column.
@@ -100,9 +104,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            When a cell is missing without a rule for it or infinite, or a column has too many categories.
+            When a cell is missing without a rule for it or infinite, or a column has too many categories or looks like
+            an identifier.
         TypeError
-            When a column holds something else than numbers, categories and times.
+            When a column holds something else than numbers, categories and times, or these as text.
         """
         del y
         return self._fit((X,), ("X",))
@@ -179,7 +184,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.__dict__.pop(fitted, None)
         read = [self._read(X, name, reset=k == 0) for k, (X, name) in enumerate(zip(tables, names, strict=True))]
         frames = as_frames(read, names)
-        encoding = Encoding(self.missing, self.ordinal, self.categorical, self.scale, self.max_categories)
+        encoding = Encoding(self.missing, self.ordinal, self.categorical, self.scale, self.max_categories, self.keep)
+        encoding.inspect(frames)
         codings, kept, _ = encoding.fit(frames)
         self._codings: tuple[Coding, ...] = codings
         self.kinds_ = {coding.name: coding.type.kind for coding in codings}

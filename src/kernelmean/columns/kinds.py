@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
@@ -11,10 +10,11 @@ import numpy as np
 
 from .._array import Array
 from .._cells import Cells, label, missing_cells, shared
-from .._table import Frame, is_number, listed
+from .._formats import is_number
+from .._table import Frame, listed
+from .texts import TextCells, check, leave_out, mend
 
 Kind: TypeAlias = Literal["numeric", "boolean", "categorical", "ordinal", "datetime", "duration"]
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _NANOSECONDS = 1e9
 _FIRST, _LAST = np.datetime64("1678-01-01", "s"), np.datetime64("2262-01-01", "s")
 _LONGEST = 290 * 365 * 86400
@@ -121,7 +121,7 @@ def agreed_type(frames: Sequence[Frame], name: str) -> ColumnType:
         if own != expected:
             raise ValueError(
                 f"column {name!r} is {expected} in {first.source} ({_example(first, name)}) and {own} in "
-                f"{frame.source} ({_example(frame, name)}); write both in the same way, {_mend(name)}"
+                f"{frame.source} ({_example(frame, name)}); write both in the same way, {mend(name)}"
             )
     return expected
 
@@ -144,13 +144,6 @@ def _example(frame: Frame, name: str) -> str:
     return f"{text[:20]!r} in row {frame.row_numbers()[row]}"
 
 
-def _mend(name: str) -> str:
-    return (
-        f"leave the column out with drop= (--drop {name}), or say that it holds categories with "
-        f"categorical=[{name!r}] (--categorical {name})"
-    )
-
-
 def _own_type(frame: Frame, name: str) -> ColumnType | None:
     """Return the type of a column in one table, None when all its cells are missing."""
     cells, declared = frame[name], frame.declared.get(name)
@@ -171,25 +164,18 @@ def _own_type(frame: Frame, name: str) -> ColumnType | None:
 
 def _check_text(frame: Frame, name: str) -> None:
     """Raise unless a column of objects holds text that is not numbers written down."""
-    cells, rows = frame[name], frame.row_numbers()
     distinct = [cell for cell in dict.fromkeys(_hashable(frame, name)) if cell is not None]
     other = next((cell for cell in distinct if not isinstance(cell, str)), None)
     if other is not None:
         raise TypeError(
             f"{frame.source}: column {name!r} holds values of type {type(other).__name__} that are not numbers, or "
             "integers beyond 2^53; convert it to numbers or times (pandas: convert_dtypes(), to_datetime()), "
-            f"{_mend(name)}"
+            f"{mend(name)}"
         )
-    numbers = [cell for cell in distinct if is_number(cell) or _DECIMAL_COMMA.fullmatch(cell.strip())]
-    if not numbers:
-        return
-    others = [cell for cell in distinct if cell not in set(numbers) or _DECIMAL_COMMA.fullmatch(cell.strip())]
-    shown = (others or numbers)[0]
-    row = next(row for row, cell in zip(rows, cells, strict=True) if cell == shown)  # numpy drops a zero at the end
-    raise TypeError(
-        f"{frame.source}: column {name!r} is text in which {len(numbers)} of {len(distinct)} different cells are "
-        f"numbers ({shown[:20]!r} in row {row}); write all of them as numbers, {_mend(name)}"
-    )
+    texts = TextCells(name, len(distinct) + 1)
+    texts.add(frame)
+    found = texts.mixed()
+    check([found] if found else [])
 
 
 def _hashable(frame: Frame, name: str) -> list[Any]:
@@ -200,7 +186,7 @@ def _hashable(frame: Frame, name: str) -> list[Any]:
         raise TypeError(
             f"{frame.source}: column {name!r} holds values of type "
             f"{type(next(cell for cell in cells if cell is not None)).__name__}, which are neither numbers nor "
-            f"categories nor times; leave it out with drop= (--drop {name})"
+            f"categories nor times; {leave_out(name)}"
         ) from None
     return cells
 

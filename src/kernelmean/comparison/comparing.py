@@ -38,6 +38,7 @@ def compare(
     missing: Missing = "error",
     ordinal: Mapping[str, Iterable[Any]] | None = None,
     categorical: str | Iterable[str] = (),
+    keep: str | Iterable[str] = (),
 ) -> Comparison:
     """Compare two tables: an exact joint test over all columns, and a test of every column alone.
 
@@ -72,15 +73,17 @@ def compare(
     ordinal : dict from str to sequence, optional
         The levels of ordinal columns, lowest first; ordered categorical types need not be named.
     categorical : str or sequence of str
-        Columns that hold categories although their cells are numbers.
+        Columns that hold categories although their cells are numbers or dates, or nearly all different.
+    keep : str or sequence of str
+        Columns of integers that are used although they look like identifiers.
 
     Raises
     ------
     ValueError
         When a table has fewer than two rows, the columns or their types differ, a cell is missing without a rule for
-        it, a column has too many categories, or all are constant.
+        it, a column has too many categories or looks like an identifier, or all are constant.
     TypeError
-        When a column holds something else than numbers, categories and times.
+        When a column holds something else than numbers, categories and times, or these as text ("$1,000.00").
 
     Notes
     -----
@@ -102,7 +105,7 @@ def compare(
     (True, 'x1')
     """
     test = _Test(estimator, bandwidth, n_resamples, n_jobs)
-    encoded = encode((A, B), names, Encoding(missing, ordinal, categorical, scale))
+    encoded = encode((A, B), names, Encoding(missing, ordinal, categorical, scale, keep=keep))
     _check(encoded, names, test)
     stream, stream_alone = as_rng(rng).spawn(2)
     order = encoded.in_table_order()

@@ -40,6 +40,7 @@ def dependence(
     missing: Missing = "error",
     ordinal: Mapping[str, Iterable[Any]] | None = None,
     categorical: str | Iterable[str] = (),
+    keep: str | Iterable[str] = (),
 ) -> Dependence:
     """Test two groups of columns, or all pairs of columns, for independence.
 
@@ -64,16 +65,16 @@ def dependence(
         Threads, each with one pair at a time; they change nothing.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
-    missing, ordinal, categorical
+    missing, ordinal, categorical, keep
         As in :func:`kernelmean.compare`. Rows that "drop" leaves out are left out of all tests.
 
     Raises
     ------
     ValueError
         When a column is unknown or in both groups, fewer than two columns vary, there are fewer than four rows, a cell
-        is missing without a rule for it, or a column has too many categories.
+        is missing without a rule for it, or a column has too many categories or looks like an identifier.
     TypeError
-        When a column holds something else than numbers, categories and times.
+        When a column holds something else than numbers, categories and times, or these as text ("$1,000.00").
 
     Notes
     -----
@@ -98,7 +99,7 @@ def dependence(
     >>> [(pair.x, pair.y) for pair in result.dependent()]
     [('x0', 'x2')]
     """
-    encoded = encode((table,), ("the table",), Encoding(missing, ordinal, categorical, scale))
+    encoded = encode((table,), ("the table",), Encoding(missing, ordinal, categorical, scale, keep=keep))
     (frame,) = encoded.frames
     left, right = _groups(frame.names, *((group,) if isinstance(group, str) else group for group in (x, y)))
     _check(len(frame), encoded, estimator)

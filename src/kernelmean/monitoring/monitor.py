@@ -111,7 +111,7 @@ class DriftMonitor:
     scale : bool
         Divide numbers by their standard deviation.
     missing : {"error", "drop", "category"}, or dict from column to one of them
-    ordinal, categorical : as in :class:`kernelmean.TableEncoder`
+    ordinal, categorical, keep : as in :class:`kernelmean.TableEncoder`
     alpha : float
         The level of ``detected_at``; p-values do not depend on it.
     seed : int
@@ -166,6 +166,7 @@ class DriftMonitor:
         missing: str | Mapping[str, str] = "error",
         ordinal: Mapping[str, Iterable[Any]] | None = None,
         categorical: str | Sequence[str] = (),
+        keep: str | Sequence[str] = (),
         alpha: float = 0.05,
         seed: int = 0,
     ) -> None:
@@ -175,7 +176,8 @@ class DriftMonitor:
         frame = to_frame(reference, "reference")
         check_size(frame)
         _refuse_noise(missing)
-        encoding = Encoding(missing, ordinal, categorical, scale)
+        encoding = Encoding(missing, ordinal, categorical, scale, keep=keep)
+        encoding.inspect([frame])
         settings = (kernel_name(kernel), bandwidth, n_frequencies, recycle, shuffle, encoding, self.seed)
         self._digest = digest(frame, repr(settings))
         order = np.random.default_rng([self.seed, len(frame)]).permutation(len(frame))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ def packed(learnt: Learnt, tables: tuple[Frames, Frames], encoding: Encoding, se
         "pilots": list(learnt.pilots),
         "missing": [[each.name, each.rule, *each.cells] for each in missing.columns],
         "left_out": list(missing.rows),
+        "remarks": list(learnt.remarks),
         "types": [dict(table.types) for table in tables],
     }
 
@@ -47,7 +49,7 @@ def unpacked(content: Mapping[str, Any], tables: tuple[Frames, Frames], encoding
     first, second = (_unpacked(part, table.source) for part, table in zip(content["drawn"], tables, strict=True))
     rows = content["seen"].rows
     rules = rules_for(encoding.missing, list(tables[0].names))
-    return learnt_of(
+    found = learnt_of(
         content["seen"].codings(encoding, rules),
         (first, second),
         content["pilots"],
@@ -55,6 +57,7 @@ def unpacked(content: Mapping[str, Any], tables: tuple[Frames, Frames], encoding
         content["seen"],
         missing,
     )
+    return replace(found, remarks=tuple(content.get("remarks", ())))
 
 
 def _described(tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -13,6 +13,7 @@ from .._reading import Widened
 from .._table import Frame, listed
 from ..columns.coding import Coding
 from ..columns.encoded import Encoding
+from ..columns.inspection import Inspection
 from ..columns.missing import MissingCells
 from .frames import Frames
 from .pilot import pilot_rows
@@ -43,6 +44,8 @@ class Learnt:
     seen : TablesSeen or None
         Of all rows, where they were looked at; None where the pilot was all.
     missing : MissingCells
+    remarks : tuple of str
+        On columns that may be meant otherwise.
     """
 
     codings: tuple[Coding, ...]
@@ -52,6 +55,7 @@ class Learnt:
     rows: tuple[int, int]
     seen: TablesSeen | None
     missing: MissingCells
+    remarks: tuple[str, ...] = ()
 
     @property
     def passes(self) -> int:
@@ -81,10 +85,14 @@ def learn(
         raise ValueError(f"passes is {passes!r}; write 1, 2, or None")
     why = _why_two(tables, encoding)
     if not why and passes != 2:
-        found = _by_pilot(tables, encoding, seed)
-        if not found.constant:
+        found, maybe_identifiers = _by_pilot(tables, encoding, seed)
+        if not (found.constant or maybe_identifiers):
             return found
-        why = f"all rows of {listed(found.constant)} that were drawn are equal"
+        why = (
+            f"all rows of {listed(found.constant)} that were drawn are equal"
+            if found.constant
+            else f"{listed(maybe_identifiers)} may be an identifier, which all rows tell"
+        )
     if passes == 1:
         raise ValueError(f"one pass (--passes 1) is not possible: {why}; leave it out, or write --passes 2")
     while True:
@@ -120,26 +128,33 @@ def _why_two(tables: Sequence[Frames], encoding: Encoding) -> str:
     return ""
 
 
-def _by_pilot(tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> Learnt:
+def _by_pilot(tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> tuple[Learnt, tuple[str, ...]]:
+    """Return what a pilot shows, and the columns of integers all different in it."""
     lengths = [sum(group.rows for group in table.row_groups) for table in tables]
     pilots = pilot_rows(lengths, PILOT)
     first, second = (
         drawn_groups(table, max(SHOWN, many), PILOT_GROUPS, seed + k)
         for k, (table, many) in enumerate(zip(tables, pilots, strict=True))
     )
-    scanner = Scanner(tables[0].names, encoding)
+    scanner, inspection = Scanner(tables[0].names, encoding), encoding.inspection(first, 2)
     for k, frame in enumerate((first, second)):
         scanner.add(frame.take(slice(0, pilots[k])), k)
-    return _learnt(scanner, (first, second), pilots, (lengths[0], lengths[1]), None)
+        inspection.add(frame, k)
+    found = _learnt(scanner, (first, second), pilots, (lengths[0], lengths[1]), None)
+    return found, inspection.candidates()
 
 
 def _by_pass(tables: tuple[Frames, Frames], encoding: Encoding, seed: int, progress: Progress) -> Learnt:
     scanner, draws = Scanner(tables[0].names, encoding), [Drawn(SHOWN, seed + k) for k in (0, 1)]
+    inspection: Inspection | None = None
     known = sum(table.n_rows or 0 for table in tables)
     done = 0
     for k, table in enumerate(tables):
         for frame in table:
-            kept = scanner.add(frame.select(scanner.rules), k)
+            chosen = frame.select(scanner.rules)
+            inspection = encoding.inspection(chosen, 2) if inspection is None else inspection
+            inspection.add(chosen, k)
+            kept = _added(scanner, inspection, chosen, k)
             draws[k].add(kept)
             done += len(frame)
             progress("first pass: scale and categories", done, max(done, known))
@@ -150,7 +165,17 @@ def _by_pass(tables: tuple[Frames, Frames], encoding: Encoding, seed: int, progr
             raise ValueError(f"{table.source} has no rows")
     drawn = draws[0].frame, draws[1].frame
     pilots = [min(many, len(frame)) for many, frame in zip(pilot_rows(lengths, PILOT), drawn, strict=True)]
-    return _learnt(scanner, drawn, pilots, lengths, scanner.seen)
+    remarks = () if inspection is None else inspection.check()
+    return replace(_learnt(scanner, drawn, pilots, lengths, scanner.seen), remarks=remarks)
+
+
+def _added(scanner: Scanner, inspection: Inspection, rows: Frame, table: int) -> Frame:
+    """Return the rows that are used; where they do not fit those before, say first which option would read them."""
+    try:
+        return scanner.add(rows, table)
+    except (TypeError, ValueError):
+        inspection.check_text()
+        raise
 
 
 def _learnt(

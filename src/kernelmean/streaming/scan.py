@@ -12,7 +12,7 @@ from .._array import IntArray
 from .._cells import Cells, missing_cells
 from .._table import Frame
 from ..columns.encoded import Encoding
-from ..columns.kinds import ColumnType, Named, agreed_type, check_codes
+from ..columns.kinds import ColumnType, agreed_type, check_codes
 from ..columns.missing import MissingCells, MissingColumn, all_incomplete, rules_for, sifted
 from .frames import Frames
 from .seen import TablesSeen
@@ -37,7 +37,7 @@ class Scanner:
         self.encoding = encoding
         self.seen = TablesSeen.start(names) if seen is None else seen
         self.rules = rules_for(encoding.missing, list(names))
-        self._named = Named.of(encoding.ordinal, encoding.categorical)
+        self._named = encoding.named
         self._first: dict[str, Frame] = {}
         self._dropped = {name: np.zeros(2) for name, rule in self.rules.items() if rule == "drop"}
 
