@@ -149,7 +149,7 @@ def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> t
         When the column or a group is unknown, or it is not clear which two groups are meant.
     """
     is_boolean = by in frame.declared and frame.declared[by].kind == "boolean"
-    labels = as_labels(frame, by) if is_boolean else [label(cell) for cell in frame[by]]
+    labels = list(as_labels(frame, by)) if is_boolean else [label(cell) for cell in frame[by]]
     sizes = Counter(name for name in labels if name is not None)
     asked = groups if groups is None or not is_boolean else [_TRUTH.get(name.lower(), name) for name in groups]
     chosen = _two_groups(sizes, f"{frame.source}: column {by!r}", asked)

@@ -295,7 +295,9 @@ FEATHERS: dict[str, Damage] = {
     "not UTF-8": _batches(lambda: table(a=_bad_text())),
     "name twice": _batches(lambda: pa.table([[1.0, 2.0], [3.0, 4.0]], names=["a", "a"])),
     "nothing but missing": _batches(lambda: table(a=pa.nulls(3))),
-    "rows beyond memory": _batches(lambda: table(a=pa.Array.from_buffers(pa.null(), 2**60, [None]))),
+    "rows beyond memory": _batches(
+        lambda: table(**{f"a{k}": pa.Array.from_buffers(pa.null(), 2**31 - 1, [None]) for k in range(200)})
+    ),
     "indices beyond the dictionary": _batches(
         lambda: table(a=pa.DictionaryArray.from_arrays(pa.array([0, 9], "int32"), pa.array(["x"]), safe=False))
     ),

@@ -14,7 +14,7 @@ from .._table import Frame, did_you_mean, listed, printable
 from .cells import Parse, date_parser, number_parser, time_parser, unit_parser
 from .text_format import TextFormat
 
-NUMBERS, DATES, TIMES, TEXT = "numbers", "dates", "times", "string"
+NUMBERS, DATES, TIMES, TEXT = "numbers", "dates", "times", "text"
 """What a column of text may be read as; text is the last, and fits every cell."""
 KINDS: Final = (NUMBERS, DATES, TIMES, TEXT)
 _TYPES: Final = {NUMBERS: "float64", DATES: "datetime64[D]", TIMES: "datetime64[s]"}
@@ -112,9 +112,9 @@ class TextColumns:
         return shared(cells, _bare) if self._untyped else cells
 
     def _settle(self, name: str, kind: str) -> None:
-        before = self._kinds.get(name, kind)
+        before = self._kinds.get(name)
         self._kinds[name] = kind
-        if kind != before and self._begun:
+        if self._begun and before in self.readings and before != kind:
             raise Widened
 
     def _needed(self, frame: Frame, name: str, parse: Parse, what: str) -> Cells:

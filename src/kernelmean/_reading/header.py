@@ -20,6 +20,8 @@ _LINES = 50
 _SEPARATOR: Final = re.compile(r'"?sep=(?P<separator>[,;|\t])"?[;,|\t]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
 _NUMBER: Final = re.compile(r"[+-]?[\d.,' ]*\d[\d.,' ]*%?")
 
+_DIRECTIVE: Final = re.compile("sep=.?", re.IGNORECASE)  # for a spreadsheet
+
 
 @final
 @dataclass(frozen=True)
@@ -113,7 +115,8 @@ def _check_title(file: TextFile, cut: _Cut) -> None:
     first = file.head.lstrip().splitlines()[0]
     shown = printable(first if len(first) <= 40 else first[:40] + "…")
     mend = "remove the lines above the header, so that the first line names the columns"
-    if first.startswith("#") and len(cut.lines) > 2 and _names(cut.lines[1]) and not _names(cut.lines[2]):
+    is_comment = first.startswith("#") and len(cut.lines) > 2 and _names(cut.lines[1]) and not _names(cut.lines[2])
+    if is_comment or _DIRECTIVE.fullmatch(first.strip()):
         raise ValueError(f"{file.name}: the first line ({shown!r}) is a comment above the header; {mend}")
     others = SEPARATORS if cut.separator == "," else [one for one in SEPARATORS if one != ","]
     cuts = [_Cut.of(file, separator) for separator in others] if cut.width == 1 else [cut]
