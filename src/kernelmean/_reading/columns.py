@@ -10,6 +10,7 @@ import numpy as np
 
 from .._cells import Cells, missing_cells, shared
 from .._files import MISSING_TEXTS
+from .._formats import number_format
 from .._table import Frame, did_you_mean, listed, printable
 from .cells import Parse, date_parser, number_parser, time_parser, unit_parser
 from .text_format import TextFormat
@@ -125,7 +126,15 @@ class TextColumns:
         row = frame.row_numbers()[next(k for k, cell in enumerate(frame[name]) if cell == bad)]
         raise ValueError(
             f"{frame.source}: row {row}, column {name!r} holds {printable(bad)[:20]!r}, which is not {what}"
+            f"{self._advice(frame[name], name)}"
         )
+
+    def _advice(self, cells: Cells, name: str) -> str:
+        """Return what reads a column, where that is something else than what was said of it."""
+        form = number_format(cell for cell in dict.fromkeys(cells) if _bare(cell) is not None)
+        told = {"decimal": self._text.decimal, "thousands": self._text.thousands, "unit": self._text.units.get(name)}
+        known = form is None or not form.readings or any(dict(each).items() <= told.items() for each in form.readings)
+        return "" if form is None or known else f"; {form.advice(name)}"
 
 
 def check_units(text: TextFormat, names: Iterable[str], source: str) -> None:
