@@ -10,14 +10,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Expected:
-    """What becomes of a file with some options: what the one line of a refusal must say, None where it is read."""
+    """What becomes of a file with some options: what the one line of a refusal must say, None where it is read.
+
+    Where a careful user may mean either of two readings, a note says what the other one needs.
+    """
 
     options: str = ""
     words: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
 
 
 def reads(options: str = "") -> Expected:
     return Expected(options)
+
+
+def noted(*words: str) -> Expected:
+    return Expected(notes=words)
 
 
 def refused(*words: str, options: str = "") -> Expected:
@@ -84,7 +92,7 @@ DAMAGED: dict[str, tuple[str, ...]] = {
     "end of file of DOS.csv": ("as many cells as the header",),
     "quote that stays open.csv": (),
     "NUL bytes.csv": ("not a text file",),
-    "web page.csv": (),
+    "web page.csv": ("web page",),
     "workbook.csv": ("not a text file",),
     "workbook.xlsx": (".csv",),
     "cut.csv.gz": ("damaged",),

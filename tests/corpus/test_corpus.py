@@ -35,7 +35,8 @@ def _beside(name: str) -> ModuleType:
 
 make, expectations = _beside("make"), _beside("expectations")
 ENTRIES = [(name, entry) for name, entries in expectations.EXPECTED.items() for entry in entries]
-READ = [pair for pair in ENTRIES if pair[1].words is None]
+READ = [pair for pair in ENTRIES if pair[1].words is None and not pair[1].notes]
+NOTED = [pair for pair in ENTRIES if pair[1].notes]
 REFUSED = [pair for pair in ENTRIES if pair[1].words is not None]
 READING = ("--decimal", "--thousands", "--dates", "--units", "--encoding")
 QUICK = ("--resamples", "19", "--estimator", "kme")
@@ -206,17 +207,45 @@ def test_refusals_are_one_line_that_names_the_mend(
     assert [word for word in entry.words if word not in err] == [], err
 
 
-@pytest.mark.parametrize("way", [(), ("--stream", "--frequencies", "4")], ids=["memory", "stream"])
+@named(NOTED)
+@pytest.mark.parametrize("way", ["memory", "stream", "dependence"])
+def test_notes_name_the_other_reading(name: str, entry: Any, way: str, corpus: Path, printed: Printed) -> None:
+    """Few different cells such as 10 mg may be categories or numbers: taken as categories, with a note."""
+    paths = [str(corpus / draw / name) for draw in make.DRAWS]
+    command = ["dependence", paths[0]] if way == "dependence" else ["compare", *paths]
+    assert run([*command, "--resamples", "19", *(["--stream", "--frequencies", "4"] if way == "stream" else [])]) == 0
+    out, err = printed()
+    assert err == ""
+    assert [word for word in entry.notes if word not in " ".join(out.split())] == [], out
+
+
 @pytest.mark.parametrize("name", ["plain.csv", "plain.csv.gz"])
-def test_standard_input_is_a_table(
-    name: str, way: tuple[str, ...], corpus: Path, printed: Printed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_standard_input_is_a_table(name: str, corpus: Path, printed: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
     """``compare - other.csv < file`` answers as ``compare file other.csv``."""
     other = str(corpus / "second" / name)
-    words = [*way, *([] if way else ["--estimator", "kme"]), "--resamples", "19"]
-    expected = comparison(["compare", str(corpus / "first" / "plain.csv"), other, *words], printed)
+    expected = comparison(["compare", str(corpus / "first" / "plain.csv"), other, *QUICK], printed)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((corpus / "first" / "plain.csv").read_bytes())))
-    assert comparison(["compare", "-", other, *words], printed) == approximately(expected)
+    assert comparison(["compare", "-", other, *QUICK], printed) == approximately(expected)
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "mend"),
+    [
+        (["--stream"], "plain.csv", "write the table to a file first"),
+        ([], "plain.csv.gz", "unpack it with gunzip"),
+        ([], "European Excel, UTF-8.csv", "--decimal ,"),
+    ],
+)
+def test_standard_input_is_refused_in_one_line(
+    words: list[str], name: str, mend: str, corpus: Path, printed: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((corpus / "first" / name).read_bytes())))
+    other = name.removesuffix(".gz")
+    assert run(["compare", "-", str(corpus / "second" / other), *words]) == 2
+    out, err = printed()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "standard input" in err
+    assert mend in err
 
 
 def test_a_table_of_other_marks_is_refused_by_its_name(corpus: Path, tmp_path: Path, printed: Printed) -> None:

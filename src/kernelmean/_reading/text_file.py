@@ -110,6 +110,8 @@ def open_text(path: Path, text: TextFormat) -> TextFile:
     head = codecs.getincrementaldecoder(encoding)(errors="replace").decode(start)  # a letter may be cut off at the end
     if "\0" in head:
         raise ValueError(_no_text(name, start))
+    if head.lstrip("\ufeff \t\r\n")[:14].lower().startswith(("<!doctype html", "<html")):
+        raise ValueError(f"{name} is a web page and no table; save the file itself, maybe after logging in")
     return TextFile(path, name, encoding, head.removeprefix("\ufeff"), whole, data)
 
 
