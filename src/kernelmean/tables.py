@@ -61,7 +61,7 @@ def read_table(
     Parameters
     ----------
     source : str or path
-        A file that ends in .csv or .tsv (also with .gz behind it), .jsonl or .ndjson, .parquet or .pq, .feather or
+        A file that ends in .csv, .tsv, .jsonl or .ndjson (also with .gz behind it), .parquet or .pq, .feather or
         .arrow; "-", which is CSV text from standard input; or the name of a built-in table: wine, breast_cancer (also
         wbdc), iris, diabetes, digits, eckerle4.
     columns, drop : iterables of str

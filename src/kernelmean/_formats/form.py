@@ -65,11 +65,11 @@ class Form:
 
 def _options(reading: Mapping[str, str], column: str) -> list[str]:
     """Return the options of the command line."""
-    units = [_word("--units", f"{column}={reading['unit']}")] if "unit" in reading else []
-    return units + [_word(f"--{name}", reading[name]) for name in _OTHERS if name in reading]
+    units = [worded("--units", f"{column}={reading['unit']}")] if "unit" in reading else []
+    return units + [worded(f"--{name}", reading[name]) for name in _OTHERS if name in reading]
 
 
-def _word(option: str, value: str) -> str:
+def worded(option: str, value: str) -> str:
     """Return an option and its value, in quotes where a shell would take it apart."""
     if not _SPECIAL.intersection(value):
         return f"{option} {value}"

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, final
 
@@ -17,6 +17,7 @@ from .text_file import TextFile
 from .text_format import TextFormat
 
 _LINES = 50
+_SEPARATOR: Final = re.compile(r'"?sep=(?P<separator>[,;|\t])"?[;,|\t]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
 _NUMBER: Final = re.compile(r"[+-]?[\d.,' ]*\d[\d.,' ]*%?")
 
 _DIRECTIVE: Final = re.compile("sep=.?", re.IGNORECASE)  # for a spreadsheet
@@ -33,10 +34,13 @@ class Header:
         The cells of the line, without blanks around them.
     separator : str
         Between cells.
+    above : int
+        The lines above, which do not belong to the table: "sep=;", by which Excel is told the separator.
     """
 
     names: tuple[str, ...]
     separator: str
+    above: int = 0
 
     @property
     def one_column(self) -> bool:
@@ -55,6 +59,11 @@ def read_header(file: TextFile, text: TextFormat) -> Header:
     """
     if not file.head.strip():
         raise ValueError(empty(file.name))
+    told = _SEPARATOR.match(file.head)
+    if told is not None:
+        below = replace(file, head=file.head[told.end() :])
+        names = _Cut.of(below, told["separator"]).lines[:1] if below.head.strip() else []
+        return Header(tuple(name.strip() for name in (names or [[]])[0]), told["separator"], above=1)
     best = max((_Cut.of(file, separator) for separator in SEPARATORS), key=lambda cut: cut.score)
     if best.width == 1:  # nothing separates the names, and a comma in a number does not separate cells
         best = _Cut.of(file, ";" if "," in (text.decimal, text.thousands) else ",")

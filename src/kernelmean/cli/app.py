@@ -84,7 +84,7 @@ app = typer.Typer(
 QUESTIONS, FILES = "Questions about tables", "Files and the paper"
 _HELP = (
     "Compare tables by their kernel means: do two data sets differ, and in which columns.\n\n"
-    "Every command takes a table: a file (.csv, .tsv, both also with .gz; .jsonl, .parquet, .feather), - for CSV text "
+    "Every command takes a table: a file (.csv, .tsv, .jsonl, all also with .gz; .parquet, .feather), - for CSV text "
     "from standard input, or a built-in table (wine, wbdc, iris, diabetes, digits, eckerle4). The verdict comes first, "
     "in a sentence; numbers, notes and files follow. Tests are exact "
     "permutation tests, and the same seed gives the same output.\n\n"

@@ -13,7 +13,7 @@ from .inputs import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT
 DATA, TEST, OUTPUT, RUNNING = "Columns and rows", "What is computed", "Output", "Running"
 STREAM = "Long tables"
 Source = (
-    "A file (.csv, .tsv, both also with .gz; .jsonl, .parquet, .feather), - for CSV text from standard input, or a "
+    "A file (.csv, .tsv, .jsonl, all also with .gz; .parquet, .feather), - for CSV text from standard input, or a "
     "built-in table: wine, wbdc, iris, diabetes, digits, eckerle4."
 )
 Columns = Annotated[

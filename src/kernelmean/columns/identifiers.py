@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from .._array import Array
+from .._formats import worded
 from .._surface import written
 from .texts import Finding, leave_out
 
@@ -118,7 +119,7 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
     called = named and called_identifier(name) and min(table.rows for table in filled) >= _LEAST_NAMED
     what = _described(filled)
     if called or (numbers_rows and named and not _called_time(name)):
-        insist = written(f"or insist with keep=[{name!r}]", f"or insist with --keep {name}")
+        insist = written(f"or insist with keep=[{name!r}]", f"or insist with {worded('--keep', name)}")
         why = f"column {name!r} looks like an identifier: {what}; {leave_out(name)}, {insist}"
         return Finding(name, why), None
     note = numbers_rows or (named and _may_be_identifier(filled))

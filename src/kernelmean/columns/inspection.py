@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import final
 
 import numpy as np
@@ -45,9 +46,11 @@ class Inspection:
         self._texts: dict[str, TextCells] = {}
         self._declared: dict[str, bool] = {}
         self._integers: dict[str, list[IntegersSeen]] = {}
+        self._sources: dict[str, None] = {}
 
     def add(self, frame: Frame, table: int) -> None:
         """Look at some rows of a table."""
+        self._sources.setdefault(frame.source)
         for name in self._open:
             cells, declared = frame[name], frame.declared.get(name)
             if cells.dtype == object and (declared is None or declared.kind == "categorical"):
@@ -89,7 +92,10 @@ class Inspection:
             if self._declared[name]:  # a type that says categories is the user's word for their being ones
                 return texts.unlike(), None
             return texts.finding(), texts.remark()
-        return judge(name, self._integers.get(name, ()), named=self._named)
+        finding, note = judge(name, self._integers.get(name, ()), named=self._named)
+        if finding is not None:
+            finding = replace(finding, text=f"{' and '.join(self._sources)}: {finding.text}")
+        return finding, note
 
 
 def _settled(seen: IntegersSeen) -> IntegersSeen:

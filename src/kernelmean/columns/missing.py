@@ -9,6 +9,8 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from .._cells import missing_cells
+from .._formats import worded
+from .._surface import written
 from .._table import Frame, count, did_you_mean, listed
 from .kinds import ColumnType
 
@@ -124,12 +126,21 @@ def _check_complete(frames: Sequence[Frame], masks: Mapping[str, Sequence[Any]])
         own = {name: masks[name][k] for name in masks if masks[name][k].any()}
         if own:
             name = next(iter(own))
+            empty = [other for other, mask in own.items() if mask.all()]
+            if empty and len(frame) > 1:
+                raise _never_filled(frame.source, empty[0])
             row = frame.row_numbers()[int(np.argmax(own[name]))]
             more = listed(f"{int(mask.sum()):,} in {other!r}" for other, mask in own.items() if other != name)
             raise ValueError(
                 f"{frame.source}: row {row}, column {name!r} is blank or NaN "
                 f"({count(int(own[name].sum()), 'such cell')} in this column{'; ' + more if more else ''}); {_MEND}"
             )
+
+
+def _never_filled(source: str, name: str) -> ValueError:
+    """Return what to raise where a column has no cell that is not missing."""
+    mend = written("leave the column out", f"leave it out with {worded('--drop', name)}")
+    return ValueError(f"{source}: column {name!r} is blank in every row; {mend}, or fill it first")
 
 
 def _check_noise(names: Sequence[str], types: Mapping[str, ColumnType]) -> None:

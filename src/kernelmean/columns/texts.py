@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, final
 
 from .._cells import missing_cells
-from .._formats import Form, date_format, has_decimal_comma, is_bare, is_number, number_format
+from .._formats import Form, date_format, has_decimal_comma, is_bare, is_number, number_format, worded
 from .._surface import written
 from .._table import Frame, printable
 
@@ -139,8 +139,10 @@ class TextCells:
 
     def _looks_like(self, form: Form) -> str:
         cell = next((cell for cell in form.cells if not is_number(cell)), form.cells[0])
+        known = set(form.cells)
+        other = next((f", but not {self._shown(cell)}" for cell in self.places if cell not in known), "")
         return (
-            f"{self._where(cell)} holds {form.what} as text ({self._shown(cell)}); {form.advice(self.name)}, "
+            f"{self._where(cell)} holds {form.what} as text ({self._shown(cell)}){other}; {form.advice(self.name)}, "
             f"{leave_out(self.name)}, {self._insist()}"
         )
 
@@ -162,7 +164,9 @@ class TextCells:
         return f"{text[:_SHOWN] + '…' * (len(text) > _SHOWN)!r} in row {self.places[cell][1]}"
 
     def _insist(self) -> str:
-        return written(f"or insist with categorical=[{self.name!r}]", f"or insist with --categorical {self.name}")
+        return written(
+            f"or insist with categorical=[{self.name!r}]", f"or insist with {worded('--categorical', self.name)}"
+        )
 
 
 def _needed(form: Form) -> float:
@@ -171,14 +175,14 @@ def _needed(form: Form) -> float:
 
 def leave_out(name: str) -> str:
     """Return how a column is left out."""
-    return written("leave the column out", f"leave it out with --drop {name}")
+    return written("leave the column out", f"leave it out with {worded('--drop', name)}")
 
 
 def mend(name: str) -> str:
     """Return what may be done with a column that is no category by itself."""
-    left_out = written("leave the column out", f"leave the column out with --drop {name}")
+    left_out = written("leave the column out", f"leave the column out with {worded('--drop', name)}")
     return f"{left_out}, or say that it holds categories with " + written(
-        f"categorical=[{name!r}]", f"--categorical {name}"
+        f"categorical=[{name!r}]", worded("--categorical", name)
     )
 
 

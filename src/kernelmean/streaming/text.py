@@ -14,7 +14,17 @@ import numpy as np
 
 from .._files import check_header, first_line, import_arrow
 from .._reading import TextColumns, TextFormat, Widened, check_units
-from .._reading.csv_file import check_closed, csv_options, is_bytes, raw_names, refused, text_columns
+from .._reading.columns import NUMBERS
+from .._reading.csv_file import (
+    check_closed,
+    codes,
+    csv_options,
+    is_bytes,
+    raw_names,
+    refused,
+    text_columns,
+    whole_numbers,
+)
 from .._reading.header import Header, read_header
 from .._reading.text_file import TextFile, not_encoded, open_text
 from .._table import Frame, as_frame
@@ -32,9 +42,9 @@ CHAIN: Final = (
     "timestamp[ns]",
     "timestamp[ns, tz=UTC]",
     "double",
-    "string",
+    NUMBERS,
 )
-"""What Arrow takes a column for, in the order in which it tries: a cell that fits none of the others is text."""
+"""What Arrow takes a column for, in the order in which it tries; what fits none is text, which may hold numbers yet."""
 
 
 @final
@@ -80,7 +90,7 @@ class CsvBlocks:
         def read(_: Any) -> Iterator[Frame]:
             for name, kind in self._inferred(raw).items():
                 types.setdefault(name, kind)
-            columns = TextColumns(self.text, types)
+            columns = TextColumns(self.text, types, untyped=True)
             arrow_types = {raw[name]: self._arrow_type(types[name]) for name in names}
             try:
                 for frame in self._blocks(raw, arrow_types):
@@ -133,12 +143,21 @@ class CsvBlocks:
         given = text_columns(self.file, self.header, self.text)
         try:
             with self.file.open() as source, self._reader(source, raw, given) as reader:
-                found = [field.type for field in reader.schema]
+                found = list(reader.schema.types)
+            zeros = self._codes(whole_numbers(list(raw.values()), found))
         except (arrow.ArrowException, UnicodeDecodeError) as error:
             raise refused(self.file, error) from error
         if any(map(is_bytes, found)):
             raise not_encoded(self.file.name, self.file.encoding)
-        return {name: str(kind) for name, kind in zip(raw, found, strict=True)}
+        text = {name for name, kind in zip(raw, found, strict=True) if kind == arrow.string() or raw[name] in zeros}
+        return {name: NUMBERS if name in text else str(kind) for name, kind in zip(raw, found, strict=True)}
+
+    def _codes(self, types: Mapping[str, Any]) -> list[str]:
+        """Return which columns of whole numbers hold codes that begin with a zero, by a look at the first block."""
+        if not types:
+            return []
+        with self.file.open() as source, self._reader(source, dict(zip(types, types, strict=True)), types) as reader:
+            return codes(import_arrow().Table.from_batches([reader.read_next_batch()]))
 
     def _arrow_type(self, kind: str) -> Any:
         """Return the type that Arrow reads a column with: what it does not know is text, which is read afterwards."""
@@ -147,7 +166,7 @@ class CsvBlocks:
             "timestamp[s, tz=UTC]": arrow.timestamp("s", "UTC"),
             "timestamp[ns, tz=UTC]": arrow.timestamp("ns", "UTC"),
         }
-        return known.get(kind) or (arrow.type_for_alias(kind) if kind in CHAIN else arrow.string())
+        return known.get(kind) or (arrow.type_for_alias(kind) if kind in CHAIN[:-1] else arrow.string())
 
     def _widen(self, types: dict[str, str], error: BaseException) -> None:
         """Give the column of an error the next wider type, and raise Widened; or raise what is wrong."""
