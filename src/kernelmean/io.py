@@ -16,6 +16,7 @@ import tokenize
 import warnings
 import zipfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -24,6 +25,7 @@ import numpy as np
 from ._disk import check_regular, is_special, whole_file, write_file
 from ._sealed import parse
 from ._serial import AnyArray, check_savable, decode, encode
+from .embedding import Embedding
 
 FORMAT, VERSION = "kernelmean", 1
 _HEADER = "header.json"
@@ -70,7 +72,8 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
     """
     arrays: list[AnyArray] = []
     tree = encode(check_savable(value, TypeError), arrays)
-    header = {"format": FORMAT, "version": VERSION, "columns": list(columns), "arrays": len(arrays), "value": tree}
+    names = list(columns) or _names(value)
+    header = {"format": FORMAT, "version": VERSION, "columns": names, "arrays": len(arrays), "value": tree}
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to save {target.name!r} in; make it first")
@@ -80,6 +83,11 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
         return
     with whole_file(target) as file:
         _write(file, text, arrays)
+
+
+def _names(value: Any) -> list[str]:
+    """Return the names of the columns of an embedding that has some."""
+    return list(value.names or ()) if isinstance(value, Embedding) else []
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -97,7 +105,15 @@ def load(path: str | os.PathLike[str]) -> Any:
     OSError
         When there is no such file, or it cannot be read.
     """
-    return _guarded(path, lambda header, arrays: check_savable(decode(header["value"], arrays), ValueError))
+    return _guarded(path, lambda header, arrays: _named(decode(header["value"], arrays), header["columns"]))
+
+
+def _named(value: Any, columns: list[str]) -> Any:
+    """Return what a file holds, an embedding with the names of its columns where they were saved."""
+    value = check_savable(value, ValueError)
+    if isinstance(value, Embedding) and len(columns) == value.points.shape[1]:
+        return replace(value, names=tuple(str(name) for name in columns))
+    return value
 
 
 def read_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:

@@ -199,8 +199,11 @@ def _check(estimator: str, bandwidth: Any, missing: Missing, seed: int) -> None:
 def _matched(A: Frames, B: Frames, names: tuple[str, str] | None) -> tuple[tuple[Frames, Frames], tuple[str, ...]]:
     """Return both tables with their columns in one order, and what to tell where they had to be moved."""
     called = (A.source, B.source) if names is None else names
+    if not (A.named and B.named) and len(A.names) == len(B.names):  # an array takes the names of the other table
+        A, B = (A.called(B.names), B) if B.named else (A, B.called(A.names))
     first, second = (
-        Frame({name: np.empty(0) for name in table.names}, source) for table, source in zip((A, B), called, strict=True)
+        Frame({name: np.empty(0) for name in table.names}, source, named=table.named)
+        for table, source in zip((A, B), called, strict=True)
     )
     moved = match_columns(first, second)[1]
     note = (f"{called[1]}: its columns stand in another order and were matched by name",) if moved else ()

@@ -78,7 +78,7 @@ def read_table(
     >>> read_table("eckerle4")
     Table(35 rows, 2 columns: y, x)
     """
-    return read_frame(source).select(columns, drop).to_table(missing)
+    return read_frame(source).select(columns, drop).to_table(missing, reader="read_table")
 
 
 def read_frame(source: str | os.PathLike[str]) -> Frame:

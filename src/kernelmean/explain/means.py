@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..embedding import Embedding, embed
 from ..estimators import FKMSE, SKMSE, KernelMean
 from ..estimators.options import KernelLike
 from ..inference.kernel_choice import choose_kernel, representative_rows
-from ..inference.samples import check_samples
+from ..inference.samples import matched
 from ..noise import Noise
 from ..plan import Plan
 from .subject import kernel_for
@@ -29,8 +30,8 @@ def means_of(
     """
     if isinstance(X, Embedding) or isinstance(Y, Embedding):
         return _given(X, Y, kernel, bandwidth, estimator)
-    first, second = check_samples(X, Y)
-    pooled = np.concatenate([first, second])
+    first, second = matched(X, Y)
+    pooled = np.concatenate([first.values, second.values])
     if isinstance(estimator, KernelMean):
         kernel, bandwidth = estimator.kernel, estimator.bandwidth
     elif isinstance(estimator, str) and estimator in SHRINKING:
@@ -39,7 +40,9 @@ def means_of(
     if isinstance(estimator, KernelMean):
         estimator = clone(estimator).set_params(kernel=base)
         if estimator.filter is not None or estimator.contraction is not None:
-            return estimator.fit(first).embedding_, clone(estimator).fit(second).embedding_
+            fitted = (clone(estimator).fit(table.values).embedding_ for table in (first, second))
+            mu, nu = (replace(each, names=first.names if first.named else None) for each in fitted)
+            return mu, nu
     chosen = choose_kernel(pooled, base, None, estimator, representative_rows(pooled), "the pooled sample")
     assert isinstance(chosen.noise, Noise)  # pairs of noises are for pairs of kernels
     return embed(first, base, noise=chosen.noise, plan=plan), embed(second, base, noise=chosen.noise, plan=plan)

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array, to_numpy
+from .._points import points_like
 from .._validate import check_points, validated
 from ..embedding import Embedding
 from ..kernels.bandwidth import bandwidth_from
@@ -237,7 +238,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = sample.points.shape[1]
         self.trials_ = []
         if X_val is not None:
-            held = Sample.of(check_points(X_val, "X_val"))
+            held = Sample.of(points_like(X_val, mu.names, "X_val", "the embedding"))
             self.trials_ = try_targets(recipe, sample, [(1.0, mu)], grid, held, self._patience)
         return self._finish(recipe, sample, mu, grid, self._best())
 

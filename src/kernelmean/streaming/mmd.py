@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._array import Array
+from .._matching import column_order
 from .._table import count, listed
 from .._validate import check_integer
 from ..estimators.options import KernelLike
@@ -210,14 +211,10 @@ def not_of_this(checkpoint: str | os.PathLike[str]) -> ValueError:
 
 def matched(first: Batches, second: Batches) -> tuple[Batches, Batches]:
     """Return two tables of the same variables; columns with names are matched by name."""
-    if first.names == second.names:
-        return first, second
-    numbered = any(b.names == tuple(f"x{j}" for j in range(len(b.names))) for b in (first, second))
-    if numbered and len(first.names) == len(second.names):
-        return first, second
-    if sorted(first.names) != sorted(second.names):
+    order = column_order(first, second)
+    if order is None:
         raise ValueError(
             f"the samples have different columns: {first.source} has {listed(first.names)}, {second.source} has "
             f"{listed(second.names)}; choose the same ones with read_batches(..., columns=...)"
         )
-    return first, second.reordered(first.names)
+    return first, second if order == list(range(len(order))) else second.reordered(first.names)
