@@ -10,7 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from ._array import Array, Progress
+from ._array import SILENT, Array, Progress
+from ._surface import written
 from ._table import Frame, count, listed
 from ._validate import check_integer
 from .columns import Encoded, Encoding, Missing, match_columns
@@ -53,7 +54,7 @@ def compare_stream(
     n_frequencies: int = 512,
     passes: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    progress: Progress = lambda *_: None,
+    progress: Progress = SILENT,
     plan: Plan = DEFAULT,
 ) -> Comparison:
     """Compare two tables of any length: all rows, linear time, constant memory, and a test of every column alone.
@@ -190,9 +191,10 @@ def _check(estimator: str, bandwidth: Any, missing: Missing, seed: int) -> None:
         )
     rules = [missing] if isinstance(missing, str) else [*missing.values()]
     if "noise" in rules:
+        part = written("take a part of the rows and kernelmean.compare", "compare a part of the rows with --max-rows N")
         raise ValueError(
-            "missing='noise' gives every row a kernel of its own, which needs all rows in memory; write 'category' or "
-            "'drop', or compare a part of the rows (--max-rows N)"
+            "noise in missing cells gives every row a kernel of its own, which needs all rows in memory; write "
+            f"'category' or 'drop', or {part}"
         )
 
 

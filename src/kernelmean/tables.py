@@ -28,6 +28,7 @@ from ._files import (
     import_arrow,
     separator_of,
 )
+from ._surface import written
 from ._table import Frame, Table, as_frame, as_table, count, listed
 from .columns import match_columns
 from .datasets import BUILT_IN
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["Frame", "Table", "as_table", "column_names", "match_columns", "read_frame", "read_table", "split_frame"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def read_table(
@@ -149,7 +154,8 @@ def _two_groups(sizes: dict[str, int], column: str, groups: Iterable[str] | None
     chosen = list(sizes if groups is None else groups)
     found = f"{column} has the groups " + listed(f"{name} ({count(n, 'row')})" for name, n in sizes.items())
     if groups is None and len(sizes) != 2:
-        mend = "choose two of them with --groups a,b" if len(sizes) > 2 else "two are needed"
+        two = written("groups=('a', 'b')", "--groups a,b")
+        mend = f"choose two of them with {two}" if len(sizes) > 2 else "two are needed"
         raise ValueError(f"{found}; {mend}")
     unknown = [name for name in chosen if name not in sizes]
     if unknown or len(set(chosen)) != 2 or len(chosen) != 2:

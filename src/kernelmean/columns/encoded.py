@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, final
 
@@ -30,11 +30,12 @@ class Encoding:
     categorical: str | Iterable[str] = ()
     scale: bool = True
     max_categories: int = MAX_CATEGORIES
+    drops: bool = field(default=True, repr=False)  # whether rows may be left out, which errors then offer
 
     def fit(self, frames: Sequence[Frame]) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
         """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
         types = agreed_types(frames, Named.of(self.ordinal, self.categorical))
-        kept, rules, missing = settle(frames, types, self.missing)
+        kept, rules, missing = settle(frames, types, self.missing, drops=self.drops)
         return tuple(self._codings(types, kept, rules)), kept, missing
 
     def _codings(

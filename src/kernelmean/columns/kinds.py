@@ -11,6 +11,8 @@ import numpy as np
 
 from .._array import Array
 from .._cells import Cells, label, missing_cells, shared
+from .._mends import leave_out
+from .._surface import written
 from .._table import Frame, is_number, listed
 
 Kind: TypeAlias = Literal["numeric", "boolean", "categorical", "ordinal", "datetime", "duration"]
@@ -74,9 +76,10 @@ class Named:
 def _check_levels(name: str, given: Iterable[Any]) -> tuple[str, ...]:
     levels = () if isinstance(given, str) else tuple(str(label(level)) for level in given)
     if len(levels) < 2 or len(set(levels)) < len(levels):
+        example = written("ordinal={'size': ['low', 'mid', 'high']}", "--ordinal size=low,mid,high")
         raise ValueError(
             f"the levels of column {name!r} are {given!r}; at least two different ones are needed, lowest first, such "
-            "as ordinal={'size': ['low', 'mid', 'high']} (--ordinal size=low,mid,high)"
+            f"as {example}"
         )
     return levels
 
@@ -146,8 +149,8 @@ def _example(frame: Frame, name: str) -> str:
 
 def _mend(name: str) -> str:
     return (
-        f"leave the column out with drop= (--drop {name}), or say that it holds categories with "
-        f"categorical=[{name!r}] (--categorical {name})"
+        f"leave the column out {leave_out([name])}, or say that it holds categories with "
+        f"{written(f'categorical=[{name!r}]', f'--categorical {name}')}"
     )
 
 
@@ -200,7 +203,7 @@ def _hashable(frame: Frame, name: str) -> list[Any]:
         raise TypeError(
             f"{frame.source}: column {name!r} holds values of type "
             f"{type(next(cell for cell in cells if cell is not None)).__name__}, which are neither numbers nor "
-            f"categories nor times; leave it out with drop= (--drop {name})"
+            f"categories nor times; leave it out {leave_out([name])}"
         ) from None
     return cells
 

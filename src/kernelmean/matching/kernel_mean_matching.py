@@ -20,6 +20,7 @@ from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from ..loocv.isotropic import Pairs
+from .conflicts import check_conflicts
 from .joint import Descent
 from .mixture import Mixture
 from .parameters import CovarianceType, n_free, public_covariances
@@ -294,6 +295,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def _prepare(self) -> tuple[Recipe, Grid, np.random.Generator]:
         """Check the options; return them as values, with the pairs of K and a seed to try, and a generator."""
+        check_conflicts(self)
         options = {key: value for key, value in self.get_params(deep=False).items() if key in RECIPE_OPTIONS}
         recipe, counts = make_recipe(self.n_components, **options)
         check_at_least_one(n_init=self.n_init, n_iter_no_change=self.n_iter_no_change)

@@ -12,6 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array, slices
+from .._conflicts import refuse
 from .._files import TEXT, check_file, import_arrow
 from .._native import refuse_sparse
 from .._table import Frame, Table, as_frame, as_table, listed
@@ -113,6 +114,13 @@ def read_batches(
     if missing not in ("error", "drop"):
         raise ValueError(f"missing is {missing!r}; write 'error' or 'drop'")
     if isinstance(source, Batches):
+        refuse(
+            f"{source!r} was read already",
+            columns=(columns, None),
+            drop=(tuple(drop), ()),
+            missing=(missing, "error"),
+            batch_rows=(batch_rows, BATCH_ROWS),
+        )
         return source
     refuse_sparse(source, "the table")
     choice = _Choice(None if columns is None else tuple(columns), tuple(drop), missing)

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from .._array import Array, Progress
+from .._surface import written
 from .._table import Frame, listed
 from ..columns.coding import Coding
 from ..columns.encoded import Encoding
@@ -86,7 +87,8 @@ def learn(
             return found
         why = f"all rows of {listed(found.constant)} that were drawn are equal"
     if passes == 1:
-        raise ValueError(f"one pass (--passes 1) is not possible: {why}; leave it out, or write --passes 2")
+        once, twice = (written(f"passes={k}", f"--passes {k}") for k in (1, 2))
+        raise ValueError(f"one pass ({once}) is not possible: {why}; leave it out, or write {twice}")
     while True:
         try:
             return _by_pass(tables, encoding, seed, progress)

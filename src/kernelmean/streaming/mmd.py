@@ -20,11 +20,12 @@ from ..features import FeatureMap
 from ..features.draws import Design
 from ..inference.result import TestResult
 from ..inference.statistics import Kind
+from ..inference.units import is_default
 from ..io import load, save
 from ..plan import DEFAULT, Plan, RemotePlan
 from .batches import Batches, read_batches, split_rows, without_rows
 from .mean import Estimator
-from .pilot import Recipe, drawn_rows, pilot_rows
+from .pilot import PILOT, Recipe, drawn_rows, pilot_rows, refuse_beside_features, units_of
 from .two_sample import TwoSampleStream, two_sample_stream
 
 _SECONDS = 60.0  # between two checkpoints
@@ -40,10 +41,10 @@ def mmd_stream_test(
     n_frequencies: int = 512,
     design: Design = "orthogonal",
     dtype: str = "float32",
-    estimator: Estimator = "kme",
+    estimator: Estimator | None = None,
     statistic: Kind = "u",
     n_resamples: int = 999,
-    pilot: int = 500,
+    pilot: int = PILOT,
     seed: int = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     plan: Plan | RemotePlan = DEFAULT,
@@ -106,16 +107,30 @@ def mmd_stream_test(
     """
     check_integer(pilot, "pilot", 2)
     recipe = Recipe(kernel, bandwidth, n_frequencies, design, dtype, seed)
+    if features is not None:
+        refuse_beside_features(
+            512,
+            kernel=kernel,
+            bandwidth=bandwidth,
+            n_frequencies=n_frequencies,
+            design=design,
+            dtype=dtype,
+            pilot=pilot,
+        )
     asked = recipe if features is None else features
+    default = features is None and is_default(kernel, bandwidth, estimator)
+    estimator = "kme" if estimator is None else estimator
     test: dict[str, Any] = {"estimator": estimator, "statistic": statistic, "n_resamples": n_resamples, "rng": seed}
     if isinstance(plan, RemotePlan):
         options = {"asked": asked, "pilot": pilot, "seed": seed, "checkpoint": checkpoint, "test": test}
         return cast("TestResult", plan.mmd_stream_test(X, Y, **options))
-    begun = _begin(matched(read_batches(X), read_batches(Y)), asked, pilot)
+    samples = matched(read_batches(X), read_batches(Y))
+    begun = _begin(samples, asked, pilot)
+    notes = units_of(begun.kept, samples[0].names) if default and begun.kept is not None else ()
     stream = two_sample_stream(begun.features, sizes=begun.sizes, seed=seed)
     if begun.kept is not None:
         stream.keep(*begun.kept, plan=plan)
-    return filled(stream, begun.rows, plan, checkpoint).test(notes=begun.notes, **test)
+    return filled(stream, begun.rows, plan, checkpoint).test(notes=(*begun.notes, *notes), **test)
 
 
 @dataclass(frozen=True)
