@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from ._array import Array, Progress, RngLike, as_rng
+from ._array import SILENT, Array, Progress, RngLike, as_rng
 from ._card import Grid, card
 from ._frozen import Frozen
 from ._table import Table, as_table, count, listed
@@ -171,7 +171,7 @@ def fit_densities(
     held_out: float = 0.3,
     scale: bool = True,
     rng: RngLike = 0,
-    progress: Progress = lambda *_: None,
+    progress: Progress = SILENT,
 ) -> Densities:
     """Fit kernel mean matching and scikit-learn's densities to a part of the rows, and compare them on the rest.
 

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ._array import Array, Progress
+from ._array import SILENT, Array, Progress
 from ._card import Grid, card
 from ._frozen import Frozen
 from ._table import Table, as_table, count, listed
@@ -102,7 +102,7 @@ class Fits(Frozen):
         }
 
 
-def fit_all(X: Any, *, bandwidth: Any = "median", scale: bool = True, progress: Progress = lambda *_: None) -> Fits:
+def fit_all(X: Any, *, bandwidth: Any = "median", scale: bool = True, progress: Progress = SILENT) -> Fits:
     """Fit KME, S-KMSE, F-KMSE, MKME, MMKME and VPMKME to one table with the same kernel.
 
     Parameters

@@ -10,7 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from ._array import Array, Progress
+from ._array import SILENT, Array, Progress
+from ._surface import written
 from ._table import Frame, count, listed
 from ._validate import check_integer
 from .columns import Encoded, Encoding, Missing, match_columns
@@ -55,7 +56,7 @@ def compare_stream(
     n_frequencies: int = 512,
     passes: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    progress: Progress = lambda *_: None,
+    progress: Progress = SILENT,
     plan: Plan = DEFAULT,
 ) -> Comparison:
     """Compare two tables of any length: all rows, linear time, constant memory, and a test of every column alone.
@@ -199,17 +200,21 @@ def _check(estimator: str, bandwidth: Any, missing: Missing, seed: int) -> None:
         )
     rules = [missing] if isinstance(missing, str) else [*missing.values()]
     if "noise" in rules:
+        part = written("take a part of the rows and kernelmean.compare", "compare a part of the rows with --max-rows N")
         raise ValueError(
-            "missing='noise' gives every row a kernel of its own, which needs all rows in memory; write 'category' or "
-            "'drop', or compare a part of the rows (--max-rows N)"
+            "noise in missing cells gives every row a kernel of its own, which needs all rows in memory; write "
+            f"'category' or 'drop', or {part}"
         )
 
 
 def _matched(A: Frames, B: Frames, names: tuple[str, str] | None) -> tuple[tuple[Frames, Frames], tuple[str, ...]]:
     """Return both tables with their columns in one order, and what to tell where they had to be moved."""
     called = (A.source, B.source) if names is None else names
+    if not (A.named and B.named) and len(A.names) == len(B.names):  # an array takes the names of the other table
+        A, B = (A.called(B.names), B) if B.named else (A, B.called(A.names))
     first, second = (
-        Frame({name: np.empty(0) for name in table.names}, source) for table, source in zip((A, B), called, strict=True)
+        Frame({name: np.empty(0) for name in table.names}, source, named=table.named)
+        for table, source in zip((A, B), called, strict=True)
     )
     moved = match_columns(first, second)[1]
     note = (f"{called[1]}: its columns stand in another order and were matched by name",) if moved else ()

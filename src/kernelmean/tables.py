@@ -30,6 +30,7 @@ from ._reading.csv_file import read_csv
 from ._reading.header import read_header
 from ._reading.json_lines import json_names, read_json_lines
 from ._reading.text_file import STANDARD_INPUT, open_text
+from ._surface import written
 from ._table import Frame, Table, as_table, count, listed
 from .columns import match_columns
 from .columns.kinds import as_labels
@@ -46,6 +47,10 @@ __all__ = [
     "read_table",
     "split_frame",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def read_table(
@@ -92,7 +97,7 @@ def read_table(
     >>> read_table("eckerle4")
     Table(35 rows, 2 columns: y, x)
     """
-    return read_frame(source, text=text).select(columns, drop).to_table(missing)
+    return read_frame(source, text=text).select(columns, drop).to_table(missing, reader="read_table")
 
 
 def read_frame(source: str | os.PathLike[str], *, text: TextFormat = PLAIN) -> Frame:
@@ -174,7 +179,8 @@ def _two_groups(sizes: dict[str, int], column: str, groups: Iterable[str] | None
     chosen = list(sizes if groups is None else groups)
     found = f"{column} has the groups " + listed(f"{name} ({count(n, 'row')})" for name, n in sizes.items())
     if groups is None and len(sizes) != 2:
-        mend = "choose two of them with --groups a,b" if len(sizes) > 2 else "two are needed"
+        two = written("groups=('a', 'b')", "--groups a,b")
+        mend = f"choose two of them with {two}" if len(sizes) > 2 else "two are needed"
         raise ValueError(f"{found}; {mend}")
     unknown = [name for name in chosen if name not in sizes]
     if unknown or len(set(chosen)) != 2 or len(chosen) != 2:

@@ -1,7 +1,7 @@
 """How cells of text are written: as numbers with marks and units, or as dates; and which options would read them."""
 
 from .dates import date_format
-from .form import Form, worded
+from .form import Form
 from .numbers import has_decimal_comma, is_bare, is_number, number_format
 
-__all__ = ["Form", "date_format", "has_decimal_comma", "is_bare", "is_number", "number_format", "worded"]
+__all__ = ["Form", "date_format", "has_decimal_comma", "is_bare", "is_number", "number_format"]

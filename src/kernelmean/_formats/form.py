@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
+from .._mends import worded
 from .._surface import written
 
 _OTHERS = "decimal", "thousands", "dates"
-_SPECIAL = frozenset(" '\"\\;&|<>()*?[]#~`!{}")
 
 
 @final
@@ -67,13 +67,6 @@ def _options(reading: Mapping[str, str], column: str) -> list[str]:
     """Return the options of the command line."""
     units = [worded("--units", f"{column}={reading['unit']}")] if "unit" in reading else []
     return units + [worded(f"--{name}", reading[name]) for name in _OTHERS if name in reading]
-
-
-def worded(option: str, value: str) -> str:
-    """Return an option and its value, in quotes where a shell would take it apart."""
-    if not _SPECIAL.intersection(value):
-        return f"{option} {value}"
-    return f"{option} " + (f'"{value}"' if '"' not in value else f"'{value}'")
 
 
 def _text_format(reading: Mapping[str, str], column: str) -> str:

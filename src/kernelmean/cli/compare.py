@@ -89,7 +89,7 @@ def compare(
     stream: Stream = None,
     passes: Passes = None,
     checkpoint: Checkpoint = None,
-    frequencies: Frequencies = 512,
+    frequencies: Frequencies = None,
     fail_on_drift: Drift = None,
     plot_path: Picture = None,
     html_path: Page = None,
@@ -120,10 +120,10 @@ def compare(
     }
     named = {"categorical": categorical, "keep": keep}
     streams = is_streamed(stream, estimator, rows, a, b)
-    check_stream_options(streams, passes, checkpoint, a, b)
+    check_stream_options(streams, passes, checkpoint, frequencies, a, b)
     with progress(quiet) as report:
         if streams:
-            options |= {"passes": passes, "checkpoint": checkpoint, "n_frequencies": frequencies}
+            options |= {"passes": passes, "checkpoint": checkpoint, "n_frequencies": frequencies or 512}
             told, result = _streamed((a, str(b)), rows, estimator, named, report, options)
         else:
             told, result = _in_memory((a, b, by, groups), rows, estimator, named, report, options)

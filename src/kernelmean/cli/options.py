@@ -137,8 +137,13 @@ Checkpoint = Annotated[
     ),
 ]
 Frequencies = Annotated[
-    int,
-    typer.Option(metavar="N", min=1, help="Fourier frequencies of the kernel of all columns.", rich_help_panel=STREAM),
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Fourier frequencies of the kernel of all columns; 512 by default.",
+        rich_help_panel=STREAM,
+    ),
 ]
 PairEstimator = Annotated[
     str,

@@ -12,9 +12,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from .._array import Array
-from .._formats import worded
+from .._mends import leave_out, worded
 from .._surface import written
-from .texts import Finding, leave_out
+from .texts import Finding
 
 MOST_KEPT = 2**20
 """Cells of a table that are compared with each other, the first ones: memory does not grow beyond."""
@@ -120,7 +120,7 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
     what = _described(filled)
     if called or (numbers_rows and named and not _called_time(name)):
         insist = written(f"or insist with keep=[{name!r}]", f"or insist with {worded('--keep', name)}")
-        why = f"column {name!r} looks like an identifier: {what}; {leave_out(name)}, {insist}"
+        why = f"column {name!r} looks like an identifier: {what}; leave it out {leave_out([name])}, {insist}"
         return Finding(name, why), None
     note = numbers_rows or (named and _may_be_identifier(filled))
     return None, (f"{name} may be an identifier: {what}" if note else None)

@@ -14,12 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array, to_numpy
 from .._frozen import sealed
+from .._points import points_like
 from .._validate import check_points, validated
 from ..embedding import Embedding
 from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from ..loocv.isotropic import Pairs
+from .conflicts import check_conflicts
 from .joint import Descent
 from .mixture import Mixture
 from .parameters import CovarianceType, n_free, public_covariances
@@ -238,7 +240,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = sample.points.shape[1]
         self.trials_ = []
         if X_val is not None:
-            held = Sample.of(check_points(X_val, "X_val"))
+            held = Sample.of(points_like(X_val, mu.names, "X_val", "the embedding"))
             self.trials_ = try_targets(recipe, sample, [(1.0, mu)], grid, held, self._patience)
         return self._finish(recipe, sample, mu, grid, self._best())
 
@@ -294,6 +296,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def _prepare(self) -> tuple[Recipe, Grid, np.random.Generator]:
         """Check the options; return them as values, with the pairs of K and a seed to try, and a generator."""
+        check_conflicts(self)
         options = {key: value for key, value in self.get_params(deep=False).items() if key in RECIPE_OPTIONS}
         recipe, counts = make_recipe(self.n_components, **options)
         check_at_least_one(n_init=self.n_init, n_iter_no_change=self.n_iter_no_change)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._surface import written
 from .._table import count
 from ..comparison import Comparison
 from ..densities import Densities
@@ -22,7 +23,8 @@ def comparison_facts(result: Comparison) -> Facts:
     """Return the rows, the statistic, its p-value, the kernels and the scale of a comparison."""
     test, (n, m) = result.test, result.sizes
     unit = "standard deviations" if result.scaled else "the units of the data"
-    scale = "every column divided by its standard deviation over both tables (--no-scale leaves them as they are)"
+    unscaled = written("scale=False", "--no-scale")
+    scale = f"every column divided by its standard deviation over both tables ({unscaled} leaves them as they are)"
     of = f" of the {result.estimator} estimates" if result.estimator in ESTIMATORS else ""
     bandwidth = [] if result.bandwidth is None else [("bandwidth", f"{number_range(result.bandwidth)}, in {unit}")]
     return [

@@ -66,6 +66,8 @@ class Frames:
         What columns were read as so far, by name, which a pass widens where cells ask for it.
     text : TextFormat
         How the text of a file is written.
+    named : bool
+        Whether columns are matched by name: not those of an array.
     """
 
     source: str
@@ -76,6 +78,7 @@ class Frames:
     _open: Callable[[Sequence[RowGroup] | None], Iterator[Frame]]
     types: dict[str, str] = field(default_factory=dict)
     text: TextFormat = PLAIN
+    named: bool = True
 
     def __iter__(self) -> Iterator[Frame]:
         """Yield frames whose rows carry their numbers, from 1."""
@@ -95,6 +98,10 @@ class Frames:
     def reordered(self, names: Sequence[str]) -> Frames:
         """Return the same table with its columns in another order."""
         return replace(self, names=tuple(names), _open=lambda some: (frame.select(names) for frame in self._open(some)))
+
+    def called(self, names: Sequence[str]) -> Frames:
+        """Return the same table with other names of its columns."""
+        return replace(self, names=tuple(names), _open=lambda some: (frame.called(names) for frame in self._open(some)))
 
     def after(self, read: int) -> Iterator[Frame]:
         """Yield the frames of the rows after some, whose row groups are not read again where they are known."""
@@ -154,7 +161,11 @@ def read_frames(
         return file_frames(Path(source), FileChoice(chosen, left_out, text), batch_rows)
     frame = to_frame(source, "the table").select(chosen, left_out)
     parts = slices(len(frame), batch_rows)
-    return Frames(frame.source, frame.names, len(frame), (), False, lambda _: (frame.take(part) for part in parts))
+
+    def opened(_: Sequence[RowGroup] | None) -> Iterator[Frame]:
+        return (frame.take(part) for part in parts)
+
+    return Frames(frame.source, frame.names, len(frame), (), False, opened, named=frame.named)
 
 
 def chosen_names(

@@ -9,6 +9,7 @@ from typing import final
 from .._array import Array, Progress
 from .._digest import RowDigest
 from .._reading import Widened
+from .._surface import written
 from .._table import Frame, listed
 from ..columns.coding import Coding, coordinates_of
 from ..columns.encoded import Encoding
@@ -103,7 +104,8 @@ def learn(
             else f"{listed(maybe_identifiers)} may be an identifier, which all rows tell"
         )
     if passes == 1:
-        raise ValueError(f"one pass (--passes 1) is not possible: {why}; leave it out, or write --passes 2")
+        once, twice = (written(f"passes={k}", f"--passes {k}") for k in (1, 2))
+        raise ValueError(f"one pass ({once}) is not possible: {why}; leave it out, or write {twice}")
     while True:
         try:
             return _by_pass(tables, encoding, seed, progress, digested)
