@@ -136,7 +136,7 @@ def compare_stream(
             "n_resamples": n_resamples,
             "seed": seed,
             "n_frequencies": n_frequencies,
-            "passes": passes,
+            "passes": [passes, all(table.plain for table in tables)],  # which decides where it is None
         }
         kept = Checkpoint(checkpoint, given | encoding.options(), TablePass)
     known = None if kept is None or kept.found is None else _known(kept, tables, encoding)

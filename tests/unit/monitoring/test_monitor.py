@@ -120,7 +120,10 @@ def ordered(levels):
         ),
         (
             (pd.DataFrame({"c": CELLS}), {"ordinal": {"c": np.array(LEVELS)}}),
-            (pd.DataFrame({"c": CELLS}), {"ordinal": {"c": np.array([*LEVELS[:700], *LEVELS[:699:-1]])}}),
+            (
+                pd.DataFrame({"c": CELLS}),
+                {"ordinal": {"c": np.array([*LEVELS[:700], *LEVELS[799:699:-1], *LEVELS[800:]])}},
+            ),
         ),
         ((rows(0, 80), {"kernel": kernels.Gaussian}), (rows(0, 80), {"kernel": Other.Gaussian})),
         ((rows(0, 80), {}), (rows(0, 80)[::-1], {})),
