@@ -173,7 +173,10 @@ class TestSplit:
     @pytest.mark.parametrize(
         ("groups", "text"),
         [
-            (None, r"has the groups u \(2 rows\), v \(1 row\), w \(1 row\); choose two of them with --groups a,b"),
+            (
+                None,
+                r"has the groups u \(2 rows\), v \(1 row\), w \(1 row\); choose two of them with groups=\('a', 'b'\)",
+            ),
             (["u"], "two different ones"),
             (["u", "u"], "two different ones"),
             (["u", "z"], "'u,z' were asked for"),

@@ -145,10 +145,11 @@ def _check_noise(names: Sequence[str], types: Mapping[str, ColumnType]) -> None:
     """Raise when missing cells of a column that holds no numbers are to be noise."""
     others = [name for name in names if types[name].kind not in ("numeric", "datetime", "duration")]
     if others:
+        noise = written("missing='noise'", "--missing noise")
         single = written(f"missing={{{others[0]!r}: 'category', ...}}", f"--missing {others[0]}=category,...")
         every = written("missing='category' or 'drop'", "--missing category or drop")
         raise ValueError(
-            f"noise is for missing numbers and times, and {others[0]!r} is {types[others[0]].kind}; write a rule for "
+            f"{noise} is for numbers and times, and {others[0]!r} is {types[others[0]].kind}; write a rule for "
             f"each column, such as {single}, or {every}"
         )
 

@@ -23,7 +23,5 @@ def check_conflicts(model: Any) -> None:
         refused(
             "prototypes= brings the start", "n_components", "pooling", "pool_over", "ridge", "kmeans_n_init", "n_init"
         )
-    if model.update == "weights":
-        refused("update='weights' is solved exactly, without steps", "max_iter", "tol", "n_iter_no_change")
-    elif not model.early_stopping:
+    if model.update == "all" and not model.early_stopping:
         refused("early_stopping=False stops at max_iter or tol only", "n_iter_no_change")
