@@ -54,6 +54,7 @@ class DaysSeen:
 
 
 def _are_days(values: Array) -> Array:
+    values = np.where(np.isfinite(values), values, 0.0)
     inside = (values >= 1e4 * _FIRST) & (values < 1e4 * (_LAST + 1)) & (values == np.rint(values))
     months, days = values // 100 % 100, values % 100
     return np.asarray(inside & (months >= 1) & (months <= 12) & (days >= 1) & (days <= 31))
