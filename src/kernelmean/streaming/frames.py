@@ -64,6 +64,8 @@ class Frames:
         Whether the types of all columns say that they hold numbers.
     types : dict
         What columns were read as so far, by name, which a pass widens where cells ask for it.
+    text : TextFormat
+        How the text of a file is written.
     """
 
     source: str
@@ -73,6 +75,7 @@ class Frames:
     plain: bool
     _open: Callable[[Sequence[RowGroup] | None], Iterator[Frame]]
     types: dict[str, str] = field(default_factory=dict)
+    text: TextFormat = PLAIN
 
     def __iter__(self) -> Iterator[Frame]:
         """Yield frames whose rows carry their numbers, from 1."""
@@ -205,7 +208,7 @@ def file_frames(path: Path, choice: FileChoice, batch_rows: int) -> Frames:
         blocks = CsvBlocks.of(path, choice.text)
         names = choice.names(list(blocks.raw), str(path))
         types: dict[str, str] = {}
-        return Frames(str(path), names, None, (), False, blocks.frames(names, types), types)
+        return Frames(str(path), names, None, (), False, blocks.frames(names, types), types, choice.text)
     raise unknown_ending(path)
 
 
@@ -217,7 +220,7 @@ def _json_lines(path: Path, choice: FileChoice, batch_rows: int) -> Frames:
     def frames(_: Any) -> Iterator[Frame]:
         return lines.frames(names, batch_rows, choice.reader(types, iso=True))
 
-    return Frames(str(path), names, None, (), False, frames, types)
+    return Frames(str(path), names, None, (), False, frames, types, choice.text)
 
 
 def _arrow(path: Path, choice: FileChoice, batch_rows: int) -> Frames:
@@ -237,7 +240,7 @@ def _arrow(path: Path, choice: FileChoice, batch_rows: int) -> Frames:
                 start += len(frame)
                 yield columns.read(frame)
 
-    return Frames(str(path), names, n_rows, (), False, frames, types)
+    return Frames(str(path), names, n_rows, (), False, frames, types, choice.text)
 
 
 def _parquet(files: list[Path], source: str, choice: FileChoice, batch_rows: int) -> Frames:
@@ -264,7 +267,7 @@ def _parquet(files: list[Path], source: str, choice: FileChoice, batch_rows: int
                 yield columns.read(numbered(frame, start))
                 start += len(frame)
 
-    return Frames(source, names, int(starts[-1]), groups, all(look.plain for look in looks), frames, types)
+    return Frames(source, names, int(starts[-1]), groups, all(look.plain for look in looks), frames, types, choice.text)
 
 
 def _rows_of(groups: Sequence[RowGroup], names: Sequence[str], batch_rows: int) -> Iterator[Frame]:

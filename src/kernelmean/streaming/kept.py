@@ -63,7 +63,8 @@ def unpacked(content: Mapping[str, Any], tables: tuple[Frames, Frames], encoding
 def _described(tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> list[str]:
     """Say what was read and how, as far as it is seen from outside."""
     sizes = [os.path.getsize(t.source) if os.path.isfile(t.source) else -1 for t in tables]
-    return [repr(list(tables[0].names)), repr([t.n_rows for t in tables]), repr(sizes), repr(encoding), repr(seed)]
+    read = [repr(sizes), repr([t.text for t in tables])]
+    return [repr(list(tables[0].names)), repr([t.n_rows for t in tables]), *read, repr(encoding), repr(seed)]
 
 
 def _is_plain(frame: Frame) -> bool:
