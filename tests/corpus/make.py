@@ -420,7 +420,7 @@ FILES |= {
     "dates without marks.csv": lambda draw: written(
         {
             "STATIONS_ID": number([44] * draw.n),
-            "MESS_DATUM": date(draw.days(), "%Y%m%d"),
+            "MESS_DATUM": number(int(f"{day:%Y%m%d}") for day in draw.days()),
             "FX": number(draw.cents(), lambda cell: f"{cell:9.2f}"),
             "eor": category(["eor"] * draw.n),
         },

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from .._table import Frame
+from .days import DaysSeen
 from .identifiers import IntegersSeen, judge
 from .kinds import Named
 from .texts import Finding, TextCells, check
@@ -46,6 +47,7 @@ class Inspection:
         self._texts: dict[str, TextCells] = {}
         self._declared: dict[str, bool] = {}
         self._integers: dict[str, list[IntegersSeen]] = {}
+        self._days: dict[str, DaysSeen] = {}
         self._sources: dict[str, None] = {}
 
     def add(self, frame: Frame, table: int) -> None:
@@ -59,6 +61,7 @@ class Inspection:
             elif cells.dtype == np.float64 and declared is None and name in self._numbers:
                 seen = self._integers.setdefault(name, [IntegersSeen() for _ in range(self._tables)])
                 seen[table].add(cells)
+                self._days.setdefault(name, DaysSeen()).add(cells)
 
     def check(self) -> tuple[str, ...]:
         """Return notes, or raise one line for all columns that are no use as they are.
@@ -93,6 +96,8 @@ class Inspection:
                 return texts.unlike(), None
             return texts.finding(), texts.remark()
         finding, note = judge(name, self._integers.get(name, ()), named=self._named)
+        if name in self._days:
+            finding = self._days[name].finding(name) or finding
         if finding is not None:
             finding = replace(finding, text=f"{' and '.join(self._sources)}: {finding.text}")
         return finding, note
