@@ -82,7 +82,7 @@ Scale = Annotated[
     ),
 ]
 Resamples = Annotated[int, typer.Option(metavar="N", min=1, help="Permutations of a test.", rich_help_panel=TEST)]
-_ADAPTIVE = "adaptive (many kernels, one p-value), fuse, aggregate, kme, mkme, mmkme"
+_ADAPTIVE = "adaptive (many kernels, one p-value), log-mean-exp, aggregate, kme, mkme, mmkme"
 TwoSampleEstimator = Annotated[
     str,
     typer.Option(
