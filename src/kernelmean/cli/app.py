@@ -83,8 +83,9 @@ _HELP = (
     "Every command takes a table: a CSV or Parquet file with a header, or a built-in one (wine, wbdc, iris, diabetes, "
     "digits, eckerle4). The verdict comes first, in a sentence; numbers, notes and files follow. Tests are exact "
     "permutation tests, and the same seed gives the same output.\n\n"
-    "The exit code is 0, or 2 for bad input, which one line explains; compare --fail-on-drift ends with 1 when the "
-    "tables differ. Options of repeated runs may stand in a file, see --config of a command."
+    "The exit code is 0, or 2 for bad input, which one line explains; compare and monitor --fail-on-drift end with 1 "
+    "when the data differ. An error of kernelmean itself is 70, never 0 or 1. Options of repeated runs may stand in a "
+    "file, see --config of a command."
 )
 
 

@@ -94,7 +94,7 @@ def compare(
     """Test whether two tables come from the same law, and show which columns tell.
 
     Long tables are read batch by batch, all rows of them (--stream). The exit code is 0; 2 for bad input; with
-    --fail-on-drift 1 when the tables differ; 130 when a stream was stopped.
+    --fail-on-drift 1 when the tables differ; 70 when kernelmean itself failed; 130 when a stream was stopped.
     """
     check_drift(fail_on_drift, resamples)
     level = LEVEL if fail_on_drift is None else fail_on_drift

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from .._table import Frame, count
 from ..monitoring import DriftMonitor, DriftState
 from ..monitoring.checkpoint import digest
 from ..tables import read_frame
-from . import show
+from . import show, tell
 from .config import Config
 from .drift import DRIFTED, LEVEL
 from .inputs import Reading, level_orders, missing_rule, select_columns, split_names
@@ -89,7 +88,8 @@ def monitor(
 ) -> int:
     """Ask after every batch of new rows whether they have drifted from a reference; look as often as you want.
 
-    The exit code is 0; 2 for bad input; with --fail-on-drift 1 when drift was found.
+    The exit code is 0; 2 for bad input; with --fail-on-drift 1 when drift was found;
+    70 when kernelmean itself failed.
     """
     output = Output(csv=csv_path, json=json_path, quiet=quiet, config=config)
     output.check(reference, *news, checkpoint)
@@ -205,8 +205,5 @@ def _exit_code(state: DriftState, alpha: float | None) -> int:
     """Return the exit code, and say on stderr why it is not 0."""
     if alpha is None or not state.drift:
         return 0
-    print(
-        f"kernelmean: drift: p = {state.pvalue:.3g}, at most {alpha:g}, found at row {state.detected_at:,}",
-        file=sys.stderr,
-    )
+    tell(f"kernelmean: drift: p = {state.pvalue:.3g}, at most {alpha:g}, found at row {state.detected_at:,}")
     return DRIFTED

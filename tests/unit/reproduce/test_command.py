@@ -79,7 +79,7 @@ class TestTrouble:
 
     def test_failed_trials(self, experiments, capsys: pytest.CaptureFixture[str]) -> None:
         code, out, err = call(capsys, "careless")
-        assert (code, "3 trials run" in out) == (1, True)
+        assert (code, "3 trials run" in out) == (70, True)
         assert err.startswith("kernelmean: note: 3 trials ended with an error and run again next time; the first, care")
 
     def test_where_a_trial_failed(self, experiments, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
