@@ -15,6 +15,7 @@ from .._table import printable
 from ..dependence import dependence as test_dependence
 from ..io import load, read_columns
 from ..pages import dependence_page
+from ..pages.dependence import FIGURES as DEPENDENCE_FIGURES
 from ..pages.facts import short
 from . import show, tidy
 from .compare import COMPARISONS, compare
@@ -164,7 +165,7 @@ def dependence(
 ) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs."""
     output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
-    output.check(data, plot_path)
+    output.check(data, figures=DEPENDENCE_FIGURES, plot=plot_path)
     plots = drawing(plot_path)
     source = read_one(data, reading(columns, drop, max_rows, seed, *row_limit(estimator)))
     groups = [split_names(texts or (), source.frame.names) for texts in (x, y)]

@@ -12,6 +12,7 @@ from .._table import listed
 from ..comparison import Comparison
 from ..comparison import compare as compare_tables
 from ..pages import comparison_page, gather
+from ..pages.comparison import FIGURES
 from ..streamed import compare_stream
 from . import show, tidy
 from .complete import columns as columns_of
@@ -44,7 +45,7 @@ from .options import (
     TwoSampleEstimator,
     bandwidth_from,
 )
-from .outputs import Output, check_target, drawing, write_picture
+from .outputs import Output, drawing, write_picture
 from .progress import progress
 from .streams import check_stream_options, is_streamed, long_tables, stoppable
 
@@ -99,8 +100,7 @@ def compare(
     check_drift(fail_on_drift, resamples)
     level = LEVEL if fail_on_drift is None else fail_on_drift
     output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
-    output.check(a, b, plot_path, checkpoint)
-    check_target(checkpoint)
+    output.check(a, b, figures=FIGURES, plot=plot_path, checkpoint=checkpoint)
     plots = drawing(plot_path)
     rows = reading(columns, drop, max_rows, seed, *row_limit(estimator, "takes all rows of two files"))
     options: dict[str, Any] = {
@@ -111,7 +111,7 @@ def compare(
         "ordinal": level_orders(ordinal or ()),
     }
     streams = is_streamed(stream, estimator, rows, a, b)
-    check_stream_options(streams, passes, checkpoint, a, b)
+    check_stream_options(streams, passes, checkpoint)
     with progress(quiet) as report:
         if streams:
             options |= {"passes": passes, "checkpoint": checkpoint, "n_frequencies": frequencies}

@@ -12,6 +12,7 @@ from ..densities import fit_densities
 from ..fits import ESTIMATORS, fit_all
 from ..io import save
 from ..pages import density_page
+from ..pages.density import FIGURES
 from ..pages.facts import short
 from . import show, tidy
 from .config import Config
@@ -34,7 +35,7 @@ from .options import (
     bandwidth_from,
     counts,
 )
-from .outputs import Output, check_target, drawing, write_picture, write_rows
+from .outputs import Output, drawing, write_picture, write_rows
 from .progress import progress
 
 ESTIMATES = (
@@ -68,8 +69,7 @@ def estimate(
 ) -> None:
     """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
     output = Output(json=json_path, quiet=quiet, config=config)
-    output.check(data, save_path)
-    check_target(save_path)
+    output.check(data, save=save_path)
     if estimator is not None and estimator not in ESTIMATORS:
         raise ValueError(f"estimator is {estimator!r}; write one of {listed(ESTIMATORS)}")
     source = read_numbers(data, reading(columns, drop, max_rows, seed, FIT_LIMIT), missing)
@@ -114,10 +114,8 @@ def density(
     if (sample is None) != (sample_to is None):
         raise ValueError("--sample N and --sample-to FILE belong together; write both or none")
     output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
-    output.check(data, plot_path, save_path, sample_to)
+    output.check(data, figures=FIGURES, plot=plot_path, save=save_path, sample_to=sample_to)
     plots = drawing(plot_path)
-    for path in (save_path, sample_to):
-        check_target(path)
     source = read_numbers(data, reading(columns, drop, max_rows, seed, FIT_LIMIT), missing)
     with progress(quiet) as report:
         result = fit_densities(

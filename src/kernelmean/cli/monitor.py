@@ -24,7 +24,7 @@ from .config import Config
 from .drift import DRIFTED, LEVEL
 from .inputs import Reading, level_orders, missing_rule, select_columns, split_names
 from .options import Category, Columns, Csv, Drop, Json, Ordinal, Quiet, Scale, Seed, Source, bandwidth_from
-from .outputs import Output, check_target
+from .outputs import Output
 
 EXAMPLES = (
     "kernelmean monitor before.csv after.csv",
@@ -92,8 +92,7 @@ def monitor(
     70 when kernelmean itself failed.
     """
     output = Output(csv=csv_path, json=json_path, quiet=quiet, config=config)
-    output.check(reference, *news, checkpoint)
-    check_target(checkpoint)
+    output.check(reference, *news, checkpoint=checkpoint)
     if every is not None and (by is None or every not in _UNITS):
         raise ValueError(f"--every is {every!r}; write --by COLUMN --every hour, day, week or month")
     reading = Reading(tuple(columns or ()), tuple(drop or ()))

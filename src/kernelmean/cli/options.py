@@ -157,7 +157,7 @@ Text = Annotated[
     typer.Option(
         "--markdown",
         metavar="FILE",
-        help="Write the report as Markdown, with its figures beside it.",
+        help="Write the report as Markdown, its figures beside it: of report.md report-columns.svg and so on.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -21,9 +21,9 @@ from joblib import cpu_count
 from .._table import count, listed
 from ..report import Verdict
 from ..reproduce.experiment import Experiment, Size
-from ..reproduce.outputs import PAGE, write_results
+from ..reproduce.outputs import FILES, PAGE, write_results
 from ..reproduce.registry import ALL, EXPERIMENTS, chosen, load
-from ..reproduce.runner import Outcome, run, stored
+from ..reproduce.runner import TRIALS, Outcome, run, stored
 from ..reproduce.sources import Sources
 from ..reproduce.workers import Workers
 from . import FAILURE, tell
@@ -93,6 +93,7 @@ def reproduce(
     if status:
         print("\n".join(_stored(experiments, out)))
         return 0
+    _check_folder(out)
     workers = Workers(jobs, cast(Literal["loky", "dask"], backend), scheduler)
     sources = Sources(data, online=download, say=lambda text: None if quiet else tell(text))
     size = Size.FULL if full else Size.QUICK
@@ -102,6 +103,16 @@ def reproduce(
         return _say_how_to_go_on(experiments, size, out, stop)
     _tell(experiments, outcome, verdicts, out, quiet)
     return FAILURE if outcome.failed else 0
+
+
+def _check_folder(out: Path) -> None:
+    """Raise when the report would be written over files that are of no run."""
+    others = [path.name for path in sorted(out.glob("*")) if path.name in FILES or path.suffix == ".svg"]
+    if others and not (out / TRIALS).is_dir():
+        raise FileExistsError(
+            f"--out {out} holds {listed(others[:3])} already, and no trials of a run; name another folder, such as one "
+            "that is not there yet"
+        )
 
 
 def _measured(

@@ -15,6 +15,8 @@ from .evidence import Evidence, adjusted
 from .facts import brief, comparison_facts, titles
 from .parts import caveats, made_by, null_section, percent, signed
 
+FIGURES = ("columns", "witnesses", "null-distribution")
+"""The names of the charts that a page may have."""
 _MOST_LISTED, _LONGEST_CELL = 50, 24
 
 

@@ -13,6 +13,8 @@ from .facts import density_facts
 from .marginals import bins, outline
 from .parts import caveats, made_by, percent
 
+FIGURES = ("marginals",)
+"""The names of the charts that a page has."""
 _MOST_COMPONENTS, _MOST_COLUMNS, _MOST_PANELS, _GRID = 20, 8, 6, 121
 _CLEAR = 2.0
 """Standard errors beyond which a difference of scores counts."""

@@ -16,6 +16,8 @@ from .marginals import marginal
 from .parts import caveats, made_by, null_section, signed
 
 _MOST_LISTED, _MOST_CELLS, _MOST_CLOUDS, _MOST_POINTS, _MOST_PARTS = 50, 40, 4, 250, 4
+FIGURES = ("map", "pairs", *(f"pair-{k + 1}" for k in range(_MOST_CLOUDS)), "null-distribution")
+"""The names of the charts that a page may have."""
 _STRENGTH = "strength"
 
 
