@@ -6,6 +6,7 @@ import numpy as np
 
 from .._table import count
 from ..inference import TestResult
+from ..inference.facts import beside
 from . import tell
 
 LEVEL, DRIFTED = 0.05, 1
@@ -41,5 +42,5 @@ def drifted(alpha: float | None, test: TestResult) -> int:
     """Return the exit code, and say on stderr why it is not 0."""
     if alpha is None or test.pvalue > alpha:
         return 0
-    tell(f"kernelmean: drift: p = {test.pvalue:.3g}, at most {alpha:g}")
+    tell(f"kernelmean: drift: p = {beside(test.pvalue, alpha)}, at most {alpha:g}")
     return DRIFTED

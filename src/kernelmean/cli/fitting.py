@@ -80,7 +80,7 @@ def estimate(
         name = estimator or fits.best
         save(fits.embedding(name), save_path, columns=fits.table.names)
         notes.append(f"{name} saved to {save_path}")
-    output.put(show.fits(fits, source.name), notes, {**fits.as_dict(), "seed": seed})
+    output.put(show.fits(fits), notes, {**fits.as_dict(), "seed": seed})
 
 
 def density(
@@ -140,4 +140,4 @@ def density(
         write_picture(plots, plots.density_pairs(result), plot_path)
         notes.append(f"marginals and pairs drawn in {plot_path}")
     content = {**result.as_dict(), "seed": seed}
-    output.put(show.densities(result, source.name), notes, content, tidy.densities(result), page)
+    output.put(show.densities(result), notes, content, tidy.densities(result), page)

@@ -16,6 +16,7 @@ from .._disk import read_text, write_file
 from .._files import first_line
 from .._sealed import parse, sealed, unsealed
 from .._table import Frame, count
+from ..inference.facts import beside
 from ..monitoring import DriftMonitor, DriftState
 from ..monitoring.checkpoint import digest
 from ..tables import read_frame
@@ -204,5 +205,5 @@ def _exit_code(state: DriftState, alpha: float | None) -> int:
     """Return the exit code, and say on stderr why it is not 0."""
     if alpha is None or not state.drift:
         return 0
-    tell(f"kernelmean: drift: p = {state.pvalue:.3g}, at most {alpha:g}, found at row {state.detected_at:,}")
+    tell(f"kernelmean: drift: p = {beside(state.pvalue, alpha)}, at most {alpha:g}, found at row {state.detected_at:,}")
     return DRIFTED
