@@ -46,6 +46,11 @@ class Case:
         return " | ".join([self.test, self.estimator, "auto", self.law, "+".join(map(str, self.sizes))])
 
     @property
+    def seed(self) -> str:
+        """What its random numbers come from."""
+        return self.key
+
+    @property
     def described(self) -> dict[str, object]:
         """What a result says of the case."""
         named = {"test": self.test, "estimator": self.estimator, "scheme": "auto", "law": self.law}

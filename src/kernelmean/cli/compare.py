@@ -14,6 +14,7 @@ from .._table import listed
 from ..comparison import Comparison
 from ..comparison import compare as compare_tables
 from ..pages import comparison_page, gather
+from ..pages.comparison import FIGURES
 from ..streamed import compare_stream
 from ..tables import TextFormat
 from . import show, tidy
@@ -48,7 +49,7 @@ from .options import (
     TwoSampleEstimator,
     bandwidth_from,
 )
-from .outputs import Output, check_target, drawing, write_picture
+from .outputs import Output, drawing, write_picture
 from .progress import progress
 from .streams import check_stream_options, is_streamed, long_tables, stoppable
 from .text import reads_text
@@ -102,13 +103,12 @@ def compare(
     """Test whether two tables come from the same law, and show which columns tell.
 
     Long tables are read batch by batch, all rows of them (--stream). The exit code is 0; 2 for bad input; with
-    --fail-on-drift 1 when the tables differ; 130 when a stream was stopped.
+    --fail-on-drift 1 when the tables differ; 70 when kernelmean itself failed; 130 when a stream was stopped.
     """
     check_drift(fail_on_drift, resamples)
     level = LEVEL if fail_on_drift is None else fail_on_drift
     output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
-    output.check(a, b, plot_path, checkpoint)
-    check_target(checkpoint)
+    output.check(a, b, figures=FIGURES, plot=plot_path, checkpoint=checkpoint)
     plots = drawing(plot_path)
     rows = reading(columns, drop, max_rows, seed, text, *row_limit(estimator, "takes all rows of two files"))
     options: dict[str, Any] = {
@@ -120,7 +120,7 @@ def compare(
     }
     named = {"categorical": categorical, "keep": keep}
     streams = is_streamed(stream, estimator, rows, a, b)
-    check_stream_options(streams, passes, checkpoint, frequencies, a, b)
+    check_stream_options(streams, passes, checkpoint, frequencies)
     with progress(quiet) as report:
         if streams:
             options |= {"passes": passes, "checkpoint": checkpoint, "n_frequencies": frequencies or 512}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,15 +18,16 @@ from .._reading import PLAIN
 from .._sealed import parse, sealed, unsealed
 from .._table import Frame, count
 from .._validate import check_integer
+from ..inference.facts import beside
 from ..monitoring import DriftMonitor, DriftState
 from ..monitoring.checkpoint import digest
 from ..tables import TextFormat, read_frame
-from . import show
+from . import show, tell
 from .config import Config
 from .drift import DRIFTED, LEVEL
 from .inputs import Reading, check_once, level_orders, missing_rule, select_columns, split_names
 from .options import Category, Columns, Csv, Drop, Json, Keep, Ordinal, Quiet, Scale, Seed, Source, bandwidth_from
-from .outputs import Output, check_target
+from .outputs import Output
 from .text import reads_text
 
 EXAMPLES = (
@@ -95,11 +95,11 @@ def monitor(
 ) -> int:
     """Ask after every batch of new rows whether they have drifted from a reference; look as often as you want.
 
-    The exit code is 0; 2 for bad input; with --fail-on-drift 1 when drift was found.
+    The exit code is 0; 2 for bad input; with --fail-on-drift 1 when drift was found;
+    70 when kernelmean itself failed.
     """
     output = Output(csv=csv_path, json=json_path, quiet=quiet, config=config)
-    output.check(reference, *news, checkpoint)
-    check_target(checkpoint)
+    output.check(reference, *news, checkpoint=checkpoint)
     if every is not None and (by is None or every not in _UNITS):
         raise ValueError(f"--every is {every!r}; write --by COLUMN --every hour, day, week or month")
     check_once(reference, *news)
@@ -232,8 +232,5 @@ def _exit_code(state: DriftState, alpha: float | None) -> int:
     """Return the exit code, and say on stderr why it is not 0."""
     if alpha is None or not state.drift:
         return 0
-    print(
-        f"kernelmean: drift: p = {state.pvalue:.3g}, at most {alpha:g}, found at row {state.detected_at:,}",
-        file=sys.stderr,
-    )
+    tell(f"kernelmean: drift: p = {beside(state.pvalue, alpha)}, at most {alpha:g}, found at row {state.detected_at:,}")
     return DRIFTED

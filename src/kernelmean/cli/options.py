@@ -95,7 +95,7 @@ Scale = Annotated[
     ),
 ]
 Resamples = Annotated[int, typer.Option(metavar="N", min=1, help="Permutations of a test.", rich_help_panel=TEST)]
-_ADAPTIVE = "adaptive (many kernels, one p-value), fuse, aggregate, kme, mkme, mmkme"
+_ADAPTIVE = "adaptive (many kernels, one p-value), log-mean-exp, aggregate, kme, mkme, mmkme"
 TwoSampleEstimator = Annotated[
     str,
     typer.Option(
@@ -175,7 +175,7 @@ Text = Annotated[
     typer.Option(
         "--markdown",
         metavar="FILE",
-        help="Write the report as Markdown, with its figures beside it.",
+        help="Write the report as Markdown, its figures beside it: of report.md report-columns.svg and so on.",
         rich_help_panel=OUTPUT,
     ),
 ]

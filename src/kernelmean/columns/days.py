@@ -8,9 +8,9 @@ from typing import final
 import numpy as np
 
 from .._array import Array
-from .._formats import worded
+from .._mends import leave_out, worded
 from .._surface import written
-from .texts import Finding, leave_out
+from .texts import Finding
 
 _FIRST, _LAST, _LEAST_CELLS = 1850, 2149, 5
 
@@ -50,7 +50,7 @@ class DaysSeen:
         day = f"{self.example:.0f}"
         insist = "or insist with " + written(f"keep=[{name!r}]", worded("--keep", name))
         why = f"column {name!r} holds dates as numbers ({day}); write them as {day[:4]}-{day[4:6]}-{day[6:]}"
-        return Finding(name, f"{why}, {leave_out(name)}, {insist}", wrong_type=True)
+        return Finding(name, f"{why}, leave it out {leave_out([name])}, {insist}", wrong_type=True)
 
 
 def _are_days(values: Array) -> Array:

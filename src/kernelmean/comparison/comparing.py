@@ -16,6 +16,7 @@ from ..columns import Encoded, Encoding, Missing, encode, summarize
 from ..columns.missing import noise_needs_kme
 from ..inference import TestResult, mmd_test
 from ..inference.adaptive import NAMED
+from ..inference.combine import check_renamed
 from ..inference.estimated_mmd import MMD_ESTIMATORS as ESTIMATORS
 from ..inference.multiple import enough_for_holm
 from ..inference.two_sample import mmd_null
@@ -52,10 +53,10 @@ def compare(
     names : (str, str)
         What to call them.
     estimator : str
-        "adaptive", "fuse", "aggregate": many kernels and one p-value. Of one kernel "kme", "mkme", "mmkme": whose
-        noise it is smoothed with, none, one variance, or one per column, fitted to the pooled rows, so that it does
-        not depend on which row is in which table; "s-kmse", "f-kmse": weights of each table's own, found anew under
-        every permutation; "vpmkme": contraction and noise of the pooled rows. See :func:`kernelmean.mmd_test`.
+        "adaptive", "log-mean-exp", "aggregate": many kernels and one p-value. Of one kernel "kme", "mkme", "mmkme":
+        whose noise it is smoothed with, none, one variance, or one per column, fitted to the pooled rows, so that it
+        does not depend on which row is in which table; "s-kmse", "f-kmse": weights of each table's own, found anew
+        under every permutation; "vpmkme": contraction and noise of the pooled rows. See :func:`kernelmean.mmd_test`.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule applied to the pooled rows, or a number. An adaptive test has its own.
     scale : bool
@@ -144,6 +145,7 @@ class _Test:
 
     def __post_init__(self) -> None:
         if self.estimator not in ESTIMATORS and not self.adaptive:
+            check_renamed(self.estimator)
             raise ValueError(f"estimator is {self.estimator!r}; write one of {listed([*ESTIMATORS, *NAMED])}")
         if self.adaptive and self.bandwidth != "median":
             asked = written(f"bandwidth={self.bandwidth!r}", f"--bandwidth {self.bandwidth}")

@@ -66,10 +66,10 @@ def mmd_test(
         "kme", the default; "mkme" or "mmkme", or a KernelMean without filter and contraction, whose noise turns the
         kernel into another kernel, eq. (m_kernel) of Xia et al. (2021): a principled choice of the bandwidth;
         "s-kmse", "f-kmse", "vpmkme" or any other KernelMean, whose weights or parameters are those of each sample, see
-        ``fit``; "adaptive", which brings about 20 kernels of its own and is the most powerful on average, "fuse" or
-        "aggregate", or an :class:`Adaptive`; or a symmetric function of the pooled rows and the kernel that returns
-        the kernel of the test and the noise in it. A KernelMean brings its kernel and bandwidth, an adaptive test
-        its kernels: beside them ``kernel`` and ``bandwidth`` raise.
+        ``fit``; "adaptive", which brings about 20 kernels of its own and is the most powerful of these on average,
+        "log-mean-exp" or "aggregate", or an :class:`Adaptive`; or a symmetric function of the pooled rows and the
+        kernel that returns the kernel of the test and the noise in it. A KernelMean brings its kernel and bandwidth,
+        an adaptive test its kernels: beside them ``kernel`` and ``bandwidth`` raise.
     fit : {"auto", "pooled", "each"}
         Where the parameters of an estimator (noise, contraction, λ of a filter) come from: the pooled rows (1000 that
         the seed draws when there are more), or each sample on its own, anew under every rearrangement. Both are

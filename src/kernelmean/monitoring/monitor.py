@@ -19,6 +19,7 @@ from .._tiles import serial_blas
 from .._validate import check_integer
 from ..columns.encoded import Encoding
 from ..estimators.options import KernelLike
+from ..inference.facts import beside
 from .betting import Wealth
 from .checkpoint import HEAD, Choice, checked
 from .coordinates import RowCoder
@@ -68,10 +69,11 @@ class DriftState:
 
     def verdict(self) -> str:
         """Return one sentence for a reader."""
+        p = beside(self.pvalue, self.alpha)
         if self.detected_at is None:
-            return f"No drift found in {self.n_rows:,} rows (p = {self.pvalue:.3g}, level {self.alpha:g})."
+            return f"No drift found in {self.n_rows:,} rows (p = {p}, level {self.alpha:g})."
         where = f"found at row {self.detected_at:,} of {self.n_rows:,}"
-        return f"Drift: {where} (p = {self.pvalue:.3g}, level {self.alpha:g})."
+        return f"Drift: {where} (p = {p}, level {self.alpha:g})."
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain names and numbers."""

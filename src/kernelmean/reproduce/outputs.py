@@ -22,6 +22,8 @@ from .trial_code import trial_digest
 from .versions import code_digest, commit, versions
 
 FINDINGS, RESULTS, PAGE, TEXT = "findings", "results.json", "report.html", "report.md"
+FILES = (FINDINGS, RESULTS, PAGE, TEXT)
+"""What is written into the folder of a run, beside its trials and the figures of the report."""
 _OURS = ("experiment", "trial", "method", "measure", "value")
 
 

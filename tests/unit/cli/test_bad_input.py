@@ -283,13 +283,15 @@ def test_a_failure_of_the_library_is_told_apart(
     with pytest.raises(SystemExit) as exit_:
         main(["estimate", "eckerle4"])
     err = capsys.readouterr().err
-    assert exit_.value.code == 1
+    assert exit_.value.code == 70
     assert err.count("\n") == 1
     assert "ZeroDivisionError: division by zero" in err
     assert "KERNELMEAN_DEBUG" in err
     monkeypatch.setenv("KERNELMEAN_DEBUG", "1")
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(SystemExit) as exit_:
         main(["estimate", "eckerle4"])
+    assert exit_.value.code == 70
+    assert "in fail\n" in capsys.readouterr().err  # the traceback
 
 
 def test_without_memory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -199,7 +199,10 @@ def test_what_a_stop_says_without_a_checkpoint() -> None:
         (("first.csv", "second.csv", "--stream", "--max-rows", "9"), "leave --max-rows out"),
         (("first.csv", "--by", "kind", "--stream"), "compare A B --stream"),
         (("first.csv", "second.csv", "--no-stream", "--checkpoint", "s.npz"), "add --stream"),
-        (("first.csv", "second.csv", "--checkpoint", "second.csv"), "is a table that is read"),
+        (
+            ("first.csv", "second.csv", "--checkpoint", "second.csv"),
+            "is named twice: --checkpoint would write over 'second.csv', which is read",
+        ),
         (("first.csv", "second.csv", "--checkpoint", "no/s.npz"), "there is no folder"),
         (("first.csv", "second.csv", "--passes", "1"), "one pass (--passes 1) is not possible"),
         (("first.csv", "second.csv", "--estimator", "adaptive"), "--estimator mkme, takes all rows"),
