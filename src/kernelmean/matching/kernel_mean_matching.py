@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array, to_numpy
 from .._frozen import sealed
+from .._native import refuse_sparse
 from .._points import points_like
 from .._validate import check_points, validated
 from ..embedding import Embedding
@@ -205,7 +206,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
             When there are fewer distinct rows than components, or too few rows to hold some out.
         """
         del y
-        X = validated(self, to_numpy(X), ensure_min_samples=2)
+        X = validated(self, _on_host(X), ensure_min_samples=2)
         sample = Sample.of(X, sample_weight)
         recipe, grid, rng = self._prepare()
         self.trials_, pairs = self._trials(recipe, sample, grid, rng) if self._needs_validation(grid) else ([], None)
@@ -253,7 +254,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def score_samples(self, X: Any) -> Array:
         """Return the log density of the mixture at the rows of ``X``, shape (m,)."""
         check_is_fitted(self)
-        return self._mixture.logpdf(validated(self, to_numpy(X), reset=False))
+        return self._mixture.logpdf(validated(self, _on_host(X), reset=False))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log density at the rows of ``X``; larger is better."""
@@ -386,3 +387,9 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+
+def _on_host(X: Any) -> Any:
+    """Return an array of another library as NumPy's, anything else as it is."""
+    refuse_sparse(X, "X")
+    return to_numpy(X)
