@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 
 @final
-class Picture(Figure):  # type: ignore[misc] (matplotlib is optional, so a type that is not known)
+class Picture(Figure):
     """A figure of no window. Notebooks show other figures only once pyplot was loaded; this one brings its picture."""
 
     def _repr_png_(self) -> bytes:

@@ -18,7 +18,17 @@ from . import show, tidy
 from .complete import columns as columns_of
 from .config import Config
 from .drift import LEVEL, check_drift, check_power, drifted
-from .inputs import AUTO, Reading, level_orders, missing_rule, read_pair, reading, row_limit, split_names
+from .inputs import (
+    ADAPTIVE_LIMIT,
+    AUTO,
+    Reading,
+    level_orders,
+    missing_rule,
+    read_pair,
+    reading,
+    row_limit,
+    split_names,
+)
 from .options import (
     Bandwidth,
     Category,
@@ -58,6 +68,10 @@ COMPARISONS = (
     "kernelmean compare huge-1.parquet huge-2.parquet --estimator mkme --checkpoint sums.npz",
 )
 _PANELS = 6
+_ONE_KERNEL = (
+    "tested with one kernel (mkme) over all rows: the adaptive test, which takes its place in memory, was not run; "
+    f"--max-rows {ADAPTIVE_LIMIT} runs it on random rows"
+)
 
 
 def compare(
@@ -164,7 +178,7 @@ def _streamed(
     report: Progress,
     options: dict[str, Any],
 ) -> _Found:
-    """Return no notes, and what was found in all rows."""
+    """Return notes on the test, and what was found in all rows."""
     first, second = long_tables(*tables, rows)
     with stoppable(report, options["checkpoint"]) as watched:
         result = compare_stream(
@@ -176,7 +190,7 @@ def _streamed(
             categorical=split_names(categorical or (), first.names),
             **options,
         )
-    return (), result
+    return (_ONE_KERNEL,) if estimator == AUTO else (), result
 
 
 def _draw_witnesses(plots: ModuleType, path: str, result: Comparison, seed: int) -> str:
