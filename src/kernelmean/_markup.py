@@ -48,16 +48,18 @@ def element(name: str, /, *children: str, **attributes: str | bool) -> Markup:
 def csv_cell(cell: Any) -> Any:
     """Return a cell of a CSV file that a spreadsheet shows and does not run: such text gets an apostrophe before it.
 
-    Numbers, and text that is a number, stay as they are.
+    Numbers, and text that is a number, stay as they are. Every break of a line becomes a newline, which a writer
+    quotes: a bare carriage return would begin another row, with a cell of its own.
 
     Examples
     --------
     >>> csv_cell("=1+1"), csv_cell("a=1"), csv_cell("-2.5"), csv_cell(-2.5)
     ("'=1+1", 'a=1', '-2.5', -2.5)
     """
-    if not isinstance(cell, str) or not _FORMULA.match(cell) or _is_number(cell):
+    if not isinstance(cell, str):
         return cell
-    return f"'{cell}"
+    text = cell.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{text}" if _FORMULA.match(text) and not _is_number(text) else text
 
 
 def _is_number(text: str) -> bool:

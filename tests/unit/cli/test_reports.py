@@ -281,4 +281,8 @@ class TestSpreadsheets:
     @pytest.mark.parametrize("text", [*EVIL, "\t=1+1", "\r=1+1", "\n=1+1"])
     def test_any_text(self, text: str) -> None:
         (_, row) = csv.reader(io.StringIO(as_csv([{"name": text, "p": -0.5}]), newline=""))
-        assert row == [f"'{text}", "-0.5"]
+        assert row == ["'" + text.replace("\r", "\n"), "-0.5"]
+
+    @pytest.mark.parametrize("text", ["a\r=1+1", "a\r\n=1+1"])
+    def test_a_break_within_a_cell_begins_no_other(self, text: str) -> None:
+        assert as_csv([{"name": text}]) == 'name\n"a\n=1+1"\n'
