@@ -225,8 +225,8 @@ def report(found: list[Found], yardstick: Machine, missing: list[str]) -> str:
         "libraries included. *p as dense*: the p-value equals that from the dense Gram matrix.",
         "",
         "These are tests with one kernel, which choose nothing from the data but its bandwidth. The adaptive test, the "
-        "default of `compare` and `dependence` and the one of the power study, has about twenty kernels: at 300 and 1000 "
-        "rows it took 11 to 37 times as long.",
+        "default of `compare` and `dependence` and the one of the power study, has about twenty kernels: at 300 and "
+        "1000 rows it took 11 to 37 times as long.",
         "",
         f"Machine: {yardstick}.",
         "",
