@@ -21,7 +21,17 @@ from . import show, tidy
 from .complete import columns as columns_of
 from .config import Config
 from .drift import LEVEL, check_drift, check_power, drifted
-from .inputs import AUTO, Reading, level_orders, missing_rule, read_pair, reading, row_limit, split_names
+from .inputs import (
+    ADAPTIVE_LIMIT,
+    AUTO,
+    Reading,
+    level_orders,
+    missing_rule,
+    read_pair,
+    reading,
+    row_limit,
+    split_names,
+)
 from .options import (
     Bandwidth,
     Category,
@@ -63,6 +73,10 @@ COMPARISONS = (
     "kernelmean compare huge-1.parquet huge-2.parquet --estimator mkme --checkpoint sums.npz",
 )
 _PANELS = 6
+_ONE_KERNEL = (
+    "tested with one kernel (mkme) over all rows: the adaptive test, which takes its place in memory, was not run; "
+    f"--max-rows {ADAPTIVE_LIMIT} runs it on random rows"
+)
 
 
 @reads_text
@@ -173,7 +187,7 @@ def _streamed(
     report: Progress,
     options: dict[str, Any],
 ) -> _Found:
-    """Return no notes, and what was found in all rows."""
+    """Return notes on the test, and what was found in all rows."""
     first, second = long_tables(*tables, rows)
     with stoppable(report, options["checkpoint"]) as watched:
         result = compare_stream(
@@ -185,7 +199,7 @@ def _streamed(
             **_names(named, first.names),
             **options,
         )
-    return (), result
+    return (_ONE_KERNEL,) if estimator == AUTO else (), result
 
 
 def _names(options: Mapping[str, list[str] | None], known: Sequence[str]) -> dict[str, Any]:

@@ -70,8 +70,9 @@ MaxRows = Annotated[
     typer.Option(
         metavar="N",
         min=2,
-        help=f"Use at most N random rows of a table. Needed above {TEST_LIMIT:,} rows, for adaptive tests above "
-        f"{ADAPTIVE_LIMIT:,}, for estimate above {FIT_LIMIT:,}.",
+        help="Use at most N random rows of a table. Needed for estimate and density above "
+        f"{FIT_LIMIT:,} rows, for tests in memory above {ADAPTIVE_LIMIT:,}, with one kernel above {TEST_LIMIT:,}; "
+        "compare A B reads longer files batch by batch.",
         rich_help_panel=DATA,
     ),
 ]

@@ -16,6 +16,7 @@ from typing import Any
 from .. import __version__
 from .._array import Array
 from .._disk import write_file
+from .._markup import csv_cell
 from .._table import listed, printable
 from ..report import Document, charts, html, markdown
 from . import show
@@ -101,13 +102,13 @@ def write_rows(values: Array, names: Sequence[str], path: Path) -> None:
     """Write a table of numbers as CSV; every number reads back as it was."""
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(names)
+    writer.writerow([csv_cell(name) for name in names])
     writer.writerows(values.tolist())
     write_file(path, text.getvalue().encode())
 
 
 def as_csv(rows: Rows) -> str:
-    """Return rows of the same columns as CSV; what is not known is empty.
+    """Return rows of the same columns as CSV; what is not known is empty, and no text is a formula.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def as_csv(rows: Rows) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows({key: None if _unknown(cell) else cell for key, cell in row.items()} for row in rows)
+    writer.writerows({key: None if _unknown(cell) else csv_cell(cell) for key, cell in row.items()} for row in rows)
     return text.getvalue()
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .._disk import write_text, write_whole
+from .._markup import csv_cell
 from .._table import count, listed
 from ..report import Document, Section, Verdict, html, markdown
 from ..report.content import counted
@@ -76,7 +77,7 @@ def write_findings(name: str, findings: Findings, folder: Path) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    writer.writerows([csv_cell(cell) for cell in row] for row in zip(*columns.values(), strict=True))
     content = text.getvalue().encode()
     write_whole(folder / f"{name}.csv", content)
     if find_spec("pyarrow") is not None:
