@@ -9,6 +9,7 @@ import json
 import shlex
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -39,7 +40,7 @@ READ = [pair for pair in ENTRIES if pair[1].words is None and not pair[1].notes]
 NOTED = [pair for pair in ENTRIES if pair[1].notes]
 REFUSED = [pair for pair in ENTRIES if pair[1].words is not None]
 READING = ("--decimal", "--thousands", "--dates", "--units", "--encoding")
-QUICK = ("--resamples", "19", "--estimator", "kme")
+QUICK = ("--resamples", "9", "--estimator", "kme")
 LONGEST_LINE = 700
 Printed = Callable[[], tuple[str, str]]
 
@@ -88,6 +89,7 @@ def text_format(options: str) -> dict[str, Any]:
     return {"text": form(**{name: value for name, value in given.items() if name in known})}
 
 
+@cache
 def meant(name: str) -> dict[str, dict[str, Any]]:
     """Return the columns of a file in both draws."""
     return {draw: made.columns for draw, made in make.drawn(name).items()}
@@ -176,7 +178,7 @@ def approximately(expected: Any) -> Any:
 def test_streams_find_the_same_columns(name: str, entry: Any, corpus: Path, printed: Printed) -> None:
     """Kinds, means and shares of the columns read in batches are those of the columns held in memory."""
     words = ["compare", *(str(corpus / draw / name) for draw in make.DRAWS), *shlex.split(entry.options)]
-    words += [*some_columns(name), "--resamples", "19"]
+    words += [*some_columns(name), "--resamples", "9"]
     batches = comparison([*words, "--stream", "--frequencies", "4"], printed)["columns"]
     memory = comparison([*words, "--estimator", "kme"], printed)["columns"]
     assert summary(batches) == approximately(summary(memory))
