@@ -454,3 +454,17 @@ def test_rows_that_would_be_read_once_do_not_get_the_answer_of_two_passes(tmp_pa
         path = tmp_path / f"{put.__name__}-sums.npz"
         km.compare_stream(*made[put], checkpoint=path, **COMPARE)
         assert outcome(lambda: km.compare_stream(*made[other], checkpoint=path, **COMPARE)) == "refused"  # noqa: B023
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"rows": [1]}, {"rows": [-1, 0]}, {"rows": "ab"}, {"read": None}, {"options": "x"}, {"whole": {}}, {"whole": 3}],
+    ids=repr,
+)
+def test_a_damaged_record_is_said_in_one_line(tmp_path: Path, change: dict[str, Any]) -> None:
+    X, Y, path = numbers(N, 0).to_numpy(), numbers(M, 1).to_numpy(), tmp_path / "sums.npz"
+    km.compare_stream(X, Y, checkpoint=path, **COMPARE)
+    sums, of = km.io.load_state(path)
+    km.io.save_state(sums, path, of | change)
+    with pytest.raises(ValueError, match=r"sums\.npz is damaged \(.*\); delete it to begin anew"):
+        km.compare_stream(X, Y, checkpoint=path, **COMPARE)
