@@ -107,12 +107,16 @@ class _Cut:
         return Counter(len(cells) for cells in self.lines[1:] or [[]]).most_common(1)[0]
 
     @property
-    def score(self) -> tuple[bool, float, float, int]:
-        """How much speaks for the separator: lines like the header, then cells that are no text, then their count."""
+    def score(self) -> tuple[bool, float, float, bool, int]:
+        """How much speaks for the separator: lines like the header, cells that are no text, no comma, many cells.
+
+        Commas stand in names and in numbers, the others hardly ever.
+        """
         below = self.lines[1:]
         cells = [cell for line in below for cell in line if cell.strip()]
         values = sum(_is(_VALUE, cell) for cell in cells)
-        return self.width > 1, self.alike / max(len(below), 1), values / max(len(cells), 1), self.width
+        alike, known = self.alike / max(len(below), 1), values / max(len(cells), 1)
+        return self.width > 1, alike, known, self.separator != ",", self.width
 
 
 def _check_title(file: TextFile, cut: _Cut) -> None:
