@@ -66,7 +66,7 @@ class Form:
 def _options(reading: Mapping[str, str], column: str) -> list[str]:
     """Return the options of the command line."""
     units = [_word("--units", f"{column}={reading['unit']}")] if "unit" in reading else []
-    return units + [_word(f"--{name}", reading[name]) for name in _OTHERS if name in reading]
+    return units + [_word(f"--{name}", "space" if reading[name] == " " else reading[name]) for name in _named(reading)]
 
 
 def _word(option: str, value: str) -> str:
@@ -76,7 +76,11 @@ def _word(option: str, value: str) -> str:
     return f"{option} " + (f'"{value}"' if '"' not in value else f"'{value}'")
 
 
+def _named(reading: Mapping[str, str]) -> list[str]:
+    return [name for name in _OTHERS if name in reading]
+
+
 def _text_format(reading: Mapping[str, str], column: str) -> str:
     units = [f"units={{{column!r}: {reading['unit']!r}}}"] if "unit" in reading else []
-    others = [f"{name}={reading[name]!r}" for name in _OTHERS if name in reading]
+    others = [f"{name}={reading[name]!r}" for name in _named(reading)]
     return f"TextFormat({', '.join(units + others)})"

@@ -102,8 +102,10 @@ class IntegersSeen:
         return self.high - self.low + 1.0
 
 
-def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> tuple[Finding | None, str | None]:
-    """Return why a column of numbers is refused, or a note on it, or neither.
+def judge(
+    name: str, tables: Sequence[IntegersSeen], source: str, *, named: bool = True
+) -> tuple[Finding | None, str | None]:
+    """Return why a column of numbers of a source is refused, or a note on it, or neither.
 
     A column numbers rows when all its cells are different integers that fill at least half of their range, in a table
     or in all together, and when rows drawn independently from any law on that range would all differ with a probability
@@ -119,7 +121,7 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
     what = _described(filled)
     if called or (numbers_rows and named and not _called_time(name)):
         insist = written(f"or insist with keep=[{name!r}]", f"or insist with --keep {name}")
-        why = f"column {name!r} looks like an identifier: {what}; {leave_out(name)}, {insist}"
+        why = f"{source}: column {name!r} looks like an identifier: {what}; {leave_out(name)}, {insist}"
         return Finding(name, why), None
     note = numbers_rows or (named and _may_be_identifier(filled))
     return None, (f"{name} may be an identifier: {what}" if note else None)

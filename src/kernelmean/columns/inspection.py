@@ -45,9 +45,11 @@ class Inspection:
         self._texts: dict[str, TextCells] = {}
         self._declared: dict[str, bool] = {}
         self._integers: dict[str, list[IntegersSeen]] = {}
+        self._sources: dict[int, str] = {}
 
     def add(self, frame: Frame, table: int) -> None:
         """Look at some rows of a table."""
+        self._sources.setdefault(table, frame.source)
         for name in self._open:
             cells, declared = frame[name], frame.declared.get(name)
             if cells.dtype == object and (declared is None or declared.kind == "categorical"):
@@ -89,7 +91,7 @@ class Inspection:
             if self._declared[name]:  # a type that says categories is the user's word for their being ones
                 return texts.unlike(), None
             return texts.finding(), texts.remark()
-        return judge(name, self._integers.get(name, ()), named=self._named)
+        return judge(name, self._integers.get(name, ()), " and ".join(self._sources.values()), named=self._named)
 
 
 def _settled(seen: IntegersSeen) -> IntegersSeen:
