@@ -46,6 +46,11 @@ class Case:
         return " | ".join([self.test, self.estimator, "auto", self.law, "+".join(map(str, self.sizes))])
 
     @property
+    def seed(self) -> str:
+        """What its random numbers come from."""
+        return self.key
+
+    @property
     def described(self) -> dict[str, object]:
         """What a result says of the case."""
         named = {"test": self.test, "estimator": self.estimator, "scheme": "auto", "law": self.law}
@@ -101,7 +106,7 @@ CASES = [
     Case(
         "dependence", "kme", (20,), {"w": ("noise", 0.2), "c": ("category", 0.3), "s": ("category", 0.3)}, "", "wc", "s"
     ),
-    Case("dependence", "kme", (20,), {"a": ("noise", 0.6), "b": ("category", 0.5)}, "", "a", "b"),
+    Case("dependence", "kme", (30,), {"a": ("noise", 0.6), "b": ("category", 0.5)}, "", "a", "b"),
     Case("dependence", "kme", (24,), {"a": ("noise", 0.3), "e": ("drop", 0.2), "b": ("category", 0.2)}, "", "a", "eb"),
     Case("dependence", "kme", (20,), {"w": ("category", 0.3), "t": ("noise", 0.3)}, "ce", "wc", "te", order="etcw"),
     Case("dependence", "adaptive", (20,), {"b": ("category", 0.2), "c": ("category", 0.3)}, "e", "bc", "e"),

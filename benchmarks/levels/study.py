@@ -14,7 +14,7 @@ import os
 import time
 import zlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -59,9 +59,11 @@ SCHEMES = {
     "independence": ["auto", "gather", "low-rank", "cyclic-tiles", "cyclic-low-rank", "xor", "torus"],
 }
 ESTIMATORS = {
-    "two samples": ["kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme", "adaptive", "fuse", "aggregate"],
-    "independence": ["kme", "mkme", "mmkme", "mkme joint", "scose", "fcose", "adaptive", "fuse", "aggregate"],
+    "two samples": ["kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme", "adaptive", "log-mean-exp", "aggregate"],
+    "independence": ["kme", "mkme", "mmkme", "mkme joint", "scose", "fcose", "adaptive", "log-mean-exp", "aggregate"],
 }
+RENAMED = {"fuse": "log-mean-exp"}
+"""Estimators by the names under which stored cells were measured."""
 LISTED_ONLY = ("f-kmse", "vpmkme", "fcose", "mkme joint")
 """Estimators that are solved for under every rearrangement: no scheme but a list serves them."""
 
@@ -81,6 +83,12 @@ class Cell:
         return " | ".join([self.test, self.estimator, self.scheme, self.law, "+".join(map(str, self.sizes))])
 
     @property
+    def seed(self) -> str:
+        """The key under which the cell was first measured, whose seeds it keeps."""
+        former = {name: old for old, name in RENAMED.items()}
+        return replace(self, estimator=former.get(self.estimator, self.estimator)).key
+
+    @property
     def described(self) -> dict[str, object]:
         return asdict(self)
 
@@ -96,7 +104,7 @@ class Cell:
 
 def pvalue(cell: Cell | Case, trial: int) -> tuple[float, int]:
     """Return the p-value of one null data set, and the number of arrangements it comes from."""
-    result = cell.tested(np.random.default_rng([zlib.crc32(cell.key.encode()), trial]), RESAMPLES)
+    result = cell.tested(np.random.default_rng([zlib.crc32(cell.seed.encode()), trial]), RESAMPLES)
     return result.pvalue, result.n_resamples + 1
 
 
@@ -148,7 +156,14 @@ def run(trials: int, only: str) -> None:
 
 
 def read() -> list[dict]:
-    return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+    return [renamed(json.loads(line)) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+
+
+def renamed(row: dict) -> dict:
+    """Return a stored cell under the name that its estimator has now."""
+    test, estimator, *rest = row["key"].split(" | ")
+    name = RENAMED.get(estimator, estimator)
+    return row | {"key": " | ".join([test, name, *rest])} | ({"estimator": name} if "estimator" in row else {})
 
 
 if __name__ == "__main__":

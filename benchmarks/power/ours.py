@@ -71,7 +71,7 @@ for kind, make, plain, test, null in (
     ("independence", independence, "HSIC", adaptive_hsic, hsic_null),
 ):
     OURS[f"adaptive {plain}"] = kind, adaptive("harmonic", test, null)
-    for rule in ("fuse", "aggregate", "max"):
+    for rule in ("log-mean-exp", "aggregate", "max"):
         OURS[f"adaptive {plain}, {rule}"] = kind, adaptive(rule, test, null)
     for name in ("kme", "s-kmse", "mkme", "mmkme"):
         OURS[f"{plain} {name}"] = kind, make(name)

@@ -29,6 +29,8 @@ from ours import OURS, offered  # noqa: E402 (after the numbers of threads)
 
 RESULTS = Path(__file__).parent / "results" / "trials.jsonl"
 LEVELS = (0.01, 0.05, 0.1)
+RENAMED = {"adaptive MMD, fuse": "adaptive MMD, log-mean-exp", "adaptive HSIC, fuse": "adaptive HSIC, log-mean-exp"}
+"""Methods by the names under which stored trials were run."""
 SLOW = ("hyppo MMD", "hyppo MGC", "hyppo MGC two-sample", "hyppo Hsic")
 """Peers that take seconds for one data set: fewer trials."""
 
@@ -107,10 +109,15 @@ def record(pvalues: list[float | None], seconds: float) -> dict:
 
 
 def done() -> set[tuple[str, str, int, int]]:
+    return {(row["case"], row["method"], row["first"], row["resamples"]) for row in read()}
+
+
+def read() -> list[dict]:
+    """Return the stored batches, their methods under the names that these have now."""
     if not RESULTS.exists():
-        return set()
+        return []
     rows = map(json.loads, RESULTS.read_text(encoding="utf-8").splitlines())
-    return {(row["case"], row["method"], row["first"], row["resamples"]) for row in rows}
+    return [row | {"method": RENAMED.get(row["method"], row["method"])} for row in rows]
 
 
 def arguments() -> argparse.Namespace:

@@ -152,3 +152,5 @@ _lazy.attach(
         "streaming": "hsic_stream_test mmd_stream_test read_batches",
     },
 )
+
+del TYPE_CHECKING

@@ -20,6 +20,19 @@ RngLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | None
 Progress: TypeAlias = Callable[[str, int, int], None]
 """What long work calls with the name of the next step, the steps done, and the steps in all."""
 
+
+class _Silent:
+    """Progress that nobody is told of."""
+
+    def __call__(self, label: str, done: int, total: int) -> None:
+        """Do nothing."""
+
+    def __repr__(self) -> str:
+        return "silent"
+
+
+SILENT: Progress = _Silent()
+
 _OWN = (np.ndarray, np.generic, list, tuple, int, float, str)  # NumPy 2 arrays have __array_namespace__ as well
 _MEDIAN_OF = 1024  # rows, about, of which the median is taken
 _COPIES = 4  # of a tile that are held at once while it is made and summed

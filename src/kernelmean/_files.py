@@ -10,7 +10,8 @@ from typing import Any
 from ._table import check_names, count, did_you_mean, listed, printable
 from .datasets import BUILT_IN
 
-PARQUET, ARROW, JSON_LINES = (".parquet", ".pq"), (".feather", ".arrow"), (".jsonl", ".ndjson")
+PARQUET, ARROW = (".parquet", ".pq"), (".feather", ".arrow")
+JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 MOST_COLUMNS = 100_000
 MISSING_TEXTS = ["", "?", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None"]
@@ -50,8 +51,8 @@ def ending(path: Path) -> str:
 def unknown_ending(path: Path) -> ValueError:
     """Return the error for a file of an unknown kind."""
     return ValueError(
-        f"{path}: the ending {ending(path)!r} is unknown; write the table as .csv or .tsv (also with .gz behind it), "
-        ".jsonl, .parquet or .feather"
+        f"{path}: the ending {ending(path)!r} is unknown; write the table as .csv, .tsv or .jsonl (also with .gz "
+        "behind it), .parquet or .feather"
     )
 
 

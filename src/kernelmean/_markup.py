@@ -1,11 +1,13 @@
-"""Elements of HTML; whatever is not an element is escaped."""
+"""Elements of HTML, where whatever is not an element is escaped; cells of CSV that no spreadsheet runs."""
 
 from __future__ import annotations
 
 import html
 import re
-from typing import final
+from typing import Any, final
 
+_FORMULA = re.compile("[=+\\-@＝＋－＠\t\r\n]")
+"""How a cell begins that a spreadsheet would run, as a formula or by what follows the break."""
 _VOID = frozenset({"meta", "link", "br", "hr"})
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -41,3 +43,28 @@ def element(name: str, /, *children: str, **attributes: str | bool) -> Markup:
         if value is not False
     )
     return Markup(f"<{name}{opening}>" + ("" if name in _VOID else f"{join(*children)}</{name}>"))
+
+
+def csv_cell(cell: Any) -> Any:
+    """Return a cell of a CSV file that a spreadsheet shows and does not run: such text gets an apostrophe before it.
+
+    Numbers, and text that is a number, stay as they are. Every break of a line becomes a newline, which a writer
+    quotes: a bare carriage return would begin another row, with a cell of its own.
+
+    Examples
+    --------
+    >>> csv_cell("=1+1"), csv_cell("a=1"), csv_cell("-2.5"), csv_cell(-2.5)
+    ("'=1+1", 'a=1', '-2.5', -2.5)
+    """
+    if not isinstance(cell, str):
+        return cell
+    text = cell.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{text}" if _FORMULA.match(text) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text == text.strip()

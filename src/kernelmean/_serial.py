@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ._array import Array, is_foreign, to_numpy
 from ._frozen import sealed
+from ._validate import names_in
 from .embedding import Embedding, Part, embed
 from .estimators.base import MeanEstimator
 from .features.base import FeatureMap, Summary
@@ -221,6 +222,7 @@ def _estimator(cls: Callable[..., MeanEstimator], parameters: Any, fitted: Any) 
     for name, value in fitted.items():
         setattr(estimator, name, value)
     if isinstance(mu, Embedding):
+        estimator.embedding_ = replace(mu, names=names_in(estimator))
         estimator.kernel_, estimator.noise_, estimator.weights_ = mu.kernel, mu.noise, mu.weights
     return estimator
 

@@ -13,14 +13,16 @@ import numpy.typing as npt
 
 from ._array import Array, IntArray
 from ._cells import Cells, Declared, missing_cells, read_cells
-from ._formats import is_number
+from ._formats import is_number, number_format
 from ._frozen import Frozen, owned, sealed
+from ._mends import all_incomplete, drop_rows, leave_out
+from ._native import data_frame
+from ._surface import written
 from ._validate import check_points
 
 SMALLEST, LARGEST = 1e-140, 1e140
 """Of standard deviations and bandwidths: their squares and the squares' products stay numbers."""
 _LISTED = 8
-_MEND_MISSING = "drop such rows with missing='drop' (--missing drop) or fill them first"
 
 
 @final
@@ -34,6 +36,8 @@ class Table(Frozen):
         Finite float64 numbers; copied.
     names : tuple of d str
         The names of the columns.
+    named : bool
+        Whether columns are matched by name: those of a data frame or a file, not those of an array or a Series.
 
     Examples
     --------
@@ -43,6 +47,7 @@ class Table(Frozen):
 
     values: Array
     names: tuple[str, ...]
+    named: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -63,11 +68,11 @@ class Table(Frozen):
 
     def columns(self, index: Sequence[int] | IntArray) -> Table:
         """Return the table of the columns in ``index``, in that order."""
-        return Table(sealed(self.values[:, list(index)]), tuple(self.names[i] for i in index))
+        return replace(self, values=sealed(self.values[:, list(index)]), names=tuple(self.names[i] for i in index))
 
     def take(self, rows: Any) -> Table:
         """Return the table of some rows: a slice, indices, or a mask."""
-        return Table(sealed(self.values[rows]), self.names)
+        return replace(self, values=sealed(self.values[rows]))
 
     def deviations(self) -> Array:
         """Return the standard deviations of the columns, shape (d,).
@@ -107,7 +112,7 @@ class Frame:
     declared : mapping from str to Declared
         What the types of some columns said beyond their cells; may name columns that were left out.
     named : bool
-        Whether columns are matched by name: those of a data frame or a file, not those of an array.
+        Whether columns are matched by name, as of a :class:`Table`.
     """
 
     cells: Mapping[str, Cells]
@@ -140,6 +145,11 @@ class Frame:
         chosen = self.names if columns is None else self._known(columns)
         return replace(self, cells={name: self.cells[name] for name in chosen if name not in left_out})
 
+    def called(self, names: Sequence[str]) -> Frame:
+        """Return the frame with other names of its columns."""
+        declared = {new: self.declared[old] for old, new in zip(self.names, names, strict=True) if old in self.declared}
+        return replace(self, cells=dict(zip(names, self.cells.values(), strict=True)), declared=declared)
+
     def take(self, rows: Any) -> Frame:
         """Return the frame of some rows: a slice, indices, or a mask."""
         kept = self.row_numbers()[rows]
@@ -156,13 +166,16 @@ class Frame:
             mask &= ~missing_cells(column)
         return mask
 
-    def to_table(self, missing: str = "error") -> Table:
+    def to_table(self, missing: str = "error", *, reader: str = "") -> Table:
         """Return the numbers as a `Table`.
 
         Parameters
         ----------
         missing : {"error", "drop"}
             What to do with rows that hold a blank or NaN cell.
+        reader : str
+            The function that reads the table with the options ``missing``, ``drop`` and ``columns``, which errors then
+            offer; none by default.
 
         Raises
         ------
@@ -174,13 +187,13 @@ class Frame:
         if missing not in ("error", "drop"):
             raise ValueError(f"missing is {missing!r}; write 'error' or 'drop'")
         check_size(self)
-        _check_numeric(self)
+        _check_numeric(self, reader)
         values: Array = np.column_stack(list(self.cells.values()))
         self._check_cells(np.isinf(values), "infinite", "replace or remove it first")
         if missing == "drop":
-            values = _complete_rows(self, values)
-        self._check_cells(np.isnan(values), "blank or NaN", _MEND_MISSING)
-        return Table(sealed(np.ascontiguousarray(values)), self.names)
+            values = _complete_rows(self, values, reader)
+        self._check_cells(np.isnan(values), "blank or NaN", drop_rows(reader))
+        return Table(sealed(np.ascontiguousarray(values)), self.names, self.named)
 
     def row_numbers(self) -> IntArray:
         """Return the numbers of the rows in the source, from 1."""
@@ -207,17 +220,19 @@ class Frame:
         return found
 
 
-def as_table(X: Any, name: str = "X", *, missing: str = "error") -> Table:
+def as_table(X: Any, name: str = "X", *, missing: str = "error", reader: str = "") -> Table:
     """Return numbers with column names from a data frame, an array, or a `Table`.
 
     Parameters
     ----------
-    X : array of shape (n, d), data frame (pandas, polars, pyarrow, modin, ...), or Table
-        Columns of a data frame keep their names, those of an array are called x0, x1, ….
+    X : array of shape (n, d), data frame or Series (pandas, polars, pyarrow, modin, ...), or Table
+        Columns of a data frame keep their names, those of an array are called x0, x1, …. A Series is one column.
     name : str
         What errors call it.
     missing : {"error", "drop"}
         What to do with rows of a data frame that hold a blank or NaN cell. Arrays must be finite.
+    reader : str
+        As in :meth:`Frame.to_table`.
 
     Raises
     ------
@@ -237,11 +252,11 @@ def as_table(X: Any, name: str = "X", *, missing: str = "error") -> Table:
     """
     if isinstance(X, Table):
         return X
-    frame = _data_frame(X, name)
-    if frame is not None:
-        return _as_frame(frame, name).to_table(missing)
+    found = data_frame(X, name)
+    if found is not None:
+        return _as_frame(*found, name).to_table(missing, reader=reader)
     values = check_points(X, name)
-    return Table(owned(values, X), tuple(f"x{j}" for j in range(values.shape[1])))
+    return Table(owned(values, X), _numbers(values.shape[1]), named=False)
 
 
 def to_frame(X: Any, name: str) -> Frame:
@@ -251,26 +266,31 @@ def to_frame(X: Any, name: str) -> Frame:
 
 
 def named_frame(X: Any, name: str) -> Frame | None:
-    """Return the columns of a data frame, a `Table` or a `Frame`, None for anything else."""
+    """Return the columns of a data frame, a Series, a `Table` or a `Frame`, None for anything else."""
     if isinstance(X, Frame):
         return X
     if isinstance(X, Table):
-        return Frame(dict(zip(X.names, X.values.T, strict=True)), name)
-    frame = _data_frame(X, name)
-    return None if frame is None else _as_frame(frame, name)
+        return Frame(dict(zip(X.names, X.values.T, strict=True)), name, named=X.named)
+    found = data_frame(X, name)
+    return None if found is None else _as_frame(*found, name)
 
 
 def numbered_frame(values: Array, name: str) -> Frame:
     """Return the columns of an array as x0, x1, …."""
-    return Frame({f"x{j}": column for j, column in enumerate(values.T)}, name, named=False)
+    return Frame(dict(zip(_numbers(values.shape[1]), values.T, strict=True)), name, named=False)
+
+
+def _numbers(dim: int) -> tuple[str, ...]:
+    """Return what columns without names are called."""
+    return tuple(f"x{j}" for j in range(dim))
 
 
 def as_frame(data: Any, source: str, notes: tuple[str, ...] = ()) -> Frame:
     """Return the columns of a data frame as numpy arrays; whatever holds numbers becomes float64."""
-    frame = _data_frame(data, source)
-    if frame is None:
+    found = data_frame(data, source)
+    if found is None:
         raise TypeError(f"{source} is a {type(data).__name__}; a data frame with named columns is needed")
-    return _as_frame(frame, source, notes)
+    return _as_frame(*found, source, notes)
 
 
 def check_names(names: Sequence[str], source: str) -> None:
@@ -318,24 +338,14 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" (did you mean {folded[near[0]]!r}?)" if near else ""
 
 
-def _data_frame(data: Any, source: str) -> nw.DataFrame[Any] | None:
-    """Return any library's data frame behind one face, or None for anything else."""
-    if isinstance(data, np.ndarray):
-        return None
-    try:
-        frame = nw.from_native(data, eager_only=True, pass_through=True)
-    except nw.exceptions.DuplicateError as error:
-        raise ValueError(f"{source} uses a column name twice; give every column its own name") from error
-    return frame if isinstance(frame, nw.DataFrame) else None
-
-
-def _as_frame(frame: nw.DataFrame[Any], source: str, notes: tuple[str, ...] = ()) -> Frame:
+def _as_frame(frame: nw.DataFrame[Any], named: bool, source: str, notes: tuple[str, ...] = ()) -> Frame:
     names = [str(name).strip() for name in frame.columns]
     check_names(names, source)
     columns = cast("Iterable[nw.Series[Any]]", frame.iter_columns())  # frame[:, j] looks at all columns every time
     found = {name: read_cells(column) for name, column in zip(names, columns, strict=True)}
     declared = {name: said for name, (_, said) in found.items() if said is not None}
-    return Frame({name: cells for name, (cells, _) in found.items()}, source, notes, declared=declared)
+    cells = {name: own for name, (own, _) in found.items()}
+    return Frame(cells, source, notes, declared=declared, named=named)
 
 
 def check_deviation(name: str, deviation: float) -> None:
@@ -355,17 +365,27 @@ def check_size(frame: Frame) -> None:
         raise ValueError(f"{frame.source} has no rows")
 
 
-def _check_numeric(frame: Frame) -> None:
+def _check_numeric(frame: Frame, reader: str) -> None:
     """Raise when a column holds something else than numbers, and show one such cell of each."""
     others = [name for name, column in frame.cells.items() if column.dtype != np.float64]
     if others:
         examples = listed(f"{name!r} ({_first_other(frame.cells[name])})" for name in others)
-        names = printable(",".join(others))
+        encoder = written(", as kernelmean.TableEncoder does", "")
+        read = "".join(f"{advice}, " for name in others if (advice := _reading(frame.cells[name], name)))
         raise TypeError(
-            f"{frame.source} has columns that are not numbers, or integers beyond 2^53: {examples}; leave them out "
-            f"with drop= (--drop {names}), choose others with columns= (--columns), or encode them as "
-            "numbers, as kernelmean.TableEncoder does"
+            f"{frame.source} has columns that are not numbers, or integers beyond 2^53: {examples}; {read}leave "
+            f"them out {printable(leave_out(others, reader))}, or encode them as numbers{encoder}"
         )
+
+
+def _reading(column: Cells, name: str) -> str:
+    """Return what reads the text of a column as numbers, nothing where no option does."""
+    form = (
+        number_format(dict.fromkeys(cell for cell in column if isinstance(cell, str)))
+        if column.dtype == object
+        else None
+    )
+    return form.advice(name) if form is not None and form.readings else ""
 
 
 def _first_other(column: Cells) -> str:
@@ -378,13 +398,10 @@ def _first_other(column: Cells) -> str:
     return f"'{text[:20]}…' in row {row}" if len(text) > 20 else f"'{text}' in row {row}"
 
 
-def _complete_rows(frame: Frame, values: Array) -> Array:
+def _complete_rows(frame: Frame, values: Array, reader: str) -> Array:
     """Return the rows without NaN, or raise when none is left."""
     kept = values[~np.isnan(values).any(axis=1)]
     if not len(kept):
         emptiest = frame.names[int(np.isnan(values).sum(axis=0).argmax())]
-        raise ValueError(
-            f"{frame.source}: every row has a blank cell, most of them in column {emptiest!r}; leave that column out "
-            f"with drop= (--drop {emptiest})"
-        )
+        raise all_incomplete(frame.source, emptiest, reader)
     return kept

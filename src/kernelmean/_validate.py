@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from ._array import Array, column_spans, is_foreign, like, namespace, to_numpy
+from ._native import as_column, data_frame, refuse_sparse
 
 _LARGEST_EXACT = 2**53  # float64 tells integers apart up to here
 _SMALLEST_SIZE, _LARGEST_SIZE = 1e-150, 1e150
@@ -21,6 +23,7 @@ def check_cells(X: Any, name: str = "X") -> Any:
     Objects and complex numbers pass: whether they are refused is up to the caller. Arrays of other libraries are copied
     to the host.
     """
+    refuse_sparse(X, name)
     X = to_numpy(X)
     if np.ma.is_masked(X):
         raise ValueError(f"{name} has masked cells, which would be taken as numbers; drop or fill them first")
@@ -45,11 +48,39 @@ def check_cells(X: Any, name: str = "X") -> Any:
 
 
 def validated(estimator: Any, X: Any, **options: Any) -> Array:
-    """Return ``X`` as scikit-learn checks it for an estimator, after the refusals of :func:`check_cells`."""
+    """Return ``X`` as scikit-learn checks it for an estimator, after the refusals of :func:`check_cells`.
+
+    A Series is a table of one column. Names of columns that are not all text, which scikit-learn passes over, must be
+    those of the fit as well.
+    """
     if is_foreign(X):
         return _validated_foreign(estimator, X, **options)
+    found = data_frame(X, "X")
+    if found is not None and np.ndim(X) == 1:
+        X = found[0].to_native() if getattr(X, "name", None) else as_column(X, "X")
     check_cells(X)
-    return np.asarray(validate_data(estimator, X, dtype=np.float64, **options))
+    array = np.asarray(validate_data(estimator, X, dtype=np.float64, **options))
+    _check_labels(estimator, () if found is None else found[0].columns, reset=options.get("reset", True))
+    return array
+
+
+def names_in(estimator: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns that an estimator was fitted to, None where they had none."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else tuple(str(name) for name in names)
+
+
+def _check_labels(estimator: Any, columns: Sequence[Any], *, reset: bool) -> None:
+    """Raise when labels such as numbers are not those that an estimator was fitted to; scikit-learn checks texts."""
+    labels = () if any(isinstance(label, str) for label in columns) else tuple(columns)
+    fitted = () if reset else getattr(estimator, "_labels", ())
+    if labels and fitted and labels != fitted:
+        raise ValueError(
+            f"the columns of X are {labels}, {type(estimator).__name__} was fitted to {fitted}; pass them in that order"
+        )
+    if reset:
+        estimator.__dict__.pop("_labels", None)
+        estimator.__dict__.update({"_labels": labels} if labels else {})
 
 
 def _validated_foreign(estimator: Any, X: Any, *, ensure_min_samples: int = 1, reset: bool = True) -> Array:
@@ -68,8 +99,8 @@ def _validated_foreign(estimator: Any, X: Any, *, ensure_min_samples: int = 1, r
 
 
 def check_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
-    """Return ``X`` as a (finite) float64 array of shape (n, d), or say what is wrong with it."""
-    array = check_cells(X, name)
+    """Return ``X`` as a (finite) float64 array of shape (n, d), a Series as one column; or raise."""
+    array = check_cells(as_column(X, name), name)
     if array.dtype.kind not in "fiub":
         raise TypeError(
             f"{name} holds values of type {array.dtype}, numbers are needed; "
@@ -92,6 +123,7 @@ def as_points(X: Any, name: str = "X") -> Array:
     """Return finite points (n, d): those of another library, float32 or float64, where they are, others as NumPy's."""
     if not is_foreign(X):
         return check_points(X, name)
+    refuse_sparse(X, name)
     xp = namespace(X)
     if X.ndim != 2 or 0 in X.shape or not xp.isdtype(X.dtype, "real floating"):
         return like(check_points(X, name), X, "float64")  # or raise

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from ._array import Array, Progress, RngLike, as_rng
+from ._array import SILENT, Array, Progress, RngLike, as_rng
 from ._card import Grid, card
 from ._frozen import Frozen
 from ._table import Table, as_table, count, listed
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FOLDS = 5
+_CLEAR = 2.0
+"""Standard errors beyond which a difference of losses counts."""
 _COMPONENTS = (1, 2, 3, 5, 10, 20)
 
 
@@ -55,6 +57,11 @@ class Candidate:
     behind: float = 0.0
     behind_error: float = 0.0
 
+    @property
+    def clearly_behind(self) -> bool:
+        """Whether the best is better by more than two standard errors of the difference."""
+        return bool(self.behind > _CLEAR * self.behind_error)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -84,6 +91,18 @@ class Densities(Frozen):
     center: Array
     unit: Array
     notes: tuple[str, ...]
+
+    def verdict(self) -> str:
+        """Return which density describes rows held out best, and whether that is clear, in a sentence.
+
+        Every report begins with it.
+        """
+        best, *others = self.candidates
+        rows = f"{count(self.sizes[1], 'row')} held out"
+        near = [best.name, *(other.name for other in others if not other.clearly_behind)]
+        if len(near) > 1:
+            return f"{listed(near[:-1])} and {near[-1]} describe {rows} equally well, as far as so many can tell."
+        return f"{best.name} describes {rows} best: {best.loss:.4g} nats a row."
 
     @property
     def scaled(self) -> bool:
@@ -137,17 +156,17 @@ class Densities(Frozen):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: which density is best on the rows held out, and the losses of all."""
-        best, (fit, held) = self.candidates[0], self.sizes
+        fit, held = self.sizes
         facts = [("rows", f"{fit:,} to fit, {held:,} held out"), ("columns", listed(self.table.names))]
         rows = [(one.name, one.choice, f"{one.loss:.3f}", f"{one.error:.3f}") for one in self.candidates]
         grid = Grid(("density", "chosen on the training rows", "nats a row", "error"), rows, numbers=2)
-        sentence = f"{best.name} describes the rows held out best: {best.loss:.4g} nats a row."
-        return card("Density estimates", facts, sentence=sentence, grid=grid, notes=self.notes)
+        return card("Density estimates", facts, sentence=self.verdict(), grid=grid, notes=self.notes)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the losses and the mixture as plain names and numbers, for JSON."""
         mixture = self.mixture()
         return {
+            "verdict": self.verdict(),
             "rows": {"training": self.sizes[0], "held out": self.sizes[1]},
             "columns": list(self.table.names),
             "center": self.center.tolist(),
@@ -171,7 +190,7 @@ def fit_densities(
     held_out: float = 0.3,
     scale: bool = True,
     rng: RngLike = 0,
-    progress: Progress = lambda *_: None,
+    progress: Progress = SILENT,
 ) -> Densities:
     """Fit kernel mean matching and scikit-learn's densities to a part of the rows, and compare them on the rest.
 

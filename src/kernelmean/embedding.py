@@ -14,7 +14,8 @@ from . import density
 from ._array import Array, RngLike, as_host, as_rng, check_same_home, is_foreign, joined, like, to_numpy
 from ._card import card
 from ._frozen import Frozen, owned, sealed
-from ._validate import as_points, check_same_columns, check_weights
+from ._points import Names, check_names_agree, named_points, points_like
+from ._validate import check_same_columns, check_weights
 from .expected import expected_blocks
 from .expected._core import check_noise
 from .herding import Herd, herd
@@ -66,6 +67,7 @@ class Embedding:
     kernel: Kernel
     parts: tuple[Part, ...]
     plan: Plan = DEFAULT
+    names: Names = None
 
     @property
     def points(self) -> Array:
@@ -117,14 +119,14 @@ class Embedding:
 
     def _places(self, Y: Any) -> Array:
         """Return points at which the embedding can be evaluated."""
-        Y = as_points(Y, "Y")
+        Y = points_like(Y, self.names, "Y", "the embedding")
         check_same_home(self.parts[0].points, Y, ("the embedding", "Y"))
         check_same_columns(self.parts[0].points, Y, ("the embedding", "Y"))
         return Y
 
     def __add__(self, other: Embedding) -> Embedding:
         self._check_compatible(other)
-        return replace(self, parts=self.parts + other.parts)
+        return replace(self, parts=self.parts + other.parts, names=self.names or other.names)
 
     def __sub__(self, other: Embedding) -> Embedding:
         return self + (-1.0) * other
@@ -217,6 +219,7 @@ class Embedding:
         pair, names = (self.parts[0].points, other.parts[0].points), ("one embedding", "the other")
         check_same_home(*pair, names)
         check_same_columns(*pair, names)
+        check_names_agree(self.names, other.names, names)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows; nothing is evaluated for it."""
@@ -240,7 +243,7 @@ def embed(
 
     Parameters
     ----------
-    X : array of shape (n, d)
+    X : array of shape (n, d), data frame or Series
         The points, which are copied; for a Gaussian mixture the component means. Those of torch, or of another library
         that speaks the array API, stay on their device, and all sums run there.
     kernel : Kernel
@@ -274,12 +277,13 @@ def embed(
     check_kernel(kernel)
     if isinstance(plan, RemotePlan):
         return cast("Embedding", plan.embed(X, kernel, weights=weights, noise=noise))
-    points = owned(as_points(X), X)
+    read, names = named_points(X)
+    points = owned(read, X)
     noise = Dirac() if noise is None else noise
     check_noise(noise, *points.shape)
     n = points.shape[0]
     beta = sealed(np.full(n, 1.0 / n)) if weights is None else owned(check_weights(weights, n), weights)
-    return Embedding(kernel, (Part(points, like(beta, points, "float64"), noise),), plan)
+    return Embedding(kernel, (Part(points, like(beta, points, "float64"), noise),), plan, names)
 
 
 def _whole(arrays: list[Array]) -> Array:

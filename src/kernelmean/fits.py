@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ._array import Array, Progress
+from ._array import SILENT, Array, Progress
 from ._card import Grid, card
 from ._frozen import Frozen
 from ._table import Table, as_table, count, listed
@@ -59,6 +59,13 @@ class Fits(Frozen):
         """The name of the estimator with the lowest leave-one-out score."""
         return min(self.estimators, key=lambda name: self.estimators[name].criterion_)
 
+    def verdict(self) -> str:
+        """Return in a sentence which estimator has the lowest leave-one-out score, or which have."""
+        best = self.estimators[self.best]
+        equal = [name for name, one in self.estimators.items() if not best.criterion_ < one.criterion_]
+        names = f"{listed(equal[:-1])} and {equal[-1]} have" if len(equal) > 1 else f"{self.best} has"
+        return f"{names} the lowest leave-one-out score: {best.loocv_:.6g}."
+
     def embedding(self, name: str) -> Embedding:
         """Return an estimate in the units of the table, whatever it was fitted in."""
         if name not in self.estimators:
@@ -81,10 +88,9 @@ class Fits(Frozen):
         """Return what a notebook shows: the estimator with the lowest leave-one-out score, and the scores of all."""
         n, dim = self.table.values.shape
         rows = [(name, f"{one.loocv_:.8g}") for name, one in self.estimators.items()]
-        sentence = f"{self.best} has the lowest leave-one-out score."
         facts = [("rows", f"{n:,}"), ("columns", f"{dim:,}")]
         grid = Grid(("estimator", "leave-one-out score"), rows)
-        return card("Estimates of the kernel mean", facts, sentence=sentence, grid=grid, notes=self.notes)
+        return card("Estimates of the kernel mean", facts, sentence=self.verdict(), grid=grid, notes=self.notes)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the scores and parameters as plain names and numbers, for JSON."""
@@ -93,6 +99,7 @@ class Fits(Frozen):
             for name, fit in self.estimators.items()
         }
         return {
+            "verdict": self.verdict(),
             "rows": len(self.table),
             "columns": list(self.table.names),
             "unit": self.unit.tolist(),
@@ -102,7 +109,7 @@ class Fits(Frozen):
         }
 
 
-def fit_all(X: Any, *, bandwidth: Any = "median", scale: bool = True, progress: Progress = lambda *_: None) -> Fits:
+def fit_all(X: Any, *, bandwidth: Any = "median", scale: bool = True, progress: Progress = SILENT) -> Fits:
     """Fit KME, S-KMSE, F-KMSE, MKME, MMKME and VPMKME to one table with the same kernel.
 
     Parameters

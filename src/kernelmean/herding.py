@@ -9,7 +9,8 @@ import numpy as np
 
 from ._array import Array, RngLike, as_rng
 from ._frozen import Frozen
-from ._validate import check_points, check_same_columns
+from ._points import Names, points_like
+from ._validate import check_same_columns
 from .kernels.base import Kernel
 
 
@@ -23,6 +24,10 @@ class Target(Protocol):
     @property
     def points(self) -> Array:
         """The points x_i, shape (n, d)."""
+
+    @property
+    def names(self) -> Names:
+        """The names of the columns, where they have some."""
 
     @property
     def weights(self) -> Array:
@@ -96,7 +101,7 @@ def herd(mu: Target, m: int, *, candidates: Any = None, n_candidates: int = 2000
     """
     if m < 1:
         raise ValueError(f"m is {m}; at least one point is needed")
-    C = _draws(mu, n_candidates, rng) if candidates is None else check_points(candidates, "candidates")
+    C = _draws(mu, n_candidates, rng) if candidates is None else _given(mu, candidates)
     check_same_columns(mu.points, C, ("the embedding", "candidates"))
     values, own = mu(C), mu.kernel.diag(C)
     inner, square, norm = 0.0, 0.0, mu.norm() ** 2
@@ -109,6 +114,10 @@ def herd(mu: Target, m: int, *, candidates: Any = None, n_candidates: int = 2000
         chosen[t] = best
         errors[t] = np.sqrt(max(norm - 2.0 * inner / (t + 1) + square / (t + 1) ** 2, 0.0))
     return Herd(C[chosen], errors)
+
+
+def _given(mu: Target, candidates: Any) -> Array:
+    return points_like(candidates, mu.names, "candidates", "the embedding")
 
 
 def _draws(mu: Target, count: int, rng: RngLike) -> Array:

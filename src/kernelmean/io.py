@@ -16,6 +16,7 @@ import tokenize
 import warnings
 import zipfile
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -24,6 +25,7 @@ import numpy as np
 from ._disk import check_regular, is_special, whole_file, write_file
 from ._sealed import parse
 from ._serial import AnyArray, check_savable, decode, encode
+from .embedding import Embedding
 
 FORMAT, VERSION = "kernelmean", 1
 _HEADER = "header.json"
@@ -68,7 +70,7 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
     >>> load(path)
     Embedding(n=2, d=1, kernel=Gaussian(bandwidth=1.0), noise=Dirac())
     """
-    _save(value, path, {"columns": list(columns)})
+    _save(value, path, {"columns": list(columns) or _names(value)})
 
 
 def save_state(value: Any, path: str | os.PathLike[str], of: Mapping[str, Any]) -> None:
@@ -91,6 +93,11 @@ def _save(value: Any, path: str | os.PathLike[str], more: Mapping[str, Any]) -> 
         _write(file, text, arrays)
 
 
+def _names(value: Any) -> list[str]:
+    """Return the names of the columns of an embedding that has some."""
+    return list(value.names or ()) if isinstance(value, Embedding) else []
+
+
 def load(path: str | os.PathLike[str]) -> Any:
     """Return the object that :func:`save` wrote.
 
@@ -106,12 +113,19 @@ def load(path: str | os.PathLike[str]) -> Any:
     OSError
         When there is no such file, or it cannot be read.
     """
-    return _guarded(path, _value)
+    return _guarded(path, lambda header, arrays: _named(_value(header, arrays), header["columns"]))
 
 
 def load_state(path: str | os.PathLike[str]) -> tuple[Any, Any]:
     """Return sums and what they belong to, None where :func:`save` wrote them; errors as :func:`load`."""
     return _guarded(path, lambda header, arrays: (_value(header, arrays), header.get("of")))
+
+
+def _named(value: Any, columns: list[str]) -> Any:
+    """Return an embedding with the names of its columns where they were saved, anything else as it is."""
+    if isinstance(value, Embedding) and len(columns) == value.points.shape[1]:
+        return replace(value, names=tuple(str(name) for name in columns))
+    return value
 
 
 def read_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -76,7 +77,7 @@ def linear_form(embedding: Embedding, method: Method = "projected", *, cutoff: f
     else:
         form = _second_order if method == "second_order" else _printed
         weights = form(embedding, gram, cutoff)
-    return embed(points, embedding.kernel, weights=weights)
+    return replace(embed(points, embedding.kernel, weights=weights), names=embedding.names)
 
 
 def solve_cut_off(gram: Array, target: Array, cutoff: float) -> Array:

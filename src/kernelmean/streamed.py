@@ -10,13 +10,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from ._array import Array, Progress
+from ._array import SILENT, Array, Progress
+from ._surface import written
 from ._table import Frame, count, listed
 from ._validate import check_integer
 from .columns import Encoded, Encoding, Missing, match_columns
 from .columns.coding import Categories, Coding
 from .columns.encoded import groups_of
-from .columns.kinds import Named
 from .comparison import Comparison
 from .comparison.ranking import ranked
 from .features import Fourier, fourier
@@ -56,7 +56,7 @@ def compare_stream(
     n_frequencies: int = 512,
     passes: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    progress: Progress = lambda *_: None,
+    progress: Progress = SILENT,
     plan: Plan = DEFAULT,
 ) -> Comparison:
     """Compare two tables of any length: all rows, linear time, constant memory, and a test of every column alone.
@@ -136,9 +136,9 @@ def compare_stream(
             "n_resamples": n_resamples,
             "seed": seed,
             "n_frequencies": n_frequencies,
-            "passes": passes,
+            "passes": [passes, all(table.plain for table in tables)],  # which decides where it is None
         }
-        kept = Checkpoint(checkpoint, given | _named(encoding), TablePass)
+        kept = Checkpoint(checkpoint, given | encoding.options(), TablePass)
     known = None if kept is None or kept.found is None else _known(kept, tables, encoding)
     digests = verified(kept, tables, progress)
     learnt = learn(tables, encoding, passes, seed, progress, checkpoint is not None) if known is None else known
@@ -175,18 +175,6 @@ def compare_stream(
     )
 
 
-def _named(encoding: Encoding) -> dict[str, Any]:
-    """Return how columns become coordinates, by the names of the options."""
-    named, missing = Named.of(encoding.ordinal, encoding.categorical), encoding.missing
-    return {
-        "missing": missing if isinstance(missing, str) else dict(missing),
-        "ordinal": dict(named.ordinal),
-        "categorical": sorted(named.categorical),
-        "scale": encoding.scale,
-        "max_categories": encoding.max_categories,
-    }
-
-
 def _known(kept: Checkpoint, tables: tuple[Frames, Frames], encoding: Encoding) -> Learnt | None:
     """Return what a first pass found before the checkpoint was saved."""
     try:
@@ -212,17 +200,21 @@ def _check(estimator: str, bandwidth: Any, missing: Missing, seed: int) -> None:
         )
     rules = [missing] if isinstance(missing, str) else [*missing.values()]
     if "noise" in rules:
+        part = written("take a part of the rows and kernelmean.compare", "compare a part of the rows with --max-rows N")
         raise ValueError(
-            "missing='noise' gives every row a kernel of its own, which needs all rows in memory; write 'category' or "
-            "'drop', or compare a part of the rows (--max-rows N)"
+            "noise in missing cells gives every row a kernel of its own, which needs all rows in memory; write "
+            f"'category' or 'drop', or {part}"
         )
 
 
 def _matched(A: Frames, B: Frames, names: tuple[str, str] | None) -> tuple[tuple[Frames, Frames], tuple[str, ...]]:
     """Return both tables with their columns in one order, and what to tell where they had to be moved."""
     called = (A.source, B.source) if names is None else names
+    if not (A.named and B.named) and len(A.names) == len(B.names):  # an array takes the names of the other table
+        A, B = (A.called(B.names), B) if B.named else (A, B.called(A.names))
     first, second = (
-        Frame({name: np.empty(0) for name in table.names}, source) for table, source in zip((A, B), called, strict=True)
+        Frame({name: np.empty(0) for name in table.names}, source, named=table.named)
+        for table, source in zip((A, B), called, strict=True)
     )
     moved = match_columns(first, second)[1]
     note = (f"{called[1]}: its columns stand in another order and were matched by name",) if moved else ()

@@ -30,8 +30,10 @@ from ._reading.csv_file import read_csv
 from ._reading.header import read_header
 from ._reading.json_lines import json_names, read_json_lines
 from ._reading.text_file import STANDARD_INPUT, open_text
+from ._surface import written
 from ._table import Frame, Table, as_table, count, listed
 from .columns import match_columns
+from .columns.kinds import as_labels
 from .datasets import BUILT_IN
 
 __all__ = [
@@ -47,6 +49,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def read_table(
     source: str | os.PathLike[str],
     *,
@@ -60,7 +66,7 @@ def read_table(
     Parameters
     ----------
     source : str or path
-        A file that ends in .csv or .tsv (also with .gz behind it), .jsonl or .ndjson, .parquet or .pq, .feather or
+        A file that ends in .csv, .tsv, .jsonl or .ndjson (also with .gz behind it), .parquet or .pq, .feather or
         .arrow; "-", which is CSV text from standard input; or the name of a built-in table: wine, breast_cancer (also
         wbdc), iris, diabetes, digits, eckerle4.
     columns, drop : iterables of str
@@ -91,7 +97,7 @@ def read_table(
     >>> read_table("eckerle4")
     Table(35 rows, 2 columns: y, x)
     """
-    return read_frame(source, text=text).select(columns, drop).to_table(missing)
+    return read_frame(source, text=text).select(columns, drop).to_table(missing, reader="read_table")
 
 
 def read_frame(source: str | os.PathLike[str], *, text: TextFormat = PLAIN) -> Frame:
@@ -139,16 +145,19 @@ def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> t
     by : str
         The column that holds the groups.
     groups : two str, optional
-        The two groups to take; needed when there are more than two.
+        The two groups to take; needed when there are more than two. Those of a boolean column are True and False, also
+        written true and false, or 1 and 0.
 
     Raises
     ------
     ValueError
         When the column or a group is unknown, or it is not clear which two groups are meant.
     """
-    labels = [label(cell) for cell in frame[by]]
+    is_boolean = by in frame.declared and frame.declared[by].kind == "boolean"
+    labels = list(as_labels(frame, by)) if is_boolean else [label(cell) for cell in frame[by]]
     sizes = Counter(name for name in labels if name is not None)
-    chosen = _two_groups(sizes, f"{frame.source}: column {by!r}", groups)
+    asked = groups if groups is None or not is_boolean else [_TRUTH.get(name.lower(), name) for name in groups]
+    chosen = _two_groups(sizes, f"{frame.source}: column {by!r}", asked)
     rest = frame.select(drop=[by])
     if not rest.names:
         raise ValueError(f"{frame.source} has no column beside {by!r}, which splits it; there is nothing to compare")
@@ -159,6 +168,9 @@ def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> t
     return _renamed(first, f"{by}={chosen[0]}"), _renamed(second, f"{by}={chosen[1]}")
 
 
+_TRUTH = {"true": "True", "1": "True", "false": "False", "0": "False"}
+
+
 def _renamed(frame: Frame, source: str) -> Frame:
     return replace(frame, source=source)
 
@@ -167,7 +179,8 @@ def _two_groups(sizes: dict[str, int], column: str, groups: Iterable[str] | None
     chosen = list(sizes if groups is None else groups)
     found = f"{column} has the groups " + listed(f"{name} ({count(n, 'row')})" for name, n in sizes.items())
     if groups is None and len(sizes) != 2:
-        mend = "choose two of them with --groups a,b" if len(sizes) > 2 else "two are needed"
+        two = written("groups=('a', 'b')", "--groups a,b")
+        mend = f"choose two of them with {two}" if len(sizes) > 2 else "two are needed"
         raise ValueError(f"{found}; {mend}")
     unknown = [name for name in chosen if name not in sizes]
     if unknown or len(set(chosen)) != 2 or len(chosen) != 2:

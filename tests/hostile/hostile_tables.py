@@ -67,7 +67,7 @@ TEXTS: dict[str, Damage] = {
     "zero byte": text("a,b\n1,2\n3,\0\n"),
     "zero bytes": writes(bytes(10_000)),
     "zero byte far behind": text("a,b\n" + "1,2\n" * 40_000 + "3,\0\n"),
-    "UTF-16": text(GOOD, "utf-16"),
+    "UTF-16 that is cut": writes(GOOD.encode("utf-16")[:-1]),
     "UTF-16 without mark": text(GOOD, "utf-16-le"),
     "UTF-16 of the other order": text(GOOD, "utf-16-be"),
     "UTF-32": text(GOOD, "utf-32"),
@@ -256,10 +256,93 @@ def _arrow() -> bytes:
     return sink.getvalue()
 
 
+def cut_feather(share: float) -> Damage:
+    return writes(lambda: _feather()[: int(share * len(_feather()))])
+
+
+def _batches(make: Callable[[], pa.Table]) -> Damage:
+    """Write whatever a table holds as an Arrow IPC file, unchecked."""
+
+    def content() -> bytes:
+        sink = io.BytesIO()
+        with pa.ipc.new_file(sink, make().schema) as writer:
+            writer.write_table(make())
+        return sink.getvalue()
+
+    return writes(content)
+
+
+def flipped_feather(number: int) -> Damage:
+    """Overwrite some bytes, in the footer or before it."""
+
+    def damage(path: Path) -> None:
+        data = bytearray(_feather())
+        start = len(data) - 10 - (number + 1) * 24
+        data[start : start + 8] = b"\xff" * 8
+        path.write_bytes(data)
+
+    return damage
+
+
+FEATHERS: dict[str, Damage] = {
+    "empty": writes(b""),
+    "text": text(GOOD),
+    "magic only": writes(b"ARROW1\0\0ARROW1"),
+    "pickle": writes(PICKLE),
+    "version 1": writes(b"FEA1" + bytes(64) + b"FEA1"),
+    "no rows": _batches(lambda: table(a=pa.array([], "float64"))),
+    "lists": _batches(lambda: table(a=[[1], [2, 3]])),
+    "not UTF-8": _batches(lambda: table(a=_bad_text())),
+    "name twice": _batches(lambda: pa.table([[1.0, 2.0], [3.0, 4.0]], names=["a", "a"])),
+    "nothing but missing": _batches(lambda: table(a=pa.nulls(3))),
+    "rows beyond memory": _batches(
+        lambda: table(**{f"a{k}": pa.Array.from_buffers(pa.null(), 2**31 - 1, [None]) for k in range(200)})
+    ),
+    "indices beyond the dictionary": _batches(
+        lambda: table(a=pa.DictionaryArray.from_arrays(pa.array([0, 9], "int32"), pa.array(["x"]), safe=False))
+    ),
+    **{f"overwritten {k}": flipped_feather(k) for k in range(4)},
+}
+
+
+def lines(*rows: str) -> Damage:
+    return text("\n".join(rows) + "\n")
+
+
+LINES_OF_JSON: dict[str, Damage] = {
+    "empty": writes(b""),
+    "blank lines": text("\n" * 100),
+    "CSV": text(GOOD),
+    "array": lines('[{"a": 1}, {"a": 2}]'),
+    "numbers": lines("1", "2"),
+    "other keys": lines('{"a": 1, "b": 2}', '{"a": 1}'),
+    "more keys": lines('{"a": 1}', '{"a": 1, "b": 2}'),
+    "key twice": lines('{"a": 1, "a": 2}', '{"a": 1, "a": 2}'),
+    "key twice after blanks": lines('{"a": 1, "a ": 2}', '{"a": 1, "a ": 2}'),
+    "no keys": lines("{}", "{}"),
+    "key without a name": lines('{"": 1}', '{"": 2}'),
+    "nested object": lines('{"a": {"b": 1}}', '{"a": {"b": 2}}'),
+    "nested list": lines('{"a": [1]}', '{"a": [2]}'),
+    "nested too deep": lines('{"a": ' + "[" * 10**5 + "]" * 10**5 + "}"),
+    "cut": text('{"a": 1}\n{"a": '),
+    "numbers and text": lines('{"a": 1}', '{"a": "x"}'),
+    "truth values and numbers": lines('{"a": true}', '{"a": 1}'),
+    "integer beyond 2^53": lines('{"a": 9007199254740993}', '{"a": 1}'),
+    "integer of 100 000 digits": lines('{"a": ' + "9" * 10**5 + "}", '{"a": 1}'),
+    "infinity": lines('{"a": Infinity}', '{"a": 1}'),
+    "NaN": lines('{"a": NaN}', '{"a": 1}'),
+    "null only": lines('{"a": null}', '{"a": null}'),
+    "Latin-1": writes('{"a": "é"}\n'.encode("latin-1")),
+    "surrogate": lines('{"a": "\\ud800"}', '{"a": "x"}'),
+    "terminal codes": lines('{"a\\u001b[31m": "\\u001b[2J"}', '{"a\\u001b[31m": "x"}'),
+    "zero byte": writes(b'{"a": 1}\n\0\n'),
+}
 OTHERS: dict[str, tuple[str, Damage]] = {
-    "feather": (".feather", writes(_feather)),
+    **{f"feather, cut after {share:.0%}": (".feather", cut_feather(share)) for share in (0.01, 0.2, 0.5, 0.8, 0.95)},
+    **{f"feather, {name}": (".feather", build) for name, build in {**FEATHERS, **PLACES}.items()},
+    **{f"JSON lines, {name}": (".jsonl", build) for name, build in {**LINES_OF_JSON, **PLACES}.items()},
     "feather as Parquet": (".parquet", writes(_feather)),
-    "arrow": (".arrow", writes(_arrow)),
+    "arrow stream": (".arrow", writes(_arrow)),
     "arrow as text": (".csv", writes(_arrow)),
     "npy": (".npy", writes(lambda: npy(np.eye(4)))),
     "npy of objects": (".npy", writes(lambda: npy(np.array([Payload()]), allow_pickle=True))),
@@ -271,7 +354,11 @@ OTHERS: dict[str, tuple[str, Damage]] = {
     "pickle that runs": (".pickle", writes(PICKLE)),
     "workbook": (".xlsx", writes(lambda: archive({"xl/workbook.xml": b"<x/>"}))),
     "no ending": ("", text(GOOD)),
-    "compressed text": (".csv.gz", writes(gzip.compress(GOOD.encode()))),
+    "compressed text that is cut": (".csv.gz", writes(gzip.compress(GOOD.encode() * 99)[:-20])),
+    "compressed text with a changed sum": (".csv.gz", writes(gzip.compress(GOOD.encode())[:-8] + bytes(8))),
+    "compressed text that is none": (".csv.gz", text(GOOD)),
+    "compressed zeros": (".csv.gz", writes(lambda: gzip.compress(bytes(10**8), 9))),
+    "compressed twice": (".csv.gz", writes(gzip.compress(gzip.compress(GOOD.encode())))),
     "compressed text as text": (".tsv", writes(gzip.compress(GOOD.encode()))),
 }
 TABLES: dict[str, tuple[str, Damage]] = {

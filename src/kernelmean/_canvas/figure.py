@@ -45,14 +45,17 @@ def check_format(path: str | Path) -> None:
 
 
 def new_figure(size: tuple[float, float]) -> Figure:
-    """Return an empty figure of a size in inches, that belongs to no window.
+    """Return an empty figure of a size in inches, that belongs to no window and that a notebook shows.
 
     Examples
     --------
     >>> new_figure((4.0, 3.0)).get_size_inches().tolist()
     [4.0, 3.0]
     """
-    return matplotlib().figure.Figure(figsize=size, layout="constrained")
+    matplotlib()
+    from .picture import Picture
+
+    return Picture(figsize=size, layout="constrained")
 
 
 def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:

@@ -78,8 +78,8 @@ def _exists(year: str, month: str, day: str) -> bool:
 
 
 def _of_digits(cells: tuple[str, ...]) -> Form:
-    texts = [cell.strip() for cell in cells]
-    if all(_ISO.fullmatch(text) for text in texts):
+    texts = [text for cell in cells if not _ISO.fullmatch(text := cell.strip())]
+    if not texts:
         return Form("dates", cells, (), "save the column as dates", "to_datetime")
     years = [max(len(part) for part in re.findall(r"\d+", text)[:3]) for text in texts]
     if min(years) < 4:
@@ -90,6 +90,7 @@ def _of_digits(cells: tuple[str, ...]) -> Form:
     convert = {"dmy": "to_datetime with dayfirst=True", "mdy": "to_datetime", "ymd": "to_datetime"}[orders[0]]
     open_ = "to_datetime, with dayfirst=True where days stand first"
     what = "dates" if len(orders) == 1 else "dates that begin with the day or the month"
+    cells = tuple(sorted(cells, key=lambda cell: bool(_ISO.fullmatch(cell.strip()))))  # ISO dates need no option
     return Form(what, cells, tuple({"dates": order} for order in orders), "", convert if len(orders) == 1 else open_)
 
 

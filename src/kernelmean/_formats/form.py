@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
+from .._mends import worded
 from .._surface import written
 
 _OTHERS = "decimal", "thousands", "dates"
-_SPECIAL = frozenset(" '\"\\;&|<>()*?[]#~`!{}")
 
 
 @final
@@ -65,15 +65,9 @@ class Form:
 
 def _options(reading: Mapping[str, str], column: str) -> list[str]:
     """Return the options of the command line."""
-    units = [_word("--units", f"{column}={reading['unit']}")] if "unit" in reading else []
-    return units + [_word(f"--{name}", "space" if reading[name] == " " else reading[name]) for name in _named(reading)]
-
-
-def _word(option: str, value: str) -> str:
-    """Return an option and its value, in quotes where a shell would take it apart."""
-    if not _SPECIAL.intersection(value):
-        return f"{option} {value}"
-    return f"{option} " + (f'"{value}"' if '"' not in value else f"'{value}'")
+    units = [worded("--units", f"{column}={reading['unit']}")] if "unit" in reading else []
+    marks = [(name, "space" if reading[name] == " " else reading[name]) for name in _named(reading)]
+    return units + [worded(f"--{name}", mark) for name, mark in marks]
 
 
 def _named(reading: Mapping[str, str]) -> list[str]:

@@ -41,7 +41,7 @@ def is_number(cell: Any) -> bool:
         number = float(cell)
     except (TypeError, ValueError):
         return False
-    return isinstance(cell, str) or number == cell
+    return "_" not in cell if isinstance(cell, str) else number == cell
 
 
 def has_decimal_comma(cell: str) -> bool:

@@ -8,16 +8,18 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from .._cells import Cells, missing_cells
+from .._cells import Cells, missing_cells, shared
 from .._files import MISSING_TEXTS
+from .._formats import number_format
 from .._table import Frame, did_you_mean, listed, printable
 from .cells import Parse, date_parser, number_parser, time_parser, unit_parser
 from .text_format import TextFormat
 
-NUMBERS, DATES, TIMES, TEXT = "numbers", "dates", "times", "string"
+NUMBERS, DATES, TIMES, TEXT = "numbers", "dates", "times", "text"
 """What a column of text may be read as; text is the last, and fits every cell."""
+KINDS: Final = (NUMBERS, DATES, TIMES, TEXT)
 _TYPES: Final = {NUMBERS: "float64", DATES: "datetime64[D]", TIMES: "datetime64[s]"}
-_MISSING = frozenset(MISSING_TEXTS)
+_MISSING = frozenset([*MISSING_TEXTS, "<NA>", "NaT"])
 
 
 class Widened(Exception):  # noqa: N818 (no failure: read once more)
@@ -36,19 +38,28 @@ class TextColumns:
         What columns were read as so far: kept up to date, so that another pass begins with what was found.
     iso : bool
         Whether ISO dates are read without being asked for, as in files that have no type for times.
+    untyped : bool
+        Whether all cells of the file are text, as in CSV files: blanks around them and spellings of missing cells that
+        stand between blanks are none of their meaning, and numbers and ISO dates are read that these hid before.
     strict : bool
         Whether cells that are no numbers are an error.
     """
 
     def __init__(
-        self, text: TextFormat, kinds: dict[str, str] | None = None, *, iso: bool = False, strict: bool = False
+        self,
+        text: TextFormat,
+        kinds: dict[str, str] | None = None,
+        *,
+        iso: bool = False,
+        untyped: bool = False,
+        strict: bool = False,
     ) -> None:
-        self._text, self._strict = text, strict
+        self._text, self._strict, self._untyped = text, strict, untyped
         self._kinds: dict[str, str] = {} if kinds is None else kinds
         self._parsers: dict[str, Parse] = {}
-        if strict or text.numbers:
+        if strict or untyped or text.numbers:
             self._parsers[NUMBERS] = number_parser(text)
-        if iso or text.dates is not None:
+        if iso or untyped or text.dates is not None:
             self._parsers |= {DATES: date_parser(text.dates), TIMES: time_parser(text.dates)}
         self._begun = False
 
@@ -99,12 +110,12 @@ class TextColumns:
                 self._settle(name, kind)
                 return _converted(cells, values, kind)
         self._settle(name, TEXT)
-        return cells
+        return shared(cells, _bare) if self._untyped else cells
 
     def _settle(self, name: str, kind: str) -> None:
-        before = self._kinds.get(name, kind)
+        before = self._kinds.get(name)
         self._kinds[name] = kind
-        if kind != before and self._begun:
+        if self._begun and before in self.readings and before != kind:
             raise Widened
 
     def _needed(self, frame: Frame, name: str, parse: Parse, what: str) -> Cells:
@@ -115,7 +126,15 @@ class TextColumns:
         row = frame.row_numbers()[next(k for k, cell in enumerate(frame[name]) if cell == bad)]
         raise ValueError(
             f"{frame.source}: row {row}, column {name!r} holds {printable(bad)[:20]!r}, which is not {what}"
+            f"{self._advice(frame[name], name)}"
         )
+
+    def _advice(self, cells: Cells, name: str) -> str:
+        """Return what reads a column, where that is something else than what was said of it."""
+        form = number_format(cell for cell in dict.fromkeys(cells) if _bare(cell) is not None)
+        told = {"decimal": self._text.decimal, "thousands": self._text.thousands, "unit": self._text.units.get(name)}
+        known = form is None or not form.readings or any(dict(each).items() <= told.items() for each in form.readings)
+        return "" if form is None or known else f"; {form.advice(name)}"
 
 
 def check_units(text: TextFormat, names: Iterable[str], source: str) -> None:
@@ -140,13 +159,18 @@ def _held(frame: Frame, name: str) -> str:
     return {"f": "numbers", "M": "times", "m": "spans"}.get(frame[name].dtype.kind, "objects")
 
 
+def _bare(cell: str | None) -> str | None:
+    """Return a cell without blanks around it, None where it is missing."""
+    return None if cell is None or cell.strip() in _MISSING else cell.strip()
+
+
 def _parsed(cells: Cells, parse: Parse) -> tuple[dict[str | None, Any], str | None]:
     """Return the values of all different cells, None where missing, and the first cell that has none."""
     values: dict[str | None, Any] = {None: None}
     for cell in dict.fromkeys(cells):
-        bare = "" if cell is None else cell.strip()
-        values[cell] = None if bare in _MISSING else parse(bare)
-        if values[cell] is None and bare not in _MISSING:
+        bare = _bare(cell)
+        values[cell] = None if bare is None else parse(bare)
+        if values[cell] is None and bare is not None:
             return values, cell
     return values, None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .._files import MISSING_TEXTS, SEPARATORS, check_header, ending, first_line, import_arrow
@@ -30,9 +31,10 @@ def read_csv(path: Any, text: TextFormat) -> Frame:
     if not raw.num_rows:
         raise ValueError(f"{file.name} has a header line and no rows; rows of numbers are needed")
     check_closed(file, raw)
+    raw = _with_codes(file, header, text, raw)
     expected = header.separator == "," or header.one_column or ending(file.path).startswith(".tsv")
     notes = () if expected else (f"{file.name}: cells are separated by {SEPARATORS[header.separator]}",)
-    return TextColumns(text).read(as_frame(raw.rename_columns(names), file.name, notes))
+    return TextColumns(text, untyped=True).read(as_frame(raw.rename_columns(names), file.name, notes))
 
 
 def csv_options(file: TextFile, header: Header, text: TextFormat, block: int | None = None, **convert: Any) -> Any:
@@ -41,7 +43,9 @@ def csv_options(file: TextFile, header: Header, text: TextFormat, block: int | N
 
     parse = {"delimiter": header.separator, "ignore_empty_lines": not header.one_column, "newlines_in_values": True}
     return {
-        "read_options": csv.ReadOptions(block_size=block, encoding="utf8" if file.is_utf8 else file.encoding),
+        "read_options": csv.ReadOptions(
+            block_size=block, skip_rows=header.above, encoding="utf8" if file.is_utf8 else file.encoding
+        ),
         "parse_options": csv.ParseOptions(**parse),
         "convert_options": csv.ConvertOptions(
             null_values=MISSING_TEXTS, strings_can_be_null=True, decimal_point=text.decimal, **convert
@@ -94,6 +98,35 @@ def refused(file: TextFile, error: BaseException, separator: str = "") -> ValueE
 def is_bytes(kind: Any) -> bool:
     """Whether a column has cells that are not UTF-8, which Arrow keeps as bytes."""
     return str(kind) in ("binary", "large_binary")
+
+
+def codes(table: Any) -> list[str]:
+    """Return the names of columns of text in which a whole number begins with a zero, as postcodes do: 01067."""
+    from pyarrow import compute
+
+    zeros = (compute.match_substring_regex(column, r"^\s*[+-]?0[0-9]+\s*$") for column in table.columns)
+    return [name for name, own in zip(table.column_names, zeros, strict=True) if compute.any(own).as_py()]
+
+
+def whole_numbers(names: Sequence[str], types: Sequence[Any]) -> dict[str, Any]:
+    """Return as text the columns that Arrow takes for whole numbers, whose zeros in front it drops."""
+    arrow = import_arrow()
+    return {name: arrow.string() for name, kind in zip(names, types, strict=True) if kind == arrow.int64()}
+
+
+def _with_codes(file: TextFile, header: Header, text: TextFormat, table: Any) -> Any:
+    """Return a table in which codes that begin with a zero are text."""
+    from pyarrow import csv
+
+    wanted = whole_numbers(table.column_names, table.schema.types)
+    if not wanted:
+        return table
+    options = csv_options(file, header, text, column_types=wanted, include_columns=list(wanted))
+    with file.open() as source:
+        texts = csv.read_csv(source, **options)
+    for name in codes(texts):
+        table = table.set_column(table.column_names.index(name), name, texts[name])
+    return table
 
 
 def _read(file: TextFile, header: Header, text: TextFormat) -> Any:

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, final
 
@@ -16,8 +16,16 @@ from .._table import count, printable
 from .text_file import TextFile
 from .text_format import TextFormat
 
-_LINES = 50
+_LINES, _LONGEST = 50, 40
+_SEPARATOR: Final = re.compile(r'"?sep=(?P<separator>[,;|\t])"?[;,|\t]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
 _NUMBER: Final = re.compile(r"[+-]?[\d.,' ]*\d[\d.,' ]*%?")
+_UNIT = r"[^\d,;|\t\"]{0,4}"
+_VALUE: Final = re.compile(
+    rf"{_UNIT}{_NUMBER.pattern}{_UNIT}|\d{{1,4}}([-./])\d{{1,2}}\1\d{{1,4}}|true|false", re.IGNORECASE
+)
+"""What a cell holds that is no text: a number, with a unit or not, a date or a truth value."""
+
+_DIRECTIVE: Final = re.compile("sep=.?", re.IGNORECASE)  # for a spreadsheet
 
 
 @final
@@ -31,10 +39,13 @@ class Header:
         The cells of the line, without blanks around them.
     separator : str
         Between cells.
+    above : int
+        The lines above, which do not belong to the table: "sep=;", by which Excel is told the separator.
     """
 
     names: tuple[str, ...]
     separator: str
+    above: int = 0
 
     @property
     def one_column(self) -> bool:
@@ -53,6 +64,11 @@ def read_header(file: TextFile, text: TextFormat) -> Header:
     """
     if not file.head.strip():
         raise ValueError(empty(file.name))
+    told = _SEPARATOR.match(file.head)
+    if told is not None:
+        below = replace(file, head=file.head[told.end() :])
+        names = _Cut.of(below, told["separator"]).lines[:1] if below.head.strip() else []
+        return Header(tuple(name.strip() for name in (names or [[]])[0]), told["separator"], above=1)
     best = max((_Cut.of(file, separator) for separator in SEPARATORS), key=lambda cut: cut.score)
     if best.width == 1:  # nothing separates the names, and a comma in a number does not separate cells
         best = _Cut.of(file, ";" if "," in (text.decimal, text.thousands) else ",")
@@ -70,7 +86,8 @@ class _Cut:
     @classmethod
     def of(cls, file: TextFile, separator: str) -> _Cut:
         text = io.StringIO(file.head.lstrip(), newline=None)
-        lines = [cells for cells in islice(csv.reader(text, delimiter=separator), _LINES) if any(map(str.strip, cells))]
+        found = islice(csv.reader(text, delimiter=separator), _LINES)
+        lines = [cells for cells in found if len(cells) > 1 or "".join(cells).strip()]
         complete = file.whole or len(lines) == _LINES
         return cls(separator, lines if complete or len(lines) < 2 else lines[:-1])
 
@@ -91,11 +108,11 @@ class _Cut:
 
     @property
     def score(self) -> tuple[bool, float, float, int]:
-        """How much speaks for the separator: lines like the header, then cells that are numbers, then their count."""
+        """How much speaks for the separator: lines like the header, then cells that are no text, then their count."""
         below = self.lines[1:]
         cells = [cell for line in below for cell in line if cell.strip()]
-        numbers = sum(_NUMBER.fullmatch(cell.strip()) is not None for cell in cells)
-        return self.width > 1, self.alike / max(len(below), 1), numbers / max(len(cells), 1), self.width
+        values = sum(_is(_VALUE, cell) for cell in cells)
+        return self.width > 1, self.alike / max(len(below), 1), values / max(len(cells), 1), self.width
 
 
 def _check_title(file: TextFile, cut: _Cut) -> None:
@@ -103,7 +120,8 @@ def _check_title(file: TextFile, cut: _Cut) -> None:
     first = file.head.lstrip().splitlines()[0]
     shown = printable(first if len(first) <= 40 else first[:40] + "…")
     mend = "remove the lines above the header, so that the first line names the columns"
-    if first.startswith("#") and len(cut.lines) > 2 and _names(cut.lines[1]) and not _names(cut.lines[2]):
+    is_comment = first.startswith("#") and len(cut.lines) > 2 and _names(cut.lines[1]) and not _names(cut.lines[2])
+    if is_comment or _DIRECTIVE.fullmatch(first.strip()):
         raise ValueError(f"{file.name}: the first line ({shown!r}) is a comment above the header; {mend}")
     others = SEPARATORS if cut.separator == "," else [one for one in SEPARATORS if one != ","]
     cuts = [_Cut.of(file, separator) for separator in others] if cut.width == 1 else [cut]
@@ -122,4 +140,10 @@ def _decimal_comma() -> str:
 
 
 def _names(cells: list[str]) -> bool:
-    return all(cell.strip() and _NUMBER.fullmatch(cell.strip()) is None for cell in cells)
+    return all(cell.strip() and not _is(_NUMBER, cell) for cell in cells)
+
+
+def _is(pattern: re.Pattern[str], cell: str) -> bool:
+    """Whether a cell is of a pattern; a longer one is none, and would take long to tell."""
+    bare = cell.strip()
+    return len(bare) <= _LONGEST and pattern.fullmatch(bare) is not None

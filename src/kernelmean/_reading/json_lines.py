@@ -1,4 +1,4 @@
-"""JSON lines: one flat object a line, all with the same keys, as frames."""
+"""JSON lines: one flat object a line, as frames; a key that a line lacks is a missing cell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from .._cells import Cells, Declared, is_missing
 from .._files import check_columns, empty, first_line
-from .._table import Frame, listed, printable
+from .._table import Frame, printable
 from .columns import TextColumns, check_units
 from .text_file import TextFile, open_text, told
 from .text_format import PLAIN, TextFormat
@@ -30,28 +30,27 @@ def read_json_lines(path: Path, text: TextFormat) -> Frame:
     Raises
     ------
     ValueError, OSError
-        When a line is no flat object, has other keys than the first one, or a key holds values of several types.
+        When a line is no flat object, or a key holds values of several types.
     """
     lines = JsonLines(path, text)
     return next(lines.frames(lines.names, None, TextColumns(text, iso=True)))
 
 
 def json_names(path: Path) -> list[str]:
-    """Return the keys of the first line."""
+    """Return the keys of all lines."""
     return list(JsonLines(path, PLAIN).names)
 
 
 @final
 class JsonLines:
-    """A file of JSON lines; the keys of its first line are the columns."""
+    """A file of JSON lines; the keys of all its lines are the columns, in the order in which they occur first."""
 
     def __init__(self, path: Path, text: TextFormat) -> None:
         self._file: TextFile = open_text(path, text)
         with closing(self._rows()) as rows:
-            first = next(rows, None)
-        if first is None:
+            self.names = tuple(dict.fromkeys(name for _, row in rows for name in row))
+        if not self.names:
             raise ValueError(empty(self._file.name))
-        self.names = tuple(name.strip() for name in first[1])
         check_columns(self.names, self._file.name)
         check_units(text, self.names, self._file.name)
 
@@ -71,7 +70,6 @@ class JsonLines:
 
     def _rows(self) -> Generator[tuple[int, Row], None, None]:
         """Yield every line that is not blank, with its number."""
-        known: frozenset[str] | None = None
         with (
             told(self._file.name, self._file.encoding),
             self._file.open() as source,
@@ -80,15 +78,7 @@ class JsonLines:
             for number, line in enumerate(lines, start=1):
                 if not line.strip():
                     continue
-                row = {name.strip(): value for name, value in self._parsed(number, line).items()}
-                known = known or frozenset(row)
-                if row.keys() != known:
-                    other = sorted(row.keys() ^ known)
-                    raise ValueError(
-                        f"{self._file.name}: line {number} has other keys than the first one ({listed(other)}); every "
-                        "line needs the same keys, with null for a value that is missing"
-                    )
-                yield number, row
+                yield number, self._parsed(number, line)
 
     def _parsed(self, number: int, line: str) -> Row:
         try:
@@ -96,8 +86,10 @@ class JsonLines:
         except (ValueError, RecursionError) as error:
             said = "it is nested too deep" if isinstance(error, RecursionError) else first_line(error)
             raise ValueError(f"{self._file.name}: line {number} is not JSON ({said})") from None
-        if not isinstance(row, dict) or not row:
-            raise ValueError(f'{self._file.name}: line {number} is no JSON object, such as {{"a": 1, "b": "x"}}')
+        if not isinstance(row, dict):
+            raise ValueError(  # noqa: TRY004 (the file is wrong, not the type of an argument)
+                f'{self._file.name}: line {number} is no JSON object, such as {{"a": 1, "b": "x"}}'
+            )
         nested = next((name for name, value in row.items() if isinstance(value, dict | list)), None)
         if nested is not None:
             raise ValueError(
@@ -108,7 +100,8 @@ class JsonLines:
 
     def _column(self, name: str, rows: Iterable[tuple[int, Row]], kinds: dict[str, str]) -> Cells:
         """Return the values of a key, which all lines must agree on."""
-        cells = [None if is_missing(row[name]) and not isinstance(row[name], str) else row[name] for _, row in rows]
+        values = [row.get(name) for _, row in rows]
+        cells = [None if is_missing(value) and not isinstance(value, str) else value for value in values]
         for (number, _), cell in zip(rows, cells, strict=True):
             if cell is not None and _KINDS[type(cell)] != kinds.setdefault(name, _KINDS[type(cell)]):
                 raise ValueError(
@@ -135,7 +128,7 @@ def _lines(source: Any, file: TextFile) -> Iterator[TextIO]:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
-    row = dict(pairs)
+    row = {name.strip(): value for name, value in pairs}
     if len(row) < len(pairs):
         raise ValueError("a key stands in it twice")
     return row

@@ -19,6 +19,7 @@ from .text_format import TextFormat
 
 STANDARD_INPUT: Final = "-"
 """The name of standard input among the sources of tables."""
+_STREAM_NAME: Final = "standard input"
 _HEAD = 1 << 16
 _MARKS: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _UTF8 = ("utf-8", "utf-8-sig")
@@ -98,7 +99,7 @@ def open_text(path: Path, text: TextFormat) -> TextFile:
     data = _standard_input() if str(path) == STANDARD_INPUT else None
     if data is None:
         check_file(path)
-    name = str(path) if data is None else "standard input"
+    name = str(path) if data is None else _STREAM_NAME
     with told(name, text.encoding or "utf-8"), _opened(path, data) as file:
         start = file.read(_HEAD)
         whole = not file.read(1)
@@ -108,8 +109,20 @@ def open_text(path: Path, text: TextFormat) -> TextFile:
     encoding = codecs.lookup(marked or text.encoding or "utf-8").name
     head = codecs.getincrementaldecoder(encoding)(errors="replace").decode(start)  # a letter may be cut off at the end
     if "\0" in head:
-        raise ValueError(f"{name} is not a text file; a CSV file in UTF-8, or a file that ends in .parquet, is needed")
+        raise ValueError(_no_text(name, start))
+    if head.lstrip("\ufeff \t\r\n")[:14].lower().startswith(("<!doctype html", "<html")):
+        raise ValueError(f"{name} is a web page and no table; save the file itself, maybe after logging in")
     return TextFile(path, name, encoding, head.removeprefix("\ufeff"), whole, data)
+
+
+def _no_text(name: str, start: bytes) -> str:
+    """Return what to do with a file that holds zero bytes."""
+    if start.startswith(b"\x1f\x8b"):
+        unpacked = name == _STREAM_NAME
+        return f"{name} is compressed by gzip; {'unpack it with gunzip' if unpacked else 'let its name end in .gz'}"
+    mend = written("text=TextFormat(encoding='utf-16-le')", "--encoding utf-16-le")
+    needed = "a CSV file in UTF-8, or a file that ends in .parquet, is needed"
+    return f"{name} is not a text file; {needed}, or for text of two bytes a letter {mend} or utf-16-be"
 
 
 def _standard_input() -> bytes:

@@ -16,6 +16,7 @@ from .._table import printable
 from ..dependence import dependence as test_dependence
 from ..io import load, read_columns
 from ..pages import dependence_page
+from ..pages.dependence import FIGURES as DEPENDENCE_FIGURES
 from ..pages.facts import short
 from ..tables import TextFormat
 from . import show, tidy
@@ -84,12 +85,13 @@ app = typer.Typer(
 QUESTIONS, FILES = "Questions about tables", "Files and the paper"
 _HELP = (
     "Compare tables by their kernel means: do two data sets differ, and in which columns.\n\n"
-    "Every command takes a table: a file (.csv, .tsv, both also with .gz; .jsonl, .parquet, .feather), - for CSV text "
+    "Every command takes a table: a file (.csv, .tsv, .jsonl, all also with .gz; .parquet, .feather), - for CSV text "
     "from standard input, or a built-in table (wine, wbdc, iris, diabetes, digits, eckerle4). The verdict comes first, "
     "in a sentence; numbers, notes and files follow. Tests are exact "
     "permutation tests, and the same seed gives the same output.\n\n"
-    "The exit code is 0, or 2 for bad input, which one line explains; compare --fail-on-drift ends with 1 when the "
-    "tables differ. Options of repeated runs may stand in a file, see --config of a command."
+    "The exit code is 0, or 2 for bad input, which one line explains; compare and monitor --fail-on-drift end with 1 "
+    "when the data differ. An error of kernelmean itself is 70, never 0 or 1. Options of repeated runs may stand in a "
+    "file, see --config of a command."
 )
 
 
@@ -171,7 +173,7 @@ def dependence(
 ) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs."""
     output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
-    output.check(data, plot_path)
+    output.check(data, figures=DEPENDENCE_FIGURES, plot=plot_path)
     plots = drawing(plot_path)
     source = read_one(data, reading(columns, drop, max_rows, seed, text, *row_limit(estimator)))
     groups = [split_names(texts or (), source.frame.names) for texts in (x, y)]

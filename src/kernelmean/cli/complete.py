@@ -8,7 +8,7 @@ import typer
 
 from ..tables import column_names
 
-_ADAPTIVE = ("adaptive", "fuse", "aggregate", "kme", "mkme", "mmkme")
+_ADAPTIVE = ("adaptive", "log-mean-exp", "aggregate", "kme", "mkme", "mmkme")
 TWO_SAMPLES, PAIRS = (*_ADAPTIVE, "s-kmse", "f-kmse", "vpmkme"), (*_ADAPTIVE, "scose", "fcose")
 
 

@@ -25,6 +25,18 @@ SOURCE = "kernelmean.config"
 """Where the context of a command keeps the name of the file."""
 
 
+class Note(str):
+    """A note on the file that options came from, which knows that file."""
+
+    __slots__ = ("file",)
+    file: str
+
+
+def config_file(note: str | None) -> str | None:
+    """Return the file that options came from, where they did."""
+    return note.file if isinstance(note, Note) else None
+
+
 def read_config(context: typer.Context, path: str | None) -> str | None:
     """Take the options of the command that runs from a file, and return a note on it."""
     if path is None or context.resilient_parsing:
@@ -46,7 +58,9 @@ def read_config(context: typer.Context, path: str | None) -> str | None:
     except RecursionError:
         raise ValueError(f"{path}: a value of [{command}] is nested too deep; write text, numbers or lists") from None
     context.meta[SOURCE] = path
-    return f"{path} says, where the command line does not: {listed(given) or 'nothing'}"
+    note = Note(f"{path} says, where the command line does not: {listed(given) or 'nothing'}")
+    note.file = path
+    return note
 
 
 Config = Annotated[

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 
 from .._table import count
 from ..inference import TestResult
+from ..inference.facts import beside
+from . import tell
 
 LEVEL, DRIFTED = 0.05, 1
 
@@ -42,5 +42,5 @@ def drifted(alpha: float | None, test: TestResult) -> int:
     """Return the exit code, and say on stderr why it is not 0."""
     if alpha is None or test.pvalue > alpha:
         return 0
-    print(f"kernelmean: drift: p = {test.pvalue:.3g}, at most {alpha:g}", file=sys.stderr)
+    tell(f"kernelmean: drift: p = {beside(test.pvalue, alpha)}, at most {alpha:g}")
     return DRIFTED

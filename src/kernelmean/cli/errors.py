@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Callable
 from typing import Any
 
+import typer
+
 from .._table import printable
+from . import FAILURE, tell
 from .config import SOURCE
 
-BAD_INPUT, FAILURE, STOPPED, UNREAD = 2, 1, 130, 141
-"""Exit codes; the last two are those of a program that Ctrl-C ended, and of one whose reader went away."""
+BAD_INPUT, STOPPED, UNREAD = 2, 130, 141
+"""Exit codes beside FAILURE; the last two: as of a program that Ctrl-C ended, and of one whose reader went away."""
 DEBUG = "KERNELMEAN_DEBUG"
 
 
@@ -26,18 +30,27 @@ def guarded(run: Callable[[], int | None]) -> int:
         warnings.showwarning = _show_warning
         try:
             return _flushed(int(run() or 0))
-        except (Exception, SystemExit) as error:
-            if _is_unread(error):
-                _drop_output()
-                return UNREAD
-            if isinstance(error, SystemExit) or os.environ.get(DEBUG):
+        except SystemExit as end:
+            if not isinstance(end.__context__, OSError):
                 raise
-            code, text = explain(error)
-            if text:
-                print(f"kernelmean: {one_line(text)}", file=sys.stderr)
-            if _is_unwritten(error):
-                _drop_output()
-            return code
+            return _told(end.__context__)  # the option parser makes an exit of a broken pipe
+        except Exception as error:
+            return _told(error)
+
+
+def _told(error: Exception) -> int:
+    """Say what an error means, and return its exit code."""
+    if _is_unread(error):
+        _drop_output()
+        return UNREAD
+    code, text = explain(error)
+    if os.environ.get(DEBUG):
+        tell("".join(traceback.format_exception(error)).rstrip())
+    if text:
+        tell(f"kernelmean: {one_line(text)}")
+    if _is_unwritten(error):
+        _drop_output()
+    return code
 
 
 def _is_unwritten(error: BaseException) -> bool:
@@ -52,10 +65,8 @@ def _flushed(code: int) -> int:
     return code
 
 
-def _is_unread(error: BaseException | None) -> bool:
-    """Whether the reader of the output has gone, as `head` does; the option parser wraps that into an exit."""
-    if isinstance(error, SystemExit):
-        return _is_unread(error.__context__)
+def _is_unread(error: BaseException) -> bool:
+    """Whether the reader of the output has gone, as `head` does."""
     return isinstance(error, BrokenPipeError) and error.filename is None
 
 
@@ -73,8 +84,8 @@ def explain(error: Exception) -> tuple[int, str]:
     if format_message is not None:  # of the option parser, which has shown help itself when it says nothing
         text = format_message().rstrip(".")
         return BAD_INPUT, f"{text}{_origin(error)}; see kernelmean --help" if text else ""
-    if isinstance(error, Stopped):
-        return STOPPED, str(error)
+    if isinstance(error, Stopped | typer.Abort):
+        return STOPPED, str(error) or "stopped; nothing was written"
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else "the output cannot be written: "
         return BAD_INPUT, f"{where}{error.strerror}"
@@ -101,4 +112,4 @@ def one_line(text: str) -> str:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"kernelmean: note: {one_line(str(message))}", file=sys.stderr)
+    tell(f"kernelmean: note: {one_line(str(message))}")

@@ -13,6 +13,7 @@ from ..densities import fit_densities
 from ..fits import ESTIMATORS, fit_all
 from ..io import save
 from ..pages import density_page
+from ..pages.density import FIGURES
 from ..pages.facts import short
 from ..tables import TextFormat
 from . import show, tidy
@@ -36,7 +37,7 @@ from .options import (
     bandwidth_from,
     counts,
 )
-from .outputs import Output, check_target, drawing, write_picture, write_rows
+from .outputs import Output, drawing, write_picture, write_rows
 from .progress import progress
 from .text import reads_text
 
@@ -73,8 +74,7 @@ def estimate(
 ) -> None:
     """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
     output = Output(json=json_path, quiet=quiet, config=config)
-    output.check(data, save_path)
-    check_target(save_path)
+    output.check(data, save=save_path)
     if estimator is not None and estimator not in ESTIMATORS:
         raise ValueError(f"estimator is {estimator!r}; write one of {listed(ESTIMATORS)}")
     source = read_numbers(data, reading(columns, drop, max_rows, seed, text, FIT_LIMIT), missing)
@@ -85,7 +85,7 @@ def estimate(
         name = estimator or fits.best
         save(fits.embedding(name), save_path, columns=fits.table.names)
         notes.append(f"{name} saved to {save_path}")
-    output.put(show.fits(fits, source.name), notes, {**fits.as_dict(), "seed": seed})
+    output.put(show.fits(fits), notes, {**fits.as_dict(), "seed": seed})
 
 
 @reads_text
@@ -121,10 +121,8 @@ def density(
     if (sample is None) != (sample_to is None):
         raise ValueError("--sample N and --sample-to FILE belong together; write both or none")
     output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
-    output.check(data, plot_path, save_path, sample_to)
+    output.check(data, figures=FIGURES, plot=plot_path, save=save_path, sample_to=sample_to)
     plots = drawing(plot_path)
-    for path in (save_path, sample_to):
-        check_target(path)
     source = read_numbers(data, reading(columns, drop, max_rows, seed, text, FIT_LIMIT), missing)
     with progress(quiet) as report:
         result = fit_densities(
@@ -149,4 +147,4 @@ def density(
         write_picture(plots, plots.density_pairs(result), plot_path)
         notes.append(f"marginals and pairs drawn in {plot_path}")
     content = {**result.as_dict(), "seed": seed}
-    output.put(show.densities(result, source.name), notes, content, tidy.densities(result), page)
+    output.put(show.densities(result), notes, content, tidy.densities(result), page)

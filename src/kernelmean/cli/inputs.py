@@ -80,7 +80,7 @@ def read_one(source: str, reading: Reading) -> Input:
 def read_numbers(source: str, reading: Reading, missing: str) -> Input:
     """Return one table of numbers without blank cells; rows that have some are an error, or left out and counted."""
     whole = select_columns(read_frame(source, text=reading.text), reading)
-    table = whole.to_table(missing)
+    table = whole.to_table(missing, reader="read_table")
     frame = whole if len(table) == len(whole) else whole.take(whole.complete())
     read = _limited(frame, reading, stream=0)
     if len(frame) == len(whole):

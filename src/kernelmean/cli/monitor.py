@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,15 +17,17 @@ from .._files import first_line
 from .._reading import PLAIN
 from .._sealed import parse, sealed, unsealed
 from .._table import Frame, count
+from .._validate import check_integer
+from ..inference.facts import beside
 from ..monitoring import DriftMonitor, DriftState
 from ..monitoring.checkpoint import digest
 from ..tables import TextFormat, read_frame
-from . import show
+from . import show, tell
 from .config import Config
 from .drift import DRIFTED, LEVEL
 from .inputs import Reading, check_once, level_orders, missing_rule, select_columns, split_names
 from .options import Category, Columns, Csv, Drop, Json, Keep, Ordinal, Quiet, Scale, Seed, Source, bandwidth_from
-from .outputs import Output, check_target
+from .outputs import Output
 from .text import reads_text
 
 EXAMPLES = (
@@ -94,11 +95,11 @@ def monitor(
 ) -> int:
     """Ask after every batch of new rows whether they have drifted from a reference; look as often as you want.
 
-    The exit code is 0; 2 for bad input; with --fail-on-drift 1 when drift was found.
+    The exit code is 0; 2 for bad input; with --fail-on-drift 1 when drift was found;
+    70 when kernelmean itself failed.
     """
     output = Output(csv=csv_path, json=json_path, quiet=quiet, config=config)
-    output.check(reference, *news, checkpoint)
-    check_target(checkpoint)
+    output.check(reference, *news, checkpoint=checkpoint)
     if every is not None and (by is None or every not in _UNITS):
         raise ValueError(f"--every is {every!r}; write --by COLUMN --every hour, day, week or month")
     check_once(reference, *news)
@@ -123,9 +124,14 @@ def monitor(
         if any(batch.digest == one["digest"] for one in seen):
             notes.append(f"{batch.name} was monitored before and left out")
             continue
-        state = watch.update(batch.frame)
-        seen.append({"name": batch.name, "digest": batch.digest})
-        rows.append({"batch": batch.name, "rows": len(batch.frame), **_numbers(state)})
+        known_rows = _known_rows(batch, seen)
+        if known_rows:
+            notes.append(
+                f"{batch.name}: its first {count(known_rows, 'row')} had been monitored before, only the others count"
+            )
+        state = watch.update(batch.frame.take(slice(known_rows, None)))
+        seen.append({"name": batch.name, "digest": batch.digest, "rows": len(batch.frame)})
+        rows.append({"batch": batch.name, "rows": len(batch.frame) - known_rows, **_numbers(state)})
     state = watch.state
     if checkpoint is not None:
         kept = {"batches": seen, "monitor": json.loads(watch.to_json())}
@@ -189,13 +195,21 @@ def _keys(cells: Any, by: str, every: str | None) -> tuple[Any, Sequence[str]]:
     return keys, [str(label(value)) for value in (values.tolist() if cells.dtype.kind == "f" else values)]
 
 
-def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, str]]:
+def _known_rows(batch: Batch, seen: Sequence[Mapping[str, Any]]) -> int:
+    """Return how many rows a batch begins with that were monitored before: of a file that has grown, say."""
+    sizes = {one.get("rows", 0) for one in seen if one["name"] == batch.name}
+    known = {one["digest"] for one in seen}
+    begun = (rows for rows in sorted(sizes, reverse=True) if 0 < rows < len(batch.frame))
+    return next((rows for rows in begun if Batch(batch.name, batch.frame.take(slice(0, rows))).digest in known), 0)
+
+
+def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, Any]]:
     """Let the monitor go on from a checkpoint that is there; return the batches that it knows."""
     if checkpoint is None or not checkpoint.exists():
         return []
     try:
         content = unsealed(parse(read_text(checkpoint)), ("batches", "monitor"))
-        seen = [{"name": str(one["name"]), "digest": str(one["digest"])} for one in content["batches"]]
+        seen = [_seen(one) for one in content["batches"]]
         text = json.dumps(content["monitor"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
@@ -208,12 +222,15 @@ def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, str
     return seen
 
 
+def _seen(one: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a checkpoint says of a batch; those of earlier versions do not say how many rows it had."""
+    rows = {"rows": check_integer(one["rows"], "rows", 1)} if "rows" in one else {}
+    return {"name": str(one["name"]), "digest": str(one["digest"]), **rows}
+
+
 def _exit_code(state: DriftState, alpha: float | None) -> int:
     """Return the exit code, and say on stderr why it is not 0."""
     if alpha is None or not state.drift:
         return 0
-    print(
-        f"kernelmean: drift: p = {state.pvalue:.3g}, at most {alpha:g}, found at row {state.detected_at:,}",
-        file=sys.stderr,
-    )
+    tell(f"kernelmean: drift: p = {beside(state.pvalue, alpha)}, at most {alpha:g}, found at row {state.detected_at:,}")
     return DRIFTED

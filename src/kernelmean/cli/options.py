@@ -13,7 +13,7 @@ from .inputs import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT
 DATA, TEST, OUTPUT, RUNNING = "Columns and rows", "What is computed", "Output", "Running"
 STREAM = "Long tables"
 Source = (
-    "A file (.csv, .tsv, both also with .gz; .jsonl, .parquet, .feather), - for CSV text from standard input, or a "
+    "A file (.csv, .tsv, .jsonl, all also with .gz; .parquet, .feather), - for CSV text from standard input, or a "
     "built-in table: wine, wbdc, iris, diabetes, digits, eckerle4."
 )
 Columns = Annotated[
@@ -70,8 +70,9 @@ MaxRows = Annotated[
     typer.Option(
         metavar="N",
         min=2,
-        help=f"Use at most N random rows of a table. Needed above {TEST_LIMIT:,} rows, for adaptive tests above "
-        f"{ADAPTIVE_LIMIT:,}, for estimate above {FIT_LIMIT:,}.",
+        help="Use at most N random rows of a table. Needed for estimate and density above "
+        f"{FIT_LIMIT:,} rows, for tests in memory above {ADAPTIVE_LIMIT:,}, with one kernel above {TEST_LIMIT:,}; "
+        "compare A B reads longer files batch by batch.",
         rich_help_panel=DATA,
     ),
 ]
@@ -95,7 +96,7 @@ Scale = Annotated[
     ),
 ]
 Resamples = Annotated[int, typer.Option(metavar="N", min=1, help="Permutations of a test.", rich_help_panel=TEST)]
-_ADAPTIVE = "adaptive (many kernels, one p-value), fuse, aggregate, kme, mkme, mmkme"
+_ADAPTIVE = "adaptive (many kernels, one p-value), log-mean-exp, aggregate, kme, mkme, mmkme"
 TwoSampleEstimator = Annotated[
     str,
     typer.Option(
@@ -137,8 +138,13 @@ Checkpoint = Annotated[
     ),
 ]
 Frequencies = Annotated[
-    int,
-    typer.Option(metavar="N", min=1, help="Fourier frequencies of the kernel of all columns.", rich_help_panel=STREAM),
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Fourier frequencies of the kernel of all columns; 512 by default.",
+        rich_help_panel=STREAM,
+    ),
 ]
 PairEstimator = Annotated[
     str,
@@ -170,7 +176,7 @@ Text = Annotated[
     typer.Option(
         "--markdown",
         metavar="FILE",
-        help="Write the report as Markdown, with its figures beside it.",
+        help="Write the report as Markdown, its figures beside it: of report.md report-columns.svg and so on.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -6,7 +6,6 @@ import csv
 import io
 import json as json_
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,13 +15,14 @@ from typing import Any
 
 from .. import __version__
 from .._array import Array
-from .._disk import is_special, write_file
-from .._table import printable
+from .._disk import write_file
+from .._markup import csv_cell
+from .._table import listed, printable
 from ..report import Document, charts, html, markdown
 from . import show
+from .config import config_file
+from .targets import MARK, SCREEN, Target, check_own, check_target, check_targets
 from .tidy import Rows
-
-SCREEN = "-"
 
 
 @dataclass(frozen=True)
@@ -45,20 +45,14 @@ class Output:
         """Whether a report is asked for."""
         return self.html is not None or self.markdown is not None
 
-    def check(self, *others: str | Path | None) -> None:
-        """Raise when a file cannot be written, or would be written over another one or one of the ``others``."""
-        paths = [path for path in (self.html, self.markdown, self.csv, self.json) if path is not None]
-        if self.markdown == SCREEN:
-            raise ValueError("--markdown writes figures beside the text; write the name of a file, such as report.md")
-        if paths.count(SCREEN) > 1:
-            raise ValueError("two outputs are to go to the screen (-); write one of them to a file")
-        known = [Path(other).resolve() for other in others if other is not None]
-        for path in paths:
-            check_target(path)
-            place = Path(path).resolve()
-            if path != SCREEN and place in known:
-                raise ValueError(f"{path!r} is named twice, and the one would be written over the other; rename it")
-            known.append(place)
+    def check(self, *inputs: Target, figures: Sequence[str] = (), **others: Target) -> None:
+        """Raise when a file cannot be written, or would be written over another one or one of the ``inputs``.
+
+        ``others`` are further outputs by the names of their options, and ``figures`` those of the report.
+        """
+        options = {f"--{name.replace('_', '-')}": path for name, path in others.items()}
+        own = {"--html": self.html, "--markdown": self.markdown, "--csv": self.csv, "--json": self.json}
+        check_targets(own | options, (*inputs, config_file(self.config)), figures)
 
     def put(
         self,
@@ -71,6 +65,7 @@ class Output:
         """Print the lines (with ``quiet`` the first), and write what was asked for."""
         told = list(dict.fromkeys([*([self.config] if self.config else []), *notes]))
         texts: dict[str, str] = {}
+        drawn: list[str] = []
         if self.json is not None:
             whole = plain({**content, "notes": told, "version": __version__})
             texts[self.json] = json_.dumps(whole, indent=2, allow_nan=False) + "\n"
@@ -79,7 +74,7 @@ class Output:
         if self.html is not None and page is not None:
             texts[self.html] = html.render(page)
         if self.markdown is not None and page is not None:
-            write_markdown(page, Path(self.markdown))
+            drawn = write_markdown(page, Path(self.markdown))
         for path, text in texts.items():
             if path != SCREEN:
                 write_file(path, text.encode())
@@ -87,23 +82,9 @@ class Output:
             print(texts[SCREEN], end="")
             return
         told += [f"report written to {path}" for path in (self.html, self.markdown) if path is not None]
+        told += [f"its figures: {listed(drawn)}"] if drawn else []
         told += [f"without figures: {charts.missing()}"] if page is not None and charts.missing() else []
         print("\n".join(map(printable, lines[:1] if self.quiet else [*lines, *show.notes(told)])))
-
-
-def check_target(path: str | Path | None) -> None:
-    """Raise when a file cannot be written there; nothing is made."""
-    if path is None or str(path) == SCREEN:
-        return
-    target = Path(path)
-    if not target.name or target.is_dir():
-        raise ValueError(f"{str(path)!r} is a folder or empty; write the name of a file")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to write {target.name!r} in; make it first")
-    if not is_special(target) and not os.access(target.resolve().parent, os.W_OK):
-        raise PermissionError(
-            f"the folder {str(target.parent)!r} cannot be written in; write {target.name!r} elsewhere"
-        )
 
 
 def drawing(path: str | None) -> ModuleType | None:
@@ -121,13 +102,13 @@ def write_rows(values: Array, names: Sequence[str], path: Path) -> None:
     """Write a table of numbers as CSV; every number reads back as it was."""
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(names)
+    writer.writerow([csv_cell(name) for name in names])
     writer.writerows(values.tolist())
     write_file(path, text.getvalue().encode())
 
 
 def as_csv(rows: Rows) -> str:
-    """Return rows of the same columns as CSV; what is not known is empty.
+    """Return rows of the same columns as CSV; what is not known is empty, and no text is a formula.
 
     Examples
     --------
@@ -137,22 +118,26 @@ def as_csv(rows: Rows) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows({key: None if _unknown(cell) else cell for key, cell in row.items()} for row in rows)
+    writer.writerows({key: None if _unknown(cell) else csv_cell(cell) for key, cell in row.items()} for row in rows)
     return text.getvalue()
 
 
-def write_markdown(page: Document, path: Path) -> None:
-    """Write a page as Markdown; its figures lie beside it and begin with its name."""
-    target = path.resolve()
+def write_markdown(page: Document, path: Path) -> list[str]:
+    """Write a page as Markdown, and its figures beside it under names that begin with its own; return these names."""
+    stem = path.resolve().stem
     sections = tuple(
-        replace(one, charts=tuple(replace(chart, name=f"{target.stem}-{chart.name}") for chart in one.charts))
+        replace(one, charts=tuple(replace(chart, name=f"{stem}-{chart.name}") for chart in one.charts))
         for one in page.sections
     )
     with TemporaryDirectory() as folder:
         text = markdown.render(replace(page, sections=sections), folder)
-        for figure in sorted(Path(folder).iterdir()):
-            write_file(target.parent / figure.name, figure.read_bytes())
+        figures = {path.resolve().parent / one.name: one.read_bytes() for one in sorted(Path(folder).iterdir())}
+    for figure in figures:
+        check_own(figure)
+    for figure, content in figures.items():
+        write_file(figure, content + MARK)
     write_file(path, text.encode())
+    return [figure.name for figure in figures]
 
 
 def write_picture(plots: ModuleType, figure: Any, path: str) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from . import tell
 
 
 @contextmanager
@@ -35,6 +36,6 @@ def _lines(every: float) -> Callable[[str, int, int], None]:
         nonlocal last
         if time.monotonic() - last >= every:
             last = time.monotonic()
-            print(f"{done:,} of {total:,}: {label}", file=sys.stderr, flush=True)
+            tell(f"{done:,} of {total:,}: {label}")
 
     return report

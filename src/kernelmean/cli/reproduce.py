@@ -6,7 +6,6 @@ import os
 import platform
 import shlex
 import signal
-import sys
 import time
 import warnings
 from collections import Counter
@@ -22,11 +21,12 @@ from joblib import cpu_count
 from .._table import count, listed
 from ..report import Verdict
 from ..reproduce.experiment import Experiment, Size
-from ..reproduce.outputs import PAGE, write_results
+from ..reproduce.outputs import FILES, PAGE, write_results
 from ..reproduce.registry import ALL, EXPERIMENTS, chosen, load
-from ..reproduce.runner import Outcome, run, stored
+from ..reproduce.runner import TRIALS, Outcome, run, stored
 from ..reproduce.sources import Sources
 from ..reproduce.workers import Workers
+from . import FAILURE, tell
 from .config import Config
 from .errors import DEBUG, one_line
 from .options import Quiet
@@ -38,7 +38,6 @@ EXAMPLES = (
     "kernelmean reproduce all --full --backend dask --scheduler tcp://10.0.0.1:8786",
     "kernelmean reproduce all --status",
 )
-_FAILED = 1
 _GIVEN_UP = r"\d+ tasks (have been successfully executed|which were still being processed)"
 """What joblib warns of when a run is stopped, wherever the signal finds it."""
 
@@ -90,19 +89,30 @@ def reproduce(
     """
     experiments = [load(name) for name in chosen(names)]
     if config and not quiet:
-        print(f"kernelmean: note: {config}", file=sys.stderr)
+        tell(f"kernelmean: note: {config}")
     if status:
         print("\n".join(_stored(experiments, out)))
         return 0
+    _check_folder(out)
     workers = Workers(jobs, cast(Literal["loky", "dask"], backend), scheduler)
-    sources = Sources(data, online=download, say=lambda text: None if quiet else print(text, file=sys.stderr))
+    sources = Sources(data, online=download, say=lambda text: None if quiet else tell(text))
     size = Size.FULL if full else Size.QUICK
     try:
         outcome, verdicts = _measured(experiments, size, out, sources, seed, workers, quiet)
     except KeyboardInterrupt as stop:
         return _say_how_to_go_on(experiments, size, out, stop)
     _tell(experiments, outcome, verdicts, out, quiet)
-    return _FAILED if outcome.failed else 0
+    return FAILURE if outcome.failed else 0
+
+
+def _check_folder(out: Path) -> None:
+    """Raise when the report would be written over files that are of no run."""
+    others = [path.name for path in sorted(out.glob("*")) if path.name in FILES or path.suffix == ".svg"]
+    if others and not (out / TRIALS).is_dir():
+        raise FileExistsError(
+            f"--out {out} holds {listed(others[:3])} already, and no trials of a run; name another folder, such as one "
+            "that is not there yet"
+        )
 
 
 def _measured(
@@ -137,10 +147,9 @@ def _say_how_to_go_on(experiments: Sequence[Experiment], size: Size, out: Path, 
     """Tell what is stored, and return the exit code of a process that a signal ended."""
     counts = [stored(each, size, out) for each in experiments]
     done, asked = (sum(column) for column in zip(*counts, strict=True))
-    print(
+    tell(
         f"kernelmean: stopped; {done:,} of {count(asked, 'trial')} are stored in {shlex.quote(str(out))}, run the same "
-        "command to go on from there",
-        file=sys.stderr,
+        "command to go on from there"
     )
     return 128 + int(stop.args[0] if isinstance(stop, Stopped) else signal.SIGINT)
 
@@ -178,7 +187,7 @@ def _tell(
         for verdict in verdicts:
             print(f"  {verdict.outcome}: {verdict.claim}")
     for note in _notes(outcome):
-        print(f"kernelmean: note: {note}", file=sys.stderr)
+        tell(f"kernelmean: note: {note}")
 
 
 def _notes(outcome: Outcome) -> Iterator[str]:

@@ -34,23 +34,19 @@ def comparison(result: Comparison, level: float = 0.05) -> list[str]:
     return [result.verdict(level), "", *facts, "", "Columns that differ most", *_grid([heads, *rows]), *rest]
 
 
-def fits(result: Fits, name: str) -> list[str]:
+def fits(result: Fits) -> list[str]:
     """Return the lines of a table of scores, the best estimator first."""
     rows, columns = result.table.values.shape
-    score = result.estimators[result.best].loocv_
-    best = f"{result.best} has the lowest leave-one-out score on {name}: {score:.6g}."
     heads = ["estimator", "score", "below kme", "noise sd", "other"]
     size = f"  {count(rows, 'row')}, {count(columns, 'column')}; lower scores are better"
-    return [best, "", size, "", *_grid([heads, *(_scores(result, each) for each in result.estimators)])]
+    return [result.verdict(), "", size, "", *_grid([heads, *(_scores(result, each) for each in result.estimators)])]
 
 
-def densities(result: Densities, name: str) -> list[str]:
+def densities(result: Densities) -> list[str]:
     """Return the lines of densities side by side, the best first."""
-    best, held = result.candidates[0], result.sizes[1]
-    verdict = f"{best.name} describes {name} best: {best.loss:.4g} nats a row on {count(held, 'row')} held out."
     heads = ["density", "chosen on the training rows", "nats a row", "error", "seconds"]
     rows = [[c.name, c.choice, f"{c.loss:.2f}", f"{c.error:.2f}", f"{c.seconds:.1f}"] for c in result.candidates]
-    return [verdict, "", *_facts(density_facts(result)), "", *_grid([heads, *rows], 2)]
+    return [result.verdict(), "", *_facts(density_facts(result)), "", *_grid([heads, *rows], 2)]
 
 
 def saved(value: Any, columns: Sequence[str]) -> list[str]:

@@ -36,13 +36,10 @@ def is_streamed(stream: bool | None, estimator: str, reading: Reading, *tables: 
     return any(_is_long(source, row_limit(estimator)[0]) for source in sources)
 
 
-def check_stream_options(streams: bool, passes: int | None, checkpoint: str | None, *tables: str | None) -> None:
-    """Raise when options of streams are passed for tables that are held in memory, or a table would be written over."""
-    if checkpoint is not None and any(
-        table and Path(table).resolve() == Path(checkpoint).resolve() for table in tables
-    ):
-        raise ValueError(f"--checkpoint {checkpoint} is a table that is read; write the name of another file")
-    named = [option for option, value in (("--passes", passes), ("--checkpoint", checkpoint)) if value is not None]
+def check_stream_options(streams: bool, passes: int | None, checkpoint: str | None, frequencies: int | None) -> None:
+    """Raise when options of streams are passed for tables that are held in memory."""
+    given = (("--passes", passes), ("--checkpoint", checkpoint), ("--frequencies", frequencies))
+    named = [option for option, value in given if value is not None]
     if named and not streams:
         raise ValueError(f"{named[0]} belongs to tables that are read batch by batch; add --stream")
 

@@ -106,7 +106,7 @@ class DaskPlan(RemotePlan):
         if noise.per_point is not None:
             raise ValueError(f"{noise!r} has one law per point; on a cluster all rows share one")
         own = None if weights is None else self._weights(weights, rows)
-        return Embedding(kernel, (ClusterPart.of(rows, noise, own=own),))
+        return Embedding(kernel, (ClusterPart.of(rows, noise, own=own),), names=rows.names if rows.named else None)
 
     def feature_embed(
         self, X: Any, features: FeatureMap, *, weights: Any = None, noise: Noise | None = None
@@ -161,8 +161,7 @@ class DaskPlan(RemotePlan):
         """Return two samples of the same columns; columns with names are matched by name."""
         first, second = self.rows(X, "X"), self.rows(Y, "Y")
         check_samples(headed(first), headed(second))
-        same = sorted(first.names) == sorted(second.names)
-        return first, second.reordered(first.names) if same else second
+        return first, second.reordered(first.names) if first.named and second.named else second
 
     def _pairs(self, X: Any, Y: Any) -> tuple[Rows, Rows]:
         """Return two tables whose rows belong together."""

@@ -34,6 +34,8 @@ class Rows:
     lengths : tuple of int
         The rows of every part.
     client : distributed.Client
+    named : bool
+        Whether columns are matched by name: not those of a dask array.
     """
 
     source: str
@@ -41,6 +43,7 @@ class Rows:
     parts: tuple[Any, ...]
     lengths: tuple[int, ...]
     client: Any
+    named: bool = True
 
     @classmethod
     def of(cls, client: Any, X: Any, name: str) -> Rows:
@@ -64,7 +67,7 @@ class Rows:
         _check_columns(looks, names, name)
         _check_cells(looks, names, name)
         parts = tuple(task(_numbers, raw[at], names, looks[at].rows, name) for at in kept)
-        return cls(name, names, parts, tuple(looks[at].rows for at in kept), client)
+        return cls(name, names, parts, tuple(looks[at].rows for at in kept), client, looks[kept[0]].named)
 
     def __len__(self) -> int:
         return sum(self.lengths)
@@ -132,6 +135,7 @@ class _Look:
     missing: tuple[int, ...]
     infinite: tuple[int, ...]
     first: tuple[int, ...]
+    named: bool = True
 
 
 def _look(part: Any, name: str, position: int) -> _Look:
@@ -148,7 +152,7 @@ def _look(part: Any, name: str, position: int) -> _Look:
     missing_cells, infinite_cells, first = (
         tuple(map(int, cells)) for cells in (missing.sum(axis=0), infinite.sum(axis=0), bad.argmax(axis=0))
     )
-    return _Look(len(values), frame.names, missing_cells, infinite_cells, first)
+    return _Look(len(values), frame.names, missing_cells, infinite_cells, first, frame.named)
 
 
 def _check_columns(looks: Sequence[_Look], names: tuple[str, ...], source: str) -> None:
@@ -211,4 +215,4 @@ def _put_back(parts: list[Array], order: IntArray) -> Array:
 
 def headed(rows: Rows) -> Table:
     """Return a table without rows that has the columns of another one, for checks that look at columns only."""
-    return Table(np.empty((0, len(rows.names))), rows.names)
+    return Table(np.empty((0, len(rows.names))), rows.names, rows.named)

@@ -12,6 +12,8 @@ import numpy as np
 
 from .._array import Array, IntArray
 from .._cells import missing_cells
+from .._mends import leave_out
+from .._surface import written
 from .._table import Frame, Table, count
 from .kinds import ColumnType, as_labels, as_numbers, nanoseconds
 
@@ -193,9 +195,8 @@ class TooManyCategoriesError(ValueError):
         self.found, self.most = dict(found), most
         those = "; ".join(f"column {name!r} has {each}" for name, each in self.found.items())
         super().__init__(
-            f"{those}, the limit is {most}: an identifier or free text? Leave it out with drop= "
-            f"(--drop {','.join(self.found)}), group rare categories first, or pass TableEncoder a larger "
-            "max_categories"
+            f"{those}, the limit is {most}: an identifier or free text? Leave it out {leave_out(list(self.found))}, or "
+            f"group rare categories first{written(', or write kernelmean.TableEncoder(max_categories=...)', '')}"
         )
 
 

@@ -12,7 +12,9 @@ import numpy as np
 
 from .._array import Array, IntArray
 from .._frozen import Frozen, sealed
-from .._table import Frame, check_size, listed, to_frame
+from .._matching import column_order
+from .._surface import written
+from .._table import Frame, check_size, count, listed, to_frame
 from ..kernels import Gaussian, Kernel
 from .coding import (
     MAX_CATEGORIES,
@@ -40,10 +42,21 @@ class Encoding:
     scale: bool = True
     max_categories: int = MAX_CATEGORIES
     keep: str | Iterable[str] = field(default=(), repr=False)  # changes no number: checkpoints hold good
+    drops: bool = field(default=True, repr=False)  # whether rows may be left out, which errors then offer
 
     def __post_init__(self) -> None:
         for name in ("missing", "ordinal", "categorical", "keep"):
             object.__setattr__(self, name, _own(getattr(self, name)))
+
+    def options(self) -> dict[str, Any]:
+        """Return the options as plain values by their names, alike where they mean the same."""
+        return {
+            "missing": self.missing if isinstance(self.missing, str) else dict(self.missing),
+            "ordinal": dict(self.named.ordinal),
+            "categorical": sorted(self.named.categorical),
+            "scale": bool(self.scale),
+            "max_categories": self.max_categories,
+        }
 
     @property
     def named(self) -> Named:
@@ -64,7 +77,7 @@ class Encoding:
     def fit(self, frames: Sequence[Frame]) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
         """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
         types = agreed_types(frames, self.named)
-        kept, rules, missing = settle(frames, types, self.missing)
+        kept, rules, missing = settle(frames, types, self.missing, drops=self.drops)
         return tuple(self._codings(types, kept, rules)), kept, missing
 
     def restricted(self, frame: Frame, names: Sequence[str]) -> Encoding:
@@ -217,31 +230,48 @@ def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> E
 
 
 def as_frames(tables: Sequence[Any], names: Sequence[str]) -> tuple[Frame, ...]:
-    """Return tables as frames with their columns in the order of the first."""
+    """Return tables as frames with their columns in the order of the first; arrays take the names of other tables."""
     frames = [to_frame(table, name) for table, name in zip(tables, names, strict=True)]
     for frame in frames:
         check_size(frame)
-    return (frames[0], *(match_columns(frames[0], frame)[0] for frame in frames[1:]))
+    named = next((frame for frame in frames if frame.named), frames[0])
+    first = frames[0] if frames[0].named else match_columns(named, frames[0])[0]
+    return (first, *(match_columns(first, frame)[0] for frame in frames[1:]))
 
 
 def match_columns(A: Frame, B: Frame) -> tuple[Frame, bool]:
     """Return ``B`` with its columns in the order of ``A``, and whether they had to be moved.
 
+    Columns without names, those of an array, stand as those of ``A`` and take their names.
+
     Raises
     ------
     ValueError
-        When the two do not have the same column names.
+        When the two do not have the same column names, or one has no names and they differ in number.
     """
+    order = column_order(A, B)
+    if order is None:
+        raise _other_columns(A, B)
+    if A.named and B.named:
+        return B.select(A.names), A.names != B.names
+    return replace(B.called(A.names), named=A.named), False
+
+
+def _other_columns(A: Frame, B: Frame) -> ValueError:
+    """Return what to raise for two tables that do not have the same columns."""
+    if not (A.named and B.named):
+        numbers = f"{A.source} has {count(len(A.names), 'column')} and {B.source} has {len(B.names)}"
+        return ValueError(f"the two tables differ in their columns: {numbers}; both must describe the same variables")
     differ = [
         f"only in {one.source}: {listed(extra)}"
         for one, other in ((A, B), (B, A))
         if (extra := [name for name in one.names if name not in other.names])
     ]
-    if differ:
-        common = [name for name in A.names if name in B.names]
-        mend = f"compare the common ones with --columns {','.join(common)}" if common else "rename them to match"
-        raise ValueError(f"the two tables have different columns ({'; '.join(differ)}); {mend}")
-    return B.select(A.names), A.names != B.names
+    common = [name for name in A.names if name in B.names]
+    mend = "rename them to match"
+    if common:
+        mend = written("pass the common ones only", f"compare the common ones with --columns {','.join(common)}")
+    return ValueError(f"the two tables have different columns ({'; '.join(differ)}); {mend}")
 
 
 def groups_of(codings: Iterable[Coding]) -> dict[str, tuple[int, ...]]:

@@ -185,7 +185,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.__dict__.pop(fitted, None)
         read = [self._read(X, name, reset=k == 0) for k, (X, name) in enumerate(zip(tables, names, strict=True))]
         frames = as_frames(read, names)
-        encoding = Encoding(self.missing, self.ordinal, self.categorical, self.scale, self.max_categories, self.keep)
+        encoding = Encoding(
+            self.missing, self.ordinal, self.categorical, self.scale, self.max_categories, self.keep, drops=False
+        )
         encoding.inspect(frames)
         codings, kept, _ = encoding.fit(frames)
         self._codings: tuple[Coding, ...] = codings
@@ -225,7 +227,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         frame, _ = match_columns(fitted, frame)
         types = {coding.name: coding.type for coding in self._codings}
         check_types(frame, types, Named.of(self.ordinal, self.categorical))
-        settle([frame], types, self.missing)
+        settle([frame], types, self.missing, drops=False)
         return frame
 
     def __sklearn_tags__(self) -> Any:

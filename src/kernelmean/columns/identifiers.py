@@ -12,8 +12,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from .._array import Array
+from .._mends import leave_out, worded
 from .._surface import written
-from .texts import Finding, leave_out
+from .texts import Finding
 
 MOST_KEPT = 2**20
 """Cells of a table that are compared with each other, the first ones: memory does not grow beyond."""
@@ -102,10 +103,8 @@ class IntegersSeen:
         return self.high - self.low + 1.0
 
 
-def judge(
-    name: str, tables: Sequence[IntegersSeen], source: str, *, named: bool = True
-) -> tuple[Finding | None, str | None]:
-    """Return why a column of numbers of a source is refused, or a note on it, or neither.
+def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> tuple[Finding | None, str | None]:
+    """Return why a column of numbers is refused, or a note on it, or neither.
 
     A column numbers rows when all its cells are different integers that fill at least half of their range, in a table
     or in all together, and when rows drawn independently from any law on that range would all differ with a probability
@@ -120,8 +119,8 @@ def judge(
     called = named and called_identifier(name) and min(table.rows for table in filled) >= _LEAST_NAMED
     what = _described(filled)
     if called or (numbers_rows and named and not _called_time(name)):
-        insist = written(f"or insist with keep=[{name!r}]", f"or insist with --keep {name}")
-        why = f"{source}: column {name!r} looks like an identifier: {what}; {leave_out(name)}, {insist}"
+        insist = written(f"or insist with keep=[{name!r}]", f"or insist with {worded('--keep', name)}")
+        why = f"column {name!r} looks like an identifier: {what}; leave it out {leave_out([name])}, {insist}"
         return Finding(name, why), None
     note = numbers_rows or (named and _may_be_identifier(filled))
     return None, (f"{name} may be an identifier: {what}" if note else None)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import final
 
 import numpy as np
 
 from .._table import Frame
+from .days import DaysSeen
 from .identifiers import IntegersSeen, judge
 from .kinds import Named
 from .texts import Finding, TextCells, check
@@ -45,11 +47,12 @@ class Inspection:
         self._texts: dict[str, TextCells] = {}
         self._declared: dict[str, bool] = {}
         self._integers: dict[str, list[IntegersSeen]] = {}
-        self._sources: dict[int, str] = {}
+        self._days: dict[str, DaysSeen] = {}
+        self._sources: dict[str, None] = {}
 
     def add(self, frame: Frame, table: int) -> None:
         """Look at some rows of a table."""
-        self._sources.setdefault(table, frame.source)
+        self._sources.setdefault(frame.source)
         for name in self._open:
             cells, declared = frame[name], frame.declared.get(name)
             if cells.dtype == object and (declared is None or declared.kind == "categorical"):
@@ -58,6 +61,7 @@ class Inspection:
             elif cells.dtype == np.float64 and declared is None and name in self._numbers:
                 seen = self._integers.setdefault(name, [IntegersSeen() for _ in range(self._tables)])
                 seen[table].add(cells)
+                self._days.setdefault(name, DaysSeen()).add(cells)
 
     def check(self) -> tuple[str, ...]:
         """Return notes, or raise one line for all columns that are no use as they are.
@@ -91,7 +95,12 @@ class Inspection:
             if self._declared[name]:  # a type that says categories is the user's word for their being ones
                 return texts.unlike(), None
             return texts.finding(), texts.remark()
-        return judge(name, self._integers.get(name, ()), " and ".join(self._sources.values()), named=self._named)
+        finding, note = judge(name, self._integers.get(name, ()), named=self._named)
+        if name in self._days:
+            finding = self._days[name].finding(name) or finding
+        if finding is not None:
+            finding = replace(finding, text=f"{' and '.join(self._sources)}: {finding.text}")
+        return finding, note
 
 
 def _settled(seen: IntegersSeen) -> IntegersSeen:

@@ -11,8 +11,10 @@ import numpy as np
 from .._array import Array
 from .._cells import Cells, label, missing_cells, shared
 from .._formats import is_number
+from .._mends import leave_out
+from .._surface import written
 from .._table import Frame, listed
-from .texts import TextCells, check, leave_out, mend
+from .texts import TextCells, check, mend
 
 Kind: TypeAlias = Literal["numeric", "boolean", "categorical", "ordinal", "datetime", "duration"]
 _NANOSECONDS = 1e9
@@ -74,9 +76,10 @@ class Named:
 def _check_levels(name: str, given: Iterable[Any]) -> tuple[str, ...]:
     levels = () if isinstance(given, str) else tuple(str(label(level)) for level in given)
     if len(levels) < 2 or len(set(levels)) < len(levels):
+        example = written("ordinal={'size': ['low', 'mid', 'high']}", "--ordinal size=low,mid,high")
         raise ValueError(
             f"the levels of column {name!r} are {given!r}; at least two different ones are needed, lowest first, such "
-            "as ordinal={'size': ['low', 'mid', 'high']} (--ordinal size=low,mid,high)"
+            f"as {example}"
         )
     return levels
 
@@ -186,7 +189,7 @@ def _hashable(frame: Frame, name: str) -> list[Any]:
         raise TypeError(
             f"{frame.source}: column {name!r} holds values of type "
             f"{type(next(cell for cell in cells if cell is not None)).__name__}, which are neither numbers nor "
-            f"categories nor times; {leave_out(name)}"
+            f"categories nor times; leave it out {leave_out([name])}"
         ) from None
     return cells
 

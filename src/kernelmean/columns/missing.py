@@ -9,6 +9,8 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from .._cells import missing_cells
+from .._mends import all_incomplete, leave_out
+from .._surface import written
 from .._table import Frame, count, did_you_mean, listed
 from .kinds import ColumnType
 
@@ -17,10 +19,6 @@ _NAMED = "'error', 'drop', 'category' or 'noise'"
 Missing: TypeAlias = str | Mapping[str, str]
 """One rule for all columns, or one for each of some columns, where the others must be complete."""
 
-_MEND = (
-    "write missing='drop' (--missing drop) to leave such rows out, missing='category' for a category of their own, "
-    "missing='noise' for the mean with the variance of the column as noise, or fill them first"
-)
 _WORDS = {
     "drop": "such rows were left out",
     "category": "a category of its own",
@@ -101,7 +99,7 @@ def rules_for(missing: Missing, names: Sequence[str]) -> dict[str, str]:
 
 
 def settle(
-    frames: Sequence[Frame], types: Mapping[str, ColumnType], missing: Missing
+    frames: Sequence[Frame], types: Mapping[str, ColumnType], missing: Missing, *, drops: bool = True
 ) -> tuple[tuple[Frame, ...], dict[str, str], MissingCells]:
     """Return the frames without the rows that are left out, the rule of every column, and the counts."""
     names = frames[0].names
@@ -109,7 +107,7 @@ def settle(
     masks = {name: [missing_cells(frame[name]) for frame in frames] for name in names}
     counts = {name: tuple(int(mask.sum()) for mask in own) for name, own in masks.items()}
     blank = [name for name in names if sum(counts[name])]
-    _check_complete(frames, {name: masks[name] for name in blank if rules[name] == "error"})
+    _check_complete(frames, {name: masks[name] for name in blank if rules[name] == "error"}, drops)
     _check_noise([name for name in blank if rules[name] == "noise"], types)
     dropped = [name for name in blank if rules[name] == "drop"]
     kept = tuple(_without(frame, [masks[name][k] for name in dropped], dropped) for k, frame in enumerate(frames))
@@ -118,28 +116,41 @@ def settle(
     return kept, rules, MissingCells(missing, columns, rows)
 
 
-def _check_complete(frames: Sequence[Frame], masks: Mapping[str, Sequence[Any]]) -> None:
+def _check_complete(frames: Sequence[Frame], masks: Mapping[str, Sequence[Any]], drops: bool = True) -> None:
     """Raise when cells are missing, and say where the first is and how many there are in every column."""
     for k, frame in enumerate(frames):
         own = {name: masks[name][k] for name in masks if masks[name][k].any()}
         if own:
             name = next(iter(own))
+            empty = [other for other, mask in own.items() if mask.all()]
+            if empty and len(frame) > 1:
+                raise _never_filled(frame.source, empty[0])
             row = frame.row_numbers()[int(np.argmax(own[name]))]
             more = listed(f"{int(mask.sum()):,} in {other!r}" for other, mask in own.items() if other != name)
             raise ValueError(
                 f"{frame.source}: row {row}, column {name!r} is blank or NaN "
-                f"({count(int(own[name].sum()), 'such cell')} in this column{'; ' + more if more else ''}); {_MEND}"
+                f"({count(int(own[name].sum()), 'such cell')} in this column{'; ' + more if more else ''}); "
+                f"{_mend(drops)}"
             )
+
+
+def _never_filled(source: str, name: str) -> ValueError:
+    """Return what to raise where a column has no cell that is not missing."""
+    return ValueError(
+        f"{source}: column {name!r} is blank in every row; leave it out {leave_out([name])}, or fill it first"
+    )
 
 
 def _check_noise(names: Sequence[str], types: Mapping[str, ColumnType]) -> None:
     """Raise when missing cells of a column that holds no numbers are to be noise."""
     others = [name for name in names if types[name].kind not in ("numeric", "datetime", "duration")]
     if others:
+        noise = written("missing='noise'", "--missing noise")
+        single = written(f"missing={{{others[0]!r}: 'category', ...}}", f"--missing {others[0]}=category,...")
+        every = written("missing='category' or 'drop'", "--missing category or drop")
         raise ValueError(
-            f"missing='noise' is for numbers and times, and {others[0]!r} is {types[others[0]].kind}; write a rule for "
-            f"each column, such as missing={{{others[0]!r}: 'category', ...}} (--missing {others[0]}=category,...), or "
-            "missing='category' or 'drop'"
+            f"{noise} is for numbers and times, and {others[0]!r} is {types[others[0]].kind}; write a rule for "
+            f"each column, such as {single}, or {every}"
         )
 
 
@@ -153,12 +164,22 @@ def _without(frame: Frame, masks: Sequence[Any], names: Sequence[str]) -> Frame:
     return frame.take(~incomplete) if incomplete.any() else frame
 
 
-def all_incomplete(source: str, emptiest: str) -> ValueError:
-    """Return what to raise where rows with blank cells are left out and none is left."""
+def noise_needs_kme(estimator: str) -> ValueError:
+    """Return what to raise for missing cells that are noise, and a test without an exact kernel for them."""
+    kme = written("estimator='kme'", "--estimator kme")
+    noise = written("missing='noise'", "--missing noise")
+    others = written("missing='category' or 'drop'", "--missing category or drop")
     return ValueError(
-        f"{source}: every row has a blank cell, most of them in column {emptiest!r}; leave that column out "
-        f"with drop= (--drop {emptiest})"
+        f"{noise} has an exact kernel for {kme} only, not for {estimator!r}; "
+        f"write {kme}, or {others}, which serve every estimator"
     )
+
+
+def _mend(drops: bool) -> str:
+    """Return what may be done with missing cells; a transformer leaves no rows out."""
+    category = written("missing='category'", "--missing category")
+    dropped = written("missing='drop'", "--missing drop") + " to leave such rows out, " if drops else ""
+    return f"write {dropped}{category} for a category of their own, or fill them first"
 
 
 def sifted(frame: Frame, types: Mapping[str, ColumnType], rules: Mapping[str, str]) -> tuple[Frame, dict[str, int]]:

@@ -19,6 +19,7 @@ from typing import TypeAlias, final
 
 from .._cells import missing_cells
 from .._formats import Form, date_format, has_decimal_comma, is_bare, is_number, number_format
+from .._mends import leave_out, worded
 from .._surface import written
 from .._table import Frame, printable
 
@@ -106,7 +107,8 @@ class TextCells:
         return Finding(
             self.name,
             f"{self._where(cell)} holds {distinct:,} different texts in {self.cells:,} cells ({self._shown(cell)}), so "
-            f"it is an identifier or free text and no category; {leave_out(self.name)}, {self._insist()}",
+            "it is an identifier or free text and no category; "
+            f"leave it out {leave_out([self.name])}, {self._insist()}",
         )
 
     def _is_key(self) -> bool:
@@ -139,9 +141,11 @@ class TextCells:
 
     def _looks_like(self, form: Form) -> str:
         cell = next((cell for cell in form.cells if not is_number(cell)), form.cells[0])
+        known = set(form.cells)
+        other = next((f", but not {self._shown(cell)}" for cell in self.places if cell not in known), "")
         return (
-            f"{self._where(cell)} holds {form.what} as text ({self._shown(cell)}); {form.advice(self.name)}, "
-            f"{leave_out(self.name)}, {self._insist()}"
+            f"{self._where(cell)} holds {form.what} as text ({self._shown(cell)}){other}; {form.advice(self.name)}, "
+            f"leave it out {leave_out([self.name])}, {self._insist()}"
         )
 
     def _mixed(self, numbers: list[str]) -> str:
@@ -162,24 +166,19 @@ class TextCells:
         return f"{text[:_SHOWN] + '…' * (len(text) > _SHOWN)!r} in row {self.places[cell][1]}"
 
     def _insist(self) -> str:
-        return written(f"or insist with categorical=[{self.name!r}]", f"or insist with --categorical {self.name}")
+        return written(
+            f"or insist with categorical=[{self.name!r}]", f"or insist with {worded('--categorical', self.name)}"
+        )
 
 
 def _needed(form: Form) -> float:
     return _SHARE if is_bare(form) else _SHARE_OF_UNITS
 
 
-def leave_out(name: str) -> str:
-    """Return how a column is left out."""
-    return written("leave the column out", f"leave it out with --drop {name}")
-
-
 def mend(name: str) -> str:
     """Return what may be done with a column that is no category by itself."""
-    left_out = written("leave the column out", f"leave the column out with --drop {name}")
-    return f"{left_out}, or say that it holds categories with " + written(
-        f"categorical=[{name!r}]", f"--categorical {name}"
-    )
+    insist = written(f"categorical=[{name!r}]", worded("--categorical", name))
+    return f"leave the column out {leave_out([name])}, or say that it holds categories with {insist}"
 
 
 def check(findings: Iterable[Finding], most: int = 3) -> None:

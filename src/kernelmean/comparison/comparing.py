@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array, Progress, RngLike, as_rng
+from .._array import SILENT, Array, Progress, RngLike, as_rng
+from .._surface import written
 from .._table import count, listed
 from ..columns import Encoded, Encoding, Missing, encode, summarize
+from ..columns.missing import noise_needs_kme
 from ..inference import TestResult, mmd_test
 from ..inference.adaptive import NAMED
+from ..inference.combine import check_renamed
 from ..inference.estimated_mmd import MMD_ESTIMATORS as ESTIMATORS
 from ..inference.multiple import enough_for_holm
 from ..inference.two_sample import mmd_null
@@ -34,7 +37,7 @@ def compare(
     n_resamples: int = 999,
     rng: RngLike = 0,
     n_jobs: int | None = None,
-    progress: Progress = lambda *_: None,
+    progress: Progress = SILENT,
     missing: Missing = "error",
     ordinal: Mapping[str, Iterable[Any]] | None = None,
     categorical: str | Iterable[str] = (),
@@ -50,10 +53,10 @@ def compare(
     names : (str, str)
         What to call them.
     estimator : str
-        "adaptive", "fuse", "aggregate": many kernels and one p-value. Of one kernel "kme", "mkme", "mmkme": whose
-        noise it is smoothed with, none, one variance, or one per column, fitted to the pooled rows, so that it does
-        not depend on which row is in which table; "s-kmse", "f-kmse": weights of each table's own, found anew under
-        every permutation; "vpmkme": contraction and noise of the pooled rows. See :func:`kernelmean.mmd_test`.
+        "adaptive", "log-mean-exp", "aggregate": many kernels and one p-value. Of one kernel "kme", "mkme", "mmkme":
+        whose noise it is smoothed with, none, one variance, or one per column, fitted to the pooled rows, so that it
+        does not depend on which row is in which table; "s-kmse", "f-kmse": weights of each table's own, found anew
+        under every permutation; "vpmkme": contraction and noise of the pooled rows. See :func:`kernelmean.mmd_test`.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule applied to the pooled rows, or a number. An adaptive test has its own.
     scale : bool
@@ -142,11 +145,13 @@ class _Test:
 
     def __post_init__(self) -> None:
         if self.estimator not in ESTIMATORS and not self.adaptive:
+            check_renamed(self.estimator)
             raise ValueError(f"estimator is {self.estimator!r}; write one of {listed([*ESTIMATORS, *NAMED])}")
         if self.adaptive and self.bandwidth != "median":
+            asked = written(f"bandwidth={self.bandwidth!r}", f"--bandwidth {self.bandwidth}")
             raise ValueError(
-                f"the {self.estimator} test brings its own bandwidths; leave bandwidth={self.bandwidth!r} out, or take "
-                f"one of {listed(ESTIMATORS)}"
+                f"the {self.estimator} test brings its own bandwidths; leave {asked} out, or take one of "
+                f"{listed(ESTIMATORS)}"
             )
 
     @property
@@ -184,9 +189,10 @@ class _Test:
         if isinstance(self.bandwidth, str) and not self.bandwidth.startswith("median"):
             wide = [coding.name for coding in encoded.codings if len(coding.names) > 1 and coding.name in {*columns}]
             if wide:
+                median = written("bandwidth='median'", "--bandwidth median")
                 raise ValueError(
-                    f"bandwidth={self.bandwidth!r} is a rule for columns of numbers, and {wide[0]!r} takes several "
-                    "coordinates; write bandwidth='median' or a number"
+                    f"the bandwidth {self.bandwidth!r} is a rule for columns of numbers, and {wide[0]!r} takes several "
+                    f"coordinates; write {median} or a number"
                 )
         return _bandwidth(pooled, self.bandwidth)
 
@@ -206,10 +212,7 @@ def _check(encoded: Encoded, names: tuple[str, str], test: _Test) -> None:
             f"every column of {names[0]} and {names[1]} is constant and the same in both; there is nothing to compare"
         )
     if encoded.variances is not None and test.estimator != "kme":
-        raise ValueError(
-            f"missing='noise' has an exact kernel for estimator='kme' only, not for {test.estimator!r}; write "
-            "estimator='kme' (--estimator kme), or missing='category' or 'drop', which serve every estimator"
-        )
+        raise noise_needs_kme(test.estimator)
 
 
 def _in_table_order(theta: Any, encoded: Encoded) -> Any:

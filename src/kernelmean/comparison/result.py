@@ -14,7 +14,7 @@ from .._card import Grid, card
 from .._table import listed
 from ..columns import CategoryShares, Encoded, MissingCells
 from ..inference import TestResult
-from ..inference.facts import facts_of
+from ..inference.facts import beside, facts_of, titles
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -123,13 +123,13 @@ class Comparison:
         return self.test.pvalue <= level
 
     def verdict(self, level: float = 0.05) -> str:
-        """Return the outcome of the joint test in a sentence."""
-        first, second = self.names
+        """Return the outcome of the joint test in a sentence, which every report begins with."""
+        (first, second), p = titles(self.names), beside(self.test.pvalue, level)
         if self.differ(level):
-            return f"{first} and {second} differ: p = {self.test.pvalue:.3g}, at most {level:g}."
+            return f"{first} and {second} differ: p = {p}, at most {level:g}."
         return (
-            f"No difference between {first} and {second} was found: p = {self.test.pvalue:.3g}, above {level:g}. "
-            "That does not show that there is none."
+            f"No difference between {first} and {second} was found: p = {p}, above {level:g}. That does not show that "
+            "there is none."
         )
 
     @property

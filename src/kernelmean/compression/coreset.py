@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, final
 
 import numpy as np
@@ -136,7 +136,7 @@ def compress(
     with serial_blas:
         found = _Search(atoms, m, as_rng(rng), reweight, exact_up_to).found(swap=method == "thinning")
     sizes, errors = found.curve
-    nu = found.atoms.scaled(total).embedding()
+    nu = replace(found.atoms.scaled(total).embedding(), names=mu.names)
     return Coreset(nu, used[found.rows], total * found.error, found.kind, sizes, total * errors, found.method)
 
 

@@ -12,7 +12,7 @@ from .._card import Grid, card
 from .._table import count, listed
 from ..columns import Encoded, MissingCells
 from ..inference import TestResult
-from ..inference.facts import facts_of
+from ..inference.facts import beside, brief, facts_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,31 +84,39 @@ class Dependence:
     encoded: Encoded = field(repr=False)
 
     def dependent(self, level: float = 0.05) -> tuple[PairDependence, ...]:
-        """Return the pairs whose adjusted p-value is at most ``level``, strongest first."""
+        """Return the pairs whose adjusted p-value is at most ``level``, those of the smallest first."""
         return tuple(pair for pair in self.pairs if pair.adjusted <= level)
 
     def verdict(self, level: float = 0.05) -> str:
-        """Return the outcome in a sentence."""
+        """Return the outcome in a sentence, which every report begins with."""
         if self.test is None:
-            return self._verdict_on_pairs(level)
-        first, second = (group[0] if len(group) == 1 else f"({listed(group)})" for group in (self.x, self.y))
+            return self.on_pairs(level)
+        first, second = (
+            brief(group[0]) if len(group) == 1 else f"({listed(map(brief, group))})" for group in (self.x, self.y)
+        )
+        p = beside(self.test.pvalue, level)
         if self.test.pvalue <= level:
-            return f"{first} and {second} depend on each other: p = {self.test.pvalue:.3g}, at most {level:g}."
+            return f"{first} and {second} depend on each other: p = {p}, at most {level:g}."
         return (
-            f"No dependence between {first} and {second} was found: p = {self.test.pvalue:.3g}, above {level:g}. "
-            "That does not show that there is none."
+            f"No dependence between {first} and {second} was found: p = {p}, above {level:g}. That does not show that "
+            "there is none."
         )
 
-    def _verdict_on_pairs(self, level: float) -> str:
+    def on_pairs(self, level: float = 0.05) -> str:
+        """Return in a sentence how many pairs depend on each other, and which most."""
         found, all_of = len(self.dependent(level)), count(len(self.pairs), "pair")
-        if not found:
+        most = self.strongest(level)
+        if most is None:
             return f"No dependence was found in {all_of} of columns, which does not show that there is none."
-        most = self.pairs[0]
         verb = "depends" if found == 1 else "depend"
         return (
             f"{found} of {all_of} of columns {verb} on each other (adjusted p at most {level:g}), "
-            f"most of all {most.x} and {most.y}."
+            f"most of all {brief(most.x)} and {brief(most.y)}."
         )
+
+    def strongest(self, level: float = 0.05) -> PairDependence | None:
+        """Return the pair of the largest strength among those that depend on each other, if any do."""
+        return max(self.dependent(level), key=lambda pair: pair.strength, default=None)
 
     def matrix(self, what: str = "strength") -> Array:
         """Return ``strength``, ``pvalue`` or ``adjusted`` of all pairs, shape (len(x), len(y)).

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Progress, RngLike, as_rng
+from .._array import SILENT, Progress, RngLike, as_rng
 from .._table import count, listed
 from ..columns import Encoded, Encoding, Missing, encode
 from ..columns.encoded import as_frames
+from ..columns.missing import noise_needs_kme
 from ..inference import TestResult, hsic_test
 from ..inference.engine import check_resources
 from ..inference.multiple import enough_for_holm, holm
@@ -37,7 +38,7 @@ def dependence(
     n_resamples: int = 999,
     rng: RngLike = 0,
     n_jobs: int | None = None,
-    progress: Progress = lambda *_: None,
+    progress: Progress = SILENT,
     missing: Missing = "error",
     ordinal: Mapping[str, Iterable[Any]] | None = None,
     categorical: str | Iterable[str] = (),
@@ -136,10 +137,7 @@ def _check(rows: int, encoded: Encoded, estimator: str) -> None:
     if rows < _LEAST_ROWS:
         raise ValueError(f"the table has {count(rows, 'row')}; a test of independence needs at least 4")
     if encoded.variances is not None and estimator != "kme":
-        raise ValueError(
-            f"missing='noise' has an exact kernel for estimator='kme' only, not for {estimator!r}; write "
-            "estimator='kme' (--estimator kme), or missing='category' or 'drop', which serve every estimator"
-        )
+        raise noise_needs_kme(estimator)
 
 
 def _groups(names: tuple[str, ...], x: Sequence[str], y: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array, as_host, like, mean_of
-from .._validate import check_spread, check_varying, validated
+from .._validate import check_spread, check_varying, names_in, validated
 from ..embedding import Embedding
 from ..kernels.bandwidth import median_bandwidth
 from ..kernels.base import Kernel
@@ -71,6 +72,7 @@ class MeanEstimator(BaseEstimator):  # type: ignore[misc]
             check_spread(X)
             self._estimate(X)
             self.weights_ = self.embedding_.weights
+            self.embedding_ = replace(self.embedding_, names=names_in(self))
         self.kernel_, self.noise_ = self.embedding_.kernel, self.embedding_.noise
         return self
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.ndimage import minimum_filter
 
 from .._array import Array
 from ..loocv import contracted
@@ -13,7 +14,12 @@ from .noise_search import EXPLORE, search_isotropic
 from .problem import GRID_STEP, Choice, Problem, along, in_logs, lower
 from .search import Objective, best, descend, minimize_line, polish
 
-_LEAST_CONTRACTION, _LEAST_NOISE = 1e-3, 1e-10
+_LEAST_CONTRACTION, _LEAST_NOISE = 1e-9, 1e-10
+_CONTRACTIONS = np.array([_LEAST_CONTRACTION, *np.linspace(0.0, 1.0, 25)[1:]])
+_BENDS = 1e-2  # σ²/θ² below which the score bends no more
+_STEP = 0.5  # of log σ²/θ²
+_VALLEYS = 4  # of the grid, the deepest, from which a search sets out
+_WAYS = 4  # of all that a search could set out from
 _FAR = 1e10  # bandwidths: a row so far off would draw all others away, and their distances from the mean lose digits
 
 
@@ -43,7 +49,11 @@ def _tied(problem: Problem, Y: Array) -> Objective:
 
 
 def search_free(problem: Problem) -> Choice:
-    """Return the best (r, σ²), never worse than the best tied pair and the best σ² without contraction."""
+    """Return the best (r, σ²), never worse than the best tied pair and the best σ² without contraction.
+
+    The score has many minima under narrow kernels: descents set out from those two, from between them, and from the
+    valleys of a grid on few rows.
+    """
     common = search_isotropic(problem)
     if problem.off > _FAR:
         return common
@@ -53,11 +63,25 @@ def search_free(problem: Problem) -> Choice:
     bounds = np.array([[_LEAST_CONTRACTION, 1.0], [math.log(_LEAST_NOISE), math.log(largest)]])
     corners = [_corner(tied), _corner(common)]
     exact, coarse = (_free(problem, Y) for Y in problem.spanned)
-    explored = [descend(coarse, u, bounds, unit, EXPLORE) for u in [*corners, 0.5 * (corners[0] + corners[1])]]
+    ways = [coarse.at(np.clip(u, *bounds.T)) for u in [*corners, 0.5 * (corners[0] + corners[1]), *_valleys(problem)]]
+    ways = sorted(ways, key=lambda way: way.score.key)[:_WAYS]
+    explored = [descend(coarse, way.point, bounds, unit, EXPLORE) for way in ways]
     starts = [np.clip(u, *bounds.T) for u in [best(explored).point, *corners]]
     found = polish(exact, descend(exact, best([exact.at(u) for u in starts]).point, bounds, unit), bounds)
     noise = np.full(problem.dim, math.exp(found.point[1]))
     return lower(lower(common, tied), problem.choice(found.terms, noise, float(found.point[0])))
+
+
+def _valleys(problem: Problem) -> list[Array]:
+    """Return the deepest points (r, log σ²/θ²) of a grid that are no higher than their neighbours."""
+    Y = contracted.spanned(problem.few)
+    reach = 10 * float(np.square(Y).sum(axis=1).max()) / problem.dim
+    logs = np.arange(math.log(_BENDS), math.log(max(reach, 10.0)) + _STEP, _STEP)
+    sign, size = contracted.on_grid(Y, _CONTRACTIONS, np.exp(logs), problem.alpha, problem.n, problem.dim).excess()
+    height = np.where(sign < 0, -size, np.inf)
+    r, u = np.nonzero((height <= minimum_filter(height, 3, mode="nearest")) & (sign < 0))
+    order = np.argsort(height[r, u], kind="stable")[:_VALLEYS]
+    return [np.array([_CONTRACTIONS[r[k]], logs[u[k]]]) for k in order]
 
 
 def _corner(choice: Choice) -> Array:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._array import Array
+from .._conflicts import refuse
 from .._validate import check_positive
 from ..filters import Filter, Ridge, Scale, as_filter
 from ..kernels.bandwidth import bandwidth_from
@@ -120,6 +121,7 @@ def _check_spectral(options: Options) -> None:
 def make_kernel(kernel: KernelLike, bandwidth: Any, X: Array) -> Kernel:
     """Return the kernel: a value as it is, or a family at the bandwidth that a rule finds for ``X``."""
     if isinstance(kernel, Kernel):
+        refuse(f"kernel={kernel!r} has its bandwidth already", bandwidth=(bandwidth, "median"))
         return kernel
     family = {"gaussian": Gaussian}.get(kernel) if isinstance(kernel, str) else kernel
     if family is None or not callable(family):

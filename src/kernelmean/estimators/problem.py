@@ -30,6 +30,7 @@ from ..loocv.score import Criterion, Score, Terms, diagonal_share
 from .search import Objective
 
 COARSE = 300  # rows on which searches explore
+FEW = 32  # rows on which they look at a whole grid of two parameters
 _SKETCHED = 2000  # rows on which searches for one number explore, where distances are not stored
 GRID_STEP = 0.25  # of logarithms
 
@@ -116,6 +117,11 @@ class Problem:
         mean = namespace(self.Y).mean(self.Y, axis=0)
         whole = contracted.spanned(self.Y - mean)
         return whole, whole if self.part is self.Y else contracted.spanned(self.part - to_numpy(mean))
+
+    @cached_property
+    def few(self) -> Array:
+        """At most 32 rows, less the mean of all."""
+        return some_rows(self.part, FEW) - to_numpy(namespace(self.Y).mean(self.Y, axis=0))
 
     @cached_property
     def variances(self) -> Array:

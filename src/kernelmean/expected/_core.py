@@ -12,8 +12,9 @@ from collections.abc import Callable
 from inspect import isabstract
 
 from .._array import Array, full, joined, of_one_type, slices
+from .._points import named_points, points_like
 from .._rules import NoClosedFormError, Rules
-from .._validate import as_points, check_same_columns
+from .._validate import check_same_columns
 from ..kernels.base import Blocks, Kernel, Stationary, check_kernel
 from ..noise.base import Additive, Noise, common
 from ..noise.dirac import Dirac
@@ -113,7 +114,8 @@ def expected(kernel: Kernel, X: Array, Y: Array, v: Noise | None = None, w: Nois
     >>> expected(Gaussian(1.0), np.zeros((1, 1)), np.zeros((1, 1)), v=Normal(3.0))
     array([[0.5]])
     """
-    X, Y = as_points(X, "X"), as_points(Y, "Y")
+    X, names = named_points(X, "X")
+    Y = points_like(Y, names, "Y", "X")
     check_same_columns(X, Y)
     v, w = (Dirac() if noise is None else noise for noise in (v, w))
     return expected_blocks(kernel, X, v, Y, w)(slice(None), slice(None))

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._array import Array, RngLike, as_rng
 from .._card import card
+from .._conflicts import refuse
 from .._validate import check_positive
 from ..estimators.options import KernelLike
 from ..kernels import Kernel
@@ -157,6 +158,8 @@ def equivalence_test(
     _check_margin(margin, most)
     effect = difference_of_means(subject)
     used = _usable(_check_method(method), effect, unit, most)
+    if method == "bound":
+        refuse("method='bound' simulates nothing", n_resamples=(n_resamples, 999), rng=(rng, None))
     if used != "simulated":
         radius = _bound_scale(unit, most, subject.sizes)
         found = _by_bound(float(np.sqrt(max(effect.mean.total, 0.0))), margin, radius, level)

@@ -9,7 +9,8 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array
-from .._validate import check_points, check_same_columns
+from .._points import points_like
+from .._validate import check_same_columns
 from ..plan import DEFAULT, Plan
 from .subject import Pairs, hadamard
 
@@ -34,7 +35,11 @@ class JointWitness:
 
     def __call__(self, x: Any, y: Any) -> Array:
         """Return the values at the pairs of rows of ``x`` (p, d) and ``y`` (p, e), shape (p,)."""
-        places = check_points(x, "x"), check_points(y, "y")
+        names = self.pairs.names
+        places = (
+            points_like(x, names[0], "x", "the sample of x"),
+            points_like(y, names[1], "y", "the sample of y"),
+        )
         if len(places[0]) != len(places[1]):
             raise ValueError(f"x has {len(places[0])} rows and y has {len(places[1])}; row i of both is one place")
         for place, table, name in zip(places, self.pairs.tables, "xy", strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from sklearn.base import clone
 from ..embedding import Embedding, embed
 from ..estimators import FKMSE, SKMSE, KernelMean
 from ..estimators.options import KernelLike
-from ..inference.kernel_choice import choose_kernel, representative_rows
-from ..inference.samples import check_samples
+from ..inference.kernel_choice import choose_kernel, named_estimator, representative_rows
+from ..inference.samples import matched
 from ..noise import Noise
 from ..plan import Plan
 from .subject import kernel_for
@@ -29,18 +30,22 @@ def means_of(
     """
     if isinstance(X, Embedding) or isinstance(Y, Embedding):
         return _given(X, Y, kernel, bandwidth, estimator)
-    first, second = check_samples(X, Y)
-    pooled = np.concatenate([first, second])
+    first, second = matched(X, Y)
+    pooled = np.concatenate([first.values, second.values])
     if isinstance(estimator, KernelMean):
+        named_estimator(estimator, {}, kernel, bandwidth)  # or raise
         kernel, bandwidth = estimator.kernel, estimator.bandwidth
     elif isinstance(estimator, str) and estimator in SHRINKING:
         estimator = SHRINKING[estimator]()
     base = kernel_for(pooled, kernel, bandwidth, "kme", "the pooled sample")
     if isinstance(estimator, KernelMean):
-        estimator = clone(estimator).set_params(kernel=base)
+        estimator = clone(estimator).set_params(kernel=base, bandwidth="median")
         if estimator.filter is not None or estimator.contraction is not None:
-            return estimator.fit(first).embedding_, clone(estimator).fit(second).embedding_
-    chosen = choose_kernel(pooled, base, None, estimator, representative_rows(pooled), "the pooled sample")
+            fitted = (clone(estimator).fit(table.values).embedding_ for table in (first, second))
+            mu, nu = (replace(each, names=first.names if first.named else None) for each in fitted)
+            return mu, nu
+    own = "gaussian" if isinstance(estimator, KernelMean) else base  # which brings the base kernel
+    chosen = choose_kernel(pooled, own, "median", estimator, representative_rows(pooled), "the pooled sample")
     assert isinstance(chosen.noise, Noise)  # pairs of noises are for pairs of kernels
     return embed(first, base, noise=chosen.noise, plan=plan), embed(second, base, noise=chosen.noise, plan=plan)
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from .._array import Array, IntArray
 from .._frozen import owned
+from .._points import Names, named_points
 from ..estimators.options import KernelLike
 from ..inference.kernel_choice import choose_kernel, representative_rows
-from ..inference.samples import check_pairs, check_samples, in_fixed_order
+from ..inference.samples import check_pairs, in_fixed_order, matched
 from ..kernels import Kernel
 from ..kernels.base import Blocks
 from ..plan import Plan
@@ -27,14 +28,17 @@ class TwoSamples:
     sizes: tuple[int, int]
     kernel: Kernel
     plan: Plan
+    names: Names = None
 
     @classmethod
     def of(cls, X: Any, Y: Any, kernel: KernelLike, bandwidth: Any, estimator: Any, plan: Plan) -> TwoSamples:
         """Check two tables, and choose the kernel from the pooled rows, in the order in which the test has them."""
-        first, second = check_samples(X, Y)
+        tables = matched(X, Y)
+        first, second = (table.values for table in tables)
         rows = np.concatenate(in_fixed_order(first, second))
         chosen = kernel_for(rows, kernel, bandwidth, estimator, "the pooled sample")
-        return cls(np.concatenate([first, second]), (len(first), len(second)), chosen, plan)
+        names = next((table.names for table in tables if table.named), None)
+        return cls(np.concatenate([first, second]), (len(first), len(second)), chosen, plan, names)
 
     @property
     def n(self) -> int:
@@ -87,16 +91,17 @@ class Pairs:
     tables: tuple[Array, Array]
     kernels: tuple[Kernel, Kernel]
     plan: Plan
+    names: tuple[Names, Names] = (None, None)
 
     @classmethod
     def of(cls, X: Any, Y: Any, kernels: Any, bandwidth: Any, estimator: Any, plan: Plan) -> Pairs:
         """Check two tables, and choose the kernel of each from its rows."""
-        tables = check_pairs(X, Y)
+        tables, names = check_pairs(X, Y), (named_points(X, "X")[1], named_points(Y, "Y")[1])
         first, second = (
             kernel_for(table, kernel, theta, estimator, name)
             for table, kernel, theta, name in zip(tables, both(kernels), both(bandwidth), "XY", strict=True)
         )
-        return cls(tables, (first, second), plan)
+        return cls(tables, (first, second), plan, names)
 
     @property
     def n(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._array import Array, IntArray, RngLike, as_rng
 from .._frozen import Frozen
+from .._points import points_like
 from .._validate import check_points, check_same_columns
 from ..embedding import Embedding
 from ..estimators import KernelMean
@@ -218,7 +219,7 @@ def witness_bands(
     """
     check_level(level)
     subject = TwoSamples.of(X, Y, kernel, bandwidth, estimator, plan)
-    places = subject.pooled if points is None else check_points(points, "points")
+    places = subject.pooled if points is None else points_like(points, subject.names, "points", "X and Y")
     check_same_columns(subject.pooled, places, ("the samples", "points"))
     listed = relabelings(subject.sizes, check_n_resamples(n_resamples, LEAST_DRAWS), as_rng(rng))
     scale = _null_deviation(subject, places)

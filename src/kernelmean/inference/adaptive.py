@@ -19,7 +19,7 @@ import numpy as np
 
 from .._array import Array
 from ..noise import Dirac
-from .combine import COMBINATIONS, evidence, standardized
+from .combine import COMBINATIONS, check_renamed, evidence, standardized
 from .kernel_choice import unknown_estimator
 from .members import Member, MemberOutcome, PairMember
 from .null import Null
@@ -38,10 +38,11 @@ class Adaptive:
 
     Parameters
     ----------
-    combination : {"harmonic", "fuse", "max", "mean", "aggregate"}
+    combination : {"harmonic", "log-mean-exp", "max", "mean", "aggregate"}
         The rule, see :mod:`kernelmean.inference.combine`: the weighted harmonic mean of approximate p-values (the
-        default, best in the power study), the log-mean-exp of standardized statistics (as MMD-FUSE), their maximum,
-        their mean, or the smallest rank p-value over its weight (as MMDAgg and HSICAgg).
+        default, which loses least to a plain test where that is best), the log-mean-exp of standardized statistics,
+        their maximum, their mean, or the smallest rank p-value over its weight (as MMDAgg and HSICAgg, with other
+        kernels).
     members : sequence of Member or PairMember, optional
         Which kernels look at which views with which weights; by default those of
         :func:`~kernelmean.inference.members.two_sample_members` or
@@ -55,14 +56,15 @@ class Adaptive:
 
     Examples
     --------
-    >>> Adaptive("fuse").combination
-    'fuse'
+    >>> Adaptive("max").combination
+    'max'
     """
 
     combination: str = "harmonic"
     members: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
+        check_renamed(self.combination, "combination")
         if self.combination not in COMBINATIONS:
             known = ", ".join(map(repr, COMBINATIONS))
             raise ValueError(f"combination is {self.combination!r}; pass one of {known}")
@@ -73,7 +75,7 @@ class Adaptive:
 
 NAMED: dict[str, Adaptive] = {
     "adaptive": Adaptive(),
-    "fuse": Adaptive("fuse"),
+    "log-mean-exp": Adaptive("log-mean-exp"),
     "aggregate": Adaptive("aggregate"),
 }
 """What ``estimator=`` takes by name."""
@@ -88,6 +90,7 @@ def as_adaptive(estimator: Any, kernel: Any, bandwidth: Any, others: Collection[
         When it is neither the name of an adaptive test nor one of the ``others``, or a kernel was chosen for one.
     """
     if isinstance(estimator, str) and estimator not in (*others, *NAMED):
+        check_renamed(estimator)
         raise unknown_estimator(estimator, (*others, *NAMED))
     adaptive = NAMED.get(estimator) if isinstance(estimator, str) else estimator
     if not isinstance(adaptive, Adaptive):

@@ -15,6 +15,7 @@ from scipy.special import gammaincc
 from scipy.stats import rankdata
 
 from .._array import Array
+from .._surface import written
 
 _LEAST_SKEWNESS = 0.05
 _FLOOR = 0.1
@@ -64,12 +65,16 @@ def harmonic(values: Array, weights: Array) -> Array:
 
     One small p-value decides, as in a minimum, and several that agree add up, as in a mean (Wilson 2019).
     """
-    return log_mean_exp(evidence(standardized(values)), weights)
+    return _log_mean_exp(evidence(standardized(values)), weights)
 
 
-def fuse(values: Array, weights: Array) -> Array:
-    r"""Return :math:`\log \sum_k w_k e^{z_k}` of the standardized values (after Biggs, Schrab & Gretton 2023)."""
-    return log_mean_exp(standardized(values), weights)
+def log_mean_exp(values: Array, weights: Array) -> Array:
+    r"""Return :math:`\log \sum_k w_k e^{z_k}` of the standardized values, a soft maximum.
+
+    Biggs, Schrab & Gretton (2023) combine statistics by the same formula in MMD-FUSE, but divide each by the norm of
+    its Gram matrix, where :math:`z_k` is divided by its deviation over the relabelings: this is another test.
+    """
+    return _log_mean_exp(standardized(values), weights)
 
 
 def largest(values: Array, weights: Array) -> Array:
@@ -92,7 +97,7 @@ def aggregate(values: Array, weights: Array) -> Array:
     return np.asarray((np.log(weights)[:, None] - np.log(shares)).max(axis=0))
 
 
-def log_mean_exp(rows: Array, weights: Array) -> Array:
+def _log_mean_exp(rows: Array, weights: Array) -> Array:
     """Return log Σ_k w_k exp(row_k)."""
     top = rows.max(axis=0)
     return np.asarray(top + np.log(weights @ np.exp(rows - top)))
@@ -101,9 +106,21 @@ def log_mean_exp(rows: Array, weights: Array) -> Array:
 Rule = Callable[[Array, Array], Array]
 COMBINATIONS: dict[str, Rule] = {
     "harmonic": harmonic,
-    "fuse": fuse,
+    "log-mean-exp": log_mean_exp,
     "max": largest,
     "mean": mean,
     "aggregate": aggregate,
 }
 """The rules by name: from values (m, P) and weights (m,) that sum to one to P combined values."""
+
+
+def check_renamed(name: str, parameter: str = "estimator") -> None:
+    """Raise for "fuse", which "log-mean-exp" was called until it was found to be another test than MMD-FUSE."""
+    if name != "fuse":
+        return
+    instead = "log-mean-exp"
+    raise ValueError(
+        f"{parameter} 'fuse' is now called {instead!r}; write "
+        f"{written(f'{parameter}={instead!r}', f'--{parameter} {instead}')}. It never was MMD-FUSE, which divides each "
+        "statistic by the norm of its Gram matrix; this test divides by the deviation over the permutations"
+    )

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._array import Array, IntArray, as_host, centered, joined
+from .._conflicts import refuse
 from .._validate import check_spread
 from ..embedding import Embedding, embed
 from ..estimators import VPMKME, KernelMean
@@ -72,6 +73,8 @@ def two_sample_estimator(
             raise ValueError(f"fit is 'each', but {estimator!r} sees the pooled rows; pass a KernelMean or its name")
         return None
     searched = isinstance(estimator.noise, str)
+    if not (searched or estimator.contraction or (estimator.filter is not None and estimator.strength == "loocv")):
+        refuse(f"{estimator!r} has no parameters that are fitted to the data", fit=(fit, "auto"))
     if is_plain(estimator) and not (fit == "each" and searched):
         return None
     if plain_only:

@@ -25,6 +25,7 @@ from .problem import Problem, distinct_side
 from .result import TestResult
 from .samples import check_pairs
 from .statistics import HSIC, Kind, Statistic
+from .units import each_notes, is_default
 
 Pair = tuple[KernelLike, KernelLike]
 
@@ -35,7 +36,7 @@ def hsic_test(
     *,
     kernel: KernelLike | Pair = "gaussian",
     bandwidth: Any = "median",
-    estimator: str | KernelMean | KernelOf | Adaptive = "kme",
+    estimator: str | KernelMean | KernelOf | Adaptive | None = None,
     fit: JointFit = "separate",
     statistic: Kind = "v",
     groups: Any = None,
@@ -143,10 +144,13 @@ def hsic_test(
     True
     """
     options = {name: value for name, value in locals().items() if name not in ("X", "Y", "plan")}
+    options["estimator"] = "kme" if estimator is None else estimator
     if plan is not None:
         return cast("TestResult", check_remote(plan).hsic_test(X, Y, **options))
     posed = pose_hsic(X, Y, hsic_null, **options)
-    return posed if isinstance(posed, TestResult) else posed.result(posed.null)
+    result = posed if isinstance(posed, TestResult) else posed.result(posed.null)
+    notes = each_notes((X, Y)) if is_default(kernel, bandwidth, estimator) else ()
+    return replace(result, notes=(*result.notes, *notes)) if notes else result
 
 
 def pose_hsic(

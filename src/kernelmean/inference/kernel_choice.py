@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._array import Array, IntArray
+from .._conflicts import refuse
 from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, KernelMean
 from ..estimators.options import KernelLike, make_kernel
 from ..expected import difference, smoothed
@@ -46,7 +47,16 @@ class Chosen:
 def named_estimator(
     estimator: Any, known: dict[str, Callable[[], KernelMean]], kernel: KernelLike, bandwidth: Any
 ) -> KernelMean | KernelOf:
-    """Return the estimator of a name out of ``known`` with that kernel, and what is no string as it is."""
+    """Return the estimator of a name out of ``known`` with that kernel, and what is no string as it is.
+
+    Raises
+    ------
+    ValueError
+        When no estimator has the name, or one that brings its kernel was passed beside another kernel or bandwidth.
+    """
+    if isinstance(estimator, KernelMean):
+        reason = f"estimator={estimator!r} brings its own kernel and bandwidth"
+        refuse(reason, kernel=(kernel, "gaussian"), bandwidth=(bandwidth, "median"))
     if not isinstance(estimator, str):
         return estimator
     if estimator not in known:
@@ -116,7 +126,7 @@ def fitted_noise(estimator: KernelMean, kernel: Kernel, points: Array) -> Noise:
 
 def fitted(estimator: KernelMean, kernel: Kernel, points: Array) -> KernelMean:
     """Fit a copy of the estimator with this kernel; the estimator itself stays as it is."""
-    copy: KernelMean = clone(estimator).set_params(kernel=kernel).fit(points)
+    copy: KernelMean = clone(estimator).set_params(kernel=kernel, bandwidth="median").fit(points)
     return copy
 
 

@@ -132,6 +132,9 @@ class TestResult(Frozen):
             f"n_resamples={self.n_resamples})"
         )
 
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *(f"  note: {note}" for note in self.notes)])
+
     def summary(self) -> str:
         """Return a few lines of text for a reader."""
         lines = [self.method, *(f"  {name}: {text}" for name, text in self._facts()), *self._kernel_lines()]

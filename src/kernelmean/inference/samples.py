@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._array import Array, as_host, check_same_home, is_foreign, of_one_type
+from .._matching import column_order
 from .._table import Table, as_table, listed, passed
 from .._validate import as_points, check_same_columns
 
@@ -25,14 +26,30 @@ def check_samples(X: Any, Y: Any, *, anywhere: bool = False) -> tuple[Array, Arr
         samples = _foreign(X, Y)
         check_same_columns(*samples)
         return samples
-    first, second = as_table(X, "X"), as_table(Y, "Y")
-    check_same_columns(first.values, second.values)
-    if first.names == second.names or _numbered(first) or _numbered(second):
-        return first.values, second.values
-    only = [name for name in first.names + second.names if (name in first.names) != (name in second.names)]
-    if only:
-        raise ValueError(f"X and Y differ in the columns {listed(only)}; name the same variables alike, or pass arrays")
-    return first.values, second.columns([second.names.index(name) for name in first.names]).values
+    first, second = matched(X, Y)
+    return first.values, second.values
+
+
+def matched(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[Table, Table]:
+    """Return two tables, the second with the columns in the order of the first.
+
+    Columns are matched by name where both tables have names, and by position where one is an array or a Series.
+
+    Raises
+    ------
+    ValueError
+        When the numbers or the names of the columns differ.
+    """
+    first, second = as_table(X, names[0]), as_table(Y, names[1])
+    check_same_columns(first.values, second.values, names)
+    order = column_order(first, second)
+    if order is None:
+        only = [name for name in first.names + second.names if (name in first.names) != (name in second.names)]
+        raise ValueError(
+            f"{names[0]} and {names[1]} differ in the columns {listed(only)}; name the same variables alike, or pass "
+            "arrays"
+        )
+    return first, second if order == list(range(len(order))) else second.columns(order)
 
 
 def _foreign(X: Any, Y: Any) -> tuple[Array, Array]:
@@ -82,8 +99,3 @@ def in_fixed_order(X: Array, Y: Array) -> tuple[Array, Array]:
     different = np.flatnonzero(own.ravel() != other.ravel())
     swapped = bool(len(different)) and own.ravel()[different[0]] > other.ravel()[different[0]]
     return (Y, X) if swapped else (X, Y)
-
-
-def _numbered(table: Table) -> bool:
-    """Say whether the names are those that arrays get."""
-    return table.names == tuple(f"x{j}" for j in range(len(table.names)))

@@ -26,6 +26,7 @@ from .problem import KernelSide, LabelSide, Problem
 from .result import TestResult
 from .samples import check_samples, in_fixed_order
 from .statistics import MMD, Kind, Statistic
+from .units import is_default, units_notes
 
 
 def mmd_test(
@@ -34,7 +35,7 @@ def mmd_test(
     *,
     kernel: KernelLike = "gaussian",
     bandwidth: Any = "median",
-    estimator: str | KernelMean | KernelOf | Adaptive = "kme",
+    estimator: str | KernelMean | KernelOf | Adaptive | None = None,
     fit: Fit = "auto",
     statistic: Kind = "u",
     groups: tuple[Any, Any] | None = None,
@@ -62,12 +63,13 @@ def mmd_test(
         θ, in the units of the data; "median" is the squared median of pairwise distances of the pooled sample (of
         1000 rows that the seed draws when there are more), see :func:`kernelmean.median_bandwidth`.
     estimator : str, KernelMean, callable or Adaptive
-        "kme"; "mkme" or "mmkme", or a KernelMean without filter and contraction, whose noise turns the kernel into
-        another kernel, eq. (m_kernel) of Xia et al. (2021): a principled choice of the bandwidth; "s-kmse", "f-kmse",
-        "vpmkme" or any other KernelMean, whose weights or parameters are those of each sample, see ``fit``;
-        "adaptive", which brings about 20 kernels of its own and is the most powerful on average, "fuse" or
-        "aggregate", or an :class:`Adaptive`; or a symmetric function of the pooled rows and the kernel that returns
-        the kernel of the test and the noise in it.
+        "kme", the default; "mkme" or "mmkme", or a KernelMean without filter and contraction, whose noise turns the
+        kernel into another kernel, eq. (m_kernel) of Xia et al. (2021): a principled choice of the bandwidth;
+        "s-kmse", "f-kmse", "vpmkme" or any other KernelMean, whose weights or parameters are those of each sample, see
+        ``fit``; "adaptive", which brings about 20 kernels of its own and is the most powerful of these on average,
+        "log-mean-exp" or "aggregate", or an :class:`Adaptive`; or a symmetric function of the pooled rows and the
+        kernel that returns the kernel of the test and the noise in it. A KernelMean brings its kernel and bandwidth,
+        an adaptive test its kernels: beside them ``kernel`` and ``bandwidth`` raise.
     fit : {"auto", "pooled", "each"}
         Where the parameters of an estimator (noise, contraction, λ of a filter) come from: the pooled rows (1000 that
         the seed draws when there are more), or each sample on its own, anew under every rearrangement. Both are
@@ -166,10 +168,13 @@ def mmd_test(
     20
     """
     options = {name: value for name, value in locals().items() if name not in ("X", "Y", "plan")}
+    options["estimator"] = "kme" if estimator is None else estimator
     if plan is not None:
         return cast("TestResult", check_remote(plan).mmd_test(X, Y, **options))
     posed = pose_mmd(X, Y, mmd_null, **options)
-    return posed if isinstance(posed, TestResult) else posed.result(posed.null)
+    result = posed if isinstance(posed, TestResult) else posed.result(posed.null)
+    notes = units_notes(X, Y) if is_default(kernel, bandwidth, estimator) else ()
+    return replace(result, notes=(*result.notes, *notes)) if notes else result
 
 
 def pose_mmd(

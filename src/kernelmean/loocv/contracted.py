@@ -14,6 +14,9 @@ from .._array import Array, namespace
 from .pair_sums import PairSum, pair_sum
 from .score import Terms, norm_terms
 
+_STEPS = 100  # of log r²/(1+2a), between which exploring interpolates
+_NONE = np.zeros((0,))
+
 
 def spanned(Y: Array) -> Array:
     """Return the points in coordinates of their span: the same inner products, in at most n columns."""
@@ -38,6 +41,33 @@ def terms(Y: Array, contraction: float, noise: float, alpha: float, n: int, dim:
     diag = -half * math.log1p(2 * noise), np.array([0.0, -2 * half / (1 + 2 * noise)])
     square, square_slope = norm_terms(alpha, off, diag)
     return Terms(cross, square, cross_slope, square_slope)
+
+
+def on_grid(Y: Array, contractions: Array, noises: Array, alpha: float, n: int, dim: int) -> Terms:
+    """Return the terms at every r of ``contractions`` with every σ²/θ² of ``noises``, shape (R, G), without slopes.
+
+    For exploring: of the off-diagonal of Q, which depends on r²/(1+2a) alone, values in between are interpolated.
+    O(R G n²) time.
+    """
+    inner = Y @ Y.T
+    pairs = ~np.eye(len(Y), dtype=bool)
+    rows, columns = (np.broadcast_to(side, inner.shape)[pairs] for side in (np.diag(inner)[:, None], np.diag(inner)))
+    both, half = inner[pairs], 0.5 * dim
+    c = 1 + (1 - contractions) / (n - 1)
+    products = zip(c, contractions, strict=True)
+    widths = 0.5 / (1 + noises)
+    cross = [_log_means(left**2 * rows + r**2 * columns - 2 * left * r * both, widths) for left, r in products]
+    shares = np.log(contractions[:, None] ** 2 / (1 + 2 * noises))
+    steps = np.linspace(shares.min(), shares.max(), _STEPS)
+    off = np.interp(shares, steps, _log_means(rows + columns - 2 * both, 0.5 * np.exp(steps)))
+    square, _ = norm_terms(alpha, (off, 0.0), (0.0, 0.0))
+    return Terms(np.stack(cross) - half * np.log1p(noises), square - half * np.log1p(2 * noises), _NONE, _NONE)
+
+
+def _log_means(distances: Array, widths: Array) -> Array:
+    """Return the log mean of exp(-width · distance) over the distances, for every width."""
+    least = max(float(distances.min()), 0.0)
+    return np.log(np.exp(-widths[:, None] * (distances - least)).mean(axis=1)) - widths * least
 
 
 def _cross(Y: Array, r: float, noise: float, n: int, dim: int) -> tuple[float, Array]:

@@ -14,12 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array, to_numpy
 from .._frozen import sealed
+from .._native import refuse_sparse
+from .._points import points_like
 from .._validate import check_points, validated
 from ..embedding import Embedding
 from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from ..loocv.isotropic import Pairs
+from .conflicts import check_conflicts
 from .joint import Descent
 from .mixture import Mixture
 from .parameters import CovarianceType, n_free, public_covariances
@@ -203,7 +206,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
             When there are fewer distinct rows than components, or too few rows to hold some out.
         """
         del y
-        X = validated(self, to_numpy(X), ensure_min_samples=2)
+        X = validated(self, _on_host(X), ensure_min_samples=2)
         sample = Sample.of(X, sample_weight)
         recipe, grid, rng = self._prepare()
         self.trials_, pairs = self._trials(recipe, sample, grid, rng) if self._needs_validation(grid) else ([], None)
@@ -238,7 +241,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = sample.points.shape[1]
         self.trials_ = []
         if X_val is not None:
-            held = Sample.of(check_points(X_val, "X_val"))
+            held = Sample.of(points_like(X_val, mu.names, "X_val", "the embedding"))
             self.trials_ = try_targets(recipe, sample, [(1.0, mu)], grid, held, self._patience)
         return self._finish(recipe, sample, mu, grid, self._best())
 
@@ -251,7 +254,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def score_samples(self, X: Any) -> Array:
         """Return the log density of the mixture at the rows of ``X``, shape (m,)."""
         check_is_fitted(self)
-        return self._mixture.logpdf(validated(self, to_numpy(X), reset=False))
+        return self._mixture.logpdf(validated(self, _on_host(X), reset=False))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log density at the rows of ``X``; larger is better."""
@@ -294,6 +297,7 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def _prepare(self) -> tuple[Recipe, Grid, np.random.Generator]:
         """Check the options; return them as values, with the pairs of K and a seed to try, and a generator."""
+        check_conflicts(self)
         options = {key: value for key, value in self.get_params(deep=False).items() if key in RECIPE_OPTIONS}
         recipe, counts = make_recipe(self.n_components, **options)
         check_at_least_one(n_init=self.n_init, n_iter_no_change=self.n_iter_no_change)
@@ -383,3 +387,9 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+
+def _on_host(X: Any) -> Any:
+    """Return an array of another library as NumPy's, anything else as it is."""
+    refuse_sparse(X, "X")
+    return to_numpy(X)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .._array import Array
 from .._cells import Cells, missing_cells
+from .._mends import leave_out
 from .._table import Frame, to_frame
 from ..columns.coding import Categories, Coding, Numbers
 from ..columns.encoded import Encoding, match_columns
@@ -56,7 +57,7 @@ class RowCoder:
         if dates:
             raise ValueError(
                 f"{frame.source}: column {dates[0]!r} holds dates, which differ in every later table; leave it out "
-                f"with drop (--drop {dates[0]})"
+                f"{leave_out([dates[0]])}"
             )
         typical = {coding.name: _typical(coding, frame) for coding in codings}
         return cls(codings, replace(frame, cells=typical, rows=None), encoding)

@@ -13,13 +13,15 @@ import numpy as np
 
 from .._array import Array
 from .._sealed import sealed
+from .._surface import written
 from .._table import check_size, passed, to_frame
 from .._tiles import serial_blas
 from .._validate import check_integer
 from ..columns.encoded import Encoding
 from ..estimators.options import KernelLike
+from ..inference.facts import beside
 from .betting import Wealth
-from .checkpoint import HEAD, checked, digest, kernel_name
+from .checkpoint import HEAD, Choice, checked
 from .coordinates import RowCoder
 from .pool import Pool
 from .witnesses import Features, Witnesses, feature_maps, kernels_for
@@ -67,10 +69,11 @@ class DriftState:
 
     def verdict(self) -> str:
         """Return one sentence for a reader."""
+        p = beside(self.pvalue, self.alpha)
         if self.detected_at is None:
-            return f"No drift found in {self.n_rows:,} rows (p = {self.pvalue:.3g}, level {self.alpha:g})."
+            return f"No drift found in {self.n_rows:,} rows (p = {p}, level {self.alpha:g})."
         where = f"found at row {self.detected_at:,} of {self.n_rows:,}"
-        return f"Drift: {where} (p = {self.pvalue:.3g}, level {self.alpha:g})."
+        return f"Drift: {where} (p = {p}, level {self.alpha:g})."
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain names and numbers."""
@@ -178,8 +181,9 @@ class DriftMonitor:
         _refuse_noise(missing)
         encoding = Encoding(missing, ordinal, categorical, scale, keep=keep)
         encoding.inspect([frame])
-        settings = (kernel_name(kernel), bandwidth, n_frequencies, recycle, shuffle, encoding, self.seed)
-        self._digest = digest(frame, repr(settings))
+        choice = Choice(kernel, bandwidth, n_frequencies, recycle, shuffle, encoding, self.seed)
+        self._digest, self._earlier_digest = choice.digest(frame), choice.earlier_digest(frame)
+        self._told_apart = choice.told_apart_earlier(frame)
         order = np.random.default_rng([self.seed, len(frame)]).permutation(len(frame))
         some = min(len(frame) // 4, _MOST_SCALE_ROWS)
         if len(frame) < _LEAST_ROWS:
@@ -297,11 +301,7 @@ class DriftMonitor:
         True
         """
         content = checked(text)
-        if content.get("digest") != self._digest:
-            raise ValueError(
-                "the checkpoint is of another reference, or of other settings; make the monitor as it was made then, "
-                "or begin anew"
-            )
+        self._check_digest(content.get("digest"))
         if content.get("alpha") != self.alpha:
             raise ValueError(f"the checkpoint is of the level {content.get('alpha')}, this monitor of {self.alpha:g}")
         try:
@@ -309,6 +309,23 @@ class DriftMonitor:
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"the checkpoint is damaged ({error}); begin anew") from error
         return self
+
+    def _check_digest(self, found: Any) -> None:
+        """Raise when a checkpoint is not known to be of this reference and these settings."""
+        if found == self._digest or (found == self._earlier_digest and self._told_apart):
+            return
+        if found == self._earlier_digest:
+            raise ValueError(
+                "the checkpoint was written by an earlier version, which did not record the types of columns; "
+                + written("begin anew", "delete it to begin anew, or name another file with --checkpoint")
+            )
+        raise ValueError(
+            "the checkpoint is of another reference, or of other settings; "
+            + written(
+                "make the monitor as it was made then, or begin anew",
+                "repeat the command as it was, delete the file to begin anew, or name another one with --checkpoint",
+            )
+        )
 
     def _restore(self, content: dict[str, Any]) -> None:
         """Take over what a checkpoint holds, all of it or nothing."""

@@ -27,7 +27,7 @@ _ROUNDING = 1e-9
 def kernels_for(kernel: KernelLike, bandwidth: Any, rows: Array) -> list[Kernel]:
     """Return the kernels that are mixed."""
     if isinstance(kernel, Kernel):
-        return [kernel]
+        return [make_kernel(kernel, bandwidth, rows)]
     rules = ("median", "median-unsquared")
     if np.ndim(bandwidth) or (isinstance(bandwidth, str) and bandwidth not in rules):
         raise ValueError(f"bandwidth is {bandwidth!r}; write one positive number, 'median' or 'median-unsquared'")

@@ -15,6 +15,8 @@ from .evidence import Evidence, adjusted
 from .facts import brief, comparison_facts, titles
 from .parts import caveats, made_by, null_section, percent, signed
 
+FIGURES = ("columns", "witnesses", "null-distribution")
+"""The names of the charts that a page may have."""
 _MOST_LISTED, _LONGEST_CELL = 50, 24
 
 
@@ -50,7 +52,7 @@ def comparison_page(
     >>> result = compare(X, Y, names=("before", "after"))
     >>> page = comparison_page(result, gather(result))
     >>> page.headline
-    'before and after differ: p = 0.001, from 999 permutations.'
+    'before and after differ: p = 0.001, at most 0.05.'
     >>> page.summary[0]
     'One of 2 columns differs on its own: x1.'
     """
@@ -64,20 +66,11 @@ def comparison_page(
     )
     return Document(
         title=f"{labels[0]} and {labels[1]} compared",
-        headline=headline(result, level),
+        headline=result.verdict(level),
         summary=(on_columns(result, level), *on_effect(evidence.effect, result.differ(level))),
         sections=sections,
         made_by=made_by(result.test, seed),
     )
-
-
-def headline(result: Comparison, level: float = 0.05) -> str:
-    """Return the outcome of the joint test in one sentence."""
-    first, second = titles(result.names)
-    p = f"p = {result.test.pvalue:.3g}, from {count(result.test.n_resamples, 'permutation')}"
-    if result.differ(level):
-        return f"{first} and {second} differ: {p}."
-    return f"No difference between {first} and {second} was found: {p}. That does not show that there is none."
 
 
 def on_columns(result: Comparison, level: float = 0.05) -> str:

@@ -13,9 +13,9 @@ from .facts import density_facts
 from .marginals import bins, outline
 from .parts import caveats, made_by, percent
 
+FIGURES = ("marginals",)
+"""The names of the charts that a page has."""
 _MOST_COMPONENTS, _MOST_COLUMNS, _MOST_PANELS, _GRID = 20, 8, 6, 121
-_CLEAR = 2.0
-"""Standard errors beyond which a difference of scores counts."""
 
 
 def density_page(
@@ -50,32 +50,17 @@ def density_page(
     )
     return Document(
         title=f"Densities of {name}",
-        headline=headline(result),
+        headline=result.verdict(),
         summary=(_fitted(result),),
         sections=sections,
         made_by=(*made_by(None, seed), *density_facts(result)),
     )
 
 
-def headline(result: Densities) -> str:
-    """Return which density describes rows held out best, and whether that is clear."""
-    best, *others = result.candidates
-    rows = f"{count(result.sizes[1], 'row')} held out"
-    near = [other.name for other in others if not _clear(other)]
-    if near:
-        return f"{best.name} and {listed(near)} describe {rows} equally well, as far as so many can tell."
-    return f"{best.name} describes {rows} best: {best.loss:.4g} nats a row."
-
-
-def _clear(candidate: Candidate) -> bool:
-    """Say whether a candidate is clearly behind the best."""
-    return bool(candidate.behind > _CLEAR * candidate.behind_error)
-
-
 def _fitted(result: Densities) -> str:
     """Return what kernel mean matching chose, and how far it is behind where it is clearly not the best."""
     ours = next(one for one in result.candidates if one.name == "kernel mean matching")
-    behind = f" It is {_behind(ours)} nats a row behind {result.candidates[0].name}." if _clear(ours) else ""
+    behind = f" It is {_behind(ours)} nats a row behind {result.candidates[0].name}." if ours.clearly_behind else ""
     return f"Kernel mean matching chose by cross-validation on the training rows: {ours.choice}.{behind}"
 
 

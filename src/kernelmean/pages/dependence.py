@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from .._array import IntArray
-from .._table import Frame, count, listed
+from .._table import Frame, count
 from ..dependence import Dependence, PairDependence
 from ..report import Chart, Document, HeatMap, Panel, Points, Section, Table
 from .cells import Axis, names_of
@@ -16,6 +16,8 @@ from .marginals import marginal
 from .parts import caveats, made_by, null_section, signed
 
 _MOST_LISTED, _MOST_CELLS, _MOST_CLOUDS, _MOST_POINTS, _MOST_PARTS = 50, 40, 4, 250, 4
+FIGURES = ("map", "pairs", *(f"pair-{k + 1}" for k in range(_MOST_CLOUDS)), "null-distribution")
+"""The names of the charts that a page may have."""
 _STRENGTH = "strength"
 
 
@@ -48,7 +50,7 @@ def dependence_page(
     >>> a, b = np.random.default_rng(0).normal(size=(2, 60))
     >>> data = np.column_stack([a, b, a**2])
     >>> dependence_page(dependence(data, n_resamples=199)).headline
-    'One of 3 pairs of columns depends on each other (adjusted p at most 0.05).'
+    '1 of 3 pairs of columns depends on each other (adjusted p at most 0.05), most of all x0 and x2.'
     """
     test = result.test
     tested = (
@@ -61,42 +63,18 @@ def dependence_page(
     sections = (_map(result, level), *_shapes(result, level), _pairs(result, level), *tested)
     return Document(
         title=f"Dependence between columns of {name}",
-        headline=headline(result, level),
+        headline=result.verdict(level),
         summary=tuple(_summary(result, level)),
         sections=(*sections, caveats(_caveats(result, level), (*notes, *result.notes))),
         made_by=(*made_by(test, seed), *(dependence_facts(result) if test is None else [])),
     )
 
 
-def headline(result: Dependence, level: float = 0.05) -> str:
-    """Return the outcome in one sentence."""
-    test = result.test
-    if test is None:
-        return _of_pairs(result, level)
-    first, second = (
-        brief(group[0]) if len(group) == 1 else f"({listed(map(brief, group))})" for group in (result.x, result.y)
-    )
-    p = f"p = {test.pvalue:.3g}, from {count(test.n_resamples, 'permutation')}"
-    if test.pvalue <= level:
-        return f"{first} and {second} depend on each other: {p}."
-    return f"No dependence between {first} and {second} was found: {p}. That does not show that there is none."
-
-
-def _of_pairs(result: Dependence, level: float) -> str:
-    found, all_of = len(result.dependent(level)), count(len(result.pairs), "pair")
-    if not found:
-        return f"No dependence was found in {all_of} of columns, which does not show that there is none."
-    start = "One" if found == 1 else f"{found}"
-    verb = "depends" if found == 1 else "depend"
-    return f"{start} of {all_of} of columns {verb} on each other (adjusted p at most {level:g})."
-
-
 def _summary(result: Dependence, level: float) -> Iterator[str]:
-    found = result.dependent(level)
+    most = result.strongest(level)
     if result.test is not None and len(result.pairs) > 1:
-        yield _of_pairs(result, level)
-    if found:
-        most = max(found, key=lambda pair: pair.strength)
+        yield result.on_pairs(level)
+    if most is not None:
         yield (
             f"The strongest dependence is that of {brief(most.x)} and {brief(most.y)}: {most.strength:.2f} on a scale "
             "from 0 (independent) to 1 (each determines the other, as the kernels see it)."

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from .._array import Array, IntArray, Progress, RngLike, as_rng
+from .._array import SILENT, Array, IntArray, Progress, RngLike, as_rng
 from ..columns import Encoded
 from ..comparison import Comparison
 from ..explain import EffectSize, WitnessBands, contributions, effect_size, witness_bands
@@ -76,9 +76,7 @@ class Evidence:
     used: tuple[int, int]
 
 
-def gather(
-    result: Comparison, *, level: float = 0.05, rng: RngLike = 0, progress: Progress = lambda *_: None
-) -> Evidence:
+def gather(result: Comparison, *, level: float = 0.05, rng: RngLike = 0, progress: Progress = SILENT) -> Evidence:
     """Look at the two tables of a comparison once more: where, which rows, and by how much they differ.
 
     Parameters

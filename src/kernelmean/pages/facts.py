@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
+from .._surface import written
 from .._table import count
 from ..comparison import Comparison
 from ..densities import Densities
 from ..dependence import Dependence
-from ..inference.facts import Facts, facts_of
+from ..inference.facts import Facts, brief, facts_of, short, titles
 from ..inference.kernel_choice import ESTIMATORS
 
-_LONGEST_NAME = 32
+__all__ = [
+    "brief",
+    "comparison_facts",
+    "density_facts",
+    "dependence_facts",
+    "number_range",
+    "short",
+    "titles",
+]
 
 
 def comparison_facts(result: Comparison) -> Facts:
     """Return the rows, the statistic, its p-value, the kernels and the scale of a comparison."""
     test, (n, m) = result.test, result.sizes
     unit = "standard deviations" if result.scaled else "the units of the data"
-    scale = "every column divided by its standard deviation over both tables (--no-scale leaves them as they are)"
+    unscaled = written("scale=False", "--no-scale")
+    scale = f"every column divided by its standard deviation over both tables ({unscaled} leaves them as they are)"
     of = f" of the {result.estimator} estimates" if result.estimator in ESTIMATORS else ""
     bandwidth = [] if result.bandwidth is None else [("bandwidth", f"{number_range(result.bandwidth)}, in {unit}")]
     return [
@@ -55,46 +63,3 @@ def number_range(values: Any) -> str:
     if np.ptp(array) == 0:
         return f"{array.flat[0]:.4g}"
     return f"{array.min():.3g} to {array.max():.3g}"
-
-
-def short(name: str) -> str:
-    """Return the end of a path, and the start of what is still long.
-
-    Examples
-    --------
-    >>> short("data/before.csv"), short("group=a/b.c")
-    ('before.csv', 'group=a/b.c')
-    """
-    return brief(PurePath(name).name if "=" not in name and PurePath(name).suffix else name)
-
-
-def brief(name: str) -> str:
-    """Return the start of a long name.
-
-    Examples
-    --------
-    >>> brief("dose"), brief("a" * 50) == "a" * 31 + "…"
-    ('dose', True)
-    """
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-
-
-def titles(names: Sequence[str]) -> tuple[str, str]:
-    """Return short names of two tables that tell them apart.
-
-    Examples
-    --------
-    >>> titles(["old/data.csv", "new/data.csv"]), titles(["a", "a"])
-    (('old/data.csv', 'new/data.csv'), ('a (first)', 'a (second)'))
-    >>> titles(["/mine/2023/raw/data.csv", "/mine/2024/raw/data.csv"])
-    ('2023/raw/data.csv', '2024/raw/data.csv')
-    """
-    first, second = short(names[0]), short(names[1])
-    if first != second:
-        return first, second
-    paths = [PurePath(name).parts for name in names]
-    for length in range(2, max(map(len, paths)) + 1):
-        ends = ["/".join(parts[-length:]) for parts in paths]
-        if ends[0] != ends[1]:
-            return ends[0], ends[1]
-    return f"{first} (first)", f"{second} (second)"

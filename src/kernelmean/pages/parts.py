@@ -21,7 +21,7 @@ def null_section(test: TestResult, anew: str, facts: Facts) -> Section:
 
     ``anew`` says what happens to the rows under a random arrangement.
     """
-    reached = round(test.pvalue * (test.n_resamples + 1)) - 1
+    reached = _reached(test)
     found = {0: "none has", 1: "one has"}.get(reached, f"{reached:,} have")
     p = (
         f"Of {count(test.n_resamples, 'other arrangement')}, in which {anew}, {found} a statistic as large as the "
@@ -29,6 +29,11 @@ def null_section(test: TestResult, anew: str, facts: Facts) -> Section:
     )
     charts = (null_chart(test),) if test.n_resamples else ()
     return Section("The test", (p,), tables=kernel_table(test), charts=charts, settings=tuple(facts))
+
+
+def _reached(test: TestResult) -> int:
+    """Return how many of the other arrangements reach the observed statistic."""
+    return round(test.pvalue * (test.n_resamples + 1)) - 1
 
 
 def kernel_table(test: TestResult) -> tuple[Table, ...]:
@@ -53,10 +58,10 @@ def null_chart(test: TestResult) -> Chart:
         steps=(outline(label, null, bins(null)),),
         marks=((f"observed, p = {test.pvalue:.3g}", float(test.statistic)),),
     )
-    side = "beyond nearly all" if test.pvalue <= 0.05 else "among"
     text = (
-        f"The observed value, {signed(test.statistic)}, lies {side} of those that chance alone makes, which reach from "
-        f"{signed(null.min())} to {signed(null.max())}."
+        f"The observed value is {signed(test.statistic)}. Those that chance alone makes reach from "
+        f"{signed(null.min())} to {signed(null.max())}; as large or larger: "
+        f"{_reached(test):,} of {test.n_resamples:,}."
     )
     return Chart("null-distribution", "What chance alone makes, and what was observed", (panel,), text)
 

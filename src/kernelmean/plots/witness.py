@@ -13,6 +13,7 @@ from .._canvas.figure import matplotlib
 from .._canvas.words import number
 from .._table import as_table
 from ..explain import WitnessBands, witness_bands
+from ..inference.samples import matched
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -130,7 +131,7 @@ def column_witnesses(
     >>> len(figure.axes)
     2
     """
-    first, second = as_table(X), as_table(Y)
+    first, second = matched(X, Y)
     wide = min(3, len(columns))
     high = -(-len(columns) // wide)
     figure = new_figure((max(4.2 * wide, 5.0), 2.8 * high + 0.3))

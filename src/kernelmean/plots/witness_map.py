@@ -11,8 +11,9 @@ from .._array import Array, RngLike
 from .._canvas import FIRST, QUIET, SECOND, describe, new_axes, set_legend, set_texts, short
 from .._canvas.figure import matplotlib
 from .._canvas.words import number
-from .._table import Table, as_table, listed
+from .._table import Table, listed
 from ..explain import WitnessBands, witness_bands
+from ..inference.samples import matched
 from .witness import grids
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def witness_map(
     ('x1', 'x0')
     """
     colors = matplotlib().colors.LinearSegmentedColormap.from_list("witness", [SECOND, "#f7f7f7", FIRST])
-    tables = as_table(X), as_table(Y)
+    tables = matched(X, Y)
     chosen = tuple(columns) or tables[0].names[:2]
     first, second = (_two(table, chosen) for table in tables)
     across, up = grids(np.concatenate([first, second]), _GRID)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .._disk import write_text, write_whole
+from .._markup import csv_cell
 from .._table import count, listed
 from ..report import Document, Section, Verdict, html, markdown
 from ..report.content import counted
@@ -22,6 +23,8 @@ from .trial_code import trial_digest
 from .versions import code_digest, commit, versions
 
 FINDINGS, RESULTS, PAGE, TEXT = "findings", "results.json", "report.html", "report.md"
+FILES = (FINDINGS, RESULTS, PAGE, TEXT)
+"""What is written into the folder of a run, beside its trials and the figures of the report."""
 _OURS = ("experiment", "trial", "method", "measure", "value")
 
 
@@ -74,7 +77,7 @@ def write_findings(name: str, findings: Findings, folder: Path) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    writer.writerows([csv_cell(cell) for cell in row] for row in zip(*columns.values(), strict=True))
     content = text.getvalue().encode()
     write_whole(folder / f"{name}.csv", content)
     if find_spec("pyarrow") is not None:

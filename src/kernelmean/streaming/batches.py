@@ -12,12 +12,17 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array, slices
+from .._conflicts import refuse
 from .._files import TEXT, check_file, ending, import_arrow
+from .._native import refuse_sparse
 from .._reading import PLAIN, TextFormat
-from .._table import Frame, as_frame, as_table, listed
+from .._table import Frame, Table, as_frame, as_table, listed
 from .._validate import check_integer
 from .frames import BATCH_ROWS, FileChoice, chosen_names, file_frames, numbered
 from .text import CsvBlocks
+
+READER = "read_batches"
+"""What errors about cells and columns offer the options of."""
 
 
 @final
@@ -33,12 +38,15 @@ class Batches:
         The columns.
     n_rows : int or None
         How many rows there are, where that is known before reading.
+    named : bool
+        Whether columns are matched by name: not those of arrays.
     """
 
     source: str
     names: tuple[str, ...]
     n_rows: int | None
     _open: Callable[[], Iterator[Array]]
+    named: bool = True
 
     def __iter__(self) -> Iterator[Array]:
         return self._open()
@@ -110,7 +118,15 @@ def read_batches(
     if missing not in ("error", "drop"):
         raise ValueError(f"missing is {missing!r}; write 'error' or 'drop'")
     if isinstance(source, Batches):
+        refuse(
+            f"{source!r} was read already",
+            columns=(columns, None),
+            drop=(tuple(drop), ()),
+            missing=(missing, "error"),
+            batch_rows=(batch_rows, BATCH_ROWS),
+        )
         return source
+    refuse_sparse(source, "the table")
     choice = _Choice(None if columns is None else tuple(columns), tuple(drop), missing)
     if isinstance(source, str | os.PathLike):
         return _file(Path(source), choice, batch_rows, text)
@@ -165,7 +181,7 @@ class _Choice:
             if self.missing == "drop":
                 chosen = chosen.take(chosen.complete())
             if len(chosen):
-                yield np.asarray(chosen.to_table())
+                yield np.asarray(chosen.to_table(reader=READER))
 
 
 def _file(path: Path, choice: _Choice, batch_rows: int, text: TextFormat) -> Batches:
@@ -202,8 +218,8 @@ def _iterable(source: Iterable[Any], choice: _Choice) -> Batches:
     first = next(iterator, None)
     if first is None:
         raise ValueError("the iterable of batches is empty, at least one batch is needed")
-    named = as_table(first, "the first batch", missing=choice.missing)
-    names = choice.names(named.names, "the first batch")
+    head = as_table(first, "the first batch", missing=choice.missing, reader=READER)
+    names = choice.names(head.names, "the first batch")
     again = source if iter(source) is not iterator else None
 
     def tables() -> Iterator[Any]:
@@ -211,19 +227,25 @@ def _iterable(source: Iterable[Any], choice: _Choice) -> Batches:
 
     def numbers() -> Iterator[Array]:
         for position, batch in enumerate(tables(), start=1):
-            table = as_table(batch, f"batch {position}", missing=choice.missing)
-            if set(table.names) != set(named.names):
-                raise ValueError(
-                    f"batch {position} has the columns {listed(table.names)}, the first one has {listed(named.names)}"
-                )
+            table = as_table(batch, f"batch {position}", missing=choice.missing, reader=READER)
+            if set(table.names) != set(head.names) or table.named != head.named:
+                raise ValueError(f"batch {position} has {_columns(table)}, the first one has {_columns(head)}")
             yield table.columns([table.names.index(name) for name in names]).values
 
-    return Batches("the iterable", names, None, numbers)
+    return Batches("the iterable", names, None, numbers, head.named)
+
+
+def _columns(table: Table) -> str:
+    return f"the columns {listed(table.names)}" + ("" if table.named else ", as an array without names")
 
 
 def _in_memory(source: Any, choice: _Choice, batch_rows: int) -> Batches:
-    table = as_table(source, "the table", missing=choice.missing)
+    table = as_table(source, "the table", missing=choice.missing, reader=READER)
     names = choice.names(table.names, "the table")
     values = table.columns([table.names.index(name) for name in names]).values
     kind = "an array" if isinstance(source, np.ndarray) else "a table"
-    return Batches(kind, names, len(values), lambda: (values[rows] for rows in slices(len(values), batch_rows)))
+
+    def parts() -> Iterator[Array]:
+        return (values[rows] for rows in slices(len(values), batch_rows))
+
+    return Batches(kind, names, len(values), parts, table.named)

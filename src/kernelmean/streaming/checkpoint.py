@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -11,15 +9,13 @@ from itertools import chain
 from typing import Any, Self, final
 
 from .._array import Array
-from .._serial import AnyArray, encode
+from .._digest import RowDigest, option_text
 from .._surface import written
 from .._table import listed
 from .._validate import check_integer
 from ..features.base import Summary
 from ..io import load_state, save_state
-from .digest import RowDigest
 
-_LONGEST = 60  # letters of an option; of longer ones the digest is kept
 _OPTIONS = {"n_resamples": "--resamples", "n_frequencies": "--frequencies", "columns": "names of columns"}
 Two = tuple[str, str]
 
@@ -98,7 +94,7 @@ class Checkpoint:
         self.path = path
         self.pilot = ""
         self.whole: Two | None = None
-        self._options = {name: _text(value) for name, value in options.items()}
+        self._options = {name: option_text(value) for name, value in options.items()}
         self.found: Any = None
         self.record: Record | None = None
         if os.path.exists(path):
@@ -170,16 +166,3 @@ def _beyond(batches: Iterator[Array], rows: int, digest: RowDigest) -> Iterator[
         if len(batch) > left:
             return chain([batch[left:]], batches)
     return batches
-
-
-def _text(value: Any) -> str:
-    """Return the value of an option as a text that differs between values; arrays count to the last digit."""
-    arrays: list[AnyArray] = []
-    text = json.dumps(encode(value, arrays), sort_keys=True)
-    if not arrays and len(text) <= _LONGEST:
-        return text
-    found = hashlib.sha256(text.encode())
-    for array in arrays:
-        found.update(f"{array.dtype.str} {array.shape} ".encode())
-        found.update(array.tobytes())
-    return found.hexdigest()

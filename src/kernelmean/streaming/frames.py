@@ -64,6 +64,10 @@ class Frames:
         Whether the types of all columns say that they hold numbers.
     types : dict
         What columns were read as so far, by name, which a pass widens where cells ask for it.
+    text : TextFormat
+        How the text of a file is written.
+    named : bool
+        Whether columns are matched by name: not those of an array.
     """
 
     source: str
@@ -73,6 +77,8 @@ class Frames:
     plain: bool
     _open: Callable[[Sequence[RowGroup] | None], Iterator[Frame]]
     types: dict[str, str] = field(default_factory=dict)
+    text: TextFormat = PLAIN
+    named: bool = True
 
     def __iter__(self) -> Iterator[Frame]:
         """Yield frames whose rows carry their numbers, from 1."""
@@ -92,6 +98,10 @@ class Frames:
     def reordered(self, names: Sequence[str]) -> Frames:
         """Return the same table with its columns in another order."""
         return replace(self, names=tuple(names), _open=lambda some: (frame.select(names) for frame in self._open(some)))
+
+    def called(self, names: Sequence[str]) -> Frames:
+        """Return the same table with other names of its columns."""
+        return replace(self, names=tuple(names), _open=lambda some: (frame.called(names) for frame in self._open(some)))
 
     def after(self, read: int) -> Iterator[Frame]:
         """Yield the frames of the rows after some, whose row groups are not read again where they are known."""
@@ -151,7 +161,11 @@ def read_frames(
         return file_frames(Path(source), FileChoice(chosen, left_out, text), batch_rows)
     frame = to_frame(source, "the table").select(chosen, left_out)
     parts = slices(len(frame), batch_rows)
-    return Frames(frame.source, frame.names, len(frame), (), False, lambda _: (frame.take(part) for part in parts))
+
+    def opened(_: Sequence[RowGroup] | None) -> Iterator[Frame]:
+        return (frame.take(part) for part in parts)
+
+    return Frames(frame.source, frame.names, len(frame), (), False, opened, named=frame.named)
 
 
 def chosen_names(
@@ -205,7 +219,7 @@ def file_frames(path: Path, choice: FileChoice, batch_rows: int) -> Frames:
         blocks = CsvBlocks.of(path, choice.text)
         names = choice.names(list(blocks.raw), str(path))
         types: dict[str, str] = {}
-        return Frames(str(path), names, None, (), False, blocks.frames(names, types), types)
+        return Frames(str(path), names, None, (), False, blocks.frames(names, types), types, choice.text)
     raise unknown_ending(path)
 
 
@@ -217,7 +231,7 @@ def _json_lines(path: Path, choice: FileChoice, batch_rows: int) -> Frames:
     def frames(_: Any) -> Iterator[Frame]:
         return lines.frames(names, batch_rows, choice.reader(types, iso=True))
 
-    return Frames(str(path), names, None, (), False, frames, types)
+    return Frames(str(path), names, None, (), False, frames, types, choice.text)
 
 
 def _arrow(path: Path, choice: FileChoice, batch_rows: int) -> Frames:
@@ -237,7 +251,7 @@ def _arrow(path: Path, choice: FileChoice, batch_rows: int) -> Frames:
                 start += len(frame)
                 yield columns.read(frame)
 
-    return Frames(str(path), names, n_rows, (), False, frames, types)
+    return Frames(str(path), names, n_rows, (), False, frames, types, choice.text)
 
 
 def _parquet(files: list[Path], source: str, choice: FileChoice, batch_rows: int) -> Frames:
@@ -264,7 +278,7 @@ def _parquet(files: list[Path], source: str, choice: FileChoice, batch_rows: int
                 yield columns.read(numbered(frame, start))
                 start += len(frame)
 
-    return Frames(source, names, int(starts[-1]), groups, all(look.plain for look in looks), frames, types)
+    return Frames(source, names, int(starts[-1]), groups, all(look.plain for look in looks), frames, types, choice.text)
 
 
 def _rows_of(groups: Sequence[RowGroup], names: Sequence[str], batch_rows: int) -> Iterator[Frame]:

@@ -13,10 +13,11 @@ from ..estimators.options import KernelLike
 from ..features import Fourier
 from ..features.draws import Design
 from ..inference.result import TestResult
+from ..inference.units import is_default
 from ..plan import DEFAULT, Plan, RemotePlan
 from .batches import Batches, read_batches, split_rows
 from .mean import Estimator
-from .pilot import Recipe, left_out_note, pilot_rows
+from .pilot import PILOT, Recipe, left_out_note, pilot_rows, refuse_beside_features, units_of
 from .shifts import pair_stream
 
 
@@ -30,9 +31,9 @@ def hsic_stream_test(
     n_frequencies: int | None = None,
     design: Design = "orthogonal",
     dtype: str = "float32",
-    estimator: Estimator = "kme",
+    estimator: Estimator | None = None,
     n_resamples: int = 999,
-    pilot: int = 500,
+    pilot: int = PILOT,
     seed: int = 0,
     plan: Plan | RemotePlan = DEFAULT,
 ) -> TestResult:
@@ -79,6 +80,18 @@ def hsic_stream_test(
         Recipe(own, width, n_frequencies, design, dtype, seed)
         for own, width in zip(_both(kernel), _both(bandwidth), strict=True)
     ]
+    if features is not None:
+        refuse_beside_features(
+            None,
+            kernel=kernel,
+            bandwidth=bandwidth,
+            n_frequencies=n_frequencies,
+            design=design,
+            dtype=dtype,
+            pilot=pilot,
+        )
+    default = features is None and is_default(kernel, bandwidth, estimator)
+    estimator = "kme" if estimator is None else estimator
     test: dict[str, Any] = {"estimator": estimator, "n_resamples": n_resamples, "rng": seed}
     if isinstance(plan, RemotePlan):
         asked = recipes if features is None else features
@@ -96,6 +109,9 @@ def hsic_stream_test(
     if features is None:
         looked = any(recipe.looks for recipe in recipes)
         features, notes = recipes[0].product(recipes[1], head[:, :split], head[:, split:])
+    if default:
+        notes += units_of((head[:, :split],), first.names, "dependence")
+        notes += units_of((head[:, split:],), second.names, "dependence")
     stream = pair_stream(features)
     if looked:
         notes = (*notes, left_out_note(len(head)))

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from .._cells import Cells, Declared
+from .._reading.columns import KINDS
 from .._table import Frame
 from ..columns.encoded import Encoding
 from ..columns.missing import MissingCells, MissingColumn, rules_for
 from .frames import Frames
 from .learn import Learnt, learnt_of
+from .text import CHAIN
 
 
 def packed(learnt: Learnt, tables: tuple[Frames, Frames]) -> dict[str, Any]:
@@ -37,7 +39,9 @@ def unpacked(content: Mapping[str, Any], tables: tuple[Frames, Frames], encoding
     if not content:
         return None
     for table, types in zip(tables, content["types"], strict=True):
-        table.types.update({str(name): str(kind) for name, kind in types.items()})
+        if not (isinstance(types, dict) and set(types.values()) <= {*CHAIN, *KINDS}):
+            raise ValueError("a column was read as something that is no type")
+        table.types.update(types)
     columns = tuple(MissingColumn(name, rule, (a, b)) for name, rule, a, b in content["missing"])
     missing = MissingCells(encoding.missing, columns, tuple(content["left_out"]))
     first, second = (_unpacked(part, table.source) for part, table in zip(content["drawn"], tables, strict=True))

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from .._array import Array, Progress
+from .._digest import RowDigest
 from .._reading import Widened
+from .._surface import written
 from .._table import Frame, listed
 from ..columns.coding import Coding, coordinates_of
 from ..columns.encoded import Encoding
 from ..columns.inspection import Inspection
 from ..columns.missing import MissingCells
-from .digest import RowDigest
 from .frames import Frames
 from .pilot import pilot_rows
 from .scan import Drawn, Scanner, drawn_groups
@@ -103,12 +104,30 @@ def learn(
             else f"{listed(maybe_identifiers)} may be an identifier, which all rows tell"
         )
     if passes == 1:
-        raise ValueError(f"one pass (--passes 1) is not possible: {why}; leave it out, or write --passes 2")
+        once, twice = (written(f"passes={k}", f"--passes {k}") for k in (1, 2))
+        raise ValueError(f"one pass ({once}) is not possible: {why}; leave it out, or write {twice}")
     while True:
         try:
             return _by_pass(tables, encoding, seed, progress, digested)
         except Widened:
             continue
+        except (TypeError, ValueError):  # tables may disagree only as far as they were read
+            if not _widened(tables):
+                raise
+
+
+def _widened(tables: Sequence[Frames]) -> bool:
+    """Read tables to their ends, and return whether a column is of another type than it was so far."""
+    before = [dict(table.types) for table in tables]
+    for table in tables:
+        while True:
+            try:
+                for _ in table:
+                    pass
+                break
+            except Widened:
+                continue
+    return before != [table.types for table in tables]
 
 
 def _why_two(tables: Sequence[Frames], encoding: Encoding) -> str:

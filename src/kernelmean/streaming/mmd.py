@@ -12,6 +12,8 @@ from typing import Any, cast
 import numpy as np
 
 from .._array import Array
+from .._digest import RowDigest
+from .._matching import column_order
 from .._table import count, listed
 from .._validate import check_integer
 from ..estimators.options import KernelLike
@@ -19,12 +21,12 @@ from ..features import FeatureMap
 from ..features.draws import Design
 from ..inference.result import TestResult
 from ..inference.statistics import Kind
+from ..inference.units import is_default
 from ..plan import DEFAULT, Plan, RemotePlan
 from .batches import Batches, read_batches, split_rows
 from .checkpoint import Checkpoint
-from .digest import RowDigest
 from .mean import Estimator
-from .pilot import Recipe, drawn_rows, pilot_rows
+from .pilot import PILOT, Recipe, drawn_rows, pilot_rows, refuse_beside_features, units_of
 from .two_sample import TwoSampleStream, two_sample_stream
 
 _SECONDS = 60.0  # between two checkpoints
@@ -40,10 +42,10 @@ def mmd_stream_test(
     n_frequencies: int = 512,
     design: Design = "orthogonal",
     dtype: str = "float32",
-    estimator: Estimator = "kme",
+    estimator: Estimator | None = None,
     statistic: Kind = "u",
     n_resamples: int = 999,
-    pilot: int = 500,
+    pilot: int = PILOT,
     seed: int = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     plan: Plan | RemotePlan = DEFAULT,
@@ -107,7 +109,19 @@ def mmd_stream_test(
     """
     check_integer(pilot, "pilot", 2)
     recipe = Recipe(kernel, bandwidth, n_frequencies, design, dtype, seed)
+    if features is not None:
+        refuse_beside_features(
+            512,
+            kernel=kernel,
+            bandwidth=bandwidth,
+            n_frequencies=n_frequencies,
+            design=design,
+            dtype=dtype,
+            pilot=pilot,
+        )
     asked = recipe if features is None else features
+    default = features is None and is_default(kernel, bandwidth, estimator)
+    estimator = "kme" if estimator is None else estimator
     test: dict[str, Any] = {"estimator": estimator, "statistic": statistic, "n_resamples": n_resamples, "rng": seed}
     if isinstance(plan, RemotePlan):
         options = {"asked": asked, "pilot": pilot, "seed": seed, "checkpoint": checkpoint, "test": test}
@@ -120,11 +134,12 @@ def mmd_stream_test(
         del given["rng"]  # which is the seed
         kept = Checkpoint(checkpoint, given, TwoSampleStream)
     begun = _begin(samples, asked, pilot)
+    notes = units_of(begun.kept, samples[0].names) if default and begun.kept is not None else ()
     stream = two_sample_stream(begun.features, sizes=begun.sizes, seed=seed)
     if begun.kept is not None:
         stream.keep(*begun.kept, plan=plan)
     sources = f"X ({samples[0].source})", f"Y ({samples[1].source})"
-    return _filled(stream, begun, plan, kept, sources).test(notes=begun.notes, **test)
+    return _filled(stream, begun, plan, kept, sources).test(notes=(*begun.notes, *notes), **test)
 
 
 def _named(asked: Recipe | FeatureMap) -> dict[str, Any]:
@@ -230,14 +245,10 @@ def _resumed(
 
 def matched(first: Batches, second: Batches) -> tuple[Batches, Batches]:
     """Return two tables of the same variables; columns with names are matched by name."""
-    if first.names == second.names:
-        return first, second
-    numbered = any(b.names == tuple(f"x{j}" for j in range(len(b.names))) for b in (first, second))
-    if numbered and len(first.names) == len(second.names):
-        return first, second
-    if sorted(first.names) != sorted(second.names):
+    order = column_order(first, second)
+    if order is None:
         raise ValueError(
             f"the samples have different columns: {first.source} has {listed(first.names)}, {second.source} has "
             f"{listed(second.names)}; choose the same ones with read_batches(..., columns=...)"
         )
-    return first, second.reordered(first.names)
+    return first, second if order == list(range(len(order))) else second.reordered(first.names)

@@ -9,15 +9,19 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array, IntArray
-from .._table import count
+from .._conflicts import refuse
+from .._table import Table, count
 from .._validate import check_integer
 from ..estimators.options import KernelLike, make_kernel
 from ..features import Fourier, fourier
 from ..inference.kernel_choice import base_kernel
+from ..inference.units import units_notes
 from ..kernels.base import Kernel
 from ..kernels.compose import TensorProduct
 from .batches import Batches
 
+PILOT = 500
+"""Rows of each sample that a rule looks at, when nothing else is said."""
 _PER_COLUMN, _LIMITS = 256, (512, 4096)
 
 
@@ -79,6 +83,19 @@ class Recipe:
         number = self.n_frequencies or int(np.clip(_PER_COLUMN * dim, *_LIMITS))
         rng = np.random.default_rng([self.seed, dim])
         return fourier(kernel, dim, number, design=self.design, origin=origin, dtype=self.dtype, rng=rng)
+
+
+def refuse_beside_features(frequencies: int | None, **options: Any) -> None:
+    """Raise when features were passed beside options that make others; ``frequencies`` is the default number."""
+    defaults = {"kernel": "gaussian", "bandwidth": "median", "n_frequencies": frequencies, "design": "orthogonal"}
+    defaults |= {"dtype": "float32", "pilot": PILOT}
+    given = {name: (value, defaults[name]) for name, value in options.items()}
+    refuse("features= brings its kernel and its frequencies", **given)
+
+
+def units_of(samples: Sequence[Array], names: tuple[str, ...], study: str = "compare") -> tuple[str, ...]:
+    """Return what to tell of the spreads of columns, as some rows show them."""
+    return units_notes(*(Table(rows, names) for rows in samples), study=study, adaptive=False)
 
 
 def pilot_rows(lengths: Sequence[int | None], pilot: int) -> list[int]:

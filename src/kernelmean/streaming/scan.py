@@ -10,10 +10,11 @@ import numpy as np
 
 from .._array import IntArray
 from .._cells import Cells, missing_cells
+from .._mends import all_incomplete
 from .._table import Frame
 from ..columns.encoded import Encoding
 from ..columns.kinds import ColumnType, agreed_type, check_codes
-from ..columns.missing import MissingCells, MissingColumn, all_incomplete, rules_for, sifted
+from ..columns.missing import MissingCells, MissingColumn, rules_for, sifted
 from .frames import Frames
 from .seen import TablesSeen
 from .shuffle import hashed

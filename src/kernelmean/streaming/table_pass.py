@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, cast, final
 import numpy as np
 
 from .._array import Array, Progress, slices
+from .._digest import RowDigest
 from .._reading import Widened
 from ..columns.encoded import Encoding
 from ..columns.missing import sifted
@@ -19,7 +20,6 @@ from ..features.base import Summary
 from ..plan import Plan
 from .ahead import ahead
 from .checkpoint import Checkpoint, Record
-from .digest import RowDigest
 from .frames import Frames
 from .learn import Learnt
 from .scan import Scanner

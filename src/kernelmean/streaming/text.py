@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +14,24 @@ import numpy as np
 
 from .._files import check_header, first_line, import_arrow
 from .._reading import TextColumns, TextFormat, Widened, check_units
-from .._reading.csv_file import check_closed, csv_options, is_bytes, raw_names, refused, text_columns
+from .._reading.columns import NUMBERS
+from .._reading.csv_file import (
+    check_closed,
+    codes,
+    csv_options,
+    is_bytes,
+    raw_names,
+    refused,
+    text_columns,
+    whole_numbers,
+)
 from .._reading.header import Header, read_header
 from .._reading.text_file import TextFile, not_encoded, open_text
 from .._table import Frame, as_frame
 
 BLOCK_BYTES = 2**23
-_COLUMN = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error")
-_CHAIN: Final = (
+_COLUMN = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to [^:]*: (?:.*? '(.*)')?", re.DOTALL)
+CHAIN: Final = (
     "null",
     "int64",
     "bool",
@@ -31,9 +42,9 @@ _CHAIN: Final = (
     "timestamp[ns]",
     "timestamp[ns, tz=UTC]",
     "double",
-    "string",
+    NUMBERS,
 )
-"""What Arrow takes a column for, in the order in which it tries: a cell that fits none of the others is text."""
+"""What Arrow takes a column for, in the order in which it tries; what fits none is text, which may hold numbers yet."""
 
 
 @final
@@ -79,7 +90,7 @@ class CsvBlocks:
         def read(_: Any) -> Iterator[Frame]:
             for name, kind in self._inferred(raw).items():
                 types.setdefault(name, kind)
-            columns = TextColumns(self.text, types)
+            columns = TextColumns(self.text, types, untyped=True)
             arrow_types = {raw[name]: self._arrow_type(types[name]) for name in names}
             try:
                 for frame in self._blocks(raw, arrow_types):
@@ -132,12 +143,21 @@ class CsvBlocks:
         given = text_columns(self.file, self.header, self.text)
         try:
             with self.file.open() as source, self._reader(source, raw, given) as reader:
-                found = [field.type for field in reader.schema]
+                found = list(reader.schema.types)
+            zeros = self._codes(whole_numbers(list(raw.values()), found))
         except (arrow.ArrowException, UnicodeDecodeError) as error:
             raise refused(self.file, error) from error
         if any(map(is_bytes, found)):
             raise not_encoded(self.file.name, self.file.encoding)
-        return {name: str(kind) for name, kind in zip(raw, found, strict=True)}
+        text = {name for name, kind in zip(raw, found, strict=True) if kind == arrow.string() or raw[name] in zeros}
+        return {name: NUMBERS if name in text else str(kind) for name, kind in zip(raw, found, strict=True)}
+
+    def _codes(self, types: Mapping[str, Any]) -> list[str]:
+        """Return which columns of whole numbers hold codes that begin with a zero, by a look at the first block."""
+        if not types:
+            return []
+        with self.file.open() as source, self._reader(source, dict(zip(types, types, strict=True)), types) as reader:
+            return codes(import_arrow().Table.from_batches([reader.read_next_batch()]))
 
     def _arrow_type(self, kind: str) -> Any:
         """Return the type that Arrow reads a column with: what it does not know is text, which is read afterwards."""
@@ -146,7 +166,7 @@ class CsvBlocks:
             "timestamp[s, tz=UTC]": arrow.timestamp("s", "UTC"),
             "timestamp[ns, tz=UTC]": arrow.timestamp("ns", "UTC"),
         }
-        return known.get(kind) or (arrow.type_for_alias(kind) if kind in _CHAIN else arrow.string())
+        return known.get(kind) or (arrow.type_for_alias(kind) if kind in CHAIN[:-1] else arrow.string())
 
     def _widen(self, types: dict[str, str], error: BaseException) -> None:
         """Give the column of an error the next wider type, and raise Widened; or raise what is wrong."""
@@ -154,7 +174,20 @@ class CsvBlocks:
         if found is None:
             raise refused(self.file, error) from error
         name = list(self.raw)[int(found.group(1))]  # numbers count all columns of the file, also those left out
-        if types[name] not in _CHAIN[:-1]:
+        if types[name] not in CHAIN[:-1]:
             raise refused(self.file, error) from error
-        types[name] = _CHAIN[_CHAIN.index(types[name]) + 1]
+        wider = CHAIN[CHAIN.index(types[name]) + 1 :]
+        types[name] = next((kind for kind in wider if self._fits(found.group(2), kind)), wider[0])
         raise Widened from error
+
+    def _fits(self, cell: str | None, kind: str) -> bool:
+        """Whether Arrow takes one cell for a type."""
+        from pyarrow import csv
+
+        options = csv.ConvertOptions(column_types={"x": self._arrow_type(kind)}, decimal_point=self.text.decimal)
+        content = io.BytesIO('x\n"{}"\n'.format((cell or "").replace('"', '""')).encode())
+        parse = csv.ParseOptions(newlines_in_values=True)
+        try:
+            return bool(csv.read_csv(content, parse_options=parse, convert_options=options).num_rows)
+        except import_arrow().ArrowException:
+            return False

@@ -151,11 +151,11 @@ CASES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "blank lines": (in_folder("bad.csv", "\n\n\n"), "is empty"),
     "ragged": (in_folder("bad.csv", "a,b\n1,2\n3\n"), "as many cells as the header"),
     "too many cells": (in_folder("bad.csv", "a,b\n1,2,3\n"), "as many cells as the header"),
-    "open quote": (in_folder("bad.csv", 'a,b\n1,"2\n3,4\n'), "'2 3,4 ' in row 1"),
+    "open quote": (in_folder("bad.csv", 'a,b\n1,"2\n3,4\n'), "a quotation mark in row 1 is never closed"),
     "binary": (in_folder("bad.csv", bytes(range(256)) * 4), "not a text file"),
-    "UTF-16": (in_folder("bad.csv", GOOD.encode("utf-16")), "not a text file"),
-    "Latin-1": (in_folder("bad.csv", "a,b\n1,2\n3,é\n".encode("latin1")), "iconv"),
-    "Latin-1 header": (in_folder("bad.csv", "a,é\n1,2\n3,4\n".encode("latin1")), "iconv"),
+    "UTF-16": (in_folder("bad.csv", GOOD.encode("utf-16-le")), "not a text file"),
+    "Latin-1": (in_folder("bad.csv", "a,b\n1,2\n3,é\n".encode("latin1")), "--encoding latin-1"),
+    "Latin-1 header": (in_folder("bad.csv", "a,é\n1,2\n3,4\n".encode("latin1")), "--encoding latin-1"),
     "wrong ending": (in_folder("bad.xlsx", GOOD), "write the table as .csv"),
     "no ending": (in_folder("bad", GOOD), "write the table as .csv"),
     "folder": (a_folder, "is a directory"),
@@ -283,13 +283,15 @@ def test_a_failure_of_the_library_is_told_apart(
     with pytest.raises(SystemExit) as exit_:
         main(["estimate", "eckerle4"])
     err = capsys.readouterr().err
-    assert exit_.value.code == 1
+    assert exit_.value.code == 70
     assert err.count("\n") == 1
     assert "ZeroDivisionError: division by zero" in err
     assert "KERNELMEAN_DEBUG" in err
     monkeypatch.setenv("KERNELMEAN_DEBUG", "1")
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(SystemExit) as exit_:
         main(["estimate", "eckerle4"])
+    assert exit_.value.code == 70
+    assert "in fail\n" in capsys.readouterr().err  # the traceback
 
 
 def test_without_memory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -97,7 +97,7 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     assert exit_.value.code == 0
     text = " ".join(capsys.readouterr().out.split())
     for words in (
-        "CSV or Parquet",
+        ".csv, .tsv",
         "wine",
         "exit code is 0, or 2",
         "--fail-on-drift",

@@ -62,6 +62,42 @@ def test_a_checkpoint_goes_on_and_no_batch_counts_twice(folder: Path, capsys: py
     assert code == 1
 
 
+@pytest.mark.parametrize("options", [(), ("--by", "arm")])
+def test_rows_of_a_file_that_grows_count_once(
+    folder: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+) -> None:
+    """A log that rows are appended to, monitored every night: rows that were there yesterday are not new."""
+    log = table(1, 60).sort_values("arm", ignore_index=True) if options else table(1, 60)
+    for rows in (20, 45, 60):
+        log[:rows].to_csv("log.csv", index=False)
+        command = ("reference.csv", "log.csv", *options, "--checkpoint", "state.json", "--json", "out.json")
+        code, out, _ = run(capsys, *command)
+        assert (code, json.loads(Path("out.json").read_text())["n_rows"]) == (0, rows)
+    if not options:
+        assert "log.csv: its first 45 rows had been monitored before, only the others count" in out
+        assert json.loads(Path("out.json").read_text())["batches"][0]["rows"] == 15
+
+
+def test_another_file_of_the_same_name_is_new(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for seed in (1, 2):
+        table(seed, 20 * seed).to_csv("today.csv", index=False)
+        run(capsys, "reference.csv", "today.csv", "--checkpoint", "state.json", "--json", "out.json")
+    assert json.loads(Path("out.json").read_text())["n_rows"] == 60
+
+
+def test_a_reference_of_the_same_size_is_another_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Levels of an ordered type and types of columns are not seen in the cells."""
+    wide = ["a", "b", "c"]
+    for levels in (wide, ["b", "a", "c"]):
+        for name, made in (("reference", table(0, 600)), ("day", table(1, 60))):
+            made.assign(arm=pd.Categorical(made["arm"], levels, ordered=True)).to_parquet(f"{name}.parquet")
+        code, _, err = run(capsys, "reference.parquet", "day.parquet", "--checkpoint", "state.json")
+        assert code == (0 if levels is wide else 2)
+    assert err.count("\n") == 1
+    assert "state.json: the checkpoint is of another reference, or of other settings" in err
+    assert "delete the file to begin anew, or name another one with --checkpoint" in err
+
+
 @pytest.mark.parametrize(("every", "names"), [("day", 6), ("week", 2), ("month", 2)])
 def test_batches_by_time(folder: Path, capsys: pytest.CaptureFixture[str], every: str, names: int) -> None:
     days = pd.to_datetime(["2024-01-27", "2024-01-28", "2024-01-29", "2024-01-30", "2024-02-01", "2024-02-03"])
@@ -98,9 +134,10 @@ def test_batches_by_numbers_and_by_text(folder: Path, capsys: pytest.CaptureFixt
         (["reference.csv", "day1.csv", "--by", "dose", "--every", "day"], "needs dates"),
         (["reference.csv", "day1.csv", "--by", "when"], "no column"),
         (["reference.csv", "day1.csv", "--fail-on-drift", "2"], "level between 0 and 1"),
-        (["reference.csv", "day1.csv", "--checkpoint", "day1.csv"], "no checkpoint"),
+        (["reference.csv", "day1.csv", "--checkpoint", "day1.csv"], "named twice"),
         (["reference.csv", "day1.csv", "--checkpoint", "other.json"], "another reference"),
-        (["reference.csv", "day1.csv", "--checkpoint", "reference.csv"], "no checkpoint"),
+        (["reference.csv", "day1.csv", "--checkpoint", "reference.csv"], "which is read"),
+        (["reference.csv", "day1.csv", "--checkpoint", "blank.csv"], "no checkpoint"),
         (["reference.csv", "text.csv"], "numeric"),
         (["reference.csv", "blank.csv"], "blank"),
         (["tiny.csv", "day1.csv"], "at least 8"),

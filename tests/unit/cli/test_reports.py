@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 from pathlib import Path
@@ -12,7 +13,7 @@ import pandas as pd
 import pytest
 
 from kernelmean.cli import main
-from kernelmean.cli.outputs import write_file
+from kernelmean.cli.outputs import as_csv, write_file
 
 QUICK = ("--resamples", "99", "--estimator", "kme")
 PAIR = ("compare", "first.csv", "second.csv", *QUICK)
@@ -238,3 +239,50 @@ class TestOthers:
         assert {row["density"] for row in table} == {"kernel mean matching", "GaussianMixture", "KernelDensity"}
         assert float(table[0]["behind"]) == 0.0 < float(table[2]["behind"])
         assert "<h1>Densities of first.csv</h1>" in (folder / "r.html").read_text()
+
+
+EVIL = ("=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "＝1+1")
+
+
+class TestSpreadsheets:
+    """No cell of a CSV file is a formula, and numbers stay numbers."""
+
+    @pytest.mark.parametrize("name", EVIL)
+    def test_names_of_columns(
+        self, name: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("kernelmean.densities._COMPONENTS", (1,))
+        rng = np.random.default_rng(0)
+        for shift, file in enumerate(("one.parquet", "two.parquet")):
+            pd.DataFrame(rng.normal(-shift, size=(30, 2)), columns=[name, "b"]).to_parquet(file)
+        numbers = 0
+        for words in (
+            ("compare", "one.parquet", "two.parquet", *QUICK, "--csv", "out.csv"),
+            ("dependence", "one.parquet", *QUICK, "--csv", "out.csv"),
+            ("dependence", "one.parquet", "--x", "b", *QUICK, "--csv", "out.csv"),
+            ("density", "one.parquet", "--estimator", "kme", "--sample", "9", "--sample-to", "out.csv"),
+        ):
+            code, _, err = run(capsys, *words)
+            assert code == 0, err
+            with open("out.csv", newline="", encoding="utf-8") as file:
+                cells = [cell for row in csv.reader(file) for cell in row]
+            assert f"'{name}" in cells
+            for cell in cells:
+                if cell[:1] in ("=", "+", "-", "@", "\t", "\r", "＝"):
+                    float(cell)
+                    numbers += 1
+        assert numbers
+
+    def test_names_of_batches(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (folder / "=new.csv").write_bytes((folder / "second.csv").read_bytes())
+        assert run(capsys, "monitor", "first.csv", "=new.csv", "--csv", "out.csv")[0] == 0
+        assert "'=new.csv" in (folder / "out.csv").read_text()
+
+    @pytest.mark.parametrize("text", [*EVIL, "\t=1+1", "\r=1+1", "\n=1+1"])
+    def test_any_text(self, text: str) -> None:
+        (_, row) = csv.reader(io.StringIO(as_csv([{"name": text, "p": -0.5}]), newline=""))
+        assert row == ["'" + text.replace("\r", "\n"), "-0.5"]
+
+    @pytest.mark.parametrize("text", ["a\r=1+1", "a\r\n=1+1"])
+    def test_a_break_within_a_cell_begins_no_other(self, text: str) -> None:
+        assert as_csv([{"name": text}]) == 'name\n"a\n=1+1"\n'

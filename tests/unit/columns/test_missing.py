@@ -24,7 +24,7 @@ def test_an_error_names_the_column_the_row_the_number_and_what_to_write() -> Non
         encoded("error")
     text = str(caught.value)
     assert text.startswith("A: row 2, column 'x' is blank or NaN (1 such cell in this column; 1 in 'c'); write ")
-    for rule in ("missing='drop' (--missing drop)", "missing='category'", "missing='noise'"):
+    for rule in ("missing='drop'", "missing='category'"):
         assert rule in text
 
 

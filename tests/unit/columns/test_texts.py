@@ -151,14 +151,14 @@ def test_numbers_and_dates_as_text_stop_with_the_option_that_reads_them(cells: l
         (with_comma("{:.2f}"), "read the file with kernelmean.tables.read_frame(path, text=TextFormat(decimal=','))"),
         (days("%d.%m.%Y"), "TextFormat(dates='dmy')), or convert it (pandas: to_datetime with dayfirst=True)"),
         (days("%m/%d/%Y"), "TextFormat(dates='mdy')), or convert it (pandas: to_datetime)"),
-        (days("%Y-%m-%d"), "as text ('2023-11-20' in row 1); convert it (pandas: to_datetime), leave the column out"),
+        (days("%Y-%m-%d"), "as text ('2023-11-20' in row 1); convert it (pandas: to_datetime), leave it out"),
         (days("%d %b %Y"), "convert it (pandas: to_datetime)"),
     ],
 )
 def test_in_python_the_line_names_parameters_that_exist(cells: list[str], line: str) -> None:
     told = refusal(cells)
     assert line in told
-    assert told.endswith("leave the column out, or insist with categorical=['c']")
+    assert told.endswith("leave it out before (pandas: drop(columns=['c'])), or insist with categorical=['c']")
     assert "--" not in told
 
 
@@ -242,7 +242,7 @@ def test_a_few_numbers_with_a_unit_are_categories_and_a_note_says_so() -> None:
 def test_text_that_is_nearly_all_different_stops(cells: list[str]) -> None:
     line = refusal(cells)
     assert f"holds {len(set(cells))} different texts in {len(cells)} cells ('{cells[0][:20]}" in line
-    assert line.endswith("leave the column out, or insist with categorical=['c']")
+    assert line.endswith("leave it out before (pandas: drop(columns=['c'])), or insist with categorical=['c']")
     assert km.TableEncoder(categorical=["c"]).fit(column(cells)).kinds_["c"] == "categorical"
     ordinal = {"c": list(dict.fromkeys(cells))}
     assert km.TableEncoder(ordinal=ordinal).fit(column(cells)).kinds_["c"] == "ordinal"

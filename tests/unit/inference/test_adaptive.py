@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import kernelmean as km
 from kernelmean.inference import hsic_null, hsic_test, mmd_null, mmd_test
 from kernelmean.inference.adaptive import Adaptive, snapped
 from kernelmean.inference.combine import COMBINATIONS, evidence, standardized
@@ -214,9 +215,24 @@ def test_rules_are_their_definitions():
     ranks = np.array([[(row >= value).mean() for value in row] for row in values])
     np.testing.assert_allclose(COMBINATIONS["max"](values, weights), z.max(0), rtol=1e-12)
     np.testing.assert_allclose(COMBINATIONS["mean"](values, weights), weights @ z, atol=1e-12)
-    np.testing.assert_allclose(COMBINATIONS["fuse"](values, weights), np.log(weights @ np.exp(z)), rtol=1e-12)
+    np.testing.assert_allclose(COMBINATIONS["log-mean-exp"](values, weights), np.log(weights @ np.exp(z)), rtol=1e-12)
     np.testing.assert_allclose(COMBINATIONS["aggregate"](values, weights), -np.log((ranks / weights[:, None]).min(0)))
     np.testing.assert_allclose(COMBINATIONS["harmonic"](values, weights), combined(values, weights), rtol=1e-9)
+
+
+@pytest.mark.parametrize("test", [km.mmd_test, km.hsic_test, km.compare, lambda X, Y, **how: km.dependence(X, **how)])
+def test_fuse_is_refused_with_what_it_is_called_and_why(test):
+    X, Y = np.random.default_rng(0).normal(size=(2, 12, 2))
+    with pytest.raises(ValueError, match=r"write estimator='log-mean-exp'\. It never was MMD-FUSE, which divides each"):
+        test(X, Y, estimator="fuse")
+    named, built = (km.mmd_test(X, Y, estimator=one, rng=0) for one in ("log-mean-exp", Adaptive("log-mean-exp")))
+    assert named.pvalue == built.pvalue
+    assert named.statistic_name.startswith("log-mean-exp combination")
+
+
+def test_fuse_is_no_combination_either():
+    with pytest.raises(ValueError, match=r"combination 'fuse' is now .*write combination='log-mean-exp'"):
+        Adaptive("fuse")
 
 
 def test_evidence_is_nearly_the_true_tail_of_a_chi_square_law():

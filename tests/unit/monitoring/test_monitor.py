@@ -92,6 +92,78 @@ def test_checkpoints_of_others_and_damaged_ones_are_refused():
         assert own.to_json() == text
 
 
+LEVELS = [f"level {k}" for k in range(1500)]
+CELLS = np.random.default_rng(3).choice(LEVELS, 80)
+
+
+class Other:
+    """A place for a class of the same name as one of the library."""
+
+    class Gaussian(kernels.Laplacian):
+        pass
+
+
+def ordered(levels):
+    return pd.DataFrame({"c": pd.Categorical(np.resize(["s", "m", "l"], 80), levels, ordered=True)})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ((ordered(["s", "m", "l"]), {}), (ordered(["m", "s", "l"]), {})),
+        ((ordered(["s", "m", "l"]), {}), (ordered(["s", "m", "l"]).astype(str), {})),
+        ((pd.DataFrame({"c": [True, False] * 40}), {}), (pd.DataFrame({"c": [1.0, 0.0] * 40}), {})),
+        ((pd.DataFrame({"c": np.arange(80.0)}), {}), (pd.DataFrame({"d": np.arange(80.0)}), {})),
+        (
+            (pd.DataFrame({"c": np.arange(80).astype("m8[ms]")}), {"scale": False}),
+            (pd.DataFrame({"c": np.arange(80).astype("m8[s]")}), {"scale": False}),
+        ),
+        (
+            (pd.DataFrame({"c": CELLS}), {"ordinal": {"c": np.array(LEVELS)}}),
+            (
+                pd.DataFrame({"c": CELLS}),
+                {"ordinal": {"c": np.array([*LEVELS[:700], *LEVELS[799:699:-1], *LEVELS[800:]])}},
+            ),
+        ),
+        ((rows(0, 80), {"kernel": kernels.Gaussian}), (rows(0, 80), {"kernel": Other.Gaussian})),
+        ((rows(0, 80), {}), (rows(0, 80)[::-1], {})),
+    ],
+    ids=["order of levels", "no order", "truth values", "names", "units", "long levels", "class of one name", "order"],
+)
+def test_what_the_cells_of_a_reference_do_not_show_is_part_of_its_checkpoint(one, other):
+    text = DriftMonitor(one[0], **one[1]).to_json()
+    assert DriftMonitor(one[0], **one[1]).resume(text).to_json() == text
+    with pytest.raises(ValueError, match="another reference, or of other settings"):
+        DriftMonitor(other[0], **other[1]).resume(text)
+
+
+EARLIER = pd.DataFrame({"a": np.arange(80.0) / 8, "c": np.resize(["x", "y"], 80)})
+
+
+@pytest.mark.parametrize(
+    ("reference", "digest", "reads"),
+    [
+        (EARLIER, "5691ef229a6aedffbfc7b211008a068030d672d66ab6330b1a816d3d62b22236", True),
+        (
+            EARLIER.assign(c=EARLIER["c"] == "x"),
+            "c2bb91ca0e6dce1a1ee0c02c9dabe1c99544073665fcef37020320d359c8fff3",
+            False,
+        ),
+    ],
+    ids=["numbers and text", "truth values"],
+)
+def test_a_checkpoint_of_an_earlier_version_is_read_where_it_says_enough(reference, digest, reads):
+    """The digests are those that were written before types of columns were part of them."""
+    content = json.loads(DriftMonitor(reference).to_json())
+    content.pop("sha256")
+    text = json.dumps({**content, "digest": digest})
+    if reads:
+        assert DriftMonitor(reference).resume(text).to_json() == DriftMonitor(reference).to_json()
+    else:
+        with pytest.raises(ValueError, match=r"written by an earlier version, .*; begin anew"):
+            DriftMonitor(reference).resume(text)
+
+
 def test_a_shift_is_found_and_the_row_is_named():
     own = DriftMonitor(rows(0, 400))
     assert not own.update(rows(1, 60)).drift

@@ -47,7 +47,7 @@ def test_the_best_is_named_alone_only_where_it_is_clear(fits: Densities) -> None
     near = density_page(with_behind(fits, (0.2, 0.1), (0.9, 0.1)))
     assert near.headline == f"{first} and {second} describe 18 rows held out equally well, as far as so many can tell."
     all_three = density_page(with_behind(fits, (0.0, 0.0), (float("nan"), float("nan"))))
-    assert f"{first} and {second}, {third} describe" in all_three.headline
+    assert f"{first}, {second} and {third} describe" in all_three.headline
 
 
 def test_the_components_are_those_of_the_mixture(fits: Densities) -> None:

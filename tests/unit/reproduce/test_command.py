@@ -52,6 +52,13 @@ class TestWork:
         assert (code, out) == (0, f"fast: 1 holds; 0 trials run; see {Path('a/report.html')}\n")
         assert "120 trials run" in call(capsys, "fast", "--out", "a", "--full")[1]
 
+    def test_a_report_of_others_is_not_written_over(self, experiments, capsys: pytest.CaptureFixture[str]) -> None:
+        Path("report.md").write_text("mine")
+        code, out, err = call(capsys, "fast", "--out", ".")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "--out . holds report.md already" in err
+        assert (Path("report.md").read_text(), os.listdir(".")) == ("mine", ["report.md"])
+
     def test_status(self, experiments, capsys: pytest.CaptureFixture[str]) -> None:
         call(capsys, "fast")
         code, out, _ = call(capsys, "fast", "data", "--status")
@@ -79,7 +86,7 @@ class TestTrouble:
 
     def test_failed_trials(self, experiments, capsys: pytest.CaptureFixture[str]) -> None:
         code, out, err = call(capsys, "careless")
-        assert (code, "3 trials run" in out) == (1, True)
+        assert (code, "3 trials run" in out) == (70, True)
         assert err.startswith("kernelmean: note: 3 trials ended with an error and run again next time; the first, care")
 
     def test_where_a_trial_failed(self, experiments, capsys, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ from ..schemes.base import in_order, upper_tiles
 from ..schemes.gather import DENSE_LIMIT
 from ..sizes import MIB, Resources
 from ..statistics import ties
+from ..units import each_notes, is_default
 from .forms import TILE, tiled_forms
 from .relabelings import WithinCells, within_cells
 from .variables import choose_kernels, notes_of
@@ -35,7 +36,7 @@ def dhsic_test(
     *variables: Any,
     kernel: KernelLike | tuple[KernelLike, ...] = "gaussian",
     bandwidth: Any = "median",
-    estimator: str | KernelMean | KernelOf = "kme",
+    estimator: str | KernelMean | KernelOf | None = None,
     scheme: str = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,
@@ -93,6 +94,9 @@ def dhsic_test(
     >>> dhsic_test(x, y, z, rng=0).pvalue < 0.01
     True
     """
+    default = is_default(kernel, bandwidth, estimator)
+    notes = each_notes(variables, adaptive=False) if default else ()
+    estimator = "kme" if estimator is None else estimator
     tables = _check(variables)
     n, many = len(tables[0]), len(tables)
     generator = as_rng(rng)
@@ -115,7 +119,7 @@ def dhsic_test(
         kernel=tuple(own.kernel for own in chosen),
         noise=tuple(own.noise for own in chosen),
         sizes=(n,),
-        notes=notes_of(chosen),
+        notes=notes_of(chosen) + notes,
         **null.outcome(0),
     )
 

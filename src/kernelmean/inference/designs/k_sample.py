@@ -22,6 +22,7 @@ from ..result import PairOutcome, TestResult
 from ..samples import check_samples
 from ..statistics import Kind, check_kind, ties
 from ..step_down import max_t
+from ..units import is_default, units_notes
 from .forms import Forms, forms_bytes, gram_forms
 from .relabelings import WithinCells, within_cells
 
@@ -30,7 +31,7 @@ def k_sample_test(
     *samples: Any,
     kernel: KernelLike = "gaussian",
     bandwidth: Any = "median",
-    estimator: str | KernelMean | KernelOf = "kme",
+    estimator: str | KernelMean | KernelOf | None = None,
     statistic: Kind = "u",
     scheme: str = "auto",
     n_resamples: int = 999,
@@ -88,6 +89,9 @@ def k_sample_test(
     >>> [(pair.first, pair.second) for pair in result.pairs]
     [(0, 1), (0, 2), (1, 2)]
     """
+    default = is_default(kernel, bandwidth, estimator)
+    notes = units_notes(*samples, adaptive=False) if default else ()
+    estimator = "kme" if estimator is None else estimator
     tables = _check(samples)
     check_kind(statistic)
     sizes = tuple(map(len, tables))
@@ -116,7 +120,7 @@ def k_sample_test(
         kernel=chosen.kernel,
         noise=chosen.noise,
         sizes=sizes,
-        notes=chosen.notes,
+        notes=chosen.notes + notes,
         pairs=_outcomes(values, slack, between.pairs),
         **null.outcome(0),
     )

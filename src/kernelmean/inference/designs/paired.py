@@ -24,6 +24,7 @@ from ..problem import KernelSide
 from ..result import TestResult
 from ..samples import check_samples, in_fixed_order
 from ..statistics import Kind, check_kind, ties
+from ..units import is_default, units_notes
 from .forms import forms_bytes, gram_forms
 from .relabelings import SignFlips
 
@@ -70,7 +71,7 @@ def paired_mmd_test(
     *,
     kernel: KernelLike = "gaussian",
     bandwidth: Any = "median",
-    estimator: str | KernelMean | KernelOf | Adaptive = "kme",
+    estimator: str | KernelMean | KernelOf | Adaptive | None = None,
     statistic: Kind = "u",
     scheme: str = "auto",
     n_resamples: int = 999,
@@ -125,6 +126,9 @@ def paired_mmd_test(
     >>> paired_mmd_test(before, before + 0.5, rng=0).pvalue < 0.01
     True
     """
+    default = is_default(kernel, bandwidth, estimator)
+    notes = units_notes(X, Y) if default else ()
+    estimator = "kme" if estimator is None else estimator
     X, Y = check_samples(X, Y)
     if len(X) != len(Y) or len(X) < 2:
         raise ValueError(f"X has {len(X)} rows and Y has {len(Y)}; pairs need as many of both, and two at least")
@@ -150,7 +154,7 @@ def paired_mmd_test(
         kernel=chosen.kernel,
         noise=chosen.noise,
         sizes=(len(X),),
-        notes=chosen.notes,
+        notes=chosen.notes + notes,
         **null.outcome(0),
     )
 

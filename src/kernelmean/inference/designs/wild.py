@@ -26,6 +26,7 @@ from ..problem import KernelSide
 from ..result import WILD, TestResult
 from ..samples import check_pairs, check_samples
 from ..statistics import ties
+from ..units import each_notes, is_default, units_notes
 from .forms import TiledForms, forms_bytes, gram_forms
 from .layout import plain_layout
 from .stratified_hsic import CenteredTiles
@@ -41,7 +42,7 @@ def wild_mmd_test(
     block_length: float,
     kernel: KernelLike = "gaussian",
     bandwidth: Any = "median",
-    estimator: str | KernelMean | KernelOf = "kme",
+    estimator: str | KernelMean | KernelOf | None = None,
     n_resamples: int = 999,
     rng: RngLike = None,
     n_jobs: int | None = None,
@@ -92,6 +93,9 @@ def wild_mmd_test(
     >>> result.scheme, result.pvalue < 0.05
     ('wild bootstrap', True)
     """
+    default = is_default(kernel, bandwidth, estimator)
+    notes = units_notes(X, Y, adaptive=False) if default else ()
+    estimator = "kme" if estimator is None else estimator
     X, Y = check_samples(X, Y)
     for series, name in ((X, "X"), (Y, "Y")):
         _check_length(len(series), block_length, name)
@@ -112,7 +116,7 @@ def wild_mmd_test(
         kernel=chosen.kernel,
         noise=chosen.noise,
         sizes=(len(X), len(Y)),
-        notes=chosen.notes + _caution(block_length),
+        notes=chosen.notes + _caution(block_length) + notes,
         **Null(values, ties(values, magnitude), "MMD² (V-statistic)", WILD, needed).outcome(0),
     )
 
@@ -124,7 +128,7 @@ def wild_hsic_test(
     block_length: float,
     kernel: KernelLike | tuple[KernelLike, KernelLike] = "gaussian",
     bandwidth: Any = "median",
-    estimator: str | KernelMean | KernelOf = "kme",
+    estimator: str | KernelMean | KernelOf | None = None,
     n_resamples: int = 999,
     rng: RngLike = None,
     n_jobs: int | None = None,
@@ -174,6 +178,9 @@ def wild_hsic_test(
     >>> result.scheme, result.pvalue < 0.05
     ('wild bootstrap', True)
     """
+    default = is_default(kernel, bandwidth, estimator)
+    notes = each_notes((X, Y), adaptive=False) if default else ()
+    estimator = "kme" if estimator is None else estimator
     X, Y = check_pairs(X, Y)
     n = len(X)
     _check_length(n, block_length, "X")
@@ -196,7 +203,7 @@ def wild_hsic_test(
         kernel=tuple(own.kernel for own in chosen),
         noise=tuple(own.noise for own in chosen),
         sizes=(n,),
-        notes=notes_of(chosen) + _caution(block_length),
+        notes=notes_of(chosen) + _caution(block_length) + notes,
         **Null(values, ties(values, magnitude), "HSIC (V-statistic)", WILD, needed).outcome(0),
     )
 

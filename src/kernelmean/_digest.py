@@ -1,16 +1,44 @@
-"""A running digest of rows: it depends on cells, their types and their order, never on the batches they come in."""
+"""Digests of what results depend on: of rows, whatever batches they come in, and of options."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from copy import copy
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
-from .._array import Array
-from .._cells import Cells, Declared, missing_cells
-from .._table import Frame
+from ._array import Array
+from ._cells import Cells, Declared, missing_cells
+from ._serial import AnyArray, encode
+from ._table import Frame
+
+_LONGEST = 60  # letters of an option; of longer ones the digest is kept
+
+
+def option_text(value: Any) -> str:
+    """Return the value of an option as a text that differs between values; arrays count to the last digit.
+
+    Raises
+    ------
+    TypeError
+        When it holds something that is neither of the library nor a number, a text, an array, or a collection of such.
+
+    Examples
+    --------
+    >>> option_text("median"), option_text(0.5), len(option_text(np.eye(2)))
+    ('"median"', '0.5', 64)
+    """
+    arrays: list[AnyArray] = []
+    text = json.dumps(encode(value, arrays), sort_keys=True)
+    if not arrays and len(text) <= _LONGEST:
+        return text
+    found = hashlib.sha256(text.encode())
+    for array in arrays:
+        found.update(f"{array.dtype.str} {array.shape} ".encode())
+        found.update(array.tobytes())
+    return found.hexdigest()
 
 
 @final

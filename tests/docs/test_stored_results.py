@@ -1,0 +1,51 @@
+"""Stored results of benchmarks: what was measured under a former name is read under the name of today."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch):
+    """Load a script of a folder of benchmarks, beside which its own modules are found."""
+    kept = set(sys.modules)
+
+    def load(folder: str, name: str) -> ModuleType:
+        monkeypatch.syspath_prepend(str(BENCHMARKS / folder))
+        found = importlib.util.spec_from_file_location(f"{folder}_{name}", BENCHMARKS / folder / f"{name}.py")
+        assert found is not None
+        assert found.loader is not None
+        module = importlib.util.module_from_spec(found)
+        sys.modules[found.name] = module  # dataclasses look for their module there
+        found.loader.exec_module(module)
+        return module
+
+    yield load
+    for name in sys.modules.keys() - kept:
+        if str(BENCHMARKS) in str(getattr(sys.modules[name], "__file__", None)):
+            del sys.modules[name]
+
+
+def test_levels_of_log_mean_exp_are_read_from_what_was_stored_as_fuse(script):
+    study = script("levels", "study")
+    names = {row["estimator"] for row in study.read() if row.get("served", True)}
+    assert "log-mean-exp" in names
+    assert "fuse" not in names
+    measured = {row["key"] for row in study.read()}
+    cell = study.Cell("two samples", "log-mean-exp", "gemm", "normal", (12, 12))
+    assert cell.key in measured
+    assert cell.seed == "two samples | fuse | gemm | normal | 12+12"
+
+
+def test_power_of_log_mean_exp_is_read_from_what_was_stored_as_fuse(script):
+    run = script("power", "run")
+    methods = {row["method"] for row in run.read()}
+    assert {f"adaptive {test}, log-mean-exp" for test in ("MMD", "HSIC")} < methods
+    assert not any("fuse" in method for method in methods)

@@ -1,0 +1,214 @@
+"""The options of text on the command line: one answer however the same numbers and dates are written."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernelmean.cli import main
+
+QUICK = ("--resamples", "99", "--estimator", "kme")
+SAID = ("--decimal", ",", "--thousands", ".", "--dates", "dmy", "--units", "share=%,weight=kg", "--encoding", "latin-1")
+CONFIG = """[{command}]
+decimal = ","
+thousands = "."
+dates = "dmy"
+encoding = "latin-1"
+units = {{ share = "%", weight = "kg" }}
+"""
+
+
+def table(seed: int, rows: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "preis": rng.uniform(500, 2500, rows).round(2) + seed,
+            "größe": rng.normal(size=rows).round(3),
+            "share": rng.integers(1, 90, rows),
+            "weight": rng.uniform(1, 9, rows).round(1),
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, rows), "D"),
+        }
+    )
+
+
+def german(frame: pd.DataFrame) -> str:
+    """Write a table as a spreadsheet in Germany does."""
+    written = pd.DataFrame(
+        {
+            "preis": [f"{x:,.2f}".translate({44: 46, 46: 44}) for x in frame["preis"]],
+            "größe": [f"{x:.3f}".replace(".", ",") for x in frame["größe"]],
+            "share": [f"{x} %" for x in frame["share"]],
+            "weight": [f"{x:.1f} kg".replace(".", ",") for x in frame["weight"]],
+            "day": [f"{day:%d.%m.%Y}" for day in frame["day"]],
+        }
+    )
+    return written.to_csv(index=False, sep=";")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two tables, written plainly and as in Germany, and what both are without their times."""
+    monkeypatch.chdir(tmp_path)
+    for name, seed, rows in (("before", 0, 60), ("after", 1, 50)):
+        frame = table(seed, rows)
+        frame.to_csv(f"{name}.csv", index=False)
+        Path(f"{name}-de.csv").write_bytes(german(frame).encode("latin-1"))
+    return tmp_path
+
+
+def content(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    with pytest.raises(SystemExit) as exit_:
+        main([*words, "--json", "-"])
+    out, err = capsys.readouterr()
+    assert exit_.value.code == 0, err
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    with pytest.raises(SystemExit) as exit_:
+        main(list(words))
+    out, err = capsys.readouterr()
+    assert (exit_.value.code, out, err.count("\n")) == (2, "", 1), err
+    assert "Traceback" not in err
+    return err
+
+
+def numbers(content: dict[str, Any]) -> str:
+    """Return what was found, without what names files, and without times."""
+    dropped = ("names", "notes", "reference", "batches", "source", "verdict")
+    found = json.dumps({key: value for key, value in content.items() if key not in dropped})
+    return re.sub(r'"seconds": [0-9.e-]+', "", found)
+
+
+COMMANDS = {
+    "compare": (("compare", "before.csv", "after.csv", *QUICK), ("compare", "before-de.csv", "after-de.csv", *QUICK)),
+    "compare --stream": (
+        ("compare", "before.csv", "after.csv", "--stream", "--resamples", "99", "--frequencies", "16"),
+        ("compare", "before-de.csv", "after-de.csv", "--stream", "--resamples", "99", "--frequencies", "16"),
+    ),
+    "dependence": (("dependence", "before.csv", *QUICK), ("dependence", "before-de.csv", *QUICK)),
+    "estimate": (
+        ("estimate", "before.csv", "--drop", "day"),
+        ("estimate", "before-de.csv", "--drop", "day"),
+    ),
+    "density": (
+        ("density", "before.csv", "--drop", "day", "--components", "2"),
+        ("density", "before-de.csv", "--drop", "day", "--components", "2"),
+    ),
+    "monitor": (
+        ("monitor", "before.csv", "after.csv", "--drop", "day"),
+        ("monitor", "before-de.csv", "after-de.csv", "--drop", "day"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_reads_numbers_dates_and_units_as_they_are_meant(
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain, written = COMMANDS[name]
+    expected = numbers(content(capsys, *plain))
+    assert numbers(content(capsys, *written, *SAID)) == expected
+    (folder / "options.toml").write_text(CONFIG.format(command=plain[0]))
+    assert numbers(content(capsys, *written, "--config", "options.toml")) == expected
+
+
+def test_a_table_comes_from_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = numbers(content(capsys, "compare", "before.csv", "after.csv", *QUICK))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path("before-de.csv").read_bytes())))
+    found = content(capsys, "compare", "-", "after-de.csv", *SAID, *QUICK)
+    assert numbers(found) == expected
+    assert found["names"][0] == "standard input"
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("--thousands", "."), "name the other one too, such as --decimal , --thousands ."),
+        (("--decimal", "x"), "--decimal is 'x'; write one of . ,"),
+        (("--thousands", "dot"), "--thousands is 'dot'; write one of . , ' _ space"),
+        (("--dates", "dm"), "--dates is 'dm'; write one of dmy mdy ymd"),
+        (("--units", "price"), "--units is 'price'; write a column, an equals sign"),
+        (("--units", "preis=5"), "such as --units price=$"),
+        (("--units", "prise=$"), "no column 'prise' (did you mean 'preis'?)"),
+        (("--units", "preis=$,preis=kg"), "--units names the column 'preis' twice"),
+        (("--units", "preis=$"), "row 1, column 'preis' holds"),
+        (("--encoding", "klingon"), "--encoding is 'klingon'"),
+        (("--encoding", "cp1252", "--units", "größe=m"), "which is not a number with the unit 'm'"),
+    ],
+)
+def test_what_is_not_clear_is_one_line(words: tuple[str, ...], text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    encoding = () if "--encoding" in words else ("--encoding", "latin-1")
+    assert text in refusal(capsys, "compare", "before-de.csv", "after-de.csv", *encoding, *words, *QUICK)
+
+
+def test_a_file_of_another_encoding_names_the_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--encoding latin-1" in refusal(capsys, "dependence", "before-de.csv", *QUICK)
+
+
+def test_standard_input_holds_one_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "holds one; write the other to a file" in refusal(capsys, "compare", "-", "-")
+    assert "holds one; write the other to a file" in refusal(capsys, "monitor", "-", "after.csv", "-")
+    assert "not batch by batch" in refusal(capsys, "compare", "-", "after.csv", "--stream")
+
+
+def test_a_thousands_mark_may_be_a_blank(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("blank.csv").write_text("a;b\n1 000;1\n2 500;2\n3 250;4\n4 125;3\n5 000;5\n")
+    found = content(capsys, "dependence", "blank.csv", "--thousands", "space", *QUICK)
+    Path("plain.csv").write_text("a;b\n1000;1\n2500;2\n3250;4\n4125;3\n5000;5\n")
+    assert numbers(found) == numbers(content(capsys, "dependence", "plain.csv", *QUICK))
+
+
+@pytest.mark.parametrize("groups", ["true,false", "True,False", "1,0", "TRUE,0"])
+def test_a_boolean_column_is_split_by_true_and_false(groups: str, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = table(0, 60)[["preis", "größe"]].assign(smoker=[k % 3 == 0 for k in range(60)])
+    for end, write in (("csv", frame.to_csv), ("parquet", frame.to_parquet)):
+        write(f"both.{end}", index=False)
+        found = content(capsys, "compare", f"both.{end}", "--by", "smoker", "--groups", groups, *QUICK)
+        assert (found["names"], found["sizes"]) == (["smoker=True", "smoker=False"], [20, 40])
+    text = refusal(capsys, "compare", "both.csv", "--by", "smoker", "--groups", "yes,no")
+    assert "has the groups True (20 rows), False (40 rows)" in text
+
+
+def test_a_column_of_zero_and_one_is_split_by_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    table(0, 60)[["preis"]].assign(arm=[k % 2 for k in range(60)]).to_csv("both.csv", index=False)
+    assert content(capsys, "compare", "both.csv", "--by", "arm", "--groups", "1,0", *QUICK)["names"] == [
+        "arm=1",
+        "arm=0",
+    ]
+
+
+def test_long_compressed_files_are_streamed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernelmean.cli.streams.row_limit", lambda _: (40, ""))
+    for name in ("before", "after"):
+        pd.read_csv(f"{name}.csv").drop(columns="day").to_csv(f"{name}.csv.gz", index=False)
+        pd.read_csv(f"{name}.csv").drop(columns="day").to_json(f"{name}.jsonl", orient="records", lines=True)
+        pd.read_csv(f"{name}.csv").drop(columns="day").to_feather(f"{name}.feather")
+    for end in ("csv.gz", "jsonl", "feather"):
+        found = content(capsys, "compare", f"before.{end}", f"after.{end}", "--resamples", "99", "--frequencies", "8")
+        assert any("read twice" in note for note in found["notes"])
+        assert found["sizes"] == [60, 50]
+
+
+def test_a_checkpoint_is_of_numbers_and_dates_as_they_were_read(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same bytes under another order of day and month are other data."""
+    for name, seed in (("one", 0), ("two", 1)):
+        days = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.random.default_rng(seed).integers(0, 12, 80), "D")
+        pd.DataFrame({"day": [f"{day:%m/%d/%Y}" for day in days], "x": range(80)}).to_csv(f"{name}.csv", index=False)
+    stream = ("compare", "one.csv", "two.csv", "--stream", "--resamples", "99", "--frequencies", "8")
+    first = content(capsys, *stream, "--dates", "mdy", "--checkpoint", "sums.npz")
+    assert numbers(content(capsys, *stream, "--dates", "mdy", "--checkpoint", "sums.npz")) == numbers(first)
+    assert "sums.npz" in refusal(capsys, *stream, "--dates", "dmy", "--checkpoint", "sums.npz")

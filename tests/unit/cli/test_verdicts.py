@@ -1,0 +1,169 @@
+"""One verdict: terminal, --quiet, JSON, HTML, Markdown, notebook card and exit code agree, near thresholds too."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean.cli import main
+from kernelmean.densities import fit_densities
+from kernelmean.fits import fit_all
+
+FILES = {"html": "r.html", "markdown": "r.md", "json": "r.json"}
+NEAR = (0.001, 0.0499999, 0.05, 0.0500001, 0.051, 1.0)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    (tmp_path / "in_a_folder").mkdir()
+    for name in ("in_a_folder/a.csv", "b.csv"):
+        pd.DataFrame(rng.normal(size=(40, 3)), columns=["x_1", "*y*", "z<b>"]).to_csv(name, index=False)
+    return tmp_path
+
+
+Said = Callable[..., dict[str, str]]
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Said:
+    """Run a command on a result that was changed, and return what every surface says first, and the exit code."""
+
+    def run(place: str, make: Callable[..., Any], change: Callable[[Any], Any], *words: str, page: bool = True) -> Any:
+        results: list[Any] = []
+
+        def changed(*args: Any, **options: Any) -> Any:
+            results.append(change(make(*args, **options)))
+            return results[-1]
+
+        monkeypatch.setattr(place, changed)
+        options = [word for kind, name in FILES.items() if page or kind == "json" for word in (f"--{kind}", name)]
+        told: dict[str, Any] = {}
+        for quiet in ((), ("--quiet",)):
+            with pytest.raises(SystemExit) as exit_:
+                main([*words, *options, *quiet])
+            out, told["stderr"] = capfd.readouterr()
+            told["quiet" if quiet else "terminal"] = out.splitlines()[0]
+        told["code"] = int(exit_.value.code or 0)
+        told["json"] = json.loads(Path("r.json").read_text())["verdict"]
+        if page:
+            told["html"] = _headline(Path("r.html").read_text())
+            (bold,) = re.findall(r"^\*\*(.*)\*\*$", Path("r.md").read_text().split("\n## ")[0], flags=re.MULTILINE)
+            told["markdown"] = re.sub(r"\\(.)", r"\1", bold)
+        told["card"] = html.unescape(re.search(r"</strong></p><p>(.*?)</p>", results[-1]._repr_html_())[1])
+        return told
+
+    return run
+
+
+def _headline(page: str) -> str:
+    """Return the headline of a page."""
+    found = re.search(r'<p class="headline">(.*?)</p>', page, flags=re.DOTALL)
+    assert found is not None
+    return html.unescape(re.sub(r"<[^>]+>", "", found[1]))
+
+
+def one_verdict(told: dict[str, Any], *, card: bool = True) -> str:
+    """Return what all surfaces say, which is one sentence."""
+    surfaces = {
+        name: text for name, text in told.items() if name not in ("code", "stderr") and (card or name != "card")
+    }
+    assert len(set(surfaces.values())) == 1, surfaces
+    return str(next(iter(surfaces.values())))
+
+
+def with_p(p: float) -> Callable[[Any], Any]:
+    return lambda result: replace(result, test=replace(result.test, pvalue=p))
+
+
+@pytest.mark.parametrize("p", NEAR)
+@pytest.mark.parametrize("level", [None, 0.05, 0.01])
+def test_compare(p: float, level: float | None, said: Said) -> None:
+    words = ("compare", "in_a_folder/a.csv", "b.csv", "--estimator", "kme", "--resamples", "199")
+    options = () if level is None else ("--fail-on-drift", str(level))
+    told = said("kernelmean.cli.compare.compare_tables", km.compare, with_p(p), *words, *options)
+    alpha = 0.05 if level is None else level
+    verdict = one_verdict(told, card=alpha == 0.05)
+    assert verdict.startswith("a.csv and b.csv differ: p = " if p <= alpha else "No difference between a.csv and b.csv")
+    written = float(re.search(r"p = ([\d.e-]+\d)", verdict)[1])
+    assert (written <= alpha) == (p <= alpha)
+    assert told["code"] == (1 if level is not None and p <= alpha else 0)
+    assert ("kernelmean: drift" in told["stderr"]) == (told["code"] == 1)
+
+
+@pytest.mark.parametrize("p", NEAR)
+def test_dependence_of_groups(p: float, said: Said) -> None:
+    words = ("dependence", "b.csv", "--x", "x_1", "--estimator", "kme", "--resamples", "19")
+    told = said("kernelmean.cli.app.test_dependence", km.dependence, with_p(p), *words)
+    verdict = one_verdict(told)
+    assert verdict.startswith(
+        "x_1 and (*y*, z<b>) depend" if p <= 0.05 else "No dependence between x_1 and (*y*, z<b>)"
+    )
+
+
+@pytest.mark.parametrize("values", [(0.01, 0.05, 1.0), (0.05, 0.0500001, 1.0), (0.0500001, 1.0, 1.0), (0.0, 0.0, 0.05)])
+@pytest.mark.parametrize("strengths", [(0.5, 0.1, 0.0), (0.1, 0.5, 0.9)], ids=["same order", "other order"])
+def test_dependence_of_pairs(values: tuple[float, ...], strengths: tuple[float, ...], said: Said) -> None:
+    def change(result: Any) -> Any:
+        found = zip(result.pairs, values, strengths, strict=True)
+        return replace(result, pairs=tuple(replace(pair, adjusted=p, strength=s) for pair, p, s in found))
+
+    words = ("dependence", "b.csv", "--estimator", "kme", "--resamples", "19")
+    told = said("kernelmean.cli.app.test_dependence", km.dependence, change, *words)
+    verdict, found = one_verdict(told), sum(p <= 0.05 for p in values)
+    assert verdict.startswith(f"{found} of 3 pairs" if found else "No dependence was found in 3 pairs")
+    strongest = re.search(r"The strongest dependence is that of (.*?) and (.*?):", Path("r.md").read_text())
+    assert (strongest is not None) == bool(found)
+    if strongest is not None:
+        plain = [re.sub(r"\\(.)", r"\1", name) for name in strongest.groups()]
+        assert verdict.endswith(f"most of all {plain[0]} and {plain[1]}.")
+
+
+@pytest.mark.parametrize(
+    ("behind", "near"),
+    [
+        (((0.5, 0.1), (0.9, 0.1)), 1),
+        (((0.200001, 0.1), (0.9, 0.1)), 1),
+        (((0.2, 0.1), (0.9, 0.1)), 2),
+        (((0.0, 0.0), (0.0, 0.0)), 3),
+        (((0.1, float("nan")), (0.9, float("nan"))), 3),
+    ],
+)
+def test_density(
+    behind: tuple[tuple[float, float], ...], near: int, said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def change(result: Any) -> Any:
+        best, *others = result.candidates
+        moved = [replace(one, behind=by, behind_error=e) for one, (by, e) in zip(others, behind, strict=True)]
+        return replace(result, candidates=(best, *moved))
+
+    monkeypatch.setattr("kernelmean.densities._COMPONENTS", (1,))
+    words = ("density", "b.csv", "--estimator", "kme", "--components", "1")
+    told = said("kernelmean.cli.fitting.fit_densities", fit_densities, change, *words)
+    verdict = one_verdict(told)
+    assert (" best: " in verdict) == (near == 1)
+    assert ("equally well, as far as so many can tell" in verdict) == (near > 1)
+    assert sum(name in verdict for name in ("kernel mean matching", "GaussianMixture", "KernelDensity")) == near
+
+
+@pytest.mark.parametrize("equal", [False, True])
+def test_estimate(equal: bool, said: Said) -> None:
+    def change(result: Any) -> Any:
+        return replace(result, estimators={**result.estimators, "s-kmse": result.estimators[result.best]})
+
+    make, place = fit_all, "kernelmean.cli.fitting.fit_all"
+    told = said(place, make, change if equal else lambda result: result, "estimate", "b.csv", page=False)
+    verdict = one_verdict(told)
+    assert verdict.count("lowest leave-one-out score: ") == 1
+    assert verdict.startswith("s-kmse and ") == equal

@@ -1,0 +1,252 @@
+"""Columns with names are matched by name, whatever these are; columns of arrays have none, and keep their places."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import kernelmean as km
+
+KERNEL = km.kernels.Gaussian(2.0)
+rng = np.random.default_rng(0)
+LAW = {"x0": 0.0, "x1": 10.0}
+A, B = (pd.DataFrame({name: rng.normal(mean, 1.0, 40) for name, mean in LAW.items()}) for _ in range(2))
+PLACES = pd.DataFrame({"x0": [0.0, 1.0], "x1": [9.0, 10.0]})
+
+
+def pvalue(test: Callable[..., Any], **options: Any) -> Callable[[Any, Any], Any]:
+    return lambda X, Y: test(X, Y, **options).pvalue
+
+
+def monitored(X: Any, Y: Any) -> Any:
+    return km.DriftMonitor(X, seed=0).update(Y).log_wealth
+
+
+def encoded(X: Any, Y: Any) -> Any:
+    encoder = km.TableEncoder().fit_tables(X, Y)
+    return encoder.transform(X).mean(axis=0) - encoder.transform(Y).mean(axis=0)
+
+
+def attributed(X: Any, Y: Any) -> Any:
+    return sorted((each.name, each.pvalue) for each in km.attribute(X, Y, n_resamples=19, rng=0).columns)
+
+
+GROUPS = np.repeat([0, 1], 20)
+TESTS: dict[str, Callable[[Any, Any], Any]] = {
+    "mmd_test": pvalue(km.mmd_test, n_resamples=99, rng=0),
+    "mmd_test of groups": pvalue(km.mmd_test, groups=(GROUPS, GROUPS), n_resamples=99, rng=0),
+    "mmd_test of weights": pvalue(km.mmd_test, weights=(1.0 + GROUPS, 2.0 - GROUPS), n_resamples=99, rng=0),
+    "mmd_test, adaptive": pvalue(km.mmd_test, estimator="adaptive", n_resamples=99, rng=0),
+    "mmd_test, s-kmse": pvalue(km.mmd_test, estimator="s-kmse", n_resamples=99, rng=0),
+    "k_sample_test": lambda X, Y: km.k_sample_test(X, Y, A, n_resamples=99, rng=0).pvalue,
+    "paired_mmd_test": pvalue(km.paired_mmd_test, n_resamples=99, rng=0),
+    "wild_mmd_test": pvalue(km.wild_mmd_test, block_length=2.0, n_resamples=99, rng=0),
+    "compress_then_test": pvalue(km.compress_then_test, n_resamples=99, rng=0),
+    "mmd_stream_test": pvalue(km.mmd_stream_test, bandwidth=1.0, n_frequencies=16, n_resamples=99),
+    "compare": lambda X, Y: km.compare(X, Y, n_resamples=99).test.pvalue,
+    "compare_stream": lambda X, Y: km.compare_stream(X, Y, n_frequencies=16, n_resamples=99).test.statistic,
+    "attribute": attributed,
+    "effect_size": lambda X, Y: km.effect_size(X, Y, n_resamples=99, rng=0).statistic,
+    "equivalence_test": pvalue(km.equivalence_test, margin=0.9, n_resamples=99, rng=0),
+    "contributions": lambda X, Y: km.contributions(X, Y).statistic,
+    "witness": lambda X, Y: km.witness(X, Y)(PLACES),
+    "witness, f-kmse": lambda X, Y: km.witness(X, Y, estimator="f-kmse")(PLACES),
+    "witness_bands": lambda X, Y: km.witness_bands(X, Y, PLACES, n_resamples=99, rng=0).adjusted,
+    "DriftMonitor": monitored,
+    "TableEncoder": encoded,
+    "expected": lambda X, Y: km.expected(KERNEL, X, Y).mean(),
+}
+POINTS: dict[str, Callable[[Any, Any], Any]] = {
+    "embed": lambda X, Y: km.embed(X, KERNEL)(Y),
+    "herd": lambda X, Y: km.embed(X, KERNEL).herd(3, candidates=Y).errors,
+    "fit_embedding": lambda X, Y: [
+        trial.score
+        for trial in km.KernelMeanMatching(2, random_state=0).fit_embedding(km.embed(X, KERNEL), X_val=Y).trials_
+    ],
+}
+BY_NAME = {**TESTS, **POINTS}
+IN_ORDER: dict[str, Callable[[Any, Any], Any]] = {
+    "mu @ nu": lambda X, Y: km.embed(X, KERNEL) @ km.embed(Y, KERNEL),
+    "mu - nu": lambda X, Y: (km.embed(X, KERNEL) - km.embed(Y, KERNEL)).norm(),
+    "embedding_": lambda X, Y: km.KME(KERNEL).fit(X).embedding_ @ km.KME(KERNEL).fit(Y).embedding_,
+    "score_samples": lambda X, Y: km.KernelMean(KERNEL, noise=km.noise.Normal(1.0)).fit(X).evaluate(Y),
+    "KernelMeanMatching": lambda X, Y: km.KernelMeanMatching(2, random_state=0, max_iter=3).fit(X).score(Y),
+}
+THREE = ("k_sample_test",)  # the third table has names as well
+MOVED = {"B reordered": (A, B[["x1", "x0"]]), "A reordered": (A[["x1", "x0"]], B)}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("moved", MOVED)
+@pytest.mark.parametrize("name", BY_NAME)
+def test_columns_are_matched_by_name_although_they_are_called_x0_and_x1(name: str, moved: str) -> None:
+    function = BY_NAME[name]
+    expected = function(A, B)
+    found = function(*MOVED[moved])
+    if name == "compare_stream" or (moved, name) == ("A reordered", "mmd_stream_test"):  # the waves are drawn by column
+        assert np.abs(found - expected) < (0.1 if name == "compare_stream" else 0.3)
+    elif moved == "A reordered" and name in ("TableEncoder",):
+        np.testing.assert_allclose(found, expected[::-1], rtol=1e-9)
+    elif moved == "A reordered" and name in ("DriftMonitor", "fit_embedding"):
+        assert np.all(np.isfinite(found))
+        np.testing.assert_allclose(found, function(A[["x1", "x0"]], B[["x1", "x0"]]), rtol=1e-9)
+    elif name == "attribute":
+        assert found == expected
+    else:
+        np.testing.assert_allclose(found, expected, rtol=1e-7)  # λ of f-kmse is searched
+
+
+@pytest.mark.parametrize("moved", MOVED)
+@pytest.mark.parametrize("name", IN_ORDER)
+def test_columns_in_another_order_are_refused_where_nothing_moves_them(name: str, moved: str) -> None:
+    IN_ORDER[name](A, B)
+    with pytest.raises(ValueError, match=r"(?i)order"):
+        IN_ORDER[name](*MOVED[moved])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", {**BY_NAME, **IN_ORDER})
+def test_other_names_are_refused_although_one_table_has_those_that_arrays_get(name: str) -> None:
+    function = {**BY_NAME, **IN_ORDER}[name]
+    other = B.rename(columns={"x0": "age", "x1": "income"})
+    for X, Y in ((A, other), (other, A)):
+        with pytest.raises(ValueError, match=r"column|feature names"):
+            function(X, Y)
+    with pytest.raises(ValueError, match=r"column|feature"):
+        function(A, B.assign(age=1.0))
+
+
+@pytest.mark.filterwarnings(
+    "ignore:X does not have valid feature names", "ignore::sklearn.exceptions.ConvergenceWarning"
+)
+@pytest.mark.parametrize("name", [name for name in {**BY_NAME, **IN_ORDER} if name not in ("TableEncoder", *THREE)])
+def test_an_array_has_no_names_and_is_matched_by_position(name: str) -> None:
+    function = {**BY_NAME, **IN_ORDER}[name]
+    named = A.rename(columns={"x0": "age", "x1": "income"})
+    places = "witness" in name
+    if places:
+        return  # whose points have names here, see below
+    for first in (A, named):
+        if name == "attribute":
+            assert [p for _, p in function(first, B.to_numpy())] == [p for _, p in function(A, B)]
+        else:
+            np.testing.assert_allclose(function(first, B.to_numpy()), function(A, B), rtol=1e-9)
+
+
+def test_an_array_compared_with_a_table_takes_its_names() -> None:
+    named = A.rename(columns={"x0": "age", "x1": "income"})
+    for compare in (km.compare, km.compare_stream):
+        for pair in ((named, B.to_numpy()), (B.to_numpy(), named)):
+            assert {column.name for column in compare(*pair, n_resamples=19).columns} == {"age", "income"}
+    with pytest.raises(ValueError, match="A has 2 columns and B has 3"):
+        km.compare(named, np.ones((20, 3)))
+
+
+def test_a_table_encoder_that_was_fitted_to_a_table_refuses_an_array() -> None:
+    encoder = km.TableEncoder().fit(A)
+    with pytest.raises(ValueError, match="without column names"):
+        encoder.transform(B.to_numpy())
+
+
+def test_labels_that_are_numbers_are_names() -> None:
+    """``pandas.DataFrame(array)`` calls its columns 0, 1, …: those of two such tables are matched as any others."""
+    first, second = pd.DataFrame(A.to_numpy()), pd.DataFrame(B.to_numpy())
+    assert km.mmd_test(first, second[[1, 0]], rng=0).pvalue == km.mmd_test(A, B, rng=0).pvalue
+    estimator = km.KME(KERNEL).fit(first)
+    np.testing.assert_array_equal(estimator.evaluate(second), km.KME(KERNEL).fit(A).evaluate(B))
+    np.testing.assert_array_equal(estimator.evaluate(B.to_numpy()), estimator.evaluate(second))
+    with pytest.raises(ValueError, match=r"columns of X are \(1, 0\), KernelMean was fitted to \(0, 1\)"):
+        estimator.evaluate(second[[1, 0]])
+    assert km.KME(KERNEL).fit(second[[1, 0]]).evaluate(first[[1, 0]]).shape == (40,)
+
+
+def test_labels_of_mixed_types_are_names_and_equal_ones_are_refused() -> None:
+    mixed = [pd.DataFrame(table.to_numpy(), columns=["a", 0]) for table in (A, B)]
+    assert km.mmd_test(mixed[0], mixed[1][[0, "a"]], rng=0).pvalue == km.mmd_test(A, B, rng=0).pvalue
+    for columns in (["a", "a"], ["0", 0], ["a", " a"]):
+        twice = pd.DataFrame(A.to_numpy(), columns=columns)
+        for call in (lambda t: km.mmd_test(t, t), lambda t: km.compare(t, t), lambda t: km.embed(t, KERNEL)):
+            with pytest.raises(ValueError, match="twice"):
+                call(twice)
+
+
+def test_names_are_kept_by_what_is_made_of_an_embedding(tmp_path: Any) -> None:
+    mu = km.embed(A, KERNEL, noise=km.noise.Normal(0.1))
+    km.save(mu, tmp_path / "mean.npz")
+    km.save(km.KME(KERNEL).fit(A), tmp_path / "fitted.npz")
+    made = (
+        2 * mu,
+        mu - km.embed(B.to_numpy(), KERNEL),
+        km.embed(B.to_numpy(), KERNEL) - mu,
+        km.load(tmp_path / "mean.npz"),
+        km.load(tmp_path / "fitted.npz").embedding_,
+        km.linear_form(mu),
+        km.compress(mu, 6).embedding,
+    )
+    for each in made:
+        assert each.names == ("x0", "x1")
+        with pytest.raises(ValueError, match="order"):
+            each @ km.embed(A[["x1", "x0"]], KERNEL)
+    assert km.embed(A.to_numpy(), KERNEL).names is None
+
+
+def test_points_of_a_joint_witness_are_matched_by_name() -> None:
+    found = km.dependence_witness(A, B)
+    np.testing.assert_array_equal(found(A[["x1", "x0"]], B), found(A, B))
+    with pytest.raises(ValueError, match="columns of y are a, b"):
+        found(A, B.rename(columns={"x0": "a", "x1": "b"}))
+
+
+def test_pictures_of_two_tables_match_columns_by_name() -> None:
+    pytest.importorskip("matplotlib")
+    from kernelmean import plots
+
+    figure = plots.column_witnesses(A, B[["x1", "x0"]], ["x0"])
+    low, high = figure.axes[0].get_xlim()
+    assert -10 < low < high < 10
+
+
+def test_batches_of_an_iterable_either_all_have_names_or_none() -> None:
+    with pytest.raises(ValueError, match="array without names"):
+        list(km.read_batches(iter([A, B.to_numpy()])))
+    batches = list(km.read_batches(iter([A, B[["x1", "x0"]]])))
+    np.testing.assert_array_equal(batches[1], B.to_numpy())
+
+
+SERIES = {
+    "pandas": lambda cells, name: pd.Series(cells, name=name),
+    "polars": lambda cells, name: pl.Series(name, cells),
+    "an Arrow array": lambda cells, _: pa.array(cells),
+    "chunks of Arrow": lambda cells, _: pa.chunked_array([cells[:5], cells[5:]]),
+    "pandas without a name": lambda cells, _: pd.Series(cells),
+}
+
+
+@pytest.mark.filterwarnings("ignore:θ² is")
+@pytest.mark.parametrize("kind", SERIES)
+def test_a_series_is_one_column(kind: str) -> None:
+    """Wherever arrays are taken; with its name, which need not be that of another Series."""
+    x, y = A["x0"].to_numpy(), B["x0"].to_numpy()
+    X, Y = SERIES[kind](x, "before"), SERIES[kind](y, "after")
+    x, y = x[:, None], y[:, None]
+    for name, function in {**BY_NAME, **IN_ORDER}.items():
+        if "witness" in name or name == "k_sample_test" or (name == "KernelMeanMatching" and "pandas" in kind):
+            continue
+        if name in ("score_samples", "KernelMeanMatching", "embedding_"):  # scikit-learn wants the name of the fit
+            Y = SERIES[kind](y[:, 0], "before")
+        if name == "attribute":
+            assert function(X, Y)[0][1] == function(x, y)[0][1]
+            continue
+        np.testing.assert_allclose(function(X, Y), function(x, y), rtol=1e-9, err_msg=name)
+    named = "x0" if "Arrow" in kind or "without" in kind else "before"
+    assert [column.name for column in km.compare(X, Y, n_resamples=19).columns] == [named]
+    assert km.witness(X, Y)(Y).shape == (40,)
+    for test in (km.hsic_test, km.dhsic_test):
+        assert test(X, Y, rng=0).pvalue == test(x, y, rng=0).pvalue
+    assert km.hsic_stream_test(X, Y, bandwidth=1.0).pvalue == km.hsic_stream_test(x, y, bandwidth=1.0).pvalue
+    assert km.median_bandwidth(X) == km.median_bandwidth(x)
+    assert getattr(km.KME().fit(X), "feature_names_in_", [named])[0] == named

@@ -1,0 +1,84 @@
+"""What everybody sees first: names, signatures, and refusals of data that are sparse."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+import kernelmean as km
+
+KERNEL = km.kernels.Gaussian(1.0)
+SPARSE: dict[str, tuple[Any, str]] = {
+    "SciPy matrix": (scipy.sparse.csr_matrix(np.eye(5)), ".toarray()"),
+    "SciPy array": (scipy.sparse.coo_array(np.eye(5)), ".toarray()"),
+    "pandas table": (pd.DataFrame(np.eye(5)).astype(pd.SparseDtype("float")), ".sparse.to_dense()"),
+    "pandas table in part": (
+        pd.DataFrame({"a": np.arange(5.0), "b": pd.arrays.SparseArray(np.arange(5.0))}),
+        "['b']})",
+    ),
+    "pandas Series": (pd.Series(pd.arrays.SparseArray(np.arange(5.0))), ".sparse.to_dense()"),
+}
+TAKERS: dict[str, Callable[[Any], Any]] = {
+    "mmd_test": lambda X: km.mmd_test(X, X),
+    "hsic_test": lambda X: km.hsic_test(X, X),
+    "k_sample_test": lambda X: km.k_sample_test(X, X, X),
+    "dhsic_test": lambda X: km.dhsic_test(X, X),
+    "paired_mmd_test": lambda X: km.paired_mmd_test(X, X),
+    "mmd_stream_test": lambda X: km.mmd_stream_test(X, X),
+    "compare": lambda X: km.compare(X, X),
+    "compare_stream": lambda X: km.compare_stream(X, X),
+    "dependence": km.dependence,
+    "witness": lambda X: km.witness(X, X),
+    "embed": lambda X: km.embed(X, KERNEL),
+    "an embedding": km.embed([[0.0]], KERNEL),
+    "expected": lambda X: km.expected(KERNEL, X, X),
+    "MKME": lambda X: km.MKME().fit(X),
+    "MedianOfMeans": lambda X: km.MedianOfMeans().fit(X),
+    "KernelMeanMatching": lambda X: km.KernelMeanMatching().fit(X),
+    "TableEncoder": lambda X: km.TableEncoder().fit(X),
+    "DriftMonitor": km.DriftMonitor,
+    "median_bandwidth": km.median_bandwidth,
+    "read_batches": km.read_batches,
+}
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+@pytest.mark.parametrize("taker", TAKERS)
+def test_sparse_data_are_refused_with_what_makes_them_dense(taker: str, kind: str) -> None:
+    data, mend = SPARSE[kind]
+    with pytest.raises(TypeError, match="sparse") as error:
+        TAKERS[taker](data)
+    assert str(error.value).endswith(mend)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("taker", TAKERS)
+def test_sparse_tensors_are_refused(taker: str) -> None:
+    torch = pytest.importorskip("torch")
+    for data in (torch.eye(5).to_sparse(), torch.eye(5).to_sparse_csr()):
+        with pytest.raises(TypeError, match=r"a sparse tensor \(torch.sparse.*\.to_dense\(\)"):
+            TAKERS[taker](data)
+
+
+def test_the_package_lists_public_names_only() -> None:
+    others = {name for name in dir(km) if not name.startswith("_")} - {*km.__all__}
+    assert not [name for name in others if not inspect.ismodule(getattr(km, name))]
+    assert not hasattr(km, "TYPE_CHECKING")
+
+
+def test_signatures_show_no_addresses() -> None:
+    for name in km.__all__:
+        found = getattr(km, name)
+        members = [found, *(getattr(found, each) for each in dir(found) if not each.startswith("_"))]
+        for each in members:
+            if callable(each) and not isinstance(each, type(km)):
+                try:
+                    text = str(inspect.signature(each))
+                except (ValueError, TypeError):
+                    continue
+                assert " at 0x" not in text, (name, text)
+                assert "<object" not in text, (name, text)
