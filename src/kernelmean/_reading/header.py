@@ -16,9 +16,14 @@ from .._table import count, printable
 from .text_file import TextFile
 from .text_format import TextFormat
 
-_LINES = 50
+_LINES, _LONGEST = 50, 40
 _SEPARATOR: Final = re.compile(r'"?sep=(?P<separator>[,;|\t])"?[;,|\t]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
 _NUMBER: Final = re.compile(r"[+-]?[\d.,' ]*\d[\d.,' ]*%?")
+_UNIT = r"[^\d,;|\t\"]{0,4}"
+_VALUE: Final = re.compile(
+    rf"{_UNIT}{_NUMBER.pattern}{_UNIT}|\d{{1,4}}([-./])\d{{1,2}}\1\d{{1,4}}|true|false", re.IGNORECASE
+)
+"""What a cell holds that is no text: a number, with a unit or not, a date or a truth value."""
 
 _DIRECTIVE: Final = re.compile("sep=.?", re.IGNORECASE)  # for a spreadsheet
 
@@ -102,12 +107,16 @@ class _Cut:
         return Counter(len(cells) for cells in self.lines[1:] or [[]]).most_common(1)[0]
 
     @property
-    def score(self) -> tuple[bool, float, float, int]:
-        """How much speaks for the separator: lines like the header, then cells that are numbers, then their count."""
+    def score(self) -> tuple[bool, float, float, bool, int]:
+        """How much speaks for the separator: lines like the header, cells that are no text, no comma, many cells.
+
+        Commas stand in names and in numbers, the others hardly ever.
+        """
         below = self.lines[1:]
         cells = [cell for line in below for cell in line if cell.strip()]
-        numbers = sum(_NUMBER.fullmatch(cell.strip()) is not None for cell in cells)
-        return self.width > 1, self.alike / max(len(below), 1), numbers / max(len(cells), 1), self.width
+        values = sum(_is(_VALUE, cell) for cell in cells)
+        alike, known = self.alike / max(len(below), 1), values / max(len(cells), 1)
+        return self.width > 1, alike, known, self.separator != ",", self.width
 
 
 def _check_title(file: TextFile, cut: _Cut) -> None:
@@ -135,4 +144,10 @@ def _decimal_comma() -> str:
 
 
 def _names(cells: list[str]) -> bool:
-    return all(cell.strip() and _NUMBER.fullmatch(cell.strip()) is None for cell in cells)
+    return all(cell.strip() and not _is(_NUMBER, cell) for cell in cells)
+
+
+def _is(pattern: re.Pattern[str], cell: str) -> bool:
+    """Whether a cell is of a pattern; a longer one is none, and would take long to tell."""
+    bare = cell.strip()
+    return len(bare) <= _LONGEST and pattern.fullmatch(bare) is not None

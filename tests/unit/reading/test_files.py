@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,7 @@ def test_types_of_csv_files_do_not_depend_on_where_blocks_are_cut(
         (["a", "b"], [["two\nlines", "1"], ["3\r\n4", "2"]]),
         (["a", "b"], [['she said "no", and left', "1"], ["x", "2"]]),
         (["a", "b"], [["", "1"], ["x", ""]]),
+        (["weight, kg", "smoker"], [["1,8 kg", "yes"], ["2,5 kg", "no"]]),
     ],
 )
 def test_separators_are_found_whatever_stands_in_cells(
@@ -366,3 +368,17 @@ def test_gzip_that_is_damaged_or_none_is_named(tmp_path: Path) -> None:
         for read in (read_frame, streamed):
             with pytest.raises(ValueError, match="is damaged or not compressed by gzip"):
                 read(tmp_path / "t.csv.gz")
+
+
+def test_long_cells_are_looked_at_quickly(tmp_path: Path) -> None:
+    """A look at the header takes no time that grows with the square of a cell."""
+    (tmp_path / "t.csv").write_text("a,b\n" + "9" * 60_000 + "x,1\n")
+    start = time.process_time()
+    assert column_names(tmp_path / "t.csv") == ["a", "b"]
+    assert time.process_time() - start < 5.0
+
+
+def test_completion_sees_the_columns_of_every_kind_of_file(tmp_path: Path) -> None:
+    for name, write in WRITERS.items():
+        write(tmp_path / name)
+        assert column_names(tmp_path / name) == [*CELLS]
