@@ -245,3 +245,11 @@ def test_types_that_only_later_rows_tell(
     code, _, err = run(capsys, "bad.csv", "two.csv", "--missing", "category", *QUICK)
     assert code == 2
     assert "column 'n' is text in which" in err
+
+
+def test_a_stream_says_that_another_test_took_the_place_of_the_adaptive_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("first.parquet", "moved.parquet", *QUICK)
+    assert "the adaptive test, which takes its place in memory, was not run" in run(capsys, *words)[1]
+    assert "was not run" not in run(capsys, *words, "--estimator", "mkme")[1]
