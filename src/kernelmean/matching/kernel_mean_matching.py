@@ -109,6 +109,8 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
     -----
     A joint step costs O(n K d + K² d) for spherical and diagonal covariances, O(n K d² + K² d³) for others. Joint fits
     that are not stopped can collapse on few rows: KME as a target wants ever narrower components.
+    A joint fit works in units of the data, rounded to 32 binary digits of the standard deviation of every column: the
+    same fit whatever the units of the table, where rounding would grow by a million times and more in its steps.
     ``sample_weight`` multiplies the weights of the estimate; what the estimator searches it searches on plain rows.
     Song et al. (2008), eqs. (6), (8); Xia et al. (2021), section "Density Estimation".
 
@@ -220,14 +222,14 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self._finish(recipe, sample, recipe.target(sample, self._kernel(theta, factor), pairs), grid, best)
         if units is not None:
             own = theta * units.unit if isinstance(self.bandwidth, str) else self.bandwidth
-            self._convert(units, given, self._kernel(own, factor))
+            self._convert(units, self._kernel(own, factor))
         return self
 
-    def _convert(self, units: Units, sample: Sample, kernel: Kernel) -> None:
+    def _convert(self, units: Units, kernel: Kernel) -> None:
         """Write what was fitted in other units in those of the table."""
         self.trials_ = [replace(trial, score=units.log_density_back(trial.score)) for trial in self.trials_]
         self.validation_score_ = units.log_density_back(self.validation_score_)
-        self._describe(units.mixture_back(self._mixture), units.embedding_back(self.target_, kernel, sample))
+        self._describe(units.mixture_back(self._mixture), units.embedding_back(self.target_, kernel))
 
     def fit_embedding(self, mu: Embedding, X_val: Any = None) -> Self:
         """Match an embedding that was made elsewhere: streamed, weighted, of another mixture.
@@ -304,7 +306,11 @@ class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def start(self, X: Any, sample_weight: Any = None) -> Mixture:
         """Return the prototypes from which a fit to the rows of ``X`` sets out (of the first start and first K)."""
         recipe, grid, _ = self._prepare()
-        return recipe.start(Sample.of(check_points(X), sample_weight), *grid[0])
+        sample = Sample.of(check_points(X), sample_weight)
+        units = units_of(sample, recipe, self.kernel, self.bandwidth)
+        if units is None:
+            return recipe.start(sample, *grid[0])
+        return units.mixture_back(units.recipe(recipe).start(units.sample(sample), *grid[0]))
 
     def _prepare(self) -> tuple[Recipe, Grid, np.random.Generator]:
         """Check the options; return them as values, with the pairs of K and a seed to try, and a generator."""

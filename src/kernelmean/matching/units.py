@@ -81,14 +81,13 @@ class Units:
         """Return a log density of rows in the units of the table."""
         return float(score - len(self.origin) * np.log(self.unit))
 
-    def embedding_back(self, mu: Embedding, kernel: Kernel, sample: Sample) -> Embedding:
-        """Return an embedding in the units of the table, on the points of the sample where it is made of these."""
-        points, rows, back = sample.points, self.rows(sample.points), []
-        for part in mu.parts:
-            same = np.array_equal(part.points, rows)
-            own = points if same else sealed(self.origin + self.unit * part.points)
-            back.append(Part(own, part.weights, self._noise_back(part.noise)))
-        return replace(mu, kernel=kernel, parts=tuple(back))
+    def embedding_back(self, mu: Embedding, kernel: Kernel) -> Embedding:
+        """Return an embedding in the units of the table."""
+        parts = (
+            Part(sealed(self.origin + self.unit * part.points), part.weights, self._noise_back(part.noise))
+            for part in mu.parts
+        )
+        return replace(mu, kernel=kernel, parts=tuple(parts))
 
     def _noise_back(self, noise: Noise) -> Noise:
         if not isinstance(noise, Normal):
@@ -99,10 +98,13 @@ class Units:
 
 
 def units_of(sample: Sample, recipe: Recipe, kernel: Kernel | None, bandwidth: Any) -> Units | None:
-    """Return the units in which to fit a sample; None where a kernel, a noise or a rule is in those of the table."""
+    """Return the units in which to fit a sample jointly; None where nothing grows, as only weights are matched.
+
+    None, too, where a kernel, a noise or a rule is in the units of the table.
+    """
     noise = getattr(recipe.estimator, "noise", None)
     searched = isinstance(recipe.estimator, KernelMean) and (noise is None or isinstance(noise, str))
-    if kernel is not None or not searched or str(bandwidth) == "median-unsquared":
+    if recipe.update == "weights" or kernel is not None or not searched or str(bandwidth) == "median-unsquared":
         return None
     if not isinstance(bandwidth, str):
         check_bandwidth(bandwidth)
