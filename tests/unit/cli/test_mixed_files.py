@@ -182,7 +182,7 @@ def test_identifiers_are_not_compared(folder: Path, capsys: pytest.CaptureFixtur
     text = refusal(capsys, "compare", "first.csv", "second.csv", *QUICK)
     assert "column 'id' has 600 different categories in 600 rows; column 'note' has 300" in text
     assert "the limit is 256" in text
-    assert "--drop id,note)" in text
+    assert "--drop id,note" in text
 
 
 def test_one_bad_cell_makes_no_column_of_categories(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

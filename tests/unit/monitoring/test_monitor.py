@@ -113,7 +113,7 @@ def ordered(levels):
         ((ordered(["s", "m", "l"]), {}), (ordered(["m", "s", "l"]), {})),
         ((ordered(["s", "m", "l"]), {}), (ordered(["s", "m", "l"]).astype(str), {})),
         ((pd.DataFrame({"c": [True, False] * 40}), {}), (pd.DataFrame({"c": [1.0, 0.0] * 40}), {})),
-        ((pd.DataFrame({"c": np.arange(80.0)}), {}), (pd.DataFrame({"d": np.arange(80.0)}), {})),
+        ((pd.DataFrame({"c": np.arange(80.0) / 8}), {}), (pd.DataFrame({"d": np.arange(80.0) / 8}), {})),
         (
             (pd.DataFrame({"c": np.arange(80).astype("m8[ms]")}), {"scale": False}),
             (pd.DataFrame({"c": np.arange(80).astype("m8[s]")}), {"scale": False}),
