@@ -113,7 +113,7 @@ def _objects(cells: list[Any]) -> tuple[Cells, Declared | None]:
         return np.array([_since_midnight(cell) for cell in cells], dtype="timedelta64[us]"), None
     if Decimal in types and types <= {Decimal, int, float}:
         numbers = np.array([np.nan if is_missing(cell) else float(cell) for cell in cells])
-        if not (np.abs(numbers) > _LARGEST_EXACT).any():
+        if not (np.abs(numbers) >= _LARGEST_EXACT).any():
             return numbers, None
     if types == {str}:
         return shared(cells, lambda cell: None if is_missing(cell) else cell), None

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ._array import Array, IntArray
 from ._cells import Cells, Declared, missing_cells, read_cells
-from ._formats import is_number
+from ._formats import is_number, number_format
 from ._frozen import Frozen, owned, sealed
 from ._mends import all_incomplete, drop_rows, leave_out
 from ._native import data_frame
@@ -371,10 +371,21 @@ def _check_numeric(frame: Frame, reader: str) -> None:
     if others:
         examples = listed(f"{name!r} ({_first_other(frame.cells[name])})" for name in others)
         encoder = written(", as kernelmean.TableEncoder does", "")
+        read = "".join(f"{advice}, " for name in others if (advice := _reading(frame.cells[name], name)))
         raise TypeError(
-            f"{frame.source} has columns that are not numbers, or integers beyond 2^53: {examples}; leave them out "
-            f"{printable(leave_out(others, reader))}, or encode them as numbers{encoder}"
+            f"{frame.source} has columns that are not numbers, or integers beyond 2^53: {examples}; {read}leave "
+            f"them out {printable(leave_out(others, reader))}, or encode them as numbers{encoder}"
         )
+
+
+def _reading(column: Cells, name: str) -> str:
+    """Return what reads the text of a column as numbers, nothing where no option does."""
+    form = (
+        number_format(dict.fromkeys(cell for cell in column if isinstance(cell, str)))
+        if column.dtype == object
+        else None
+    )
+    return form.advice(name) if form is not None and form.readings else ""
 
 
 def _first_other(column: Cells) -> str:

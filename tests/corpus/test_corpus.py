@@ -41,6 +41,7 @@ NOTED = [pair for pair in ENTRIES if pair[1].notes]
 REFUSED = [pair for pair in ENTRIES if pair[1].words is not None]
 READING = ("--decimal", "--thousands", "--dates", "--units", "--encoding")
 QUICK = ("--resamples", "9", "--estimator", "kme")
+STREAM = ("--resamples", "9", "--stream", "--frequencies", "4")
 LONGEST_LINE = 700
 Printed = Callable[[], tuple[str, str]]
 
@@ -152,7 +153,10 @@ def some_columns(name: str) -> list[str]:
 def test_commands_find_in_a_file_what_they_find_in_its_meaning(
     name: str, entry: Any, corpus: Path, tmp_path: Path, printed: Printed
 ) -> None:
-    """The same command on a Parquet file that holds the meant cells, with their types, answers the same."""
+    """The same command on a Parquet file that holds the meant cells, with their types, answers the same.
+
+    Read in batches, kinds, means and shares of the columns are those of the columns held in memory.
+    """
     paths = [str(corpus / draw / name) for draw in make.DRAWS]
     typed = []
     for draw, columns in meant(name).items():
@@ -163,6 +167,9 @@ def test_commands_find_in_a_file_what_they_find_in_its_meaning(
     found = comparison(["compare", *paths, *text, *more, *QUICK], printed)
     assert found == approximately(comparison(["compare", *typed, *more, *QUICK], printed))
     assert run(["dependence", paths[0], *text, *more, *QUICK, "--quiet"]) == (2 if len(found["columns"]) < 2 else 0)
+    printed()
+    batches = comparison(["compare", *paths, *text, *more, *STREAM], printed)
+    assert summary(batches["columns"]) == approximately(summary(found["columns"]))
 
 
 def approximately(expected: Any) -> Any:
@@ -172,16 +179,6 @@ def approximately(expected: Any) -> Any:
     if isinstance(expected, list):
         return [approximately(value) for value in expected]
     return pytest.approx(expected, rel=1e-9, abs=1e-12) if isinstance(expected, float) else expected
-
-
-@named([pair for pair in READ if ".csv" in pair[0] or ".tsv" in pair[0]])
-def test_streams_find_the_same_columns(name: str, entry: Any, corpus: Path, printed: Printed) -> None:
-    """Kinds, means and shares of the columns read in batches are those of the columns held in memory."""
-    words = ["compare", *(str(corpus / draw / name) for draw in make.DRAWS), *shlex.split(entry.options)]
-    words += [*some_columns(name), "--resamples", "9"]
-    batches = comparison([*words, "--stream", "--frequencies", "4"], printed)["columns"]
-    memory = comparison([*words, "--estimator", "kme"], printed)["columns"]
-    assert summary(batches) == approximately(summary(memory))
 
 
 def summary(columns: list[dict[str, Any]]) -> dict[str, Any]:

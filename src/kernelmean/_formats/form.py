@@ -66,10 +66,15 @@ class Form:
 def _options(reading: Mapping[str, str], column: str) -> list[str]:
     """Return the options of the command line."""
     units = [worded("--units", f"{column}={reading['unit']}")] if "unit" in reading else []
-    return units + [worded(f"--{name}", reading[name]) for name in _OTHERS if name in reading]
+    marks = [(name, "space" if reading[name] == " " else reading[name]) for name in _named(reading)]
+    return units + [worded(f"--{name}", mark) for name, mark in marks]
+
+
+def _named(reading: Mapping[str, str]) -> list[str]:
+    return [name for name in _OTHERS if name in reading]
 
 
 def _text_format(reading: Mapping[str, str], column: str) -> str:
     units = [f"units={{{column!r}: {reading['unit']!r}}}"] if "unit" in reading else []
-    others = [f"{name}={reading[name]!r}" for name in _OTHERS if name in reading]
+    others = [f"{name}={reading[name]!r}" for name in _named(reading)]
     return f"TextFormat({', '.join(units + others)})"

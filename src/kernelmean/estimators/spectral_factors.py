@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
+from .._frozen import Frozen
 from ..filters import Filter, Iterative, Scale, as_filter
 from ..kernels.base import Stationary
 from ..kernels.gaussian import Gaussian
@@ -23,7 +24,7 @@ _REACH, _SIZE, _ROUNDING = 4.0, 161, 1e-12
 
 @final
 @dataclass(frozen=True, eq=False)
-class Damping:
+class Damping(Frozen):
     """Factors by which an estimator multiplies parts of the empirical kernel mean; 1 leaves a part as it is.
 
     Attributes

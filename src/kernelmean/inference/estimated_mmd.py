@@ -73,7 +73,7 @@ def two_sample_estimator(
             raise ValueError(f"fit is 'each', but {estimator!r} sees the pooled rows; pass a KernelMean or its name")
         return None
     searched = isinstance(estimator.noise, str)
-    if not (searched or estimator.contraction or (estimator.filter is not None and estimator.strength == "loocv")):
+    if is_plain(estimator) and not searched:
         refuse(f"{estimator!r} has no parameters that are fitted to the data", fit=(fit, "auto"))
     if is_plain(estimator) and not (fit == "each" and searched):
         return None

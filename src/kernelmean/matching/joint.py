@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
+from sklearn.exceptions import ConvergenceWarning
 
 from .._array import Array
 from .mixture import Mixture
@@ -62,3 +64,21 @@ def descend(
     options: Any = {"maxiter": max_iter, "maxfun": 20 * max_iter, "ftol": tol, "gtol": 1e-9, "maxcor": 20}
     result = minimize(function, vector, jac=True, method="L-BFGS-B", callback=after_step, options=options)
     return Descent(layout.unpack(result.x), np.array(path), bool(result.status != 1))
+
+
+def warn_of(end: Descent, asked: int, max_iter: int | None) -> None:
+    """Warn of fewer components than were asked for, and of a descent that ``max_iter`` (None: early stopping) ended."""
+    found = len(end.mixture.weights)
+    if found < asked:
+        warnings.warn(
+            f"n_components is {asked}, the data have {found} distinct rows: the mixture has {found} components, "
+            "one around each",
+            UserWarning,
+            stacklevel=4,
+        )
+    if not end.converged and max_iter is not None:
+        warnings.warn(
+            f"the fit did not come to rest in {max_iter} steps; raise max_iter, or stop early",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

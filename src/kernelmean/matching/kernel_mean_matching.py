@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,11 +23,12 @@ from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from ..loocv.isotropic import Pairs
 from .conflicts import check_conflicts
-from .joint import Descent
+from .joint import warn_of
 from .mixture import Mixture
 from .parameters import CovarianceType, n_free, public_covariances
 from .prototypes import PoolOver
 from .recipe import RECIPE_OPTIONS, Recipe, Sample, Update, check_at_least_one, make_recipe
+from .units import Units, units_of
 from .validation import Grid, Trial, split, try_targets
 
 FACTORS = (0.1, 0.3, 1.0, 3.0)
@@ -111,6 +112,8 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
     -----
     A joint step costs O(n K d + K² d) for spherical and diagonal covariances, O(n K d² + K² d³) for others. Joint fits
     that are not stopped can collapse on few rows: KME as a target wants ever narrower components.
+    A joint fit works in units of the data, rounded to 32 binary digits of the standard deviation of every column: the
+    same fit whatever the units of the table, where rounding would grow by a million times and more in its steps.
     ``sample_weight`` multiplies the weights of the estimate; what the estimator searches it searches on plain rows.
     Song et al. (2008), eqs. (6), (8); Xia et al. (2021), section "Density Estimation".
 
@@ -207,16 +210,29 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         """
         del y
         X = validated(self, _on_host(X), ensure_min_samples=2)
-        sample = Sample.of(X, sample_weight)
+        given = Sample.of(X, sample_weight)
         recipe, grid, rng = self._prepare()
-        self.trials_, pairs = self._trials(recipe, sample, grid, rng) if self._needs_validation(grid) else ([], None)
+        units = units_of(given, recipe, self.kernel, self.bandwidth)
+        sample, recipe = (given, recipe) if units is None else (units.sample(given), units.recipe(recipe))
+        self.trials_, pairs = [], None
+        if self._needs_validation(grid):
+            self.trials_, pairs = self._trials(recipe, sample, grid, rng, units)
         best = self._best()
         if best is None and self._needs_validation(grid):
             warnings.warn(f"{len(X)} rows are too few to hold some out; {_FALLBACK}", UserWarning, stacklevel=2)
             best = Trial(grid[0][0], 1.0, grid[0][1], 0, np.nan)
-        kernel = self._kernel(self._bandwidth(sample.points), best.factor if best else 1.0)
-        target = recipe.target(sample, kernel, pairs)
-        return self._finish(recipe, sample, target, grid, best)
+        factor, theta = best.factor if best else 1.0, self._bandwidth(sample.points, units)
+        self._finish(recipe, sample, recipe.target(sample, self._kernel(theta, factor), pairs), grid, best)
+        if units is not None:
+            own = theta * units.unit if isinstance(self.bandwidth, str) else self.bandwidth
+            self._convert(units, self._kernel(own, factor))
+        return self
+
+    def _convert(self, units: Units, kernel: Kernel) -> None:
+        """Write what was fitted in other units in those of the table."""
+        self.trials_ = [replace(trial, score=units.log_density_back(trial.score)) for trial in self.trials_]
+        self.validation_score_ = units.log_density_back(self.validation_score_)
+        self._describe(units.mixture_back(self._mixture), units.embedding_back(self.target_, kernel))
 
     def fit_embedding(self, mu: Embedding, X_val: Any = None) -> Self:
         """Match an embedding that was made elsewhere: streamed, weighted, of another mixture.
@@ -293,7 +309,11 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
     def start(self, X: Any, sample_weight: Any = None) -> Mixture:
         """Return the prototypes from which a fit to the rows of ``X`` sets out (of the first start and first K)."""
         recipe, grid, _ = self._prepare()
-        return recipe.start(Sample.of(check_points(X), sample_weight), *grid[0])
+        sample = Sample.of(check_points(X), sample_weight)
+        units = units_of(sample, recipe, self.kernel, self.bandwidth)
+        if units is None:
+            return recipe.start(sample, *grid[0])
+        return units.mixture_back(units.recipe(recipe).start(units.sample(sample), *grid[0]))
 
     def _prepare(self) -> tuple[Recipe, Grid, np.random.Generator]:
         """Check the options; return them as values, with the pairs of K and a seed to try, and a generator."""
@@ -320,7 +340,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         return stops or self._searches_bandwidth or len({K for K, _ in grid}) > 1
 
     def _trials(
-        self, recipe: Recipe, sample: Sample, grid: Grid, rng: np.random.Generator
+        self, recipe: Recipe, sample: Sample, grid: Grid, rng: np.random.Generator, units: Units | None
     ) -> tuple[list[Trial], Pairs | None]:
         """Try everything on a part of the rows; nothing when that part has no two different rows.
 
@@ -331,7 +351,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         if len(np.unique(part.points, axis=0)) < 2:
             return [], None
         factors = self.bandwidth_factors if self._searches_bandwidth else (1.0,)
-        theta = self._bandwidth(part.points)
+        theta = self._bandwidth(part.points, units)
         pairs = self._pairs(sample.points[np.concatenate([fit, held])], len(fit), theta, min(factors))
         first = pairs and pairs.first
         targets = ((float(f), recipe.target(part, self._kernel(theta, f), first)) for f in factors)
@@ -346,10 +366,12 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
     def _best(self) -> Trial | None:
         return max(self.trials_, key=lambda trial: trial.score, default=None)
 
-    def _bandwidth(self, points: Array) -> Any:
+    def _bandwidth(self, points: Array, units: Units | None) -> Any:
         """Return θ before any factor; None when the kernel was passed."""
         if self.kernel is not None:
             return None
+        if units is not None and not isinstance(self.bandwidth, str):
+            return units.length(self.bandwidth)
         return bandwidth_from(points, "median" if self._searches_bandwidth else self.bandwidth)
 
     def _kernel(self, theta: Any, factor: float) -> Kernel:
@@ -362,31 +384,19 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         floor, n_iter = recipe.floor(sample), best.n_iter if best else None
         ends = [recipe.run(target, recipe.start(sample, K, seed), floor, n_iter) for K, seed in pairs]
         end = min(ends, key=lambda descent: float(descent.objective[-1]))
-        self._warn(pairs[0][0], end, stopped=n_iter is not None)
-        self._mixture, self.target_, self.kernel_ = end.mixture, target, target.kernel
-        self.weights_, self.means_ = end.mixture.weights, end.mixture.means
-        self.covariances_ = public_covariances(end.mixture.covariances, self.covariance_type)
-        self.n_components_, self.bandwidth_ = len(self.weights_), getattr(target.kernel, "bandwidth", None)
+        warn_of(end, pairs[0][0], None if n_iter is not None else self.max_iter)
+        self._describe(end.mixture, target)
         self.objective_path_, self.converged_ = sealed(end.objective), end.converged
         self.n_iter_ = len(end.objective) - 1
         self.validation_score_ = best.score if best else np.nan
         return self
 
-    def _warn(self, asked: int, end: Descent, *, stopped: bool) -> None:
-        found = len(end.mixture.weights)
-        if found < asked:
-            warnings.warn(
-                f"n_components is {asked}, the data have {found} distinct rows: the mixture has {found} components, "
-                "one around each",
-                UserWarning,
-                stacklevel=4,
-            )
-        if not (end.converged or stopped):
-            warnings.warn(
-                f"the fit did not come to rest in {self.max_iter} steps; raise max_iter, or stop early",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+    def _describe(self, mixture: Mixture, target: Embedding) -> None:
+        """Set what a fit is asked for."""
+        self._mixture, self.target_, self.kernel_ = mixture, target, target.kernel
+        self.weights_, self.means_ = mixture.weights, mixture.means
+        self.covariances_ = public_covariances(mixture.covariances, self.covariance_type)
+        self.n_components_, self.bandwidth_ = len(self.weights_), getattr(target.kernel, "bandwidth", None)
 
 
 def _on_host(X: Any) -> Any:

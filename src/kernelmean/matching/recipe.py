@@ -134,12 +134,12 @@ class Recipe:
 
 
 def length_unit(mixture: Mixture) -> float:
-    """Return the power of four nearest to a mixture's standard deviation: powers of two make no rounding errors."""
+    """Return a mixture's standard deviation: steps must not depend on where it lies between two rounder numbers."""
     spread = mixture.means - mixture.weights @ mixture.means
     within = mixture.covariances if mixture.covariances.ndim == 2 else np.diagonal(mixture.covariances, 0, 1, 2)
     scale = max(float(np.abs(spread).max()), float(np.sqrt(within.max())))  # squares of what is left do not underflow
     variance = mixture.weights @ np.mean((spread / scale) ** 2 + within / scale**2, axis=1)
-    return float(4.0 ** np.round(np.log2(scale * np.sqrt(variance)) / 2))
+    return float(scale * np.sqrt(variance))
 
 
 RECIPE_OPTIONS = frozenset(field.name for field in fields(Recipe))

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._array import Array
+from .._frozen import Frozen
 from .._validate import check_points
 from .kernel_mean_matching import KernelMeanMatching
 
@@ -19,7 +20,7 @@ _KME: dict[str, Any] = {"estimator": "kme", "bandwidth": "median", "update": "we
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Frozen):
     """Candidates with their cross-validated scores, and the best one, fitted to all rows.
 
     Attributes

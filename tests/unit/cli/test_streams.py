@@ -217,9 +217,15 @@ def test_what_a_stop_says_without_a_checkpoint() -> None:
 def test_bad_input_is_one_line(
     options: tuple[str, ...], text: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = run(capsys, *options, *QUICK)
+    code, out, err = run(capsys, *options, "--resamples", "99")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert text in err
+
+
+def test_frequencies_belong_to_streams(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "first.csv", "second.csv", "--no-stream", "--frequencies", "32")
+    assert code == 2
+    assert "--frequencies belongs to tables that are read batch by batch; add --stream" in err
 
 
 def test_columns_are_chosen(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -245,3 +251,11 @@ def test_types_that_only_later_rows_tell(
     code, _, err = run(capsys, "bad.csv", "two.csv", "--missing", "category", *QUICK)
     assert code == 2
     assert "column 'n' is text in which" in err
+
+
+def test_a_stream_says_that_another_test_took_the_place_of_the_adaptive_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("first.parquet", "moved.parquet", *QUICK)
+    assert "the adaptive test, which takes its place in memory, was not run" in run(capsys, *words)[1]
+    assert "was not run" not in run(capsys, *words, "--estimator", "mkme")[1]

@@ -120,6 +120,58 @@ def test_a_contraction_does_not_see_an_offset_or_an_order(n, dim, ratio):
         assert other.contraction == pytest.approx(found.contraction, rel=1e-6)
 
 
+def narrow(seed):
+    """A table and a narrow bandwidth, under which the score of a contraction has many minima."""
+    rng = np.random.default_rng(seed)
+    n, dim = int(rng.integers(3, 31)), int(rng.integers(1, 6))
+    law = (rng.normal, rng.exponential, lambda size: rng.standard_t(2, size=size))[seed % 3]
+    X = law(size=(n, dim)) * 10.0 ** rng.uniform(-3, 3, dim)
+    return X, median_bandwidth(X) * 10 ** rng.uniform(-1.5, 0)
+
+
+def dense(X, theta):
+    """Return the best leave-one-out score on a dense grid, from its definition."""
+    Y = (X - X.mean(axis=0)) / theta
+    (n, dim), inner, noise = Y.shape, Y @ Y.T, np.r_[0.0, np.geomspace(1e-4, 1e4, 60)]
+    squares, pairs = np.diag(inner), ~np.eye(n, dtype=bool)
+    apart, least = (squares[:, None] + squares - 2 * inner)[pairs], np.inf
+    for r in np.unique(np.r_[0.0, np.geomspace(1e-4, 1.0, 40), np.linspace(0.02, 1.0, 50)]):
+        c = 1 + (1 - r) / (n - 1)
+        cross = (c * c * squares[:, None] + r * r * squares - 2 * c * r * inner)[pairs]
+        L = np.exp(-cross[:, None] / (2 * (1 + noise))).mean(axis=0) * (1 + noise) ** (-dim / 2)
+        Q = np.exp(-r * r * apart[:, None] / (2 * (1 + 2 * noise))).mean(axis=0)
+        Q = (1 / (n - 1) + (n - 2) / (n - 1) * Q) * (1 + 2 * noise) ** (-dim / 2)
+        least = min(least, float((1 - 2 * L + Q).min()))
+    return least
+
+
+def check_contraction(seed):
+    X, theta = narrow(seed)
+    least = dense(X, theta)
+    assert search_free(Problem(X, Gaussian(theta))).score.value <= least * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("seed", [*range(6), 14, 17, 21, 46, 105, 115])
+def test_a_contraction_is_the_best_of_a_dense_grid(seed):
+    check_contraction(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(500))
+def test_a_contraction_is_the_best_of_a_dense_grid_on_500_sets(seed):
+    check_contraction(seed)
+
+
+def test_a_grid_of_contractions_is_as_good_as_single_ones_for_exploring():
+    Y = np.random.default_rng(0).normal(size=(9, 2))
+    Y -= Y.mean(axis=0)
+    contractions, noises = np.array([1e-9, 0.3, 1.0]), np.array([0.01, 0.5, 20.0])
+    found = contracted.on_grid(Y, contractions, noises, 1 / 8, 9, 2)
+    each = [[contracted.terms(Y, r, noise, 1 / 8, 9, 2) for noise in noises] for r in contractions]
+    np.testing.assert_allclose(found.cross, [[one.cross for one in row] for row in each], atol=1e-12)
+    np.testing.assert_allclose(found.square, [[one.square for one in row] for row in each], atol=0.01)
+
+
 def test_many_columns_cost_a_contraction_no_more_than_as_many_as_rows():
     X = np.random.default_rng(6).normal(size=(12, 300))
     kernel = Gaussian(0.5 * median_bandwidth(X))

@@ -119,7 +119,7 @@ def test_awkward_data_give_finite_scores(name, update, kind):
     assert np.isfinite(mix.sample(10)).all()
 
 
-@pytest.mark.filterwarnings("ignore:n_components is")
+@pytest.mark.filterwarnings("ignore:n_components is", "ignore:the fit did not come to rest")
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_joint_fits_that_are_not_stopped_stay_finite(name):
     rng = np.random.default_rng(0)

@@ -1,0 +1,182 @@
+"""Columns that would become nonsense: commands stop with one line, and what it says to write reads them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernelmean import compare_stream
+from kernelmean.cli import main
+from kernelmean.streaming import read_frames
+
+QUICK = ("--resamples", "19", "--estimator", "kme")
+FORMS: dict[str, Any] = {
+    "dollars": lambda v: f"${v:,.2f}",
+    "euros": lambda v: f"{v:,.2f} €".translate(str.maketrans(",.", ".,")),
+    "kilos": lambda v: f"{v:.1f} kg",
+    "percents": lambda v: f"{v:.0f}%",
+    "commas": lambda v: f"{v:.2f}".replace(".", ","),
+    "spaces": lambda v: f"{v:,.1f}".replace(",", "\u202f"),
+    "apostrophes": lambda v: f"{v:,.0f}".replace(",", "'"),
+    "pressures": lambda v: f"{v:.0f} mm Hg",
+    "days": lambda v: (pd.Timestamp("2020-01-13") + pd.Timedelta(days=round(v) % 700)).strftime("%d.%m.%Y"),
+    "american days": lambda v: (pd.Timestamp("2020-01-13") + pd.Timedelta(days=round(v) % 700)).strftime("%m/%d/%Y"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(name: str, /, **columns: Any) -> str:
+    pd.DataFrame(columns).to_csv(name, index=False, sep=";")
+    return name
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[Any, str]:
+    """Return the exit code and what stands on stderr."""
+    with pytest.raises(SystemExit) as exit_:
+        main(list(arguments))
+    return exit_.value.code, capsys.readouterr().err
+
+
+def line(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return the one line of a refusal."""
+    code, err = call(capsys, *arguments)
+    assert (code, err.count("\n")) == (2, 1), err
+    return err
+
+
+@pytest.fixture
+def tables(folder: Path, request: pytest.FixtureRequest) -> tuple[str, str]:
+    rng, form = np.random.default_rng(0), FORMS[request.param]
+    values = rng.normal(50_000, 5000, (2, 40))
+    first, second = (
+        write(name, value=[form(v) for v in row], x=rng.integers(0, 30, 40))
+        for name, row in zip(("one.csv", "two.csv"), values, strict=True)
+    )
+    return first, second
+
+
+@pytest.mark.parametrize("tables", FORMS, indirect=True)
+@pytest.mark.parametrize("how", [("compare", "--no-stream"), ("compare", "--stream"), ("dependence",)])
+def test_the_options_of_the_line_read_the_column(
+    tables: tuple[str, str], how: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, *options = how
+    arguments = [command, *(tables if command == "compare" else tables[:1]), *options, "--resamples", "19"]
+    told = line(capsys, *arguments)
+    assert "column 'value' holds " in told
+    assert "TextFormat" not in told
+    assert "categorical=" not in told
+    (read,) = re.findall(
+        r"; read it with (.*), leave it out with --drop value, or insist with --categorical value", told
+    )
+    for mend in (read, "--drop value", *(["--categorical value"] if command == "compare" else [])):
+        code, err = call(capsys, *arguments, *shlex.split(mend))
+        if command == "dependence" and mend == "--drop value":
+            assert (code, "no two varying columns" in err) == (2, True)
+        else:
+            assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["compare", "dependence", "monitor"])
+def test_numbered_rows_stop_unless_they_are_kept(
+    folder: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(1)
+    paths = [
+        write(name, id=np.arange(1, 61), x=rng.normal(size=60), y=rng.normal(size=60)) for name in ("a.csv", "b.csv")
+    ]
+    arguments = [command, *(paths[:1] if command == "dependence" else paths)]
+    told = line(capsys, *arguments)
+    assert "column 'id' looks like an identifier: its 60 " in told
+    assert told.endswith("--drop id, or insist with --keep id\n")
+    for mend in ("--drop", "--keep"):
+        assert call(capsys, *arguments, mend, "id") == (0, "")
+    assert "has no column 'ix'" in line(capsys, *arguments, "--keep", "ix")
+
+
+def test_a_table_that_is_split_has_an_identifier_as_well(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(2)
+    path = write(
+        "all.csv", key=rng.permutation(200), v=rng.permutation(200), x=rng.normal(size=200), arm=["a", "b"] * 100
+    )
+    told = line(capsys, "compare", path, "--by", "arm", *QUICK)
+    assert "arm=a and arm=b: column 'key' looks like an identifier" in told
+    assert "column 'v' looks like an identifier: its 100 and 100 cells are integers" in told
+
+
+def test_free_text_and_names_stop(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(3)
+    paths = [write(f"{k}.csv", name=[f"person {k} {i}" for i in range(30)], x=rng.normal(size=30)) for k in (1, 2)]
+    told = line(capsys, "compare", *paths, *QUICK)
+    assert "1.csv: column 'name' holds 60 different texts in 60 cells ('person 1 0' in row 1)" in told
+    assert "leave it out with --drop name, or insist with --categorical name" in told
+    assert call(capsys, "compare", *paths, "--categorical", "name", *QUICK) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [f"${v:,.2f}" for v in np.linspace(1000, 9000, 60)],
+        [f"{v:.1f} kg" for v in np.linspace(10, 90, 60)],
+        [f"{v:.2f}".replace(".", ",") for v in np.linspace(10, 90, 60)],
+        [f"{d}.02.2024" for d in range(1, 29)] * 2 + ["x"] * 4,
+        [f"{d}.02.2024" for d in range(1, 11)] * 6,
+        [f"person {i}" for i in range(60)],
+        [f"person {i}" for i in range(30)] * 2,
+        ["36 months", "60 months", "12 months"] * 20,
+        ["4x", "10x", "40x"] * 20,
+        ["a", "b", "<5"] * 20,
+        ["1", "2", "<5"] * 20,
+        [*["a"] * 59, "1,5"],
+    ],
+    ids=str,
+)
+def test_the_verdict_is_the_same_in_memory_and_in_batches_of_any_size(cells: list[str]) -> None:
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"c": cells, "x": rng.normal(size=60)})
+    found = {}
+    for rows in (1, 7, 25, 60):
+        tables = [read_frames(table, batch_rows=rows) for _ in range(2)]
+        try:
+            result = compare_stream(*tables, n_resamples=19, n_frequencies=8)
+        except (TypeError, ValueError) as error:
+            found[rows] = (type(error), str(error) if "is text in which" not in str(error) else "is text in which")
+        else:
+            found[rows] = (None, [note for note in result.notes if note.startswith("c ")])
+    assert len({str(verdict) for verdict in found.values()}) == 1, found
+
+
+def test_text_in_tables_of_numbers_names_what_reads_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write("prices.csv", price=[f"${v:,.2f}" for v in np.linspace(1000, 9000, 30)], x=np.linspace(0.5, 1, 30))
+    for command in ("density", "estimate"):
+        told = line(capsys, command, path)
+        assert "'price' ('$1,000.00' in row 1)" in told
+        assert "read it with --units price=$ --thousands ," in told
+
+
+def test_decimals_are_numbers_in_every_library(folder: Path) -> None:
+    from decimal import Decimal
+
+    import polars as pl
+    import pyarrow as pa
+
+    from kernelmean import TableEncoder
+
+    cells = [Decimal("1.5"), Decimal("2.25"), None, Decimal("-3")]
+    for table in (pd.DataFrame({"p": cells}), pl.DataFrame({"p": cells}), pa.table({"p": cells})):
+        encoder = TableEncoder(missing="category").fit(table)
+        assert encoder.kinds_ == {"p": "numeric"}
+    beyond = pd.DataFrame({"p": [Decimal(2**53), Decimal(2**53 + 1)]})
+    with pytest.raises(TypeError, match="beyond 2\\^53"):
+        TableEncoder().fit(beyond)
