@@ -1,17 +1,22 @@
 """The border at which arrays freeze: what a value keeps is its own, and nobody can write to it.
 
-An array counts as frozen when it is a read-only view of a read-only array of NumPy's: nobody can make it writable again
-by its own flag, and slices of it are frozen too. Arrays of other libraries cannot be made read-only; they are copied
-where they come in.
+An array counts as frozen when it is a read-only view of an array that was frozen here: nobody can make it writable
+again by its own flag, and slices of it are frozen too. A read-only view of a caller's array does not count: its owner
+may make that writable again. Arrays of other libraries cannot be made read-only; they are copied where they come in.
 """
 
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from ._array import is_foreign, namespace
+
+_SEALED: WeakValueDictionary[int, npt.NDArray[Any]] = WeakValueDictionary()
+"""The arrays whose memory was frozen here, by their ids, as long as they are alive."""
 
 
 def owned(x: Any, source: Any) -> Any:
@@ -33,15 +38,16 @@ def sealed(x: Any) -> Any:
         return x
     own = x if x.base is None and type(x) is np.ndarray else np.array(x, order="C")
     own.flags.writeable = False
+    _SEALED[id(own)] = own
     return own.view()
 
 
 def is_frozen(x: Any) -> bool:
-    """Whether an array is a read-only view of a read-only array that owns its memory."""
+    """Whether an array is a read-only view of an array that was frozen here."""
     base = x.base
-    if x.flags.writeable or not isinstance(base, np.ndarray):
+    if x.flags.writeable or not isinstance(base, np.ndarray) or base.flags.writeable:
         return False
-    return base.base is None and not base.flags.writeable and bool(base.flags.owndata)
+    return _SEALED.get(id(base)) is base
 
 
 def _is_new(x: Any, source: Any) -> bool:
@@ -63,7 +69,14 @@ class Frozen:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
-            object.__setattr__(self, name, sealed(value))
+            object.__setattr__(self, name, _sealed_all(value))
+
+
+class FrozenAttributes:
+    """An estimator of scikit-learn's manner whose copies and pickles have read-only arrays, as it has itself."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({name: _sealed_all(value) for name, value in state.items()})  # type: ignore[misc]
 
 
 def _kept(value: Any) -> Any:
@@ -73,3 +86,8 @@ def _kept(value: Any) -> Any:
     if type(value) is tuple and any(isinstance(item, np.ndarray) for item in value):
         return tuple(map(_kept, value))
     return value
+
+
+def _sealed_all(value: Any) -> Any:
+    """Return what a pickle holds of a field, which nobody else has: arrays, and tuples of arrays, frozen."""
+    return tuple(map(sealed, value)) if type(value) is tuple else sealed(value)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import kernelmean as km
@@ -108,7 +109,7 @@ def _mixture_arrays(mix):
 def _matching(**options):
     prototypes = options.pop("prototypes", False)
     make = lambda X, means, variances: km.KernelMeanMatching(  # noqa: E731
-        2, random_state=0, prototypes=(means, variances) if prototypes else None, **options
+        random_state=0, **({"prototypes": (means, variances)} if prototypes else {"n_components": 2}), **options
     ).fit(X)
     inputs = lambda: {"X": _rows(), "means": np.array([[0.0, 1.0], [1.0, 0.0]]), "variances": np.ones(2)}  # noqa: E731
     return Case(inputs, make, _mixture, _mixture_arrays)
@@ -119,8 +120,6 @@ def _samples():
 
 
 def _frames():
-    import pandas as pd
-
     made = _samples()
     return {name: pd.DataFrame(rows, columns=["a", "b"]) for name, rows in made.items()}
 
@@ -387,6 +386,46 @@ def test_a_read_only_view_of_what_the_caller_can_write_is_copied():
     before = mu.norm()
     X[:] = 0.0
     assert mu.norm() == before
+
+
+@pytest.mark.parametrize("owner", ["points", "weights"])
+def test_a_read_only_view_is_copied_where_its_owner_is_read_only_only_for_now(owner):
+    arrays = {"points": _rows(), "weights": np.full(30, 1 / 30)}
+    arrays[owner].flags.writeable = False
+    given = arrays | {owner: arrays[owner][:]}
+    mu = km.embed(given["points"], K, weights=given["weights"])
+    before = mu.norm()
+    arrays[owner].flags.writeable = True
+    arrays[owner][...] = 7.0
+    assert mu.norm() == before
+
+
+def _frame():
+    return pd.DataFrame(_rows(), columns=["a", "b"])
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+@pytest.mark.parametrize(
+    ("make", "arrays"),
+    [
+        (lambda: km.compare(_frame(), _frame() + 1, n_resamples=19), lambda c: _table_arrays(c.encoded)),
+        (lambda: km.dependence(_frame(), n_resamples=19), lambda d: _table_arrays(d.encoded)),
+        (
+            lambda: km.KernelMeanMatching(n_components=2, max_iter=3, random_state=0).fit(_rows()),
+            lambda mix: [mix.weights_, mix.means_, mix.covariances_, mix.objective_path_],
+        ),
+        (lambda: km.MKME().fit(_rows()), lambda mean: [mean.weights_]),
+    ],
+    ids=["compare", "dependence", "KernelMeanMatching", "MKME"],
+)
+def test_arrays_of_copied_and_pickled_results_cannot_be_made_writable(make, arrays, again):
+    for array in arrays(again(make())):
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.flags.writeable = True
+
+
+def _table_arrays(encoded):
+    return [*encoded.tables, *(cells for frame in encoded.frames for cells in frame.cells.values())]
 
 
 def test_a_memory_map_is_copied(tmp_path):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import typer
+from numpy.linalg import LinAlgError
 
 from .._table import printable
 from . import FAILURE, tell
@@ -91,7 +92,7 @@ def explain(error: Exception) -> tuple[int, str]:
         return BAD_INPUT, f"{where}{error.strerror}"
     if isinstance(error, MemoryError) or "start new thread" in str(error):
         return BAD_INPUT, "there is not enough memory for so many rows; use --max-rows N with a smaller N"
-    if isinstance(error, ValueError | TypeError | OSError | ImportError):
+    if isinstance(error, ValueError | TypeError | OSError | ImportError) and not isinstance(error, LinAlgError):
         return BAD_INPUT, str(error)
     kind = type(error).__name__
     return FAILURE, f"an error of kernelmean itself ({kind}: {error}); set {DEBUG}=1 to see where, and report it"

@@ -151,6 +151,10 @@ class Encoded(Frozen):
         if self.variances is not None and [each.shape for each in self.variances] != shapes:
             raise AssertionError(f"coordinates of {shapes} have variances of {[each.shape for each in self.variances]}")
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        object.__setattr__(self, "frames", tuple(frame.frozen() for frame in self.frames))
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The columns, in the order of their coordinates."""

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array, as_host, like, mean_of
+from .._frozen import FrozenAttributes
 from .._validate import check_spread, check_varying, names_in, validated
 from ..embedding import Embedding
 from ..kernels.bandwidth import median_bandwidth
@@ -33,7 +34,7 @@ def _density_exists(estimator: MeanEstimator) -> bool:
     return True
 
 
-class MeanEstimator(BaseEstimator):  # type: ignore[misc]
+class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     """An estimator that fits an embedding to a sample. Abstract: subclasses say how."""
 
     embedding_: Embedding

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -43,13 +44,24 @@ def named_blocks(
     if names is not None:
         raise ValueError("names and groups were both passed; groups name the columns, so leave names out")
     dim = len(as_table(table, side).names)
-    blocks = tuple(tuple(int(j) for j in block) for block in groups.values())
+    blocks = _coordinates(groups)
     if not all(blocks) or sorted(j for block in blocks for j in block) != list(range(dim)):
         raise ValueError(
             f"the groups of {side} are {dict(groups)!r}; every one of its {dim} coordinates, 0 to {dim - 1}, must "
             "stand in one group"
         )
     return tuple(str(name) for name in groups), blocks
+
+
+def _coordinates(groups: Groups) -> Blocks:
+    """Return the coordinates of every group."""
+    try:
+        return tuple(tuple(map(index, block)) for block in groups.values())
+    except (AttributeError, TypeError) as error:
+        raise TypeError(
+            f"groups is {groups!r}; pass a mapping from names to lists of coordinates, such as "
+            "{'a': [0], 'b': [1, 2]}"
+        ) from error
 
 
 def block_kernels(

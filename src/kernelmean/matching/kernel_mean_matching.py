@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array, to_numpy
-from .._frozen import sealed
+from .._frozen import FrozenAttributes, sealed
 from .._native import refuse_sparse
 from .._points import points_like
 from .._validate import check_points, validated
@@ -38,7 +38,7 @@ _FALLBACK = (
 
 
 @final
-class KernelMeanMatching(DensityMixin, BaseEstimator):  # type: ignore[misc]
+class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type: ignore[misc]
     r"""Fit a Gaussian mixture whose kernel mean is nearest to an estimate of the data's.
 
     .. math:: \min_{w, m, S} |\hat μ - Σ_k w_k μ[N(m_k, S_k)]|^2

@@ -294,6 +294,19 @@ def test_a_failure_of_the_library_is_told_apart(
     assert "in fail\n" in capsys.readouterr().err  # the traceback
 
 
+def test_a_decomposition_that_fails_is_a_failure_of_the_library_not_bad_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise np.linalg.LinAlgError("Singular matrix")
+
+    monkeypatch.setattr("kernelmean.cli.fitting.fit_all", fail)
+    with pytest.raises(SystemExit) as exit_:
+        main(["estimate", "eckerle4"])
+    assert exit_.value.code == 70
+    assert "LinAlgError: Singular matrix" in capsys.readouterr().err
+
+
 def test_without_memory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def fail(*_: object, **__: object) -> None:
         raise MemoryError

@@ -147,3 +147,11 @@ def test_names_and_groups_at_once():
     _, X, Y, *_ = tables()
     with pytest.raises(ValueError, match="leave names out"):
         km.attribute(X, Y, names=list("abcde"), groups={"a": range(5)})
+
+
+@pytest.mark.parametrize("groups", [["a", "b"], np.arange(2), {"a": 0, "b": 1}, {"a": ["x"], "b": ["y"]}, "ab"])
+@pytest.mark.parametrize("ask", [km.attribute, km.dependence_attribute])
+def test_groups_that_are_no_mapping_to_coordinates_are_refused_with_what_to_write(ask, groups):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    with pytest.raises(TypeError, match="pass a mapping from names to lists of coordinates"):
+        ask(X, X[::-1], groups=groups, n_resamples=19, rng=0)

@@ -94,10 +94,10 @@ def dhsic_test(
     >>> dhsic_test(x, y, z, rng=0).pvalue < 0.01
     True
     """
+    tables = _check(variables)
     default = is_default(kernel, bandwidth, estimator)
     notes = each_notes(variables, adaptive=False) if default else ()
     estimator = "kme" if estimator is None else estimator
-    tables = _check(variables)
     n, many = len(tables[0]), len(tables)
     generator = as_rng(rng)
     names = [f"variable {position}" for position in range(many)]

@@ -89,10 +89,10 @@ def k_sample_test(
     >>> [(pair.first, pair.second) for pair in result.pairs]
     [(0, 1), (0, 2), (1, 2)]
     """
+    tables = _check(samples)
     default = is_default(kernel, bandwidth, estimator)
     notes = units_notes(*samples, adaptive=False) if default else ()
     estimator = "kme" if estimator is None else estimator
-    tables = _check(samples)
     check_kind(statistic)
     sizes = tuple(map(len, tables))
     if statistic == "u" and min(sizes) < 2:

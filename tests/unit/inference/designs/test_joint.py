@@ -29,6 +29,11 @@ def dhsic(grams):
     return first + second - 2 * third
 
 
+def test_a_list_of_variables_is_refused_by_how_many_there_are():
+    with pytest.raises(ValueError, match=r"1 variable was passed, two at least are needed: dhsic_test\(X, Y, Z\)"):
+        dhsic_test([np.zeros((5, 1)), np.zeros((5, 1))])
+
+
 @pytest.mark.parametrize("ties", [False, True], ids=["continuous", "ties"])
 def test_statistic_and_p_value_are_those_of_full_enumeration(oracle, ties):
     tables = draw(4, ties=ties)

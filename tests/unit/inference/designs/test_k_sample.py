@@ -120,6 +120,12 @@ def test_what_is_refused(sizes, options, error, words):
         k_sample_test(*draw(sizes), **options)
 
 
+@pytest.mark.parametrize("samples", [(), (draw((5, 4)),)], ids=["none", "a list of samples"])
+def test_samples_that_are_not_passed_one_by_one_are_refused_by_how_many_there_are(samples):
+    with pytest.raises(ValueError, match=r"two at least are needed: k_sample_test\(X, Y, Z\)"):
+        k_sample_test(*samples)
+
+
 def test_columns_must_agree():
     with pytest.raises(ValueError, match="columns"):
         k_sample_test(np.zeros((3, 1)), np.zeros((3, 1)), np.zeros((3, 2)))
