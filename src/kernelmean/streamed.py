@@ -198,12 +198,14 @@ def _check(estimator: str, bandwidth: Any, missing: Missing, seed: int) -> None:
         raise ValueError(
             f"bandwidth is {bandwidth!r}, which needs all rows in memory; write {listed(map(repr, RULES))}, or a number"
         )
-    rules = [missing] if isinstance(missing, str) else [*missing.values()]
-    if "noise" in rules:
-        part = written("take a part of the rows and kernelmean.compare", "compare a part of the rows with --max-rows N")
+    if "noise" in ([missing] if isinstance(missing, str) else [*missing.values()]):
+        rules = written("'category' or 'drop'", "--missing category or drop")
+        part = written(
+            "take a part of the rows and kernelmean.compare", "compare a part of the rows with --no-stream --max-rows N"
+        )
         raise ValueError(
             "noise in missing cells gives every row a kernel of its own, which needs all rows in memory; write "
-            f"'category' or 'drop', or {part}"
+            f"{rules}, or {part}"
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
 
 from .text_format import TextFormat
@@ -14,9 +14,12 @@ Parse: TypeAlias = Callable[[str], Any]
 _SHAPES = {" ": " \u00a0\u2007\u2009\u202f", "'": "'\u2019"}
 """Marks between thousands that are set in several ways."""
 _LARGEST_EXACT = 2**53
-_TIME = r"(?:(?:T|,? +)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
+_SECOND = r"(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?"
+_TIME = rf"(?:(?:T|,? +)(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}}){_SECOND}(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
 _PARTS: Final = {"d": r"(?P<day>\d{1,2})", "m": r"(?P<month>\d{1,2})", "y": r"(?P<year>\d{4})"}
 _ISO = re.compile(rf"{_PARTS['y']}-{_PARTS['m']}-{_PARTS['d']}{_TIME}", re.ASCII)
+_OFFSET = r"(?P<sign>[+-])(?P<hours>\d{2}):?(?P<minutes>\d{2})"
+_ZONE = re.compile(rf"(?P<time>.*:\d{{2}}(?:[.,]\d+)?) ?(?:Z|UTC|{_OFFSET})", re.ASCII)
 
 
 def number_parser(text: TextFormat) -> Parse:
@@ -77,6 +80,24 @@ def time_parser(order: str | None) -> Parse:
     return _time_parser(order, with_time=True)
 
 
+def zoned_parser(order: str | None) -> Parse:
+    """Return what reads dates with a time of the day and a zone, as times in UTC without it."""
+    local = time_parser(order)
+
+    def parse(cell: str) -> datetime | None:
+        found = _ZONE.fullmatch(cell)
+        time = None if found is None else local(found["time"])
+        if found is None or time is None:
+            return None
+        offset = timedelta(hours=int(found["hours"] or 0), minutes=int(found["minutes"] or 0))
+        try:
+            return time + offset if found["sign"] == "-" else time - offset
+        except OverflowError:
+            return None
+
+    return parse
+
+
 def _time_parser(order: str | None, *, with_time: bool) -> Parse:
     patterns = [_ISO]
     if order is not None:
@@ -97,11 +118,12 @@ def _instant(found: re.Match[str]) -> datetime | None:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + (12 if half == "p" else 0)
+    micro = int((found["fraction"] or "")[:6].ljust(6, "0"))
     year, month, day = (int(found[part]) for part in ("year", "month", "day"))
     try:
-        return datetime(year, month, day, hour, int(found["minute"] or 0), int(found["second"] or 0))
+        return datetime(year, month, day, hour, int(found["minute"] or 0), int(found["second"] or 0), micro)
     except ValueError:
         return None
 
 
-__all__ = ["Parse", "date_parser", "number_parser", "time_parser", "unit_parser"]
+__all__ = ["Parse", "date_parser", "number_parser", "time_parser", "unit_parser", "zoned_parser"]

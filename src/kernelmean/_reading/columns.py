@@ -8,17 +8,17 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from .._cells import Cells, missing_cells, shared
+from .._cells import Cells, Declared, missing_cells, shared
 from .._files import MISSING_TEXTS
 from .._formats import number_format
 from .._table import Frame, did_you_mean, listed, printable
-from .cells import Parse, date_parser, number_parser, time_parser, unit_parser
+from .cells import Parse, date_parser, number_parser, time_parser, unit_parser, zoned_parser
 from .text_format import TextFormat
 
-NUMBERS, DATES, TIMES, TEXT = "numbers", "dates", "times", "text"
+NUMBERS, DATES, TIMES, ZONED, TEXT = "numbers", "dates", "times", "times with a zone", "text"
 """What a column of text may be read as; text is the last, and fits every cell."""
-KINDS: Final = (NUMBERS, DATES, TIMES, TEXT)
-_TYPES: Final = {NUMBERS: "float64", DATES: "datetime64[D]", TIMES: "datetime64[s]"}
+KINDS: Final = (NUMBERS, DATES, TIMES, ZONED, TEXT)
+_TYPES: Final = {NUMBERS: "float64", DATES: "datetime64[D]", TIMES: "datetime64[s]", ZONED: "datetime64[s]"}
 _MISSING = frozenset([*MISSING_TEXTS, "<NA>", "NaT"])
 
 
@@ -61,6 +61,7 @@ class TextColumns:
             self._parsers[NUMBERS] = number_parser(text)
         if iso or untyped or text.dates is not None:
             self._parsers |= {DATES: date_parser(text.dates), TIMES: time_parser(text.dates)}
+            self._parsers[ZONED] = zoned_parser(text.dates)
         self._begun = False
 
     @property
@@ -82,7 +83,9 @@ class TextColumns:
             return frame
         cells = {name: self._column(frame, name) for name in frame.names}
         self._begun = True
-        return replace(frame, cells=cells)
+        read = [name for name in frame.names if cells[name] is not frame[name]]
+        zoned = {name: Declared("zoned") for name in read if self._kinds.get(name) == ZONED}
+        return replace(frame, cells=cells, declared={**frame.declared, **zoned})
 
     def _column(self, frame: Frame, name: str) -> Cells:
         unit = self._text.units.get(name)
@@ -176,4 +179,5 @@ def _parsed(cells: Cells, parse: Parse) -> tuple[dict[str | None, Any], str | No
 
 
 def _converted(cells: Cells, values: Mapping[Any, Any], kind: str) -> Cells:
-    return np.array([values[cell] for cell in cells], dtype=_TYPES[kind])
+    fine = kind in (TIMES, ZONED) and any(value is not None and value.microsecond for value in values.values())
+    return np.array([values[cell] for cell in cells], dtype="datetime64[us]" if fine else _TYPES[kind])

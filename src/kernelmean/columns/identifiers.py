@@ -25,9 +25,8 @@ _LAST_WORD = re.compile(
     "(user|patient|subject|order|item|row|object|record|passenger|customer|person|case|member|client|account|product|"
     "sample|student|employee)?ids?|idx|keys?|pk|uuid|guid|identifier|seqn"
 )
-_WHOLE_NAME = re.compile(
-    "index|level|no|nr|nummer|lfdnr|unnamed|rows?|(row|serial|case|record)(num(ber)?|names?|no|nr)"
-)
+_WHOLE_NAME = re.compile("index|no|nr|nummer|lfdnr|unnamed|rows?|(row|serial|case|record)(num(ber)?|names?|no|nr)")
+_NUMBERED_LEVEL = re.compile(r"level_\d+")  # what pandas calls the index; a level alone is a measurement
 _TIME = re.compile("t|(time|year|month|week|day|hour|minute|second|step|epoch)s?|timestamp|yr|date|tick")
 
 
@@ -128,6 +127,8 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
 
 def called_identifier(name: str) -> bool:
     """Whether a column is called an identifier: id, customer_id, orderID, key, index, "Unnamed: 0"."""
+    if _NUMBERED_LEVEL.fullmatch(name):
+        return True
     words = [word.lower() for word in _WORDS.findall(name)]
     while words and words[-1].isdigit():
         words.pop()

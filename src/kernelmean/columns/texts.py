@@ -12,6 +12,7 @@ have marks only ("1 234") are hardly ever. Two are two categories under either r
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ _LEAST_DISTINCT, _LEAST_CELLS = 20, 10
 _FEW, _LEAST_WRITTEN = 10, 3
 _SHARE, _SHARE_OF_UNITS = 0.75, 0.9
 _SHOWN = 20
+_ZERO = re.compile(r"[+-]?0\d+")
 
 
 @final
@@ -149,6 +151,9 @@ class TextCells:
         )
 
     def _mixed(self, numbers: list[str]) -> str:
+        code = next((cell for cell in numbers if _ZERO.fullmatch(cell.strip())), None)
+        if code is not None:
+            return f"{self._where(code)} holds codes with a zero in front ({self._shown(code)}); {mend(self.name)}"
         known = set(numbers)
         others = [cell for cell in self.places if cell not in known or has_decimal_comma(cell)]
         cell = (others or numbers)[0]

@@ -12,6 +12,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.cli import main
+from kernelmean.cli.app import run as run_command
 from kernelmean.cli.inputs import level_orders, missing_rule
 from kernelmean.tables import read_frame
 
@@ -204,3 +205,16 @@ def test_files_keep_the_types_of_their_columns(folder: Path) -> None:
         assert frame["visit"].dtype.kind == "M"
         assert frame.declared["smoker"].kind == "boolean"
         assert frame["city"].dtype == object
+
+
+def test_what_noise_in_a_stream_offers_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.csv", "two.csv"):
+        Path(name).write_text("a,b\n" + "".join(f"{k % 7}.5,{k % 3}\n" for k in range(30)) + ",1\n")
+    asked = ["compare", "one.csv", "two.csv", "--resamples", "9", "--missing", "noise", "--estimator", "kme"]
+    assert run_command([*asked, "--stream"]) == 2
+    text = capsys.readouterr().err
+    assert "write --missing category or drop, or compare a part of the rows with --no-stream --max-rows N" in text
+    assert run_command([*asked, "--no-stream", "--max-rows", "20"]) == 0
