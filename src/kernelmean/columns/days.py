@@ -8,8 +8,6 @@ from typing import final
 import numpy as np
 
 from .._array import Array
-from .._mends import leave_out, worded
-from .._surface import written
 from .texts import Finding
 
 _FIRST, _LAST, _LEAST_CELLS = 1850, 2149, 5
@@ -48,9 +46,9 @@ class DaysSeen:
         if not self.days or self.rows < _LEAST_CELLS:
             return None
         day = f"{self.example:.0f}"
-        insist = "or insist with " + written(f"keep=[{name!r}]", worded("--keep", name))
-        why = f"column {name!r} holds dates as numbers ({day}); write them as {day[:4]}-{day[4:6]}-{day[6:]}"
-        return Finding(name, f"{why}, leave it out {leave_out([name])}, {insist}", wrong_type=True)
+        why = f"column {name!r} holds dates as numbers ({day})"
+        mend = f"write them as {day[:4]}-{day[4:6]}-{day[6:]}"
+        return Finding(name, why, mend, "keep", wrong_type=True)
 
 
 def _are_days(values: Array) -> Array:

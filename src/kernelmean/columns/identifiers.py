@@ -12,8 +12,6 @@ import numpy as np
 from scipy.special import gammaln
 
 from .._array import Array
-from .._mends import leave_out, worded
-from .._surface import written
 from .texts import Finding
 
 MOST_KEPT = 2**20
@@ -118,9 +116,8 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
     called = named and called_identifier(name) and min(table.rows for table in filled) >= _LEAST_NAMED
     what = _described(filled)
     if called or (numbers_rows and named and not _called_time(name)):
-        insist = written(f"or insist with keep=[{name!r}]", f"or insist with {worded('--keep', name)}")
-        why = f"column {name!r} looks like an identifier: {what}; leave it out {leave_out([name])}, {insist}"
-        return Finding(name, why), None
+        why = f"column {name!r} looks like an identifier: {what}"
+        return Finding(name, why, insist="keep"), None
     note = numbers_rows or (named and _may_be_identifier(filled))
     return None, (f"{name} may be an identifier: {what}" if note else None)
 

@@ -99,7 +99,7 @@ class Inspection:
         if name in self._days:
             finding = self._days[name].finding(name) or finding
         if finding is not None:
-            finding = replace(finding, text=f"{' and '.join(self._sources)}: {finding.text}")
+            finding = replace(finding, what=f"{' and '.join(self._sources)}: {finding.what}")
         return finding, note
 
 

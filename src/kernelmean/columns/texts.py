@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, final
 
@@ -36,10 +36,23 @@ _ZERO = re.compile(r"[+-]?0\d+")
 @final
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with a column, in a sentence; whether its cells are of another type than a category."""
+    """What is wrong with a column, in a sentence, and what mends it.
+
+    Attributes
+    ----------
+    column, what : str
+    advice : str
+        How it is to be read or written, where that is known.
+    insist : {"categorical", "keep"}
+        The option that takes the column as it is.
+    wrong_type : bool
+        Whether its cells are of another type than a category.
+    """
 
     column: str
-    text: str
+    what: str
+    advice: str = ""
+    insist: str = "categorical"
     wrong_type: bool = False
 
 
@@ -87,9 +100,9 @@ class TextCells:
         """Return a finding where cells are numbers or dates that were not read as such."""
         form = self._form()
         if form is not None and self._is_certain(form):
-            return Finding(self.name, self._looks_like(form), wrong_type=True)
+            return Finding(self.name, self._looks_like(form), form.advice(self.name), wrong_type=True)
         numbers = self._numbers()
-        return Finding(self.name, self._mixed(numbers), wrong_type=True) if numbers else None
+        return self._mixed(numbers) if numbers else None
 
     def mixed(self) -> Finding | None:
         """Return a finding where some cells are numbers, which more rows cannot change."""
@@ -109,8 +122,7 @@ class TextCells:
         return Finding(
             self.name,
             f"{self._where(cell)} holds {distinct:,} different texts in {self.cells:,} cells ({self._shown(cell)}), so "
-            "it is an identifier or free text and no category; "
-            f"leave it out {leave_out([self.name])}, {self._insist()}",
+            "it is an identifier or free text and no category",
         )
 
     def _is_key(self) -> bool:
@@ -145,23 +157,22 @@ class TextCells:
         cell = next((cell for cell in form.cells if not is_number(cell)), form.cells[0])
         known = set(form.cells)
         other = next((f", but not {self._shown(cell)}" for cell in self.places if cell not in known), "")
-        return (
-            f"{self._where(cell)} holds {form.what} as text ({self._shown(cell)}){other}; {form.advice(self.name)}, "
-            f"leave it out {leave_out([self.name])}, {self._insist()}"
-        )
+        return f"{self._where(cell)} holds {form.what} as text ({self._shown(cell)}){other}"
 
-    def _mixed(self, numbers: list[str]) -> str:
+    def _mixed(self, numbers: list[str]) -> Finding:
         code = next((cell for cell in numbers if _ZERO.fullmatch(cell.strip())), None)
         if code is not None:
-            return f"{self._where(code)} holds codes with a zero in front ({self._shown(code)}); {mend(self.name)}"
+            what = f"{self._where(code)} holds codes with a zero in front ({self._shown(code)})"
+            return Finding(self.name, what, wrong_type=True)
         known = set(numbers)
         others = [cell for cell in self.places if cell not in known or has_decimal_comma(cell)]
         cell = (others or numbers)[0]
         total = f"{'the first ' if self.full else ''}{len(self.places)}"
-        return (
+        what = (
             f"{self._where(cell)} is text in which {len(numbers)} of {total} different cells are numbers "
-            f"({self._shown(cell)}); write all of them as numbers, {mend(self.name)}"
+            f"({self._shown(cell)})"
         )
+        return Finding(self.name, what, "write all of them as numbers", wrong_type=True)
 
     def _where(self, cell: str) -> str:
         return f"{self.places[cell][0]}: column {self.name!r}"
@@ -169,11 +180,6 @@ class TextCells:
     def _shown(self, cell: str) -> str:
         text = printable(cell)
         return f"{text[:_SHOWN] + '…' * (len(text) > _SHOWN)!r} in row {self.places[cell][1]}"
-
-    def _insist(self) -> str:
-        return written(
-            f"or insist with categorical=[{self.name!r}]", f"or insist with {worded('--categorical', self.name)}"
-        )
 
 
 def _needed(form: Form) -> float:
@@ -201,5 +207,16 @@ def check(findings: Iterable[Finding], most: int = 3) -> None:
         return
     rest = [each.column for each in found[most:]]
     more = [f"the same goes for {', '.join(map(repr, rest))}"] if rest else []
-    text = ". ".join([*(each.text for each in found[:most]), *more])
+    told = [each.what + (f"; {each.advice}" if each.advice else "") for each in found[:most]]
+    end = f"leave {'it' if len(found) == 1 else 'them'} out {leave_out([each.column for each in found])}"
+    joint = (", " if found[0].advice else "; ") if len(found) == 1 else ". Or "
+    text = f"{'. '.join([*told, *more])}{joint}{end}, or insist with {_insisting(found)}"
     raise (TypeError if any(each.wrong_type for each in found) else ValueError)(text)
+
+
+def _insisting(found: Sequence[Finding]) -> str:
+    """Return the options that take columns as they are."""
+    options = {each.insist: [one.column for one in found if one.insist == each.insist] for each in found}
+    return " and ".join(
+        written(f"{option}={names!r}", worded(f"--{option}", ",".join(names))) for option, names in options.items()
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
 
@@ -111,16 +111,16 @@ class Pairs:
     def owned(self) -> Pairs:
         """Return the pairs in memory of their own, for what outlives the call."""
         first, second = (owned(table, table) for table in self.tables)
-        return Pairs((first, second), self.kernels, self.plan)
+        return replace(self, tables=(first, second))
 
     def repaired(self, partner: IntArray) -> Pairs:
         """Return row i of X with row ``partner[i]`` of Y, for all i."""
-        return Pairs((self.tables[0], self.tables[1][partner]), self.kernels, self.plan)
+        return replace(self, tables=(self.tables[0], self.tables[1][partner]))
 
     def joined(self, other: Pairs) -> Pairs:
         """Return the pairs of both, these first."""
         first, second = (np.concatenate(tables) for tables in zip(self.tables, other.tables, strict=True))
-        return Pairs((first, second), self.kernels, self.plan)
+        return replace(self, tables=(first, second))
 
     def centered(self, *, unbiased: bool) -> tuple[CenteredGram, CenteredGram]:
         """Return the centered Gram matrices of both variables."""

@@ -207,7 +207,9 @@ def test_a_checkpoint_is_of_numbers_and_dates_as_they_were_read(
     """The same bytes under another order of day and month are other data."""
     for name, seed in (("one", 0), ("two", 1)):
         days = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.random.default_rng(seed).integers(0, 12, 80), "D")
-        pd.DataFrame({"day": [f"{day:%m/%d/%Y}" for day in days], "x": range(80)}).to_csv(f"{name}.csv", index=False)
+        pd.DataFrame({"day": [f"{day:%m/%d/%Y}" for day in days], "x": np.arange(80) / 8}).to_csv(
+            f"{name}.csv", index=False
+        )
     stream = ("compare", "one.csv", "two.csv", "--stream", "--resamples", "99", "--frequencies", "8")
     first = content(capsys, *stream, "--dates", "mdy", "--checkpoint", "sums.npz")
     assert numbers(content(capsys, *stream, "--dates", "mdy", "--checkpoint", "sums.npz")) == numbers(first)

@@ -284,7 +284,8 @@ def test_all_columns_that_are_wrong_stand_in_one_line() -> None:
         km.TableEncoder().fit(table)
     line = str(caught.value)
     assert [f"'c{k}' holds" in line for k in range(4)] == [True, True, True, False]
-    assert line.endswith("the same goes for 'c3', 'c4', 'day'")
+    assert "the same goes for 'c3', 'c4', 'day'. Or leave them out" in line
+    assert line.endswith("or insist with categorical=['c0', 'c1', 'c2', 'c3', 'c4', 'day']")
 
 
 def test_numbers_in_new_rows_stop_as_well() -> None:

@@ -262,7 +262,8 @@ def test_refusals_say_what_is_needed():
         (rows(0, 7), ValueError, "at least 8"),
         (np.empty((0, 2)), ValueError, "at least one row"),
         (np.full((20, 1), np.inf), ValueError, "infinite"),
-        (np.full((20, 1), np.nan), ValueError, "blank or NaN"),
+        (np.full((20, 1), np.nan), ValueError, "blank in every row"),
+        (np.r_[np.full((1, 1), np.nan), np.ones((20, 1))], ValueError, "blank or NaN"),
         (np.array([["a"], ["b"]]), TypeError, "numbers are needed"),
         (pd.DataFrame({"day": pd.date_range("2024-01-01", periods=20)}), ValueError, "dates"),
     ]:

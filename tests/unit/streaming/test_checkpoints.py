@@ -246,7 +246,6 @@ def test_the_files_of_a_folder_keep_their_order(tmp_path: Path) -> None:
         {"bandwidth": 2.0},
         {"bandwidth": np.array([2.0, 2.0])},
         {"bandwidth": "median-unsquared"},
-        {"features": MAP["features"]},
         {"n_frequencies": 17},
         {"design": "plain"},
         {"dtype": "float64"},
@@ -263,6 +262,14 @@ def test_options_of_a_test_of_two_samples_are_part_of_its_checkpoint(tmp_path: P
     km.mmd_stream_test(X, Y, checkpoint=path, **MMD)
     content = path.read_bytes()
     assert outcome(lambda: km.mmd_stream_test(X, Y, checkpoint=path, **MMD | other)) == "refused"
+    assert path.read_bytes() == content
+
+
+def test_a_map_of_features_in_place_of_a_recipe_is_another_test(tmp_path: Path) -> None:
+    X, Y, path = numbers(N, 0).to_numpy(), numbers(M, 1).to_numpy(), tmp_path / "sums.npz"
+    km.mmd_stream_test(X, Y, checkpoint=path, **MMD)
+    content = path.read_bytes()
+    assert outcome(lambda: km.mmd_stream_test(X, Y, checkpoint=path, **MAP)) == "refused"
     assert path.read_bytes() == content
 
 
