@@ -76,6 +76,7 @@ ATTRIBUTED = {
     "scheme": ("gather",),
 }
 TABLE = {"missing": ("drop", "category"), "ordinal": (LEVELS,), "categorical": (["c"],), "scale": (False,)}
+ESTIMATORS = {name: getattr(km, name) for name in ("KME", "MKME", "MMKME", "SKMSE", "FKMSE", "VPMKME")}
 CASES: dict[str, tuple[Run, Values]] = {
     "mmd_test": (
         of(km.mmd_test, X, Y, show=_tested, **QUICK),
@@ -205,14 +206,14 @@ CASES: dict[str, tuple[Run, Values]] = {
     ),
     "compare": (
         lambda **options: described(
-            (found := km.compare(*(GAPS if "missing" in options else (MIXED, OTHER)), **QUICK | options)).as_dict()
+            (km.compare(*(GAPS if "missing" in options else (MIXED, OTHER)), **QUICK | options)).as_dict()
         ),
         {**TABLE, "names": (("u", "v"),), "estimator": ("kme", "mkme"), "bandwidth": (0.5,), **DRAWN},
     ),
     "compare_stream": (
         lambda **options: described(
             (
-                found := km.compare_stream(
+                km.compare_stream(
                     *(GAPS if "missing" in options else (MIXED, OTHER)),
                     **{"n_resamples": 19, "n_frequencies": 32} | options,
                 )
@@ -231,9 +232,12 @@ CASES: dict[str, tuple[Run, Values]] = {
     ),
     "dependence": (
         lambda **options: described(
-            (found := km.dependence(GAPS[0] if "missing" in options else MIXED, **QUICK | options)).as_dict()
+            km.dependence(
+                (GAPS[0] if "missing" in options else MIXED)[["a", "c", "d"]],
+                **{"rng": 0, "n_resamples": 19, "estimator": "kme"} | options,
+            ).as_dict()
         ),
-        {**TABLE, "x": (["a"],), "y": (["e", "d"],), "estimator": ("kme", "scose"), **DRAWN},
+        {**TABLE, "x": (["a"],), "y": (["d"],), "estimator": ("mkme", "scose"), **DRAWN},
     ),
     "TableEncoder": (
         lambda **options: described(
@@ -257,7 +261,7 @@ CASES: dict[str, tuple[Run, Values]] = {
     ),
     **{
         name: (
-            lambda _cls=getattr(km, name), **options: described(
+            lambda _cls=ESTIMATORS[name], **options: described(
                 [(fit := _cls(**options).fit(X)).weights_, fit.kernel_, fit.noise_, fit.criterion_]
             ),
             {"kernel": (LAPLACE,), "bandwidth": (0.5,), **own},
@@ -340,12 +344,7 @@ CASES: dict[str, tuple[Run, Values]] = {
     ),
     "read_batches": (
         lambda **options: described(
-            [
-                batch
-                for batch in km.read_batches(
-                    pd.DataFrame(np.vstack([X, [[np.nan, 1]]]) if "missing" in options else X), **options
-                )
-            ]
+            list(km.read_batches(pd.DataFrame(np.vstack([X, [[np.nan, 1]]]) if "missing" in options else X), **options))
         ),
         {"columns": (["1"],), "drop": (["1"],), "missing": ("drop",), "batch_rows": (3,)},
     ),

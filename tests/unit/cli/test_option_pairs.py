@@ -79,7 +79,6 @@ COMPARED = (
 """
 )
 TESTED = "--max-rows 9"
-PLOTTED = "--plot out.svg"
 STREAMED = """
 --passes 1
 --checkpoint sums.npz
@@ -98,7 +97,7 @@ JSON = ("--json", "out.json")
 COMMANDS: dict[str, tuple[Run, Values]] = {
     "compare": (
         command("compare", "A.csv", "B.csv", "--resamples", "9", "--estimator", "kme", *JSON),
-        values(f"{COMPARED}\n{TESTED}\n{STREAMED}\n--stream\n--by h\n--groups 0,1\n{PLOTTED}"),
+        values(f"{COMPARED}\n{TESTED}\n{STREAMED}\n--stream\n--by h\n--groups 0,1"),
     ),
     "compare --by": (
         command("compare", "A.csv", "--by", "h", "--resamples", "9", "--estimator", "kme", *JSON),
@@ -110,7 +109,7 @@ COMMANDS: dict[str, tuple[Run, Values]] = {
     ),
     "dependence": (
         command("dependence", "A.csv", "--resamples", "9", "--estimator", "kme", *JSON),
-        values(f"{MIXED}\n{TESTED}\n{PLOTTED}\n--estimator scose\n--resamples 19\n--x a,c\n--y d"),
+        values(f"{MIXED}\n{TESTED}\n--estimator scose\n--resamples 19\n--x a,c\n--y d"),
     ),
     "estimate": (
         command("estimate", "A-numbers.csv", *JSON),
@@ -130,13 +129,17 @@ IDLE = {
     ("estimate", "seed"): "nothing is drawn without --max-rows; the seed stands in the output",
 }
 """Options that change nothing alone, and why."""
+EXCEPTIONS = {
+    ("dependence", "resamples", "columns"): "so few permutations that all pairs are tested again with those Holm needs",
+}
+"""Pairs of which one leaves the other without effect, and why."""
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_both_options_have_an_effect_or_the_pair_is_refused(name: str, place: Path) -> None:
     run, options = COMMANDS[name]
     idle = [option for option in idle_options(run, options) if (name, option) not in IDLE]
-    found = silent_pairs(run, options), idle
+    found = silent_pairs(run, options, {frozenset(pair) for case, *pair in EXCEPTIONS if case == name}), idle
     assert found == ([], []), "\n".join(["SILENT", *found[0], "IDLE", *found[1]])
 
 
