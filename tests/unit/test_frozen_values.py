@@ -108,7 +108,7 @@ def _mixture_arrays(mix):
 def _matching(**options):
     prototypes = options.pop("prototypes", False)
     make = lambda X, means, variances: km.KernelMeanMatching(  # noqa: E731
-        2, random_state=0, prototypes=(means, variances) if prototypes else None, **options
+        **{"prototypes": (means, variances)} if prototypes else {"n_components": 2}, random_state=0, **options
     ).fit(X)
     inputs = lambda: {"X": _rows(), "means": np.array([[0.0, 1.0], [1.0, 0.0]]), "variances": np.ones(2)}  # noqa: E731
     return Case(inputs, make, _mixture, _mixture_arrays)

@@ -409,6 +409,7 @@ EXCEPTIONS: dict[tuple[str, str, str], str] = {
     ("dependence_equivalence_test", "rng", "unit"): CHANCE,
     ("TableEncoder", "max_categories", "ordinal"): "a limit on columns of which there is none then",
     ("compress", "method", "rng"): CHANCE,
+    ("dependence", "n_resamples", "ordinal"): "all pairs are tested again with the permutations that Holm needs",
     ("memory_estimate", "memory", "scheme"): "a limit that is not reached",
     ("memory_estimate", "n_resamples", "scheme"): CHANCE,
     ("memory_estimate", "memory", "n_resamples"): "a limit that is not reached",
