@@ -25,6 +25,7 @@ from .inputs import (
     ADAPTIVE_LIMIT,
     AUTO,
     Reading,
+    check_pair,
     level_orders,
     missing_rule,
     read_pair,
@@ -119,6 +120,7 @@ def compare(
     Long tables are read batch by batch, all rows of them (--stream). The exit code is 0; 2 for bad input; with
     --fail-on-drift 1 when the tables differ; 70 when kernelmean itself failed; 130 when a stream was stopped.
     """
+    check_pair(b, by, groups)
     check_drift(fail_on_drift, resamples)
     level = LEVEL if fail_on_drift is None else fail_on_drift
     output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)

@@ -77,6 +77,8 @@ def estimate(
     output.check(data, save=save_path)
     if estimator is not None and estimator not in ESTIMATORS:
         raise ValueError(f"estimator is {estimator!r}; write one of {listed(ESTIMATORS)}")
+    if estimator is not None and save_path is None:
+        raise ValueError("--estimator names the estimate that --save writes; add --save FILE, or leave --estimator out")
     source = read_numbers(data, reading(columns, drop, max_rows, seed, text, FIT_LIMIT), missing)
     with progress(quiet) as report:
         fits = fit_all(source.table, bandwidth=bandwidth_from(bandwidth), scale=scale, progress=report)

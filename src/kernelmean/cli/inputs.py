@@ -91,6 +91,7 @@ def read_numbers(source: str, reading: Reading, missing: str) -> Input:
 
 def read_pair(A: str, B: str | None, by: str | None, groups: str | None, reading: Reading) -> tuple[Input, Input]:
     """Return two tables with the same columns: of two sources, or of two groups of one."""
+    check_pair(B, by, groups)
     first, second = _two_frames(A, B, by, groups, reading)
     second, moved = match_columns(first, second)
     inputs = (_limited(first, reading, stream=0), _limited(second, reading, stream=1))
@@ -100,15 +101,19 @@ def read_pair(A: str, B: str | None, by: str | None, groups: str | None, reading
     return inputs[0], Input(inputs[1].frame, inputs[1].name, (*inputs[1].notes, note))
 
 
-def _two_frames(A: str, B: str | None, by: str | None, groups: str | None, reading: Reading) -> tuple[Frame, Frame]:
+def check_pair(B: str | None, by: str | None, groups: str | None) -> None:
+    """Raise unless there are two tables, or one and the column that splits it."""
     if (B is None) == (by is None):
         raise ValueError(
             "two tables, or one table and the column that splits it, are needed; write: compare A B, or: compare DATA "
             "--by COLUMN"
         )
+    if by is None and groups is not None:
+        raise ValueError("--groups names two groups of one column; say which with --by COLUMN")
+
+
+def _two_frames(A: str, B: str | None, by: str | None, groups: str | None, reading: Reading) -> tuple[Frame, Frame]:
     if by is None:
-        if groups is not None:
-            raise ValueError("--groups names two groups of one column; say which with --by COLUMN")
         check_once(A, str(B))
         return select_columns(read_frame(A, text=reading.text), reading), select_columns(
             read_frame(str(B), text=reading.text), reading

@@ -8,6 +8,7 @@ from typing import final
 
 import numpy as np
 
+from .._surface import written
 from .._table import Frame
 from .days import DaysSeen
 from .identifiers import IntegersSeen, judge
@@ -35,12 +36,15 @@ class Inspection:
     Raises
     ------
     ValueError
-        When a column that is named does not exist.
+        When a column that is named does not exist, or is named in ``keep`` and beside it.
     """
 
     def __init__(self, frame: Frame, tables: int, named: Named, keep: str | Iterable[str], most: int) -> None:
         kept = (keep,) if isinstance(keep, str) else tuple(keep)
-        frame.select(kept)
+        frame.select([*kept, *named.ordinal, *named.categorical])
+        for name in kept:
+            if named.find(name) is not None:
+                raise ValueError(_named_twice(name, "ordinal" if name in named.ordinal else "categorical"))
         self._tables, self._most, self._named = tables, most, frame.named
         self._open = tuple(name for name in frame.names if named.find(name) is None)
         self._numbers = frozenset(self._open) - {*kept}
@@ -106,3 +110,8 @@ class Inspection:
 def _settled(seen: IntegersSeen) -> IntegersSeen:
     seen.kept()
     return seen
+
+
+def _named_twice(name: str, kind: str) -> str:
+    keep = written("keep=", "--keep")
+    return f"column {name!r} stands in keep and in {kind}, which never looks like an identifier; leave it out of {keep}"

@@ -23,5 +23,8 @@ def check_conflicts(model: Any) -> None:
         refused(
             "prototypes= brings the start", "n_components", "pooling", "pool_over", "ridge", "kmeans_n_init", "n_init"
         )
+    if model.update == "weights":
+        reason = "update='weights' solves for the weights in one step"
+        refused(reason, "early_stopping", "n_iter_no_change", "max_iter", "tol")
     if model.update == "all" and not model.early_stopping:
         refused("early_stopping=False stops at max_iter or tol only", "n_iter_no_change")

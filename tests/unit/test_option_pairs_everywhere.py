@@ -1,0 +1,485 @@
+"""Every pair of the remaining options of every public function; those of kernels and estimators stand beside this."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean import features, fits, kernels, noise, streaming, tables
+
+from .option_pairs import Run, Values, idle_options, silent_pairs
+
+rng = np.random.default_rng(0)
+X, Y = rng.normal(size=(24, 2)) * [1, 3], rng.normal(size=(22, 2)) * [1, 3] + 0.4
+Z = X + rng.normal(size=(24, 2)) * 0.8 + 0.3
+LONG = np.repeat(X, 10, axis=0) + rng.normal(size=(240, 2)) * 0.1, np.repeat(Y, 11, axis=0) + 0.1
+GAUSS, LAPLACE = kernels.Gaussian(2.0), kernels.Laplacian(1.0)
+OWN = km.MMKME(GAUSS)
+MU = km.embed(X, GAUSS, noise=noise.Normal(0.3))
+MIXED = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": np.arange(24) % 3, "d": ["u", "v", "w"] * 8, "e": Z[:, 0]})
+OTHER = pd.DataFrame({"a": Y[:, 0], "b": Y[:, 1], "c": np.arange(22) % 3, "d": (["u", "v"] * 11), "e": Y[:, 1] * 2})
+GAPS = MIXED.assign(a=[None, *MIXED["a"][1:]]), OTHER.assign(b=[*OTHER["b"][:-1], None])
+LEVELS = {"d": ["u", "v", "w"]}
+WAVES = features.fourier(GAUSS, 2, 32, rng=0)
+
+
+def described(value: Any) -> str:
+    """Return all of a value that a person would see, arrays by their digest."""
+    if isinstance(value, np.ndarray):
+        return hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest() + str(value.shape)
+    if isinstance(value, dict):
+        return str({key: described(one) for key, one in value.items()})
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return str([described(one) for one in value])
+    return repr(value)
+
+
+def of(
+    function: Callable[..., Any], *tables: Any, show: Callable[[Any], Any] = lambda found: found, **always: Any
+) -> Run:
+    return lambda **options: described(show(function(*tables, **(always | options))))
+
+
+def _tested(found: Any) -> Any:
+    return found.statistic, found.pvalue, found.null_distribution, found.kernel, found.scheme
+
+
+def evaluated(found: Any) -> Any:
+    return found(X[:3])
+
+
+def attributed(found: Any) -> Any:
+    return [(one.name, one.pvalue) for one in found.columns] if hasattr(found, "columns") else found.summary()
+
+
+STRATA = (np.arange(24) % 2, np.arange(22) % 2)
+FAMILIES = (np.arange(24) // 2, np.arange(22) // 2)
+IMPORTANCE = (np.linspace(1, 2, 24), np.linspace(1, 2, 22))
+KERNEL: dict[str, tuple[Any, ...]] = {"kernel": (LAPLACE,), "bandwidth": (0.5,)}
+DRAWN: dict[str, tuple[Any, ...]] = {"n_resamples": (29,), "rng": (1,)}
+SIMULATED = {"n_resamples": (120,), "rng": (1,)}
+QUICK = {"rng": 0, "n_resamples": 19}
+EXPLAINED: dict[str, tuple[Any, ...]] = {**KERNEL, "estimator": ("mkme", OWN)}
+ATTRIBUTED = {
+    **EXPLAINED,
+    "adjustment": ("min-p",),
+    "names": (["u", "v"],),
+    "groups": ({"g": [0], "h": [1]},),
+    **DRAWN,
+    "scheme": ("gather",),
+}
+TABLE = {"missing": ("drop", "category"), "ordinal": (LEVELS,), "categorical": (["c"],), "scale": (False,)}
+ESTIMATORS = {name: getattr(km, name) for name in ("KME", "MKME", "MMKME", "SKMSE", "FKMSE", "VPMKME")}
+CASES: dict[str, tuple[Run, Values]] = {
+    "mmd_test": (
+        of(km.mmd_test, X, Y, show=_tested, **QUICK),
+        {
+            "estimator": ("mkme", "s-kmse", "adaptive", OWN),
+            "fit": ("pooled", "each"),
+            "statistic": ("v",),
+            "groups": (STRATA,),
+            "clusters": (FAMILIES,),
+            "weights": (IMPORTANCE,),
+            "scheme": ("gather",),
+            **KERNEL,
+            **DRAWN,
+        },
+    ),
+    "hsic_test": (
+        of(km.hsic_test, X, Z, show=_tested, **QUICK),
+        {
+            "estimator": ("mkme", "scose", "adaptive", OWN),
+            "fit": ("joint",),
+            "statistic": ("u",),
+            "groups": (STRATA[0],),
+            "clusters": (FAMILIES[0],),
+            "weights": (IMPORTANCE[0],),
+            "scheme": ("cyclic",),
+            **KERNEL,
+            **DRAWN,
+        },
+    ),
+    "k_sample_test": (
+        of(km.k_sample_test, X, Y, Z, show=_tested, **QUICK),
+        {**EXPLAINED, "statistic": ("v",), "scheme": ("exact",), **DRAWN},
+    ),
+    "paired_mmd_test": (
+        of(km.paired_mmd_test, X, Z, show=_tested, **QUICK),
+        {**EXPLAINED, "statistic": ("v",), "scheme": ("exact",), **DRAWN},
+    ),
+    "dhsic_test": (of(km.dhsic_test, X, Z, show=_tested, **QUICK), {**EXPLAINED, "scheme": ("exact",), **DRAWN}),
+    "wild_mmd_test": (of(km.wild_mmd_test, X, Y, show=_tested, block_length=2.0, **QUICK), {**EXPLAINED, **DRAWN}),
+    "wild_hsic_test": (of(km.wild_hsic_test, X, Z, show=_tested, block_length=2.0, **QUICK), {**EXPLAINED, **DRAWN}),
+    "compress_then_test": (
+        of(km.compress_then_test, *LONG, show=_tested, **QUICK),
+        {**KERNEL, "estimator": ("mkme", OWN), "oversampling": (1,), **DRAWN},
+    ),
+    "mmd_stream_test": (
+        of(km.mmd_stream_test, *LONG, show=_tested, n_resamples=19),
+        {
+            **KERNEL,
+            "features": (WAVES,),
+            "n_frequencies": (16,),
+            "design": ("plain",),
+            "dtype": ("float64",),
+            "estimator": ("mkme",),
+            "statistic": ("v",),
+            "n_resamples": (29,),
+            "pilot": (10,),
+            "seed": (1,),
+        },
+    ),
+    "hsic_stream_test": (
+        of(km.hsic_stream_test, LONG[0], np.repeat(Z, 10, axis=0), show=_tested, n_resamples=19),
+        {
+            **KERNEL,
+            "features": (features.fourier(kernels.TensorProduct((GAUSS, GAUSS), ((0, 1), (2, 3))), 4, 32, rng=0),),
+            "n_frequencies": (16,),
+            "design": ("plain",),
+            "dtype": ("float64",),
+            "estimator": ("mkme",),
+            "n_resamples": (29,),
+            "pilot": (10,),
+            "seed": (1,),
+        },
+    ),
+    "effect_size": (of(km.effect_size, X, Y, rng=0, n_resamples=99), {**EXPLAINED, "level": (0.8,), **SIMULATED}),
+    "dependence_effect_size": (
+        of(km.dependence_effect_size, X, Z, rng=0, n_resamples=99),
+        {**EXPLAINED, "level": (0.8,), **SIMULATED},
+    ),
+    "equivalence_test": (
+        of(km.equivalence_test, X, Y, 0.3),
+        {
+            **EXPLAINED,
+            "unit": ("explained",),
+            "method": ("bound",),
+            "level": (0.8,),
+            "n_resamples": (120,),
+            "rng": (1,),
+        },
+    ),
+    "dependence_equivalence_test": (
+        of(km.dependence_equivalence_test, X, Z, 0.3, rng=0, n_resamples=99),
+        {**EXPLAINED, "unit": ("alignment",), "level": (0.8,), **SIMULATED},
+    ),
+    "witness": (
+        of(km.witness, X, Y, show=evaluated),
+        {**KERNEL, "estimator": ("mkme", "f-kmse", OWN, km.FKMSE(GAUSS))},
+    ),
+    "dependence_witness": (of(km.dependence_witness, X, Z, show=lambda found: found(X[:3], Z[:3])), EXPLAINED),
+    "witness_bands": (
+        of(km.witness_bands, X, Y, rng=0, n_resamples=99),
+        {**EXPLAINED, "points": (X[:3],), "level": (0.8,), **SIMULATED},
+    ),
+    "contributions": (of(km.contributions, X, Y, show=lambda found: found.values), {**EXPLAINED, "statistic": ("v",)}),
+    "dependence_contributions": (
+        of(km.dependence_contributions, X, Z, show=lambda found: found.values),
+        {**EXPLAINED, "statistic": ("u",)},
+    ),
+    "attribute": (of(km.attribute, X, Y, show=lambda found: (found.summary(), found.scheme), **QUICK), ATTRIBUTED),
+    "dependence_attribute": (
+        of(km.dependence_attribute, X, Z, show=lambda found: (found.summary(), found.scheme), **QUICK),
+        ATTRIBUTED,
+    ),
+    "DriftMonitor": (
+        lambda **options: (
+            described((watch := km.DriftMonitor(GAPS[0] if "missing" in options else MIXED, **options)).update(OTHER))
+            + str(watch.state)
+        ),
+        {
+            **KERNEL,
+            "n_frequencies": (16,),
+            "recycle": (False,),
+            "shuffle": (False,),
+            "alpha": (0.2,),
+            "seed": (1,),
+            **TABLE,
+        },
+    ),
+    "compare": (
+        lambda **options: described(
+            (km.compare(*(GAPS if "missing" in options else (MIXED, OTHER)), **QUICK | options)).as_dict()
+        ),
+        {**TABLE, "names": (("u", "v"),), "estimator": ("kme", "mkme"), "bandwidth": (0.5,), **DRAWN},
+    ),
+    "compare_stream": (
+        lambda **options: described(
+            (
+                km.compare_stream(
+                    *(GAPS if "missing" in options else (MIXED, OTHER)),
+                    **{"n_resamples": 19, "n_frequencies": 32} | options,
+                )
+            ).as_dict()
+        ),
+        {
+            **TABLE,
+            "names": (("u", "v"),),
+            "estimator": ("kme", "mmkme"),
+            "bandwidth": (0.5,),
+            "n_resamples": (29,),
+            "seed": (1,),
+            "n_frequencies": (16,),
+            "passes": (1, 2),
+        },
+    ),
+    "dependence": (
+        lambda **options: described(
+            km.dependence(
+                (GAPS[0] if "missing" in options else MIXED)[["a", "c", "d"]],
+                **{"rng": 0, "n_resamples": 19, "estimator": "kme"} | options,
+            ).as_dict()
+        ),
+        {**TABLE, "x": (["a"],), "y": (["d"],), "estimator": ("mkme", "scose"), **DRAWN},
+    ),
+    "TableEncoder": (
+        lambda **options: described(
+            km.TableEncoder(**options).fit(table := GAPS[0] if "missing" in options else MIXED).transform(table)
+        ),
+        {**TABLE, "max_categories": (2,)},
+    ),
+    "KernelMean": (
+        lambda **options: described(
+            [(fit := km.KernelMean(**options).fit(X)).weights_, fit.kernel_, fit.noise_, fit.criterion_]
+        ),
+        {
+            "kernel": (LAPLACE,),
+            "bandwidth": (0.5, "likelihood"),
+            "noise": (noise.Normal(0.1), "isotropic"),
+            "filter": ("scale", "ridge"),
+            "strength": (0.5,),
+            "contraction": ("tied", "free"),
+            "criterion": ("risk", "printed"),
+        },
+    ),
+    **{
+        name: (
+            lambda _cls=ESTIMATORS[name], **options: described(
+                [(fit := _cls(**options).fit(X)).weights_, fit.kernel_, fit.noise_, fit.criterion_]
+            ),
+            {"kernel": (LAPLACE,), "bandwidth": (0.5,), **own},
+        )
+        for name, own in {
+            "KME": {},
+            "MKME": {"criterion": ("risk",)},
+            "MMKME": {"criterion": ("risk",)},
+            "SKMSE": {"strength": (0.5,)},
+            "FKMSE": {"strength": (0.5,)},
+            "VPMKME": {"contraction": ("tied",)},
+        }.items()
+    },
+    "BayesianKernelMean": (
+        lambda **options: described([(fit := km.BayesianKernelMean(**options).fit(X)).weights_, fit.embedding_.kernel]),
+        {**KERNEL, "smoothing": (0.2,), "strength": (0.3,)},
+    ),
+    "MedianOfMeans": (
+        lambda **options: described(
+            [(fit := km.MedianOfMeans(**{"random_state": 0} | options).fit(X)).weights_, fit.embedding_]
+        ),
+        {**KERNEL, "n_blocks": (4,), "noise": (noise.Normal(0.3),), "random_state": (1,)},
+    ),
+    "KernelMeanMatching": (
+        lambda **options: described(
+            [
+                (fit := km.KernelMeanMatching(**{"n_components": 2, "random_state": 0} | options).fit(X)).weights_,
+                fit.means_,
+                fit.covariances_,
+                fit.trials_,
+            ]
+        ),
+        {
+            "n_components": (3, [1, 2]),
+            "estimator": ("kme",),
+            "kernel": (GAUSS,),
+            "bandwidth": (1.5,),
+            "bandwidth_factors": ((0.5, 2.0),),
+            "update": ("weights",),
+            "covariance_type": ("full",),
+            "variance_floor": (0.5,),
+            "pooling": (0.5,),
+            "ridge": (0.1,),
+            "pool_over": ("data",),
+            "prototypes": ((X[:2], np.ones(2)),),
+            "early_stopping": (False,),
+            "validation_fraction": (0.4,),
+            "n_iter_no_change": (1,),
+            "max_iter": (3,),
+            "tol": (1e-2,),
+            "n_init": (2,),
+            "kmeans_n_init": (1,),
+            "random_state": (1,),
+        },
+    ),
+    "compress": (
+        of(km.compress, MU, 5, show=lambda found: (found.indices, found.weights, found.error, found.error_kind)),
+        {"method": ("split",), "reweight": (True,), "exact_up_to": (4,), "rng": (1,)},
+    ),
+    "linear_form": (
+        of(km.linear_form, MU, show=lambda found: found.weights),
+        {"method": ("second_order", "printed"), "cutoff": (0.1,)},
+    ),
+    "likelihood_bandwidth": (of(km.likelihood_bandwidth, X), {"noise": ("diagonal",), "ratios": ((0.1, 0.5),)}),
+    "median_bandwidth": (
+        of(km.median_bandwidth, X, show=lambda found: (float(found), found.rule, found.n_points)),
+        {"squared": (False,), "exact_up_to": (10,), "rng": (1,)},
+    ),
+    "memory_estimate": (
+        of(km.memory_estimate, (3000,), 4),
+        {"n_resamples": (99999,), "kernels": ((2, 2),), "scheme": ("gather",), "n_jobs": (2,), "memory": (1e6,)},
+    ),
+    "embed": (
+        of(km.embed, X, GAUSS, show=lambda found: (found.weights, found.noise)),
+        {"weights": (np.linspace(0, 1, 24),), "noise": (noise.Normal(0.1),)},
+    ),
+    "expected": (
+        of(km.expected, GAUSS, X, Y),
+        {"v": (noise.Normal(0.1),), "w": (noise.Normal(0.2),)},
+    ),
+    "read_batches": (
+        lambda **options: described(
+            list(km.read_batches(pd.DataFrame(np.vstack([X, [[np.nan, 1]]]) if "missing" in options else X), **options))
+        ),
+        {"columns": (["1"],), "drop": (["1"],), "missing": ("drop",), "batch_rows": (3,)},
+    ),
+    "features.embed": (
+        of(features.embed, X, WAVES, show=lambda found: (found.sums, found.count, found.noise)),
+        {"weights": (np.linspace(0, 1, 24),), "noise": (noise.Normal(0.1),)},
+    ),
+    "features.fourier": (
+        of(
+            features.fourier,
+            GAUSS,
+            2,
+            show=lambda found: (found.frequencies, found.origin, str(found.dtype), found.design),
+        ),
+        {"n_frequencies": (8,), "design": ("plain", "quasi"), "origin": (1.0,), "dtype": ("float32",), "rng": (1,)},
+    ),
+    "features.nystrom": (of(features.nystrom, GAUSS, X, show=lambda found: found.points), {"rank": (5,), "rng": (1,)}),
+    "features.random_cholesky": (
+        of(features.random_cholesky, GAUSS, X, show=lambda found: found.points),
+        {"rank": (5,), "rng": (1,)},
+    ),
+    "streaming.two_sample_stream": (
+        lambda **options: described(streaming.two_sample_stream(WAVES, **options).deal),
+        {"sizes": ((24, 22),), "seed": (1,)},
+    ),
+    "streaming.read_frames": (
+        lambda **options: described([repr(frame.cells) for frame in streaming.read_frames(MIXED, **options)]),
+        {"columns": (["a", "c"],), "drop": (["c"],), "batch_rows": (3,)},
+    ),
+    "tables.as_table": (of(tables.as_table, GAPS[0][["a", "b"]], show=str), {"missing": ("drop",)}),
+    "tables.read_table": (
+        of(tables.read_table, "iris", show=lambda found: (found.names, found.values)),
+        {"columns": (["sepal length", "petal width"],), "drop": (["target"],)},
+    ),
+    "tables.split_frame": (
+        lambda **options: described(
+            [len(one) for one in tables.split_frame(tables.read_frame("iris"), "target", **options)]
+        ),
+        {"groups": (["0", "2"],)},
+    ),
+    "fits.fit_all": (of(fits.fit_all, X, show=lambda found: found.as_dict()), {"bandwidth": (0.5,), "scale": (False,)}),
+}
+CHANCE = "the values, or these data, leave both options in force and by chance the same result"
+NAMED = "the option names what the other one takes anyway"
+DRAWN_NOT = "the rows are so few that none are drawn"
+FIRST = "of several rules to stop the one that stops first decides, and the best step may come before"
+STOPPING = ("n_iter_no_change", "max_iter", "tol")
+STOPPED = (
+    "estimator",
+    "kernel",
+    "bandwidth",
+    "bandwidth_factors",
+    "random_state",
+    "n_iter_no_change",
+    "max_iter",
+    "tol",
+)
+EXCEPTIONS: dict[tuple[str, str, str], str] = {
+    ("mmd_test", "fit", "estimator"): NAMED,
+    ("hsic_test", "fit", "estimator"): NAMED,
+    ("compress_then_test", "estimator", "kernel"): "the search for noise finds that none is best",
+    ("dependence_equivalence_test", "rng", "unit"): CHANCE,
+    ("TableEncoder", "max_categories", "ordinal"): "a limit on columns of which there is none then",
+    ("compress", "method", "rng"): CHANCE,
+    ("dependence", "n_resamples", "ordinal"): "all pairs are tested again with the permutations that Holm needs",
+    ("memory_estimate", "memory", "scheme"): "a limit that is not reached",
+    ("memory_estimate", "n_resamples", "scheme"): CHANCE,
+    ("memory_estimate", "memory", "n_resamples"): "a limit that is not reached",
+    **{("KernelMeanMatching", rule, other): FIRST for rule in STOPPING for other in STOPPED},
+    **{("KernelMeanMatching", "variance_floor", name): CHANCE for name in ("pooling", "ridge", "pool_over")},
+}
+"""Pairs of which one may leave the other without effect, and why."""
+IDLE = {
+    ("dependence_attribute", "scheme"): "the name of the only scheme that one table of this size takes",
+    ("KernelMeanMatching", "kmeans_n_init"): CHANCE,
+    ("median_bandwidth", "rng"): DRAWN_NOT,
+    ("read_batches", "missing"): "the table that has a gap is otherwise the same",
+    ("features.nystrom", "rng"): DRAWN_NOT,
+}
+"""Options that change nothing alone, and why."""
+NOT_VARIED = {
+    "plan": "speed only",
+    "n_jobs": "speed only",
+    "progress": "tells how far the work is",
+    "memory": "a limit: beyond it a test raises",
+    "checkpoint": "where sums are kept: the result is the same",
+    "keep": "lets a column pass that is refused: tests of identifiers, and below",
+    "text": "how cells are read: tests of reading",
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_both_of_two_options_have_an_effect_or_the_pair_is_refused(name: str) -> None:
+    run, options = CASES[name]
+    exceptions = {frozenset(pair) for case, *pair in EXCEPTIONS if case == name}
+    idle = [option for option in idle_options(run, options) if (name, option) not in IDLE]
+    found = silent_pairs(run, options, exceptions), idle
+    assert found == ([], []), "\n".join(["SILENT", *found[0], "IDLE", *found[1]])
+
+
+def options_of(function: Callable[..., Any]) -> list[str]:
+    """Return the names of the parameters that have defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    return [each.name for each in parameters if each.default is not each.empty]
+
+
+VALUES = {"DaskPlan", "Plan", "TestResult", "Embedding", "LikelihoodBandwidth", "FeatureEmbedding"}
+"""What holds values, each with a meaning of its own, and no options."""
+
+
+@pytest.mark.parametrize("name", sorted(set(km.__all__) - VALUES))
+def test_every_option_of_every_public_function_is_varied(name: str) -> None:
+    function = getattr(km, name)
+    options = options_of(function) if callable(function) else []
+    varied = {*CASES[name][1]} if name in CASES else set()
+    if len({*options} - {*NOT_VARIED}) > 1:
+        assert {*options} - {*NOT_VARIED} <= varied
+
+
+@pytest.mark.parametrize("call", [km.compare, km.compare_stream], ids=["compare", "compare_stream"])
+@pytest.mark.parametrize("options", [{"categorical": ["z"]}, {"ordinal": {"z": ["u", "v"]}}, {"keep": ["z"]}], ids=str)
+def test_an_option_that_names_an_unknown_column_raises(call: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    with pytest.raises(ValueError, match="no column 'z'"):
+        call(MIXED, OTHER, n_resamples=19, **options)
+
+
+@pytest.mark.parametrize("options", [{"categorical": ["c"]}, {"ordinal": {"c": [0, 1, 2]}}], ids=str)
+def test_a_column_that_is_kept_and_has_a_kind_by_name_raises(options: Mapping[str, Any]) -> None:
+    with pytest.raises(ValueError, match="leave it out of keep="):
+        km.TableEncoder(keep=["c"], **options).fit(MIXED)
+
+
+@pytest.mark.parametrize(
+    "options", [{"max_iter": 5}, {"tol": 1e-3}, {"early_stopping": False}, {"n_iter_no_change": 3}], ids=str
+)
+def test_weights_that_are_solved_for_in_one_step_take_no_option_of_steps(options: Mapping[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"leave {next(iter(options))}= out"):
+        km.KernelMeanMatching(2, update="weights", **options).fit(X)
