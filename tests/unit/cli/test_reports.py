@@ -50,7 +50,8 @@ class TestCompare:
             folder / "r.csv"
         )  # fmt: skip
         assert "<h1>first.csv and second.csv compared</h1>" in page
-        assert f"p = {content['pvalue']:.3g}, from" in page
+        assert f"p = {content['pvalue']:.3g}, at most 0.05." in page
+        assert content["verdict"] in page
         assert [float(row["pvalue"]) for row in table[1:]] == [column["pvalue"] for column in content["columns"]]
         assert (table[0]["tested"], float(table[0]["pvalue"])) == ("all columns", content["pvalue"])
         assert "report written" not in page + "".join(content["notes"])
