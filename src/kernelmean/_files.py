@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ._table import check_names, count, did_you_mean, listed, printable
+from ._table import check_names
+from ._words import count, did_you_mean, listed, printable
 from .datasets import BUILT_IN
 
 PARQUET, ARROW = (".parquet", ".pq"), (".feather", ".arrow")

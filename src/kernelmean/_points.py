@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from ._array import Array, is_foreign
-from ._table import as_table, listed
+from ._table import as_table
 from ._validate import as_points
+from ._words import listed
 
 Names: TypeAlias = tuple[str, ...] | None
 """The names of the columns, None where they have none, as those of an array."""

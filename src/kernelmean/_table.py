@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast, final
@@ -19,10 +18,10 @@ from ._mends import all_incomplete, drop_rows, leave_out
 from ._native import data_frame
 from ._surface import written
 from ._validate import check_points
+from ._words import count, did_you_mean, listed, printable
 
 SMALLEST, LARGEST = 1e-140, 1e140
 """Of standard deviations and bandwidths: their squares and the squares' products stay numbers."""
-_LISTED = 8
 
 
 @final
@@ -305,37 +304,6 @@ def check_names(names: Sequence[str], source: str) -> None:
         if name in known:
             raise ValueError(f"{source} uses the column name {name!r} twice; give every column its own name")
         known.add(name)
-
-
-def count(n: int, noun: str) -> str:
-    """Return "1 row", "2 rows", "12,000 rows"."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-def passed(n: int, noun: str) -> str:
-    """Return "1 pair was passed", "2 pairs were passed"."""
-    return f"{count(n, noun)} {'was' if n == 1 else 'were'} passed"
-
-
-def listed(names: Iterable[Any]) -> str:
-    """Return names separated by commas; long lists are cut and say so."""
-    all_names = [str(name) for name in names]
-    rest = len(all_names) - _LISTED
-    return ", ".join(all_names[:_LISTED]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def printable(text: str) -> str:
-    """Return a text as one line, in which a point stands for what is no letter: what steers a terminal, say."""
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() else " " if letter.isspace() else "." for letter in text)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return " (did you mean 'x'?)" for the known name nearest to a wrong one, or nothing."""
-    folded = {each.casefold(): each for each in known}
-    near = difflib.get_close_matches(name.casefold(), folded, n=1)
-    return f" (did you mean {folded[near[0]]!r}?)" if near else ""
 
 
 def _as_frame(frame: nw.DataFrame[Any], named: bool, source: str, notes: tuple[str, ...] = ()) -> Frame:

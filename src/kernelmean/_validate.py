@@ -64,6 +64,12 @@ def validated(estimator: Any, X: Any, **options: Any) -> Array:
     return array
 
 
+def on_host(X: Any) -> Any:
+    """Return an array of another library as NumPy's, anything else as it is."""
+    refuse_sparse(X, "X")
+    return to_numpy(X)
+
+
 def names_in(estimator: Any) -> tuple[str, ...] | None:
     """Return the names of the columns that an estimator was fitted to, None where they had none."""
     names = getattr(estimator, "feature_names_in_", None)

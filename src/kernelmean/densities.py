@@ -14,7 +14,8 @@ from threadpoolctl import threadpool_limits
 from ._array import SILENT, Array, Progress, RngLike, as_rng
 from ._card import Grid, card
 from ._frozen import Frozen
-from ._table import Table, as_table, count, listed
+from ._table import Table, as_table
+from ._words import count, listed
 from .embedding import Embedding
 from .kernels import Gaussian
 from .matching import KernelMeanMatching, Mixture, select

@@ -11,7 +11,8 @@ import numpy as np
 from ._array import SILENT, Array, Progress
 from ._card import Grid, card
 from ._frozen import Frozen
-from ._table import Table, as_table, count, listed
+from ._table import Table, as_table
+from ._words import count, listed
 from .embedding import Embedding, Part
 from .estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
 from .kernels import Gaussian

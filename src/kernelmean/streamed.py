@@ -12,8 +12,9 @@ import numpy as np
 
 from ._array import SILENT, Array, Progress
 from ._surface import written
-from ._table import Frame, count, listed
+from ._table import Frame
 from ._validate import check_integer
+from ._words import count, listed
 from .columns import Encoded, Encoding, Missing, match_columns
 from .columns.coding import Categories, Coding
 from .columns.encoded import groups_of

@@ -31,7 +31,8 @@ from ._reading.header import read_header
 from ._reading.json_lines import json_names, read_json_lines
 from ._reading.text_file import STANDARD_INPUT, open_text
 from ._surface import written
-from ._table import Frame, Table, as_table, count, listed
+from ._table import Frame, Table, as_table
+from ._words import count, listed
 from .columns import match_columns
 from .columns.kinds import as_labels
 from .datasets import BUILT_IN

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from .._files import check_columns, check_room, first_line, import_arrow
-from .._table import Frame, as_frame, listed
+from .._table import Frame, as_frame
+from .._words import listed
 from .columns import TextColumns, check_units
 from .text_format import TextFormat
 

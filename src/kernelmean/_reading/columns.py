@@ -11,7 +11,8 @@ import numpy as np
 from .._cells import Cells, Declared, missing_cells, shared
 from .._files import MISSING_TEXTS
 from .._formats import number_format
-from .._table import Frame, did_you_mean, listed, printable
+from .._table import Frame
+from .._words import did_you_mean, listed, printable
 from .cells import Parse, date_parser, number_parser, time_parser, unit_parser, zoned_parser
 from .text_format import TextFormat
 

@@ -12,7 +12,7 @@ from typing import Final, final
 
 from .._files import SEPARATORS, empty
 from .._surface import written
-from .._table import count, printable
+from .._words import count, printable
 from .text_file import TextFile
 from .text_format import TextFormat
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from .._cells import Cells, Declared, is_missing
 from .._files import check_columns, empty, first_line
-from .._table import Frame, printable
+from .._table import Frame
+from .._words import printable
 from .columns import TextColumns, check_units
 from .text_file import TextFile, open_text, told
 from .text_format import PLAIN, TextFormat

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from .. import __version__
 from .._reading import PLAIN
 from .._surface import command_line
-from .._table import printable
+from .._words import printable
 from ..dependence import dependence as test_dependence
 from ..io import load, read_columns
 from ..pages import dependence_page

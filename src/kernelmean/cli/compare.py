@@ -10,7 +10,7 @@ import typer
 
 from .._array import Progress
 from .._reading import PLAIN
-from .._table import listed
+from .._words import listed
 from ..comparison import Comparison
 from ..comparison import compare as compare_tables
 from ..pages import comparison_page, gather

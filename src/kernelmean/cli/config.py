@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from .._disk import read_text
-from .._table import did_you_mean, listed
+from .._words import did_you_mean, listed
 from .options import RUNNING
 
 _PYPROJECT = "pyproject.toml"

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from numpy.linalg import LinAlgError
 
-from .._table import printable
+from .._words import printable
 from . import FAILURE, tell
 from .config import SOURCE
 

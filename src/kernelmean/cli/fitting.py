@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .._reading import PLAIN
-from .._table import count, listed
+from .._words import count, listed
 from ..densities import fit_densities
 from ..fits import ESTIMATORS, fit_all
 from ..io import save

@@ -11,7 +11,8 @@ import numpy as np
 
 from .._reading import PLAIN
 from .._reading.text_file import STANDARD_INPUT
-from .._table import Frame, Table, count
+from .._table import Frame, Table
+from .._words import count
 from ..columns import Missing
 from ..inference.adaptive import NAMED
 from ..tables import TextFormat, match_columns, read_frame, split_frame

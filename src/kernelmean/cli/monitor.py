@@ -16,8 +16,9 @@ from .._disk import read_text, write_file
 from .._files import first_line
 from .._reading import PLAIN
 from .._sealed import parse, sealed, unsealed
-from .._table import Frame, count
+from .._table import Frame
 from .._validate import check_integer
+from .._words import count
 from ..inference.facts import beside
 from ..monitoring import DriftMonitor, DriftState
 from ..monitoring.checkpoint import digest

@@ -17,7 +17,7 @@ from .. import __version__
 from .._array import Array
 from .._disk import write_file
 from .._markup import csv_cell
-from .._table import listed, printable
+from .._words import listed, printable
 from ..report import Document, charts, html, markdown
 from . import show
 from .config import config_file

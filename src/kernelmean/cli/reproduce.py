@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, cast
 import typer
 from joblib import cpu_count
 
-from .._table import count, listed
+from .._words import count, listed
 from ..report import Verdict
 from ..reproduce.experiment import Experiment, Size
 from ..reproduce.outputs import FILES, PAGE, write_results

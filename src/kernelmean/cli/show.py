@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._table import count, listed
+from .._words import count, listed
 from ..comparison import ColumnDifference, Comparison
 from ..densities import Densities
 from ..dependence import Dependence, PairDependence

@@ -9,8 +9,8 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from .._array import as_rng
-from .._table import count
 from .._validate import check_integer
+from .._words import count
 from ..embedding import Embedding
 from ..expected._core import check_noise
 from ..features import FeatureEmbedding, FeatureMap

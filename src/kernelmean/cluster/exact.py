@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .._array import Array, as_rng, slices
-from .._table import count
 from .._tiles import serial_blas
+from .._words import count
 from ..inference import TestResult
 from ..inference.engine import Begun, begin
 from ..inference.independence import hsic_problem, pose_hsic

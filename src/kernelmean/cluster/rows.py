@@ -10,8 +10,9 @@ from typing import Any, NoReturn, final
 import numpy as np
 
 from .._array import Array, IntArray
-from .._table import Table, as_table, count, listed, named_frame, numbered_frame
+from .._table import Table, as_table, named_frame, numbered_frame
 from .._validate import check_points
+from .._words import count, listed
 from .running import gathered, task
 from .sources import partitions
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._array import Array, IntArray
-from .._table import count
+from .._words import count
 from ..features import FeatureEmbedding, FeatureMap, Fourier, embed
 from ..inference import TestResult
 from ..noise.base import Noise

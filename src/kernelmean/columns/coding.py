@@ -14,7 +14,8 @@ from .._array import Array, IntArray
 from .._cells import missing_cells
 from .._mends import leave_out
 from .._surface import written
-from .._table import Frame, Table, count
+from .._table import Frame, Table
+from .._words import count
 from .kinds import ColumnType, as_labels, as_numbers, nanoseconds
 
 MAX_CATEGORIES = 256

@@ -14,7 +14,8 @@ from .._array import Array, IntArray
 from .._frozen import Frozen, sealed
 from .._matching import column_order
 from .._surface import written
-from .._table import Frame, check_size, count, listed, to_frame
+from .._table import Frame, check_size, to_frame
+from .._words import count, listed
 from ..kernels import Gaussian, Kernel
 from .coding import (
     MAX_CATEGORIES,

@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
-from .._table import Frame, listed, named_frame, numbered_frame
+from .._table import Frame, named_frame, numbered_frame
 from .._validate import validated
+from .._words import listed
 from ..noise import Normal
 from .coding import MAX_CATEGORIES, Coding, coordinates_of, variances_of
 from .encoded import Encoding, as_frames, groups_of, match_columns

@@ -124,6 +124,8 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
 
 def called_identifier(name: str) -> bool:
     """Whether a column is called an identifier: id, customer_id, orderID, key, index, "Unnamed: 0"."""
+    if name == "NO":  # nitric oxide, while no and No number rows
+        return False
     if _NUMBERED_LEVEL.fullmatch(name):
         return True
     words = [word.lower() for word in _WORDS.findall(name)]

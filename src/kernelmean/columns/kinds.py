@@ -13,7 +13,8 @@ from .._cells import Cells, label, missing_cells, shared
 from .._formats import is_number
 from .._mends import leave_out
 from .._surface import written
-from .._table import Frame, listed
+from .._table import Frame
+from .._words import listed
 from .texts import TextCells, check, mend
 
 Kind: TypeAlias = Literal["numeric", "boolean", "categorical", "ordinal", "datetime", "duration"]

@@ -11,7 +11,8 @@ import numpy as np
 from .._cells import missing_cells
 from .._mends import all_incomplete, leave_out
 from .._surface import written
-from .._table import Frame, count, did_you_mean, listed
+from .._table import Frame
+from .._words import count, did_you_mean, listed
 from .kinds import ColumnType
 
 RULES = ("error", "drop", "category", "noise")

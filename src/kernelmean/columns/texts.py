@@ -22,7 +22,8 @@ from .._cells import missing_cells
 from .._formats import Form, date_format, has_decimal_comma, is_bare, is_number, number_format
 from .._mends import leave_out, worded
 from .._surface import written
-from .._table import Frame, printable
+from .._table import Frame
+from .._words import printable
 
 Place: TypeAlias = tuple[str, int]
 """A table and a row."""

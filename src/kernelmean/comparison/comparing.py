@@ -11,7 +11,7 @@ import numpy as np
 
 from .._array import SILENT, Array, Progress, RngLike, as_rng
 from .._surface import written
-from .._table import count, listed
+from .._words import count, listed
 from ..columns import Encoded, Encoding, Missing, encode, summarize
 from ..columns.missing import noise_needs_kme
 from ..inference import TestResult, mmd_test

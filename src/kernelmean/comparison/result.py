@@ -11,7 +11,7 @@ import numpy as np
 
 from .._array import RngLike
 from .._card import Grid, card
-from .._table import listed
+from .._words import listed
 from ..columns import CategoryShares, Encoded, MissingCells
 from ..inference import TestResult
 from ..inference.facts import beside, facts_of, titles

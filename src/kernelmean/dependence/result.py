@@ -9,7 +9,7 @@ import numpy as np
 
 from .._array import Array
 from .._card import Grid, card
-from .._table import count, listed
+from .._words import count, listed
 from ..columns import Encoded, MissingCells
 from ..inference import TestResult
 from ..inference.facts import beside, brief, facts_of

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._array import SILENT, Progress, RngLike, as_rng
-from .._table import count, listed
+from .._words import count, listed
 from ..columns import Encoded, Encoding, Missing, encode
 from ..columns.encoded import as_frames
 from ..columns.missing import noise_needs_kme

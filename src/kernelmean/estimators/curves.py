@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array, as_host
 from .._frozen import Frozen
-from .._table import listed
+from .._words import listed
 from ..filters import Filter, Iterative
 from ..kernels.gaussian import Gaussian
 from ..loocv import contracted

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array, RngLike, as_rng
-from .._table import passed
+from .._words import passed
 from ..estimators.options import KernelLike
 from ..inference.adaptive import in_parts, snapped
 from ..inference.combine import evidence, standardized

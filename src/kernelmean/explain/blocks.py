@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .._array import Array
-from .._table import as_table, listed
+from .._table import as_table
+from .._words import listed
 from ..estimators.options import KernelLike
 from ..kernels import Kernel, TensorProduct
 from .subject import kernel_for

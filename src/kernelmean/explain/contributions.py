@@ -9,7 +9,7 @@ import numpy as np
 
 from .._array import Array, IntArray
 from .._frozen import Frozen
-from .._table import passed
+from .._words import passed
 from ..embedding import Embedding, Part
 from ..estimators.options import KernelLike
 from ..expected import expected_blocks

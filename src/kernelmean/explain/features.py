@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from .._array import Array
-from .._table import passed
+from .._words import passed
 from ..inference.low_rank import Factor, pivoted_cholesky
 from ..kernels import Kernel
 from ..kernels.base import Blocks

@@ -12,7 +12,7 @@ from typing import final
 import numpy as np
 
 from .._array import Array
-from .._table import passed
+from .._words import passed
 from .statistics import MMD, Kind, Statistic, Sums, ties
 
 

@@ -10,7 +10,7 @@ from typing import Literal, final
 import numpy as np
 
 from .._array import Array, IntArray
-from .._table import passed
+from .._words import passed
 
 Kind = Literal["u", "v"]
 

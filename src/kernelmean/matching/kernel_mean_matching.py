@@ -12,11 +12,10 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._array import Array, to_numpy
+from .._array import Array
 from .._frozen import FrozenAttributes, sealed
-from .._native import refuse_sparse
 from .._points import points_like
-from .._validate import check_points, validated
+from .._validate import check_points, on_host, validated
 from ..embedding import Embedding
 from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel
@@ -209,7 +208,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
             When there are fewer distinct rows than components, or too few rows to hold some out.
         """
         del y
-        X = validated(self, _on_host(X), ensure_min_samples=2)
+        X = validated(self, on_host(X), ensure_min_samples=2)
         given = Sample.of(X, sample_weight)
         recipe, grid, rng = self._prepare()
         units = units_of(given, recipe, self.kernel, self.bandwidth)
@@ -270,7 +269,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
     def score_samples(self, X: Any) -> Array:
         """Return the log density of the mixture at the rows of ``X``, shape (m,)."""
         check_is_fitted(self)
-        return self._mixture.logpdf(validated(self, _on_host(X), reset=False))
+        return self._mixture.logpdf(validated(self, on_host(X), reset=False))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log density at the rows of ``X``; larger is better."""
@@ -397,9 +396,3 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         self.weights_, self.means_ = mixture.weights, mixture.means
         self.covariances_ = public_covariances(mixture.covariances, self.covariance_type)
         self.n_components_, self.bandwidth_ = len(self.weights_), getattr(target.kernel, "bandwidth", None)
-
-
-def _on_host(X: Any) -> Any:
-    """Return an array of another library as NumPy's, anything else as it is."""
-    refuse_sparse(X, "X")
-    return to_numpy(X)

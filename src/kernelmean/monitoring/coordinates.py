@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -114,3 +115,9 @@ def _bounded(coding: Coding, block: Array) -> Array:
         return block
     center, reach = coding.center / coding.unit, _FARTHEST * coding.deviation / coding.unit
     return np.column_stack([np.clip(block[:, :1], center - reach, center + reach), block[:, 1:]])
+
+
+def refuse_noise(missing: str | Mapping[str, str]) -> None:
+    """Raise where missing cells are to be noise, for which bets have no exact kernel."""
+    if "noise" in ([missing] if isinstance(missing, str) else missing.values()):
+        raise ValueError("missing='noise' is not for a monitor; write 'error', 'drop' or 'category'")

@@ -14,15 +14,16 @@ import numpy as np
 from .._array import Array
 from .._sealed import sealed
 from .._surface import written
-from .._table import check_size, passed, to_frame
+from .._table import check_size, to_frame
 from .._tiles import serial_blas
 from .._validate import check_integer
+from .._words import passed
 from ..columns.encoded import Encoding
 from ..estimators.options import KernelLike
 from ..inference.facts import beside
 from .betting import Wealth
 from .checkpoint import HEAD, Choice, checked
-from .coordinates import RowCoder
+from .coordinates import RowCoder, refuse_noise
 from .pool import Pool
 from .witnesses import Features, Witnesses, feature_maps, kernels_for
 
@@ -178,7 +179,7 @@ class DriftMonitor:
         self.shuffle = shuffle
         frame = to_frame(reference, "reference")
         check_size(frame)
-        _refuse_noise(missing)
+        refuse_noise(missing)
         encoding = Encoding(missing, ordinal, categorical, scale, keep=keep)
         encoding.inspect([frame])
         choice = Choice(kernel, bandwidth, n_frequencies, recycle, shuffle, encoding, self.seed)
@@ -396,8 +397,3 @@ def _check_level(alpha: float) -> float:
     if not 0.0 < float(alpha) < 1.0:
         raise ValueError(f"alpha is {alpha!r}; a level between 0 and 1 is needed, such as 0.01")
     return float(alpha)
-
-
-def _refuse_noise(missing: str | Mapping[str, str]) -> None:
-    if "noise" in ([missing] if isinstance(missing, str) else missing.values()):
-        raise ValueError("missing='noise' is not for a monitor; write 'error', 'drop' or 'category'")

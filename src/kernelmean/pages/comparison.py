@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from .._table import count, listed
+from .._words import count, listed
 from ..comparison import ColumnDifference, Comparison
 from ..explain import EffectSize, WitnessBands
 from ..report import Chart, Document, Panel, Section, Strip, Table

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from .._table import count, listed
+from .._words import count, listed
 from ..densities import Candidate, Densities
 from ..report import Chart, Curve, Document, Panel, Section, Table
 from .facts import density_facts

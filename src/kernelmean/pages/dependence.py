@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from .._array import IntArray
-from .._table import Frame, count
+from .._table import Frame
+from .._words import count
 from ..dependence import Dependence, PairDependence
 from ..report import Chart, Document, HeatMap, Panel, Points, Section, Table
 from .cells import Axis, names_of

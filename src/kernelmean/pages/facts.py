@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._surface import written
-from .._table import count
+from .._words import count
 from ..comparison import Comparison
 from ..densities import Densities
 from ..dependence import Dependence

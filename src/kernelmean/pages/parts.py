@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from .. import __version__
-from .._table import count
+from .._words import count
 from ..inference import TestResult
 from ..inference.facts import Facts, origin
 from ..report import Chart, Panel, Section, Table

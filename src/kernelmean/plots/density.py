@@ -10,7 +10,8 @@ import numpy as np
 from .._array import Array
 from .._canvas import FIRST, QUIET, describe, new_axes, new_figure, set_legend, set_texts
 from .._canvas.words import number
-from .._table import Table, listed
+from .._table import Table
+from .._words import listed
 from ..matching import Mixture
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from .._array import Array
 from .._canvas import describe, new_axes, set_texts, short
 from .._canvas.words import number
-from .._table import count
+from .._words import count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,8 @@ from .._array import Array, RngLike
 from .._canvas import FIRST, QUIET, SECOND, describe, new_axes, set_legend, set_texts, short
 from .._canvas.figure import matplotlib
 from .._canvas.words import number
-from .._table import Table, listed
+from .._table import Table
+from .._words import listed
 from ..explain import WitnessBands, witness_bands
 from ..inference.samples import matched
 from .witness import grids

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from .._table import count
+from .._words import count
 from .document import Document, Table, Verdict
 
 OUTCOMES = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from .._table import listed
+from .._words import listed
 from .paper import TABLE1, TABLE2, TABLE3, TABLE4, PrintedTable
 from .verdicts import agreement
 

@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from .._array import Array
-from .._table import count, listed
+from .._words import count, listed
 from ..matching import KernelMeanMatching
 from ..matching.kernel_mean_matching import FACTORS
 from ..report import Table, Verdict

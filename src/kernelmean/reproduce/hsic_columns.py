@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .._table import count
+from .._words import count
 from ..report import Verdict
 from .contradictions import TRIALS, equal_cells
 from .experiment import Setting

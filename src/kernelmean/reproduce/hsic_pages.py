@@ -7,7 +7,7 @@ from math import factorial
 
 import numpy as np
 
-from .._table import listed
+from .._words import listed
 from ..report import Chart, Curve, Panel, Table
 from .contradictions import TRIALS, falling_power, impossible_shares
 from .experiment import Findings

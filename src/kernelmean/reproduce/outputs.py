@@ -14,7 +14,7 @@ from typing import Any
 
 from .._disk import write_text, write_whole
 from .._markup import csv_cell
-from .._table import count, listed
+from .._words import count, listed
 from ..report import Document, Section, Verdict, html, markdown
 from ..report.content import counted
 from .experiment import Experiment, Findings, Scalar, Size

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType
 
-from .._table import did_you_mean, listed
+from .._words import did_you_mean, listed
 from .experiment import Experiment
 
 ALL = "all"

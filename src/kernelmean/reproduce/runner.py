@@ -11,7 +11,8 @@ from typing import final
 
 from .. import __version__
 from .._array import Progress
-from .._table import Frame, count
+from .._table import Frame
+from .._words import count
 from .experiment import Experiment, Finding, Findings, Scalar, Setting, Size
 from .lock import locked
 from .pace import Pace, in_words

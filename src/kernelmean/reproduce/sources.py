@@ -14,7 +14,8 @@ from typing import Any, final
 import numpy as np
 
 from .._disk import write_whole
-from .._table import Frame, listed
+from .._table import Frame
+from .._words import listed
 from .catalogue import DATA_SETS, DataSet, Home
 from .download import download
 from .lock import locked

@@ -13,7 +13,7 @@ from typing import Any, final
 
 from .._disk import write_whole
 from .._sealed import parse
-from .._table import count, listed
+from .._words import count, listed
 from .experiment import Finding, Scalar
 
 _FORMAT = 2

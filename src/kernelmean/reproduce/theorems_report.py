@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import beta
 
 from .._array import Array
-from .._table import count, listed
+from .._words import count, listed
 from ..report import Section, Table, Verdict
 from . import spread, theory, theory_report
 from .brute_force import DIM, NOISE, POINTS, SMALL, SPREAD, THETAS

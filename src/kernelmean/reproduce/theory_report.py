@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from .._array import Array
-from .._table import count, listed
+from .._words import count, listed
 from ..report import Chart, Curve, Panel, Verdict
 from . import theory
 from .experiment import Findings, Setting

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from .._array import Array
-from .._table import Frame, listed
+from .._table import Frame
+from .._words import listed
 from ..report import Section, Table, Verdict
 from .density_table import (
     COMPARISONS,

@@ -16,7 +16,8 @@ from typing import Literal, final
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
-from .._table import Frame, listed
+from .._table import Frame
+from .._words import listed
 from .cluster import connected
 from .experiment import Context, Experiment, Setting
 from .store import Trial

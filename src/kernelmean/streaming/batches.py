@@ -16,8 +16,9 @@ from .._conflicts import refuse
 from .._files import TEXT, check_file, ending, import_arrow
 from .._native import refuse_sparse
 from .._reading import PLAIN, TextFormat
-from .._table import Frame, Table, as_frame, as_table, listed
+from .._table import Frame, Table, as_frame, as_table
 from .._validate import check_integer
+from .._words import listed
 from .frames import BATCH_ROWS, FileChoice, chosen_names, file_frames, numbered
 from .text import CsvBlocks
 

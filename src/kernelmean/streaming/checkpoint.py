@@ -11,8 +11,8 @@ from typing import Any, Self, final
 from .._array import Array
 from .._digest import RowDigest, option_text
 from .._surface import written
-from .._table import listed
 from .._validate import check_integer
+from .._words import listed
 from ..features.base import Summary
 from ..io import load_state, save_state
 

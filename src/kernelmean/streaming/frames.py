@@ -28,7 +28,8 @@ from .._reading import PLAIN, TextColumns, TextFormat, check_units
 from .._reading.arrow_file import arrow_batches, arrow_names, arrow_rows
 from .._reading.json_lines import JsonLines
 from .._reading.text_file import STANDARD_INPUT
-from .._table import Frame, as_frame, check_names, listed, to_frame
+from .._table import Frame, as_frame, check_names, to_frame
+from .._words import listed
 from .text import CsvBlocks
 
 BATCH_ROWS = 2**16

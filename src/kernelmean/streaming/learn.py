@@ -10,7 +10,8 @@ from .._array import Array, Progress
 from .._digest import RowDigest
 from .._reading import Widened
 from .._surface import written
-from .._table import Frame, listed
+from .._table import Frame
+from .._words import listed
 from ..columns.coding import Coding, coordinates_of
 from ..columns.encoded import Encoding
 from ..columns.inspection import Inspection

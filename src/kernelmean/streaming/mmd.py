@@ -14,8 +14,8 @@ import numpy as np
 from .._array import Array
 from .._digest import RowDigest
 from .._matching import column_order
-from .._table import count, listed
 from .._validate import check_integer
+from .._words import count, listed
 from ..estimators.options import KernelLike
 from ..features import FeatureMap
 from ..features.draws import Design

@@ -10,8 +10,9 @@ import numpy as np
 
 from .._array import Array, IntArray
 from .._conflicts import refuse
-from .._table import Table, count
+from .._table import Table
 from .._validate import check_integer
+from .._words import count
 from ..estimators.options import KernelLike, make_kernel
 from ..features import Fourier, fourier
 from ..inference.kernel_choice import base_kernel

@@ -111,6 +111,7 @@ NOT_CALLED = [
     "year",
     "t",
     "income",
+    "NO",
 ]
 
 

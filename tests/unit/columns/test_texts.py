@@ -12,7 +12,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean._surface import command_line
-from kernelmean._table import printable
+from kernelmean._words import printable
 from kernelmean.columns.texts import TextCells
 from kernelmean.tables import Frame
 

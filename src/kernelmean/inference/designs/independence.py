@@ -9,8 +9,8 @@ from typing import Any, final
 import numpy as np
 
 from ..._array import Array, IntArray, RngLike, as_rng
-from ..._table import count
 from ..._tiles import serial_blas
+from ..._words import count
 from ...kernels import Kernel
 from ..engine import check_memory, check_n_resamples, check_resources
 from ..null import Null

@@ -10,8 +10,9 @@ from typing import Any, final
 import numpy as np
 
 from ..._array import Array, IntArray, RngLike, as_rng, slices
-from ..._table import as_table, passed
+from ..._table import as_table
 from ..._tiles import serial_blas
+from ..._words import passed
 from ...estimators import KernelMean
 from ...estimators.options import KernelLike
 from ..engine import check_memory, check_n_resamples, check_resources

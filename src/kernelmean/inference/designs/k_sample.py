@@ -8,8 +8,8 @@ from typing import Any, final
 import numpy as np
 
 from ..._array import Array, IntArray, RngLike, as_rng
-from ..._table import passed
 from ..._tiles import serial_blas
+from ..._words import passed
 from ...estimators import KernelMean
 from ...estimators.options import KernelLike
 from ..adaptive import snapped

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..._array import Array, IntArray
 from ..._cells import missing_cells
-from ..._table import count
 from ..._validate import check_weights
+from ..._words import count
 
 
 @final

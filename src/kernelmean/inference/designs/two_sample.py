@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._array import Array, IntArray, RngLike, as_rng, check_numpy
-from ..._table import count, listed
 from ..._tiles import serial_blas
+from ..._words import count, listed
 from ...kernels import Kernel
 from ..engine import check_memory, check_n_resamples, check_resources
 from ..null import Null

@@ -1,0 +1,40 @@
+"""Words for messages: numbers with their nouns, lists that are cut, text that is safe to print."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+_LISTED = 8
+
+
+def count(n: int, noun: str) -> str:
+    """Return "1 row", "2 rows", "12,000 rows"."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def passed(n: int, noun: str) -> str:
+    """Return "1 pair was passed", "2 pairs were passed"."""
+    return f"{count(n, noun)} {'was' if n == 1 else 'were'} passed"
+
+
+def listed(names: Iterable[Any]) -> str:
+    """Return names separated by commas; long lists are cut and say so."""
+    all_names = [str(name) for name in names]
+    rest = len(all_names) - _LISTED
+    return ", ".join(all_names[:_LISTED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def printable(text: str) -> str:
+    """Return a text as one line, in which a point stands for what is no letter: what steers a terminal, say."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else " " if letter.isspace() else "." for letter in text)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return " (did you mean 'x'?)" for the known name nearest to a wrong one, or nothing."""
+    folded = {each.casefold(): each for each in known}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return f" (did you mean {folded[near[0]]!r}?)" if near else ""
