@@ -18,6 +18,8 @@ def script(monkeypatch: pytest.MonkeyPatch):
     kept = set(sys.modules)
 
     def load(folder: str, name: str) -> ModuleType:
+        for file in (BENCHMARKS / folder).glob("*.py"):
+            monkeypatch.delitem(sys.modules, file.stem, raising=False)  # another folder may have one of that name
         monkeypatch.syspath_prepend(str(BENCHMARKS / folder))
         found = importlib.util.spec_from_file_location(f"{folder}_{name}", BENCHMARKS / folder / f"{name}.py")
         assert found is not None

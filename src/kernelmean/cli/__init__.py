@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 from .. import __version__
 
@@ -54,5 +56,15 @@ def tell(text: str) -> None:
     """Print a line on stderr, where there is one that is read: a word that nobody hears changes no exit code."""
     if sys.stderr is None:
         return
-    with contextlib.suppress(OSError, ValueError):  # its reader went away, or it is closed
+    try:
         print(text, file=sys.stderr, flush=True)
+    except OSError:  # its reader went away
+        drop(sys.stderr)
+    except ValueError:  # it is closed
+        return
+
+
+def drop(stream: TextIO) -> None:
+    """Let nothing more be written to a closed pipe or a full disk: Python would end with 120 for what is left."""
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -13,7 +13,7 @@ import typer
 from numpy.linalg import LinAlgError
 
 from .._words import printable
-from . import FAILURE, tell
+from . import FAILURE, drop, tell
 from .config import SOURCE
 
 BAD_INPUT, STOPPED, UNREAD = 2, 130, 141
@@ -42,7 +42,7 @@ def guarded(run: Callable[[], int | None]) -> int:
 def _told(error: Exception) -> int:
     """Say what an error means, and return its exit code."""
     if _is_unread(error):
-        _drop_output()
+        drop(sys.stdout)
         return UNREAD
     code, text = explain(error)
     if os.environ.get(DEBUG):
@@ -50,7 +50,7 @@ def _told(error: Exception) -> int:
     if text:
         tell(f"kernelmean: {one_line(text)}")
     if _is_unwritten(error):
-        _drop_output()
+        drop(sys.stdout)
     return code
 
 
@@ -69,14 +69,6 @@ def _flushed(code: int) -> int:
 def _is_unread(error: BaseException) -> bool:
     """Whether the reader of the output has gone, as `head` does."""
     return isinstance(error, BrokenPipeError) and error.filename is None
-
-
-def _drop_output() -> None:
-    """Let nothing be written to a closed pipe or a full disk at the end of the process."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (AttributeError, OSError, ValueError):
-        return
 
 
 def explain(error: Exception) -> tuple[int, str]:
