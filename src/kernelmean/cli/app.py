@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from .. import __version__
 from .._reading import PLAIN
@@ -23,8 +22,9 @@ from . import show, tidy
 from .compare import COMPARISONS, compare
 from .complete import columns as columns_of
 from .config import Config
-from .errors import Stopped, guarded
+from .errors import guarded
 from .fitting import DENSITIES, ESTIMATES, density, estimate
+from .group import Commands
 from .inputs import (
     level_orders,
     missing_rule,
@@ -57,32 +57,18 @@ from .options import (
 )
 from .outputs import Output, drawing, write_picture
 from .progress import progress
-from .reproduce import EXAMPLES as REPRODUCTIONS
-from .reproduce import reproduce
 from .text import reads_text
-
-
-class _Commands(TyperGroup):
-    """The commands, which say a word when Ctrl-C ends them."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command."""
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise Stopped("stopped; nothing was written") from None
-
 
 app = typer.Typer(
     name="kernelmean",
-    cls=_Commands,
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-QUESTIONS, FILES = "Questions about tables", "Files and the paper"
+QUESTIONS, FILES = "Questions about tables", Commands.panel
 _HELP = (
     "Compare tables by their kernel means: do two data sets differ, and in which columns.\n\n"
     "Every command takes a table: a file (.csv, .tsv, .jsonl, all also with .gz; .parquet, .feather), - for CSV text "
@@ -214,4 +200,3 @@ def info(
 app.command(epilog=_examples(*ESTIMATES), rich_help_panel=QUESTIONS)(estimate)
 app.command(epilog=_examples(*DENSITIES), rich_help_panel=QUESTIONS)(density)
 app.command(epilog=_examples(*MONITORING), rich_help_panel=QUESTIONS)(monitor)
-app.command(epilog=_examples(*REPRODUCTIONS), rich_help_panel=FILES)(reproduce)

@@ -42,7 +42,7 @@ def read_config(context: typer.Context, path: str | None) -> str | None:
     if path is None or context.resilient_parsing:
         return None
     tables = _tables(path)
-    commands = _commands(context)
+    commands = _commands(context, tables)
     for name, table in tables.items():
         _check_table(path, name, table, commands)
     command = str(context.info_name)
@@ -94,9 +94,14 @@ def _tables(path: str) -> Mapping[str, Any]:
     return tables
 
 
-def _commands(context: typer.Context) -> dict[str, Any]:
+def _commands(context: typer.Context, tables: Iterable[str]) -> dict[str, Any]:
+    """Return the commands by their names; those of other packages where a table may be of one."""
     group: Any = context.parent.command if context.parent else None
-    return dict(group.commands) if group else {str(context.info_name): context.command}
+    if group is None:
+        return {str(context.info_name): context.command}
+    for name in tables:
+        group.get_command(context, name)
+    return dict(group.commands)
 
 
 def _check_table(path: str, name: str, table: Any, commands: Mapping[str, Any]) -> None:
@@ -109,7 +114,7 @@ def _check_table(path: str, name: str, table: Any, commands: Mapping[str, Any]) 
         raise TypeError(f"{path}: {name} is {table!r}; write a table, such as [{name}] and below it seed = 1")
     known = _keys(commands[name])
     for key in map(_plain, table):
-        if key not in known:
+        if known and key not in known:  # a command that is not installed knows none, and says so when it is run
             raise ValueError(
                 f"{path}: [{name}] has no option {key!r}{did_you_mean(key, known)}; it has {listed(sorted(known))}"
             )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .content import counted
 from .document import (
-    AnyPanel,
     Band,
     Bars,
     Chart,
@@ -18,9 +18,10 @@ from .document import (
     Table,
     Verdict,
 )
+from .html import render as to_html
+from .markdown import render as to_markdown
 
 __all__ = [
-    "AnyPanel",
     "Band",
     "Bars",
     "Chart",
@@ -34,4 +35,7 @@ __all__ = [
     "Strip",
     "Table",
     "Verdict",
+    "counted",
+    "to_html",
+    "to_markdown",
 ]

@@ -1,0 +1,125 @@
+"""What an experiment is: settings, a trial of one setting, and the section of the report that trials make."""
+
+from __future__ import annotations
+
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+import numpy as np
+
+from kernelmean.report import Section
+
+from .arrays import Array
+
+Scalar = str | int | float
+Columns = Mapping[str, Array]
+"""A data set: its columns by their names, each of shape (n,), NaN where a cell is blank."""
+
+
+class Size(Enum):
+    """How many trials: quick for a look, full as in the paper."""
+
+    QUICK = "quick"
+    FULL = "full"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One cell of an experiment: named values, and how many trials of it are asked for."""
+
+    values: Mapping[str, Scalar]
+    trials: int
+
+    @property
+    def key(self) -> str:
+        """The values as one line; a trial is found again by it."""
+        return ", ".join(f"{name}={value}" for name, value in self.values.items())
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a trial may use besides its setting: the data, by the name of the set."""
+
+    load: Callable[[str], Columns]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One number of one trial: which method, what was measured, the value."""
+
+    method: str
+    measure: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All numbers of the trials of an experiment, settings in their order, trials in order."""
+
+    settings: tuple[Setting, ...]
+    trials: Mapping[str, Sequence[Sequence[Finding]]]
+    """The findings of the trials of every setting, by its key: in the order of the trials' numbers, empty for a trial
+    that is missing."""
+
+    def values(self, setting: Setting, method: str, measure: str) -> Array:
+        """Return the values (trials,) of one method and measure; empty where it was not measured."""
+        found = self.trials.get(setting.key, ())
+        return np.array([f.value for trial in found for f in trial if (f.method, f.measure) == (method, measure)])
+
+    def columns(self, setting: Setting) -> dict[tuple[str, str], Array]:
+        """Return the values (trials,) of every method and measure of a setting, found in one pass."""
+        found: dict[tuple[str, str], list[float]] = {}
+        for trial in self.trials.get(setting.key, ()):
+            for one in trial:
+                found.setdefault((one.method, one.measure), []).append(one.value)
+        return {key: np.array(values) for key, values in found.items()}
+
+    def where(self, **values: Scalar) -> list[Setting]:
+        """Return the settings that have these values."""
+        return [one for one in self.settings if all(one.values.get(name) == value for name, value in values.items())]
+
+
+class Experiment(ABC):
+    """A figure or table of the paper.
+
+    A trial sees its setting, its number and a generator that depends on the seed, the experiment, the setting (but for
+    its `readings`) and the number only; so its findings are the same wherever, whenever and beside whatever it runs.
+    """
+
+    name: ClassVar[str]
+    """As on the command line: figure1."""
+    title: ClassVar[str]
+    readings: ClassVar[frozenset[str]] = frozenset()
+    """Names of values that say how data are read, not which are drawn: settings that differ in them alone have the same
+    generators, so that trials of the same number are paired."""
+
+    @abstractmethod
+    def settings(self, size: Size) -> list[Setting]:
+        """Return the cells, cheap ones first."""
+
+    @abstractmethod
+    def trial(self, setting: Setting, rng: np.random.Generator, context: Context) -> list[Finding]:
+        """Measure once."""
+
+    def needs(self, setting: Setting) -> tuple[str, ...]:  # noqa: ARG002 - most settings need no data
+        """Return the names of the data sets that trials of a setting load: they are fetched before any trial runs."""
+        return ()
+
+    @abstractmethod
+    def section(self, findings: Findings) -> Section:
+        """Return what the findings say, by rules; some trials may be missing."""
+
+    def generator(self, setting: Setting, number: int, seed: int) -> np.random.Generator:
+        """Return the generator of a trial: of the values of its setting but those that are `readings`."""
+        values = {name: value for name, value in setting.values.items() if name not in self.readings}
+        key = Setting(values, setting.trials).key
+        return np.random.default_rng([seed, zlib.crc32(f"{self.name}: {key}".encode()), number])
+
+    def tasks(self, size: Size) -> Iterator[tuple[Setting, int]]:
+        """Yield every trial: setting and number."""
+        for setting in self.settings(size):
+            yield from ((setting, number) for number in range(setting.trials))

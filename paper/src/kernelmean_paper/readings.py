@@ -1,0 +1,31 @@
+"""What an experiment measured under one reading of the median bandwidth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kernelmean.report import Verdict
+
+from .experiment import Findings
+from .paper import BANDWIDTHS
+from .verdicts import verdict
+
+
+class BandwidthReading:
+    """The settings with one bandwidth rule, and verdicts on all of them.
+
+    Parameters
+    ----------
+    findings : Findings
+        Of settings with the value "bandwidth".
+    rule : str
+        "median" or "median-unsquared".
+    """
+
+    def __init__(self, findings: Findings, rule: str) -> None:
+        self.rule, self.label = rule, BANDWIDTHS[rule]
+        self._findings, self._settings = findings, findings.where(bandwidth=rule)
+
+    def _verdict(self, claim: str, rule: str, judge: Callable[[], tuple[str, str]]) -> Verdict:
+        """Return the outcome that ``judge`` finds, where every trial of the reading was made."""
+        return verdict(f"{claim} ({self.label})", rule, self._findings, self._settings, judge)

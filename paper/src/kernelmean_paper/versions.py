@@ -1,0 +1,68 @@
+"""What made a result: versions of Python and the libraries, the state of the code, the commit."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import subprocess
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import kernelmean
+from kernelmean import __version__
+
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "joblib")
+_FOLDER = Path(__file__).parent
+_LIBRARY = Path(str(kernelmean.__file__)).parent
+_NO_RESULTS = ("cli", "pages", "report", "command.py")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that results may depend on."""
+    libraries = {name: _version(name) for name in _LIBRARIES}
+    return {"kernelmean": __version__, "python": platform.python_version(), **libraries}
+
+
+def maker(code: str) -> dict[str, str]:
+    """Return what makes trials now: the versions, the digest of the code that these trials reach, the machine."""
+    return {**versions(), "code": code, "machine": platform.machine()}
+
+
+@cache
+def code_digest() -> str:
+    """Return twelve hexadecimal digits of the source of kernelmean and this package, without what prints and draws."""
+    digest = hashlib.sha256()
+    for folder in (_LIBRARY, _FOLDER):
+        for path in sorted(folder.rglob("*.py")):
+            place = path.relative_to(folder)
+            if place.parts[0] not in _NO_RESULTS:
+                digest.update(f"{folder.name}/{place.as_posix()}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:12]
+
+
+def commit() -> str | None:
+    """Return the commit of the work tree that holds both packages, "+ changes" where files differ; None without one."""
+    head = _git("rev-parse", "HEAD")
+    if head is None or _git("ls-files", "--error-unmatch", "__init__.py") is None:
+        return None  # installed inside the work tree of another project
+    return f"{head} + changes" if _git("status", "--porcelain", "--", ".", str(_LIBRARY)) else head
+
+
+def _git(*arguments: str) -> str | None:
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=_FOLDER, env=environment, capture_output=True, text=True, timeout=20, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"
