@@ -15,9 +15,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from sklearn.neighbors import KernelDensity
-
-from kernelmean.matching.selection import select
 from kernelmean.reproduce.density_tasks import PROTOCOLS as MATCHING
 from kernelmean.reproduce.density_tasks import (
     TARGETS,
@@ -30,6 +27,9 @@ from kernelmean.reproduce.density_tasks import (
     reference,
     standardized_split,
 )
+from sklearn.neighbors import KernelDensity
+
+from kernelmean.matching.selection import select
 
 SETS = (
     *("australian", "bodyfat", "bupa", "flag", "glass", "hayes", "housing", "ionosphere"),

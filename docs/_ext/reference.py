@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 API = Path(__file__).parents[1] / "api"
 PAGE = API / "more.md"
-_NOT_FOR_USERS = {"cli", "pages", "report", "reproduce"}
+_NOT_FOR_USERS = {"cli", "pages"}
 _SUMMARY = re.compile(r"\.\. currentmodule:: ([\w.]+)\n\n\.\. autosummary::\n((?:   .*\n|\n)+)")
 _HEAD = """# More names
 

@@ -93,7 +93,7 @@ def site() -> Iterator[Site]:
 @pytest.fixture
 def shared_data() -> Path:
     """Return the folder of data beside the clone."""
-    folder = Path(__file__).parents[4] / "shared" / "data"
+    folder = Path(__file__).parents[3] / "shared" / "data"
     if not folder.is_dir():
         pytest.skip("the shared data folder is not there")
     return folder

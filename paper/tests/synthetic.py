@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from kernelmean.report import Section, Verdict
-from kernelmean.reproduce import Context, Experiment, Finding, Findings, Setting, Size
+from kernelmean_paper import Context, Experiment, Finding, Findings, Setting, Size
 
 
 class Fast(Experiment):
@@ -81,10 +81,11 @@ KNOWN = {each.name: each for each in (Fast, Data, Careless)}
 
 def main() -> None:
     """Run the command line with these experiments in the place of the paper's."""
-    from kernelmean.cli import main, reproduce
+    from kernelmean.cli import main
+    from kernelmean_paper import command
 
-    reproduce.chosen = lambda names: [name for name in KNOWN if name in names]
-    reproduce.load = lambda name: KNOWN[name]()
+    command.chosen = lambda names: [name for name in KNOWN if name in names]
+    command.load = lambda name: KNOWN[name]()
     main()
 
 

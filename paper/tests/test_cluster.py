@@ -10,7 +10,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from kernelmean.reproduce import cluster
+from kernelmean_paper import cluster
 
 
 class Client:

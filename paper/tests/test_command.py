@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from kernelmean.cli import main
-from kernelmean.cli import reproduce as command
-from kernelmean.cli.progress import progress
-from kernelmean.reproduce import Size
-from kernelmean.reproduce.catalogue import DATA_SETS
-from kernelmean.reproduce.registry import EXPERIMENTS, chosen, load
+from kernelmean.cli.commands import progress
+from kernelmean_paper import Size, command
+from kernelmean_paper.catalogue import DATA_SETS
+from kernelmean_paper.registry import EXPERIMENTS, chosen, load
 
 
 @pytest.fixture
@@ -176,5 +175,13 @@ class TestNames:
     def test_help_teaches(self, capsys: pytest.CaptureFixture[str]) -> None:
         code, out, _ = call(capsys, "--help")
         assert code == 0
-        for word in ("figure1", "all", "--full", "--offline", "--scheduler", "For example", "continued by the same"):
+        for word in (
+            "figure1",
+            "all",
+            "--full",
+            "--offline",
+            "For example",
+            "kernelmean reproduce figure2",
+            "continued by",
+        ):
             assert word in " ".join(out.split()), word

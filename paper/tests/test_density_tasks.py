@@ -4,9 +4,8 @@ from scipy.special import gammaln
 from scipy.stats import multivariate_normal
 from threadpoolctl import threadpool_limits
 
-from kernelmean.kernels.bandwidth import median_bandwidth
-from kernelmean.matching import KernelMeanMatching
-from kernelmean.reproduce.density_tasks import (
+from kernelmean import KernelMeanMatching, median_bandwidth
+from kernelmean_paper.density_tasks import (
     OWN,
     PROTOCOLS,
     REFERENCE,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.reproduce.experiment import Context, Finding, Findings, Size
-from kernelmean.reproduce.figure1 import CHOSEN, ORACLE, VARIANCES, ZERO, Figure1, at
-from kernelmean.reproduce.mixtures import Drawn
-from kernelmean.reproduce.verdicts import FAILS, HOLDS, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED, SAME_ORDERING
+from kernelmean_paper.experiment import Context, Finding, Findings, Size
+from kernelmean_paper.figure1 import CHOSEN, ORACLE, VARIANCES, ZERO, Figure1, at
+from kernelmean_paper.mixtures import Drawn
+from kernelmean_paper.verdicts import FAILS, HOLDS, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED, SAME_ORDERING
 
 FIGURE = Figure1()
 SETTINGS = FIGURE.settings(Size.QUICK)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.reproduce.experiment import Context, Finding, Findings, Setting, Size
-from kernelmean.reproduce.figure2 import DIMENSIONS, LINES, MAKERS, OURS, SCORE, SIZES, Figure2
-from kernelmean.reproduce.loss_grid import ORACLE, ZERO, Cell, Grid
-from kernelmean.reproduce.mixtures import Drawn
-from kernelmean.reproduce.verdicts import FAILS, HOLDS, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED, SAME_ORDERING
+from kernelmean_paper.experiment import Context, Finding, Findings, Setting, Size
+from kernelmean_paper.figure2 import DIMENSIONS, LINES, MAKERS, OURS, SCORE, SIZES, Figure2
+from kernelmean_paper.loss_grid import ORACLE, ZERO, Cell, Grid
+from kernelmean_paper.mixtures import Drawn
+from kernelmean_paper.verdicts import FAILS, HOLDS, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED, SAME_ORDERING
 
 FIGURE = Figure2()
 RULES = ("median", "median-unsquared")

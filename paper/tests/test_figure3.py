@@ -5,11 +5,11 @@ import pytest
 from scipy.stats import binom
 
 import kernelmean as km
-from kernelmean.reproduce.experiment import Context, Finding, Findings, Setting, Size
-from kernelmean.reproduce.figure3 import METHODS, NULL, OURS, POOLED, POWER, RESAMPLES, SHRUNK, Figure3, Reading
-from kernelmean.reproduce.mixtures import Mixture
-from kernelmean.reproduce.rejections import Cell
-from kernelmean.reproduce.verdicts import (
+from kernelmean_paper.experiment import Context, Finding, Findings, Setting, Size
+from kernelmean_paper.figure3 import METHODS, NULL, OURS, POOLED, POWER, RESAMPLES, SHRUNK, Figure3, Reading
+from kernelmean_paper.mixtures import Mixture
+from kernelmean_paper.rejections import Cell
+from kernelmean_paper.verdicts import (
     FAILS,
     HOLDS,
     NOT_MEASURED,

@@ -3,12 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernelmean.datasets import BUILT_IN
 from kernelmean.inference import hsic_test
-from kernelmean.reproduce.contradictions import TRIALS, falling_power, impossible_shares
-from kernelmean.reproduce.experiment import Context, Finding, Findings, Size
-from kernelmean.reproduce.hsic_columns import MARGIN, bound
-from kernelmean.reproduce.hsic_reading import (
+from kernelmean_paper.contradictions import TRIALS, falling_power, impossible_shares
+from kernelmean_paper.experiment import Context, Finding, Findings, Size
+from kernelmean_paper.hsic_columns import MARGIN, bound
+from kernelmean_paper.hsic_reading import (
     ALL_ROWS,
     COLUMNS,
     LEVELS,
@@ -19,8 +18,8 @@ from kernelmean.reproduce.hsic_reading import (
     flat,
     inconsistent,
 )
-from kernelmean.reproduce.hsic_table import Table4
-from kernelmean.reproduce.hsic_tests import (
+from kernelmean_paper.hsic_table import Table4
+from kernelmean_paper.hsic_tests import (
     GRID,
     PRINTED,
     STRENGTHS,
@@ -31,8 +30,9 @@ from kernelmean.reproduce.hsic_tests import (
     own_tests,
     paper_tests,
 )
-from kernelmean.reproduce.paper import BASELINES, ESTIMATORS, TABLE4
-from kernelmean.reproduce.verdicts import (
+from kernelmean_paper.paper import BASELINES, ESTIMATORS, TABLE4
+from kernelmean_paper.sources import Sources
+from kernelmean_paper.verdicts import (
     FAILS,
     HOLDS,
     NOT_MEASURED,
@@ -53,7 +53,7 @@ SHIFTED = {  # by less than chance allows any one cell, together by nearly the m
     for name in ("F-KMSE", PRINTED)
     for share in ("0.10", "0.15", "0.20")
 }
-CONTEXT = Context(lambda name: BUILT_IN[name]())
+CONTEXT = Context(Sources(online=False).load)
 
 
 def some_pairs(n=6):

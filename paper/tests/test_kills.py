@@ -16,12 +16,13 @@ import numpy as np
 import pytest
 
 import kernelmean
-from kernelmean.reproduce import Size
-from kernelmean.reproduce.outputs import write_findings
-from kernelmean.reproduce.runner import run
-from kernelmean.reproduce.store import read_log
-from kernelmean.reproduce.versions import code_digest
-from kernelmean.reproduce.workers import Workers
+import kernelmean_paper
+from kernelmean_paper import Size
+from kernelmean_paper.outputs import write_findings
+from kernelmean_paper.runner import run
+from kernelmean_paper.store import read_log
+from kernelmean_paper.versions import code_digest
+from kernelmean_paper.workers import Workers
 
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.slow
@@ -31,7 +32,8 @@ pytestmark = pytest.mark.slow
 def code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Let all processes run one copy of the package, whoever works on the original meanwhile."""
     folder = tmp_path_factory.mktemp("code")
-    shutil.copytree(Path(kernelmean.__file__).parent, folder / "kernelmean")
+    for package in (kernelmean, kernelmean_paper):
+        shutil.copytree(Path(package.__file__).parent, folder / package.__name__)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join(map(str, (folder, HERE))))
         patch.setenv("OPENBLAS_NUM_THREADS", "1")
@@ -156,7 +158,7 @@ class TestDask:
 
         with Client(cluster, set_as_default=False) as client:  # they run the copy, this process the original
             digest = client.submit(code_digest).result()
-        monkeypatch.setattr("kernelmean.reproduce.workers.code_digest", lambda: digest)
+        monkeypatch.setattr("kernelmean_paper.workers.code_digest", lambda: digest)
         synthetic.Fast.pause = 0.03
         killed: list[int] = []
 
@@ -175,7 +177,7 @@ class TestDask:
 
     @pytest.mark.filterwarnings("default")
     def test_other_code_on_a_worker_is_refused(self, synthetic, cluster, tmp_path: Path, monkeypatch) -> None:
-        monkeypatch.setattr("kernelmean.reproduce.workers.code_digest", lambda: "0" * 12)
+        monkeypatch.setattr("kernelmean_paper.workers.code_digest", lambda: "0" * 12)
         workers = Workers(backend="dask", scheduler=cluster.scheduler_address)
         outcome = run([synthetic.Fast()], Size.QUICK, tmp_path, load=pytest.fail, workers=workers)
         assert outcome.ran == 0
@@ -183,7 +185,7 @@ class TestDask:
 
     def test_no_scheduler(self, synthetic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.importorskip("distributed", reason="clusters need the extra 'dask'")
-        monkeypatch.setattr("kernelmean.reproduce.cluster._REFUSED", 0.2)
+        monkeypatch.setattr("kernelmean_paper.cluster._REFUSED", 0.2)
         workers = Workers(backend="dask", scheduler="tcp://127.0.0.1:1")
         with pytest.raises(ConnectionError, match=r"there is no Dask scheduler at tcp://127\.0\.0\.1:1"):
             run([synthetic.Fast()], Size.QUICK, tmp_path, load=pytest.fail, workers=workers)

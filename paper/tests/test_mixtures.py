@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.reproduce.mixtures import OBSERVATION, WEIGHTS, Drawn, Mixture
+from kernelmean_paper.mixtures import OBSERVATION, WEIGHTS, Drawn, Mixture
 
 
 def test_a_large_sample_has_the_moments_of_the_mixture():

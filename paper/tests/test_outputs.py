@@ -9,11 +9,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from kernelmean.reproduce import Finding, Findings, Setting, Size
-from kernelmean.reproduce.outputs import tidy, write_findings, write_results
-from kernelmean.reproduce.runner import run
-from kernelmean.reproduce.trial_code import trial_digest
-from kernelmean.reproduce.versions import code_digest, commit, versions
+from kernelmean_paper import Finding, Findings, Setting, Size
+from kernelmean_paper.outputs import tidy, write_findings, write_results
+from kernelmean_paper.runner import run
+from kernelmean_paper.trial_code import trial_digest
+from kernelmean_paper.versions import code_digest, commit, versions
 
 SETTINGS = (Setting({"n": 10, "bandwidth": "a, b"}, 2), Setting({"n": 20, "trial": 0.5}, 3))
 FINDINGS = Findings(
@@ -43,7 +43,7 @@ class TestFindings:
         assert table.to_pydict() == tidy("e", FINDINGS)
 
     def test_without_pyarrow(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("kernelmean.reproduce.outputs.find_spec", lambda _: None)
+        monkeypatch.setattr("kernelmean_paper.outputs.find_spec", lambda _: None)
         write_findings("e", FINDINGS, tmp_path)
         assert [path.name for path in tmp_path.iterdir()] == ["e.csv"]
 
@@ -100,7 +100,7 @@ class TestResults:
 
     def test_mixed_states_are_said(self, synthetic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for code, size in (("a" * 12, Size.QUICK), ("b" * 12, Size.FULL)):
-            monkeypatch.setattr("kernelmean.reproduce.runner.trial_digest", lambda _, code=code: code)
+            monkeypatch.setattr("kernelmean_paper.runner.trial_digest", lambda _, code=code: code)
             outcome = run([synthetic.Fast()], size, tmp_path, load=pytest.fail)
         write_results([synthetic.Fast()], outcome, tmp_path, size=Size.FULL, seed=0)
         present = trial_digest(synthetic.Fast)
@@ -126,5 +126,5 @@ class TestResults:
 def test_the_commit_is_that_of_the_work_tree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     found = commit()
     assert found is None or len(found.removesuffix(" + changes")) == 40
-    monkeypatch.setattr("kernelmean.reproduce.versions._PACKAGE", tmp_path)
+    monkeypatch.setattr("kernelmean_paper.versions._PACKAGE", tmp_path)
     assert commit() is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelmean.reproduce import paper
+from kernelmean_paper import paper
 
 TABLES = {
     "table1": (paper.TABLE1, 6, 6, 355.6844),

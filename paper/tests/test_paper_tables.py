@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from kernelmean.datasets import BUILT_IN
-from kernelmean.kernels.bandwidth import median_bandwidth
-from kernelmean.reproduce.density_tasks import PROTOCOLS, TARGETS, quietly, standardized_split
-from kernelmean.reproduce.hsic_tests import PRINTED, paper_tests
-from kernelmean.reproduce.uci_table import columns
-from kernelmean.reproduce.verdicts import agreement
+from kernelmean import median_bandwidth
+from kernelmean_paper.density_tasks import PROTOCOLS, TARGETS, quietly, standardized_split
+from kernelmean_paper.hsic_tests import PRINTED, paper_tests
+from kernelmean_paper.sources import Sources
+from kernelmean_paper.uci_table import columns
+from kernelmean_paper.verdicts import agreement
 
 TRIALS = 200
 LEVELS = (0.05, 0.10, 0.15)
@@ -25,8 +25,8 @@ WINE = (15.69, 15.53, 15.64, 15.20, 15.16)
 
 @pytest.mark.slow
 def test_powers_on_eckerle4():
-    frame = BUILT_IN["eckerle4"]()
-    x, y = (frame[name][:, None] for name in ("x", "y"))
+    data = Sources(online=False).load("eckerle4")
+    x, y = (data[name][:, None] for name in ("x", "y"))
     found = {name: [] for name in POWERS}
     for seed in range(TRIALS):
         rows = np.random.default_rng([10, seed]).choice(35, 10, replace=False)
@@ -42,7 +42,7 @@ def test_powers_on_eckerle4():
 
 @pytest.mark.slow
 def test_densities_of_wine():
-    table = columns(BUILT_IN["wine"]())
+    table = columns(Sources(online=False).load("wine"))
     fits = [
         quietly(PROTOCOLS["joint"], standardized_split(table, np.random.default_rng([1, seed]), seed))
         for seed in range(10)

@@ -14,14 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernelmean.reproduce import Finding, Size
-from kernelmean.reproduce.lock import locked
-from kernelmean.reproduce.outputs import write_findings
-from kernelmean.reproduce.pace import Pace, in_words
-from kernelmean.reproduce.runner import Outcome, run, stored
-from kernelmean.reproduce.sources import Sources
-from kernelmean.reproduce.store import read_log
-from kernelmean.reproduce.workers import WorkerKilledError, Workers, measured
+from kernelmean_paper import Finding, Size
+from kernelmean_paper.outputs import write_findings
+from kernelmean_paper.pace import Pace, in_words
+from kernelmean_paper.runner import Outcome, run, stored
+from kernelmean_paper.sources import Sources
+from kernelmean_paper.store import read_log
+from kernelmean_paper.workers import WorkerKilledError, Workers, measured
 
 
 def go(experiment, folder: Path, size: Size = Size.QUICK, **options) -> Outcome:
@@ -60,7 +59,7 @@ class TestRun:
     def test_another_state_of_the_code_is_noted(self, synthetic, tmp_path: Path, monkeypatch) -> None:
         go(synthetic.Fast(), tmp_path)
         assert go(synthetic.Fast(), tmp_path).notes == []
-        monkeypatch.setattr("kernelmean.reproduce.runner.trial_digest", lambda _: "0" * 12)
+        monkeypatch.setattr("kernelmean_paper.runner.trial_digest", lambda _: "0" * 12)
         assert "60 stored trials made with another state of code" in go(synthetic.Fast(), tmp_path).notes[0]
 
     def test_damage_is_noted_and_mended(self, synthetic, tmp_path: Path) -> None:
@@ -132,16 +131,18 @@ class TestKill:
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
     def test_a_second_run_is_refused_while_the_first_lives(self, synthetic, tmp_path: Path) -> None:
-        lock = tmp_path / "trials" / ".lock"
-        lock.parent.mkdir()
-        child = forked(lambda: hold(lock))
-        while not lock.exists() or not lock.read_text().endswith("\n"):
+        log = tmp_path / "trials" / "fast.jsonl"
+        synthetic.Fast.pause = 0.05
+        child = forked(lambda: go(synthetic.Fast(), tmp_path))
+        while not log.exists() or log.read_bytes().count(b"\n") < 3:
             time.sleep(0.001)
         with pytest.raises(BlockingIOError, match=rf"another run works in .* \(process {child}\)"):
             go(synthetic.Fast(), tmp_path)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        assert go(synthetic.Fast(), tmp_path).ran == 60
+        synthetic.Fast.pause = 0.0
+        kept = len(read_log(log).trials)
+        assert go(synthetic.Fast(), tmp_path).ran == 60 - kept < 60
 
     @pytest.mark.slow
     def test_a_worker_that_is_killed(self, synthetic, tmp_path: Path) -> None:
@@ -166,9 +167,22 @@ def forked(work) -> int:
     return child
 
 
-def hold(lock: Path) -> None:
-    with locked(lock, "busy"):
-        time.sleep(60)
+class TestLock:
+    def test_a_run_inside_a_run_is_refused(self, synthetic, tmp_path: Path) -> None:
+        class Nested(synthetic.Fast):
+            def trial(self, *_):
+                go(synthetic.Fast(), tmp_path)
+                return []
+
+        failed = go(Nested(), tmp_path).failed
+        assert f"another run works in {tmp_path} (process {os.getpid()}); wait for its end" in failed[0].error
+        assert go(synthetic.Fast(), tmp_path).ran == 60
+
+    def test_a_lock_that_was_left_is_nobodys(self, synthetic, tmp_path: Path) -> None:
+        (tmp_path / "trials").mkdir()
+        (tmp_path / "trials" / ".lock").write_text("1\n")
+        assert go(synthetic.Fast(), tmp_path).ran == 60
+        assert (tmp_path / "trials" / ".lock").read_text() == f"{os.getpid()}\n"
 
 
 class TestWorkers:
@@ -226,7 +240,7 @@ class TestWorkers:
 class TestPace:
     def test_what_is_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
         now = [0.0]
-        monkeypatch.setattr("kernelmean.reproduce.pace.time.monotonic", lambda: now[0])
+        monkeypatch.setattr("kernelmean_paper.pace.time.monotonic", lambda: now[0])
         pace = Pace([("a", "x")] * 4 + [("a", "y")] * 3 + [("b", "z")])
         assert pace.left() == float("inf")
         pace.know(("a", "x"), 2.0)
@@ -253,7 +267,7 @@ class TestPace:
 
 
 def test_a_task_that_fails_is_told_by_its_place(synthetic) -> None:
-    from kernelmean.reproduce.workers import Task
+    from kernelmean_paper.workers import Task
 
     fast = synthetic.Careless()
     setting = fast.settings(Size.QUICK)[1]

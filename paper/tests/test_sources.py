@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernelmean.datasets import BUILT_IN
-from kernelmean.reproduce import sources
-from kernelmean.reproduce.catalogue import DATA_SETS, DataSet, Home
-from kernelmean.reproduce.originals import delimited, libsvm, plain
-from kernelmean.reproduce.sources import Sources
+from kernelmean.tables import read_frame
+from kernelmean_paper import sources
+from kernelmean_paper.catalogue import DATA_SETS, DataSet, Home
+from kernelmean_paper.originals import delimited, libsvm, plain
+from kernelmean_paper.sources import Sources
 
 ORIGINAL = b"1,1.50,g,7\r\n2,-0.25,b,?\r\n"
 TABLE = b"u,v,target\n7,1.5,1\n,-0.25,0\n"
@@ -25,6 +25,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site) -> Path:
     home = Home((f"{site.url}/small.data",), delimited((3, 1, 2), codes={2: {"g": "1", "b": "0"}}))
     small = DataSet(("u", "v", "target"), hashlib.sha256(TABLE).hexdigest(), (home,))
     monkeypatch.setattr(sources, "DATA_SETS", {**DATA_SETS, "small": small})
+    monkeypatch.setattr("pooch.core.time.sleep", lambda _: None)
     site.files["/small.data"] = ORIGINAL
     return tmp_path / "cache"
 
@@ -32,22 +33,23 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site) -> Path:
 class TestBuiltIn:
     @pytest.mark.parametrize(("name", "shape"), [("wine", (178, 14)), ("wbdc", (569, 31)), ("eckerle4", (35, 2))])
     def test_without_network(self, name: str, shape: tuple[int, int], tmp_path: Path) -> None:
-        frame = Sources(online=False, cache=tmp_path / "none").load(name)
-        assert (len(frame), len(frame.names)) == shape
+        data = Sources(online=False, cache=tmp_path / "none").load(name)
+        assert {column.shape for column in data.values()} == {shape[:1]}
+        assert len(data) == shape[1]
         assert not (tmp_path / "none").exists()
 
     def test_codes_of_classes_are_those_of_the_original(self) -> None:
-        ours, theirs = Sources().load("wbdc"), BUILT_IN["wbdc"]()
+        ours, theirs = Sources().load("wbdc"), read_frame("wbdc")
         np.testing.assert_array_equal(ours["target"], 1 - theirs["target"])
         np.testing.assert_array_equal(ours["radius_mean"], theirs["mean radius"])
-        np.testing.assert_array_equal(Sources().load("wine")["target"], BUILT_IN["wine"]()["target"] + 1)
+        np.testing.assert_array_equal(Sources().load("wine")["target"], read_frame("wine")["target"] + 1)
 
 
 class TestFolder:
     def test_a_good_file(self, tmp_path: Path, cache: Path) -> None:
         (tmp_path / "small.csv").write_bytes(TABLE)
         frame = Sources(tmp_path, cache, online=False).load("small")
-        assert frame.names == ("u", "v", "target")
+        assert list(frame) == ["u", "v", "target"]
         np.testing.assert_array_equal(frame["u"], [7, np.nan])
 
     def test_a_damaged_file_is_named(self, tmp_path: Path, cache: Path) -> None:
@@ -78,27 +80,59 @@ class TestDownload:
         assert len(site.asked) == 1
         assert said == [f"small is downloaded from {site.url}/small.data"]
         assert (cache / "small.csv").read_bytes() == TABLE
-        assert {path.name for path in cache.iterdir()} == {"small.csv", ".small.lock"}
+        assert [path.name for path in cache.iterdir()] == ["small.csv"]
 
     def test_a_damaged_cache_is_found_and_mended(self, site, cache: Path) -> None:
         Sources(cache=cache).load("small")
         (cache / "small.csv").write_bytes(TABLE[:-1])
         said: list[str] = []
-        assert len(Sources(cache=cache, say=said.append).load("small")) == 2
+        assert len(Sources(cache=cache, say=said.append).load("small")["u"]) == 2
         assert "is damaged and is downloaded again" in said[0]
         assert (cache / "small.csv").read_bytes() == TABLE
 
-    def test_an_interrupted_download_goes_on(self, site, cache: Path) -> None:
-        cache.mkdir()
-        (cache / ".small.small.data.part").write_bytes(ORIGINAL[:5])
-        assert len(Sources(cache=cache).load("small")) == 2
-        assert site.asked == [("/small.data", "bytes=5-")]
+    @pytest.mark.parametrize("lengths", [True, False])
+    def test_with_and_without_a_length(self, site, cache: Path, lengths: bool) -> None:
+        site.lengths = lengths
+        assert len(Sources(cache=cache).load("small")["u"]) == 2
 
-    def test_a_spoilt_part_is_given_up(self, site, cache: Path) -> None:
+    def test_a_connection_that_breaks_off_is_tried_again(self, site, cache: Path) -> None:
+        site.breaks = [5]
+        assert len(Sources(cache=cache).load("small")["u"]) == 2
+        assert len(site.asked) == 2
+
+    def test_a_server_that_is_down_for_a_moment(self, site, cache: Path) -> None:
+        site.errors = [503, 500]
+        assert len(Sources(cache=cache).load("small")["u"]) == 2
+
+    def test_a_connection_that_breaks_off_every_time(self, site, cache: Path) -> None:
+        site.breaks = [5, 5, 5]
+        with pytest.raises(FileNotFoundError, match=r"/small\.data cannot be reached: .*5 bytes read"):
+            Sources(cache=cache).load("small")
+        assert list(cache.iterdir()) == []
+
+    def test_a_server_that_stays_down(self, site, cache: Path) -> None:
+        site.errors = [503] * 3
+        with pytest.raises(FileNotFoundError, match=r"/small\.data answers 503 Service Unavailable; put small"):
+            Sources(cache=cache).load("small")
+        assert len(site.asked) == 3
+
+    @pytest.mark.parametrize("host", ["127.0.0.1:1", "name.invalid"])
+    def test_nobody_there(self, cache: Path, host: str) -> None:
+        home = Home((f"http://{host}/small.data",), delimited())
+        sources.DATA_SETS["small"] = replace(sources.DATA_SETS["small"], homes=(home,))
+        with pytest.raises(FileNotFoundError, match=rf"http://{host}/small.data cannot be reached: \[Errno") as error:
+            Sources(cache=cache).load("small")
+        assert "\n" not in str(error.value)
+
+    def test_the_folder_of_the_environment(self, site, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("KERNELMEAN_CACHE", str(cache))
+        Sources().load("small")
+        assert (cache / "small.csv").read_bytes() == TABLE
+
+    def test_what_a_kill_left_is_no_table(self, site, cache: Path) -> None:
         cache.mkdir()
-        (cache / ".small.small.data.part").write_bytes(b"9,9.9")
-        assert len(Sources(cache=cache).load("small")) == 2
-        assert site.asked == [("/small.data", "bytes=5-"), ("/small.data", None)]
+        (cache / "tmpabc").write_bytes(TABLE[:7])
+        assert len(Sources(cache=cache).load("small")["u"]) == 2
 
     @pytest.mark.parametrize(
         ("content", "text"),
@@ -121,12 +155,13 @@ class TestDownload:
         sources.DATA_SETS["small"] = replace(
             sources.DATA_SETS["small"], homes=(first, *sources.DATA_SETS["small"].homes)
         )
-        assert len(Sources(cache=cache).load("small")) == 2
+        assert len(Sources(cache=cache).load("small")["u"]) == 2
 
-    def test_no_server(self, site, cache: Path) -> None:
+    def test_a_file_that_is_gone_is_asked_for_once(self, site, cache: Path) -> None:
         site.files.clear()
-        with pytest.raises(FileNotFoundError, match=r"404.*put small\.csv into a folder and name that with --data"):
+        with pytest.raises(FileNotFoundError, match=r"answers 404 Not Found; put small\.csv .* with --data"):
             Sources(cache=cache).load("small")
+        assert len(site.asked) == 1
 
     @pytest.mark.parametrize("there", [b"", b"u,v\n"], ids=["empty", "damaged"])
     def test_offline(self, site, cache: Path, there: bytes) -> None:
@@ -224,7 +259,7 @@ class TestSharedFolder:
 
     @pytest.mark.parametrize("name", sorted(DATA_SETS))
     def test_every_file_is_taken(self, name: str, shared_data: Path) -> None:
-        assert Sources(shared_data, online=False).load(name).names == DATA_SETS[name].columns
+        assert Sources(shared_data, online=False).load(name).keys() == set(DATA_SETS[name].columns)
 
     def test_the_checksums_are_those_of_its_readme(self, shared_data: Path) -> None:
         readme = (shared_data / "README.md").read_text()
@@ -241,7 +276,7 @@ class TestSharedFolder:
         local = replace(home, urls=tuple(site.url + file for file in files))
         monkeypatch.setattr(sources, "DATA_SETS", {name: replace(DATA_SETS[name], homes=(local,))})
         monkeypatch.setattr(sources, "_built_in", lambda _: None)
-        assert Sources(cache=tmp_path).load(name).names == DATA_SETS[name].columns
+        assert Sources(cache=tmp_path).load(name).keys() == set(DATA_SETS[name].columns)
         assert (tmp_path / f"{name}.csv").is_file()
 
     @pytest.mark.parametrize("name", sorted(PUBLISHED))
@@ -269,10 +304,10 @@ class TestSharedFolder:
             "baadf72995725d76efe787b664e1f083388c79ba21ef9a7990d87f774184735a"
         )
         home = DATA_SETS["housing"].homes[1]
-        assert sources._is("housing", sources._table(DATA_SETS["housing"], home, [text]))
+        assert sources._table("housing", home, [text]).startswith(b"crim,")
 
     def test_the_second_home_of_bodyfat(self, rows) -> None:
         lines = ["  ".join([cells[-1], *cells[:-1]]) for cells in rows("bodyfat")]
         text = "\n".join(["Lists estimates for 252 men", "", *lines, "", "Roger W. Johnson"])
         home = DATA_SETS["bodyfat"].homes[1]
-        assert sources._is("bodyfat", sources._table(DATA_SETS["bodyfat"], home, [text]))
+        assert sources._table("bodyfat", home, [text]).startswith(b"body_fat_percent,")

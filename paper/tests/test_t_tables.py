@@ -3,12 +3,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernelmean.reproduce import density_table
-from kernelmean.reproduce.density_tasks import TARGETS, Fit
-from kernelmean.reproduce.experiment import Context, Finding, Findings, Size
-from kernelmean.reproduce.paper import ESTIMATORS, TABLE1, TABLE2
-from kernelmean.reproduce.t_tables import LAW, Table1, Table2
-from kernelmean.reproduce.verdicts import FAILS, HOLDS, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED
+from kernelmean_paper import density_table
+from kernelmean_paper.density_tasks import TARGETS, Fit
+from kernelmean_paper.experiment import Context, Finding, Findings, Size
+from kernelmean_paper.paper import ESTIMATORS, TABLE1, TABLE2
+from kernelmean_paper.t_tables import LAW, Table1, Table2
+from kernelmean_paper.verdicts import FAILS, HOLDS, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED
 
 TABLES = [Table1(), Table2()]
 

@@ -7,16 +7,16 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from kernelmean import datasets
-from kernelmean.reproduce import Context, Finding, Findings, Setting, Size, contradictions, paper, theory, theory_report
-from kernelmean.reproduce.brute_force import Case
-from kernelmean.reproduce.errata import ERRATA, Triple, relative_errors
-from kernelmean.reproduce.one_column import INFLATIONS, inflated
-from kernelmean.reproduce.registry import load
-from kernelmean.reproduce.theorems import CHECKS, Theorems
-from kernelmean.reproduce.theorems_report import COLUMN, LAWS, report, upper_bound
+from kernelmean_paper import Context, Finding, Findings, Setting, Size, contradictions, paper, theory, theory_report
+from kernelmean_paper.brute_force import Case
+from kernelmean_paper.errata import ERRATA, Triple, relative_errors
+from kernelmean_paper.one_column import INFLATIONS, inflated
+from kernelmean_paper.registry import load
+from kernelmean_paper.sources import Sources
+from kernelmean_paper.theorems import CHECKS, Theorems
+from kernelmean_paper.theorems_report import COLUMN, LAWS, report, upper_bound
 
-CONTEXT = Context(lambda _: datasets._eckerle4())
+CONTEXT = Context(Sources(online=False).load)
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 import kernelmean
-from kernelmean.reproduce import trial_code
-from kernelmean.reproduce.registry import EXPERIMENTS, load
-from kernelmean.reproduce.trial_code import trial_digest
+import kernelmean_paper
+from kernelmean_paper import trial_code
+from kernelmean_paper.registry import EXPERIMENTS, load
+from kernelmean_paper.trial_code import trial_digest
 
 Digest = Callable[[str, str, str], str]
 
@@ -20,27 +21,31 @@ Digest = Callable[[str, str, str], str]
 @pytest.fixture
 def digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Digest:
     """Return a function: the digest of an experiment when in a file of the package a text is replaced."""
-    copy = tmp_path / "kernelmean"
-    shutil.copytree(Path(kernelmean.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    copies = {package.__name__: tmp_path / package.__name__ for package in (kernelmean, kernelmean_paper)}
+    for package in (kernelmean, kernelmean_paper):
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(Path(package.__file__).parent, copies[package.__name__], ignore=ignore)
 
     def changed(name: str, file: str = "", old: str = "", new: str = "") -> str:
         kind = type(load(name))
-        before = (copy / file).read_text(encoding="utf-8") if file else ""
+        path = tmp_path / file
+        before = path.read_text(encoding="utf-8") if file else ""
         assert old in before
         if file:
-            (copy / file).write_text(before.replace(old, new), encoding="utf-8")
+            path.write_text(before.replace(old, new), encoding="utf-8")
         caches = [trial_code._module, trial_digest]
-        if file and not file.startswith("reproduce/"):
+        if file.startswith("kernelmean/"):
             caches.append(trial_code._library)  # takes a second
         with monkeypatch.context() as patch:
-            patch.setattr(trial_code, "_PACKAGE", copy)
+            patch.setattr(trial_code, "_LIBRARY", copies["kernelmean"])
+            patch.setattr(trial_code, "_FOLDER", copies["kernelmean_paper"])
             for each in caches:
                 each.cache_clear()
             found = trial_digest(kind)
         for each in caches:
             each.cache_clear()
         if file:
-            (copy / file).write_text(before, encoding="utf-8")
+            path.write_text(before, encoding="utf-8")
         return found
 
     return changed
@@ -49,15 +54,15 @@ def digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Digest:
 @pytest.mark.parametrize(
     ("name", "file", "old", "new"),
     [
-        ("figure2", "reproduce/mixtures.py", "DEGREES = ", "DEGREES = 1 + "),
-        ("figure2", "reproduce/figure2.py", "def trial(self, ", "def trial(self, *_, "),
-        ("figure1", "linear_form.py", "import numpy as np", "import numpy.linalg\nimport numpy as np"),
-        ("table1", "reproduce/density_table.py", "def generator(self, ", "def generator(self, *_, "),
-        ("table3", "reproduce/originals.py", "_is_number(", "_is_numeral("),
-        ("table4", "reproduce/hsic_tests.py", "PERMUTATIONS = ", "PERMUTATIONS = 1 + "),
-        ("theorems", "reproduce/theory.py", "def consistency(", "def consistency(*_, "),
-        ("figure3", "reproduce/experiment.py", "default_rng([seed", "default_rng([1 + seed"),
-        ("figure3", "reproduce/workers.py", 'simplefilter("default")', 'simplefilter("ignore")'),
+        ("figure2", "kernelmean_paper/mixtures.py", "DEGREES = ", "DEGREES = 1 + "),
+        ("figure2", "kernelmean_paper/figure2.py", "def trial(self, ", "def trial(self, *_, "),
+        ("figure1", "kernelmean/linear_form.py", "import numpy as np", "import numpy.linalg\nimport numpy as np"),
+        ("table1", "kernelmean_paper/density_table.py", "def generator(self, ", "def generator(self, *_, "),
+        ("table3", "kernelmean_paper/originals.py", "_is_number(", "_is_numeral("),
+        ("table4", "kernelmean_paper/hsic_tests.py", "PERMUTATIONS = ", "PERMUTATIONS = 1 + "),
+        ("theorems", "kernelmean_paper/theory.py", "def consistency(", "def consistency(*_, "),
+        ("figure3", "kernelmean_paper/experiment.py", "default_rng([seed", "default_rng([1 + seed"),
+        ("figure3", "kernelmean_paper/workers.py", 'simplefilter("default")', 'simplefilter("ignore")'),
     ],
 )
 def test_what_a_trial_reaches_changes_it(digest: Digest, name: str, file: str, old: str, new: str) -> None:
@@ -67,14 +72,14 @@ def test_what_a_trial_reaches_changes_it(digest: Digest, name: str, file: str, o
 @pytest.mark.parametrize(
     ("name", "file", "old", "new"),
     [
-        ("figure2", "reproduce/figure2.py", "def section(self, ", "def section(self, *_, "),
-        ("figure2", "reproduce/verdicts.py", "import annotations", "import annotations\n\nassert False"),
-        ("figure2", "reproduce/mixtures.py", '"""The random', '"""Other words. The random'),
-        ("figure2", "reproduce/mixtures.py", "\ndef ", "\n# a comment\n\n\ndef "),
-        ("figure1", "report/html.py", "def render(", "def render(*_, "),
-        ("table1", "reproduce/hsic_tests.py", "PERMUTATIONS = ", "PERMUTATIONS = 1 + "),
-        ("table4", "reproduce/hsic_claims.py", "import annotations", "import annotations\n\nassert False"),
-        ("theorems", "reproduce/theorems_report.py", "def report(", "def report(*_, "),
+        ("figure2", "kernelmean_paper/figure2.py", "def section(self, ", "def section(self, *_, "),
+        ("figure2", "kernelmean_paper/verdicts.py", "import annotations", "import annotations\n\nassert False"),
+        ("figure2", "kernelmean_paper/mixtures.py", '"""The random', '"""Other words. The random'),
+        ("figure2", "kernelmean_paper/mixtures.py", "\ndef ", "\n# a comment\n\n\ndef "),
+        ("figure1", "kernelmean/report/html.py", "def render(", "def render(*_, "),
+        ("table1", "kernelmean_paper/hsic_tests.py", "PERMUTATIONS = ", "PERMUTATIONS = 1 + "),
+        ("table4", "kernelmean_paper/hsic_claims.py", "import annotations", "import annotations\n\nassert False"),
+        ("theorems", "kernelmean_paper/theorems_report.py", "def report(", "def report(*_, "),
     ],
 )
 def test_what_judges_and_words_does_not(digest: Digest, name: str, file: str, old: str, new: str) -> None:
@@ -98,7 +103,7 @@ def write(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_an_experiment_outside_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = """
-from kernelmean.reproduce import Experiment, Finding
+from kernelmean_paper import Experiment, Finding
 SCALE = 2.0
 WORDS = "words"
 class Own(Experiment):

@@ -3,14 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernelmean._table import Frame
-from kernelmean.datasets import BUILT_IN
-from kernelmean.reproduce import density_table
-from kernelmean.reproduce.density_tasks import TARGETS, Fit
-from kernelmean.reproduce.experiment import Context, Finding, Findings, Size
-from kernelmean.reproduce.paper import ESTIMATORS, TABLE3
-from kernelmean.reproduce.uci_table import COLUMNS, NORMAL, UNIT_RANGE, Table3, columns, incomparable
-from kernelmean.reproduce.verdicts import FAILS, HOLDS, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED, UNDECIDED
+from kernelmean_paper import density_table
+from kernelmean_paper.density_tasks import TARGETS, Fit
+from kernelmean_paper.experiment import Context, Finding, Findings, Size
+from kernelmean_paper.paper import ESTIMATORS, TABLE3
+from kernelmean_paper.sources import Sources
+from kernelmean_paper.uci_table import COLUMNS, NORMAL, UNIT_RANGE, Table3, columns, incomparable
+from kernelmean_paper.verdicts import FAILS, HOLDS, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED, UNDECIDED
 
 TABLE = Table3()
 START, GMM = "k-means start", "GaussianMixture"
@@ -67,8 +66,8 @@ def test_settings_are_the_printed_sets():
 
 
 def test_the_target_is_left_out_and_blanks_stay():
-    frame = Frame({"a": np.array([1.0, np.nan]), "b": np.array([3.0, 4.0]), "target": np.array([0.0, 1.0])}, "made up")
-    np.testing.assert_array_equal(columns(frame), [[1.0, 3.0], [np.nan, 4.0]])
+    data = {"a": np.array([1.0, np.nan]), "b": np.array([3.0, 4.0]), "target": np.array([0.0, 1.0])}
+    np.testing.assert_array_equal(columns(data), [[1.0, 3.0], [np.nan, 4.0]])
 
 
 def test_protocols_see_the_same_split(monkeypatch):
@@ -76,7 +75,7 @@ def test_protocols_see_the_same_split(monkeypatch):
         return {name: Fit(float(task.train.sum() + task.test.sum() + task.seed), {}) for name in TARGETS}
 
     monkeypatch.setattr(density_table, "quietly", fingerprint)
-    context = Context(lambda name: BUILT_IN[name]())
+    context = Context(Sources(online=False).load)
     settings = [one for one in TABLE.settings(Size.QUICK) if one.values["set"] == "wine"][:3]
     first = [TABLE.trial(one, TABLE.generator(one, 1, 0), context) for one in settings]
     assert first[0] == first[1] == first[2]
@@ -86,7 +85,7 @@ def test_protocols_see_the_same_split(monkeypatch):
 @pytest.mark.slow
 def test_a_reference_trial_knows_the_set():
     setting = next(one for one in TABLE.settings(Size.QUICK) if one.key == "set=wine, protocol=reference")
-    trial = TABLE.trial(setting, TABLE.generator(setting, 0, 0), Context(lambda name: BUILT_IN[name]()))
+    trial = TABLE.trial(setting, TABLE.generator(setting, 0, 0), Context(Sources(online=False).load))
     found = {one.method: one.value for one in trial}
     assert found[COLUMNS] == 13
     assert found[GMM] < found[NORMAL]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm, t
 
-from kernelmean.reproduce.experiment import Finding, Findings, Setting
-from kernelmean.reproduce.verdicts import (
+from kernelmean_paper.experiment import Finding, Findings, Setting
+from kernelmean_paper.verdicts import (
     FAILS,
     HOLDS,
     NOT_MEASURED,

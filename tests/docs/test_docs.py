@@ -35,8 +35,8 @@ BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#\s]+\.md)")
 LANGUAGES = {"python", "sh", "console", "text", "toml"}
 NOT_RUN = {
-    "kernelmean reproduce all": "minutes; tests/unit/reproduce runs parts of it",
-    "kernelmean reproduce all --data DIR": "minutes; tests/unit/reproduce runs parts of it",
+    "kernelmean reproduce all": "minutes; paper/tests runs parts of it",
+    "kernelmean reproduce all --data DIR": "minutes; paper/tests runs parts of it",
 }
 NEEDS = {"cluster.md": ("distributed", "clusters need the extra 'dask'")}
 OTHER_PROGRAMS = ("pip ", "python ", "python3 ", "git ", ".venv/")

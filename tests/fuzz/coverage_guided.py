@@ -35,11 +35,12 @@ except ImportError:
     sys.exit("coverage-guided fuzzing needs Atheris; write: pip install atheris")
 
 with atheris.instrument_imports(include=["kernelmean"]):
+    import kernelmean.reproduce.store
+
     import kernelmean as km
     import kernelmean.cli.config
     import kernelmean.inference.result
     import kernelmean.monitoring
-    import kernelmean.reproduce.store
     import kernelmean.streamed
     import kernelmean.streaming.frames
     import kernelmean.tables

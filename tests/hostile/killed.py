@@ -18,7 +18,7 @@ import kernelmean as km
 import kernelmean.cli.app
 import kernelmean.streaming
 
-SYNTHETIC = Path(__file__).parent.parent / "unit" / "reproduce" / "synthetic.py"
+SYNTHETIC = Path(__file__).parents[2] / "paper" / "tests" / "synthetic.py"
 os.environ["PYTHONPATH"] = os.pathsep.join(map(str, [Path(__file__).parent, *sys.path]))
 SERVER = get_context("forkserver")
 SERVER.set_forkserver_preload(["killed"])
@@ -59,7 +59,7 @@ def command(*words: str) -> None:
 def reproduce(*words: str) -> None:
     """Run the command line with a small experiment in the place of the paper's."""
     from kernelmean.cli import main
-    from kernelmean.cli import reproduce as module
+    from kernelmean_paper import command as module
 
     synthetic = loaded()
     synthetic.Fast.pause = 0.004

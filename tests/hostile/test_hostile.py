@@ -22,8 +22,8 @@ import kernelmean as km
 from kernelmean.cli import main
 from kernelmean.inference.result import TestResult
 from kernelmean.io import read_columns
-from kernelmean.reproduce.store import read_log
 from kernelmean.tables import read_table
+from kernelmean_paper.store import read_log
 
 SECONDS = 10.0
 OTHER = "a,b\n1,7\n2,9\n5,5\n0,3\n"

@@ -23,8 +23,8 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.reproduce.store import read_log
 from kernelmean.streaming.table_pass import TablePass
+from kernelmean_paper.store import read_log
 
 pytestmark = pytest.mark.slow
 KILLS = int(os.environ.get("KERNELMEAN_KILLS", "100")) // 5

@@ -18,6 +18,7 @@ from kernelmean.tables import read_table
 from .arrays import Array
 from .catalogue import DATA_SETS, Home
 from .experiment import Columns
+from .originals import plain
 from .wording import listed
 
 CACHE = "KERNELMEAN_CACHE"
@@ -148,17 +149,22 @@ def _write_table(_: str, output: str, store: Any, *, name: str, home: Home) -> N
         try:
             get(url, file, store)
         except HTTPError as error:
-            if error.response.status_code < 500:
+            if error.response is not None and error.response.status_code < 500:
                 raise RefusedError(_reason(error)) from None
             raise
         texts.append(file.getvalue().decode("latin-1"))
+    Path(output).write_bytes(_table(name, home, texts))
+
+
+def _table(name: str, home: Home, texts: Sequence[str]) -> bytes:
+    """Return the CSV of a data set from the texts at a home, or raise when it is another one."""
     try:
         content = _csv([DATA_SETS[name].columns, *home.convert(texts)])
     except (ValueError, IndexError) as error:
         raise RefusedError(f"is not in the form that it had: {error}") from error
     if not _is(name, content):
         raise RefusedError(f"does not hold the {name} of the paper (other numbers or rows)")
-    Path(output).write_bytes(content)
+    return content
 
 
 def _reason(error: BaseException) -> str:
@@ -183,7 +189,7 @@ def _built_in(name: str) -> bytes | None:
         return None
     values = read_table(name).values.copy()
     values[:, -1] = _BUILT_IN[name](values[:, -1])
-    cells = ([repr(value).removesuffix(".0") for value in row] for row in values.tolist())
+    cells = ([plain(repr(value)) for value in row] for row in values.tolist())
     content = _csv([DATA_SETS[name].columns, *cells])
     return content if _is(name, content) else None
 

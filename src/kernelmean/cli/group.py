@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint, entry_points
+from importlib import metadata
 from typing import Any
 
 import typer
@@ -44,23 +44,22 @@ class Commands(TyperGroup):
         return super().get_command(ctx, cmd_name)
 
     def _add_others(self) -> None:
-        for name, app in others():
+        for name, command in others():
             if name not in self.commands:
-                command: Any = typer.main.get_command(app)
                 command.name, command.rich_help_panel = name, self.panel
                 self.commands[name] = command
 
 
-def others() -> Iterator[tuple[str, typer.Typer]]:
+def others() -> Iterator[tuple[str, Any]]:
     """Yield the commands of other packages by their names; ours that are not installed say how to install them."""
-    known = {each.name: each for each in entry_points(group=ENTRY_POINTS)}
+    known = {each.name: each for each in metadata.entry_points(group=ENTRY_POINTS)}
     for name in sorted({*known, *APART}):
         yield name, _loaded(known[name]) if name in known else _absent(name)
 
 
-def _loaded(entry: EntryPoint) -> typer.Typer:
+def _loaded(entry: metadata.EntryPoint) -> Any:
     try:
-        app: typer.Typer = entry.load()
+        return typer.main.get_command(entry.load())
     except Exception as error:
         package = entry.dist.name if entry.dist else entry.module
         return _stub(
@@ -68,10 +67,9 @@ def _loaded(entry: EntryPoint) -> typer.Typer:
             f"Cannot be loaded; install {package} anew.",
             f"{entry.name} cannot be loaded ({type(error).__name__}: {error}); install {package} anew",
         )
-    return app
 
 
-def _absent(name: str) -> typer.Typer:
+def _absent(name: str) -> Any:
     return _stub(
         name,
         f"A package of its own; in the root of a clone of kernelmean: {APART[name]}",
@@ -80,7 +78,7 @@ def _absent(name: str) -> typer.Typer:
     )
 
 
-def _stub(name: str, summary: str, error: str) -> typer.Typer:
+def _stub(name: str, summary: str, error: str) -> Any:
     """Return a command that raises, whatever its arguments."""
 
     def refuse() -> None:
@@ -89,4 +87,4 @@ def _stub(name: str, summary: str, error: str) -> typer.Typer:
     app = typer.Typer(add_completion=False)
     anything = {"ignore_unknown_options": True, "allow_extra_args": True}
     app.command(name, help=summary, add_help_option=False, context_settings=anything)(refuse)
-    return app
+    return typer.main.get_command(app)

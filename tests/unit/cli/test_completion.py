@@ -105,7 +105,7 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
         "--html report.html",
     ):
         assert words in text, words
-    for command in ("compare", "dependence", "estimate", "density", "info", "reproduce"):
+    for command in ("compare", "dependence", "estimate", "density", "info"):
         with pytest.raises(SystemExit):
             main([command, "--help"])
         shown = capsys.readouterr().out
