@@ -175,13 +175,6 @@ class TestNames:
     def test_help_teaches(self, capsys: pytest.CaptureFixture[str]) -> None:
         code, out, _ = call(capsys, "--help")
         assert code == 0
-        for word in (
-            "figure1",
-            "all",
-            "--full",
-            "--offline",
-            "For example",
-            "kernelmean reproduce figure2",
-            "continued by",
-        ):
+        words = "figure1", "all", "--full", "--offline", "For example", "kernelmean reproduce figure2", "continued by"
+        for word in words:
             assert word in " ".join(out.split()), word

@@ -126,5 +126,5 @@ class TestResults:
 def test_the_commit_is_that_of_the_work_tree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     found = commit()
     assert found is None or len(found.removesuffix(" + changes")) == 40
-    monkeypatch.setattr("kernelmean_paper.versions._PACKAGE", tmp_path)
+    monkeypatch.setattr("kernelmean_paper.versions._FOLDER", tmp_path)
     assert commit() is None

@@ -107,8 +107,8 @@ class TestAbsent:
         assert call(capsys, "reproduce", *words) == (
             2,
             "",
-            "kernelmean: reproduce is a package of its own, which is not installed; in the root of a clone of kernelmean"
-            f" write: {PAPER}\n",
+            "kernelmean: reproduce is a package of its own, which is not installed; in the root of a clone of "
+            f"kernelmean write: {PAPER}\n",
         )
 
     def test_help_says_that_it_exists(self, capsys: pytest.CaptureFixture[str]) -> None:
