@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -61,6 +62,17 @@ class TestRun:
         assert go(synthetic.Fast(), tmp_path).notes == []
         monkeypatch.setattr("kernelmean_paper.runner.trial_digest", lambda _: "0" * 12)
         assert "60 stored trials made with another state of code" in go(synthetic.Fast(), tmp_path).notes[0]
+
+    def test_trials_from_before_the_paper_was_a_package_are_taken_up(self, synthetic, tmp_path, monkeypatch) -> None:
+        """The file holds the first twelve trials of a run of kernelmean 0.1.0 that had this code inside."""
+        (tmp_path / "old" / "trials").mkdir(parents=True)
+        shutil.copy(Path(__file__).parent / "data" / "fast-0.1.0.jsonl", tmp_path / "old" / "trials" / "fast.jsonl")
+        monkeypatch.setattr("kernelmean_paper.runner.__version__", "0.1.0")
+        old, new = (go(synthetic.Fast(), tmp_path / name) for name in ("old", "new"))
+        assert (old.ran, new.ran) == (48, 60)
+        assert "fast: 12 stored trials made with another state of" in old.notes[0]
+        assert len(old.notes) == 1
+        assert table(old, tmp_path) == table(new, tmp_path)
 
     def test_damage_is_noted_and_mended(self, synthetic, tmp_path: Path) -> None:
         whole = table(go(synthetic.Fast(), tmp_path), tmp_path)
