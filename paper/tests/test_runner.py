@@ -218,7 +218,10 @@ class TestWorkers:
         with pytest.raises(ValueError, match=text):
             Workers(**options)
 
-    def test_linear_algebra_runs_in_one_thread(self, synthetic, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+    def test_linear_algebra_runs_in_one_thread(self, synthetic, tmp_path: Path, monkeypatch, jobs: int) -> None:
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+
         from threadpoolctl import threadpool_info
 
         class Asking(synthetic.Fast):
@@ -226,7 +229,7 @@ class TestWorkers:
                 return [Finding(str(i), "threads", each["num_threads"]) for i, each in enumerate(threadpool_info())]
 
         before = threadpool_info()
-        outcome = go(Asking(), tmp_path)
+        outcome = go(Asking(), tmp_path, workers=Workers(jobs))
         found = {f.value for f in outcome.findings["fast"].trials["n=1, rule=a, b"][0]}
         assert found == {1}
         assert threadpool_info() == before

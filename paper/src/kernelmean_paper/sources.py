@@ -23,7 +23,7 @@ from .wording import listed
 
 CACHE = "KERNELMEAN_CACHE"
 """The environment variable that names another folder for downloads."""
-_RETRIES, _TIMEOUT = 2, 20.0
+_RETRIES, _TIMEOUT, _LARGEST = 2, 20.0, 2**26
 _BUILT_IN: Mapping[str, Callable[[Array], Array]] = MappingProxyType(
     {"eckerle4": lambda column: column, "wine": lambda kind: kind + 1, "wbdc": lambda kind: 1 - kind}
 )
@@ -103,17 +103,13 @@ class Sources:
         place, variable = (self.cache, None) if self.cache else (pooch.os_cache("kernelmean"), CACHE)
         store = pooch.create(place, "", env=variable, registry=registry, retry_if_failed=_RETRIES)
         path = store.abspath / _file(name)
-        if not path.is_file():
-            trouble = "not in"
-        elif _is(name, path.read_bytes()):
-            return path.read_bytes()
-        else:
-            trouble = "damaged in"
-        if not self.online:
-            raise FileNotFoundError(f"{name} is {trouble} {store.abspath} and downloads are off; {_mend(name)}")
-        if path.is_file():
-            self.say(f"{path} is damaged and is downloaded again")
-        self._download(name, store)
+        trouble = "damaged in" if path.is_file() else "not in"
+        if not path.is_file() or not _is(name, path.read_bytes()):
+            if not self.online:
+                raise FileNotFoundError(f"{name} is {trouble} {store.abspath} and downloads are off; {_mend(name)}")
+            if path.is_file():
+                self.say(f"{path} is damaged and is downloaded again")
+            self._download(name, store)
         return path.read_bytes()
 
     def _download(self, name: str, store: Any) -> None:
@@ -126,57 +122,51 @@ class Sources:
             store.urls = {_file(name): home.urls[0]}
             try:
                 store.fetch(_file(name), downloader=partial(_write_table, name=name, home=home))
-            except (RefusedError, RequestException) as error:
-                reasons.append(f"{', '.join(home.urls)} {_reason(error)}")
+            except (ValueError, RequestException) as error:
+                reasons.append(f"{', '.join(home.urls)}: {_reason(error)}")
             else:
                 return
         raise FileNotFoundError(f"{name} cannot be downloaded: {'; '.join(reasons)}; {_mend(name)}")
 
 
-class RefusedError(Exception):
-    """What a home sends is not what it ought to be; to ask again would not help."""
+class _Bounded(io.BytesIO):
+    """A file in memory that does not grow for ever."""
+
+    def write(self, data: Any) -> int:
+        """Write some bytes."""
+        if self.tell() + len(data) > _LARGEST:
+            raise ValueError(f"the server sends more than {_LARGEST:,} bytes")
+        return super().write(data)
 
 
 def _write_table(_: str, output: str, store: Any, *, name: str, home: Home) -> None:
-    """Write the table of a data set from the files at a home, as a downloader of pooch."""
+    """Write the table of a data set from the files at a home: a downloader for pooch, which checks the table."""
     from pooch import HTTPDownloader
-    from requests import HTTPError
 
-    get = HTTPDownloader(timeout=_TIMEOUT)
-    texts = []
-    for url in home.urls:
-        file = io.BytesIO()
-        try:
-            get(url, file, store)
-        except HTTPError as error:
-            if error.response is not None and error.response.status_code < 500:
-                raise RefusedError(_reason(error)) from None
-            raise
-        texts.append(file.getvalue().decode("latin-1"))
-    Path(output).write_bytes(_table(name, home, texts))
+    files = [_Bounded() for _ in home.urls]
+    for url, file in zip(home.urls, files, strict=True):
+        HTTPDownloader(timeout=_TIMEOUT)(url, file, store)
+    Path(output).write_bytes(_table(name, home, [file.getvalue().decode("latin-1") for file in files]))
 
 
 def _table(name: str, home: Home, texts: Sequence[str]) -> bytes:
-    """Return the CSV of a data set from the texts at a home, or raise when it is another one."""
+    """Return the CSV of a data set from the texts at a home."""
     try:
-        content = _csv([DATA_SETS[name].columns, *home.convert(texts)])
+        rows = home.convert(texts)
     except (ValueError, IndexError) as error:
-        raise RefusedError(f"is not in the form that it had: {error}") from error
-    if not _is(name, content):
-        raise RefusedError(f"does not hold the {name} of the paper (other numbers or rows)")
-    return content
+        raise ValueError(f"the file is not in the form that it had: {error}") from error
+    return _csv([DATA_SETS[name].columns, *rows])
 
 
-def _reason(error: BaseException) -> str:
-    """Return why a download failed, in the words of the error at the bottom."""
+def _reason(error: Exception) -> str:
+    """Return why a download failed."""
     response = getattr(error, "response", None)
     if response is not None:
-        return f"answers {response.status_code} {response.reason}"
-    if isinstance(error, RefusedError):
-        return str(error)
-    while (below := error.__cause__ or error.__context__) is not None:
-        error = below
-    return f"cannot be reached: {error or type(error).__name__}"
+        return f"the server answers {response.status_code} {response.reason}"
+    bottom: BaseException = error
+    while isinstance(error, OSError) and (below := bottom.__cause__ or bottom.__context__) is not None:
+        bottom = below  # requests and urllib3 wrap one error into the next
+    return str(bottom) or type(bottom).__name__
 
 
 def _file(name: str) -> str:

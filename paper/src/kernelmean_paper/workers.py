@@ -23,7 +23,6 @@ from .versions import code_digest
 from .wording import listed
 
 BACKENDS = ("loky", "dask")
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _QUIET = "ignore:resource_tracker:UserWarning"  # it tells, after a stop, what it found cleaned up, or cleaned up itself
 _LOOK = 0.5
 _KILLED = ("TerminatedWorkerError", "KilledWorker")  # of joblib's own processes, and of Dask
@@ -111,10 +110,10 @@ class Workers:
             When Dask is asked for and not installed.
         """
         if self.backend == "loky" and self.jobs == 1:
-            with threadpool_limits(1), _environment():
+            with threadpool_limits(1), _quiet_ends():
                 yield from map(measured, tasks)
             return
-        with _environment(), self._place():
+        with _quiet_ends(), self._place():
             run = partial(_measured_afar, code=code_digest()) if self.backend == "dask" else measured
             results = Parallel(return_as="generator_unordered")(delayed(run)(task) for task in tasks)
             try:
@@ -179,7 +178,6 @@ def _limit_threads() -> None:
 
 def _begin_beside(parent: int) -> None:
     """Prepare a process of this machine, before its first trial; it ends soon after its parent, however that ends."""
-    _limit_threads()
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 
@@ -190,17 +188,14 @@ def _watch(parent: int) -> None:
 
 
 @contextmanager
-def _environment() -> Iterator[None]:
-    """Let libraries that are loaded later, here or in new processes, start with one thread, and end in silence."""
-    quiet = ",".join(filter(None, (os.environ.get("PYTHONWARNINGS"), _QUIET)))
-    values = {**dict.fromkeys(_THREADS, "1"), "PYTHONWARNINGS": quiet}
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
+def _quiet_ends() -> Iterator[None]:
+    """Let what is started meanwhile, such as joblib's tracker of resources, say nothing of what it cleans up."""
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (before, _QUIET)))
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before
