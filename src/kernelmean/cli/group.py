@@ -72,7 +72,7 @@ def _loaded(entry: metadata.EntryPoint) -> Any:
 def _absent(name: str) -> Any:
     return _stub(
         name,
-        f"A package of its own; in the root of a clone of kernelmean: {APART[name]}",
+        f"Not installed; in the root of a clone: {APART[name]}",
         f"{name} is a package of its own, which is not installed; in the root of a clone of kernelmean write: "
         f"{APART[name]}",
     )
