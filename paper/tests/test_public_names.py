@@ -61,7 +61,7 @@ def strangers(text: str, known: set[tuple[str, str]]) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_names_are_documented(path: Path, known: set[tuple[str, str]]) -> None:
-    allowed = {("kernelmean", "__file__")} if path.stem in ("versions", "trial_code") else set()  # they hash its files
+    allowed = {("kernelmean", "__file__")} if path.stem == "versions" else set()  # it hashes the files
     assert [pair for pair in strangers(path.read_text(encoding="utf-8"), known) if pair not in allowed] == []
 
 

@@ -14,6 +14,7 @@ import kernelmean_paper
 from kernelmean_paper import trial_code
 from kernelmean_paper.registry import EXPERIMENTS, load
 from kernelmean_paper.trial_code import trial_digest
+from kernelmean_paper.versions import LIBRARY, PAGES
 
 Digest = Callable[[str, str, str], str]
 
@@ -37,7 +38,7 @@ def digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Digest:
         if file.startswith("kernelmean/"):
             caches.append(trial_code._library)  # takes a second
         with monkeypatch.context() as patch:
-            patch.setattr(trial_code, "_LIBRARY", copies["kernelmean"])
+            patch.setattr(trial_code, "LIBRARY", copies["kernelmean"])
             patch.setattr(trial_code, "_FOLDER", copies["kernelmean_paper"])
             for each in caches:
                 each.cache_clear()
@@ -84,6 +85,10 @@ def test_what_a_trial_reaches_changes_it(digest: Digest, name: str, file: str, o
 )
 def test_what_judges_and_words_does_not(digest: Digest, name: str, file: str, old: str, new: str) -> None:
     assert digest(name, file, old, new) == digest(name, "", "", "")
+
+
+def test_what_is_left_out_of_the_library_is_there() -> None:
+    assert [name for name in PAGES if not (LIBRARY / name).exists()] == []
 
 
 def test_every_experiment_has_its_own() -> None:

@@ -89,7 +89,8 @@ def test_every_command_of_the_readme_exists(capsys: pytest.CaptureFixture[str]) 
 def test_constraints_pin_every_direct_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *extras["cli"], *extras["test"], *extras["fast"]]
+    paper = tomllib.loads((ROOT / "paper" / "pyproject.toml").read_text())["project"]["dependencies"]
+    wanted = [*project["dependencies"], *extras["cli"], *extras["test"], *extras["fast"], *paper]
     names = {re.split(r"[\[>=<]", each)[0].lower() for each in wanted} - {"kernelmean"}
     pins = (ROOT / "constraints.txt").read_text().splitlines()
     pinned = {line.split("==")[0].lower() for line in pins if not line.startswith("#")}
@@ -100,5 +101,8 @@ def test_constraints_pin_every_direct_dependency() -> None:
 def test_one_version_everywhere() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert kernelmean.__version__ == version
+    paper = tomllib.loads((ROOT / "paper" / "pyproject.toml").read_text())["project"]
+    assert paper["version"] == version
+    assert f"kernelmean[cli]=={version}" in paper["dependencies"]
     assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
     assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()

@@ -11,13 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import kernelmean
-
 from .experiment import Experiment
+from .versions import LIBRARY, PAGES
 
 _FOLDER, _OURS = Path(__file__).parent, __package__
-_LIBRARY = Path(str(kernelmean.__file__)).parent
-_PAGES = ("cli", "pages", "report", "plots", "_canvas", "_card.py", "_markup.py")
 _ROOTS = ("trial", "generator", "needs")
 _RUN, _DATA = ("workers", "measured"), ("sources", "Sources")
 
@@ -46,9 +43,9 @@ def trial_digest(kind: type[Experiment]) -> str:
 def _library() -> str:
     """Return the code that all trials may use: kernelmean without pages and command line."""
     texts = []
-    for path in sorted(_LIBRARY.rglob("*.py")):
-        place = path.relative_to(_LIBRARY)
-        if place.parts[0] not in _PAGES:
+    for path in sorted(LIBRARY.rglob("*.py")):
+        place = path.relative_to(LIBRARY)
+        if place.parts[0] not in PAGES:
             texts.append(f"{place.as_posix()}\0{_bare(ast.parse(path.read_bytes()))}\0")
     return "".join(texts)
 

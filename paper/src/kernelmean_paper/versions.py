@@ -15,8 +15,9 @@ from kernelmean import __version__
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "joblib")
 _FOLDER = Path(__file__).parent
-_LIBRARY = Path(str(kernelmean.__file__)).parent
-_NO_RESULTS = ("cli", "pages", "report", "command.py")
+LIBRARY = Path(str(kernelmean.__file__)).parent
+PAGES = ("cli", "pages", "report", "plots", "_canvas", "_card.py", "_markup.py")
+"""What of the library prints and draws, and changes no result."""
 
 
 def versions() -> dict[str, str]:
@@ -34,10 +35,10 @@ def maker(code: str) -> dict[str, str]:
 def code_digest() -> str:
     """Return twelve hexadecimal digits of the source of kernelmean and this package, without what prints and draws."""
     digest = hashlib.sha256()
-    for folder in (_LIBRARY, _FOLDER):
+    for folder in (LIBRARY, _FOLDER):
         for path in sorted(folder.rglob("*.py")):
             place = path.relative_to(folder)
-            if place.parts[0] not in _NO_RESULTS:
+            if place.parts[0] not in (*PAGES, "command.py"):
                 digest.update(f"{folder.name}/{place.as_posix()}\0".encode() + path.read_bytes() + b"\0")
     return digest.hexdigest()[:12]
 
@@ -47,7 +48,7 @@ def commit() -> str | None:
     head = _git("rev-parse", "HEAD")
     if head is None or _git("ls-files", "--error-unmatch", "__init__.py") is None:
         return None  # installed inside the work tree of another project
-    return f"{head} + changes" if _git("status", "--porcelain", "--", ".", str(_LIBRARY)) else head
+    return f"{head} + changes" if _git("status", "--porcelain", "--", ".", str(LIBRARY)) else head
 
 
 def _git(*arguments: str) -> str | None:

@@ -30,7 +30,8 @@ def render(document: Document) -> str:
 
     Examples
     --------
-    >>> page = render(Document("Title", ("In short.",), ()))
+    >>> from kernelmean.report import to_html
+    >>> page = to_html(Document("Title", ("In short.",), ()))
     >>> page.startswith("<!doctype html>"), "<h1>Title</h1>" in page
     (True, True)
     """

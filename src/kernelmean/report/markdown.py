@@ -39,7 +39,8 @@ def render(document: Document, folder: str | Path) -> str:
 
     Examples
     --------
-    >>> print(render(Document("Title", ("In short: 1 < 2.",), ()), "."))
+    >>> from kernelmean.report import to_markdown
+    >>> print(to_markdown(Document("Title", ("In short: 1 < 2.",), ()), "."))
     # Title
     <BLANKLINE>
     In short: 1 \< 2.
