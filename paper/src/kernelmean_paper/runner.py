@@ -143,7 +143,7 @@ def _alone(path: Path, folder: Path) -> Iterator[None]:
     try:
         held = FileLock(path, blocking=False).acquire()
     except Timeout:
-        holder = path.read_text(encoding="utf-8").strip() if os.name != "nt" else ""
+        holder = path.read_text(encoding="utf-8", errors="replace").strip() if os.name != "nt" else ""
         raise BlockingIOError(
             f"another run works in {folder} (process {holder or 'unknown'}); wait for its end, or stop it"
         ) from None
