@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Literal, final
 
 from joblib import Parallel, delayed, parallel_config
@@ -163,17 +163,11 @@ def measured(task: Task) -> Result:
 
 def _measured_afar(task: Task, code: str) -> Result:
     """Run one trial on a machine that must have the same code."""
-    _limit_threads()
     if code != code_digest():
         error = f"a worker has another state of kernelmean ({code_digest()}, not {code}); install the same one there"
         return Result(task.experiment.name, task.setting.key, task.number, error=error)
-    return measured(task)
-
-
-@cache
-def _limit_threads() -> None:
-    """Keep this process at one thread for linear algebra: as many processes as cores are at work."""
-    threadpool_limits(1)
+    with threadpool_limits(1):
+        return measured(task)
 
 
 def _begin_beside(parent: int) -> None:
