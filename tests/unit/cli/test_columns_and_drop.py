@@ -26,8 +26,14 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["compare A.csv B.csv", "compare A.csv B.csv --stream", "dependence A.csv", "density A.csv", "estimate A.csv"]
-    + ["monitor A.csv B.csv"],
+    [
+        "compare A.csv B.csv",
+        "compare A.csv B.csv --stream",
+        "dependence A.csv",
+        "density A.csv",
+        "estimate A.csv",
+        "monitor A.csv B.csv",
+    ],
 )
 def test_drop_of_a_column_that_columns_leaves_out_is_refused(
     command: str, place: None, capsys: pytest.CaptureFixture[str]
@@ -56,4 +62,4 @@ def test_drop_beside_columns_in_python(read: Callable[..., Any], source: str, pl
 
 
 def test_a_monitor_that_cuts_by_a_column_takes_it_among_its_columns(place: None) -> None:
-    assert run("monitor A.csv B.csv --by c --columns a,b,c --quiet".split()) == 0
+    assert run(["monitor", "A.csv", "B.csv", "--by", "c", "--columns", "a,b,c", "--quiet"]) == 0
