@@ -15,7 +15,7 @@ from kernelmean.cli.app import run
 
 
 def unpacked() -> None:
-    a, b = [1.0]
+    (_,) = [1.0, 2.0]
 
 
 def joined() -> None:
@@ -46,7 +46,7 @@ def cleaned_up() -> None:
     try:
         number()
     finally:
-        int(0)
+        length.__doc__ = None
 
 
 def refused() -> None:
@@ -56,10 +56,11 @@ def refused() -> None:
 def refused_again() -> None:
     try:
         refused()
-    except ValueError:
+    except ValueError as error:
+        error.add_note("seen on the way")
         raise
     finally:
-        int(0)
+        length.__doc__ = None
 
 
 def refused_in_a_generator() -> None:
@@ -67,7 +68,7 @@ def refused_in_a_generator() -> None:
 
 
 def not_there() -> None:
-    open("no-such-file.csv")
+    Path("no-such-file.csv").read_text()
 
 
 def exit_code(error: Callable[[], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> int:
@@ -90,7 +91,8 @@ def test_an_error_that_the_package_did_not_raise_is_its_failure(
 ) -> None:
     assert exit_code(error, monkeypatch, tmp_path) == 70
     said = capsys.readouterr().err
-    assert "an error of kernelmean itself (" in said and said.count("\n") == 1
+    assert "an error of kernelmean itself (" in said
+    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize("error", REFUSALS, ids=lambda error: error.__name__)
@@ -104,6 +106,5 @@ def test_what_the_package_or_the_system_refuses_is_bad_input(
 def test_an_operation_inside_the_package_that_fails_is_its_failure(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert exit_code(lambda: km.kernels.Gaussian(1.0)(), monkeypatch, tmp_path) == 70  # type: ignore[operator]
     monkeypatch.setattr("kernelmean.tables.ending", lambda path: [])
     assert exit_code(refused, monkeypatch, tmp_path) == 70
