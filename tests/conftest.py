@@ -1,4 +1,4 @@
-"""No test asks a network: connections stay on this machine, others are refused; and none waits for what it tests not."""
+"""No test asks a network: connections stay on this machine, others are refused; none waits for the disk."""
 
 from __future__ import annotations
 

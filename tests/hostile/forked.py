@@ -1,4 +1,4 @@
-"""Programs that end as programs end, without the seconds of their start: each is forked from a process that imported all.
+"""Programs that end as programs do, without the seconds of their start: forked from one process that imported all.
 
 What is forked has its own streams and signals, runs to the end of the interpreter, and flushes there.
 """

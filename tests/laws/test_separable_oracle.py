@@ -18,7 +18,7 @@ NODES, WEIGHTS = leggauss(20)
 
 
 def integral(f, kinks, scales):
-    """∫ f by Gauss-Legendre panels, graded at every kink by every scale; f(center, offset) at center + offset, at all of them.
+    """∫ f by Gauss-Legendre panels, graded at every kink by every scale; f(centers, offsets) at their sums.
 
     For integrands that are positive, analytic between the kinks and vary on no other scales: error below 1e-12.
     """
