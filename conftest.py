@@ -1,11 +1,16 @@
-"""No test asks a network: connections stay on this machine, others are refused."""
+"""No test asks a network: connections stay on this machine, others are refused; none waits for the disk."""
 
 from __future__ import annotations
 
+import functools
+import os
 import socket
 import sys
+from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any
+
+import pytest
 
 OWN = {None, "", "localhost", socket.gethostname()}
 
@@ -29,3 +34,17 @@ def refuse(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(refuse)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick() -> Iterator[None]:
+    """Build the parser of the command line once, not for every command; files need not reach the disk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", os.fstat)
+        try:
+            import typer.main
+        except ImportError:
+            pass
+        else:
+            patch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
+        yield

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ._array import Array, IntArray
 from ._cells import Cells, Declared, missing_cells, read_cells
-from ._formats import is_number, number_format
+from ._formats import absent_words, is_number, number_format, other_marks
 from ._frozen import Frozen, owned, sealed
 from ._mends import all_incomplete, drop_rows, leave_out
 from ._native import data_frame
@@ -112,6 +112,8 @@ class Frame:
         What the types of some columns said beyond their cells; may name columns that were left out.
     named : bool
         Whether columns are matched by name, as of a :class:`Table`.
+    decimal : str
+        The decimal mark that its text was read with.
     """
 
     cells: Mapping[str, Cells]
@@ -120,6 +122,7 @@ class Frame:
     rows: IntArray | None = None
     declared: Mapping[str, Declared] = field(default_factory=dict)
     named: bool = True
+    decimal: str = "."
 
     def __len__(self) -> int:
         return len(next(iter(self.cells.values()))) if self.cells else 0
@@ -138,10 +141,17 @@ class Frame:
         Raises
         ------
         ValueError
-            When a name is unknown.
+            When a name is unknown, or one in ``drop`` is not among those in ``columns``.
         """
         left_out = set(self._known(drop))
         chosen = self.names if columns is None else self._known(columns)
+        void = [name for name in self.names if name in left_out and name not in set(chosen)]
+        if void:
+            raise ValueError(
+                f"{self.source}: {written('drop=', '--drop')} names {listed(map(repr, void))}, which "
+                f"{written('columns=', '--columns')} leaves out already ({listed(chosen)}); leave "
+                f"{'it' if len(void) == 1 else 'them'} out of {written('drop=', '--drop')}"
+            )
         return replace(self, cells={name: self.cells[name] for name in chosen if name not in left_out})
 
     def called(self, names: Sequence[str]) -> Frame:
@@ -339,20 +349,22 @@ def _check_numeric(frame: Frame, reader: str) -> None:
     if others:
         examples = listed(f"{name!r} ({_first_other(frame.cells[name])})" for name in others)
         encoder = written(", as kernelmean.TableEncoder does", "")
-        read = "".join(f"{advice}, " for name in others if (advice := _reading(frame.cells[name], name)))
+        read = "".join(f"{advice}, " for name in others if (advice := _reading(frame, name)))
         raise TypeError(
             f"{frame.source} has columns that are not numbers, or integers beyond 2^53: {examples}; {read}leave "
             f"them out {printable(leave_out(others, reader))}, or encode them as numbers{encoder}"
         )
 
 
-def _reading(column: Cells, name: str) -> str:
+def _reading(frame: Frame, name: str) -> str:
     """Return what reads the text of a column as numbers, nothing where no option does."""
-    form = (
-        number_format(dict.fromkeys(cell for cell in column if isinstance(cell, str)))
-        if column.dtype == object
-        else None
-    )
+    column = frame.cells[name]
+    if column.dtype != object:
+        return ""
+    texts = list(dict.fromkeys(cell for cell in column if isinstance(cell, str)))
+    if advice := other_marks(texts, frame.decimal) or absent_words(texts):
+        return advice
+    form = number_format(texts)
     return form.advice(name) if form is not None and form.readings else ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
@@ -14,8 +14,9 @@ from threadpoolctl import threadpool_limits
 from ._array import SILENT, Array, Progress, RngLike, as_rng
 from ._card import Grid, card
 from ._frozen import Frozen
-from ._table import Table, as_table
+from ._table import Table
 from ._words import count, listed
+from .columns import table_of_numbers
 from .embedding import Embedding
 from .kernels import Gaussian
 from .matching import KernelMeanMatching, Mixture, select
@@ -190,6 +191,7 @@ def fit_densities(
     covariance_type: str | None = None,
     held_out: float = 0.3,
     scale: bool = True,
+    keep: str | Iterable[str] = (),
     rng: RngLike = 0,
     progress: Progress = SILENT,
 ) -> Densities:
@@ -212,6 +214,8 @@ def fit_densities(
         Share of the rows to hold out, between 0 and 1.
     scale : bool
         Subtract the mean of every column and divide by its standard deviation, both of the training rows.
+    keep : str or iterable of str
+        Columns of integers to use although they look like identifiers.
     rng : int or Generator
         Draws the rows to hold out, and seeds the fits.
     progress : callable, optional
@@ -220,7 +224,8 @@ def fit_densities(
     Raises
     ------
     ValueError
-        When there are fewer than ten rows, all columns are constant, or an option is out of range.
+        When there are fewer than ten rows, all columns are constant, one looks like an identifier, or an option is out
+        of range.
 
     Examples
     --------
@@ -229,7 +234,8 @@ def fit_densities(
     >>> fits.sizes, fits.model.n_components_, fits.sample(3, rng=0).shape
     ((42, 18), 1, (3, 1))
     """
-    table, constant = _usable(as_table(X))
+    whole, remarks = table_of_numbers(X, keep)
+    table, constant = _usable(whole)
     if not 0.0 < held_out < 1.0:
         raise ValueError(f"held_out is {held_out}; a share of the rows between 0 and 1 is needed")
     generator = as_rng(rng)
@@ -251,8 +257,8 @@ def fit_densities(
         candidate, losses, models[name] = _measured(name, search, fit, held)
         candidates.append((candidate, losses))
     model = clone(models["kernel mean matching"]).fit((table.values - center) / unit)
-    note = (f"constant, so left out: {listed(constant)}",) if constant else ()
-    return Densities(table, (len(fit), len(held)), _ordered(candidates), model, center, unit, note)
+    notes = (*remarks, *([f"constant, so left out: {listed(constant)}"] if constant else []))
+    return Densities(table, (len(fit), len(held)), _ordered(candidates), model, center, unit, notes)
 
 
 _Search = Callable[[Array], tuple[Any, str]]

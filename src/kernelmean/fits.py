@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -11,8 +11,9 @@ import numpy as np
 from ._array import SILENT, Array, Progress
 from ._card import Grid, card
 from ._frozen import Frozen
-from ._table import Table, as_table
+from ._table import Table
 from ._words import count, listed
+from .columns import table_of_numbers
 from .embedding import Embedding, Part
 from .estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
 from .kernels import Gaussian
@@ -110,7 +111,14 @@ class Fits(Frozen):
         }
 
 
-def fit_all(X: Any, *, bandwidth: Any = "median", scale: bool = True, progress: Progress = SILENT) -> Fits:
+def fit_all(
+    X: Any,
+    *,
+    bandwidth: Any = "median",
+    scale: bool = True,
+    keep: str | Iterable[str] = (),
+    progress: Progress = SILENT,
+) -> Fits:
     """Fit KME, S-KMSE, F-KMSE, MKME, MMKME and VPMKME to one table with the same kernel.
 
     Parameters
@@ -121,13 +129,15 @@ def fit_all(X: Any, *, bandwidth: Any = "median", scale: bool = True, progress: 
         θ: a rule, or a number.
     scale : bool
         Divide every column by its standard deviation.
+    keep : str or iterable of str
+        Columns of integers to use although they look like identifiers.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
 
     Raises
     ------
     ValueError
-        When there are fewer than two rows, or all columns are constant.
+        When there are fewer than two rows, all columns are constant, or one looks like an identifier.
 
     Notes
     -----
@@ -139,7 +149,8 @@ def fit_all(X: Any, *, bandwidth: Any = "median", scale: bool = True, progress: 
     >>> fits.estimators["mmkme"].loocv_ <= fits.estimators["mkme"].loocv_ <= fits.estimators["kme"].loocv_
     True
     """
-    table, constant = _varying(as_table(X))
+    whole, remarks = table_of_numbers(X, keep)
+    table, constant = _varying(whole)
     deviations = table.deviations()
     unit = deviations if scale else np.ones_like(deviations)
     values = table.values / unit
@@ -150,7 +161,7 @@ def fit_all(X: Any, *, bandwidth: Any = "median", scale: bool = True, progress: 
     for step, (name, make) in enumerate(chosen.items()):
         progress(name, step, len(chosen))
         fitted[name] = make(Gaussian(theta)).fit(values)
-    notes = [f"constant, so left out: {listed(constant)}"] if constant else []
+    notes = [*remarks, *([f"constant, so left out: {listed(constant)}"] if constant else [])]
     notes += [f"{name} is left out: {reason}" for name, reason in out.items()]
     if isinstance(theta, Bandwidth):
         notes.append(f"bandwidth {float(theta):.4g}: {theta.rule}")

@@ -33,7 +33,7 @@ from .streaming.mean import Estimator
 from .streaming.mmd import kept_note
 from .streaming.seen import TablesSeen
 from .streaming.table_features import COLUMN_FREQUENCIES, TableFeatures
-from .streaming.table_pass import TablePass, run_pass, verified
+from .streaming.table_pass import Digests, TablePass, run_pass, verified
 from .streaming.two_sample import TwoSampleStream, two_sample_stream
 
 ESTIMATORS = ("kme", "mkme", "mmkme")
@@ -128,21 +128,10 @@ def compare_stream(
     named, used = (names if isinstance(names, str) else tuple(names) for names in (categorical, keep))
     encoding = Encoding(missing, ordinal, named, scale, keep=used)
     tables, moved = _matched(_read(A, "A"), _read(B, "B"), names)
-    kept = None
-    if checkpoint is not None:
-        given = {
-            "columns": tables[0].names,
-            "estimator": estimator,
-            "bandwidth": bandwidth,
-            "n_resamples": n_resamples,
-            "seed": seed,
-            "n_frequencies": n_frequencies,
-            "passes": [passes, all(table.plain for table in tables)],  # which decides where it is None
-        }
-        kept = Checkpoint(checkpoint, given | encoding.options(), TablePass)
-    known = None if kept is None or kept.found is None else _known(kept, tables, encoding)
-    digests = verified(kept, tables, progress)
-    learnt = learn(tables, encoding, passes, seed, progress, checkpoint is not None) if known is None else known
+    given = {"estimator": estimator, "bandwidth": bandwidth, "n_resamples": n_resamples, "seed": seed}
+    given |= {"n_frequencies": n_frequencies, "passes": passes}
+    kept = None if checkpoint is None else _kept(checkpoint, tables, given, encoding)
+    learnt, digests = _begun(kept, tables, encoding, passes, seed, progress)
     called = (tables[0].source, tables[1].source) if names is None else names
     _check_learnt(learnt, called)
     pilot = [learnt.coordinates(learnt.pilot(k)) for k in (0, 1)]
@@ -153,10 +142,7 @@ def compare_stream(
     start = TablePass(stream, TablesSeen.start(tables[0].names), np.zeros(2), found)
     state = run_pass(start, tables, learnt, encoding, plan, kept, digests, progress)
     tests = _Tests(state.stream, features, learnt, cast(Estimator, estimator), bandwidth, n_resamples, seed)
-    joint = tests.joint()
-    seen = state.seen if learnt.seen is None else learnt.seen
-    encoded = _shown(learnt)
-    summaries = {column.name: column for column in seen.columns}
+    joint, encoded = tests.joint(), _shown(learnt)
     return Comparison(
         names=called,
         sizes=learnt.rows,
@@ -164,16 +150,41 @@ def compare_stream(
         estimator=estimator,
         bandwidth=float(theta),
         scaled=scale,
-        columns=ranked(
-            learnt.codings,
-            [summaries[coding.name].summary(coding) for coding in learnt.codings],
-            joint.noise,
-            tests.alone(progress),
-        ),
+        columns=ranked(learnt.codings, _summaries(learnt, state.seen), joint.noise, tests.alone(progress)),
         notes=(*_notes(learnt, encoded, called, theta, moved), *joint.notes),
         missing=learnt.missing,
         encoded=encoded,
     )
+
+
+def _kept(
+    checkpoint: str | os.PathLike[str], tables: tuple[Frames, Frames], given: dict[str, Any], encoding: Encoding
+) -> Checkpoint:
+    """Return the file that sums are saved to, and what it holds already of these columns and options."""
+    passes = [given["passes"], all(table.plain for table in tables)]  # which decides where it is None
+    own = {"columns": tables[0].names, **given, "passes": passes}
+    return Checkpoint(checkpoint, own | encoding.options(), TablePass)
+
+
+def _begun(
+    kept: Checkpoint | None,
+    tables: tuple[Frames, Frames],
+    encoding: Encoding,
+    passes: int | None,
+    seed: int,
+    progress: Progress,
+) -> tuple[Learnt, Digests]:
+    """Return what must be known before the sums, from the checkpoint where it is there, and digests of its rows."""
+    known = None if kept is None or kept.found is None else _known(kept, tables, encoding)
+    digests = verified(kept, tables, progress)
+    learnt = learn(tables, encoding, passes, seed, progress, kept is not None) if known is None else known
+    return learnt, digests
+
+
+def _summaries(learnt: Learnt, seen: TablesSeen) -> list[Any]:
+    """Return the means and shares of every column, of all rows: those of the first pass where there was one."""
+    columns = {column.name: column for column in (seen if learnt.seen is None else learnt.seen).columns}
+    return [columns[coding.name].summary(coding) for coding in learnt.codings]
 
 
 def _known(kept: Checkpoint, tables: tuple[Frames, Frames], encoding: Encoding) -> Learnt | None:

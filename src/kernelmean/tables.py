@@ -71,7 +71,7 @@ def read_table(
         .arrow; "-", which is CSV text from standard input; or the name of a built-in table: wine, breast_cancer (also
         wbdc), iris, diabetes, digits, eckerle4.
     columns, drop : iterables of str
-        The columns to use (None: all), and those to leave out.
+        The columns to use (None: all), and those of them to leave out.
     missing : {"error", "drop"}
         What to do with rows that hold a blank or NaN cell.
     text : TextFormat

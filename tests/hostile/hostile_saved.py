@@ -237,10 +237,15 @@ def _central(name: str, content: bytes, place: int) -> bytes:
     return struct.pack("<4s6H3L5H2L", b"PK\1\2", 20, 20, 0, 0, 0, 33, *sizes) + name.encode()
 
 
+@cache
+def _deflated_zeros() -> bytes:
+    contents = {**members(valid()), "a0.npy": described("(12500000, 2)", body=bytes(2 * 10**8))}
+    return archive(contents, zipfile.ZIP_DEFLATED)
+
+
 def bomb(path: Path) -> None:
     """Deflate an array of zeros of 200 MB into 200 kB."""
-    contents = {**members(valid()), "a0.npy": described("(12500000, 2)", body=bytes(2 * 10**8))}
-    path.write_bytes(archive(contents, zipfile.ZIP_DEFLATED))
+    path.write_bytes(_deflated_zeros())
 
 
 def lying(size: int) -> Damage:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import typer
+from forked import MAIN, Forks, forks
 
 from kernelmean.cli import main
 
-PROGRAM = (sys.executable, "-c", "from kernelmean.cli import main; main()")
+PROGRAM = (sys.executable, "-c", MAIN)
 ALPHA = ("--fail-on-drift", "0.1", "--quiet")
 COMPARE = ("compare", "first.csv", "second.csv", "--resamples", "99", *ALPHA)
 STREAM = ("compare", "first.csv", "second.csv", "--stream", "--resamples", "99", "--frequencies", "4", *ALPHA)
@@ -36,6 +41,12 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for shift, name in enumerate(("first", "second")):
         pd.DataFrame(rng.normal(4.0 * shift, size=(60, 2)), columns=["a", "b"]).to_csv(f"{name}.csv", index=False)
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def fork() -> Iterator[Forks]:
+    with forks() as server:
+        yield server
 
 
 def code_of(words: tuple[str, ...]) -> int:
@@ -123,10 +134,10 @@ def test_without_the_extra(name: str) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes are those of Unix")
 @pytest.mark.parametrize(("words", "code"), [(COMPARE, 1), (("compare", "first.csv", "none.csv", *ALPHA), 2)])
-def test_an_error_stream_that_nobody_reads_changes_no_code(words: tuple[str, ...], code: int) -> None:
+def test_an_error_stream_that_nobody_reads_changes_no_code(words: tuple[str, ...], code: int, fork: Forks) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run([*PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=writing, check=False)
+    done = fork(words, stderr=writing)
     os.close(writing)
     assert done.returncode == code
 
@@ -140,13 +151,11 @@ def test_without_an_error_stream_nothing_is_added_to_the_output() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="open files have names on Unix")
-def test_an_output_file_that_is_a_broken_pipe_is_bad_input() -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    words = (*COMPARE, "--json", f"/dev/fd/{writing}")
-    done = subprocess.run([*PROGRAM, *words], pass_fds=[writing], capture_output=True, text=True, check=False)
-    os.close(writing)
-    assert (done.returncode, done.stderr) == (2, f"kernelmean: /dev/fd/{writing}: Broken pipe\n")
+def test_an_output_file_that_is_a_broken_pipe_is_bad_input(fork: Forks) -> None:
+    broken = "import os; pipe = os.pipe(); os.close(pipe[0]); sys.argv += ['--json', f'/dev/fd/{pipe[1]}']; "
+    done = fork(COMPARE, broken + MAIN)
+    assert done.returncode == 2
+    assert re.fullmatch(r"kernelmean: /dev/fd/\d+: Broken pipe\n", done.stderr), done.stderr
 
 
 SLEEPING = """
@@ -168,10 +177,10 @@ main()
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGSEGV], ids=lambda n: n.name
 )
-def test_a_signal_that_ends_the_process(words: tuple[str, ...], number: signal.Signals) -> None:
-    process = subprocess.Popen([sys.executable, "-c", SLEEPING, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
-    process.send_signal(number)
-    process.communicate(timeout=60)
-    assert process.returncode == -number  # a shell says 128 + number
+def test_a_signal_that_ends_the_process(words: tuple[str, ...], number: signal.Signals, fork: Forks) -> None:
+    def send(process: int, out: Any) -> None:
+        while os.pread(out.fileno(), 10, 0) != b"ready\n":
+            time.sleep(0.01)
+        os.kill(process, number)
+
+    assert fork(words, SLEEPING, meanwhile=send).returncode == -number  # a shell says 128 + number

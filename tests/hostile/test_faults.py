@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from forked import Done, Forks, forks
 
 import kernelmean as km
 from kernelmean import _disk, plots
@@ -19,7 +18,6 @@ from kernelmean.cli import main
 from kernelmean.cli.errors import explain
 from kernelmean.report import charts
 
-PROGRAM = (sys.executable, "-c", "from kernelmean.cli import main; main()")
 SMALL = ("compare", "first.csv", "second.csv", "--estimator", "kme", "--resamples", "19")
 STREAM = ("compare", "first.csv", "second.csv", "--stream", "--resamples", "19", "--frequencies", "4")
 OUTPUTS: dict[str, tuple[str, ...]] = {
@@ -41,6 +39,12 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("first", "second"):
         pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"]).to_csv(f"{name}.csv", index=False)
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def fork() -> Iterator[Forks]:
+    with forks() as server:
+        yield server
 
 
 def call(words: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
@@ -125,29 +129,28 @@ sys.exit(run(sys.argv[1:]))
 """
 
 
-def limited(limit: str, words: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-c", LIMITED.format(limit=limit), *words]
-    return subprocess.run(program, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+def limited(limit: str, words: tuple[str, ...], fork: Forks) -> Done:
+    return fork(words, LIMITED.format(limit=limit))
 
 
-def test_files_that_may_not_grow(tables: Path) -> None:
+def test_files_that_may_not_grow(tables: Path, fork: Forks) -> None:
     """The system refuses more than 4 kB a file, half way through it."""
     words = ("estimate", "first.csv", "--save", "out.npz", "--json", "out.json")
     pd.DataFrame(np.random.default_rng(0).normal(size=(900, 2)), columns=["a", "b"]).to_csv("first.csv", index=False)
-    done = limited("resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))", words, tables)
+    done = limited("resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))", words, fork)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
     assert "out.npz: File too large" in done.stderr
     assert sorted(path.name for path in tables.iterdir()) == ["first.csv", "second.csv"]
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="sizes of a process are read from /proc")
-def test_little_memory_is_one_line(tables: Path) -> None:
+def test_little_memory_is_one_line(tables: Path, fork: Forks) -> None:
     rng = np.random.default_rng(0)
     for name in ("first", "second"):
         pd.DataFrame(rng.normal(size=(4000, 2)), columns=["a", "b"]).to_parquet(f"{name}.parquet")
     room = "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize() + 60 * 2**20\n"
     room += "resource.setrlimit(resource.RLIMIT_AS, (size, size))"
-    done = limited(room, ("estimate", "first.parquet", "--json", "out.json"), tables)
+    done = limited(room, ("estimate", "first.parquet", "--json", "out.json"), fork)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
     assert "not enough memory" in done.stderr
     assert not Path("out.json").exists()
@@ -166,13 +169,13 @@ def test_a_folder_that_may_not_be_written_in(name: str, tables: Path, capfd: pyt
 
 
 @pytest.mark.parametrize("words", [("estimate", "first.csv"), ("--help",)])
-def test_a_reader_that_goes_away_is_no_error(words: tuple[str, ...], tables: Path) -> None:
+def test_a_reader_that_goes_away_is_no_error(words: tuple[str, ...], tables: Path, fork: Forks) -> None:
     """As with other programs in a pipe: silence, and the exit code of one that SIGPIPE ended."""
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run([*PROGRAM, *words], stdout=writing, stderr=subprocess.PIPE, timeout=120, check=False)
+    done = fork(words, stdout=writing)
     os.close(writing)
-    assert (done.returncode, done.stderr) == (141, b"")
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_a_pipe_that_breaks_as_an_output_file_is_an_error() -> None:

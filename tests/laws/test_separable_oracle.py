@@ -18,21 +18,22 @@ NODES, WEIGHTS = leggauss(20)
 
 
 def integral(f, kinks, scales):
-    """∫ f by Gauss-Legendre panels, graded at every kink by every scale; f(center, offset) at center + offset.
+    """∫ f by Gauss-Legendre panels, graded at every kink by every scale; f(centers, offsets) at their sums.
 
     For integrands that are positive, analytic between the kinks and vary on no other scales: error below 1e-12.
     """
     kinks = np.unique(kinks)
     gaps = np.concatenate([[np.inf], np.diff(kinks), [np.inf]])
-    total = 0.0
+    panels = []
     for i, center in enumerate(kinks):
         for side, reach in ((-1, gaps[i] / 2), (1, gaps[i + 1] / 2)):
             end = min(reach, GRID[-1] * max(scales))
             edges = np.unique(np.append(np.outer(scales, GRID).clip(max=end), end))
             offsets = (edges[1:] + edges[:-1])[:, None] / 2 + np.diff(edges)[:, None] / 2 * NODES
-            values = f(center, side * offsets.ravel()).reshape(offsets.shape)
-            total += (np.diff(edges) / 2) @ (values @ WEIGHTS)
-    return total
+            weights = np.outer(np.diff(edges) / 2, WEIGHTS)
+            panels.append((np.full(offsets.size, center), side * offsets.ravel(), weights.ravel()))
+    centers, offsets, weights = map(np.concatenate, zip(*panels, strict=True))
+    return weights @ f(centers, offsets)
 
 
 def line(kernel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 Run = Callable[..., str]
@@ -21,22 +22,38 @@ def outcome(run: Run, **options: Any) -> str | None:
             return None
 
 
-def silent_pairs(run: Run, options: Values, exceptions: Collection[frozenset[str]] = ()) -> list[str]:
-    """Return the options that have an effect alone, and none beside another one that is no default."""
-    plain, silent = outcome(run), []
-    alone = {(name, k): outcome(run, **{name: value}) for name in options for k, value in enumerate(options[name])}
-    for first, second in itertools.combinations(options, 2):
-        if frozenset((first, second)) in exceptions:
-            continue
-        for (j, u), (k, v) in itertools.product(enumerate(options[first]), enumerate(options[second])):
-            both = outcome(run, **{first: u, second: v})
-            for own, at, other, other_at in ((first, j, second, k), (second, k, first, j)):
-                if both is not None and both == alone[other, other_at] and alone[own, at] != plain:
-                    silent.append(f"{own} beside {other}={options[other][other_at]!r}")
-    return silent
+@dataclass(frozen=True)
+class Alone:
+    """What comes out under each value of each option, and under none."""
 
+    run: Run
+    options: Values
+    plain: str | None
+    outcomes: Mapping[tuple[str, int], str | None]
 
-def idle_options(run: Run, options: Values) -> list[str]:
-    """Return the options that change nothing alone: a test of pairs would say nothing of them."""
-    plain = outcome(run)
-    return [name for name in options if all(outcome(run, **{name: value}) == plain for value in options[name])]
+    @classmethod
+    def of(cls, run: Run, options: Values) -> Alone:
+        """Run each value of each option once."""
+        each = {(name, k): outcome(run, **{name: value}) for name in options for k, value in enumerate(options[name])}
+        return cls(run, options, outcome(run), each)
+
+    def silent_pairs(self, exceptions: Collection[frozenset[str]] = ()) -> list[str]:
+        """Return the options that have an effect alone, and none beside another one that is no default."""
+        silent, options, alone = [], self.options, self.outcomes
+        for first, second in itertools.combinations(options, 2):
+            if frozenset((first, second)) in exceptions:
+                continue
+            for (j, u), (k, v) in itertools.product(enumerate(options[first]), enumerate(options[second])):
+                both = outcome(self.run, **{first: u, second: v})
+                for own, at, other, other_at in ((first, j, second, k), (second, k, first, j)):
+                    if both is not None and both == alone[other, other_at] and alone[own, at] != self.plain:
+                        silent.append(f"{own} beside {other}={options[other][other_at]!r}")
+        return silent
+
+    def idle_options(self) -> list[str]:
+        """Return the options that change nothing alone: a test of pairs would say nothing of them."""
+        return [
+            name
+            for name, values in self.options.items()
+            if all(self.outcomes[name, k] == self.plain for k in range(len(values)))
+        ]

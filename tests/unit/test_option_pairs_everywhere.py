@@ -14,7 +14,7 @@ import pytest
 import kernelmean as km
 from kernelmean import features, fits, kernels, noise, streaming, tables
 
-from .option_pairs import Run, Values, idle_options, silent_pairs
+from .option_pairs import Alone, Run, Values
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(24, 2)) * [1, 3], rng.normal(size=(22, 2)) * [1, 3] + 0.4
@@ -440,8 +440,9 @@ NOT_VARIED = {
 def test_both_of_two_options_have_an_effect_or_the_pair_is_refused(name: str) -> None:
     run, options = CASES[name]
     exceptions = {frozenset(pair) for case, *pair in EXCEPTIONS if case == name}
-    idle = [option for option in idle_options(run, options) if (name, option) not in IDLE]
-    found = silent_pairs(run, options, exceptions), idle
+    alone = Alone.of(run, options)
+    idle = [option for option in alone.idle_options() if (name, option) not in IDLE]
+    found = alone.silent_pairs(exceptions), idle
     assert found == ([], []), "\n".join(["SILENT", *found[0], "IDLE", *found[1]])
 
 

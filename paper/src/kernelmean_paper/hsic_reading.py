@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import final
 
 import numpy as np
@@ -120,8 +120,7 @@ class Reading:
         found: dict[str, Array] = {}
         for share in SIZES:
             trials = len(self.pvalues(share, method))
-            rng = np.random.default_rng([int(self.setting(share).values["rows"]), trials])
-            times = rng.multinomial(trials, np.full(trials, 1.0 / trials), size=_RESAMPLES)
+            times = _times_drawn(int(self.setting(share).values["rows"]), trials)
             for level in LEVELS:
                 found[f"{level} {share}"] = times @ rejects(self.pvalues(share, method), level) / trials
         return found
@@ -148,6 +147,13 @@ class Reading:
     def agreeing(self) -> int:
         """Return how many cells of KME, S-KMSE and F-KMSE are within two standard errors of the paper's."""
         return sum(abs(z) <= CLEAR for method in BASELINES for z in self.deviations(method).values())
+
+
+@lru_cache(maxsize=16)
+def _times_drawn(rows: int, trials: int) -> Array:
+    """Return how often each trial is drawn, shape (400, trials)."""
+    rng = np.random.default_rng([rows, trials])
+    return np.asarray(rng.multinomial(trials, np.full(trials, 1.0 / trials), size=_RESAMPLES), dtype=float)
 
 
 def rejects(pvalues: Array, level: str) -> Array:

@@ -13,6 +13,7 @@ Order: TypeAlias = Literal["dmy", "mdy", "ymd"]
 _CLOCK = r"(?:T|,? +)\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp]\.?[Mm]\.?)?(?: ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?"
 _DIGITS = re.compile(rf"(\d{{1,4}})([-/]|\. ?)(\d{{1,2}})\2(\d{{4}}|\d{{1,2}})(?:{_CLOCK})?")
 _ISO = re.compile(rf"\d{{4}}-\d{{2}}-\d{{2}}(?:{_CLOCK})?")
+_ZONE = re.compile(r"(?:Z|UTC|[+-]\d{2}:?\d{2})$")
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez|fév|fev|avr|juin|juil|août|ago|ene|abr|dic"
 _NAME = rf"(?:{_MONTHS})[^\W\d_]{{0,7}}"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -32,8 +33,19 @@ def date_format(cells: Iterable[str]) -> Form | None:
     for find in (_digits, _names, _times):
         found = [cell for cell, text in texts.items() if find(text)]
         if 2 * len(found) > len(texts):
+            if len(found) == len(texts) and _is_iso([texts[cell] for cell in found]):
+                return Form("dates", tuple(found), ({"dates": "ymd"},), "", "to_datetime")
             return _FORMS[find](tuple(found))
     return None
+
+
+def _is_iso(texts: Sequence[str]) -> bool:
+    """Whether all dates are of ISO, with a zone that readers know in all of them or in none."""
+    return (
+        all(map(_ISO.fullmatch, texts))
+        and len({bool(_ZONE.search(text)) for text in texts}) == 1
+        and (not any(text.endswith("GMT") for text in texts))
+    )
 
 
 def _digits(text: str) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._cells import Cells, Declared, missing_cells, shared
 from .._files import MISSING_TEXTS
-from .._formats import number_format
+from .._formats import absent_words, is_number, number_format, other_marks
 from .._table import Frame
 from .._words import did_you_mean, listed, printable
 from .cells import Parse, date_parser, number_parser, time_parser, unit_parser, zoned_parser
@@ -64,6 +64,9 @@ class TextColumns:
             self._parsers |= {DATES: date_parser(text.dates), TIMES: time_parser(text.dates)}
             self._parsers[ZONED] = zoned_parser(text.dates)
         self._begun = False
+        self._absent = frozenset(text.na_values)
+        self._codes = tuple(float(word) for word in text.na_values if is_number(word))
+        self._missing = _MISSING | self._absent
 
     @property
     def readings(self) -> tuple[str, ...]:
@@ -80,6 +83,7 @@ class TextColumns:
         Widened
             When a column was read otherwise in the frames before.
         """
+        frame = self._blanked(frame)
         if not self._parsers and not self._text.units:
             return frame
         cells = {name: self._column(frame, name) for name in frame.names}
@@ -87,6 +91,26 @@ class TextColumns:
         read = [name for name in frame.names if cells[name] is not frame[name]]
         zoned = {name: Declared("zoned") for name in read if self._kinds.get(name) == ZONED}
         return replace(frame, cells=cells, declared={**frame.declared, **zoned})
+
+    def _blanked(self, frame: Frame) -> Frame:
+        """Return a frame without the cells that only say that they are missing, and with the decimal mark."""
+        if not self._absent:
+            return replace(frame, decimal=self._text.decimal)
+        cells = {name: self._without(frame, name) for name in frame.names}
+        return replace(frame, cells=cells, decimal=self._text.decimal)
+
+    def _without(self, frame: Frame, name: str) -> Cells:
+        cells = frame[name]
+        if cells.dtype == object:
+            found = shared(cells, lambda cell: None if isinstance(cell, str) and cell.strip() in self._absent else cell)
+            return found if self._untyped or any(cell is not None for cell in found) else np.full(len(found), np.nan)
+        if cells.dtype == np.float64 and name not in frame.declared and self._codes:
+            return np.where(np.isin(cells, self._codes), np.nan, cells)
+        return cells
+
+    def _bare(self, cell: str | None) -> str | None:
+        """Return a cell without blanks around it, None where it is missing."""
+        return None if cell is None or cell.strip() in self._missing else cell.strip()
 
     def _column(self, frame: Frame, name: str) -> Cells:
         unit = self._text.units.get(name)
@@ -109,12 +133,12 @@ class TextColumns:
         before = self._kinds.get(name, "")
         start = self.readings.index(before) if before in self.readings else 0
         for kind in self.readings[start:-1]:
-            values, bad = _parsed(cells, self._parsers[kind])
+            values, bad = self._parsed(cells, self._parsers[kind])
             if bad is None:
                 self._settle(name, kind)
                 return _converted(cells, values, kind)
         self._settle(name, TEXT)
-        return shared(cells, _bare) if self._untyped else cells
+        return shared(cells, self._bare) if self._untyped else cells
 
     def _settle(self, name: str, kind: str) -> None:
         before = self._kinds.get(name)
@@ -124,7 +148,7 @@ class TextColumns:
 
     def _needed(self, frame: Frame, name: str, parse: Parse, what: str) -> Cells:
         """Return numbers, or raise when a cell is none."""
-        values, bad = _parsed(frame[name], parse)
+        values, bad = self._parsed(frame[name], parse)
         if bad is None:
             return _converted(frame[name], values, NUMBERS)
         row = frame.row_numbers()[next(k for k, cell in enumerate(frame[name]) if cell == bad)]
@@ -133,9 +157,22 @@ class TextColumns:
             f"{self._advice(frame[name], name)}"
         )
 
+    def _parsed(self, cells: Cells, parse: Parse) -> tuple[dict[str | None, Any], str | None]:
+        """Return the values of all different cells, None where missing, and the first cell that has none."""
+        values: dict[str | None, Any] = {None: None}
+        for cell in dict.fromkeys(cells):
+            bare = self._bare(cell)
+            values[cell] = None if bare is None else parse(bare)
+            if values[cell] is None and bare is not None:
+                return values, cell
+        return values, None
+
     def _advice(self, cells: Cells, name: str) -> str:
         """Return what reads a column, where that is something else than what was said of it."""
-        form = number_format(cell for cell in dict.fromkeys(cells) if _bare(cell) is not None)
+        known_cells = [cell for cell in dict.fromkeys(cells) if cell is not None and self._bare(cell) is not None]
+        if advice := other_marks(known_cells, self._text.decimal) or absent_words(known_cells):
+            return f"; {advice}"
+        form = number_format(known_cells)
         told = {"decimal": self._text.decimal, "thousands": self._text.thousands, "unit": self._text.units.get(name)}
         known = form is None or not form.readings or any(dict(each).items() <= told.items() for each in form.readings)
         return "" if form is None or known else f"; {form.advice(name)}"
@@ -161,22 +198,6 @@ def _held(frame: Frame, name: str) -> str:
     if name in frame.declared:
         return f"{frame.declared[name].kind} cells"
     return {"f": "numbers", "M": "times", "m": "spans"}.get(frame[name].dtype.kind, "objects")
-
-
-def _bare(cell: str | None) -> str | None:
-    """Return a cell without blanks around it, None where it is missing."""
-    return None if cell is None or cell.strip() in _MISSING else cell.strip()
-
-
-def _parsed(cells: Cells, parse: Parse) -> tuple[dict[str | None, Any], str | None]:
-    """Return the values of all different cells, None where missing, and the first cell that has none."""
-    values: dict[str | None, Any] = {None: None}
-    for cell in dict.fromkeys(cells):
-        bare = _bare(cell)
-        values[cell] = None if bare is None else parse(bare)
-        if values[cell] is None and bare is not None:
-            return values, cell
-    return values, None
 
 
 def _converted(cells: Cells, values: Mapping[Any, Any], kind: str) -> Cells:

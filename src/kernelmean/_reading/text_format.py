@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
@@ -32,6 +32,9 @@ class TextFormat:
         What stands before or behind every number of a column, such as ``{"price": "$", "weight": "kg"}``.
     encoding : str, optional
         Of text files, a name that Python knows. By default UTF-8, or UTF-16 behind a byte order mark.
+    na_values : str or iterable of str
+        What stands in cells that are missing, beside nothing, NA, N/A, n/a, #N/A, ?, NaN, NULL, null and None, which
+        are missing in text files anyway: ``("-", ".")``, say. Of a number, such as "-9999", all cells of that value.
 
     Raises
     ------
@@ -47,7 +50,7 @@ class TextFormat:
     Examples
     --------
     >>> TextFormat(decimal=",", thousands=".")
-    TextFormat(decimal=',', thousands='.', dates=None, units={}, encoding=None)
+    TextFormat(decimal=',', thousands='.', dates=None, units={}, encoding=None, na_values=())
     """
 
     decimal: str = "."
@@ -55,6 +58,7 @@ class TextFormat:
     dates: str | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     encoding: str | None = None
+    na_values: Iterable[str] = ()
 
     def __post_init__(self) -> None:
         """Check every value, and that they go together."""
@@ -66,6 +70,7 @@ class TextFormat:
         object.__setattr__(self, "units", _checked_units(self.units, self.decimal, self.thousands))
         if self.encoding is not None:
             _check_encoding(self.encoding)
+        object.__setattr__(self, "na_values", _checked_words(self.na_values))
 
     @property
     def numbers(self) -> bool:
@@ -112,6 +117,15 @@ def _checked_units(units: Any, decimal: str, thousands: str | None) -> dict[str,
                 f"its numbers, such as {example}"
             )
     return found
+
+
+def _checked_words(words: Any) -> tuple[str, ...]:
+    """Return what stands in missing cells, without blanks around it."""
+    found = (words,) if isinstance(words, str) else tuple(words)
+    if not all(isinstance(word, str) and word.strip() for word in found):
+        example = written("na_values=('-', '.')", '--na-values "-,."')
+        raise TypeError(f"{written('na_values', '--na-values')} is {words!r}; write texts, such as {example}")
+    return tuple(dict.fromkeys(word.strip() for word in found))
 
 
 def _check_encoding(name: Any) -> None:

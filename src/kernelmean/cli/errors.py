@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import opcode
 import os
 import sys
 import traceback
@@ -19,6 +20,8 @@ from .config import SOURCE
 BAD_INPUT, STOPPED, UNREAD = 2, 130, 141
 """Exit codes beside FAILURE; the last two: as of a program that Ctrl-C ended, and of one whose reader went away."""
 DEBUG = "KERNELMEAN_DEBUG"
+_RAISE = opcode.opmap["RAISE_VARARGS"]
+_PACKAGE = __name__.partition(".")[0]
 
 
 class Stopped(Exception):  # noqa: N818 (somebody wanted it)
@@ -84,10 +87,26 @@ def explain(error: Exception) -> tuple[int, str]:
         return BAD_INPUT, f"{where}{error.strerror}"
     if isinstance(error, MemoryError) or "start new thread" in str(error):
         return BAD_INPUT, "there is not enough memory for so many rows; use --max-rows N with a smaller N"
-    if isinstance(error, ValueError | TypeError | OSError | ImportError) and not isinstance(error, LinAlgError):
+    if isinstance(error, ImportError) or (isinstance(error, ValueError | TypeError | OSError) and is_refusal(error)):
         return BAD_INPUT, str(error)
     kind = type(error).__name__
     return FAILURE, f"an error of kernelmean itself ({kind}: {error}); set {DEBUG}=1 to see where, and report it"
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether the package raised an error by a statement of its own: what it says then is meant for the user.
+
+    An error out of a builtin operation or another library passed checks that should have stopped it before: it is one
+    of this package. So is one of linear algebra, whoever raised it.
+    """
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None:
+        return True
+    module = str(last.tb_frame.f_globals.get("__name__", ""))
+    raised = last.tb_frame.f_code.co_code[last.tb_lasti] == _RAISE
+    return raised and module.partition(".")[0] == _PACKAGE and not isinstance(error, LinAlgError)
 
 
 def _origin(error: Any) -> str:

@@ -18,13 +18,14 @@ from ..pages.facts import short
 from ..tables import TextFormat
 from . import show, tidy
 from .config import Config
-from .inputs import FIT_LIMIT, read_numbers, reading
+from .inputs import FIT_LIMIT, read_numbers, reading, split_names
 from .options import (
     Bandwidth,
     Columns,
     Csv,
     Drop,
     Json,
+    Keep,
     MaxRows,
     Missing,
     Page,
@@ -65,6 +66,7 @@ def estimate(
     columns: Columns = None,
     drop: Drop = None,
     missing: Missing = "error",
+    keep: Keep = None,
     text: TextFormat = PLAIN,
     max_rows: MaxRows = None,
     seed: Seed = 0,
@@ -81,7 +83,13 @@ def estimate(
         raise ValueError("--estimator names the estimate that --save writes; add --save FILE, or leave --estimator out")
     source = read_numbers(data, reading(columns, drop, max_rows, seed, text, FIT_LIMIT), missing)
     with progress(quiet) as report:
-        fits = fit_all(source.table, bandwidth=bandwidth_from(bandwidth), scale=scale, progress=report)
+        fits = fit_all(
+            source.frame,
+            bandwidth=bandwidth_from(bandwidth),
+            scale=scale,
+            keep=split_names(keep or (), source.frame.names),
+            progress=report,
+        )
     notes = [*source.notes, *fits.notes]
     if save_path is not None:
         name = estimator or fits.best
@@ -108,6 +116,7 @@ def density(
     columns: Columns = None,
     drop: Drop = None,
     missing: Missing = "error",
+    keep: Keep = None,
     text: TextFormat = PLAIN,
     max_rows: MaxRows = None,
     seed: Seed = 0,
@@ -128,12 +137,13 @@ def density(
     source = read_numbers(data, reading(columns, drop, max_rows, seed, text, FIT_LIMIT), missing)
     with progress(quiet) as report:
         result = fit_densities(
-            source.table,
+            source.frame,
             estimator=estimator,
             n_components=counts(components),
             covariance_type=covariance,
             held_out=held_out,
             scale=scale,
+            keep=split_names(keep or (), source.frame.names),
             rng=seed,
             progress=report,
         )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from .._reading import PLAIN
 from .._reading.text_file import STANDARD_INPUT
-from .._table import Frame, Table
+from .._table import Frame
 from .._words import count
 from ..columns import Missing
 from ..inference.adaptive import NAMED
@@ -59,11 +58,6 @@ class Input:
     frame: Frame
     name: str
     notes: tuple[str, ...]
-
-    @cached_property
-    def table(self) -> Table:
-        """The numbers, where all columns hold numbers and no cell is blank."""
-        return self.frame.to_table()
 
 
 def row_limit(estimator: str, others: str = f"takes up to {TEST_LIMIT:,} rows") -> tuple[int, str]:

@@ -149,6 +149,8 @@ def _numbers(state: DriftState) -> dict[str, Any]:
 def _reference(frame: Frame, reading: Reading, by: str | None) -> Frame:
     """Return the chosen columns; what only later tables have may be left out of them alone."""
     own = frame.select(drop=[by]) if by in frame.names else frame
+    columns = tuple(name for name in split_names(reading.columns, frame.names) if name != by)
+    reading = replace(reading, columns=columns)
     return select_columns(own, _dropping(reading, own.names, lambda name: name in own.names))
 
 

@@ -22,7 +22,12 @@ Columns = Annotated[
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAMES", help="Leave these columns out: a,b.", autocompletion=columns, rich_help_panel=DATA),
+    typer.Option(
+        metavar="NAMES",
+        help="Leave these columns out, of --columns too: a,b.",
+        autocompletion=columns,
+        rich_help_panel=DATA,
+    ),
 ]
 Missing = Annotated[
     str, typer.Option(metavar="error|drop", help="What to do with rows that have a blank cell.", rich_help_panel=DATA)

@@ -60,12 +60,22 @@ _Encoding = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+_NaValues = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na-values",
+        metavar="TEXTS",
+        help="What stands in missing cells, beside nothing, NA, N/A, ?, NaN, NULL and None: -,. for example.",
+        rich_help_panel=DATA,
+    ),
+]
 _OPTIONS: Final[dict[str, tuple[Any, str | None]]] = {
     "decimal": (_Decimal, "."),
     "thousands": (_Thousands, None),
     "dates": (_Dates, None),
     "units": (_Units, None),
     "encoding": (_Encoding, None),
+    "na_values": (_NaValues, None),
 }
 
 
@@ -93,7 +103,12 @@ def _parameters() -> list[inspect.Parameter]:
 
 
 def _text_format(
-    decimal: str, thousands: str | None, dates: str | None, units: Sequence[str] | None, encoding: str | None
+    decimal: str,
+    thousands: str | None,
+    dates: str | None,
+    units: Sequence[str] | None,
+    encoding: str | None,
+    na_values: Sequence[str] | None,
 ) -> TextFormat:
     """Return what the options say."""
     pairs = [assigned(part, "--units", "price=$,weight=kg") for text in units or () for part in option_words(text)]
@@ -102,4 +117,6 @@ def _text_format(
     if twice is not None:
         raise ValueError(f"--units names the column {twice!r} twice; write its unit once")
     mark = " " if thousands == _SPACE else thousands
-    return TextFormat(decimal, mark, dates, dict(pairs), encoding)
+    return TextFormat(
+        decimal, mark, dates, dict(pairs), encoding, [word for text in na_values or () for word in option_words(text)]
+    )

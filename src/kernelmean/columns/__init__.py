@@ -4,6 +4,7 @@ from .encoded import Encoded, Encoding, encode, match_columns
 from .encoder import TableEncoder
 from .missing import Missing, MissingCells
 from .noisy import NoisyRows
+from .numbers import table_of_numbers
 from .summary import CategoryShares, Summary, summarize
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "encode",
     "match_columns",
     "summarize",
+    "table_of_numbers",
 ]

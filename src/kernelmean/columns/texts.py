@@ -19,7 +19,16 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, final
 
 from .._cells import missing_cells
-from .._formats import Form, date_format, has_decimal_comma, is_bare, is_number, number_format
+from .._formats import (
+    Form,
+    absent_words,
+    date_format,
+    has_decimal_comma,
+    is_bare,
+    is_number,
+    number_format,
+    other_marks,
+)
 from .._mends import leave_out, worded
 from .._surface import written
 from .._table import Frame
@@ -69,6 +78,7 @@ class TextCells:
     most: int
     places: dict[str, Place] = field(default_factory=dict)
     full: bool = False
+    decimal: str = "."
     _counts: Counter[int] = field(default_factory=Counter)
     _of_tables: dict[int, set[str]] = field(default_factory=dict)
 
@@ -84,6 +94,7 @@ class TextCells:
             distinct = [cell for cell in dict.fromkeys(cells) if isinstance(cell, str)]
         except TypeError:  # cells such as lists
             return
+        self.decimal = frame.decimal
         self._counts[table] += len(cells) - int(missing_cells(cells).sum())
         own = self._of_tables.setdefault(table, set())
         own.update([cell for cell in distinct if cell not in own][: max(self.most - len(own), 0)])
@@ -173,7 +184,12 @@ class TextCells:
             f"{self._where(cell)} is text in which {len(numbers)} of {total} different cells are numbers "
             f"({self._shown(cell)})"
         )
-        return Finding(self.name, what, "write all of them as numbers", wrong_type=True)
+        marks = other_marks(self.places, self.decimal)
+        if marks:
+            return Finding(self.name, f"{self._where(cell)} is text ({self._shown(cell)})", marks, wrong_type=True)
+        words = absent_words(self.places)
+        advice = f"{words}; or write" if words else "write"
+        return Finding(self.name, what, f"{advice} all of them as numbers", wrong_type=True)
 
     def _where(self, cell: str) -> str:
         return f"{self.places[cell][0]}: column {self.name!r}"

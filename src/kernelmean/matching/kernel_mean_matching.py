@@ -21,7 +21,7 @@ from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from ..loocv.isotropic import Pairs
-from .conflicts import check_conflicts
+from .conflicts import check_conflicts, check_embedding_conflicts
 from .joint import warn_of
 from .mixture import Mixture
 from .parameters import CovarianceType, n_free, public_covariances
@@ -239,7 +239,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         Parameters
         ----------
         mu : Embedding
-            The target, which brings its kernel; its points with positive weights are clustered for prototypes.
+            The target, instead of ``estimator``, ``kernel``, ``bandwidth``; prototypes are clusters of its points.
         X_val : array of shape (m, d), optional
             Rows that the embedding has not seen: they choose the start, the number of components and, with
             ``early_stopping``, the step to stop at. Without them a joint fit is not stopped.
@@ -247,10 +247,11 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         Raises
         ------
         ValueError
-            When no weight is positive.
+            When no weight is positive, or an option was passed that an embedding has no use for.
         TypeError
             When there is no closed form for the embedding's kernel and noise.
         """
+        check_embedding_conflicts(self, held_out=X_val is not None)
         sample = Sample.of_embedding(mu)
         recipe, grid, _ = self._prepare()
         self.n_features_in_ = sample.points.shape[1]

@@ -85,7 +85,7 @@ def read_batches(
         A file of any kind that :func:`kernelmean.tables.read_table` reads, or a folder of Parquet files, which are
         read in the order of their names; a ``pyarrow.RecordBatchReader``; or an iterable, which may be read once only.
     columns, drop : iterables of str
-        The columns to use (None: all), and those to leave out.
+        The columns to use (None: all), and those of them to leave out.
     missing : {"error", "drop"}
         What to do with rows that hold a blank or NaN cell. With "drop" the number of rows is not known before.
     batch_rows : int

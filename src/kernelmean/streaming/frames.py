@@ -137,7 +137,7 @@ def read_frames(
         A file of any kind that :func:`kernelmean.tables.read_table` reads, a folder of Parquet files, which are read in
         the order of their names, or what is in memory already.
     columns, drop : iterables of str
-        The columns to use (None: all), and those to leave out.
+        The columns to use (None: all), and those of them to leave out.
     batch_rows : int
         Rows at a time, at most; of CSV files a block of 8 MiB.
     text : TextFormat

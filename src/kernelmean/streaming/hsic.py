@@ -8,16 +8,14 @@ from typing import Any, cast
 import numpy as np
 
 from .._array import Array
-from .._validate import check_integer
 from ..estimators.options import KernelLike
 from ..features import Fourier
 from ..features.draws import Design
 from ..inference.result import TestResult
-from ..inference.units import is_default
 from ..plan import DEFAULT, Plan, RemotePlan
 from .batches import Batches, read_batches, split_rows
 from .mean import Estimator
-from .pilot import PILOT, Recipe, left_out_note, pilot_rows, refuse_beside_features, units_of
+from .pilot import PILOT, Recipe, check_asked, left_out_note, pilot_rows, units_of
 from .shifts import pair_stream
 
 
@@ -75,22 +73,12 @@ def hsic_stream_test(
     >>> result.pvalue, result.sizes
     (0.001, (1800,))
     """
-    check_integer(pilot, "pilot", 2)
+    own = {"kernel": kernel, "bandwidth": bandwidth, "n_frequencies": n_frequencies, "design": design, "dtype": dtype}
+    default = check_asked(features, estimator, None, **own, pilot=pilot)
     recipes = [
-        Recipe(own, width, n_frequencies, design, dtype, seed)
-        for own, width in zip(_both(kernel), _both(bandwidth), strict=True)
+        Recipe(one, width, n_frequencies, design, dtype, seed)
+        for one, width in zip(_both(kernel), _both(bandwidth), strict=True)
     ]
-    if features is not None:
-        refuse_beside_features(
-            None,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            n_frequencies=n_frequencies,
-            design=design,
-            dtype=dtype,
-            pilot=pilot,
-        )
-    default = features is None and is_default(kernel, bandwidth, estimator)
     estimator = "kme" if estimator is None else estimator
     test: dict[str, Any] = {"estimator": estimator, "n_resamples": n_resamples, "rng": seed}
     if isinstance(plan, RemotePlan):

@@ -14,19 +14,17 @@ import numpy as np
 from .._array import Array
 from .._digest import RowDigest
 from .._matching import column_order
-from .._validate import check_integer
 from .._words import count, listed
 from ..estimators.options import KernelLike
 from ..features import FeatureMap
 from ..features.draws import Design
 from ..inference.result import TestResult
 from ..inference.statistics import Kind
-from ..inference.units import is_default
 from ..plan import DEFAULT, Plan, RemotePlan
 from .batches import Batches, read_batches, split_rows
 from .checkpoint import Checkpoint
 from .mean import Estimator
-from .pilot import PILOT, Recipe, drawn_rows, pilot_rows, refuse_beside_features, units_of
+from .pilot import PILOT, Recipe, check_asked, drawn_rows, pilot_rows, units_of
 from .two_sample import TwoSampleStream, two_sample_stream
 
 _SECONDS = 60.0  # between two checkpoints
@@ -107,20 +105,10 @@ def mmd_stream_test(
     >>> result.pvalue, result.sizes
     (0.001, (3000, 2000))
     """
-    check_integer(pilot, "pilot", 2)
+    own = {"kernel": kernel, "bandwidth": bandwidth, "n_frequencies": n_frequencies, "design": design, "dtype": dtype}
+    default = check_asked(features, estimator, 512, **own, pilot=pilot)
     recipe = Recipe(kernel, bandwidth, n_frequencies, design, dtype, seed)
-    if features is not None:
-        refuse_beside_features(
-            512,
-            kernel=kernel,
-            bandwidth=bandwidth,
-            n_frequencies=n_frequencies,
-            design=design,
-            dtype=dtype,
-            pilot=pilot,
-        )
     asked = recipe if features is None else features
-    default = features is None and is_default(kernel, bandwidth, estimator)
     estimator = "kme" if estimator is None else estimator
     test: dict[str, Any] = {"estimator": estimator, "statistic": statistic, "n_resamples": n_resamples, "rng": seed}
     if isinstance(plan, RemotePlan):

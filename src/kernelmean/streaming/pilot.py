@@ -16,7 +16,7 @@ from .._words import count
 from ..estimators.options import KernelLike, make_kernel
 from ..features import Fourier, fourier
 from ..inference.kernel_choice import base_kernel
-from ..inference.units import units_notes
+from ..inference.units import is_default, units_notes
 from ..kernels.base import Kernel
 from ..kernels.compose import TensorProduct
 from .batches import Batches
@@ -86,12 +86,19 @@ class Recipe:
         return fourier(kernel, dim, number, design=self.design, origin=origin, dtype=self.dtype, rng=rng)
 
 
-def refuse_beside_features(frequencies: int | None, **options: Any) -> None:
-    """Raise when features were passed beside options that make others; ``frequencies`` is the default number."""
+def check_asked(features: Any, estimator: Any, frequencies: int | None, **options: Any) -> bool:
+    """Say whether nobody chose a kernel; raise when features were passed beside options that make others.
+
+    ``frequencies`` is the default number.
+    """
+    check_integer(options["pilot"], "pilot", 2)
+    if features is None:
+        return is_default(options["kernel"], options["bandwidth"], estimator)
     defaults = {"kernel": "gaussian", "bandwidth": "median", "n_frequencies": frequencies, "design": "orthogonal"}
     defaults |= {"dtype": "float32", "pilot": PILOT}
     given = {name: (value, defaults[name]) for name, value in options.items()}
     refuse("features= brings its kernel and its frequencies", **given)
+    return False
 
 
 def units_of(samples: Sequence[Array], names: tuple[str, ...], study: str = "compare") -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import pytest
 
 from kernelmean.cli.app import run
 
-from ..option_pairs import Run, Values, idle_options, silent_pairs
+from ..option_pairs import Alone, Run, Values
 
 
 def write_table(name: str, rows: int, shift: float) -> None:
@@ -138,8 +138,9 @@ EXCEPTIONS = {
 @pytest.mark.parametrize("name", COMMANDS)
 def test_both_options_have_an_effect_or_the_pair_is_refused(name: str, place: Path) -> None:
     run, options = COMMANDS[name]
-    idle = [option for option in idle_options(run, options) if (name, option) not in IDLE]
-    found = silent_pairs(run, options, {frozenset(pair) for case, *pair in EXCEPTIONS if case == name}), idle
+    alone = Alone.of(run, options)
+    idle = [option for option in alone.idle_options() if (name, option) not in IDLE]
+    found = alone.silent_pairs({frozenset(pair) for case, *pair in EXCEPTIONS if case == name}), idle
     assert found == ([], []), "\n".join(["SILENT", *found[0], "IDLE", *found[1]])
 
 

@@ -126,8 +126,8 @@ WRITTEN = [
     (days("%B %d, %Y"), "write them as 2024-12-31"),
     (days("%d-%b-%y"), "write them as 2024-12-31"),
     (days("%a, %d %b %Y %H:%M:%S"), "write them as 2024-12-31"),
-    (days("%Y-%m-%d"), "save the column as dates"),
-    (days("%Y-%m-%dT%H:%M:%S"), "save the column as dates"),
+    (days("%Y-%m-%d"), "read it with --dates ymd"),
+    (days("%Y-%m-%dT%H:%M:%S"), "read it with --dates ymd"),
     ([f"{h}:{m:02d} PM" for h in range(1, 10) for m in (0, 30)], "write them as 10:30:00"),
 ]
 
@@ -151,7 +151,7 @@ def test_numbers_and_dates_as_text_stop_with_the_option_that_reads_them(cells: l
         (with_comma("{:.2f}"), "read the file with kernelmean.tables.read_frame(path, text=TextFormat(decimal=','))"),
         (days("%d.%m.%Y"), "TextFormat(dates='dmy')), or convert it (pandas: to_datetime with dayfirst=True)"),
         (days("%m/%d/%Y"), "TextFormat(dates='mdy')), or convert it (pandas: to_datetime)"),
-        (days("%Y-%m-%d"), "as text ('2023-11-20' in row 1); convert it (pandas: to_datetime), leave it out"),
+        (days("%Y-%m-%d"), "TextFormat(dates='ymd')), or convert it (pandas: to_datetime), leave it out"),
         (days("%d %b %Y"), "convert it (pandas: to_datetime)"),
     ],
 )

@@ -278,3 +278,21 @@ def test_a_joint_fit_does_not_depend_on_the_units_of_the_data(covariance_type, e
     np.testing.assert_allclose(other.means_ / unit, plain.means_, rtol=1e-6)
     np.testing.assert_allclose(other.covariances_ / unit / unit, plain.covariances_, rtol=1e-6)
     np.testing.assert_allclose(other.weights_, plain.weights_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kernel": Gaussian(9.0)},
+        {"bandwidth": 2.0},
+        {"bandwidth_factors": (1.0,)},
+        {"estimator": "kme"},
+        {"validation_fraction": 0.5},
+        {"n_iter_no_change": 3},
+    ],
+    ids=str,
+)
+def test_an_embedding_brings_its_kernel_and_estimate_and_other_options_raise(options):
+    mu = embed(blobs()[:12], Gaussian(1.5))
+    with pytest.raises(ValueError, match=f"leave {next(iter(options))}= out"):
+        KernelMeanMatching(2, random_state=0, **options).fit_embedding(mu)

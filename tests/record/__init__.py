@@ -1,0 +1,1 @@
+"""What the library answers: calls over all it can do, their numbers, and files that an earlier version wrote."""

@@ -1,0 +1,237 @@
+"""Features in the place of kernels, and tables that are read in batches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import kernelmean as km
+from kernelmean import features
+from record import data, shown
+from record.registry import SEARCHED, Values, recorded, where_searched
+
+K, V = km.kernels, km.noise
+X, Y = data.normal(70, 200), data.normal(71, 160, shift=0.2)
+MAPS: dict[str, Any] = {
+    "fourier, orthogonal": lambda: features.fourier(K.Gaussian(1.5), 2, 16, design="orthogonal", rng=1),
+    "fourier, plain": lambda: features.fourier(K.Laplacian(1.5), 2, 16, design="plain", rng=1),
+    "fourier, quasi-random": lambda: features.fourier(K.Matern(2.5, 1.5), 2, 16, design="quasi", rng=1),
+    "nyström": lambda: features.nystrom(K.Gaussian(1.5), X[:40], 10, rng=1),
+    "random cholesky": lambda: features.random_cholesky(K.Laplacian(1.5), X[:40], 10, rng=1),
+}
+
+
+@recorded("features/map {phi}", phi=MAPS)
+def maps(phi: Any) -> Values:
+    made = phi()
+    values = made(X[:5])
+    mu, nu = features.embed(X, made), features.embed(Y, made)
+    inner = mu.inner(nu)
+    # signs and order of the features are nobody's business: what they stand for is
+    return {
+        "size": made.size,
+        "gram": shown.plain(values @ values.T),
+        "inner": mu @ nu,
+        "norm": mu.norm(),
+        "distance": mu.distance(nu),
+        "residual": mu.residual,
+        "values": shown.plain(mu(data.GRID)),
+        "estimate": [inner.value, inner.standard_error, inner.bound],
+        "guarantee": inner.guarantee,
+        "squared distance": mu.squared_distance(nu).value,
+        "merged": (mu + nu).norm(),
+    }
+
+
+@recorded("features/noise and weights", wider={"chosen for columns": SEARCHED["*"]})
+def noise_and_weights() -> Values:
+    made = features.fourier(K.Gaussian(1.5), 2, 16, design="orthogonal", rng=1)
+    plain = features.embed(data.X, made)
+    weighted = features.embed(data.X, made, weights=data.WEIGHTS, noise=V.Normal(0.2))
+    chosen = features.choose_noise(plain, "isotropic")
+    return {
+        "norm": weighted.norm(),
+        "weight": weighted.weight,
+        "smoothed": plain.smoothed(V.Normal(0.2)).norm(),
+        "chosen": chosen.variances(2).tolist(),
+        "chosen for columns": features.choose_noise(plain, "diagonal").variances(2).tolist(),
+        "loocv": plain.loocv().score().value,
+    }
+
+
+@recorded("features/stream of means, {estimator}", wider=where_searched, estimator=["kme", "mkme"])
+def means(estimator: Any) -> Values:
+    made = features.fourier(K.Gaussian(1.5), 2, 16, design="orthogonal", rng=1)
+    stream = km.streaming.MeanStream(made)
+    for batch in data.batches(X):
+        stream.partial_fit(batch)
+    mu = stream.estimate(estimator)
+    return {"rows": stream.rows, "norm": mu.norm(), "values": shown.plain(mu(data.GRID))}
+
+
+@recorded("features/stream of two samples, {statistic}", statistic=["u", "v"])
+def two_samples(statistic: Any) -> Values:
+    made = features.fourier(K.Gaussian(1.5), 2, 16, design="orthogonal", rng=1)
+    whole = km.streaming.two_sample_stream(made, sizes=(200, 160), seed=3)
+    for number, batch in enumerate(data.batches(X)):
+        whole.partial_fit(batch, Y[17 * number : 17 * number + 17] if 17 * number < 160 else None)
+    return shown.test(whole.test(statistic=statistic, n_resamples=99, rng=3))
+
+
+@recorded("features/streams merged")
+def merged() -> Values:
+    made = features.fourier(K.Gaussian(1.5), 2, 16, design="orthogonal", rng=1)
+    parts = [km.streaming.two_sample_stream(made, sizes=(200, 160), seed=3) for _ in range(2)]
+    parts[0].partial_fit(X[:90], Y[:70], starts=(0, 0))
+    parts[1].partial_fit(X[90:], Y[70:], starts=(90, 70))
+    return shown.test((parts[0] + parts[1]).test(statistic="u", n_resamples=99, rng=3))
+
+
+@recorded("features/stream of pairs")
+def pairs() -> Values:
+    first, second = data.pairs(180, seed=72)
+    both = K.TensorProduct([K.Gaussian(1.5), K.Gaussian(1.2)], [[0, 1], [2, 3]])
+    stream = km.streaming.pair_stream(features.fourier(both, 4, 24, design="orthogonal", rng=1))
+    for start in range(0, 180, 30):
+        stream.partial_fit(first[start : start + 30], second[start : start + 30])
+    return shown.test(stream.test(n_resamples=99, rng=3))
+
+
+@recorded("features/a stream that is saved and goes on")
+def saved_stream(folder: Path) -> Values:
+    stream = km.streaming.two_sample_stream(MAPS["nyström"](), sizes=(200, 160), seed=3)
+    km.save(stream.partial_fit(X[:90], Y[:70]), folder / "sums.npz")
+    stream = km.load(folder / "sums.npz").partial_fit(X[90:], Y[70:])
+    return shown.test(stream.test(estimator="kme", statistic="u", n_resamples=99, rng=3))
+
+
+OPTIONS: dict[str, Any] = {"n_frequencies": 16, "dtype": "float64", "n_resamples": 99, "pilot": 40, "seed": 4}
+
+
+@recorded(
+    "streams/two samples, {estimator}, {statistic}",
+    wider=where_searched,
+    estimator=["kme", "mkme", "mmkme"],
+    statistic=["u"],
+)
+@recorded("streams/two samples, {estimator}, {statistic}", wider=where_searched, estimator=["kme"], statistic=["v"])
+def mmd_stream(estimator: Any, statistic: Any) -> Values:
+    given: dict[str, Any] = {**OPTIONS, "kernel": K.Gaussian(1.5), "design": "orthogonal"}
+    return shown.test(km.mmd_stream_test(X, Y, estimator=estimator, statistic=statistic, **given))
+
+
+@recorded("streams/two samples, bandwidth of a pilot")
+def mmd_stream_pilot() -> Values:
+    given: dict[str, Any] = {**OPTIONS, "kernel": "gaussian", "bandwidth": "median", "design": "orthogonal"}
+    result = km.mmd_stream_test(X, Y, estimator="kme", **given)
+    return {**shown.test(result), "bandwidth": float(result.kernel.bandwidth)}
+
+
+@recorded("streams/two samples, {place}", place=["list", "iterator", "csv", "parquet", "folder"])
+def mmd_stream_places(place: str, folder: Path) -> Values:
+    frames = [data.numbers(73, 180), data.numbers(74, 150, 0.2)]
+    given: dict[str, Any] = {**OPTIONS, "kernel": K.Gaussian(2.0), "design": "orthogonal", "estimator": "kme"}
+    sources = [put(frame, folder / f"t{number}", place) for number, frame in enumerate(frames)]
+    return shown.test(km.mmd_stream_test(*sources, **given))
+
+
+def put(frame: Any, path: Path, place: str) -> Any:
+    """Return a table as a source of batches."""
+    if place == "list":
+        return data.batches(frame.to_numpy(), 40)
+    if place == "iterator":
+        return iter(data.batches(frame.to_numpy(), 40))
+    if place == "csv":
+        frame.to_csv(path.with_suffix(".csv"), index=False)
+        return km.read_batches(path.with_suffix(".csv"), batch_rows=50)
+    if place == "parquet":
+        frame.to_parquet(path.with_suffix(".parquet"), index=False)
+        return path.with_suffix(".parquet")
+    path.mkdir()
+    for number, part in enumerate(data.batches(frame, 60)):
+        part.to_parquet(path / f"part-{number}.parquet", index=False)
+    return path
+
+
+@recorded("streams/features in the place of a kernel")
+def mmd_stream_features() -> Values:
+    made = features.nystrom(K.Gaussian(1.5), X[:40], 10, rng=1)
+    return shown.test(km.mmd_stream_test(X, Y, features=made, estimator="kme", n_resamples=99, seed=4))
+
+
+@recorded("streams/two variables, {estimator}", wider=where_searched, estimator=["kme", "mkme"])
+def hsic_stream(estimator: Any) -> Values:
+    first, second = data.pairs(180, seed=72)
+    given: dict[str, Any] = {**OPTIONS, "kernel": (K.Gaussian(1.5), K.Gaussian(1.2)), "design": "orthogonal"}
+    return shown.test(km.hsic_stream_test(first, second, estimator=estimator, **given))
+
+
+@recorded("streams/a checkpoint that is finished")
+def finished(folder: Path) -> Values:
+    given: dict[str, Any] = {**OPTIONS, "kernel": K.Gaussian(1.5), "design": "orthogonal", "estimator": "kme"}
+    state = folder / "sums.npz"
+    first = km.mmd_stream_test(data.batches(X), data.batches(Y), checkpoint=state, **given)
+    again = km.mmd_stream_test(data.batches(X), data.batches(Y), checkpoint=state, **given)
+    other = km.load(state).test(estimator="mkme", statistic="v", n_resamples=99, rng=5)
+    return {
+        **shown.test(first),
+        "again, statistic": float(again.statistic),
+        "again, pvalue": again.pvalue,
+        "tested in another way, statistic": float(other.statistic),
+        "tested in another way, pvalue": other.pvalue,
+    }
+
+
+def stop_in_the_sums(label: str, done: int, _: int) -> None:
+    """Stop a comparison in its last pass, as somebody does who has no more time."""
+    if label.startswith("sums") and done > 0:
+        raise RuntimeError("stopped")
+
+
+@recorded("streams/a checkpoint that is gone on from")
+def resumed(folder: Path) -> Values:
+    A, B = (data.mixed(seed, 120, blank=True, tilt=tilt) for seed, tilt in ((77, 0.4), (78, 0.6)))
+    given: dict[str, Any] = {"estimator": "kme", "missing": "drop", "ordinal": data.ORDER, **COMPARED}
+    state = folder / "sums.npz"
+    try:
+        km.compare_stream(A, B, checkpoint=state, progress=stop_in_the_sums, **given)
+    except RuntimeError as error:
+        stopped = str(error)
+    return {
+        "stopped": stopped,
+        "saved": state.exists(),
+        **comparison(km.compare_stream(A, B, checkpoint=state, **given)),
+    }
+
+
+COMPARED: dict[str, Any] = {"n_resamples": 99, "seed": 2, "n_frequencies": 16, "bandwidth": "median", "scale": True}
+
+
+@recorded("streams/tables of numbers, {passes} passes", passes=[1, 2])
+def compared(passes: int, folder: Path) -> Values:
+    A, B = (put(data.numbers(*of), folder / f"t{of[0]}", "parquet") for of in ((75, 150), (76, 120, 0.2)))
+    result = km.compare_stream(A, B, names=("A", "B"), estimator="mkme", passes=passes, **COMPARED)
+    return comparison(result)
+
+
+@recorded("streams/mixed tables, missing={missing}", missing=["drop", "category"])
+def compared_mixed(missing: Any) -> Values:
+    A, B = (data.mixed(seed, 120, blank=True, tilt=tilt) for seed, tilt in ((77, 0.4), (78, 0.6)))
+    rule: Any = missing if missing == "drop" else {"city": "category", "age": "drop"}
+    return comparison(km.compare_stream(A, B, estimator="kme", missing=rule, ordinal=data.ORDER, **COMPARED))
+
+
+def comparison(result: Any) -> Values:
+    """Return what a comparison of two tables found."""
+    columns = sorted(result.columns, key=lambda column: column.name)
+    return {
+        **shown.test(result.test),
+        "columns": [column.name for column in columns],
+        "kinds": [column.kind for column in columns],
+        "gaps": [None if np.isnan(column.gap) else column.gap for column in columns],
+        "statistics": [column.statistic for column in columns],
+        "pvalues": [column.pvalue for column in columns],
+        "adjusted pvalues": [column.adjusted for column in columns],
+    }

@@ -1,0 +1,107 @@
+"""Files that commit 76d487a wrote are read with the numbers that they had, or refused in one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from record import write_files
+from record.compared import HERE, differences
+
+FILES = HERE / "files"
+EXPECTED: dict[str, dict[str, Any]] = json.loads((FILES / "expected.json").read_text(encoding="utf-8"))
+LOADED = {name: values for name, values in EXPECTED.items() if "refused" not in values}
+REFUSED = [name for name, values in EXPECTED.items() if "refused" in values]
+X, Y = write_files.X, write_files.Y
+
+
+def of_embedding(name: str) -> dict[str, Any]:
+    mu = km.load(FILES / name)
+    return {"norm": mu.norm(), "values": write_files.values_of(mu)}
+
+
+def of_estimator(name: str) -> dict[str, Any]:
+    fit = km.load(FILES / name)
+    assert km.io.read_columns(FILES / name) == ("a", "b")
+    weights = np.asarray(fit.embedding_.weights).tolist()
+    loocv = getattr(fit, "loocv_", None)
+    mu = fit.embedding_
+    return {"norm": mu.norm(), "values": write_files.values_of(mu), "weights": weights, "loocv": loocv}
+
+
+def of_features(name: str) -> dict[str, Any]:
+    mean = km.load(FILES / name)
+    return {"norm": mean.norm(), "values": np.asarray(mean(write_files.GRID)).tolist()}
+
+
+def of_stream(name: str) -> dict[str, Any]:
+    result = km.load(FILES / name).test(n_resamples=49, rng=1)
+    return {"statistic": float(result.statistic), "pvalue": result.pvalue}
+
+
+def of_result(name: str) -> dict[str, Any]:
+    result = km.TestResult.from_json((FILES / name).read_text(encoding="utf-8"))
+    null = np.asarray(result.null_distribution)
+    return {
+        "statistic": float(result.statistic),
+        "pvalue": result.pvalue,
+        "null": [float(null.min()), float(null.max())],
+        "sizes": list(result.sizes),
+    }
+
+
+def of_monitor(name: str) -> dict[str, Any]:
+    rows = write_files.rows
+    monitor = km.DriftMonitor(rows(2, 60), kernel="gaussian", bandwidth="median", n_frequencies=3, seed=1)
+    state = monitor.resume((FILES / name).read_text(encoding="utf-8")).state
+    after = monitor.update(rows(4, 15) + 0.5)
+    found = {"rows": state.n_rows, "log wealth": state.log_wealth, "evidence": state.pvalue}
+    return {**found, "log wealth afterwards": after.log_wealth}
+
+
+READ: dict[str, Callable[[str], dict[str, Any]]] = {
+    "embedding": of_embedding,
+    "estimator": of_estimator,
+    "features": of_features,
+    "stream": of_stream,
+    "result": of_result,
+    "monitor": of_monitor,
+}
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_earlier_files_load_with_equal_numbers(name: str) -> None:
+    kind = name.split(".")[0].split()[0]
+    assert not differences({"values": LOADED[name]}, READ[kind](name))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_earlier_checkpoints_are_refused_in_one_line(name: str) -> None:
+    """They do not say of which rows they are, so going on from them could add up other rows."""
+    path = FILES / name
+    content = path.read_bytes()
+    options: dict[str, Any] = {"n_resamples": 49, "n_frequencies": 8, "seed": 1, "estimator": "kme"}
+    if "compare" in name:
+        frames = (pd.DataFrame({"a": table[:6, 0]}) for table in (X, Y))
+        call = partial(km.compare_stream, *frames)
+    else:
+        call = partial(km.mmd_stream_test, X, Y, kernel=km.kernels.Gaussian(1.5))
+    with pytest.raises(ValueError, match=EXPECTED[name]["refused"]) as error:
+        call(checkpoint=path, **options)
+    assert len(str(error.value).splitlines()) == 1
+    assert path.read_bytes() == content
+
+
+def test_all_files_are_listed_and_small() -> None:
+    there = {path.name: path.stat().st_size for path in FILES.iterdir() if path.name != "expected.json"}
+    assert set(there) == set(EXPECTED)
+    assert max(there.values()) < 20_000
+    assert sum(there.values()) < 300_000
+    assert len(there) >= 35

@@ -1,0 +1,65 @@
+"""--drop beside --columns takes some of these out again; what --columns leaves out anyway is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean import streaming, tables
+from kernelmean.cli.app import run
+
+TABLE = pd.DataFrame({"a": [1.0, 2.5, 3.0, 0.5] * 3, "b": [0.5, -1.0, 2.0, 7.0] * 3, "c": [4.0, 1.5, 2.0] * 4})
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    TABLE.to_csv("A.csv", index=False)
+    TABLE.to_parquet("A.parquet")
+    (TABLE + 0.3).to_csv("B.csv", index=False)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "compare A.csv B.csv",
+        "compare A.csv B.csv --stream",
+        "dependence A.csv",
+        "density A.csv",
+        "estimate A.csv",
+        "monitor A.csv B.csv",
+    ],
+)
+def test_drop_of_a_column_that_columns_leaves_out_is_refused(
+    command: str, place: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*command.split(), "--columns", "a,b", "--drop", "c"]) == 2
+    said = capsys.readouterr().err
+    assert said == (
+        "kernelmean: A.csv: --drop names 'c', which --columns leaves out already (a, b); leave it out of --drop\n"
+    )
+
+
+@pytest.mark.parametrize("source", ["A.csv", "A.parquet"])
+@pytest.mark.parametrize(
+    "read",
+    [
+        tables.read_table,
+        lambda source, **options: list(streaming.read_frames(source, **options)),
+        lambda source, **options: list(km.read_batches(source, **options)),
+    ],
+    ids=["read_table", "read_frames", "read_batches"],
+)
+def test_drop_beside_columns_in_python(read: Callable[..., Any], source: str, place: None) -> None:
+    with pytest.raises(ValueError, match="drop= names 'c', which columns= leaves out already"):
+        read(source, columns=["a", "b"], drop=["c"])
+    assert len(read(source, columns=["a", "b"], drop=["b"]))
+
+
+def test_a_monitor_that_cuts_by_a_column_takes_it_among_its_columns(place: None) -> None:
+    assert run(["monitor", "A.csv", "B.csv", "--by", "c", "--columns", "a,b,c", "--quiet"]) == 0

@@ -1,0 +1,136 @@
+"""Every option of density, and every output of the other commands, has an effect beside all others together.
+
+An option that another one leaves without effect has none beside all of them either, so this asks of every pair at the
+price of one run for each option.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sklearn.model_selection
+
+from ..option_pairs import Values, outcome
+from .test_option_pairs import command, place, values
+
+__all__ = ["place"]
+
+
+class FirstOfGrid:
+    """The peers of density without their search: it takes most of the time, and no option of the command is its own."""
+
+    def __init__(self, model: Any, grid: dict[str, list[Any]], cv: Any) -> None:
+        self.best_params_ = {name: choices[0] for name, choices in grid.items()}
+        self.best_estimator_ = model.set_params(**self.best_params_)
+
+    def fit(self, X: Any) -> FirstOfGrid:
+        self.best_estimator_.fit(X)
+        return self
+
+
+@pytest.fixture
+def timeless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the searches of peers, and the seconds, which no two runs have in common."""
+    monkeypatch.setattr(sklearn.model_selection, "GridSearchCV", FirstOfGrid)
+    monkeypatch.setattr(time, "perf_counter", lambda: 0.0)
+
+
+DRAWN = """
+--plot out.svg
+--html out.html
+--markdown out.md
+"""
+OUTPUTS = """
+--csv out.csv
+--json out.json
+--quiet
+"""
+COMPARED = f"""
+--estimator mkme
+--bandwidth 0.5
+--resamples 29
+--no-scale
+--columns a,c,d
+--categorical c
+--ordinal d=w,u,v
+--seed 1
+--fail-on-drift 0.99
+{OUTPUTS}
+"""
+COMMANDS = {
+    "density A-numbers.csv": f"""
+        --estimator kme
+        --components 2
+        --covariance diag
+        --held-out 0.4
+        --save mean.npz
+        --sample 3 --sample-to rows.csv
+        --no-scale
+        --columns a,b
+        --max-rows 12
+        --seed 1
+        {OUTPUTS}
+        """,
+    "estimate A-numbers.csv": """
+        --estimator kme
+        --save mean.npz
+        --bandwidth 0.5
+        --no-scale
+        --columns a,b
+        --max-rows 12
+        --seed 1
+        --json out.json
+        --quiet
+        """,
+    "compare A.csv B.csv": f"{COMPARED} --max-rows 12",
+    "compare A.csv B.csv --stream": f"{COMPARED} --frequencies 16\n --passes 2\n --checkpoint sums.npz",
+    "dependence A.csv": f"""
+        --estimator kme
+        --resamples 29
+        --no-scale
+        --drop h
+        --ordinal d=w,u,v
+        --categorical c
+        --max-rows 12
+        --seed 1
+        --x a,c
+        {OUTPUTS}
+        """,
+    "monitor A.csv B.csv": """
+        --bandwidth 0.5
+        --no-scale
+        --columns a,c,d
+        --ordinal d=w,u,v
+        --categorical c
+        --no-recycle
+        --by h
+        --checkpoint state.json
+        --fail-on-drift 0.99
+        --seed 1
+        --csv out.csv
+        --json out.json
+        --quiet
+        """,
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_has_an_effect_beside_all_others(name: str, place: Path, timeless: None) -> None:
+    assert ignored(name, values(COMMANDS[name])) == []
+
+
+@pytest.mark.parametrize("name", ["density A-numbers.csv", "compare A.csv B.csv", "dependence A.csv"])
+def test_every_picture_and_page_is_written_beside_all_options(name: str, place: Path, timeless: None) -> None:
+    assert ignored(name, values(COMMANDS[name] + DRAWN), among=("plot", "html", "markdown")) == []
+
+
+def ignored(name: str, values: Values, among: Sequence[str] = ()) -> list[str]:
+    """Return which of some options, by default of all, change nothing beside all the others."""
+    run, options = command(*name.split()), {option: value for option, (value,) in values.items()}
+    whole = run(**options)
+    others = {one: {key: options[key] for key in options if key != one} for one in among or options}
+    return [one for one in others if outcome(run, **others[one]) == whole]
