@@ -200,6 +200,7 @@ def _read_parquet(path: Path, text: TextFormat) -> Frame:
             check_rows(file.metadata, path)
             check_room(file.metadata.num_rows * file.metadata.num_columns, path)
             table = file.read()
+        table.validate(full=True)  # texts that are no UTF-8, which whoever reads the cells would stumble over
     except MemoryError:  # which Arrow's is as well
         raise
     except (arrow.ArrowException, OSError) as error:

@@ -293,6 +293,7 @@ def _rows_of(groups: Sequence[RowGroup], names: Sequence[str], batch_rows: int) 
     try:
         with parquet.ParquetFile(path, pre_buffer=False) as file:  # else all that was read stays in memory
             for batch in file.iter_batches(batch_rows, row_groups=wanted, columns=list(names)):
+                batch.validate(full=True)  # texts that are no UTF-8
                 if len(batch):
                     yield as_frame(arrow.Table.from_batches([batch]), str(path)).select(names)
     except MemoryError:  # which Arrow's is as well

@@ -43,19 +43,26 @@ def unpacked(content: Mapping[str, Any], tables: tuple[Frames, Frames], encoding
             raise ValueError("a column was read as something that is no type")
         table.types.update(types)
     columns = tuple(MissingColumn(name, rule, (a, b)) for name, rule, a, b in content["missing"])
-    missing = MissingCells(encoding.missing, columns, tuple(content["left_out"]))
+    missing = MissingCells(encoding.missing, columns, _two_counts(content["left_out"]))
     first, second = (_unpacked(part, table.source) for part, table in zip(content["drawn"], tables, strict=True))
     rows = content["seen"].rows
     rules = rules_for(encoding.missing, list(tables[0].names))
     found = learnt_of(
         content["seen"].codings(encoding, rules),
         (first, second),
-        content["pilots"],
+        _two_counts(content["pilots"]),
         (int(rows[0]), int(rows[1])),
         content["seen"],
         missing,
     )
     return replace(found, remarks=tuple(content.get("remarks", ())))
+
+
+def _two_counts(values: Any) -> tuple[int, int]:
+    """Return what is counted in each of the two tables."""
+    if not (isinstance(values, list) and len(values) == 2 and all(type(each) is int and each >= 0 for each in values)):
+        raise ValueError(f"{values!r} are no counts of the rows of two tables")
+    return values[0], values[1]
 
 
 def _is_plain(frame: Frame) -> bool:

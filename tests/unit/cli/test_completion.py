@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import typer.main
 
 from kernelmean.cli import main
 from kernelmean.cli.complete import PAIRS, TWO_SAMPLES
@@ -18,6 +19,14 @@ from kernelmean.inference import mmd_test
 Program = Callable[..., tuple[int | str | None, str, str]]
 PROGRAM = "import sys; sys.argv[0] = 'kernelmean'; from kernelmean.cli import main; main()"
 NAMED = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # the tests may run below another shell, or none
+
+
+@pytest.fixture(autouse=True)
+def _parser_of_this_environment() -> Iterator[None]:
+    """Whether shells are looked for is settled when the parser is built, which tests of commands do only once."""
+    getattr(typer.main.get_command, "cache_clear", int)()
+    yield
+    getattr(typer.main.get_command, "cache_clear", int)()
 
 
 @pytest.fixture
