@@ -18,14 +18,16 @@ from typing import Any
 
 MAIN = "from kernelmean.cli import main; main()"
 SERVER = """
-import json, os, socket, sys
+import json, os, socket, sys, warnings
 import kernelmean.cli.app, kernelmean.streaming, pyarrow.csv, pyarrow.parquet
 orders = socket.socket(fileno=int(sys.argv[1]))
 while True:
     order, streams, _, _ = socket.recv_fds(orders, 1 << 16, 2)
     if not order:
         break
-    process = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of the threads of libraries, at rest
+        process = os.fork()
     if not process:
         orders.close()
         for number, stream in enumerate(streams, start=1):

@@ -159,8 +159,9 @@ def test_an_output_file_that_is_a_broken_pipe_is_bad_input(fork: Forks) -> None:
 
 
 SLEEPING = """
-import sys, time
+import signal, sys, time
 from kernelmean.cli import app, compare, monitor
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup has set aside
 
 def wait(*_, **__):
     print("ready", flush=True)
