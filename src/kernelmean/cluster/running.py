@@ -123,7 +123,7 @@ def _wait(client: Any, futures: list[Any]) -> None:
         now = time.monotonic()
         if client.status == "running":
             seen = now
-            worked = now if client.scheduler_info()["workers"] else worked
+            worked = now if client.scheduler_info().get("workers") else worked
         elif client.status == "closed" or now - seen > _PATIENCE:
             raise _lost(client)
         if worked is not None and now - worked > _WORKERS_BACK:  # a cluster without workers so far may be about to grow
