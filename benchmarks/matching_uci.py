@@ -15,8 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from kernelmean.reproduce.density_tasks import PROTOCOLS as MATCHING
-from kernelmean.reproduce.density_tasks import (
+from sklearn.neighbors import KernelDensity
+
+from kernelmean.matching.selection import select
+from kernelmean_paper.density_tasks import PROTOCOLS as MATCHING
+from kernelmean_paper.density_tasks import (
     TARGETS,
     Fit,
     Fits,
@@ -27,9 +30,6 @@ from kernelmean.reproduce.density_tasks import (
     reference,
     standardized_split,
 )
-from sklearn.neighbors import KernelDensity
-
-from kernelmean.matching.selection import select
 
 SETS = (
     *("australian", "bodyfat", "bupa", "flag", "glass", "hayes", "housing", "ionosphere"),

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from kernelmean.reproduce.mixtures import Drawn
 
 from _timing import markdown
 from kernelmean.estimators import KME, MKME, VPMKME
+from kernelmean_paper.mixtures import Drawn
 
 SIZES, DIMENSIONS = (10, 20, 50, 100), (5, 20, 50)
 MAKERS = {

@@ -35,7 +35,7 @@ except ImportError:
     sys.exit("coverage-guided fuzzing needs Atheris; write: pip install atheris")
 
 with atheris.instrument_imports(include=["kernelmean"]):
-    import kernelmean.reproduce.store
+    import kernelmean_paper.store
 
     import kernelmean as km
     import kernelmean.cli.config
@@ -139,7 +139,7 @@ def read_log(data: bytes) -> None:
     start = zlib.crc32(head)
     seal = [f', "crc32": "{zlib.crc32(line, 0 if k == 0 else start):08x}"}}\n' for k, line in enumerate([head, *lines])]
     whole = b"".join(line + end.encode() for line, end in zip([head, *lines], seal, strict=True))
-    kernelmean.reproduce.store.read_log(at("log.jsonl", whole))
+    kernelmean_paper.store.read_log(at("log.jsonl", whole))
 
 
 def commands() -> dict[str, Any]:
