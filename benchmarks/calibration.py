@@ -24,7 +24,8 @@ from scipy.stats import binom, binomtest
 
 from explain_coverage import KERNEL, LAWS, PAIRS, SERIAL, judged, misses, truth
 from kernelmean import DriftMonitor, embed, features
-from kernelmean.explain import (
+from kernelmean.embedding.features import Landmarks
+from kernelmean.inference.explain import (
     attribute,
     dependence_attribute,
     dependence_effect_size,
@@ -33,7 +34,6 @@ from kernelmean.explain import (
     equivalence_test,
     witness_bands,
 )
-from kernelmean.features import Landmarks
 from kernelmean.inference.multiple import holm
 
 FOLDER = Path(__file__).parent

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 import kernelmean as km
-from kernelmean.monitoring import DriftMonitor
+from kernelmean.inference.monitoring import DriftMonitor
 
 LEVEL, REFERENCE, AFTER, BATCH = 0.05, 600, 600, 50
 Rows = Callable[[np.random.Generator, int], np.ndarray]

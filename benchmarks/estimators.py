@@ -20,9 +20,9 @@ from scipy.optimize import minimize
 
 from _timing import best, machine, markdown, write_json
 from kernelmean.estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
+from kernelmean.estimators.loocv.ridge import Spectrum, scores
 from kernelmean.kernels import Gaussian
 from kernelmean.kernels.bandwidth import median_bandwidth
-from kernelmean.loocv.ridge import Spectrum, scores
 
 
 @dataclass(frozen=True)

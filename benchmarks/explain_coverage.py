@@ -1,4 +1,4 @@
-"""Coverage of the intervals of ``kernelmean.explain`` and errors of its attributions, written into docs/explain.md.
+"""Coverage of the intervals of ``inference.explain`` and errors of its attributions, written into docs/explain.md.
 
 Run ``python benchmarks/explain_coverage.py`` (about ten minutes on one core; ``--runs 50`` for a look). Every cell
 counts how often the limits of a 90 % interval miss the exact value on either side; the upper misses are also the level
@@ -17,7 +17,7 @@ from scipy.integrate import quad
 from scipy.stats import binomtest
 
 from kernelmean import embed, kernels, noise
-from kernelmean.explain import attribute, dependence_attribute, dependence_effect_size, effect_size
+from kernelmean.inference.explain import attribute, dependence_attribute, dependence_effect_size, effect_size
 from kernelmean.plan import Plan
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "explain.md"

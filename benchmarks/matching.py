@@ -19,13 +19,13 @@ from itertools import product
 import numpy as np
 from scipy.optimize import minimize
 
+from kernelmean.density import KernelMeanMatching
+from kernelmean.density.joint import descend
+from kernelmean.density.objective import Objective
+from kernelmean.density.parameters import Layout
+from kernelmean.density.recipe import Sample, make_recipe
 from kernelmean.kernels.bandwidth import median_bandwidth
 from kernelmean.kernels.gaussian import Gaussian
-from kernelmean.matching import KernelMeanMatching
-from kernelmean.matching.joint import descend
-from kernelmean.matching.objective import Objective
-from kernelmean.matching.parameters import Layout
-from kernelmean.matching.recipe import Sample, make_recipe
 
 FLOOR = 0.01
 

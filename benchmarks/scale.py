@@ -25,8 +25,8 @@ import pyarrow as pa  # noqa: E402
 from pyarrow import parquet  # noqa: E402
 
 import kernelmean as km  # noqa: E402
+from kernelmean.inference.streaming import read_batches  # noqa: E402
 from kernelmean.kernels import Gaussian  # noqa: E402
-from kernelmean.streaming import read_batches  # noqa: E402
 
 RESULTS = Path(__file__).with_name("scale.json")
 FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "scale.svg"

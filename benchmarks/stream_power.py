@@ -27,7 +27,7 @@ from cases import CASES, Case, Data  # noqa: E402 (of the power study)
 from scipy import stats  # noqa: E402
 
 import kernelmean as km  # noqa: E402
-from kernelmean.streaming import hsic_stream_test, mmd_stream_test  # noqa: E402
+from kernelmean.inference.streaming import hsic_stream_test, mmd_stream_test  # noqa: E402
 
 RESULTS = Path(__file__).with_name("stream_power.jsonl")
 BATCH, RESAMPLES, LEVEL = 25, 999, 0.05

@@ -28,7 +28,7 @@ import torch
 
 import kernelmean as km
 from _timing import markdown
-from kernelmean._array import joined
+from kernelmean.core.array import joined
 from kernelmean.inference.problem import KernelSide
 from kernelmean.inference.schemes.blocks import Bins
 from kernelmean.inference.schemes.device import bin_sums

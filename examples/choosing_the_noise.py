@@ -11,7 +11,7 @@ and rising after it. A dot marks the minimum of each; the two are close to each 
 import numpy as np
 
 import kernelmean as km
-from kernelmean import plots
+from kernelmean.studies import plots
 
 rng = np.random.default_rng(3)
 means = np.array([[0.0, 0.0], [2.0, 1.0]])

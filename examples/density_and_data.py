@@ -10,8 +10,8 @@ them, in two separate groups wherever petals are measured.
 
 from sklearn.datasets import load_iris
 
-from kernelmean import plots
-from kernelmean.densities import fit_densities
+from kernelmean.studies import plots
+from kernelmean.studies.density import fit_densities
 
 rows = load_iris(as_frame=True).data.iloc[:, :3]
 result = fit_densities(rows, estimator="mkme", n_components=[4], covariance_type="full")

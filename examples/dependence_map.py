@@ -10,8 +10,8 @@ darkest cell, sepal length and sepal width the lightest.
 
 from sklearn.datasets import load_iris
 
-from kernelmean import plots
-from kernelmean.dependence import dependence
+from kernelmean.studies import plots
+from kernelmean.studies.dependence import dependence
 
 result = dependence(load_iris(as_frame=True).data)
 print(result.verdict())

@@ -12,7 +12,7 @@ ring and negative in its middle.
 import numpy as np
 
 import kernelmean as km
-from kernelmean import plots
+from kernelmean.studies import plots
 
 rng = np.random.default_rng(0)
 angle = rng.uniform(0, 2 * np.pi, 200)

@@ -12,7 +12,7 @@ and 10 lie above the line that was set as the margin.
 import numpy as np
 
 import kernelmean as km
-from kernelmean import plots
+from kernelmean.studies import plots
 
 rng = np.random.default_rng(0)
 reference = rng.normal(size=(400, 3))

@@ -12,7 +12,7 @@ are below 1 at ten rows and come closer to 1 as the rows grow.
 import numpy as np
 
 import kernelmean as km
-from kernelmean import plots
+from kernelmean.studies import plots
 
 MAKERS = {
     "KME": km.KME,

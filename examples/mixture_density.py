@@ -14,7 +14,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KernelDensity
 
 import kernelmean as km
-from kernelmean import plots
+from kernelmean.studies import plots
 
 iris = load_iris()
 X = iris.data[:, 2:] + np.random.default_rng(0).uniform(-0.05, 0.05, (150, 2))  # measured to 0.1 cm: undo the rounding

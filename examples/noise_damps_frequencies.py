@@ -11,7 +11,7 @@ follows it at first and then goes on wiggling; the damped one follows the law an
 import numpy as np
 
 import kernelmean as km
-from kernelmean import plots
+from kernelmean.studies import plots
 
 rng = np.random.default_rng(1)
 X = rng.normal(size=(40, 1))

@@ -13,7 +13,7 @@ the noise of each column in standard deviations of the column: two bars, and non
 import numpy as np
 
 import kernelmean as km
-from kernelmean import plots
+from kernelmean.studies import plots
 
 rng = np.random.default_rng(0)
 peaks = rng.choice([-1.0, 1.0], size=80) + 0.1 * rng.normal(size=80)

@@ -13,7 +13,7 @@ to the right of all of them.
 import numpy as np
 
 import kernelmean as km
-from kernelmean import plots
+from kernelmean.studies import plots
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(scale=1.0, size=(120, 2)), rng.normal(scale=1.6, size=(80, 2))

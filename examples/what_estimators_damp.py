@@ -13,7 +13,7 @@ the weight that the kernel gives each frequency: the curve is above the hill and
 import numpy as np
 
 import kernelmean as km
-from kernelmean import plots
+from kernelmean.studies import plots
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 kernel = km.kernels.Gaussian(0.7)

@@ -13,8 +13,8 @@ band on both sides: upwards at high values, where cultivar 0 has more wines, and
 
 from sklearn.datasets import load_wine
 
-from kernelmean import plots
-from kernelmean.comparison import compare
+from kernelmean.studies import plots
+from kernelmean.studies.comparison import compare
 
 wine = load_wine(as_frame=True)
 first, second = (wine.data[wine.target == cultivar] for cultivar in (0, 1))

@@ -13,7 +13,7 @@ is hatched.
 import numpy as np
 
 import kernelmean as km
-from kernelmean import plots
+from kernelmean.studies import plots
 
 rng = np.random.default_rng(0)
 X = rng.multivariate_normal([0, 0], [[1.0, 0.8], [0.8, 1.0]], size=150)

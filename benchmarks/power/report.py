@@ -15,7 +15,7 @@ from cases import CASES
 from peers import PEERS
 from run import LEVELS, read
 
-from kernelmean import plots
+from kernelmean.studies import plots
 
 DOCS = Path(__file__).parents[2] / "docs"
 KINDS = {"two samples": ("adaptive MMD", "MMD kme"), "independence": ("adaptive HSIC", "HSIC kme")}

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 API = Path(__file__).parents[1] / "api"
 PAGE = API / "more.md"
-_NOT_FOR_USERS = {"cli", "pages"}
+_NOT_FOR_USERS = re.compile(
+    r"kernelmean\.(__main__|cli|core|expected\.profiles|inference\.schemes|report\.canvas|studies\.pages|tables\.readers)\b"
+)
 _SUMMARY = re.compile(r"\.\. currentmodule:: ([\w.]+)\n\n\.\. autosummary::\n((?:   .*\n|\n)+)")
 _HEAD = """# More names
 
@@ -41,9 +43,9 @@ _SECTION = """
 def modules() -> Iterator[ModuleType]:
     """Yield the package, and its modules that name what is public."""
     yield kernelmean
-    for found in pkgutil.iter_modules(kernelmean.__path__):
-        if not found.name.startswith("_") and found.name not in _NOT_FOR_USERS:
-            module = importlib.import_module(f"kernelmean.{found.name}")
+    for found in pkgutil.walk_packages(kernelmean.__path__, "kernelmean."):
+        if not _NOT_FOR_USERS.match(found.name):
+            module = importlib.import_module(found.name)
             if hasattr(module, "__all__"):
                 yield module
 

@@ -68,7 +68,7 @@ def test_names_are_documented(path: Path, known: set[tuple[str, str]]) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "from kernelmean._words import count",
+        "from kernelmean.core.words import count",
         "from kernelmean.inference.multiple import holm",
         "from kernelmean.report.html import render",
         "from kernelmean.cli.errors import guarded",

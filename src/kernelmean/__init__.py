@@ -2,16 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from . import _lazy
+from .core import lazy as _lazy
 
 if TYPE_CHECKING:
-    from . import features, kernels, noise, streaming
-    from .cluster import DaskPlan
-    from .columns import TableEncoder
-    from .comparison import compare
-    from .compression import compress, compress_then_test
-    from .dependence import dependence
-    from .embedding import Embedding, embed
+    from . import kernels, noise
+    from .density import KernelMeanMatching
+    from .embedding import features
+    from .embedding.coresets import compress
+    from .embedding.embedding import Embedding, embed
+    from .embedding.features import FeatureEmbedding
+    from .embedding.linear_form import linear_form
     from .estimators import (
         FKMSE,
         KME,
@@ -25,9 +25,24 @@ if TYPE_CHECKING:
         MedianOfMeans,
         likelihood_bandwidth,
     )
+    from .estimators.files import load, save
     from .expected import difference, expected, smoothed
     from .expected.support import support
-    from .explain import (
+    from .inference import (
+        TestResult,
+        dhsic_test,
+        hsic_test,
+        k_sample_test,
+        memory_estimate,
+        mmd_test,
+        paired_mmd_test,
+        streaming,
+        wild_hsic_test,
+        wild_mmd_test,
+    )
+    from .inference.cluster import DaskPlan
+    from .inference.compressed import compress_then_test
+    from .inference.explain import (
         attribute,
         dependence_attribute,
         dependence_contributions,
@@ -38,28 +53,16 @@ if TYPE_CHECKING:
         equivalence_test,
         witness_bands,
     )
-    from .explain.contributions import contributions
-    from .explain.witness import witness
-    from .features import FeatureEmbedding
-    from .inference import (
-        TestResult,
-        dhsic_test,
-        hsic_test,
-        k_sample_test,
-        memory_estimate,
-        mmd_test,
-        paired_mmd_test,
-        wild_hsic_test,
-        wild_mmd_test,
-    )
-    from .io import load, save
+    from .inference.explain.contributions import contributions
+    from .inference.explain.witness import witness
+    from .inference.monitoring import DriftMonitor
+    from .inference.streaming import hsic_stream_test, mmd_stream_test, read_batches
     from .kernels.bandwidth import median_bandwidth
-    from .linear_form import linear_form
-    from .matching import KernelMeanMatching
-    from .monitoring import DriftMonitor
-    from .plan import Plan
-    from .streamed import compare_stream
-    from .streaming import hsic_stream_test, mmd_stream_test, read_batches
+    from .plan.plan import Plan
+    from .studies.comparison import compare
+    from .studies.dependence import dependence
+    from .studies.long_tables import compare_stream
+    from .tables.columns import TableEncoder
 
 __version__ = "0.1.0"
 
@@ -128,28 +131,49 @@ __all__ = [
 _lazy.attach(
     __name__,
     {
-        "cluster": "DaskPlan",
-        "columns": "TableEncoder",
-        "comparison": "compare",
-        "compression": "compress compress_then_test",
-        "dependence": "dependence",
-        "embedding": "Embedding embed",
+        "density": "KernelMeanMatching",
+        "embedding": "Embedding embed features",
+        "embedding.coresets": "compress",
+        "embedding.features": "FeatureEmbedding",
+        "embedding.linear_form": "linear_form",
         "estimators": "FKMSE KME MKME MMKME SKMSE VPMKME BayesianKernelMean KernelMean LikelihoodBandwidth "
         "MedianOfMeans likelihood_bandwidth",
+        "estimators.files": "load save",
         "expected": "difference expected smoothed support",
-        "explain": "attribute contributions dependence_attribute dependence_contributions dependence_effect_size "
-        "dependence_equivalence_test dependence_witness effect_size equivalence_test witness witness_bands",
-        "features": "FeatureEmbedding",
         "inference": "TestResult dhsic_test hsic_test k_sample_test memory_estimate mmd_test paired_mmd_test "
-        "wild_hsic_test wild_mmd_test",
-        "io": "load save",
+        "streaming wild_hsic_test wild_mmd_test",
+        "inference.cluster": "DaskPlan",
+        "inference.compressed": "compress_then_test",
+        "inference.explain": "attribute contributions dependence_attribute dependence_contributions "
+        "dependence_effect_size dependence_equivalence_test dependence_witness effect_size equivalence_test witness "
+        "witness_bands",
+        "inference.monitoring": "DriftMonitor",
+        "inference.streaming": "hsic_stream_test mmd_stream_test",
         "kernels.bandwidth": "median_bandwidth",
-        "linear_form": "linear_form",
-        "matching": "KernelMeanMatching",
-        "monitoring": "DriftMonitor",
         "plan": "Plan",
-        "streamed": "compare_stream",
-        "streaming": "hsic_stream_test mmd_stream_test read_batches",
+        "studies.comparison": "compare",
+        "studies.dependence": "dependence",
+        "studies.long_tables": "compare_stream",
+        "tables.batches": "read_batches",
+        "tables.columns": "TableEncoder",
+    },
+    moved={
+        "cluster": "inference.cluster",
+        "columns": "tables.columns",
+        "comparison": "studies.comparison",
+        "compression": "embedding.coresets",
+        "datasets": "tables.datasets",
+        "densities": "studies.density",
+        "explain": "inference.explain",
+        "filters": "estimators.filters",
+        "fits": "studies.estimate",
+        "herding": "embedding.herding",
+        "io": "estimators.files",
+        "loocv": "estimators.loocv",
+        "matching": "density",
+        "monitoring": "inference.monitoring",
+        "plots": "studies.plots",
+        "streamed": "studies.long_tables",
     },
 )
 

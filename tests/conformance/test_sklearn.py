@@ -12,9 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from kernelmean.density import KernelMeanMatching
 from kernelmean.estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, BayesianKernelMean, KernelMean, MedianOfMeans
-from kernelmean.filters import Landweber
-from kernelmean.matching import KernelMeanMatching
+from kernelmean.estimators.filters import Landweber
 from kernelmean.noise import Normal
 
 ESTIMATORS = [

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.comparison import compare
-from kernelmean.densities import fit_densities
-from kernelmean.dependence import dependence
+from kernelmean.studies.comparison import compare
+from kernelmean.studies.density import fit_densities
+from kernelmean.studies.dependence import dependence
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 ROWS = np.random.default_rng(0).normal(size=(2, 30, 3)) + np.array([0.0, 0.5])[:, None, None]

@@ -35,15 +35,14 @@ except ImportError:
     sys.exit("coverage-guided fuzzing needs Atheris; write: pip install atheris")
 
 with atheris.instrument_imports(include=["kernelmean"]):
-    import kernelmean_paper.store
-
     import kernelmean as km
     import kernelmean.cli.config
+    import kernelmean.inference.monitoring
     import kernelmean.inference.result
-    import kernelmean.monitoring
-    import kernelmean.streamed
-    import kernelmean.streaming.frames
+    import kernelmean.studies.long_tables
     import kernelmean.tables
+    import kernelmean.tables.frames
+    import kernelmean_paper.store
 
 import hostile_saved  # noqa: E402 (after what is watched)
 import hostile_states  # noqa: E402
@@ -82,7 +81,7 @@ def parts(data: bytes) -> bytes:
 def read_archive(data: bytes) -> None:
     """Load; what loads must be saved and load again."""
     path = at("value.npz", data)
-    value, columns = km.load(path), km.io.read_columns(path)
+    value, columns = km.load(path), km.estimators.files.read_columns(path)
     km.save(value, path, columns=columns)
     km.load(path)
 
@@ -99,12 +98,12 @@ def read_table(data: bytes, ending: str) -> None:
 
 
 def read_batches(data: bytes, ending: str) -> None:
-    frames = km.streaming.frames.read_frames(at(f"batches{ending}", data))
+    frames = km.tables.frames.read_frames(at(f"batches{ending}", data))
     for _ in range(8):  # types of columns may widen
         try:
             for frame in frames:
                 frame.to_table("drop")
-        except km.streaming.text.Widened:
+        except km.tables.text.Widened:
             continue
         return
 

@@ -16,7 +16,7 @@ import numpy as np
 
 import kernelmean as km
 import kernelmean.cli.app
-import kernelmean.streaming
+import kernelmean.inference.streaming
 
 SYNTHETIC = Path(__file__).parents[2] / "paper" / "tests" / "synthetic.py"
 os.environ["PYTHONPATH"] = os.pathsep.join(map(str, [Path(__file__).parent, *sys.path]))
@@ -49,7 +49,7 @@ def _run(work: Callable[..., None], folder: Path, words: tuple[Any, ...]) -> Non
 def command(*words: str) -> None:
     """Run the command line; streams are saved after every batch, and batches are small."""
     from kernelmean.cli import main
-    from kernelmean.streaming import table_pass
+    from kernelmean.inference.streaming import table_pass
 
     table_pass.SECONDS, table_pass._BATCH_NUMBERS = 0.0, 600
     Path("began").touch()

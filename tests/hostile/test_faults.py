@@ -13,10 +13,11 @@ import pytest
 from forked import Done, Forks, forks
 
 import kernelmean as km
-from kernelmean import _disk, plots
 from kernelmean.cli import main
 from kernelmean.cli.errors import explain
+from kernelmean.core import disk as _disk
 from kernelmean.report import charts
+from kernelmean.studies import plots
 
 SMALL = ("compare", "first.csv", "second.csv", "--estimator", "kme", "--resamples", "19")
 STREAM = ("compare", "first.csv", "second.csv", "--stream", "--resamples", "19", "--frequencies", "4")
@@ -122,7 +123,7 @@ def test_a_link_stays_a_link_and_what_it_names_is_replaced(tmp_path: Path) -> No
 LIMITED = """
 import resource, signal, sys
 from kernelmean.cli.app import run
-import kernelmean.streaming, pyarrow.csv, pyarrow.parquet
+import kernelmean.inference.streaming, pyarrow.csv, pyarrow.parquet
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 {limit}
 sys.exit(run(sys.argv[1:]))

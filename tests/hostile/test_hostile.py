@@ -20,8 +20,8 @@ from hostile_tables import GOOD, TABLES, swelling
 
 import kernelmean as km
 from kernelmean.cli import main
+from kernelmean.estimators.files import read_columns
 from kernelmean.inference.result import TestResult
-from kernelmean.io import read_columns
 from kernelmean.tables import read_table
 from kernelmean_paper.store import read_log
 
@@ -208,8 +208,8 @@ ROOM = """
 import resource, sys
 from pathlib import Path
 from kernelmean.cli.app import run
-from kernelmean import tables
-import kernelmean.streaming
+from kernelmean.tables import reading
+import kernelmean.inference.streaming
 import pyarrow.parquet, pyarrow.csv
 soft = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize() + {room}
 resource.setrlimit(resource.RLIMIT_AS, (soft, soft))

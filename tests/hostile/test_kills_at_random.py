@@ -23,7 +23,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.streaming.table_pass import TablePass
+from kernelmean.inference.streaming.table_pass import TablePass
 from kernelmean_paper.store import read_log
 
 pytestmark = pytest.mark.slow

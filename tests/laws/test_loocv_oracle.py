@@ -8,15 +8,15 @@ import pytest
 
 import kernelmean as km
 from kernelmean import estimators as est
+from kernelmean.embedding.means import means
+from kernelmean.embedding.score import diagonal_share
 from kernelmean.estimators.contraction_search import search_free
+from kernelmean.estimators.filters import Cutoff, IteratedRidge, Landweber, NuMethod, Ridge
+from kernelmean.estimators.loocv import axes, contracted, isotropic, leave_one_out
+from kernelmean.estimators.loocv.ridge import Spectrum, printed_scores, scores
 from kernelmean.estimators.problem import Problem
 from kernelmean.estimators.strength import Weighing
-from kernelmean.filters import Cutoff, IteratedRidge, Landweber, NuMethod, Ridge
 from kernelmean.kernels import Gaussian, Polynomial
-from kernelmean.loocv import axes, contracted, isotropic, leave_one_out
-from kernelmean.loocv.means import means
-from kernelmean.loocv.ridge import Spectrum, printed_scores, scores
-from kernelmean.loocv.score import diagonal_share
 from kernelmean.noise import Dirac, Normal
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kernelmean.core.simplex_qp import solve_simplex_qp
+from kernelmean.density.mixture import Mixture
+from kernelmean.density.objective import Objective, weights_problem
+from kernelmean.density.parameters import COVARIANCE_TYPES, Layout
 from kernelmean.embedding import embed
 from kernelmean.kernels import Gaussian, Laplacian, Linear, Polynomial
 from kernelmean.kernels.gaussian import QuadraticGaussian
-from kernelmean.matching.mixture import Mixture
-from kernelmean.matching.objective import Objective, weights_problem
-from kernelmean.matching.parameters import COVARIANCE_TYPES, Layout
-from kernelmean.matching.simplex_qp import solve_simplex_qp
 from kernelmean.noise import Laplace, Normal
 
 DIM, N, K = 3, 25, 4
@@ -142,7 +142,7 @@ def test_an_offset_of_a_million_changes_nothing():
 def test_tiles_change_nothing(monkeypatch):
     mu, mixtures = case(Gaussian(1.3), Normal(0.3))
     whole = [Objective(mu)(mixture) for mixture in mixtures]
-    monkeypatch.setattr("kernelmean.matching.gaussians._TILE_NUMBERS", 7 * K * DIM)
+    monkeypatch.setattr("kernelmean.density.gaussians._TILE_NUMBERS", 7 * K * DIM)
     for before, mixture in zip(whole, mixtures, strict=True):
         after = Objective(mu)(mixture)
         np.testing.assert_allclose(after.covariances, before.covariances, rtol=1e-10, atol=1e-14)

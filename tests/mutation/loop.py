@@ -26,7 +26,12 @@ hypothesis.settings.register_profile(
     derandomize=True,
 )
 hypothesis.settings.load_profile("mutants")
-LATE = ("numba", "kernelmean._fast", "kernelmean.loocv.compiled", "kernelmean.inference.schemes.compiled")
+LATE = (
+    "numba",
+    "kernelmean.plan.compiled",
+    "kernelmean.estimators.loocv.compiled",
+    "kernelmean.inference.schemes.compiled",
+)
 """What is imported on first use: here once, not in the process of every mutant."""
 
 

@@ -29,7 +29,7 @@ def of_embedding(name: str) -> dict[str, Any]:
 
 def of_estimator(name: str) -> dict[str, Any]:
     fit = km.load(FILES / name)
-    assert km.io.read_columns(FILES / name) == ("a", "b")
+    assert km.estimators.files.read_columns(FILES / name) == ("a", "b")
     weights = np.asarray(fit.embedding_.weights).tolist()
     loocv = getattr(fit, "loocv_", None)
     mu = fit.embedding_

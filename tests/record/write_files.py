@@ -19,7 +19,8 @@ import numpy as np
 import pandas as pd
 
 import kernelmean as km
-from kernelmean import features, filters
+from kernelmean import features
+from kernelmean.estimators import filters
 
 FILES = Path(__file__).parent / "files"
 K, V = km.kernels, km.noise

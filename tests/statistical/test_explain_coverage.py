@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom
 
 import kernelmean as km
-from kernelmean.explain import (
+from kernelmean.inference.explain import (
     attribute,
     dependence_attribute,
     dependence_effect_size,
@@ -20,8 +20,8 @@ from kernelmean.explain import (
     equivalence_test,
     witness_bands,
 )
-from kernelmean.explain.features import difference_of_means
-from kernelmean.explain.subject import TwoSamples
+from kernelmean.inference.explain.features import difference_of_means
+from kernelmean.inference.explain.subject import TwoSamples
 from kernelmean.plan import DEFAULT, Plan
 
 SERIAL = Plan(threads=1)

@@ -203,7 +203,7 @@ def test_points_of_a_joint_witness_are_matched_by_name() -> None:
 
 def test_pictures_of_two_tables_match_columns_by_name() -> None:
     pytest.importorskip("matplotlib")
-    from kernelmean import plots
+    from kernelmean.studies import plots
 
     figure = plots.column_witnesses(A, B[["x1", "x0"]], ["x0"])
     low, high = figure.axes[0].get_xlim()

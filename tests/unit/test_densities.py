@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.densities import Densities, fit_densities
+from kernelmean.studies.density import Densities, fit_densities
 from kernelmean.tables import Table
 
 RNG = np.random.default_rng(5)
@@ -25,7 +25,7 @@ def quick(table: object = TABLE, **options: object) -> Densities:
 def few_settings() -> Iterator[None]:
     """Let scikit-learn's models choose among few settings."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kernelmean.densities._COMPONENTS", (1, 2))
+        patch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))
         yield
 
 
@@ -119,5 +119,5 @@ def test_refusals(options: dict[str, object], message: str) -> None:
 
 def test_the_default_tries_the_recommended_settings() -> None:
     fits = fit_densities(RNG.normal(size=(24, 1)), held_out=0.5)
-    assert isinstance(fits.model, km.matching.KernelMeanMatching)
+    assert isinstance(fits.model, km.density.KernelMeanMatching)
     assert fits.model.n_components_ <= 3

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean import density
+from kernelmean.embedding import density
 from kernelmean.expected import difference, expected, smoothed
 from kernelmean.kernels import Gaussian, Linear, TensorProduct
 from kernelmean.noise import Blankout, Dirac, IndependentSum, Laplace, Normal, Sampled, Uniform

@@ -10,7 +10,7 @@ from kernelmean.kernels import Gaussian
 from kernelmean.plan import Plan
 
 numba = pytest.importorskip("numba")
-_fast = pytest.importorskip("kernelmean._fast")
+_fast = pytest.importorskip("kernelmean.plan.compiled")
 
 
 @pytest.fixture(scope="module")

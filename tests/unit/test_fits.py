@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.fits import ESTIMATORS, fit_all, rescaled
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal, Uniform
+from kernelmean.studies.estimate import ESTIMATORS, fit_all, rescaled
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(25, 3)) * [1.0, 100.0, 0.01]
@@ -87,7 +87,7 @@ def test_only_gaussian_kernels_and_axis_aligned_noise_change_units() -> None:
 
 
 def test_many_rows_leave_the_flexible_estimator_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelmean.fits.LIMIT", 50)
+    monkeypatch.setattr("kernelmean.studies.estimate.LIMIT", 50)
     fits = fit_all(np.random.default_rng(0).normal(size=(51, 1)))
     assert set(fits.estimators) == set(ESTIMATORS) - {"f-kmse"}
     assert "f-kmse is left out: it decomposes a matrix of 51 × 51" in fits.notes[0]

@@ -11,12 +11,11 @@ import pytest
 
 import kernelmean as km
 from kernelmean import estimators, features
-from kernelmean import filters as km_filters
-from kernelmean.densities import fit_densities
+from kernelmean.embedding.herding import herd
+from kernelmean.estimators import filters as km_filters
 from kernelmean.estimators.curves import score_curves
-from kernelmean.explain import witness_bands
-from kernelmean.fits import fit_all
-from kernelmean.herding import herd
+from kernelmean.inference.explain import witness_bands
+from kernelmean.inference.streaming import two_sample_stream
 from kernelmean.kernels import (
     Categorical,
     DistanceInduced,
@@ -30,7 +29,8 @@ from kernelmean.kernels import (
 )
 from kernelmean.kernels.gaussian import QuadraticGaussian
 from kernelmean.noise import Blankout, Laplace, Normal, Sampled, Switch, Uniform
-from kernelmean.streaming import two_sample_stream
+from kernelmean.studies.density import fit_densities
+from kernelmean.studies.estimate import fit_all
 
 K = Gaussian(1.0)
 SPOT = np.array([[0.1, -0.2], [0.7, 0.4], [-0.5, 1.1]])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelmean.embedding import embed
-from kernelmean.herding import herd
+from kernelmean.embedding.herding import herd
 from kernelmean.kernels import Gaussian
 from kernelmean.noise import Normal
 

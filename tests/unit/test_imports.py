@@ -22,7 +22,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import kernelmean as km
-from kernelmean._serial import kinds
+from kernelmean.estimators.serial import kinds
 
 OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "numba", "torch", "dask", "distributed", "typer", "rich"}
 OTHERS = OPTIONAL | {"numpy", "scipy", "sklearn", "joblib", "narwhals", "threadpoolctl", "array_api_compat"}
@@ -57,9 +57,9 @@ except PermissionError:
 """
 FRESH = """
 import json, sys, types
-from kernelmean._serial import kinds
+from kernelmean.estimators.serial import kinds
 names = sorted(kinds())
-import kernelmean.dependence, kernelmean.linear_form, kernelmean.expected
+import kernelmean.studies.dependence, kernelmean.embedding.linear_form, kernelmean.expected
 found = [getattr(kernelmean, name) for name in ("dependence", "linear_form", "expected")]
 print(json.dumps([names, [type(one).__name__ for one in found]]))
 """
@@ -128,8 +128,19 @@ class TestImport:
             "import sys, json, kernelmean; print(json.dumps([list(sys.modules), dir(kernelmean)]))"
         )
         assert OTHERS.isdisjoint(loaded)
-        assert {name for name in loaded if name.startswith("kernelmean")} == {"kernelmean", "kernelmean._lazy"}
+        assert {name for name in loaded if name.startswith("kernelmean")} == {
+            "kernelmean",
+            "kernelmean.core",
+            "kernelmean.core.lazy",
+        }
         assert listed == sorted({*listed, *km.__all__})
+
+    @pytest.mark.parametrize("name", sorted(km._moved))
+    def test_who_asks_for_a_module_that_moved_is_told_where_it_is(self, name: str) -> None:
+        with pytest.raises(AttributeError, match=rf"kernelmean\.{name} is kernelmean\.\w+") as caught:
+            getattr(km, name)
+        new = str(caught.value).split(" is ")[1].removesuffix(" now")
+        assert import_module(new).__doc__
 
     def test_main_functions_load_nothing_optional_and_open_no_connection(self) -> None:
         loaded = set(said_by(TYPICAL_USE_WITHOUT_NETWORK))

@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean import _serial
 from kernelmean.embedding import Embedding
-from kernelmean.filters import Landweber
-from kernelmean.io import load, read_columns, save
+from kernelmean.estimators import serial as _serial
+from kernelmean.estimators.files import load, read_columns, save
+from kernelmean.estimators.filters import Landweber
 from kernelmean.kernels.base import Kernel
 from kernelmean.noise.base import Noise
 
@@ -171,7 +171,7 @@ class TestSaving:
         def fail(*_: Any, **__: Any) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("kernelmean.io._write", fail)
+        monkeypatch.setattr("kernelmean.estimators.files._write", fail)
         with pytest.raises(OSError, match="No space left"):
             save(KERNELS[1], path)
         assert path.read_bytes() == before

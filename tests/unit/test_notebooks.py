@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean._card import Grid, card
-from kernelmean.densities import fit_densities
-from kernelmean.fits import fit_all
+from kernelmean.report.card import Grid, card
+from kernelmean.studies.density import fit_densities
+from kernelmean.studies.estimate import fit_all
 
 RNG = np.random.default_rng(4)
 X, Y = RNG.normal(size=(30, 2)), RNG.normal([0.0, 2.0], size=(25, 2))
@@ -32,7 +32,7 @@ def compared() -> Any:
 @cache
 def densities() -> Any:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kernelmean.densities._COMPONENTS", (1, 2))
+        patch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))
         return fit_densities(np.concatenate([X, Y]), estimator="mkme", n_components=[1])
 
 

@@ -12,7 +12,9 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean import features, fits, kernels, noise, streaming, tables
+from kernelmean import features, kernels, noise, streaming
+from kernelmean.studies import estimate as fits
+from kernelmean.tables import reading as tables
 
 from .option_pairs import Alone, Run, Values
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kernelmean._rules import Rules
+from kernelmean.core.rules import Rules
 
 
 class Base: ...

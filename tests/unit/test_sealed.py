@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from kernelmean import io as saving
-from kernelmean._sealed import parse
+from kernelmean.core.sealed import parse
+from kernelmean.estimators import files as saving
 
 
 @pytest.mark.parametrize("depth", [1, 2, 100, 200])

@@ -13,11 +13,11 @@ from pyarrow import parquet
 from scipy.stats import binom
 
 import kernelmean as km
-from kernelmean.columns.encoded import Encoding, as_frames
 from kernelmean.inference import mmd_null
+from kernelmean.inference.streaming import read_frames
+from kernelmean.inference.streaming.learn import learn
 from kernelmean.kernels import Gaussian
-from kernelmean.streaming import read_frames
-from kernelmean.streaming.learn import learn
+from kernelmean.tables.columns.encoded import Encoding, as_frames
 
 N, M = 900, 700
 
@@ -128,7 +128,7 @@ def test_long_files_give_the_statistic_of_memory_to_the_stated_error(tmp_path: P
 
 def test_categories_alone_are_tested_exactly() -> None:
     result = km.compare_stream(A, B, missing="category", **QUICK)
-    encoded = km.columns.encode((A, B), "AB", Encoding("category"))
+    encoded = km.tables.columns.encode((A, B), "AB", Encoding("category"))
     for name in ("arm", "flag"):
         first, second = encoded.coordinates([name])
         points = np.unique(np.concatenate([first, second]), axis=0)
@@ -195,7 +195,7 @@ def test_every_row_is_used_once(files: Path) -> None:
 def test_a_comparison_that_was_stopped_goes_on_and_loses_nothing(
     files: Path, tmp_path: Path, tables: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernelmean.streaming.table_pass._BATCH_NUMBERS", 1000)
+    monkeypatch.setattr("kernelmean.inference.streaming.table_pass._BATCH_NUMBERS", 1000)
     options = {"missing": "category" if tables[0] == "a" else "error", **QUICK}
     paths = [files / f"{name}.parquet" for name in tables]
     whole = km.compare_stream(*paths, **options)

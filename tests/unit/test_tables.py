@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from kernelmean._table import Frame, Table, as_frame, as_table
-from kernelmean.datasets import BUILT_IN
+from kernelmean.core.table import Frame, Table, as_frame, as_table
 from kernelmean.tables import match_columns, read_frame, read_table, split_frame
+from kernelmean.tables.datasets import BUILT_IN
 
 COLUMNS = {"a": [1, 2, 3], "b": [0.5, -1.0, 2.25]}
 VALUES = np.array([[1.0, 0.5], [2.0, -1.0], [3.0, 2.25]])

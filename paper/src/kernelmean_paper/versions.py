@@ -16,7 +16,7 @@ from kernelmean import __version__
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "joblib")
 _FOLDER = Path(__file__).parent
 LIBRARY = Path(str(kernelmean.__file__)).parent
-PAGES = ("cli", "pages", "report", "plots", "_canvas", "_card.py", "_markup.py")
+PAGES = ("cli", "report", "studies")
 """What of the library prints and draws, and changes no result."""
 
 

@@ -9,15 +9,15 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from .._reading import PLAIN
-from .._surface import command_line
-from .._words import printable
-from ..dependence import dependence as test_dependence
-from ..io import load, read_columns
-from ..pages import dependence_page
-from ..pages.dependence import FIGURES as DEPENDENCE_FIGURES
-from ..pages.facts import short
-from ..tables import TextFormat
+from ..core.surface import command_line
+from ..core.words import printable
+from ..estimators.files import load, read_columns
+from ..studies.dependence import dependence as test_dependence
+from ..studies.pages import dependence_page
+from ..studies.pages.dependence import FIGURES as DEPENDENCE_FIGURES
+from ..studies.pages.facts import short
+from ..tables.readers import PLAIN
+from ..tables.reading import TextFormat
 from . import show, tidy
 from .compare import COMPARISONS, compare
 from .complete import columns as columns_of
@@ -25,14 +25,7 @@ from .config import Config
 from .errors import guarded
 from .fitting import DENSITIES, ESTIMATES, density, estimate
 from .group import Commands
-from .inputs import (
-    level_orders,
-    missing_rule,
-    read_one,
-    reading,
-    row_limit,
-    split_names,
-)
+from .inputs import level_orders, missing_rule, read_one, reading, row_limit, split_names
 from .monitor import EXAMPLES as MONITORING
 from .monitor import monitor
 from .options import (

@@ -8,15 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from .._array import Progress
-from .._reading import PLAIN
-from .._words import listed
-from ..comparison import Comparison
-from ..comparison import compare as compare_tables
-from ..pages import comparison_page, gather
-from ..pages.comparison import FIGURES
-from ..streamed import compare_stream
-from ..tables import TextFormat
+from ..core.array import Progress
+from ..core.words import listed
+from ..studies.comparison import Comparison
+from ..studies.comparison import compare as compare_tables
+from ..studies.long_tables import compare_stream
+from ..studies.pages import comparison_page, gather
+from ..studies.pages.comparison import FIGURES
+from ..tables.readers import PLAIN
+from ..tables.reading import TextFormat
 from . import show, tidy
 from .complete import columns as columns_of
 from .config import Config

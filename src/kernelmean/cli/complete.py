@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import typer
 
-from ..tables import column_names
+from ..tables.reading import column_names
 
 _ADAPTIVE = ("adaptive", "log-mean-exp", "aggregate", "kme", "mkme", "mmkme")
 TWO_SAMPLES, PAIRS = (*_ADAPTIVE, "s-kmse", "f-kmse", "vpmkme"), (*_ADAPTIVE, "scose", "fcose")

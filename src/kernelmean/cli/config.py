@@ -15,8 +15,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .._disk import read_text
-from .._words import did_you_mean, listed
+from ..core.disk import read_text
+from ..core.words import did_you_mean, listed
 from .options import RUNNING
 
 _PYPROJECT = "pyproject.toml"

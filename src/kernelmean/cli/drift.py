@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._words import count
+from ..core.words import count
 from ..inference import TestResult
 from ..inference.facts import beside
 from . import tell

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from numpy.linalg import LinAlgError
 
-from .._words import printable
+from ..core.words import printable
 from . import FAILURE, drop, tell
 from .config import SOURCE
 

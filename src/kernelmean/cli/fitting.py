@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
-from .._reading import PLAIN
-from .._words import count, listed
-from ..densities import fit_densities
-from ..fits import ESTIMATORS, fit_all
-from ..io import save
-from ..pages import density_page
-from ..pages.density import FIGURES
-from ..pages.facts import short
-from ..tables import TextFormat
+from ..core.words import count, listed
+from ..estimators.files import save
+from ..studies.density import fit_densities
+from ..studies.estimate import ESTIMATORS, fit_all
+from ..studies.pages import density_page
+from ..studies.pages.density import FIGURES
+from ..studies.pages.facts import short
+from ..tables.readers import PLAIN
+from ..tables.reading import TextFormat
 from . import show, tidy
 from .config import Config
 from .inputs import FIT_LIMIT, read_numbers, reading, split_names

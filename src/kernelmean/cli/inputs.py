@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._reading import PLAIN
-from .._reading.text_file import STANDARD_INPUT
-from .._table import Frame
-from .._words import count
-from ..columns import Missing
+from ..core.table import Frame
+from ..core.words import count
 from ..inference.adaptive import NAMED
-from ..tables import TextFormat, match_columns, read_frame, split_frame
+from ..tables.columns import Missing
+from ..tables.readers import PLAIN
+from ..tables.readers.text_file import STANDARD_INPUT
+from ..tables.reading import TextFormat, match_columns, read_frame, split_frame
 
 FIT_LIMIT, ADAPTIVE_LIMIT, TEST_LIMIT = 5000, 20_000, 100_000
 """Rows that an estimate, an adaptive test and a test of one kernel take without being asked for it: minutes."""

@@ -11,18 +11,18 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from .._cells import label, missing_cells
-from .._disk import read_text, write_file
-from .._files import first_line
-from .._reading import PLAIN
-from .._sealed import parse, sealed, unsealed
-from .._table import Frame
-from .._validate import check_integer
-from .._words import count
+from ..core.cells import label, missing_cells
+from ..core.disk import read_text, write_file
+from ..core.sealed import parse, sealed, unsealed
+from ..core.table import Frame
+from ..core.validate import check_integer
+from ..core.words import count
 from ..inference.facts import beside
-from ..monitoring import DriftMonitor, DriftState
-from ..monitoring.checkpoint import digest
-from ..tables import TextFormat, read_frame
+from ..inference.monitoring import DriftMonitor, DriftState
+from ..inference.monitoring.checkpoint import digest
+from ..tables.files import first_line
+from ..tables.readers import PLAIN
+from ..tables.reading import TextFormat, read_frame
 from . import show, tell
 from .config import Config
 from .drift import DRIFTED, LEVEL

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._table import LARGEST, SMALLEST
+from ..core.table import LARGEST, SMALLEST
 from .complete import PAIRS, TWO_SAMPLES, columns, one_of
 from .inputs import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT
 

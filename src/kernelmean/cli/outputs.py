@@ -14,11 +14,11 @@ from types import ModuleType
 from typing import Any
 
 from .. import __version__
-from .._array import Array
-from .._disk import write_file
-from .._markup import csv_cell
-from .._words import listed, printable
+from ..core.array import Array
+from ..core.disk import write_file
+from ..core.words import listed, printable
 from ..report import Document, charts, html, markdown
+from ..report.markup import csv_cell
 from . import show
 from .config import config_file
 from .targets import MARK, SCREEN, Target, check_own, check_target, check_targets
@@ -91,7 +91,7 @@ def drawing(path: str | None) -> ModuleType | None:
     """Return the module that draws when a picture is wanted; a bad ending or a missing extra ends work early."""
     if path is None:
         return None
-    from .. import plots
+    from ..studies import plots
 
     plots.check_format(path)
     check_target(path)

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .._words import count, listed
-from ..comparison import ColumnDifference, Comparison
-from ..densities import Densities
-from ..dependence import Dependence, PairDependence
-from ..embedding import Embedding
-from ..fits import Fits
+from ..core.words import count, listed
+from ..embedding.embedding import Embedding
+from ..inference.monitoring import DriftState
 from ..kernels import Gaussian, Kernel
-from ..monitoring import DriftState
 from ..noise import Noise, Normal
-from ..pages.facts import comparison_facts, density_facts, dependence_facts, number_range, short
+from ..studies.comparison import ColumnDifference, Comparison
+from ..studies.density import Densities
+from ..studies.dependence import Dependence, PairDependence
+from ..studies.estimate import Fits
+from ..studies.pages.facts import comparison_facts, density_facts, dependence_facts, number_range, short
 
 _SHOWN = 10
 

@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .._array import Progress
-from .._files import ARROW, JSON_LINES, PARQUET, TEXT, ending
-from ..datasets import BUILT_IN
-from ..streamed import ESTIMATORS
-from ..streaming.frames import Frames, read_frames
-from ..streaming.table_pass import LABEL
+from ..core.array import Progress
+from ..inference.streaming.table_pass import LABEL
+from ..studies.long_tables import ESTIMATORS
+from ..tables.datasets import BUILT_IN
+from ..tables.files import ARROW, JSON_LINES, PARQUET, TEXT, ending
+from ..tables.frames import Frames, read_frames
 from .errors import Stopped
 from .inputs import AUTO, Reading, row_limit, split_names
 

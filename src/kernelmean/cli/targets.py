@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from .._disk import is_special
+from ..core.disk import is_special
 
 SCREEN = "-"
 _ON_SCREEN = ("--html", "--csv", "--json", "--markdown")

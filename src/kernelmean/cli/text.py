@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from ..tables import TextFormat
+from ..tables.reading import TextFormat
 from .complete import columns, one_of
 from .inputs import assigned, option_words
 from .options import DATA

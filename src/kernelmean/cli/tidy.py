@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..comparison import Comparison
-from ..densities import Densities
-from ..dependence import Dependence
+from ..studies.comparison import Comparison
+from ..studies.density import Densities
+from ..studies.dependence import Dependence
 
 Rows = list[dict[str, Any]]
 

@@ -13,16 +13,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._array import Array, as_host, like, mean_of
-from .._frozen import FrozenAttributes
-from .._validate import check_spread, check_varying, names_in, validated
-from ..embedding import Embedding
+from ..core.array import Array, as_host, like, mean_of
+from ..core.frozen import FrozenAttributes
+from ..core.validate import check_spread, check_varying, names_in, validated
+from ..embedding.embedding import Embedding
 from ..kernels.bandwidth import median_bandwidth
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from ..plan import RemotePlan, check_remote
+from ..plan.plan import RemotePlan, check_remote
 
 WIDE = 0.05  # θ² in units of the median squared distance, from which the noise is too small for a density
 

@@ -9,14 +9,14 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize_scalar
 
-from .._array import Array
-from .._validate import check_positive
-from ..embedding import embed
+from ..core.array import Array
+from ..core.validate import check_positive
+from ..embedding.embedding import embed
 from ..expected import expected
 from ..kernels.base import Kernel
-from ..loocv.masked import Masked, score_of
 from ..noise.normal import Normal
 from .base import MeanEstimator
+from .loocv.masked import Masked, score_of
 from .options import KernelLike, make_kernel
 
 LIMIT = 2000

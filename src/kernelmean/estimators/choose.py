@@ -8,23 +8,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._array import Array, as_host, covariance, in_host_memory, is_foreign, like, namespace
-from .._frozen import sealed
-from .._tiles import serial_blas
-from ..embedding import Embedding, embed
+from ..core.array import Array, as_host, covariance, in_host_memory, is_foreign, like, namespace
+from ..core.frozen import sealed
+from ..embedding.embedding import Embedding, embed
+from ..embedding.means import means
+from ..embedding.score import Score, diagonal_share
 from ..expected._core import check_noise
-from ..filters import Filter
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
-from ..loocv.isotropic import Pairs
-from ..loocv.means import means
-from ..loocv.ridge import LIMIT
-from ..loocv.score import Score, diagonal_share
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal
+from ..plan.tiles import serial_blas
 from .contraction_search import search_free, search_tied
+from .filters import Filter
 from .generic_search import search_variance
+from .loocv.isotropic import Pairs
+from .loocv.ridge import LIMIT
 from .noise_search import search_diagonal, search_full, search_isotropic
 from .options import NoiseForm, Options
 from .problem import Choice, Problem

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from scipy.ndimage import minimum_filter
 
-from .._array import Array
-from ..loocv import contracted
-from ..loocv.score import Terms
+from ..core.array import Array
+from ..embedding.score import Terms
+from .loocv import contracted
 from .noise_search import EXPLORE, search_isotropic
 from .problem import GRID_STEP, Choice, Problem, along, in_logs, lower
 from .search import Objective, best, descend, minimize_line, polish

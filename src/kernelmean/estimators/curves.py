@@ -10,19 +10,19 @@ from typing import final
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._array import Array, as_host
-from .._frozen import Frozen
-from .._words import listed
-from ..filters import Filter, Iterative
+from ..core.array import Array, as_host
+from ..core.frozen import Frozen
+from ..core.words import listed
+from ..embedding.means import means
+from ..embedding.score import Score, diagonal_share
 from ..kernels.gaussian import Gaussian
-from ..loocv import contracted
-from ..loocv.means import means
-from ..loocv.score import Score, diagonal_share
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal
 from .choose import choose, relative
+from .filters import Filter, Iterative
 from .kernel_mean import KernelMean
+from .loocv import contracted
 from .options import Options, check_options
 from .problem import Problem
 from .strength import ITERATIONS, Strength, Weighing

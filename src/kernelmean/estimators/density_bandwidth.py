@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from .._array import Array, slices
-from .._tiles import serial_blas
-from .._validate import check_points, check_positive, check_varying
+from ..core.array import Array, slices
+from ..core.validate import check_points, check_positive, check_varying
 from ..kernels.bandwidth import median_bandwidth
 from ..kernels.distances import squared_distance_blocks
 from ..kernels.gaussian import Gaussian
-from ..loocv.isotropic import Pairs
 from ..noise.normal import Normal
+from ..plan.tiles import serial_blas
 from .choose import SEARCHES, noise_of
+from .loocv.isotropic import Pairs
 from .options import NOISE_FORMS, NoiseForm
 from .problem import Problem
 

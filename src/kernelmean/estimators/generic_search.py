@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from .._array import Array, column_variances
+from ..core.array import Array, column_variances
+from ..embedding.means import Means, means
+from ..embedding.score import Score
 from ..kernels.base import Kernel
-from ..loocv.means import Means, means
-from ..loocv.score import Score
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from .problem import some_rows

@@ -5,15 +5,15 @@ from __future__ import annotations
 import warnings
 from typing import Any, final
 
-from .._array import Array, column_spans, mean_of
-from ..embedding import Embedding
-from ..filters import Filter, Scale, as_filter
+from ..core.array import Array, column_spans, mean_of
+from ..embedding.embedding import Embedding
 from ..kernels.base import Kernel
-from ..loocv.isotropic import Pairs
 from ..noise.base import Noise
 from .base import MeanEstimator, by_likelihood, no_density_without_noise
 from .choose import Fitted, choose
 from .density_bandwidth import likelihood_bandwidth
+from .filters import Filter, Scale, as_filter
+from .loocv.isotropic import Pairs
 from .options import Contraction, KernelLike, NoiseForm, check_options, make_kernel
 
 _ROUNDED = 1e-11  # score in units of k(x, x), below which less than five digits are left

@@ -7,13 +7,13 @@ from typing import Any, final
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._array import Array
-from .._validate import check_integer
-from ..embedding import embed
+from ..core.array import Array
+from ..core.validate import check_integer
+from ..embedding.embedding import embed
 from ..expected import expected_blocks
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from ..plan import DEFAULT
+from ..plan.plan import DEFAULT
 from .base import MeanEstimator, no_density_without_noise
 from .options import KernelLike, make_kernel
 

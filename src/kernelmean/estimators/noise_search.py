@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._array import Array, covariance, largest_norm, like
-from ..loocv import axes, isotropic
-from ..loocv.score import Terms
+from ..core.array import Array, covariance, largest_norm, like
+from ..embedding.score import Terms
+from .loocv import axes, isotropic
 from .problem import GRID_STEP, Choice, Problem, along, in_logs, lower
 from .search import Objective, best, descend, minimize_line
 

@@ -8,16 +8,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._array import Array
-from .._conflicts import refuse
-from .._validate import check_positive
-from ..filters import Filter, Ridge, Scale, as_filter
+from ..core.array import Array
+from ..core.conflicts import refuse
+from ..core.validate import check_positive
+from ..embedding.score import Criterion
 from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel, Stationary
 from ..kernels.gaussian import Gaussian
-from ..loocv.score import Criterion
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
+from .filters import Filter, Ridge, Scale, as_filter
 
 NoiseForm = Literal["isotropic", "diagonal", "full"]
 Contraction = Literal["tied", "free"]

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .._array import (
+from ..core.array import (
     Array,
     as_float64,
     as_host,
@@ -22,11 +22,11 @@ from .._array import (
     precision,
     to_numpy,
 )
-from .._validate import check_range, check_spread
+from ..core.validate import check_range, check_spread
+from ..embedding.score import Criterion, Score, Terms, diagonal_share
 from ..kernels.axes import check_axes
 from ..kernels.gaussian import Gaussian
-from ..loocv import axes, contracted, isotropic
-from ..loocv.score import Criterion, Score, Terms, diagonal_share
+from .loocv import axes, contracted, isotropic
 from .search import Objective
 
 COARSE = 300  # rows on which searches explore

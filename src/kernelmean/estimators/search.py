@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import Bounds, brentq, minimize
 
-from .._array import Array
-from ..loocv.score import Score, Terms
+from ..core.array import Array
+from ..embedding.score import Score, Terms
 
 TermsAt = Callable[[Array], Terms]
 

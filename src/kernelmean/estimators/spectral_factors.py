@@ -9,13 +9,13 @@ from typing import final
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._array import Array
-from .._frozen import Frozen
-from ..filters import Filter, Iterative, Scale, as_filter
+from ..core.array import Array
+from ..core.frozen import Frozen
 from ..kernels.base import Stationary
 from ..kernels.gaussian import Gaussian
 from ..noise.base import Additive
 from .curves import chosen_columns, column_names, sample_of
+from .filters import Filter, Iterative, Scale, as_filter
 from .kernel_mean import KernelMean
 from .strength import Weighing
 

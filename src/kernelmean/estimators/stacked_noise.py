@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._array import Array, IntArray, slices
-from .._roots import rising_roots
-from ..loocv.isotropic import Sketch, terms
-from ..loocv.stacked import sketched, stacked
+from ..core.array import Array, IntArray, slices
+from ..core.roots import rising_roots
+from .loocv.isotropic import Sketch, terms
+from .loocv.stacked import sketched, stacked
 from .noise_search import log_grid
 
 _FEW = 1000
@@ -32,7 +32,7 @@ def best_variances(distances: Array, dim: int, alpha: float, largest: float) -> 
     dim : int
         The number of columns d.
     alpha : float
-        As :func:`~kernelmean.loocv.score.diagonal_share` gives it.
+        As :func:`~kernelmean.embedding.score.diagonal_share` gives it.
     largest : float
         A bound of the distances of all samples that there are, so that none depends on those that it is stacked with.
 

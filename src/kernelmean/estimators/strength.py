@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from .._array import Array
+from ..core.array import Array
+from ..embedding.score import Score
 from ..expected import expected_blocks
-from ..filters import Cutoff, Filter, Iterative, Resolvent, Ridge, check_iterations
 from ..kernels.base import Kernel, Stationary
-from ..loocv import ridge
-from ..loocv.masked import Masked, cutoff_scores, score_of, spectral_score
-from ..loocv.score import Score
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from ..plan import DEFAULT
+from ..plan.plan import DEFAULT
+from .filters import Cutoff, Filter, Iterative, Resolvent, Ridge, check_iterations
+from .loocv import ridge
+from .loocv.masked import Masked, cutoff_scores, score_of, spectral_score
 
 MASKED_LIMIT, CUTOFF_LIMIT = 2000, 500
 ITERATIONS = 100  # the most that a search tries

@@ -1,6 +1,6 @@
 """Expectations of kernels under noise: one verb, three tables, one file a family of closed forms."""
 
-from .._rules import NoClosedFormError
+from ..core.rules import NoClosedFormError
 from . import composite, gaussian, polynomial, replacing, sampled, separable  # noqa: F401 (they register their rules)
 from ._core import difference, difference_rules, expected, expected_blocks, expected_diag, smoothed, smoothed_rules
 from .support import SupportTable, support

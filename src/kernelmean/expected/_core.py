@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from inspect import isabstract
 
-from .._array import Array, full, joined, of_one_type, slices
-from .._points import named_points, points_like
-from .._rules import NoClosedFormError, Rules
-from .._validate import check_same_columns
+from ..core.array import Array, full, joined, of_one_type, slices
+from ..core.points import named_points, points_like
+from ..core.rules import NoClosedFormError, Rules
+from ..core.validate import check_same_columns
 from ..kernels.base import Blocks, Kernel, Stationary, check_kernel
 from ..noise.base import Additive, Noise, common
 from ..noise.dirac import Dirac

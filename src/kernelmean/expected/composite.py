@@ -7,8 +7,8 @@ from operator import add, mul
 
 import numpy as np
 
-from .._array import Array, take_columns
-from .._rules import NoClosedFormError
+from ..core.array import Array, take_columns
+from ..core.rules import NoClosedFormError
 from ..kernels.base import Blocks, Kernel
 from ..kernels.compose import Product, Scaled, Sum, TensorProduct
 from ..kernels.gaussian import Gaussian, QuadraticGaussian, scaled_blocks

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from .._array import Array, as_float64, centered, is_foreign, joined, like, namespace, slices, total
+from ..core.array import Array, as_float64, centered, is_foreign, joined, like, namespace, slices, total
 from ..kernels.axes import check_axes
 from ..kernels.base import Blocks, Kernel
 from ..kernels.compose import Scaled

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array, empty, like, namespace, quadratic_forms
-from .._rules import NoClosedFormError
+from ..core.array import Array, empty, like, namespace, quadratic_forms
+from ..core.rules import NoClosedFormError
 from ..kernels.base import Blocks
 from ..kernels.polynomial import Polynomial, check_overflow
 from ..noise.base import Noise

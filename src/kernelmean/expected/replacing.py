@@ -10,8 +10,8 @@ from typing import final
 
 import numpy as np
 
-from .._array import Array, namespace, take_columns
-from .._rules import NoClosedFormError, Rules
+from ..core.array import Array, namespace, take_columns
+from ..core.rules import NoClosedFormError, Rules
 from ..kernels.axes import check_axes
 from ..kernels.base import Blocks, Kernel
 from ..kernels.categorical import Categorical

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from .._array import Array
+from ..core.array import Array
 from ..kernels.base import Blocks, Kernel
 from ..kernels.compose import Product, TensorProduct
 from ..kernels.polynomial import Polynomial

@@ -10,8 +10,8 @@ from typing import final
 
 import numpy as np
 
-from .._array import Array
-from .._rules import NoClosedFormError, Rules
+from ..core.array import Array
+from ..core.rules import NoClosedFormError, Rules
 from ..kernels.axes import check_axes
 from ..kernels.base import Kernel, Stationary
 from ..kernels.compose import Product

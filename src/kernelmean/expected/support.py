@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import kernels as k
 from .. import noise as v
-from .._rules import NoClosedFormError
+from ..core.rules import NoClosedFormError
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ._core import expected

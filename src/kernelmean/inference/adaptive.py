@@ -17,7 +17,7 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 
-from .._array import Array
+from ..core.array import Array
 from ..noise import Dirac
 from .combine import COMBINATIONS, check_renamed, evidence, standardized
 from .kernel_choice import unknown_estimator

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .._array import Array, as_host, like
+from ..core.array import Array, as_host, like
 from ..kernels import Kernel
 from .adaptive import Adaptive, combined_result, in_parts
 from .kernel_choice import representative_rows

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array, IntArray, RngLike, as_rng
-from .._tiles import serial_blas
+from ..core.array import Array, IntArray, RngLike, as_rng
+from ..plan.tiles import serial_blas
 from .engine import check_memory, check_n_resamples, check_resources
 from .null import Null
 from .permutations import AllLabelings, AllPermutations, RandomPermutations, Relabelings

@@ -24,9 +24,9 @@ from typing import Any, final
 import numpy as np
 from joblib import cpu_count
 
-from .._array import RngLike, as_rng, precision
-from .._tiles import serial_blas
-from .._validate import check_integer, check_positive
+from ..core.array import RngLike, as_rng, precision
+from ..core.validate import check_integer, check_positive
+from ..plan.tiles import serial_blas
 from .factored import LowRankError
 from .null import Null
 from .problem import Problem

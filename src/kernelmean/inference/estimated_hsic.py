@@ -13,11 +13,11 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from .._array import Array, IntArray, as_host, centered
-from .._validate import check_spread
+from ..core.array import Array, IntArray, as_host, centered
+from ..core.validate import check_spread
 from ..estimators import KernelMean
+from ..estimators.filters import Filter, Ridge, Scale, as_filter
 from ..expected import difference, smoothed
-from ..filters import Filter, Ridge, Scale, as_filter
 from ..kernels import Gaussian, Kernel
 from ..noise import Dirac, Noise, Normal
 from .custom import for_sums, null_with_options

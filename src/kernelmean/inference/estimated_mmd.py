@@ -14,13 +14,13 @@ from typing import Any, Literal, final
 import numpy as np
 from sklearn.base import clone
 
-from .._array import Array, IntArray, as_host, centered, joined
-from .._conflicts import refuse
-from .._validate import check_spread
-from ..embedding import Embedding, embed
+from ..core.array import Array, IntArray, as_host, centered, joined
+from ..core.conflicts import refuse
+from ..core.validate import check_spread
+from ..embedding.embedding import Embedding, embed
 from ..estimators import VPMKME, KernelMean
+from ..estimators.filters import Ridge, Scale, as_filter
 from ..estimators.options import KernelLike
-from ..filters import Ridge, Scale, as_filter
 from ..kernels import Gaussian, Kernel
 from ..noise import Dirac, Noise, Normal
 from .contracted import ContractedMMD

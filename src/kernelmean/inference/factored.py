@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from .._array import Array
+from ..core.array import Array
 from .low_rank import Factor
 from .problem import Problem
 from .sizes import MIB, Shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from .._words import count
+from ..core.words import count
 from .result import TestResult
 
 Facts = list[tuple[str, str]]

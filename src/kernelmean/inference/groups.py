@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._array import Array, IntArray
+from ..core.array import Array, IntArray
 from .problem import Problem
 from .statistics import Sums
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
-from .._array import Array, RngLike, as_host, as_rng, check_numpy
+from ..core.array import Array, RngLike, as_host, as_rng, check_numpy
 from ..estimators import KernelMean
 from ..estimators.options import KernelLike
 from ..kernels import Kernel
-from ..plan import RemotePlan, check_remote
+from ..plan.plan import RemotePlan, check_remote
 from .adaptive import Adaptive, as_adaptive
 from .adaptive_hsic import adaptive_hsic
 from .designs.independence import pair_design

@@ -9,8 +9,8 @@ from typing import Any, final
 import numpy as np
 from sklearn.base import clone
 
-from .._array import Array, IntArray
-from .._conflicts import refuse
+from ..core.array import Array, IntArray
+from ..core.conflicts import refuse
 from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, KernelMean
 from ..estimators.options import KernelLike, make_kernel
 from ..expected import difference, smoothed

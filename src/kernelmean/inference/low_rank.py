@@ -8,8 +8,8 @@ from typing import final
 import numpy as np
 from scipy.linalg.blas import dtrsm
 
-from .._array import Array, IntArray, slices
-from ..features.landmarks import pivoted_triangle
+from ..core.array import Array, IntArray, slices
+from ..embedding.features.landmarks import pivoted_triangle
 from ..kernels import Kernel
 
 RESIDUAL = 1e-10

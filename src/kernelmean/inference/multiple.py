@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._array import Array
+from ..core.array import Array
 
 ROOM_FOR_HOLM = 50
 """Relabelings per test, so that an adjusted p-value can be as small as 0.02."""

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from .._array import Array
+from ..core.array import Array
 
 
 @final

@@ -11,7 +11,7 @@ from typing import final
 
 import numpy as np
 
-from .._array import IntArray
+from ..core.array import IntArray
 
 
 class Relabelings(ABC):

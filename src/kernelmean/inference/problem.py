@@ -13,7 +13,7 @@ from typing import final
 
 import numpy as np
 
-from .._array import Array, IntArray, as_float64, as_host, diagonal_of, mean_of, namespace, take_rows
+from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean_of, namespace, take_rows
 from ..kernels import Kernel
 from ..kernels.base import Blocks
 from ..kernels.gaussian import ExponentialBlocks

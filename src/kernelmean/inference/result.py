@@ -10,10 +10,10 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from .._array import Array
-from .._card import Grid, card
-from .._frozen import Frozen
-from .._sealed import parse, sealed, unsealed
+from ..core.array import Array
+from ..core.frozen import Frozen
+from ..core.sealed import parse, sealed, unsealed
+from ..report.card import Grid, card
 from .members import MemberOutcome
 from .schemes import SCHEMES
 
@@ -228,7 +228,7 @@ class TestResult(Frozen):
         >>> import kernelmean as km
         >>> axes = km.mmd_test([[0.0], [1.0], [2.0]], [[5.0], [6.0], [9.0]]).plot()  # doctest: +SKIP
         """
-        from .._canvas import null_distribution
+        from ..report.canvas import null_distribution
 
         return null_distribution(self, bins=bins, ax=ax)
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import fft
 
-from .._array import Array, IntArray, slices
+from ..core.array import Array, IntArray, slices
 from .groups import Group, draw
 from .permutations import Relabelings
 

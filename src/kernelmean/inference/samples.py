@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array, as_host, check_same_home, is_foreign, of_one_type
-from .._matching import column_order
-from .._table import Table, as_table
-from .._validate import as_points, check_same_columns
-from .._words import listed, passed
+from ..core.array import Array, as_host, check_same_home, is_foreign, of_one_type
+from ..core.column_order import column_order
+from ..core.table import Table, as_table
+from ..core.validate import as_points, check_same_columns
+from ..core.words import listed, passed
 
 
 def check_samples(X: Any, Y: Any, *, anywhere: bool = False) -> tuple[Array, Array]:

@@ -11,8 +11,8 @@ from typing import final
 
 import numpy as np
 
-from .._array import Array
-from .._words import passed
+from ..core.array import Array
+from ..core.words import passed
 from .statistics import MMD, Kind, Statistic, Sums, ties
 
 

@@ -9,8 +9,8 @@ from typing import Literal, final
 
 import numpy as np
 
-from .._array import Array, IntArray
-from .._words import passed
+from ..core.array import Array, IntArray
+from ..core.words import passed
 
 Kind = Literal["u", "v"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._array import Array
+from ..core.array import Array
 
 _ROUNDING = 1e-9
 

@@ -14,7 +14,7 @@ from typing import final
 
 import numpy as np
 
-from .._array import Array
+from ..core.array import Array
 from .groups import Group, draw
 from .rotations import Rotations, is_fast
 

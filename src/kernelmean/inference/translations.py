@@ -11,7 +11,7 @@ from typing import final
 
 import numpy as np
 
-from .._array import Array
+from ..core.array import Array
 from .groups import Group, draw
 
 _MOST = 2048

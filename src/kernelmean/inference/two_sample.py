@@ -9,11 +9,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from .._array import Array, RngLike, as_host, as_rng, joined
+from ..core.array import Array, RngLike, as_host, as_rng, joined
 from ..estimators import KernelMean
 from ..estimators.options import KernelLike
 from ..kernels import Kernel
-from ..plan import RemotePlan, check_remote
+from ..plan.plan import RemotePlan, check_remote
 from .adaptive import Adaptive, as_adaptive
 from .adaptive_mmd import adaptive_mmd
 from .designs.two_sample import two_sample_design

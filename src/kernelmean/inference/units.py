@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array, column_variances, joined
-from .._conflicts import is_passed
-from .._points import Names, named_points, points_like
+from ..core.array import Array, column_variances, joined
+from ..core.conflicts import is_passed
+from ..core.points import Names, named_points, points_like
 
 MOST = 10.0
 """How many times the smallest spread of a column the largest may be without a note."""

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from .._array import Array, IntArray
+from ..core.array import Array, IntArray
 from ..kernels import Kernel, TensorProduct
 from ..kernels.bandwidth import median_bandwidth
 

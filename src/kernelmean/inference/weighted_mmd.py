@@ -13,10 +13,10 @@ from typing import final
 
 import numpy as np
 
-from .._array import Array, IntArray
-from ..embedding import Embedding
+from ..core.array import Array, IntArray
+from ..embedding.embedding import Embedding
+from ..estimators.filters import Filter, Ridge
 from ..expected import expected_diag
-from ..filters import Filter, Ridge
 from .ridge_stack import ridge_weights, stack_bytes
 from .statistics import Kind
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array
-from .._validate import as_value, check_positive
+from ..core.array import Array
+from ..core.validate import as_value, check_positive
 
 
 def check_bandwidth(value: Any) -> float | tuple[float, ...]:

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from .._array import Array, IntArray, RngLike, as_rng, centered, is_foreign, take_rows, to_numpy
-from .._validate import as_points, check_integer, check_points, check_varying
+from ..core.array import Array, IntArray, RngLike, as_rng, centered, is_foreign, take_rows, to_numpy
+from ..core.validate import as_points, check_integer, check_points, check_varying
 
 _LARGEST = 1e300
 Rule = Literal["median", "median-unsquared", "silverman", "scott"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array, full, joined
+from ..core.array import Array, full, joined
 
 Blocks = Callable[[slice, slice], Array]
 

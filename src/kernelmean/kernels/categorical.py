@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import imul
 
-from .._array import Array, full, like, namespace
-from .._validate import as_value, check_numbers, check_same_columns
+from ..core.array import Array, full, like, namespace
+from ..core.validate import as_value, check_numbers, check_same_columns
 from .base import Kernel
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add, mul
 
-from .._array import Array, take_columns
-from .._validate import as_value, check_positive, check_same_columns
+from ..core.array import Array, take_columns
+from ..core.validate import as_value, check_positive, check_same_columns
 from .base import Blocks, Kernel, check_kernel, check_kernels
 from .gaussian import scaled_blocks
 

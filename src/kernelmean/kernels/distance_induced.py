@@ -8,8 +8,8 @@ from typing import final
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._array import Array, as_float64, is_foreign, squared_norms
-from .._validate import as_value, check_numbers, check_same_columns
+from ..core.array import Array, as_float64, is_foreign, squared_norms
+from ..core.validate import as_value, check_numbers, check_same_columns
 from . import portable
 from .base import Blocks, Kernel
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
-from .._array import Array, as_float64, centered, is_foreign
-from .._validate import check_same_columns
+from ..core.array import Array, as_float64, centered, is_foreign
+from ..core.validate import check_same_columns
 from . import portable
 from .base import Blocks
 

@@ -8,8 +8,8 @@ from typing import Any, final
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from .._array import Array, full, is_foreign, like, namespace, precision
-from .._validate import as_value
+from ..core.array import Array, full, is_foreign, like, namespace, precision
+from ..core.validate import as_value
 from . import portable
 from .axes import check_axes, check_bandwidth
 from .base import Blocks, Stationary

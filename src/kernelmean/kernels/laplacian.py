@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._array import Array, as_type, is_foreign, like, namespace, overwritten, precision
+from ..core.array import Array, as_type, is_foreign, like, namespace, overwritten, precision
 from . import portable
 from .axes import check_axes, check_bandwidth
 from .base import Blocks

@@ -10,8 +10,8 @@ from typing import Any, final
 
 import numpy as np
 
-from .._array import Array, namespace, overwritten
-from .._validate import check_positive
+from ..core.array import Array, namespace, overwritten
+from ..core.validate import check_positive
 from .axes import check_axes, check_bandwidth
 from .separable import AxisProfile, Separable
 

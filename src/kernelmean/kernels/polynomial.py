@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._array import Array, namespace, squared_norms
-from .._validate import as_value, check_integer, check_positive, check_same_columns
+from ..core.array import Array, namespace, squared_norms
+from ..core.validate import as_value, check_integer, check_positive, check_same_columns
 from .base import Kernel
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._array import as_type, like, namespace, overwritten, squared_norms, to_numpy
+from ..core.array import as_type, like, namespace, overwritten, squared_norms, to_numpy
 from .base import Blocks
 
 _HOPELESS = 1e12  # |x|² from which products may overflow

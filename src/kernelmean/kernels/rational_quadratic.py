@@ -7,8 +7,8 @@ from typing import Any, final
 
 import numpy as np
 
-from .._array import Array, full, like, overwritten, precision
-from .._validate import as_value, check_positive
+from ..core.array import Array, full, like, overwritten, precision
+from ..core.validate import as_value, check_positive
 from .axes import check_axes, check_bandwidth
 from .base import Blocks, Stationary
 from .distances import recentered, squared_distance_blocks

@@ -10,8 +10,8 @@ from operator import imul
 
 import numpy as np
 
-from .._array import Array, as_float64, as_type, full, is_foreign, joined, overwritten, precision, slices
-from .._validate import check_same_columns
+from ..core.array import Array, as_float64, as_type, full, is_foreign, joined, overwritten, precision, slices
+from ..core.validate import check_same_columns
 from .base import Blocks, Stationary
 
 AxisProfile = Callable[[Array], Array]

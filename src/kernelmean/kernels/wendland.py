@@ -9,7 +9,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from .._array import Array, positive_part
+from ..core.array import Array, positive_part
 from .axes import check_axes, check_bandwidth
 from .separable import AxisProfile, Separable
 

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._array import Array, like, namespace
-from .._rules import NoClosedFormError
+from ..core.array import Array, like, namespace
+from ..core.rules import NoClosedFormError
 
 
 class Noise(ABC):

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array, is_foreign, like, namespace
-from .._validate import as_value, check_integer, check_numbers, check_positive
+from ..core.array import Array, is_foreign, like, namespace
+from ..core.validate import as_value, check_integer, check_numbers, check_positive
 from .base import Noise, dim_of, per_axis
 
 

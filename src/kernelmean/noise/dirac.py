@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._array import Array
+from ..core.array import Array
 from .base import Additive
 
 

@@ -8,8 +8,8 @@ from typing import Any, final
 
 import numpy as np
 
-from .._array import Array, like, namespace
-from .._validate import as_value, check_positive
+from ..core.array import Array, like, namespace
+from ..core.validate import as_value, check_positive
 from .base import Additive, check_density, dim_of, per_axis
 
 

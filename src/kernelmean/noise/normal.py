@@ -9,9 +9,9 @@ from typing import Any, Literal, final
 import numpy as np
 from scipy.special import factorial2
 
-from .._array import Array, is_foreign, like, total
-from .._frozen import Frozen, owned, sealed
-from .._validate import check_finite, check_numbers, check_positive
+from ..core.array import Array, is_foreign, like, total
+from ..core.frozen import Frozen, owned, sealed
+from ..core.validate import check_finite, check_numbers, check_positive
 from .base import Additive, check_density
 
 Form = Literal["isotropic", "diagonal", "full"]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._array import Array, is_foreign, like, to_numpy
-from .._validate import check_integer
+from ..core.array import Array, is_foreign, like, to_numpy
+from ..core.validate import check_integer
 from .base import Noise
 
 

@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from .._array import Array
+from ..core.array import Array
 from .base import Additive, common
 
 

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from .._array import Array, like, namespace
+from ..core.array import Array, like, namespace
 from .base import Additive, check_density, dim_of, per_axis
 from .laplace import check_width, widths_of_axes
 

@@ -3,21 +3,7 @@
 from __future__ import annotations
 
 from .content import counted
-from .document import (
-    Band,
-    Bars,
-    Chart,
-    Curve,
-    Document,
-    HeatMap,
-    Panel,
-    Points,
-    Section,
-    Steps,
-    Strip,
-    Table,
-    Verdict,
-)
+from .document import Band, Bars, Chart, Curve, Document, HeatMap, Panel, Points, Section, Steps, Strip, Table, Verdict
 from .html import render as to_html
 from .markdown import render as to_markdown
 

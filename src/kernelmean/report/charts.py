@@ -11,12 +11,12 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from .. import _canvas
-from .._disk import write_file
-from .._markup import Markup, element
+from ..core.disk import write_file
+from . import canvas as _canvas
 from .document import AnyPanel, Chart
 from .drawing import LETTERS, draw, plain, samples, size
 from .figures import describe, labels
+from .markup import Markup, element
 from .palette import SHADES, Look, looks
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from .._words import count
+from ..core.words import count
 from .document import Document, Table, Verdict
 
 OUTCOMES = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.resources import files
 
-from .._markup import Markup, element, join
 from . import charts
 from .anchors import Anchors
 from .content import OUTCOMES, UNKNOWN, check_table, numeric_columns, tally
 from .document import Chart, Document, Section, Table, Verdict
 from .figures import BARS, has_errors, numbers
+from .markup import Markup, element, join
 from .palette import variables
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

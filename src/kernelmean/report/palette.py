@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import final
 
-from .._canvas import COLORS
+from .canvas import COLORS
 
 
 @final

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import kernelmean as km
-from kernelmean.matching import Mixture, select
+from kernelmean.density import Mixture, select
 from record import data, shown
 from record.registry import Values, recorded
 

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 import kernelmean as km
-from kernelmean import filters
-from kernelmean.estimators import damping, score_curves
-from kernelmean.loocv import leave_one_out
+from kernelmean.estimators import damping, filters, score_curves
+from kernelmean.estimators.loocv import leave_one_out
 from record import data, shown
 from record.registry import SEARCHED, Values, recorded, where_searched
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import kernelmean as km
-from kernelmean import filters
+from kernelmean.estimators import filters
 from kernelmean.inference import custom_null, mmd_null, relabelings
 from kernelmean.inference.adaptive import Adaptive
 from kernelmean.inference.members import Member

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.special
 
-from kernelmean._array import as_host, home, is_foreign, like
+from kernelmean.core.array import as_host, home, is_foreign, like
 from kernelmean.expected.profiles import LaplacePowers, Profile, box, wendland
 
 from .libraries import STRICT, TORCH, Library

@@ -10,7 +10,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean import kernels
-from kernelmean.loocv.pair_sums import pair_sum
+from kernelmean.estimators.loocv.pair_sums import pair_sum
 
 xp = pytest.importorskip("array_api_strict", reason="array_api_strict IS MISSING: copies are not counted")
 

@@ -10,8 +10,8 @@ import pytest
 
 import kernelmean as km
 from kernelmean import kernels, noise
-from kernelmean._array import as_host, home, is_foreign, to_numpy
-from kernelmean._rules import NoClosedFormError
+from kernelmean.core.array import as_host, home, is_foreign, to_numpy
+from kernelmean.core.rules import NoClosedFormError
 from kernelmean.expected._core import expected_blocks
 from kernelmean.expected.support import KERNELS, NOISES
 from kernelmean.kernels.distance_induced import DistanceInduced
@@ -104,7 +104,7 @@ DENSITIES = {
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("name", DENSITIES)
 def test_log_densities_are_those_of_numpy(library: Library, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelmean.density._BLOCK", (6, 11))  # three rows at a time
+    monkeypatch.setattr("kernelmean.embedding.density._BLOCK", (6, 11))  # three rows at a time
     kernel, weights = kernels.Gaussian(1.0), np.linspace(0.0, 1.0, 11)
     places = np.concatenate([Y, [[50.0, 0.0]]])
     parts = [

@@ -11,9 +11,9 @@ from sklearn.base import clone
 
 import kernelmean as km
 from kernelmean import kernels, noise
-from kernelmean._array import home, to_numpy
-from kernelmean.loocv.isotropic import Distances, Summed
-from kernelmean.loocv.pair_sums import pair_sum
+from kernelmean.core.array import home, to_numpy
+from kernelmean.estimators.loocv.isotropic import Distances, Summed
+from kernelmean.estimators.loocv.pair_sums import pair_sum
 
 from .libraries import LIBRARIES, Library
 

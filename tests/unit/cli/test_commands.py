@@ -19,7 +19,7 @@ from kernelmean.cli import main
 from kernelmean.cli.inputs import Reading, read_one, split_names
 from kernelmean.cli.outputs import plain
 from kernelmean.cli.progress import progress
-from kernelmean.comparison import compare
+from kernelmean.studies.comparison import compare
 from kernelmean.tables import read_frame, split_frame
 
 RNG = np.random.default_rng(0)
@@ -187,7 +187,7 @@ class TestDensity:
     def test_densities_are_compared_saved_and_sampled(
         self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("kernelmean.densities._COMPONENTS", (1, 2))
+        monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))
         options = ("--components", "1", "--estimator", "mkme", "--save", "mix.npz", "--json", "out.json")
         out = run(capsys, "density", "first.csv", *options, "--sample", "7", "--sample-to", "new.csv")
         assert "6 rows held out" in out.splitlines()[0]

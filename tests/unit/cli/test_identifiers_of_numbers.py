@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from kernelmean.cli.app import run
-from kernelmean.densities import fit_densities
-from kernelmean.fits import fit_all
+from kernelmean.studies.density import fit_densities
+from kernelmean.studies.estimate import fit_all
 
 TABLE = pd.DataFrame({"id": np.arange(1, 25), "a": np.random.default_rng(0).normal(size=24)})
 COMMANDS = pytest.mark.parametrize("command", ["estimate", "density --estimator kme --components 1"])

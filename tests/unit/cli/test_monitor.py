@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from kernelmean.cli import main
-from kernelmean.monitoring import DriftMonitor
+from kernelmean.inference.monitoring import DriftMonitor
 
 
 def table(seed: int, n: int, shift: float = 0.0) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import pytest
 
 from kernelmean import compare_stream
 from kernelmean.cli import main
-from kernelmean.streaming import read_frames
+from kernelmean.inference.streaming import read_frames
 
 QUICK = ("--resamples", "19", "--estimator", "kme")
 FORMS: dict[str, Any] = {

@@ -232,7 +232,7 @@ class TestOthers:
         assert f">{float(table[1]['strength']):.2f}<" in page
 
     def test_density(self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("kernelmean.densities._COMPONENTS", (1,))
+        monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1,))
         options = ("--components", "1", "--estimator", "mkme", "--html", "r.html", "--csv", "r.csv")
         code, _, err = run(capsys, "density", "first.csv", *options)
         assert (code, err) == (0, "")
@@ -252,7 +252,7 @@ class TestSpreadsheets:
     def test_names_of_columns(
         self, name: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("kernelmean.densities._COMPONENTS", (1,))
+        monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1,))
         rng = np.random.default_rng(0)
         for shift, file in enumerate(("one.parquet", "two.parquet")):
             pd.DataFrame(rng.normal(-shift, size=(30, 2)), columns=[name, "b"]).to_parquet(file)

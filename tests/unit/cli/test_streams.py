@@ -93,7 +93,7 @@ def test_all_outputs_are_written(folder: Path, capsys: pytest.CaptureFixture[str
 def test_pictures_of_a_part_are_said_to_be(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernelmean.streaming.learn.SHOWN", 100)
+    monkeypatch.setattr("kernelmean.inference.streaming.learn.SHOWN", 100)
     run(capsys, "first.csv", "moved.csv", "--html", "r.html", *QUICK)
     assert "distributions rest on 100 and 100 rows drawn at random" in (folder / "r.html").read_text()
 
@@ -101,7 +101,7 @@ def test_pictures_of_a_part_are_said_to_be(
 def test_a_stream_that_is_stopped_goes_on(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernelmean.streaming.table_pass._BATCH_NUMBERS", 250)
+    monkeypatch.setattr("kernelmean.inference.streaming.table_pass._BATCH_NUMBERS", 250)
     handler = signal.getsignal(signal.SIGINT)
     command = ("first.parquet", "moved.parquet", "--checkpoint", "sums.npz", *QUICK)
     expected = run(capsys, *command[:2], *QUICK)[1]
@@ -239,7 +239,7 @@ def test_types_that_only_later_rows_tell(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Numbers with a fraction after whole ones, times after dates, cells after blank ones, text at last."""
-    monkeypatch.setattr("kernelmean.streaming.text.BLOCK_BYTES", 2000)
+    monkeypatch.setattr("kernelmean.tables.text.BLOCK_BYTES", 2000)
     early, late = ["1,2024-01-01,,x"] * 300, ["1.5,2024-01-01 10:00:00,7,y"] * 300
     for name in ("one", "two"):
         (folder / f"{name}.csv").write_text("\n".join(["n,t,m,c", *early, *late]) + "\n")

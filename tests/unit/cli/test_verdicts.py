@@ -16,8 +16,8 @@ import pytest
 
 import kernelmean as km
 from kernelmean.cli import main
-from kernelmean.densities import fit_densities
-from kernelmean.fits import fit_all
+from kernelmean.studies.density import fit_densities
+from kernelmean.studies.estimate import fit_all
 
 FILES = {"html": "r.html", "markdown": "r.md", "json": "r.json"}
 NEAR = (0.001, 0.0499999, 0.05, 0.0500001, 0.051, 1.0)
@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _blank_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave charts blank: verdicts are words, and drawing would take nine tenths of the time."""
     blank = '<svg viewBox="0 0 1 1">\n</svg>\n'
-    monkeypatch.setattr("kernelmean._canvas.write", lambda figure, stream, ending: stream.write(blank))
+    monkeypatch.setattr("kernelmean.report.canvas.write", lambda figure, stream, ending: stream.write(blank))
 
 
 Said = Callable[..., dict[str, str]]
@@ -160,7 +160,7 @@ def test_density(
         moved = [replace(one, behind=by, behind_error=e) for one, (by, e) in zip(others, behind, strict=True)]
         return replace(result, candidates=(best, *moved))
 
-    monkeypatch.setattr("kernelmean.densities._COMPONENTS", (1,))
+    monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1,))
     words = ("density", "b.csv", "--estimator", "kme", "--components", "1")
     told = said("kernelmean.cli.fitting.fit_densities", fit_densities, change, *words)
     verdict = one_verdict(told)

@@ -28,4 +28,4 @@ def plan(client: Any) -> km.DaskPlan:
 @pytest.fixture
 def shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tests of few rows share out their tiles."""
-    monkeypatch.setattr("kernelmean.cluster.exact._FEW_ROWS", 50)
+    monkeypatch.setattr("kernelmean.inference.cluster.exact._FEW_ROWS", 50)

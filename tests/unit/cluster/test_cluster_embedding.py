@@ -21,7 +21,7 @@ KERNEL, NOISE = Gaussian(1.5), Normal(0.2)
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
-    monkeypatch.setattr("kernelmean.cluster.rows._LEAST_PIECE", 40)
+    monkeypatch.setattr("kernelmean.inference.cluster.rows._LEAST_PIECE", 40)
 
 
 @pytest.mark.parametrize("kernel", [KERNEL, Laplacian(2.0)], ids=repr)

@@ -120,7 +120,7 @@ def test_a_worker_is_killed_half_way(client, blocks, moment):
 def test_a_lost_scheduler_is_told(monkeypatch):
     from distributed import Client, LocalCluster
 
-    monkeypatch.setattr("kernelmean.cluster.running._PATIENCE", 2.0)
+    monkeypatch.setattr("kernelmean.inference.cluster.running._PATIENCE", 2.0)
     cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None)
     client = Client(cluster, set_as_default=False)
     plan = km.DaskPlan(client)

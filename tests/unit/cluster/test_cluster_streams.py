@@ -9,8 +9,8 @@ import pytest
 import kernelmean as km
 from kernelmean import features
 from kernelmean.estimators import KernelMean
+from kernelmean.inference.streaming import hsic_stream_test, mmd_stream_test
 from kernelmean.kernels import Gaussian, Laplacian
-from kernelmean.streaming import hsic_stream_test, mmd_stream_test
 
 da = pytest.importorskip("dask.array", reason="clusters need the extra 'dask'")
 pytestmark = pytest.mark.filterwarnings("default")
@@ -114,7 +114,7 @@ def test_refusals_of_one_pass(plan, tmp_path):
 )
 @pytest.mark.parametrize("n", [150, 900])
 def test_estimators(plan, monkeypatch, estimator, n):
-    for module in ("kernelmean.cluster.fits", "kernelmean.loocv.isotropic"):
+    for module in ("kernelmean.inference.cluster.fits", "kernelmean.estimators.loocv.isotropic"):
         monkeypatch.setattr(f"{module}.STORE_UP_TO", 800)
     here = KernelMean(**estimator.get_params()).fit(X[:n])
     far = KernelMean(**estimator.get_params()).fit(there(X[:n], 61), plan=plan)

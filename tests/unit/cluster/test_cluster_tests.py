@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.cluster import dask_plan, exact, streams
+from kernelmean.inference.cluster import dask_plan, exact, streams
 
 da = pytest.importorskip("dask.array", reason="clusters need the extra 'dask'")
 dd = pytest.importorskip("dask.dataframe", reason="clusters need the extra 'dask'")

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernelmean.cluster import running
-from kernelmean.cluster.rows import Rows
-from kernelmean.cluster.running import gathered
+from kernelmean.inference.cluster import running
+from kernelmean.inference.cluster.rows import Rows
+from kernelmean.inference.cluster.running import gathered
 
 da = pytest.importorskip("dask.array", reason="clusters need the extra 'dask'")
 dd = pytest.importorskip("dask.dataframe", reason="clusters need the extra 'dask'")
@@ -42,7 +42,7 @@ def test_empty_partitions_of_a_filtered_data_frame(client):
 
 
 def test_parquet_files_in_pieces_of_row_groups(client, tmp_path, monkeypatch):
-    monkeypatch.setattr("kernelmean.cluster.sources._PART_ROWS", 25)
+    monkeypatch.setattr("kernelmean.inference.cluster.sources._PART_ROWS", 25)
     FRAME[:60].to_parquet(tmp_path / "a.parquet", row_group_size=10)
     FRAME[60:][["c", "a", "b"]].to_parquet(tmp_path / "b.parquet", row_group_size=50)
     rows = Rows.of(client, tmp_path, "X")
@@ -66,7 +66,7 @@ def test_rows_are_taken_in_the_order_asked_for(client):
 
 
 def test_pieces_depend_on_the_number_of_rows_only(client, monkeypatch):
-    monkeypatch.setattr("kernelmean.cluster.rows._LEAST_PIECE", 10)
+    monkeypatch.setattr("kernelmean.inference.cluster.rows._LEAST_PIECE", 10)
     one, other = (
         gathered(client, Rows.of(client, da.from_array(X, chunks=(size, 3)), "X").pieces()) for size in (97, 7)
     )

@@ -10,13 +10,13 @@ import pytest
 from slow_tables import Slow, Tables
 
 import kernelmean as km
-from kernelmean.columns import Encoding, encode
-from kernelmean.columns.encoded import Encoded
-from kernelmean.features import fourier
+from kernelmean.embedding.features import fourier
+from kernelmean.inference.streaming.table_features import TableFeatures
+from kernelmean.inference.streaming.two_sample import two_sample_stream
 from kernelmean.kernels import Gaussian
-from kernelmean.pages.evidence import gather
-from kernelmean.streaming.table_features import TableFeatures
-from kernelmean.streaming.two_sample import two_sample_stream
+from kernelmean.studies.pages.evidence import gather
+from kernelmean.tables.columns import Encoding, encode
+from kernelmean.tables.columns.encoded import Encoded
 
 WIDE = Tables((("numeric", "category"), ("categorical", "category"), ("duration", "noise")), 3)
 CATEGORY = {"u": "category", "v": "category", "w": "category"}

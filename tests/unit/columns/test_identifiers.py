@@ -12,9 +12,9 @@ import pytest
 from pyarrow import parquet
 
 import kernelmean as km
-from kernelmean.columns import identifiers
-from kernelmean.columns.identifiers import IntegersSeen, called_identifier, judge
 from kernelmean.tables import read_frame
+from kernelmean.tables.columns import identifiers
+from kernelmean.tables.columns.identifiers import IntegersSeen, called_identifier, judge
 
 RNG = np.random.default_rng(0)
 SHARED = Path(__file__).parents[4] / "shared" / "data"

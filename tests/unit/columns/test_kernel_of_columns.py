@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.columns import Encoded, Encoding, NoisyRows, encode
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal
+from kernelmean.tables.columns import Encoded, Encoding, NoisyRows, encode
 
 RNG = np.random.default_rng(8)
 N = 40

@@ -13,9 +13,9 @@ import pytest
 from scipy.stats import binom
 
 import kernelmean as km
-from kernelmean.comparison import Comparison
 from kernelmean.inference.two_sample import mmd_null
 from kernelmean.kernels import Gaussian
+from kernelmean.studies.comparison import Comparison
 
 N, M = 30, 24
 

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean._surface import command_line
-from kernelmean._words import printable
-from kernelmean.columns.texts import TextCells
+from kernelmean.core.surface import command_line
+from kernelmean.core.words import printable
 from kernelmean.tables import Frame
+from kernelmean.tables.columns.texts import TextCells
 
 RNG = np.random.default_rng(0)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.compression.atoms import Atoms
-from kernelmean.compression.thinning import swapped
+from kernelmean.embedding.coresets.atoms import Atoms
+from kernelmean.embedding.coresets.thinning import swapped
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal
 from kernelmean.tables import read_table

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kernelmean.compression.atoms import Atoms
-from kernelmean.compression.halving import halve
-from kernelmean.compression.thinning import compressed, split
+from kernelmean.embedding.coresets.atoms import Atoms
+from kernelmean.embedding.coresets.halving import halve
+from kernelmean.embedding.coresets.thinning import compressed, split
 from kernelmean.kernels import Gaussian
 from kernelmean.noise import Normal
 

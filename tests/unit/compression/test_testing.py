@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 import kernelmean as km
-from kernelmean.compression.testing import _dealt, _gram, _shares, _thinned, _values
+from kernelmean.inference.compressed import _dealt, _gram, _shares, _thinned, _values
 from kernelmean.kernels import Gaussian, Laplacian
 
 

@@ -5,7 +5,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import kernelmean as km
 from kernelmean.estimators import BayesianKernelMean
-from kernelmean.loocv import leave_one_out
+from kernelmean.estimators.loocv import leave_one_out
 
 
 def sample(n=25, dim=2):

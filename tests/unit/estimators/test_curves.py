@@ -6,7 +6,7 @@ import pytest
 import kernelmean as km
 from kernelmean.estimators import KernelMean, score_curves
 from kernelmean.estimators.curves import sample_of
-from kernelmean.filters import Cutoff, IteratedRidge, Landweber
+from kernelmean.estimators.filters import Cutoff, IteratedRidge, Landweber
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal
 

@@ -8,9 +8,9 @@ from scipy.stats import multivariate_normal
 
 import kernelmean as km
 from kernelmean.estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
-from kernelmean.filters import NuMethod
+from kernelmean.estimators.filters import NuMethod
+from kernelmean.estimators.loocv.ridge import Spectrum, printed_scores
 from kernelmean.kernels import Gaussian, Linear
-from kernelmean.loocv.ridge import Spectrum, printed_scores
 from kernelmean.noise import Dirac, Normal
 
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from kernelmean.estimators.contraction_search import search_free, search_tied
+from kernelmean.estimators.loocv import contracted
 from kernelmean.estimators.noise_search import search_diagonal, search_full, search_isotropic
 from kernelmean.estimators.problem import Problem
 from kernelmean.kernels import Gaussian
 from kernelmean.kernels.bandwidth import median_bandwidth
-from kernelmean.loocv import contracted
 
 BANDWIDTHS = [0.001, 0.01, 0.1, 1.0, 10.0]
 

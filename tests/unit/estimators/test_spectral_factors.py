@@ -5,7 +5,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.estimators import KernelMean, damping
-from kernelmean.filters import Cutoff, IteratedRidge, Landweber
+from kernelmean.estimators.filters import Cutoff, IteratedRidge, Landweber
 from kernelmean.kernels import Gaussian, Laplacian, Linear
 from kernelmean.noise import Normal
 

@@ -9,10 +9,10 @@ import pytest
 from scipy.spatial.distance import pdist
 
 import kernelmean as km
+from kernelmean.embedding.score import Terms, diagonal_share
 from kernelmean.estimators import stacked_noise
+from kernelmean.estimators.loocv.stacked import sketched, stacked
 from kernelmean.kernels import Gaussian
-from kernelmean.loocv.score import Terms, diagonal_share
-from kernelmean.loocv.stacked import sketched, stacked
 
 RNG = np.random.default_rng(0)
 LAWS = {

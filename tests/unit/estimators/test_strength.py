@@ -8,12 +8,12 @@ import pytest
 from kernelmean.embedding import embed
 from kernelmean.estimators import KernelMean
 from kernelmean.estimators import strength as strengths
+from kernelmean.estimators.filters import Cutoff, Filter, IteratedRidge, Landweber, NuMethod, Ridge
+from kernelmean.estimators.loocv.masked import spectral_score
 from kernelmean.estimators.strength import Weighing
 from kernelmean.expected import expected
-from kernelmean.filters import Cutoff, Filter, IteratedRidge, Landweber, NuMethod, Ridge
 from kernelmean.kernels import Gaussian, Linear
 from kernelmean.kernels.bandwidth import median_bandwidth
-from kernelmean.loocv.masked import spectral_score
 from kernelmean.noise import Dirac, Normal
 
 

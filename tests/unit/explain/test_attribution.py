@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from kernelmean import hsic_test, median_bandwidth, mmd_test
-from kernelmean.explain import attribute, dependence_attribute, dependence_effect_size
-from kernelmean.explain.attribution import on_columns
-from kernelmean.explain.moments import moments, without_each
-from kernelmean.explain.subject import TwoSamples
 from kernelmean.inference.combine import evidence, standardized
+from kernelmean.inference.explain import attribute, dependence_attribute, dependence_effect_size
+from kernelmean.inference.explain.attribution import on_columns
+from kernelmean.inference.explain.moments import moments, without_each
+from kernelmean.inference.explain.subject import TwoSamples
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
 from kernelmean.plan import DEFAULT
 

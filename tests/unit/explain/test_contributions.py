@@ -7,8 +7,8 @@ import pytest
 
 import kernelmean as km
 from kernelmean import hsic_test, mmd_test
-from kernelmean.explain import contributions, dependence_contributions, dependence_witness
-from kernelmean.explain.subject import CenteredGram
+from kernelmean.inference.explain import contributions, dependence_contributions, dependence_witness
+from kernelmean.inference.explain.subject import CenteredGram
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
 from kernelmean.plan import DEFAULT, Plan
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from kernelmean.explain import (
+from kernelmean.inference.explain import (
     dependence_effect_size,
     dependence_equivalence_test,
     effect_size,

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernelmean.explain import fluctuation
-from kernelmean.explain.features import cross_covariance, difference_of_means
-from kernelmean.explain.fluctuation import Fluctuations, fluctuations, largest_eigenvalue
-from kernelmean.explain.subject import Pairs, TwoSamples
+from kernelmean.inference.explain import fluctuation
+from kernelmean.inference.explain.features import cross_covariance, difference_of_means
+from kernelmean.inference.explain.fluctuation import Fluctuations, fluctuations, largest_eigenvalue
+from kernelmean.inference.explain.subject import Pairs, TwoSamples
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
 from kernelmean.plan import DEFAULT
 

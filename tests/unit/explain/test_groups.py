@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 import kernelmean as km
-from kernelmean.explain.effect import effect_size
+from kernelmean.inference.explain.effect import effect_size
 from kernelmean.kernels import Gaussian
 
 N, M = 24, 18

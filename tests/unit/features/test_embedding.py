@@ -9,8 +9,8 @@ import pytest
 
 import kernelmean as km
 from kernelmean import features
-from kernelmean.features.compensated import Total
-from kernelmean.features.loocv import DampedScore
+from kernelmean.embedding.features.compensated import Total
+from kernelmean.embedding.features.loocv import DampedScore
 from kernelmean.kernels import Gaussian, Laplacian, Matern
 from kernelmean.noise import Laplace, Normal, Uniform
 

@@ -8,8 +8,8 @@ from scipy.special import ndtri
 
 import kernelmean as km
 from kernelmean import features
-from kernelmean.features.draws import DESIGNS
-from kernelmean.features.spectral import spectra, spectral_rules
+from kernelmean.embedding.features.draws import DESIGNS
+from kernelmean.embedding.features.spectral import spectra, spectral_rules
 from kernelmean.kernels import (
     Categorical,
     Gaussian,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernelmean import features
-from kernelmean.features.landmarks import pivoted_triangle
+from kernelmean.embedding.features.landmarks import pivoted_triangle
 from kernelmean.kernels import Gaussian, Laplacian, Linear, Matern
 from kernelmean.noise import Laplace, Normal, Uniform
 

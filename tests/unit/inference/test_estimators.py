@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from kernelmean.estimators.filters import Cutoff, IteratedRidge, Landweber, Ridge
 from kernelmean.expected import expected
-from kernelmean.filters import Cutoff, IteratedRidge, Landweber, Ridge
 from kernelmean.inference.refitted_noise import RefittedNoiseHSIC, RefittedNoiseMMD, squared_distances
 from kernelmean.inference.weighted_mmd import RefittedMMD
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial

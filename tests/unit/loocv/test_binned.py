@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from kernelmean.loocv import binned, isotropic
+from kernelmean.estimators.loocv import binned, isotropic
 from kernelmean.plan import Plan
 
 
@@ -55,7 +55,7 @@ def test_distances_are_in_the_bins_whose_centres_are_nearest():
 def test_compiled_moments_are_those_of_the_definition(dim, cells):
     Y = heavy_tails(90, dim)
     compiled = pytest.importorskip(
-        "kernelmean.loocv.compiled", reason="it needs the extra 'fast'", exc_type=ImportError
+        "kernelmean.estimators.loocv.compiled", reason="it needs the extra 'fast'", exc_type=ImportError
     )
     i, j = cells
     gaps = np.square(Y[i, None] - Y[j]).sum(axis=2)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from kernelmean.loocv import binned, isotropic
+from kernelmean.estimators.loocv import binned, isotropic
 from kernelmean.plan import Plan
 
 

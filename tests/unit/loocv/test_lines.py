@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from kernelmean.estimators import KernelMean
+from kernelmean.estimators.loocv import isotropic
 from kernelmean.estimators.problem import Problem
 from kernelmean.kernels import Gaussian
-from kernelmean.loocv import isotropic
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.4, None])

@@ -3,8 +3,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kernelmean.loocv.contracted import spanned
-from kernelmean.loocv.pair_sums import _tile_size, pair_sum
+from kernelmean.estimators.loocv.contracted import spanned
+from kernelmean.estimators.loocv.pair_sums import _tile_size, pair_sum
 
 
 def brute(A, B):
@@ -50,8 +50,8 @@ def test_the_coordinates_of_the_span_keep_inner_products(shape):
 @pytest.mark.parametrize("direct", [0, 10**9])
 @pytest.mark.parametrize("tile", [2, 5, 256])
 def test_tiles_and_ways_to_make_distances_give_the_same_sums(monkeypatch, tile, direct):
-    monkeypatch.setattr("kernelmean.loocv.pair_sums._TILE", tile)
-    monkeypatch.setattr("kernelmean.loocv.pair_sums._DIFFERENCES_UP_TO", direct)
+    monkeypatch.setattr("kernelmean.estimators.loocv.pair_sums._TILE", tile)
+    monkeypatch.setattr("kernelmean.estimators.loocv.pair_sums._DIFFERENCES_UP_TO", direct)
     A = np.random.default_rng(1).normal(size=(13, 3))
     for B in (A, 0.9 * A[::-1]):
         found = pair_sum(A, B)
@@ -78,7 +78,9 @@ def test_tiles_cut_the_points_evenly():
 @pytest.mark.parametrize("tile", [1, 2, 4, 5, 20])
 def test_sums_of_points_elsewhere_are_those_of_numpy(monkeypatch, tile):
     xp = pytest.importorskip("array_api_strict")
-    monkeypatch.setattr("kernelmean.loocv.pair_sums.DEFAULT", SimpleNamespace(tiles=lambda points: (tile, tile + 1)))
+    monkeypatch.setattr(
+        "kernelmean.estimators.loocv.pair_sums.DEFAULT", SimpleNamespace(tiles=lambda points: (tile, tile + 1))
+    )
     A = np.random.default_rng(1).normal(size=(13, 3))
     B = 0.9 * A[::-1]
     first, second = (xp.asarray(np.ascontiguousarray(Z), device=xp.Device("device1")) for Z in (A, B))

@@ -3,10 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from kernelmean.loocv import Score
-from kernelmean.loocv.means import Means
-from kernelmean.loocv.ridge import LIMIT, check_size
-from kernelmean.loocv.score import Terms, diagonal_share
+from kernelmean.embedding.means import Means
+from kernelmean.embedding.score import Terms, diagonal_share
+from kernelmean.estimators.loocv import Score
+from kernelmean.estimators.loocv.ridge import LIMIT, check_size
 
 
 def test_order_is_that_of_the_excess_where_values_are_equal():

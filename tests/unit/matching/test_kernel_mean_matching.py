@@ -6,12 +6,12 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from kernelmean.density import KernelMeanMatching
+from kernelmean.density.parameters import COVARIANCE_TYPES, n_free
+from kernelmean.density.recipe import ESTIMATORS
 from kernelmean.embedding import embed
 from kernelmean.estimators import MKME, KernelMean, MedianOfMeans
 from kernelmean.kernels import Gaussian, Laplacian, Linear
-from kernelmean.matching import KernelMeanMatching
-from kernelmean.matching.parameters import COVARIANCE_TYPES, n_free
-from kernelmean.matching.recipe import ESTIMATORS
 from kernelmean.noise import Blankout, Laplace, Normal, Uniform
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, kstest, multivariate_normal, norm
 
+from kernelmean.density.mixture import Mixture
 from kernelmean.embedding import embed
 from kernelmean.kernels import Gaussian
-from kernelmean.matching.mixture import Mixture
 
 FULL = Mixture(
     np.array([0.3, 0.7, 0.0]),

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from kernelmean.matching import KernelMeanMatching, prototypes
-from kernelmean.matching.parameters import COVARIANCE_TYPES, given_mixture, public_covariances
-from kernelmean.matching.prototypes import kmeans_prototypes
-from kernelmean.matching.recipe import RECIPE_OPTIONS, Sample, make_recipe
+from kernelmean.density import KernelMeanMatching, prototypes
+from kernelmean.density.parameters import COVARIANCE_TYPES, given_mixture, public_covariances
+from kernelmean.density.prototypes import kmeans_prototypes
+from kernelmean.density.recipe import RECIPE_OPTIONS, Sample, make_recipe
 
 OPTIONS = {"floor": 1e-3, "pooling": 0.0, "n_init": 3, "seed": 0}
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 
-from kernelmean.matching import KernelMeanMatching
-from kernelmean.matching.selection import recommended, select
+from kernelmean.density import KernelMeanMatching
+from kernelmean.density.selection import recommended, select
 
 
 def test_scores_are_those_of_the_folds_and_the_best_is_refitted():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kernelmean import KernelMean, KernelMeanMatching
-from kernelmean.matching.recipe import Sample
-from kernelmean.matching.units import Units
+from kernelmean.density.recipe import Sample
+from kernelmean.density.units import Units
 
 FACTORS = [2.0**-20, 2.0**20, 1e-6, 1e6, 1000.0, 10.0, 1 / 3, 1 + 1e-15, 7.7e4]
 OPTIONS = {

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from kernelmean.monitoring.betting import BETS, Wealth
+from kernelmean.inference.monitoring.betting import BETS, Wealth
 
 
 def test_wealth_is_the_average_of_products_over_strategies():

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from kernelmean import kernels
-from kernelmean.monitoring import DriftMonitor
-from kernelmean.monitoring.pool import Pool
+from kernelmean.inference.monitoring import DriftMonitor
+from kernelmean.inference.monitoring.pool import Pool
 
 
 def rows(seed, n, shift=0.0):

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernelmean.comparison import compare
-from kernelmean.densities import fit_densities
-from kernelmean.dependence import dependence
-from kernelmean.pages import comparison_page, density_page, dependence_page, gather
 from kernelmean.report import Document, charts, html
+from kernelmean.studies.comparison import compare
+from kernelmean.studies.density import fit_densities
+from kernelmean.studies.dependence import dependence
+from kernelmean.studies.pages import comparison_page, density_page, dependence_page, gather
 
 from ..report.test_browser import NAMES, Page, executable, opened
 
@@ -54,7 +54,7 @@ def map_of_pairs() -> Document:
 
 def densities() -> Document:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kernelmean.densities._COMPONENTS", (1,))
+        patch.setattr("kernelmean.studies.density._COMPONENTS", (1,))
         rows = np.random.default_rng(0).normal(size=(40, 2))
         return density_page(fit_densities(rows, estimator="mkme", n_components=[2]))
 

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernelmean.comparison import Comparison, compare
-from kernelmean.explain import contributions, effect_size, witness_bands
-from kernelmean.pages import comparison_page, evidence, gather
+from kernelmean.inference.explain import contributions, effect_size, witness_bands
 from kernelmean.report import Bars, Panel, Section, html
+from kernelmean.studies.comparison import Comparison, compare
+from kernelmean.studies.pages import comparison_page, evidence, gather
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

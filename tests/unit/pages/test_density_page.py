@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernelmean.densities import Densities, fit_densities
-from kernelmean.pages import density_page
+from kernelmean.studies.density import Densities, fit_densities
+from kernelmean.studies.pages import density_page
 
 ROWS = np.random.default_rng(0).normal([0.0, 5.0], [1.0, 3.0], size=(60, 2))
 
@@ -17,7 +17,7 @@ ROWS = np.random.default_rng(0).normal([0.0, 5.0], [1.0, 3.0], size=(60, 2))
 @pytest.fixture(scope="module", autouse=True)
 def few_references() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kernelmean.densities._COMPONENTS", (1,))
+        patch.setattr("kernelmean.studies.density._COMPONENTS", (1,))
         yield
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernelmean.dependence import Dependence, dependence
-from kernelmean.pages import dependence_page
 from kernelmean.report import Bars, HeatMap
+from kernelmean.studies.dependence import Dependence, dependence
+from kernelmean.studies.pages import dependence_page
 
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(size=(2, 60))
@@ -77,7 +77,7 @@ def test_the_map_has_the_strengths_and_stars(pairs: Dependence) -> None:
 
 
 def test_a_map_of_many_columns_keeps_the_strongest(pairs: Dependence, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelmean.pages.dependence._MOST_CELLS", 2)
+    monkeypatch.setattr("kernelmean.studies.pages.dependence._MOST_CELLS", 2)
     chart = dependence_page(pairs).sections[0].charts[0]
     assert chart.panels[0].rows == ("x0", "x2")
     assert chart.text.endswith("Left out for room: 1 column.")

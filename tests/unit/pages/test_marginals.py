@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.pages.marginals import bins, marginal, outline, span
 from kernelmean.report import Bars, Panel
+from kernelmean.studies.pages.marginals import bins, marginal, outline, span
 
 RNG = np.random.default_rng(0)
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean import plots
 from kernelmean.estimators import KernelMean, damping, score_curves
 from kernelmean.noise import Laplace
+from kernelmean.studies import plots
 
 X = np.random.default_rng(2).normal(size=(25, 3)) * [1.0, 3.0, 0.3]
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean import plots
-from kernelmean.densities import Densities, fit_densities
-from kernelmean.dependence import Dependence, dependence
-from kernelmean.filters import Landweber
+from kernelmean.estimators.filters import Landweber
+from kernelmean.studies import plots
+from kernelmean.studies.density import Densities, fit_densities
+from kernelmean.studies.dependence import Dependence, dependence
 
 pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
 
@@ -43,7 +43,7 @@ def dependent(columns: int) -> Dependence:
 @cache
 def densities() -> Densities:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kernelmean.densities._COMPONENTS", (1, 2))
+        patch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))
         return fit_densities(np.concatenate([X, Y]), estimator="mkme", n_components=[1])
 
 

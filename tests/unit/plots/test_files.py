@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernelmean import plots
+from kernelmean.studies import plots
 
 RNG = np.random.default_rng(1)
 X, Y = RNG.normal(size=(30, 2)), RNG.normal([0.0, 2.0], size=(25, 2))

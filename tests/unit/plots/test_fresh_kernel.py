@@ -18,15 +18,15 @@ X, Y = rng.normal(size=(20, 2)), rng.normal([0.0, 1.0], size=(25, 2))
 CELLS = {
     "compare": "km.compare(X, Y, estimator='kme', n_resamples=19).plot()",
     "dependence": "km.dependence(X, estimator='kme', n_resamples=19).plot()",
-    "densities": "from kernelmean.densities import fit_densities; fit_densities(X, n_components=[1]).plot()",
+    "densities": "from kernelmean.studies.density import fit_densities; fit_densities(X, n_components=[1]).plot()",
     "mmd_test": "km.mmd_test(X, Y, rng=0).plot()",
     "hsic_test": "km.hsic_test(X, Y[:20], rng=0).plot()",
-    "column_witness": "km.plots.column_witness(X[:, 1], Y[:, 1])",
-    "column_witnesses": "km.plots.column_witnesses(X, Y, ['x0', 'x1'])",
-    "witness_map": "km.plots.witness_map(X, Y)",
-    "noise_per_column": "km.plots.noise_per_column(km.MMKME().fit(X))",
-    "loocv_curve": "km.plots.loocv_curve(km.MKME().fit(X))",
-    "spectrum_damping": "km.plots.spectrum_damping(km.MKME().fit(X))",
+    "column_witness": "km.studies.plots.column_witness(X[:, 1], Y[:, 1])",
+    "column_witnesses": "km.studies.plots.column_witnesses(X, Y, ['x0', 'x1'])",
+    "witness_map": "km.studies.plots.witness_map(X, Y)",
+    "noise_per_column": "km.studies.plots.noise_per_column(km.MMKME().fit(X))",
+    "loocv_curve": "km.studies.plots.loocv_curve(km.MKME().fit(X))",
+    "spectrum_damping": "km.studies.plots.spectrum_damping(km.MKME().fit(X))",
 }
 
 

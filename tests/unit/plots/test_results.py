@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean import plots
-from kernelmean.densities import Densities, fit_densities
-from kernelmean.dependence import dependence
+from kernelmean.studies import plots
+from kernelmean.studies.density import Densities, fit_densities
+from kernelmean.studies.dependence import dependence
 
 RNG = np.random.default_rng(1)
 X, Y = RNG.normal(size=(30, 2)), RNG.normal([0.0, 2.0], size=(25, 2))
@@ -90,7 +90,7 @@ def test_many_columns_have_stars_but_no_numbers() -> None:
 @pytest.fixture(scope="module")
 def fits() -> Iterator[Densities]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kernelmean.densities._COMPONENTS", (1, 2))
+        patch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))
         yield fit_densities(np.concatenate([X, Y]), estimator="mkme", n_components=[1])
 
 

@@ -10,8 +10,8 @@ pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
 from matplotlib import pyplot
 
 import kernelmean as km
-from kernelmean import plots
-from kernelmean.explain import witness_bands
+from kernelmean.inference.explain import witness_bands
+from kernelmean.studies import plots
 
 RNG = np.random.default_rng(1)
 X, Y = RNG.normal(size=(30, 2)), RNG.normal([0.0, 2.0], size=(25, 2))

@@ -17,11 +17,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from kernelmean._reading import Widened
-from kernelmean._table import Frame
-from kernelmean.streaming import read_batches, read_frames
-from kernelmean.streaming.scan import joined
+from kernelmean.core.table import Frame
+from kernelmean.inference.streaming import read_batches, read_frames
+from kernelmean.inference.streaming.scan import joined
 from kernelmean.tables import TextFormat, column_names, read_frame, read_table
+from kernelmean.tables.readers import Widened
 
 PLAIN, EUROPEAN = TextFormat(), TextFormat(decimal=",", thousands=".", dates="dmy", units={"share": "%"})
 ROWS = 400
@@ -90,7 +90,7 @@ def assert_same(first: Frame, second: Frame) -> None:
 def test_memory_and_stream_read_the_same_whatever_the_batches(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernelmean.streaming.text.BLOCK_BYTES", 400)
+    monkeypatch.setattr("kernelmean.tables.text.BLOCK_BYTES", 400)
     WRITERS[name](tmp_path / name)
     whole = read_frame(tmp_path / name, text=EUROPEAN)
     np.testing.assert_array_equal(whole["price"][[0, -2, -1]], [0.5, 1234.5, np.nan])
@@ -133,7 +133,7 @@ def test_types_of_csv_files_do_not_depend_on_where_blocks_are_cut(
     frame.to_csv(tmp_path / "t.csv", index=False)
     whole = read_frame(tmp_path / "t.csv")
     for block in (100, 1000, 2**20):
-        monkeypatch.setattr("kernelmean.streaming.text.BLOCK_BYTES", block)
+        monkeypatch.setattr("kernelmean.tables.text.BLOCK_BYTES", block)
         assert_same(whole, streamed(tmp_path / "t.csv"))
 
 

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean import streaming, tables
+from kernelmean import streaming
 from kernelmean.cli.app import run
 from kernelmean.tables import Frame, TextFormat
+from kernelmean.tables import reading as tables
 
 ROWS = 12
 READERS: dict[str, Callable[..., Frame]] = {

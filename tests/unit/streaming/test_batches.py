@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from kernelmean.streaming import read_batches
+from kernelmean.inference.streaming import read_batches
 
 X = np.random.default_rng(0).normal(size=(100, 3)).round(9)
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
@@ -44,7 +44,7 @@ def test_files_give_their_rows_in_batches(files, name, n_rows):
 
 
 def test_long_csv_files_come_in_several_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr("kernelmean.streaming.text.BLOCK_BYTES", 1000)
+    monkeypatch.setattr("kernelmean.tables.text.BLOCK_BYTES", 1000)
     lines = ["a,b", *("1,2" for _ in range(1000)), "0.5,2"]
     (tmp_path / "x.csv").write_text("\n".join(lines))
     sizes = [len(batch) for batch in read_batches(tmp_path / "x.csv")]

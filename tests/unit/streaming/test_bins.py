@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from kernelmean import features
-from kernelmean.features.base import HEAD
+from kernelmean.embedding.features.base import HEAD
+from kernelmean.inference.streaming import BinSums
+from kernelmean.inference.streaming.bins import CAPACITY
 from kernelmean.kernels import Gaussian
-from kernelmean.streaming import BinSums
-from kernelmean.streaming.bins import CAPACITY
-from kernelmean.streaming.shuffle import shuffled
+from kernelmean.tables.shuffle import shuffled
 
 PHI = features.fourier(Gaussian(1.0), 1, 4)
 X = np.random.default_rng(0).normal(size=(5000, 1))

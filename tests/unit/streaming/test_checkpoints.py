@@ -17,8 +17,8 @@ import pytest
 from pyarrow import parquet
 
 import kernelmean as km
+from kernelmean.inference.streaming import read_batches
 from kernelmean.kernels import Gaussian, Laplacian
-from kernelmean.streaming import read_batches
 
 N, M, BATCH = 300, 260, 50
 MMD = {"n_resamples": 99, "n_frequencies": 16, "pilot": 40}
@@ -348,7 +348,7 @@ def stopped(batches: km.streaming.Batches, opened: int) -> km.streaming.Batches:
 def test_a_test_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, options: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr("kernelmean.streaming.mmd._SECONDS", 0.0)
+    monkeypatch.setattr("kernelmean.inference.streaming.mmd._SECONDS", 0.0)
     A, B, path = numbers(N, 0), numbers(M, 1), tmp_path / "sums.npz"
 
     def source(frame: pd.DataFrame, name: str) -> km.streaming.Batches:
@@ -381,7 +381,7 @@ def test_a_test_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
 def test_a_comparison_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, kind: str
 ) -> None:
-    monkeypatch.setattr("kernelmean.streaming.table_pass._BATCH_NUMBERS", 100)
+    monkeypatch.setattr("kernelmean.inference.streaming.table_pass._BATCH_NUMBERS", 100)
     make = numbers if kind == "numbers" else mixed
     A, B, path = make(N, 0), make(M, 1), tmp_path / "sums.npz"
     options = COMPARE if kind == "numbers" else {**COMPARE, "missing": "category"}
@@ -471,7 +471,7 @@ def test_rows_that_would_be_read_once_do_not_get_the_answer_of_two_passes(tmp_pa
 def test_a_damaged_record_is_said_in_one_line(tmp_path: Path, change: dict[str, Any]) -> None:
     X, Y, path = numbers(N, 0).to_numpy(), numbers(M, 1).to_numpy(), tmp_path / "sums.npz"
     km.compare_stream(X, Y, checkpoint=path, **COMPARE)
-    sums, of = km.io.load_state(path)
-    km.io.save_state(sums, path, of | change)
+    sums, of = km.estimators.files.load_state(path)
+    km.estimators.files.save_state(sums, path, of | change)
     with pytest.raises(ValueError, match=r"sums\.npz is damaged \(.*\); delete it to begin anew"):
         km.compare_stream(X, Y, checkpoint=path, **COMPARE)

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from kernelmean.columns.encoded import Encoding
-from kernelmean.streaming import read_frames
-from kernelmean.streaming.ahead import ahead
-from kernelmean.streaming.scan import Drawn, Scanner, drawn_groups, joined
+from kernelmean.inference.streaming import read_frames
+from kernelmean.inference.streaming.scan import Drawn, Scanner, drawn_groups, joined
+from kernelmean.tables.ahead import ahead
+from kernelmean.tables.columns.encoded import Encoding
 
 TABLE = pd.DataFrame({"a": np.arange(500.0), "c": [f"k{i % 7}" for i in range(500)]})
 

@@ -8,10 +8,10 @@ from scipy import stats
 
 import kernelmean as km
 from kernelmean import features
+from kernelmean.inference.streaming import hsic_stream_test, pair_stream, read_batches
+from kernelmean.inference.streaming.shifts import BINS, GROUP
 from kernelmean.kernels import Gaussian, Laplacian, TensorProduct
 from kernelmean.noise import Normal
-from kernelmean.streaming import hsic_stream_test, pair_stream, read_batches
-from kernelmean.streaming.shifts import BINS, GROUP
 
 RNG = np.random.default_rng(0)
 N = 2500
@@ -45,8 +45,8 @@ def test_every_shift_is_a_permutation_of_the_rows(n):
 def test_any_number_of_groups_at_once_goes_to_the_same_bins(monkeypatch):
     """Many frequencies leave few groups to a call, so that cuts end within the ring of bins and at its end."""
     whole = pair_stream(PHI).partial_fit(X, Y)
-    monkeypatch.setattr("kernelmean.streaming.shifts._AT_ONCE", 3 * len(PHI.frequencies))
-    monkeypatch.setattr("kernelmean.streaming.shifts._HELD", 7 * len(PHI.frequencies))
+    monkeypatch.setattr("kernelmean.inference.streaming.shifts._AT_ONCE", 3 * len(PHI.frequencies))
+    monkeypatch.setattr("kernelmean.inference.streaming.shifts._HELD", 7 * len(PHI.frequencies))
     few = pair_stream(PHI).partial_fit(X[:777], Y[:777]).partial_fit(X[777:], Y[777:])
     np.testing.assert_allclose(few.products, whole.products, rtol=0, atol=1e-10)
     np.testing.assert_allclose(few.margins, whole.margins, rtol=1e-12)

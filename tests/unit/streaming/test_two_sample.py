@@ -12,11 +12,11 @@ from scipy import stats
 import kernelmean as km
 from kernelmean import features
 from kernelmean.inference.permutations import RandomPermutations
+from kernelmean.inference.streaming import MeanStream, mmd_stream_test, read_batches, two_sample_stream
+from kernelmean.inference.streaming.pilot import drawn_rows
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Dirac
-from kernelmean.streaming import MeanStream, mmd_stream_test, read_batches, two_sample_stream
-from kernelmean.streaming.pilot import drawn_rows
-from kernelmean.streaming.shuffle import shuffled
+from kernelmean.tables.shuffle import shuffled
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(230, 2)), RNG.normal(size=(170, 2)) * 1.2
@@ -151,7 +151,7 @@ def test_a_stream_that_was_cut_and_resumed_gives_the_same(tmp_path, sizes, cut):
 
 @pytest.mark.parametrize("known", [True, False])
 def test_a_test_goes_on_from_its_checkpoint(tmp_path, monkeypatch, known):
-    monkeypatch.setattr("kernelmean.streaming.mmd._SECONDS", 0.0)
+    monkeypatch.setattr("kernelmean.inference.streaming.mmd._SECONDS", 0.0)
 
     def batches(rows, stop):
         for start in range(0, len(rows), 20):
@@ -228,7 +228,7 @@ def test_the_level_holds_for_unequal_samples(known):
 
 def test_sorted_rows_do_not_reject_too_often(monkeypatch):
     """Rows that are dealt at random may be sorted; runs of sorted rows reject less often than they may."""
-    monkeypatch.setattr("kernelmean.streaming.bins.CAPACITY", 64)
+    monkeypatch.setattr("kernelmean.inference.streaming.bins.CAPACITY", 64)
     rng, trials, phi = np.random.default_rng(5), 100, features.fourier(Gaussian(1.0), 1, 8)
     rejections = {True: 0, False: 0, "rule": 0}
     for seed in range(trials):

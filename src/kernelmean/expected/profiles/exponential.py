@@ -11,7 +11,7 @@ from itertools import product
 
 from scipy.special import roots_jacobi
 
-from ..._array import Array, namespace
+from ...core.array import Array, namespace
 
 # How many times larger than their sum the terms of a partial fraction may be: it costs as many rounding errors.
 _LARGEST_LOSS = 300.0

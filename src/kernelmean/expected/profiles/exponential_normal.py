@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from numpy.polynomial.legendre import leggauss
 
-from ..._array import Array, added_where, namespace, special
+from ...core.array import Array, added_where, namespace, special
 from .exponential import LaplacePowers
 from .half_line import NEAR, added_by_distance, body_moments, normal_density, smooth_rules, tail_moments
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._array import Array, added_where, like, namespace, special
+from ...core.array import Array, added_where, like, namespace, special
 from .exponential import LaplacePowers, horner
 from .spline import Piece, Spline
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
 
-from ..._array import Array, added_where, is_foreign, namespace, overwritten, special
+from ...core.array import Array, added_where, is_foreign, namespace, overwritten, special
 
 SQRT_2PI = float(np.sqrt(2 * np.pi))
 _ROOT_HALF_PI, _ROOT_2 = float(np.sqrt(np.pi / 2)), float(np.sqrt(2))

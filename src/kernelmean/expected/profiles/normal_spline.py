@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from ..._array import Array, added_where, like, namespace, overwritten
+from ...core.array import Array, added_where, like, namespace, overwritten
 from .exponential import horner
 from .half_line import NEAR, added_by_distance, normal_density, smooth_rules, tail_moments
 from .spline import Knot, Piece, Spline

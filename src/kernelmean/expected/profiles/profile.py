@@ -10,8 +10,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ..._array import Array
-from ..._rules import NoClosedFormError
+from ...core.array import Array
+from ...core.rules import NoClosedFormError
 from .exponential import LaplacePowers, sum_of_laws
 from .exponential_normal import BoxWithBoth, density_with_normal
 from .exponential_spline import SplineWithExponential

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..._array import Array, added_where, namespace
+from ...core.array import Array, added_where, namespace
 from .exponential import horner
 
 _Powers = tuple[tuple[Fraction, tuple[Fraction, ...]], ...]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
-from ..._array import Array
-from ..._rules import NoClosedFormError
+from ...core.array import Array
+from ...core.rules import NoClosedFormError
 from .exponential import product_of_densities
 from .half_line import SQRT_2PI, normal_density
 from .profile import Profile, Smoothable

@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from ..._array import Array, slices
+from ...core.array import Array, slices
 from ..factored import squared_columns
 from ..problem import KernelSide, Tiles
 from ..schemes.base import in_order, upper_tiles

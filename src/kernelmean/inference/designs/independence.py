@@ -8,10 +8,10 @@ from typing import Any, final
 
 import numpy as np
 
-from ..._array import Array, IntArray, RngLike, as_rng
-from ..._tiles import serial_blas
-from ..._words import count
+from ...core.array import Array, IntArray, RngLike, as_rng
+from ...core.words import count
 from ...kernels import Kernel
+from ...plan.tiles import serial_blas
 from ..engine import check_memory, check_n_resamples, check_resources
 from ..null import Null
 from ..problem import KernelSide, distinct_side

@@ -9,12 +9,12 @@ from typing import Any, final
 
 import numpy as np
 
-from ..._array import Array, IntArray, RngLike, as_rng, slices
-from ..._table import as_table
-from ..._tiles import serial_blas
-from ..._words import passed
+from ...core.array import Array, IntArray, RngLike, as_rng, slices
+from ...core.table import as_table
+from ...core.words import passed
 from ...estimators import KernelMean
 from ...estimators.options import KernelLike
+from ...plan.tiles import serial_blas
 from ..engine import check_memory, check_n_resamples, check_resources
 from ..kernel_choice import KernelOf
 from ..null import Null

@@ -7,11 +7,11 @@ from typing import Any, final
 
 import numpy as np
 
-from ..._array import Array, IntArray, RngLike, as_rng
-from ..._tiles import serial_blas
-from ..._words import passed
+from ...core.array import Array, IntArray, RngLike, as_rng
+from ...core.words import passed
 from ...estimators import KernelMean
 from ...estimators.options import KernelLike
+from ...plan.tiles import serial_blas
 from ..adaptive import snapped
 from ..combine import standardized
 from ..engine import check_memory, check_n_resamples, check_resources

@@ -8,10 +8,10 @@ from typing import Any, final
 
 import numpy as np
 
-from ..._array import Array, IntArray
-from ..._cells import missing_cells
-from ..._validate import check_weights
-from ..._words import count
+from ...core.array import Array, IntArray
+from ...core.cells import missing_cells
+from ...core.validate import check_weights
+from ...core.words import count
 
 
 @final

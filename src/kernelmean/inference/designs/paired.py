@@ -9,12 +9,12 @@ from typing import Any, final
 
 import numpy as np
 
-from ..._array import Array, RngLike, as_rng, slices
-from ..._tiles import serial_blas
+from ...core.array import Array, RngLike, as_rng, slices
 from ...estimators import KernelMean
 from ...estimators.options import KernelLike
 from ...kernels import Kernel
 from ...kernels.base import Blocks
+from ...plan.tiles import serial_blas
 from ..adaptive import Adaptive, as_adaptive
 from ..adaptive_mmd import adaptive_mmd
 from ..engine import check_memory, check_n_resamples, check_resources

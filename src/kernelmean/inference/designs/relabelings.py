@@ -12,7 +12,7 @@ from typing import final
 import numpy as np
 from scipy.special import gammaln
 
-from ..._array import Array, IntArray
+from ...core.array import Array, IntArray
 from ..permutations import Relabelings
 
 DESIGN_SCHEMES = ("auto", "exact", "random")

@@ -14,7 +14,7 @@ from typing import Protocol, final
 
 import numpy as np
 
-from ..._array import Array, IntArray, slices
+from ...core.array import Array, IntArray, slices
 from ..permutations import Relabelings
 from ..problem import KernelSide
 from ..schemes.base import in_order, upper_tiles

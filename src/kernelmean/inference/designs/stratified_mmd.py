@@ -17,7 +17,7 @@ from typing import final
 
 import numpy as np
 
-from ..._array import Array, IntArray, slices
+from ...core.array import Array, IntArray, slices
 from ..problem import KernelSide
 from ..sizes import Resources
 from .forms import Forms, gram_forms

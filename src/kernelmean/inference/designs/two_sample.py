@@ -9,10 +9,10 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from ..._array import Array, IntArray, RngLike, as_rng, check_numpy
-from ..._tiles import serial_blas
-from ..._words import count, listed
+from ...core.array import Array, IntArray, RngLike, as_rng, check_numpy
+from ...core.words import count, listed
 from ...kernels import Kernel
+from ...plan.tiles import serial_blas
 from ..engine import check_memory, check_n_resamples, check_resources
 from ..null import Null
 from ..problem import KernelSide

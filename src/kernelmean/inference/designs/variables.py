@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..._array import Array
+from ...core.array import Array
 from ..kernel_choice import Chosen, choose_kernel, representative_rows
 
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..._array import Array, RngLike, as_rng
-from ..._tiles import serial_blas
-from ..._validate import check_positive
+from ...core.array import Array, RngLike, as_rng
+from ...core.validate import check_positive
 from ...estimators import KernelMean
 from ...estimators.options import KernelLike
+from ...plan.tiles import serial_blas
 from ..engine import check_memory, check_n_resamples, check_resources
 from ..kernel_choice import KernelOf, choose_kernel, median_rows
 from ..null import Null

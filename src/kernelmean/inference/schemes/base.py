@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..._array import Array
+from ...core.array import Array
 from ..problem import Problem, Side, Tiles
 from ..sizes import Resources, Shape
 from ..statistics import Sums

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._array import Array, IntArray
-from ..._fast import compiled
+from ...core.array import Array, IntArray
+from ...plan.compiled import compiled
 
 _LANES = 32
 

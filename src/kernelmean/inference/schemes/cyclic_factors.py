@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._array import Array, slices
+from ...core.array import Array, slices
 from ..factored import CHUNK_BYTES, Factored
 from ..rotations import Rotations, Spectrum
 from ..statistics import Sums

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from scipy import fft
 
-from ..._array import Array, slices
+from ...core.array import Array, slices
 from ..problem import Problem, Side
 from ..rotations import Rotations, Spectrum
 from ..statistics import Sums

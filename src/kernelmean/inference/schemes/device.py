@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._array import (
+from ...core.array import (
     Array,
     IntArray,
     as_float64,

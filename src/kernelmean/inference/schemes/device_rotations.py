@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ..._array import Array, as_float64, as_host, joined, like, namespace, slices, to_numpy, total
+from ...core.array import Array, as_float64, as_host, joined, like, namespace, slices, to_numpy, total
 from ..problem import Problem, Tiles
 from ..rotations import Rotations
 from ..sizes import Resources

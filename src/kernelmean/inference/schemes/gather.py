@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from ..._array import Array, IntArray, slices
+from ...core.array import Array, IntArray, slices
 from ..permutations import Relabelings
 from ..problem import Problem
 from ..sizes import Resources, Shape

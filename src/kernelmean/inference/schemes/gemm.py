@@ -6,7 +6,7 @@ from typing import final
 
 import numpy as np
 
-from ..._array import Array, IntArray, slices
+from ...core.array import Array, IntArray, slices
 from ..permutations import Relabelings
 from ..problem import KernelSide, Problem
 from ..sizes import MIB, Resources, Shape, point_bytes

@@ -6,7 +6,7 @@ from typing import final
 
 import numpy as np
 
-from ..._array import Array, IntArray
+from ...core.array import Array, IntArray
 from ..factored import Factored, LowRankError, factor_bytes, fitting_rank, split
 from ..permutations import Relabelings
 from ..problem import Problem

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._array import Array
+from ...core.array import Array
 from ..problem import Problem
 from ..sizes import Resources
 from ..statistics import Sums

@@ -10,7 +10,7 @@ from typing import final
 
 import numpy as np
 
-from ..._array import Array
+from ...core.array import Array
 from ..problem import Problem
 from ..sizes import Resources, Shape, point_bytes
 from ..statistics import Sums

@@ -1,0 +1,62 @@
+"""Public names that are imported when they are first used (PEP 562, with care for names that submodules have too)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+
+def _member(home: str, name: str) -> Any:
+    """Return what a module calls ``name``, its own submodules included."""
+    module = import_module(home)
+    return getattr(module, name) if hasattr(module, name) else import_module(f"{home}.{name}")
+
+
+class LazyPackage(ModuleType):
+    """A package whose public names stand for themselves until someone asks for them.
+
+    Importing a submodule sets it as an attribute of its package. Where a function has the name of its submodule, the
+    function is meant, whoever imported the submodule first; hence a class, and not the two functions of PEP 562.
+    """
+
+    _homes: Mapping[str, str]
+    _moved: Mapping[str, str]
+
+    def __getattr__(self, name: str) -> Any:
+        home = self._homes.get(name)
+        if home is not None:
+            value = _member(f"{self.__name__}.{home}", name)
+            setattr(self, name, value)
+            return value
+        if not name.startswith("_") and find_spec(f"{self.__name__}.{name}") is not None:
+            return import_module(f"{self.__name__}.{name}")
+        if name in self._moved:
+            raise AttributeError(f"{self.__name__}.{name} is {self.__name__}.{self._moved[name]} now")
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType) and self._homes.get(name) == name:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """Travel to other processes by name, as other modules do for those who send modules."""
+        return import_module, (self.__name__,)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*vars(self), *self.__all__})
+
+
+def attach(package: str, names: Mapping[str, str], moved: Mapping[str, str] | None = None) -> None:
+    """Make a package lazy; ``names`` are those of every submodule, with blanks between them.
+
+    Who asks for one of ``moved`` is told where it is now.
+    """
+    module = sys.modules[package]
+    vars(module)["_moved"] = moved or {}
+    vars(module)["_homes"] = {name: home for home, group in names.items() for name in group.split()}
+    module.__class__ = LazyPackage

@@ -1,0 +1,45 @@
+"""Points with the names of their columns, so that those of two tables are never taken for each other."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from .array import Array, is_foreign
+from .table import as_table
+from .validate import as_points
+from .words import listed
+
+Names: TypeAlias = tuple[str, ...] | None
+"""The names of the columns, None where they have none, as those of an array."""
+
+
+def named_points(X: Any, name: str = "X") -> tuple[Array, Names]:
+    """Return finite points (n, d), and the names of their columns."""
+    if is_foreign(X):
+        return as_points(X, name), None
+    table = as_table(X, name)
+    return table.values, table.names if table.named else None
+
+
+def points_like(X: Any, names: Names, name: str, other: str) -> Array:
+    """Return finite points with their columns in the order of those of another table.
+
+    Raises
+    ------
+    ValueError
+        When both have names, and these are not the same.
+    """
+    points, own = named_points(X, name)
+    if own is None or names is None or own == names:
+        return points
+    check_names_agree(sorted(own), sorted(names), (name, other))
+    return points[:, [own.index(each) for each in names]]
+
+
+def check_names_agree(first: Any, second: Any, sides: tuple[str, str]) -> None:
+    """Raise when the columns of two tables have names, and these differ or stand in another order."""
+    if first is not None and second is not None and list(first) != list(second):
+        raise ValueError(
+            f"the columns of {sides[0]} are {listed(first)}, those of {sides[1]} are {listed(second)}; pass the same "
+            "columns in one order, or arrays"
+        )

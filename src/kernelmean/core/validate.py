@@ -1,0 +1,234 @@
+"""Checks of what the user passed: shapes, finiteness, and the texts of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from .array import Array, column_spans, is_foreign, like, namespace, to_numpy
+from .native import as_column, data_frame, refuse_sparse
+
+_LARGEST_EXACT = 2**53  # float64 tells integers apart up to here
+_SMALLEST_SIZE, _LARGEST_SIZE = 1e-150, 1e150
+_NO_NUMBERS = (str, bytes, date, timedelta, np.datetime64, np.timedelta64)
+
+
+def check_cells(X: Any, name: str = "X") -> Any:
+    """Return ``X`` as an array, or raise where float64 would make numbers up: masked cells, text, dates, big integers.
+
+    Objects and complex numbers pass: whether they are refused is up to the caller. Arrays of other libraries are copied
+    to the host.
+    """
+    refuse_sparse(X, name)
+    X = to_numpy(X)
+    if np.ma.is_masked(X):
+        raise ValueError(f"{name} has masked cells, which would be taken as numbers; drop or fill them first")
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"{name} has rows of different lengths; pass a table (n, d)") from error
+    cells = array.ravel() if array.dtype.kind == "O" else ()
+    text = next((type(cell).__name__ for cell in cells if isinstance(cell, _NO_NUMBERS)), None)
+    if text or array.dtype.kind not in "fiubcO":
+        raise TypeError(
+            f"{name} holds values of type {text or array.dtype}, numbers are needed; "
+            "encode text and categories as numbers first"
+        )
+    large = [int(end) for end in (array.max(), array.min())] if array.dtype.kind in "iu" and array.size else cells
+    if any(isinstance(cell, int) and abs(cell) > _LARGEST_EXACT for cell in large):
+        raise ValueError(
+            f"{name} holds integers beyond 2^53, which float64 cannot tell apart; subtract an offset, "
+            "or pass .astype(float) if rounding them is meant"
+        )
+    return array
+
+
+def validated(estimator: Any, X: Any, **options: Any) -> Array:
+    """Return ``X`` as scikit-learn checks it for an estimator, after the refusals of :func:`check_cells`.
+
+    A Series is a table of one column. Names of columns that are not all text, which scikit-learn passes over, must be
+    those of the fit as well.
+    """
+    if is_foreign(X):
+        return _validated_foreign(estimator, X, **options)
+    found = data_frame(X, "X")
+    if found is not None and np.ndim(X) == 1:
+        X = found[0].to_native() if getattr(X, "name", None) else as_column(X, "X")
+    check_cells(X)
+    array = np.asarray(validate_data(estimator, X, dtype=np.float64, **options))
+    _check_labels(estimator, () if found is None else found[0].columns, reset=options.get("reset", True))
+    return array
+
+
+def on_host(X: Any) -> Any:
+    """Return an array of another library as NumPy's, anything else as it is."""
+    refuse_sparse(X, "X")
+    return to_numpy(X)
+
+
+def names_in(estimator: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns that an estimator was fitted to, None where they had none."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else tuple(str(name) for name in names)
+
+
+def _check_labels(estimator: Any, columns: Sequence[Any], *, reset: bool) -> None:
+    """Raise when labels such as numbers are not those that an estimator was fitted to; scikit-learn checks texts."""
+    labels = () if any(isinstance(label, str) for label in columns) else tuple(columns)
+    fitted = () if reset else getattr(estimator, "_labels", ())
+    if labels and fitted and labels != fitted:
+        raise ValueError(
+            f"the columns of X are {labels}, {type(estimator).__name__} was fitted to {fitted}; pass them in that order"
+        )
+    if reset:
+        estimator.__dict__.pop("_labels", None)
+        estimator.__dict__.update({"_labels": labels} if labels else {})
+
+
+def _validated_foreign(estimator: Any, X: Any, *, ensure_min_samples: int = 1, reset: bool = True) -> Array:
+    """Do the same for an array of another library, which has no names of columns."""
+    X = as_points(X)
+    if X.shape[0] < ensure_min_samples:
+        raise ValueError(f"X has {X.shape[0]} row, at least {ensure_min_samples} are needed")
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
+    elif X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} columns, {type(estimator).__name__} was fitted to {estimator.n_features_in_}; both "
+            "must describe the same variables"
+        )
+    return X
+
+
+def check_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
+    """Return ``X`` as a (finite) float64 array of shape (n, d), a Series as one column; or raise."""
+    array = check_cells(as_column(X, name), name)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(
+            f"{name} holds values of type {array.dtype}, numbers are needed; "
+            "encode text and categories as numbers first"
+        )
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} has shape {array.shape}, a table of shape (n, d) is needed; "
+            f"write {name}.reshape(-1, 1) for one column, {name}.reshape(1, -1) for one row"
+        )
+    if 0 in array.shape:
+        raise ValueError(f"{name} has shape {array.shape}: at least one row and one column are needed")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    if finite:
+        check_finite(array, name)
+    return array
+
+
+def as_points(X: Any, name: str = "X") -> Array:
+    """Return finite points (n, d): those of another library, float32 or float64, where they are, others as NumPy's."""
+    if not is_foreign(X):
+        return check_points(X, name)
+    refuse_sparse(X, name)
+    xp = namespace(X)
+    if X.ndim != 2 or 0 in X.shape or not xp.isdtype(X.dtype, "real floating"):
+        return like(check_points(X, name), X, "float64")  # or raise
+    if X.dtype not in (xp.float32, xp.float64):
+        raise TypeError(f"{name} holds values of type {X.dtype}; float32 or float64 is needed, such as {name}.float()")
+    if not bool(xp.all(xp.isfinite(X))):
+        check_finite(to_numpy(X), name)
+    return X.detach() if hasattr(X, "detach") else X
+
+
+def check_finite(array: Array, name: str) -> None:
+    """Raise when ``array`` holds NaN or infinity, and say where the first one is."""
+    bad = ~np.isfinite(array)
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(
+            f"{name} holds {int(bad.sum())} NaN or infinite values (the first at {where}); drop or impute them first"
+        )
+
+
+def check_range(sizes: Any, name: str) -> None:
+    """Raise when the squares of positive ``sizes`` (0 passes) would overflow, or lose digits below 1e-308."""
+    sizes = np.asarray(sizes)[np.asarray(sizes) > 0]
+    if sizes.size and not (sizes.min() >= _SMALLEST_SIZE and sizes.max() <= _LARGEST_SIZE):
+        end = sizes.max() if sizes.max() > _LARGEST_SIZE else sizes.min()
+        raise ValueError(
+            f"{name} {end:.3g}, outside {_SMALLEST_SIZE} to {_LARGEST_SIZE}, where squares neither overflow "
+            "nor vanish; rescale the columns"
+        )
+
+
+def check_spread(X: Array, name: str = "X") -> None:
+    """Raise when squares of the data, or of what they differ by, overflow or vanish."""
+    check_range(float(namespace(X).max(namespace(X).abs(X))), f"{name} holds values up to")
+    check_range(column_spans(X).max(), f"the columns of {name} span")
+
+
+def check_varying(X: Array, purpose: str, name: str = "X") -> None:
+    """Raise when a column of ``X`` is constant up to rounding, where its ``purpose`` needs spread."""
+    X = to_numpy(X)
+    if len(X) < 2:
+        raise ValueError(f"{name} has one row, at least two are needed")
+    constant = np.ptp(X, axis=0) <= 4 * np.finfo(np.float64).eps * np.abs(X).max(axis=0)
+    if constant.any():
+        raise ValueError(f"column {int(np.argmax(constant))} of {name} is constant; {purpose}; drop constant columns")
+
+
+def check_same_columns(X: Array, Y: Array, names: tuple[str, str] = ("X", "Y")) -> None:
+    """Raise when two tables differ in their number of columns."""
+    if X.shape[1] != Y.shape[1]:
+        raise ValueError(
+            f"{names[0]} has {X.shape[1]} columns and {names[1]} has {Y.shape[1]}; "
+            "both must describe the same variables"
+        )
+
+
+def check_weights(weights: Any, n: int, name: str = "weights") -> Array:
+    """Return ``weights`` as a finite float64 vector of length ``n`` (any sign)."""
+    array = check_numbers(weights, name, finite=False)
+    if array.shape != (n,):
+        raise ValueError(f"{name} has shape {array.shape}, one number per point, ({n},), is needed")
+    check_finite(array, name)
+    return array
+
+
+def check_numbers(value: Any, name: str, *, finite: bool = True) -> Array:
+    """Return ``value`` as a (finite) float64 array that is not empty, or say what is wrong with it."""
+    cells = check_cells(value, name)
+    try:
+        array = np.asarray(cells, dtype=None if cells.dtype.kind == "c" else np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} is {value!r}, a number or an array of numbers is needed") from error
+    if array.dtype.kind == "c":
+        raise TypeError(f"{name} holds complex numbers, real ones are needed")
+    if not array.size:
+        raise ValueError(f"{name} is empty, at least one number is needed")
+    if finite and not np.isfinite(array).all():
+        raise ValueError(f"{name} is {value!r}, finite numbers are needed")
+    return array
+
+
+def check_positive(value: Any, name: str, *, zero: bool = False) -> Array:
+    """Return ``value`` as a float64 array of positive (or, with ``zero``, non-negative) numbers."""
+    array = check_numbers(value, name, finite=False)
+    low = array >= 0 if zero else array > 0
+    if not (np.isfinite(array) & low).all():
+        kind = "non-negative" if zero else "positive"
+        raise ValueError(f"{name} is {value!r}, a finite {kind} number is needed")
+    return array
+
+
+def check_integer(value: Any, name: str, least: int) -> int:
+    """Return ``value`` as an integer of at least ``least``."""
+    if not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name} is {value!r}, an integer ≥ {least} is needed")
+    return int(value)
+
+
+def as_value(array: Any) -> Any:
+    """Return a number or a (nested) tuple of numbers, so that kernels and noises compare, hash and print by value."""
+    array = np.asarray(array, dtype=np.float64)
+    return float(array) if array.ndim == 0 else tuple(as_value(row) for row in array)

@@ -1,0 +1,155 @@
+"""Gaussian prototypes: k-means clusters with their covariances."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils import check_random_state
+from threadpoolctl import ThreadpoolController
+
+from ..core.array import Array, IntArray
+from ..plan.plan import DEFAULT
+from .mixture import Mixture
+from .parameters import CovarianceType
+
+PoolOver = Literal["clusters", "data"]
+_LARGE = 2**20  # numbers × components, from which runs of k-means have threads of their own
+_SPREAD = 1e-3  # pooled within-cluster variances below this share of the data's mean that clusters are points
+
+
+def kmeans_prototypes(
+    X: Array,
+    weights: Array,
+    n_components: int,
+    covariance_type: CovarianceType,
+    *,
+    floor: float,
+    pooling: float,
+    pool_over: PoolOver = "clusters",
+    spread: Array | float = 0.0,
+    n_init: int,
+    seed: int,
+) -> Mixture:
+    r"""Return one Gaussian per k-means cluster, :math:`S_k = (n_k \hat S_k + p \bar S) / (n_k + p)`, above a floor.
+
+    Ŝ_k is the covariance within the cluster, S̄ the mean one of the clusters or that of the data, and p = ``pooling`` a
+    number of pseudo-observations, so that a cluster of one point has the typical shape. The data's covariance also
+    keeps a column that no cluster varies in (a rare category, say) from getting no variance at all; where all
+    clusters are points, it is taken anyway.
+    Fewer distinct rows than components give one component per distinct row.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    weights : array of shape (n,)
+        Positive, summing to one.
+    n_components : int
+    covariance_type : {"spherical", "diag", "tied", "full"}
+    floor : float
+        Smallest variance in any direction.
+    pooling : float
+        p ≥ 0.
+    pool_over : {"clusters", "data"}
+        S̄.
+    spread : float, array of shape (d,) or (d, d)
+        A covariance that every row brings along.
+    n_init : int
+        k-means is run so many times, and the best run taken.
+    seed : int
+
+    Returns
+    -------
+    Mixture
+        Weights are the shares of the clusters.
+    """
+    labels = _labels(X, n_components, weights, n_init, seed)
+    member = np.eye(labels.max() + 1)[labels] * weights[:, None]
+    share = member.sum(axis=0)
+    means = member.T @ X / share[:, None]
+    scatter = _scatter(X - means[labels], member, covariance_type)
+    within, everything = scatter.sum(axis=0), _scatter(X - weights @ X, weights[:, None], covariance_type)[0]
+    if _trace(within) < _SPREAD * _trace(everything):
+        within = everything
+    counts = share.reshape(-1, *[1] * (scatter.ndim - 1))
+    if covariance_type == "tied":
+        scatter, counts = np.repeat(within[None], len(share), axis=0), np.ones_like(counts)
+    pooled = everything if pool_over == "data" else within
+    covariances = (len(X) * scatter + pooling * pooled) / (len(X) * counts + pooling)
+    return Mixture(share, means, lift(covariances + _shaped(spread, covariance_type, X.shape[1]), floor))
+
+
+def lift(covariances: Array, floor: float) -> Array:
+    """Return covariances whose variance is at least the floor in every direction."""
+    if covariances.ndim == 2:
+        return np.maximum(covariances, floor)
+    values, vectors = np.linalg.eigh(covariances)
+    return (vectors * np.maximum(values, floor)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+
+
+def _labels(X: Array, n_components: int, weights: Array, n_init: int, seed: int) -> IntArray:
+    """Return clusters numbered from 0, none empty."""
+    distinct, copies = np.unique(X, axis=0, return_inverse=True)
+    labels: IntArray = copies
+    if len(distinct) > n_components:
+        labels = _clusters(X - weights @ X, n_components, weights * len(X), n_init, seed)
+    return np.unique(labels, return_inverse=True)[1].ravel()
+
+
+def _clusters(X: Array, n_components: int, weights: Array, n_init: int, seed: int) -> IntArray:
+    """Return k-means clusters; the runs on large tables in threads, which changes nothing."""
+    from sklearn.cluster import KMeans, kmeans_plusplus  # slow to import
+
+    def run(start: Any, n_init: int) -> Any:
+        kmeans = KMeans(n_components, init=start, n_init=n_init, random_state=seed)
+        with _threads().limit(limits=1, user_api="openmp"):  # they wait for each other where cores are busy
+            return kmeans.fit(X, sample_weight=weights)
+
+    if X.size * n_components < _LARGE or n_init == 1:
+        return np.asarray(run("k-means++", n_init).labels_)
+    rng = check_random_state(seed)
+    starts = [kmeans_plusplus(X, n_components, sample_weight=weights, random_state=rng)[0] for _ in range(n_init)]
+    return _best(
+        [(one.labels_, one.inertia_) for one in DEFAULT.map(lambda start: run(start, 1), starts, X.size * n_init)]
+    )
+
+
+def _best(runs: list[tuple[IntArray, float]]) -> IntArray:
+    """Return the labels of least inertia, of equal clusterings those that were first, as scikit-learn does."""
+    best: IntArray = runs[0][0]
+    least = runs[0][1]
+    for labels, inertia in runs[1:]:
+        same = len(np.unique(np.stack([labels, best]), axis=1).T) == len(np.unique(best))
+        if inertia < least and not same:
+            best, least = labels, inertia
+    return best
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """Find the loaded libraries once, those of k-means among them."""
+    return ThreadpoolController()
+
+
+def _scatter(gaps: Array, member: Array, covariance_type: CovarianceType) -> Array:
+    """Return Σ_i member_ik gap_i gap_iᵀ, shape (K, d, d), or its diagonal, shape (K, d), averaged if spherical."""
+    if covariance_type in ("tied", "full"):
+        return np.stack([(column[:, None] * gaps).T @ gaps for column in member.T])
+    scatter = member.T @ gaps**2
+    if covariance_type == "spherical":
+        return np.broadcast_to(scatter.mean(axis=1, keepdims=True), scatter.shape)
+    return scatter
+
+
+def _trace(covariance: Array) -> float:
+    return float(covariance.sum() if covariance.ndim == 1 else np.trace(covariance))
+
+
+def _shaped(spread: Array | float, covariance_type: CovarianceType, dim: int) -> Array:
+    """Return a covariance as the covariance type holds it: variances (d,), equal if spherical, or a matrix (d, d)."""
+    matrix = np.asarray(spread) if np.ndim(spread) == 2 else np.diag(np.broadcast_to(spread, (dim,)))
+    if covariance_type in ("tied", "full"):
+        return matrix
+    variances = np.diagonal(matrix)
+    return np.full(dim, variances.mean()) if covariance_type == "spherical" else variances

@@ -1,0 +1,200 @@
+"""One fit with everything chosen: from points to a target, from prototypes to a mixture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import clone
+
+from ..core.array import Array, IntArray
+from ..core.simplex_qp import solve_simplex_qp
+from ..core.validate import check_points, check_positive, check_weights
+from ..embedding.embedding import Embedding, embed
+from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
+from ..estimators.loocv.isotropic import Pairs
+from ..kernels.base import Kernel
+from .joint import Descent, Watch, descend
+from .mixture import Mixture
+from .objective import Objective, mean_covariance, weights_problem
+from .parameters import COVARIANCE_TYPES, CovarianceType, Layout, given_mixture
+from .prototypes import PoolOver, kmeans_prototypes, lift
+
+Update = Literal["weights", "all"]
+ESTIMATORS = {"kme": KME, "s-kmse": SKMSE, "f-kmse": FKMSE, "mkme": MKME, "mmkme": MMKME, "vpmkme": VPMKME}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Points with positive weights that sum to one, and a covariance that every point is known to have."""
+
+    points: Array
+    weights: Array
+    spread: Array | float = 0.0
+
+    @classmethod
+    def of(cls, points: Array, weights: Any = None) -> Sample:
+        """Return the points of positive weight."""
+        if weights is None:
+            return cls(points, np.full(len(points), 1.0 / len(points)))
+        weights = check_weights(weights, len(points), "sample_weight")
+        if (weights < 0).any() or weights.sum() <= 0:
+            raise ValueError("sample_weight is zero everywhere, or has a negative number; pass weights ≥ 0")
+        return cls(points[weights > 0], weights[weights > 0] / weights.sum())
+
+    @classmethod
+    def of_embedding(cls, mu: Embedding) -> Sample:
+        """Return the points of positive weight of an embedding, with the mean covariance of their noise."""
+        if not (mu.weights > 0).any():
+            raise ValueError("no weight of the embedding is positive, so that no mixture is near it")
+        points, weights = mu.points, np.maximum(mu.weights, 0.0)
+        return replace(cls.of(points, weights), spread=mean_covariance(mu))
+
+    def take(self, index: IntArray) -> Sample:
+        """Return some of the points, their weights scaled to sum to one again."""
+        return replace(self, points=self.points[index], weights=self.weights[index] / self.weights[index].sum())
+
+    @property
+    def variance(self) -> float:
+        """The mean variance of the columns."""
+        within = np.mean(self.spread if np.ndim(self.spread) < 2 else np.diagonal(self.spread))
+        return float((self.weights @ (self.points - self.weights @ self.points) ** 2).mean() + within)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The options of a fit that data do not choose."""
+
+    estimator: Any
+    update: Update
+    covariance_type: CovarianceType
+    variance_floor: float
+    pooling: float
+    ridge: float
+    pool_over: PoolOver
+    max_iter: int
+    tol: float
+    kmeans_n_init: int
+    prototypes: Mixture | None
+
+    def floor(self, sample: Sample) -> float:
+        """Return the smallest variance of a component."""
+        return max(self.variance_floor * sample.variance, float(np.finfo(np.float64).tiny))
+
+    def start(self, sample: Sample, n_components: int, seed: int) -> Mixture:
+        """Return the prototypes: those given, or k-means clusters of a sample."""
+        if self.prototypes is not None:
+            return replace(self.prototypes, covariances=lift(self.prototypes.covariances, self.floor(sample)))
+        return kmeans_prototypes(
+            sample.points,
+            sample.weights,
+            n_components,
+            self.covariance_type,
+            floor=self.floor(sample),
+            pooling=self.pooling,
+            pool_over=self.pool_over,
+            spread=self._spread(sample),
+            n_init=self.kmeans_n_init,
+            seed=seed,
+        )
+
+    def _spread(self, sample: Sample) -> Array | float:
+        """Return the covariance that every point brings along, the ridge included."""
+        ridge = self.ridge * sample.variance
+        return sample.spread + (ridge * np.eye(sample.points.shape[1]) if np.ndim(sample.spread) == 2 else ridge)
+
+    def target(self, sample: Sample, kernel: Kernel, pairs: Pairs | None = None) -> Embedding:
+        """Return the estimated kernel mean of a sample, whose distances ``pairs`` has for several bandwidths.
+
+        What the estimator chooses is chosen on the rows as they are; then its weights are multiplied by the sample's.
+        """
+        if _is_plain(self.estimator):
+            return embed(sample.points, kernel, weights=sample.weights)
+        mu = _estimate(self.estimator, sample.points, kernel, pairs)
+        factors = len(sample.weights) * sample.weights
+        if np.ptp(factors) == 0.0:
+            return mu
+        if len(mu.parts) > 1 or len(mu.points) != len(factors):
+            raise ValueError(f"{self.estimator!r} does not keep one weight per row, so that rows cannot be weighted")
+        return replace(mu, parts=(replace(mu.parts[0], weights=factors * mu.weights),))
+
+    def run(
+        self, target: Embedding, start: Mixture, floor: float, n_iter: int | None = None, watch: Watch | None = None
+    ) -> Descent:
+        """Match a start to a target: the weights exactly, or all parameters in at most ``n_iter`` steps."""
+        if self.update == "weights":
+            gram, linear = weights_problem(target, start)
+            before = start.weights @ (gram @ start.weights - 2.0 * linear)
+            solution = solve_simplex_qp(gram, linear)
+            return Descent(replace(start, weights=solution.weights), np.array([before, 2.0 * solution.value]), True)
+        layout = Layout(self.covariance_type, len(start.weights), start.means.shape[1], floor, length_unit(start))
+        limit = self.max_iter if n_iter is None else n_iter
+        return descend(Objective(target), layout, start, limit, self.tol, watch)
+
+
+def length_unit(mixture: Mixture) -> float:
+    """Return a mixture's standard deviation: steps must not depend on where it lies between two rounder numbers."""
+    spread = mixture.means - mixture.weights @ mixture.means
+    within = mixture.covariances if mixture.covariances.ndim == 2 else np.diagonal(mixture.covariances, 0, 1, 2)
+    scale = max(float(np.abs(spread).max()), float(np.sqrt(within.max())))  # squares of what is left do not underflow
+    variance = mixture.weights @ np.mean((spread / scale) ** 2 + within / scale**2, axis=1)
+    return float(scale * np.sqrt(variance))
+
+
+RECIPE_OPTIONS = frozenset(field.name for field in fields(Recipe))
+
+
+def make_recipe(n_components: Any, *, prototypes: Any, **options: Any) -> tuple[Recipe, list[int]]:
+    """Check the options of a fit; return them as values, and the numbers of components to try."""
+    _check_word("update", options["update"], ("all", "weights"))
+    _check_word("pool_over", options["pool_over"], ("clusters", "data"))
+    covariance_type = _check_word("covariance_type", options["covariance_type"], COVARIANCE_TYPES)
+    counts = [int(K) for K in np.atleast_1d(np.asarray(n_components))]
+    check_at_least_one(n_components=min(counts), max_iter=options["max_iter"], kmeans_n_init=options["kmeans_n_init"])
+    for name, zero in (("variance_floor", False), ("pooling", True), ("ridge", True), ("tol", True)):
+        options[name] = float(check_positive(options[name], name, zero=zero))
+    given = None
+    if prototypes is not None:
+        means, covariances = check_points(prototypes[0], "means"), np.asarray(prototypes[1], dtype=np.float64)
+        given, counts = given_mixture(means, covariances, covariance_type), [len(means)]
+    options["estimator"] = _make_estimator(options["estimator"])
+    return Recipe(prototypes=given, **options), counts
+
+
+def check_at_least_one(**numbers: int) -> None:
+    """Raise when a count is below one."""
+    for name, number in numbers.items():
+        if number < 1:
+            raise ValueError(f"{name} is {number}; at least 1 is needed")
+
+
+def _estimate(estimator: Any, X: Array, kernel: Kernel, pairs: Pairs | None) -> Embedding:
+    """Return the embedding that an estimator of any class gives under this kernel, which brings its bandwidth."""
+    if isinstance(estimator, KernelMean):
+        return estimator.under(kernel, X, pairs)
+    params = {"kernel": kernel, "bandwidth": "median"}
+    known = estimator.get_params(deep=False)
+    other = clone(estimator).set_params(**{name: value for name, value in params.items() if name in known})
+    mu: Embedding = other.fit(X).embedding_
+    return mu
+
+
+def _is_plain(estimator: Any) -> bool:
+    """Whether this is KME, which searches nothing: its leave-one-out score would cost O(n² d) and is not needed."""
+    return isinstance(estimator, KernelMean) and not (estimator.noise or estimator.filter or estimator.contraction)
+
+
+def _check_word(name: str, word: Any, known: tuple[str, ...]) -> Any:
+    if word not in known:
+        raise ValueError(f"{name} is {word!r}; write one of {', '.join(map(repr, known))}")
+    return word
+
+
+def _make_estimator(estimator: Any) -> Any:
+    """Return an estimator of kernel means from its name, or the one that was passed."""
+    if isinstance(estimator, str):
+        return ESTIMATORS[_check_word("estimator", estimator, tuple(ESTIMATORS))]()
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "set_params")):
+        raise TypeError(f"estimator is {estimator!r}; pass a name such as 'mkme', or km.KernelMean(...)")
+    return estimator

@@ -1,0 +1,117 @@
+"""The units in which a fit works: the data's own, rounded a little, so that the units of a table change nothing.
+
+Hundreds of quasi-Newton steps make a difference in the last digit of a row one in the third digit of a mean, and the
+rows of a table in metres and of the same table in inches differ in their last digits. Rounded to 32 binary digits of
+the standard deviation of their column they do not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from ..core.array import Array
+from ..core.frozen import sealed
+from ..embedding.embedding import Embedding, Part
+from ..estimators import KernelMean
+from ..kernels.axes import check_bandwidth
+from ..kernels.base import Kernel
+from ..noise.base import Noise
+from ..noise.normal import Normal
+from .mixture import Mixture
+from .recipe import Recipe, Sample
+
+_DIGITS = 32
+
+
+@dataclass(frozen=True)
+class Units:
+    """Where rows are counted from, in which unit of length, and the finest step that is told apart in every column."""
+
+    origin: Array
+    unit: float
+    steps: Array
+
+    @classmethod
+    def of(cls, sample: Sample) -> Self | None:
+        """Return the units of a sample: its mean, and the root of the mean variance of the columns.
+
+        None when all rows are equal.
+        """
+        points = sample.points
+        if not np.ptp(points, axis=0).any():
+            return None
+        origin = sample.weights @ points
+        gaps = points - origin
+        largest = float(np.abs(gaps).max())  # squares of what is left neither overflow nor vanish
+        variances = sample.weights @ (gaps / largest) ** 2
+        unit = float(np.sqrt(variances.mean()))
+        exponents = np.frexp(np.sqrt(variances) / unit)[1]
+        return cls(origin, unit * largest, 2.0 ** (exponents - _DIGITS))
+
+    def rows(self, points: Array) -> Array:
+        """Return rows in these units."""
+        scaled = (points - self.origin) / self.unit / self.steps
+        return np.asarray(sealed(np.rint(scaled) * self.steps))
+
+    def sample(self, sample: Sample) -> Sample:
+        """Return a sample in these units."""
+        return replace(sample, points=self.rows(sample.points))
+
+    def recipe(self, recipe: Recipe) -> Recipe:
+        """Return a recipe with its prototypes in these units."""
+        return recipe if recipe.prototypes is None else replace(recipe, prototypes=self.mixture(recipe.prototypes))
+
+    def length(self, lengths: Any) -> Array:
+        """Return lengths, such as bandwidths, in these units."""
+        return _rounded(np.asarray(lengths, dtype=np.float64) / self.unit)
+
+    def mixture(self, mixture: Mixture) -> Mixture:
+        """Return a mixture in these units."""
+        return Mixture(mixture.weights, self.rows(mixture.means), _rounded(mixture.covariances / self.unit / self.unit))
+
+    def mixture_back(self, mixture: Mixture) -> Mixture:
+        """Return a mixture in the units of the table."""
+        covariances = mixture.covariances * self.unit * self.unit
+        return Mixture(mixture.weights, self.origin + self.unit * mixture.means, covariances)
+
+    def log_density_back(self, score: float) -> float:
+        """Return a log density of rows in the units of the table."""
+        return float(score - len(self.origin) * np.log(self.unit))
+
+    def embedding_back(self, mu: Embedding, kernel: Kernel) -> Embedding:
+        """Return an embedding in the units of the table."""
+        parts = (
+            Part(sealed(self.origin + self.unit * part.points), part.weights, self._noise_back(part.noise))
+            for part in mu.parts
+        )
+        return replace(mu, kernel=kernel, parts=tuple(parts))
+
+    def _noise_back(self, noise: Noise) -> Noise:
+        if not isinstance(noise, Normal):
+            return noise
+        covariance = noise.covariance * self.unit * self.unit
+        makers = {"isotropic": Normal.isotropic, "diagonal": Normal.diagonal, "full": Normal}
+        return makers[noise.form](covariance)
+
+
+def units_of(sample: Sample, recipe: Recipe, kernel: Kernel | None, bandwidth: Any) -> Units | None:
+    """Return the units in which to fit a sample jointly; None where nothing grows, as only weights are matched.
+
+    None, too, where a kernel, a noise or a rule is in the units of the table.
+    """
+    noise = getattr(recipe.estimator, "noise", None)
+    searched = isinstance(recipe.estimator, KernelMean) and (noise is None or isinstance(noise, str))
+    if recipe.update == "weights" or kernel is not None or not searched or str(bandwidth) == "median-unsquared":
+        return None
+    if not isinstance(bandwidth, str):
+        check_bandwidth(bandwidth)
+    return Units.of(sample)
+
+
+def _rounded(values: Array) -> Array:
+    """Return numbers rounded to 32 binary digits each."""
+    digits, exponents = np.frexp(values)
+    return np.ldexp(np.rint(np.ldexp(digits, _DIGITS)), exponents - _DIGITS)

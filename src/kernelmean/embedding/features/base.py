@@ -1,0 +1,149 @@
+"""What a feature map is: vectors whose inner products are, or come near, the values of a kernel."""
+
+from __future__ import annotations
+
+import math
+import threading
+from abc import ABC, abstractmethod
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from ...core.array import Array, IntArray, slices
+from ...core.validate import check_points
+from ...kernels.base import Kernel
+from ...noise.base import Noise
+from ...noise.dirac import Dirac
+from ...plan.plan import DEFAULT, Plan
+
+_TILE_NUMBERS, _LEAST_ROWS, _MOST_ROWS = 2**17, 32, 1024
+_SHORT_GROUP = 16  # rows: sums of fewer are faster as a product with a sparse matrix
+HEAD = 4
+"""Numbers in front of the features in a vector of sums: Σ w, Σ w², Σ w |φ|², Σ w √residual."""
+
+
+_buffers = threading.local()
+
+
+def scratch(name: str, shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> Array:
+    """Return an array of this thread that the next call with this name takes again: fresh pages cost more than sums."""
+    size = math.prod(shape)
+    buffer = getattr(_buffers, name, None)
+    if buffer is None or buffer.dtype != dtype or buffer.size < size:
+        buffer = np.empty(size, dtype)
+        setattr(_buffers, name, buffer)
+    return np.asarray(buffer[:size].reshape(shape))
+
+
+def grouped_sums(values: Array, starts: IntArray) -> Array:
+    """Return the sums of rows (n, m) of any type from one start to the next in float64, shape (g, m)."""
+    edges = np.append(starts, len(values))
+    if len(starts) > max(1, len(values) // _SHORT_GROUP):
+        counts = np.diff(edges)
+        dealt = csr_array((np.ones(len(values)), (np.repeat(np.arange(len(starts)), counts), np.arange(len(values)))))
+        return np.asarray(dealt @ values)
+    parts = [values[start:stop].sum(axis=0, dtype=np.float64) for start, stop in pairwise(edges.tolist())]
+    return np.stack(parts)
+
+
+class Summary(ABC):
+    """What rows leave behind, of a size that does not depend on their number; files hold such values."""
+
+    @abstractmethod
+    def __add__(self, other: Self) -> Self:
+        """Return what the rows of both leave behind."""
+
+
+class FeatureMap(ABC):
+    """A map φ from rows to vectors with φ(x)ᵀφ(y) ≈ k(x, y)."""
+
+    kernel: Kernel
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """The number of columns of the rows."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number m of features."""
+
+    @property
+    @abstractmethod
+    def summary(self) -> str:
+        """Say in words what the features are."""
+
+    @abstractmethod
+    def fill(self, X: Array, noise: Noise, out: Array) -> None:
+        """Write the features E φ(x̃_i) of few rows to ``out`` (n, m), under a noise that passed :meth:`check_noise`."""
+
+    @abstractmethod
+    def check_noise(self, noise: Noise) -> None:
+        """Raise when rows under this noise have no features in closed form."""
+
+    def damped(self, vectors: Array, noise: Noise) -> Array:
+        """Return mean features (..., m) as they are under additional noise, without another look at the rows."""
+        if isinstance(noise, Dirac):
+            return vectors
+        raise TypeError(
+            f"{noise!r} cannot be added after the pass: {self.summary} do not tell frequencies apart; pass noise= "
+            "before the pass, or use features.fourier(...)"
+        )
+
+    def residuals(self, X: Array, tile: Array, noise: Noise) -> Array | None:
+        """Return |E k(x̃_i, ·)|² - |φ_i|² ≥ 0, shape (n,), where the features are a projection; None where not."""
+        del X, tile, noise
+        return None
+
+    def check_rows(self, X: Any) -> Array:
+        """Return rows of as many columns as the features are made for, or say what is wrong with them."""
+        X = check_points(X)
+        if X.shape[1] != self.dim:
+            raise ValueError(f"X has {X.shape[1]} columns, the features are made for {self.dim}")
+        return X
+
+    def __call__(self, X: Array, noise: Noise | None = None) -> Array:
+        """Return the features of all rows, shape (n, m)."""
+        noise = Dirac() if noise is None else noise
+        out = np.empty((len(X), self.size))
+        for rows in self.tiles(len(X)):
+            self.fill(X[rows], noise, out[rows])
+        return out
+
+    def tiles(self, n: int) -> list[slice]:
+        """Cut n rows so that the features of a slice fit the second-level cache."""
+        return slices(n, min(max(_TILE_NUMBERS // self.size, _LEAST_ROWS), _MOST_ROWS))
+
+    def augmented(self, X: Array, noise: Noise) -> Array:
+        """Return 1, 1, |φ|², √residual, φ of few rows, shape (n, 4 + m); this thread's next call overwrites it."""
+        out = scratch("features", (len(X), HEAD + self.size))
+        tile = out[:, HEAD:]
+        self.fill(X, noise, tile)
+        out[:, :2], out[:, 2] = 1.0, self.squared_norms(tile, noise)
+        left = self.residuals(X, tile, noise)
+        out[:, 3] = 0.0 if left is None else np.sqrt(left)
+        return out
+
+    def grouped(self, X: Array, starts: IntArray) -> Array:
+        """Return the sums of 1, 1, |φ|², √residual, φ over few rows, those from one start to the next, (g, 4 + m)."""
+        return grouped_sums(self.augmented(X, Dirac()), starts)
+
+    def row_sums(self, X: Array, weights: Array | None, noise: Noise, plan: Plan = DEFAULT) -> Array:
+        """Return the sums over rows of w, w², w |φ|², w √residual and w φ, shape (4 + m,); O(n) time, O(1) memory."""
+
+        def run(rows: slice) -> Array:
+            w = np.ones(rows.stop - rows.start) if weights is None else weights[rows]
+            total = w @ self.augmented(X[rows], noise)
+            total[1] = w @ w
+            return total
+
+        return np.sum(list(plan.map(run, self.tiles(len(X)), len(X) * self.size)), axis=0)
+
+    def squared_norms(self, tile: Array, noise: Noise) -> Array:
+        """Return |φ_i|², shape (n,)."""
+        del noise
+        return np.asarray(np.einsum("nm,nm->n", tile, tile))

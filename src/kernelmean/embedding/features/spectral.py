@@ -1,0 +1,171 @@
+"""Spectra of shift-invariant kernels: laws of frequencies ω with k(x, y) = c E cos(ωᵀ(x - y)), by Bochner's theorem.
+
+Every sampler turns standard normal numbers into frequencies, so that independent, orthogonal and quasi-random draws
+are three ways to make normal numbers and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from itertools import product
+from typing import final
+
+import numpy as np
+from scipy import stats
+from scipy.linalg import cholesky, solve_triangular
+from scipy.special import ndtr
+
+from ...core.array import Array
+from ...core.rules import NoClosedFormError, Rules
+from ...kernels.axes import check_axes
+from ...kernels.base import Kernel
+from ...kernels.compose import Product, Scaled, Sum, TensorProduct
+from ...kernels.gaussian import Gaussian, QuadraticGaussian
+from ...kernels.laplacian import Laplacian
+from ...kernels.matern import Matern
+from ...kernels.rational_quadratic import RationalQuadratic
+
+
+@final
+@dataclass(frozen=True)
+class Spectrum:
+    """One component of a spectral measure.
+
+    Attributes
+    ----------
+    mass : float
+        Its share c of k(x, x).
+    normals : int
+        How many standard normal numbers make one frequency.
+    frequencies : callable
+        From those, shape (M, normals), to frequencies, shape (M, d), in units of 1/X.
+    """
+
+    mass: float
+    normals: int
+    frequencies: Callable[[Array], Array]
+
+
+Spectra = tuple[Spectrum, ...]
+spectral_rules: Rules[Callable[..., Spectra]] = Rules("spectra")
+
+
+def spectra(kernel: Kernel, dim: int) -> Spectra:
+    """Return the components of the spectral measure of a kernel; a sum of kernels has several.
+
+    Raises
+    ------
+    TypeError
+        When no sampler is known, with those that are.
+
+    Examples
+    --------
+    >>> [round(part.mass, 2) for part in spectra(Gaussian(1.0) + 0.5 * Laplacian(2.0), dim=3)]
+    [1.0, 0.5]
+    """
+    rule = spectral_rules.find(kernel)
+    if rule is None:
+        known = ", ".join(sorted(signature[0].__name__ for signature in spectral_rules))
+        raise NoClosedFormError(
+            f"{kernel!r} has no sampler of frequencies; {known} have one; use features.nystrom or "
+            "features.random_cholesky, which serve every kernel"
+        )
+    return rule(kernel, dim)
+
+
+@spectral_rules.register(Gaussian)
+def _gaussian(kernel: Gaussian, dim: int) -> Spectra:
+    bandwidths = check_axes(kernel.bandwidth, dim)
+    return (Spectrum(1.0, dim, lambda Z: Z / bandwidths),)
+
+
+@spectral_rules.register(QuadraticGaussian)
+def _quadratic(kernel: QuadraticGaussian, dim: int) -> Spectra:
+    """Frequencies are N(0, C⁻¹)."""
+    factor = cholesky(np.asarray(kernel.covariance), lower=True)
+    return (Spectrum(1.0, dim, lambda Z: solve_triangular(factor, Z.T, lower=True, trans="T").T),)
+
+
+@spectral_rules.register(Laplacian)
+def _laplacian(kernel: Laplacian, dim: int) -> Spectra:
+    """Frequencies are Cauchy, independent between the axes: Student's t of one degree of freedom."""
+    return _student(1.0, check_axes(kernel.bandwidth, dim), dim)
+
+
+@spectral_rules.register(Matern)
+def _matern(kernel: Matern, dim: int) -> Spectra:
+    """Frequencies are Student's t of 2ν degrees of freedom over θ, independent between the axes."""
+    return _student(2.0 * kernel.nu, check_axes(kernel.bandwidth, dim), dim)
+
+
+def _student(freedom: float, bandwidths: Array, dim: int) -> Spectra:
+    def frequencies(Z: Array) -> Array:
+        return np.sign(Z) * stats.t.isf(ndtr(-np.abs(Z)), freedom) / bandwidths
+
+    return (Spectrum(1.0, dim, frequencies),)
+
+
+@spectral_rules.register(RationalQuadratic)
+def _rational_quadratic(kernel: RationalQuadratic, dim: int) -> Spectra:
+    """Mix Gaussian kernels over a Gamma law of the precision, which one more normal number makes."""
+    bandwidths = check_axes(kernel.bandwidth, dim)
+
+    def frequencies(Z: Array) -> Array:
+        precision = stats.gamma.ppf(ndtr(Z[:, -1]), kernel.alpha) / kernel.alpha
+        return Z[:, :-1] * np.sqrt(precision)[:, None] / bandwidths
+
+    return (Spectrum(1.0, dim + 1, frequencies),)
+
+
+@spectral_rules.register(Scaled)
+def _scaled(kernel: Scaled, dim: int) -> Spectra:
+    return tuple(replace(part, mass=kernel.factor * part.mass) for part in spectra(kernel.kernel, dim))
+
+
+@spectral_rules.register(Sum)
+def _sum(kernel: Sum, dim: int) -> Spectra:
+    return tuple(part for term in kernel.terms for part in spectra(term, dim))
+
+
+@spectral_rules.register(Product)
+def _product(kernel: Product, dim: int) -> Spectra:
+    """Frequencies of a product of kernels are sums of frequencies of its factors."""
+    return _combined([spectra(factor, dim) for factor in kernel.factors])
+
+
+@spectral_rules.register(TensorProduct)
+def _tensor_product(kernel: TensorProduct, dim: int) -> Spectra:
+    """Every factor has frequencies on its own columns; columns that none uses have frequency 0."""
+    placed = [
+        tuple(
+            replace(part, frequencies=partial(_place, part.frequencies, columns, dim))
+            for part in spectra(factor, len(columns))
+        )
+        for factor, columns in zip(kernel.kernels, kernel.columns, strict=True)
+    ]
+    return _combined(placed)
+
+
+def _place(frequencies: Callable[[Array], Array], columns: tuple[int, ...], dim: int, Z: Array) -> Array:
+    if max(columns) >= dim:
+        raise ValueError(f"the kernel uses column {max(columns)}, the data have {dim} columns")
+    out = np.zeros((len(Z), dim))
+    out[:, list(columns)] = frequencies(Z)
+    return out
+
+
+def _combined(factors: list[Spectra]) -> Spectra:
+    """Return all products of one component of every factor."""
+    return tuple(_convolved(parts) for parts in product(*factors))
+
+
+def _convolved(parts: tuple[Spectrum, ...]) -> Spectrum:
+    edges = np.cumsum([part.normals for part in parts])
+
+    def frequencies(Z: Array) -> Array:
+        pieces = zip(parts, np.split(Z, edges[:-1], axis=1), strict=True)
+        return reduce(np.add, (part.frequencies(piece) for part, piece in pieces))
+
+    return Spectrum(float(np.prod([part.mass for part in parts])), int(edges[-1]), frequencies)

@@ -1,0 +1,229 @@
+"""Saving and loading: names and numbers only, so that no code is ever executed from a file.
+
+A file is an uncompressed zip archive in the manner of numpy's npz: ``header.json`` says what the object is, and one
+``.npy`` member holds each array. Nothing is unpickled, and nothing is trusted: sizes, types and shapes are checked
+before memory is taken, and objects are made by their own constructors.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import struct
+import tokenize
+import warnings
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+import numpy as np
+
+from ..core.disk import check_regular, is_special, whole_file, write_file
+from ..core.sealed import parse
+from ..embedding.embedding import Embedding
+from .serial import AnyArray, check_savable, decode, encode
+
+FORMAT, VERSION = "kernelmean", 1
+_HEADER = "header.json"
+_LARGEST_HEADER = 2**24
+_LONGEST_EMPTY = 2**20
+"""The most rows or columns of an array without numbers: what is made of it may have as many."""
+_DTYPES = ("<f8", "<i8", "|b1")
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+# RuntimeError, with NotImplementedError and RecursionError: members that are encrypted, of a later zip, nested too deep
+_DAMAGE = (ValueError, TypeError, LookupError, AttributeError, RuntimeError, OverflowError, EOFError, struct.error)
+
+
+def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = ()) -> None:
+    """Save an embedding, an estimator, a kernel or a noise of the library to a file.
+
+    Parameters
+    ----------
+    value : Embedding, KernelMean or another estimator, Kernel or Noise
+        What to save.
+    path : str or path
+        The file; an existing one is replaced, in one step, when the new one is complete. A device is written to.
+    columns : iterable of str
+        The names of the columns, for people; :func:`read_columns` returns them.
+
+    Raises
+    ------
+    TypeError
+        When the object is none of these, or holds something that is not of the library: a kernel of your own, or a
+        random generator.
+    OSError
+        When the file cannot be written.
+
+    Notes
+    -----
+    The same object gives the same bytes. How big sums run (``plan``) belongs to a machine and is not saved.
+
+    Examples
+    --------
+    >>> import tempfile, kernelmean as km
+    >>> path = tempfile.mkdtemp() + "/mean.npz"
+    >>> save(km.embed([[0.0], [1.0]], km.kernels.Gaussian(1.0)), path)
+    >>> load(path)
+    Embedding(n=2, d=1, kernel=Gaussian(bandwidth=1.0), noise=Dirac())
+    """
+    _save(value, path, {"columns": list(columns) or _names(value)})
+
+
+def save_state(value: Any, path: str | os.PathLike[str], of: Mapping[str, Any]) -> None:
+    """Save sums that may grow, with what they belong to, in plain JSON; see :func:`save`."""
+    _save(value, path, {"columns": [], "of": of})
+
+
+def _save(value: Any, path: str | os.PathLike[str], more: Mapping[str, Any]) -> None:
+    arrays: list[AnyArray] = []
+    tree = encode(check_savable(value, TypeError), arrays)
+    header = {"format": FORMAT, "version": VERSION, **more, "arrays": len(arrays), "value": tree}
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to save {target.name!r} in; make it first")
+    text = json.dumps(header, allow_nan=False)
+    if is_special(target):
+        write_file(target, _bytes(text, arrays))
+        return
+    with whole_file(target) as file:
+        _write(file, text, arrays)
+
+
+def _names(value: Any) -> list[str]:
+    """Return the names of the columns of an embedding that has some."""
+    return list(value.names or ()) if isinstance(value, Embedding) else []
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the object that :func:`save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Raises
+    ------
+    ValueError
+        When the file is damaged, was not written by kernelmean, or by a later version of it.
+    OSError
+        When there is no such file, or it cannot be read.
+    """
+    return _guarded(path, lambda header, arrays: _named(_value(header, arrays), header["columns"]))
+
+
+def load_state(path: str | os.PathLike[str]) -> tuple[Any, Any]:
+    """Return sums and what they belong to, None where :func:`save` wrote them; errors as :func:`load`."""
+    return _guarded(path, lambda header, arrays: (_value(header, arrays), header.get("of")))
+
+
+def _named(value: Any, columns: list[str]) -> Any:
+    """Return an embedding with the names of its columns where they were saved, anything else as it is."""
+    if isinstance(value, Embedding) and len(columns) == value.points.shape[1]:
+        return replace(value, names=tuple(str(name) for name in columns))
+    return value
+
+
+def read_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Return the names of the columns that were saved with an object; see :func:`load` for errors."""
+    return _guarded(path, lambda header, _: tuple(str(name) for name in header["columns"]))
+
+
+def _value(header: Mapping[str, Any], arrays: list[AnyArray]) -> Any:
+    return check_savable(decode(header["value"], arrays), ValueError)
+
+
+def _guarded(path: str | os.PathLike[str], read: Any) -> Any:
+    """Return what ``read`` makes of a file's header and arrays; whatever is wrong with them is one plain error."""
+    check_regular(Path(path))
+    try:
+        with zipfile.ZipFile(path) as archive, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers in odd forms, which are refused
+            header = _read_header(archive)
+            arrays = [_read_array(archive, f"a{number}.npy") for number in range(header["arrays"])]
+            return read(header, arrays)
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"{os.fspath(path)} is damaged or was not written by kernelmean ({error})") from error
+    except (*_DAMAGE, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # which a jump to before the file's start raises
+            raise
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{os.fspath(path)} cannot be loaded: {reason}; save it again with kernelmean.save") from error
+
+
+def _bytes(header: str, arrays: list[AnyArray]) -> bytes:
+    buffer = io.BytesIO()
+    _write(buffer, header, arrays)
+    return buffer.getvalue()
+
+
+def _write(file: BinaryIO, header: str, arrays: list[AnyArray]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(_HEADER, _EPOCH), header)
+        for number, array in enumerate(arrays):
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, array, allow_pickle=False)
+            # no getbuffer(): where the disk is full an open view of it ends Python 3.12 when it is collected
+            archive.writestr(zipfile.ZipInfo(f"a{number}.npy", _EPOCH), buffer.getvalue())
+
+
+def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
+    """Return the header, or raise when the archive is not ours, of a later version, or holds other members."""
+    if _HEADER not in archive.namelist():
+        raise ValueError("it was not written by kernelmean")
+    _check_member(archive.getinfo(_HEADER), _LARGEST_HEADER)
+    header = parse(archive.read(_HEADER))
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ValueError("it was not written by kernelmean")
+    if header.get("version") != VERSION:
+        raise ValueError(f"it has version {header.get('version')!r} of the format, this kernelmean reads {VERSION}")
+    members = [_HEADER, *(f"a{number}.npy" for number in range(len(archive.namelist()) - 1))]
+    if header.get("arrays") != len(members) - 1 or sorted(archive.namelist()) != sorted(members):
+        raise ValueError("it lacks members, or has others than its header says")
+    if sum(member.file_size for member in archive.infolist()) > _size(archive):
+        raise ValueError("its members overlap")
+    return header
+
+
+def _check_member(member: zipfile.ZipInfo, largest: int) -> None:
+    """Raise when a member is compressed (a small file could then fill the memory) or too large."""
+    if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
+        raise ValueError(f"its member {member.filename} is compressed, which kernelmean never does")
+    if member.file_size > largest:
+        raise ValueError(f"its member {member.filename} is too large")
+
+
+def _read_array(archive: zipfile.ZipFile, name: str) -> AnyArray:
+    """Return one array, when its size is the one that its type and shape ask for."""
+    member = archive.getinfo(name)
+    _check_member(member, _size(archive))
+    with archive.open(member) as file:
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise ValueError(f"its member {name} is not an array of the expected form")
+        shape, fortran_order, dtype = _array_header(file, name)
+        size = int(np.prod(shape, dtype=object)) * dtype.itemsize
+        if (
+            dtype.str not in _DTYPES
+            or fortran_order
+            or min(shape, default=0) < 0
+            or max(shape, default=0) > max(size, _LONGEST_EMPTY)
+            or file.tell() + size != member.file_size
+        ):
+            raise ValueError(f"its member {name} has the wrong type or size")
+        return np.frombuffer(file.read(), dtype=dtype).reshape(shape).copy()
+
+
+def _size(archive: zipfile.ZipFile) -> int:
+    return Path(archive.filename or "").stat().st_size
+
+
+def _array_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return the shape, the order and the type of an array; numpy reads them as a literal, which may be too deep."""
+    try:
+        return np.lib.format.read_array_header_1_0(file)
+    except (MemoryError, SyntaxError, tokenize.TokenError) as error:
+        raise ValueError(f"its member {name} is not an array of the expected form") from error

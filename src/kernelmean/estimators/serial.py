@@ -1,0 +1,274 @@
+"""Objects as trees of names and numbers, and back: only classes of a fixed registry, made by their own constructors."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache, partial, reduce
+from importlib import import_module
+from operator import add
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.array import Array, is_foreign, to_numpy
+from ..core.frozen import sealed
+from ..core.validate import names_in
+from ..embedding.embedding import Embedding, Part, embed
+from ..embedding.features.base import FeatureMap, Summary
+from ..embedding.features.compensated import Total
+from ..embedding.score import Score
+from ..kernels.bandwidth import Bandwidth
+from ..kernels.base import Kernel
+from ..noise.base import Noise
+from ..noise.normal import Normal
+from ..noise.sampled import Sampled
+from .base import MeanEstimator
+from .filters import Filter
+
+AnyArray = npt.NDArray[Any]
+_DERIVED = ("kernel_", "noise_", "weights_")
+_HOMES = (
+    "tables.columns",
+    "embedding.features",
+    "inference",
+    "inference.streaming",
+    "inference.streaming.table_features",
+    "inference.streaming.table_pass",
+)
+"""Where classes that files may name live besides the packages imported above; named, as some lie in higher layers."""
+_PACKAGE = __package__.partition(".")[0]
+_MOST_DRAWS = 2**20
+_DTYPES = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "|b1"}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How one class is written and made again."""
+
+    cls: type
+    names: tuple[str, ...]
+    make: Callable[..., Any]
+    get: Callable[[Any, str], Any] = getattr
+
+
+@cache
+def kinds() -> Mapping[str, Kind]:
+    """Return every class that a file may name: kernels, noises, filters, estimators, features, and what they hold."""
+    for home in _HOMES:
+        import_module(f"{_PACKAGE}.{home}")
+    values = [
+        cls for base in (Kernel, Noise, Filter, FeatureMap, Summary) for cls in _concrete(base) if is_dataclass(cls)
+    ]
+    table = {cls.__name__: Kind(cls, _field_names(cls), cls) for cls in (*values, Part, Score, Total)}
+    table["Sampled"] = replace(table["Sampled"], make=_sampled)
+    table["Normal"] = Kind(Normal, ("covariance", "form"), _normal)
+    table["Bandwidth"] = Kind(Bandwidth, ("value", "rule", "exact", "n_points"), Bandwidth, _get_bandwidth)
+    table["Part"] = replace(table["Part"], make=_part)
+    table["Embedding"] = Kind(Embedding, ("kernel", "parts"), _embedding)
+    for cls in _concrete(MeanEstimator):
+        table[cls.__name__] = Kind(cls, ("parameters", "fitted"), partial(_estimator, cls), _get_estimator)
+    return table
+
+
+def _field_names(cls: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls))
+
+
+def check_savable(value: Any, error: type[Exception]) -> Any:
+    """Return ``value`` when it is what files are for, an embedding, an estimator, a kernel, a noise or a filter."""
+    if not isinstance(value, Embedding | MeanEstimator | Kernel | Noise | Filter | FeatureMap | Summary):
+        raise error(f"{value!r} cannot be saved or loaded: it is no embedding, estimator, kernel, noise or filter")
+    return value
+
+
+def encode(value: Any, arrays: list[AnyArray]) -> Any:
+    """Return a value as JSON; arrays are appended to ``arrays`` and named by their position.
+
+    Raises
+    ------
+    TypeError
+        When a value is not of the library, a number, a text, an array, or a collection of such.
+    """
+    plain = value.item() if isinstance(value, np.generic) else value
+    if plain is None or isinstance(plain, bool | int | str) or (type(plain) is float and math.isfinite(plain)):
+        return plain
+    tree = _object(plain, arrays) or _collection(plain, arrays)
+    if tree is None:
+        raise TypeError(
+            f"{plain!r} cannot be saved: a file holds kernels, noises, embeddings and estimators of kernelmean, "
+            "numbers, texts and arrays"
+        )
+    return tree
+
+
+def _object(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
+    """Return an object of the library, or one of its classes, as JSON."""
+    cls = value if isinstance(value, type) else type(value)
+    kind = kinds().get(cls.__name__)
+    if kind is None or cls is not kind.cls:
+        return None
+    if value is cls:
+        return {"class": cls.__name__}
+    return {"type": cls.__name__, "fields": {name: encode(kind.get(value, name), arrays) for name in kind.names}}
+
+
+def _collection(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
+    """Return an array, a sequence or a dictionary as JSON; and an infinite number or NaN, which JSON has not."""
+    if isinstance(value, np.ndarray) or is_foreign(value):
+        return _array(to_numpy(value), arrays)
+    if isinstance(value, float):
+        return {"float": str(value)}
+    if isinstance(value, tuple | list):
+        return {type(value).__name__: [encode(item, arrays) for item in value]}
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {"dict": {key: encode(item, arrays) for key, item in value.items()}}
+    return None
+
+
+def decode(tree: Any, arrays: Sequence[AnyArray]) -> Any:
+    """Return the value that :func:`encode` wrote.
+
+    Raises
+    ------
+    ValueError
+        When the tree is not of that shape, names an unknown class, or names an array twice: a small file could then
+        ask for any memory.
+    """
+    return _decode(tree, _Once(arrays))
+
+
+class _Once:
+    """Arrays that are given away once each."""
+
+    def __init__(self, arrays: Sequence[AnyArray]) -> None:
+        self._left = dict(enumerate(arrays))
+
+    def take(self, number: Any) -> AnyArray:
+        if type(number) is not int or number not in self._left:
+            raise ValueError("its header names an array that is not there, or names it twice")
+        return self._left.pop(number)
+
+
+def _decode(tree: Any, arrays: _Once) -> Any:
+    if tree is None or isinstance(tree, bool | int | float | str):
+        return tree
+    if isinstance(tree, dict) and set(tree) == {"type", "fields"}:
+        return _make(tree["type"], tree["fields"], arrays)
+    if not isinstance(tree, dict) or len(tree) != 1:
+        raise ValueError("its header is not of the expected form")
+    ((tag, content),) = tree.items()
+    if tag not in _READERS:
+        raise ValueError(f"its header has the unknown entry {tag!r}")
+    return _READERS[tag](content, arrays)
+
+
+_READERS: Mapping[str, Callable[[Any, _Once], Any]] = {
+    "array": lambda content, arrays: arrays.take(content),
+    "texts": lambda content, _: np.array([str(text) for text in content], dtype=object),
+    "class": lambda content, _: kinds()[content].cls,
+    "float": lambda content, _: float(content),
+    "tuple": lambda content, arrays: tuple(_decode(item, arrays) for item in content),
+    "list": lambda content, arrays: [_decode(item, arrays) for item in content],
+    "dict": lambda content, arrays: {key: _decode(item, arrays) for key, item in content.items()},
+}
+
+
+def _make(name: str, tree: Any, arrays: _Once) -> Any:
+    known = kinds()
+    if name not in known:
+        raise ValueError(f"it holds a {name!r}, which this version of kernelmean does not know")
+    kind = known[name]
+    if not isinstance(tree, dict) or set(tree) != set(kind.names):
+        raise ValueError(f"its {name} has other fields than {', '.join(kind.names)}")
+    return kind.make(*(_decode(tree[field], arrays) for field in kind.names))
+
+
+def _concrete(base: type[Any]) -> list[type[Any]]:
+    """Return the concrete classes of the library below ``base``."""
+    found = [cls for child in base.__subclasses__() for cls in (child, *_concrete(child))]
+    own = (cls for cls in found if cls.__module__.startswith(f"{_PACKAGE}."))
+    return [cls for cls in dict.fromkeys(own) if not inspect.isabstract(cls)]
+
+
+def _array(array: AnyArray, arrays: list[AnyArray]) -> dict[str, Any]:
+    """Store an array in one of the three types that files hold; names of columns are texts."""
+    if array.dtype.kind in "OU" and all(isinstance(item, str) for item in array.flat):
+        return {"texts": array.tolist()}
+    if array.dtype.kind not in _DTYPES:
+        raise TypeError(f"an array of type {array.dtype} cannot be saved; convert it to numbers first")
+    arrays.append(np.asarray(array, dtype=_DTYPES[array.dtype.kind], order="C"))
+    return {"array": len(arrays) - 1}
+
+
+def _get_bandwidth(bandwidth: Bandwidth, name: str) -> Any:
+    return float(bandwidth) if name == "value" else getattr(bandwidth, name)
+
+
+def _get_estimator(estimator: MeanEstimator, name: str) -> dict[str, Any]:
+    """Return the parameters, or what was fitted and does not follow from the embedding."""
+    if name == "parameters":
+        return dict(estimator.get_params(deep=False))
+    return {key: value for key, value in vars(estimator).items() if _is_fitted_name(key) and key not in _DERIVED}
+
+
+def _is_fitted_name(name: str) -> bool:
+    return name.endswith("_") and not name.startswith("_")
+
+
+def _estimator(cls: Callable[..., MeanEstimator], parameters: Any, fitted: Any) -> MeanEstimator:
+    """Make an estimator with its parameters, and give back what it had fitted."""
+    estimator = cls(**parameters)
+    if not all(_is_fitted_name(name) for name in fitted):
+        raise ValueError("its estimator has attributes that are not fitted ones")
+    mu = fitted.get("embedding_")
+    if fitted and not (isinstance(mu, Embedding) and fitted.get("n_features_in_") == mu.points.shape[1]):
+        raise ValueError("its estimator lacks an embedding of as many columns as it was fitted to")
+    for name, value in fitted.items():
+        setattr(estimator, name, value)
+    if isinstance(mu, Embedding):
+        estimator.embedding_ = replace(mu, names=names_in(estimator))
+        estimator.kernel_, estimator.noise_, estimator.weights_ = mu.kernel, mu.noise, mu.weights
+    return estimator
+
+
+def _normal(covariance: Any, form: str) -> Normal:
+    makers = {"isotropic": Normal.isotropic, "diagonal": Normal.diagonal, "full": Normal}
+    return makers[form](covariance)
+
+
+def _sampled(noise: Any, n_samples: Any, seed: Any) -> Sampled:
+    if isinstance(n_samples, int) and n_samples > _MOST_DRAWS:
+        raise ValueError(
+            f"its noise asks for {n_samples:,} draws around every point, at most {_MOST_DRAWS:,} are loaded"
+        )
+    return Sampled(noise, n_samples, seed)
+
+
+def _part(points: Any, weights: Any, noise: Any) -> Part:
+    """Make a part of arrays that were read for it alone, without a copy."""
+    return Part(sealed(points), sealed(weights), noise)
+
+
+def _embedding(kernel: Any, parts: Any) -> Embedding:
+    """Make an embedding part by part, with all checks of :func:`embed`, and evaluate it on one of its points."""
+    if not isinstance(kernel, Kernel) or not parts or not all(isinstance(part, Part) for part in parts):
+        raise ValueError("its embedding lacks a kernel or points")
+    if not all(isinstance(part.noise, Noise) for part in parts):
+        raise ValueError("its embedding lacks a noise")
+    mu = reduce(add, (embed(part.points, kernel, weights=part.weights, noise=part.noise) for part in parts))
+    _check_fit(mu)
+    return mu
+
+
+def _check_fit(mu: Embedding) -> None:
+    """Raise when the kernel or a noise does not fit the number of columns."""
+    origin: Array = mu.parts[0].points[:1]
+    mu.kernel(origin, origin)
+    for part in mu.parts:
+        copy = part.noise.take(slice(0, 1)).sample(part.points[:1], np.random.default_rng(0))
+        if copy.shape != origin.shape:
+            raise ValueError("its noise does not fit the number of columns")

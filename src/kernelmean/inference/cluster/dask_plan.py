@@ -1,0 +1,206 @@
+"""The plan of a Dask cluster: what embeddings, estimators and tests hand their data to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any, TypeVar, final
+
+import numpy as np
+
+from ...core.array import as_rng
+from ...core.validate import check_integer
+from ...core.words import count
+from ...embedding.embedding import Embedding
+from ...embedding.features import FeatureEmbedding, FeatureMap
+from ...expected._core import check_noise
+from ...kernels.base import Kernel
+from ...noise.base import Noise
+from ...noise.dirac import Dirac
+from ...plan.plan import RemotePlan
+from .. import TestResult
+from ..samples import check_lengths, check_samples
+from ..streaming import hsic_stream_test, mmd_stream_test
+from ..streaming.mean import FORMS
+from ..streaming.shifts import SCHEME as SHIFTS_SCHEME
+from ..streaming.two_sample import SCHEME as BINS_SCHEME
+from . import exact, fits, streams
+from .parts import ClusterPart
+from .rows import Rows, headed
+from .running import check_client, gathered, task
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+EXACT_ROWS = 200_000
+
+
+@final
+class DaskPlan(RemotePlan):
+    """A Dask cluster, where the rows are and stay: only sums, parameters and results come to this process.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+        Connected to the cluster; not an asynchronous one. The workers need the same kernelmean.
+    exact_rows : int
+        Up to so many rows, of both samples together, a test sums over all pairs of rows, as in one process. Every
+        worker then holds all of them. Beyond, ``mmd_test`` and ``hsic_test`` are the one-pass tests of features,
+        and the result says so.
+
+    Raises
+    ------
+    ImportError
+        When Dask, the extra "dask", is not installed.
+    TypeError
+        When it is no client.
+
+    Notes
+    -----
+    Passed as ``plan=`` to :func:`kernelmean.embed`, :meth:`kernelmean.KernelMean.fit`, :func:`kernelmean.mmd_test`,
+    :func:`kernelmean.hsic_test`, :func:`kernelmean.mmd_stream_test`, :func:`kernelmean.hsic_stream_test` and
+    :func:`kernelmean.embedding.features.embed`, with dask arrays, dask data frames, or paths of Parquet files that the
+    workers can read. Data are computed at least twice: once to count and check the rows, then for the sums; write
+    ``X = X.persist()`` where that is expensive and memory suffices. With one seed a test has the same p-value as in one
+    process, whatever the partitions, the workers, and the losses of workers on the way.
+
+    Examples
+    --------
+    >>> from distributed import Client  # doctest: +SKIP
+    >>> plan = DaskPlan(Client("tcp://10.0.0.1:8786"))  # doctest: +SKIP
+    >>> km.mmd_test("before/", "after/", rng=0, plan=plan).pvalue  # doctest: +SKIP
+    0.001
+    """
+
+    def __init__(self, client: Any, *, exact_rows: int = EXACT_ROWS) -> None:
+        self.client = check_client(client)
+        self.exact_rows = check_integer(exact_rows, "exact_rows", 0)
+
+    def __repr__(self) -> str:
+        return f"DaskPlan({self.client!r}, exact_rows={self.exact_rows})"
+
+    def rows(self, X: Any, name: str = "X") -> Rows:
+        """Return a table on the cluster, looked through once; it may be passed on in the place of the data.
+
+        Raises
+        ------
+        TypeError, ValueError
+            When the data are in this process, or are no finite table of numbers; the text names column, row and how
+            many cells.
+        """
+        return Rows.of(self.client, X, name)
+
+    def map(self, run: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[Result]:
+        """Yield ``run(job)`` in the order of the jobs, each a task: trials of a power study, say.
+
+        ``run`` must be importable on the workers or picklable, and take whatever is random from its job, such as a
+        seed: a task of a lost worker is run again.
+        """
+        yield from gathered(self.client, [task(run, job) for job in jobs])
+
+    def embed(self, X: Any, kernel: Kernel, *, weights: Any = None, noise: Noise | None = None) -> Embedding:
+        """Return the embedding of rows on the cluster, see :func:`kernelmean.embed`."""
+        rows = self.rows(X)
+        noise = Dirac() if noise is None else noise
+        check_noise(noise, *rows.shape)
+        if noise.per_point is not None:
+            raise ValueError(f"{noise!r} has one law per point; on a cluster all rows share one")
+        own = None if weights is None else self._weights(weights, rows)
+        return Embedding(kernel, (ClusterPart.of(rows, noise, own=own),), names=rows.names if rows.named else None)
+
+    def feature_embed(
+        self, X: Any, features: FeatureMap, *, weights: Any = None, noise: Noise | None = None
+    ) -> FeatureEmbedding:
+        """Return the mean of features, see :func:`kernelmean.embedding.features.embed`."""
+        rows = self.rows(X)
+        own = None if weights is None else self._weights(weights, rows)
+        return streams.feature_embedding(rows, features, own, noise)
+
+    def fit(self, estimator: Any, X: Any) -> None:
+        """Fit an estimator, see :meth:`kernelmean.KernelMean.fit`."""
+        rows = self.rows(X)
+        if len(rows) < 2:
+            raise ValueError("X has 1 row, at least 2 are needed")
+        if len(rows) > self.exact_rows:
+            raise ValueError(
+                f"X has {count(len(rows), 'row')}, and leaving one out looks at all pairs of at most "
+                f"{self.exact_rows:,}; write mu = features.embed(X, features.fourier(kernel, dim), plan=plan) and "
+                "features.choose_noise(mu), one pass for MKME and MMKME; or DaskPlan(client, exact_rows=...)"
+            )
+        fits.fit(estimator, rows)
+
+    def mmd_test(self, X: Any, Y: Any, **options: Any) -> TestResult:
+        """Test two samples, see :func:`kernelmean.mmd_test`."""
+        X, Y = self._samples(X, Y)
+        if not self._one_pass(BINS_SCHEME, len(X) + len(Y), options):
+            return exact.exact_test("mmd", X, Y, options)
+        asked = self._asked(options, ("kernel", "bandwidth", "estimator", "statistic", "n_resamples"))
+        return self._named(mmd_stream_test(X, Y, plan=self, **asked), options)
+
+    def hsic_test(self, X: Any, Y: Any, **options: Any) -> TestResult:
+        """Test pairs, see :func:`kernelmean.hsic_test`."""
+        X, Y = self._pairs(X, Y)
+        if not self._one_pass(SHIFTS_SCHEME, len(X), options):
+            return exact.exact_test("hsic", X, Y, options)
+        if options["statistic"] != "v":
+            raise ValueError("statistic is 'u'; the one-pass test of independence has the V-statistic, 'v'")
+        asked = self._asked(options, ("kernel", "bandwidth", "estimator", "n_resamples"))
+        return self._named(hsic_stream_test(X, Y, plan=self, **asked), options)
+
+    def mmd_stream_test(self, X: Any, Y: Any, **options: Any) -> TestResult:
+        """Test two samples in one pass, see :func:`kernelmean.mmd_stream_test`."""
+        if options.pop("checkpoint") is not None:
+            raise ValueError("a cluster repeats lost tasks by itself and writes no checkpoint; leave checkpoint= out")
+        return streams.two_samples(*self._samples(X, Y), **options)
+
+    def hsic_stream_test(self, X: Any, Y: Any, **options: Any) -> TestResult:
+        """Test pairs in one pass, see :func:`kernelmean.inference.streaming.hsic_stream_test`."""
+        return streams.pairs(*self._pairs(X, Y), **options)
+
+    def _samples(self, X: Any, Y: Any) -> tuple[Rows, Rows]:
+        """Return two samples of the same columns; columns with names are matched by name."""
+        first, second = self.rows(X, "X"), self.rows(Y, "Y")
+        check_samples(headed(first), headed(second))
+        return first, second.reordered(first.names) if first.named and second.named else second
+
+    def _pairs(self, X: Any, Y: Any) -> tuple[Rows, Rows]:
+        """Return two tables whose rows belong together."""
+        first, second = self.rows(X, "X"), self.rows(Y, "Y")
+        check_lengths(len(first), len(second), least=2)
+        return first, second
+
+    def _weights(self, weights: Any, rows: Rows) -> Rows:
+        """Return one column with a number for every row."""
+        if hasattr(weights, "to_frame"):
+            weights = weights.to_frame()
+        elif getattr(weights, "ndim", 2) == 1 and hasattr(weights, "rechunk"):
+            weights = weights.reshape(-1, 1)
+        found = self.rows(weights, "weights")
+        if found.shape != (len(rows), 1):
+            raise ValueError(f"weights have shape {found.shape}, one number per row, ({len(rows)},), is needed")
+        return found
+
+    def _one_pass(self, name: str, n: int, options: dict[str, Any]) -> bool:
+        """Say whether a test of n rows goes by features: where it is asked for, and by itself beyond ``exact_rows``."""
+        scheme = options["scheme"]
+        return bool(scheme == name or (scheme == "auto" and n > self.exact_rows))
+
+    def _asked(self, options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+        """Return the options of a one-pass test, or say which of those that were passed it does not have."""
+        others = [name for name in ("groups", "clusters", "weights") if options[name] is not None]
+        others += ["fit"] * (options["fit"] in ("each", "joint"))
+        plain = isinstance(options["estimator"], str) and options["estimator"] in ("kme", *FORMS)
+        if others or not plain:
+            raise ValueError(
+                f"{', '.join(others) or 'estimator'} = {options[(others or ['estimator'])[0]]!r} does not go with the "
+                f"one-pass test, which is used beyond exact_rows = {self.exact_rows:,} rows; it has estimator='kme', "
+                "'mkme' or 'mmkme' and no designs; raise DaskPlan(client, exact_rows=...), or take a part of the rows"
+            )
+        rng = options["rng"]
+        seed = int(rng) if isinstance(rng, int | np.integer) else int(as_rng(rng).integers(2**63))
+        return {name: options[name] for name in names} | {"seed": seed}
+
+    def _named(self, result: TestResult, options: dict[str, Any]) -> TestResult:
+        """Say why a test went by features."""
+        why = f"beyond exact_rows = {self.exact_rows:,} rows" if options["scheme"] == "auto" else "as was asked"
+        return replace(result, notes=(*result.notes, f"one pass over features instead of all pairs of rows, {why}"))

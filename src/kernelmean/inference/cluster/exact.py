@@ -1,0 +1,132 @@
+"""Exact tests on a cluster: a worker poses the test, all evaluate its tiles, and the sums of these give the null.
+
+The rows of a test of n² kernel values are few: every worker holds them in the order of the tiles. A tile is a function
+of the tiling alone, and tiles are added up in a fixed order, so no result depends on partitions, workers, or losses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ...core.array import Array, as_rng, slices
+from ...core.words import count
+from ...plan.tiles import serial_blas
+from .. import TestResult
+from ..engine import Begun, begin
+from ..independence import hsic_problem, pose_hsic
+from ..null import Null
+from ..posed import Posed
+from ..problem import Problem
+from ..schemes.blocks import bin_size
+from ..schemes.tiling import Tile, Tiling, Total, added
+from ..two_sample import mmd_problem, pose_mmd
+from .rows import Rows
+from .running import folded, gathered, task
+
+Kind = Literal["mmd", "hsic"]
+_POSE: dict[str, Callable[..., Posed | TestResult]] = {"mmd": pose_mmd, "hsic": pose_hsic}
+_PROBLEM: dict[str, Callable[..., Problem]] = {"mmd": mmd_problem, "hsic": hsic_problem}
+
+_FEW_ROWS = 8000  # which one worker does in a second
+_SHARES, _FEWEST = 64, 4
+_TOTAL_NUMBERS = 2**25  # of all shares of the sums over pairs of bins
+
+
+def exact_test(kind: Kind, X: Rows, Y: Rows, options: dict[str, Any]) -> TestResult:
+    """Return what ``mmd_test`` or ``hsic_test`` returns for the same rows in one process.
+
+    ``options`` are all of those of the test. A generator among them is as far as it would be in one process afterwards.
+    """
+    rng, n = as_rng(options["rng"]), len(X) + (len(Y) if kind == "mmd" else 0)
+    posed = task(_posed, kind, list(X.parts), list(Y.parts), options | {"rng": rng})
+    shares = _shares(kind, len(X), len(Y))
+    total = folded(_added, [task(_share, posed, share, shares) for share in range(shares)]) if n > _FEW_ROWS else None
+    result, state = gathered(X.client, [task(_concluded, posed, total, n)])[0]
+    rng.bit_generator.state = state
+    return result
+
+
+def _shares(kind: Kind, n: int, m: int) -> int:
+    """Return into how many shares the tiles are dealt: fewer where two samples have many bins."""
+    if kind == "hsic":
+        return _SHARES
+    bins = (n + m) / bin_size(n, m)
+    return int(np.clip(_TOTAL_NUMBERS / bins**2, _FEWEST, _SHARES))
+
+
+# -- on the workers ---------------------------------------------------------------------------------------------------
+
+State = Mapping[str, Any]
+Asked = tuple[Posed | TestResult, State]  # and the generator's state when everything was drawn
+
+
+def _posed(kind: Kind, X: list[Array], Y: list[Array], options: dict[str, Any]) -> Asked:
+    """Choose the kernel, the scheme and the relabelings; where no tiles are left to evaluate the null is there."""
+
+    def begun(X: Array, Y: Array, kernels: Any, *, statistic: Any, **how: Any) -> Null | Begun:
+        return begin(_PROBLEM[kind](X, Y, kernels, statistic), **how)
+
+    rng = deepcopy(options["rng"])
+    with serial_blas:
+        posed = _POSE[kind](np.concatenate(X), np.concatenate(Y), begun, **options | {"rng": rng})
+    return posed, rng.bit_generator.state
+
+
+def _left(posed: Posed | TestResult) -> Begun | None:
+    """Return what is left to evaluate."""
+    return posed.null if isinstance(posed, Posed) and isinstance(posed.null, Begun) else None
+
+
+def _share(asked: Asked, share: int, shares: int) -> Total | None:
+    """Evaluate one of the shares of the tiles; None where nothing is left, or there are fewer tiles than shares."""
+    begun = _left(asked[0])
+    if begun is None:
+        return None
+    with serial_blas:
+        tiles, evaluate = _prepared(begun.tiling)
+        cuts = slices(len(tiles), -(-len(tiles) // shares))
+        if share >= len(cuts):
+            return None
+        own = tiles[cuts[share]]
+        return begun.tiling.total(zip(own, map(evaluate, own), strict=True))
+
+
+_known: WeakKeyDictionary[Tiling, tuple[list[Tile], Callable[[Tile], Any]]] = WeakKeyDictionary()
+
+
+def _prepared(tiling: Tiling) -> tuple[list[Tile], Callable[[Tile], Any]]:
+    """Return the tiles and what evaluates them, prepared once for all shares that a worker gets."""
+    if tiling not in _known:
+        _known[tiling] = tiling.tiles(), tiling.evaluator()
+    return _known[tiling]
+
+
+def _added(*totals: Total | None) -> Total | None:
+    known = [total for total in totals if total is not None]
+    return added(known) if known else None
+
+
+def _concluded(asked: Asked, total: Total | None, n: int) -> tuple[TestResult, State]:
+    """Put the result together, and say who computed it."""
+    posed, state = asked
+    begun = _left(posed)
+    why = f"since {count(n, 'row')} are few" if n <= _FEW_ROWS else "since there were no tiles to share out"
+    note = f"on a Dask cluster: one worker did all, {why}"
+    if isinstance(posed, TestResult):
+        return replace(posed, notes=(*posed.notes, note)), state
+    if begun is None:
+        return posed.result(posed.null, note), state
+    tiling = begun.tiling
+    tiles = tiling.tiles()
+    with serial_blas:
+        if total is None:
+            return posed.result(begun.null(tiling.sums(tiling.part(tiles))), note), state
+        return posed.result(
+            begun.null(tiling.sums(total)), f"on a Dask cluster: {count(len(tiles), 'tile')} shared out"
+        ), state

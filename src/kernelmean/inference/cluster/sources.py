@@ -1,0 +1,97 @@
+"""What holds a table on a cluster: dask arrays, dask data frames, files of Parquet that all workers can read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from ...tables.files import PARQUET, ending, first_line
+from ..streaming import read_batches
+from .running import gathered, task
+
+_PART_ROWS = 2**18
+
+
+def partitions(client: Any, X: Any, name: str) -> list[Any]:
+    """Return the tasks that make the partitions of a table, in the order of its rows.
+
+    Raises
+    ------
+    TypeError
+        When the data are in this process, or are no table.
+    """
+    from dask import is_dask_collection
+
+    if isinstance(X, str | os.PathLike):
+        (pieces,) = gathered(client, [task(_pieces, os.fspath(X))])
+        return [task(read, piece) for piece in pieces]
+    if not is_dask_collection(X):
+        raise TypeError(
+            f"{name} is a {type(X).__name__} in this process, where a cluster would only copy it; leave plan= out, or "
+            "pass a dask array, a dask data frame, or the path of Parquet files that the workers can read"
+        )
+    table = hasattr(X, "rechunk") or hasattr(X, "columns")
+    if not table or X.ndim != 2:
+        raise TypeError(
+            f"{name} is a dask {type(X).__name__} of {getattr(X, 'ndim', 'no')} dimensions, a dask array (n, d) or a "
+            f"dask data frame is needed; for one column write {name}.reshape(-1, 1) or {name}.to_frame()"
+        )
+    if hasattr(X, "rechunk"):
+        return list(X.rechunk({1: -1}).to_delayed().ravel())
+    return list(X.to_delayed())
+
+
+@final
+@dataclass(frozen=True)
+class Piece:
+    """Some row groups of a Parquet file."""
+
+    path: str
+    groups: tuple[int, ...]
+    names: tuple[str, ...]
+
+
+def _pieces(path: str) -> list[Piece]:
+    """Return the pieces of a Parquet file or of a folder of such, each of about 260 000 rows at most."""
+    from pyarrow import parquet
+
+    names = read_batches(path).names
+    if not Path(path).is_dir() and ending(Path(path)) not in PARQUET:
+        raise ValueError(
+            f"{path} is no Parquet file, which workers cannot share out; write it as Parquet, or pass a data frame"
+        )
+    files = sorted(Path(path).glob("*")) if Path(path).is_dir() else [Path(path)]
+    found = []
+    for file in (file for file in files if file.suffix.lower() in (".parquet", ".pq")):
+        with parquet.ParquetFile(file) as opened:
+            rows = [opened.metadata.row_group(k).num_rows for k in range(opened.num_row_groups)]
+        found += [Piece(str(file), groups, names) for groups in _grouped(rows)]
+    return found
+
+
+def _grouped(rows: list[int]) -> list[tuple[int, ...]]:
+    """Join neighbouring row groups while they are small."""
+    joined: list[list[int]] = []
+    size = 0
+    for group, count in enumerate(rows):
+        if not joined or size + count > _PART_ROWS:
+            joined.append([])
+            size = 0
+        joined[-1].append(group)
+        size += count
+    return [tuple(groups) for groups in joined]
+
+
+def read(piece: Piece) -> Any:
+    """Return a piece as an Arrow table."""
+    from pyarrow import ArrowException, parquet
+
+    try:
+        with parquet.ParquetFile(piece.path) as file:
+            return file.read_row_groups(list(piece.groups), columns=list(piece.names))
+    except (ArrowException, OSError) as error:
+        raise ValueError(
+            f"a worker cannot read {piece.path} ({first_line(error)}); all workers need the same files at that path"
+        ) from error

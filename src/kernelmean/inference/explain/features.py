@@ -1,0 +1,166 @@
+"""The two vectors of feature space whose lengths are effects: the difference of two means, and the cross-covariance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from ...core.array import Array
+from ...core.words import passed
+from ...kernels import Kernel
+from ...kernels.base import Blocks
+from ...plan.plan import Plan
+from ..low_rank import Factor, pivoted_cholesky
+from .fluctuation import FeatureMean, Operator
+from .moments import Moments
+from .subject import CenteredGram, Pairs, TwoSamples, hadamard, product_rows
+
+_FACTOR_FROM = 500
+_NOTHING = 1e-14  # of k(x, x): what rounding leaves of a variance that is 0
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """A vector of feature space, the number that makes its squared length free of units, and a standard error.
+
+    Attributes
+    ----------
+    mean : FeatureMean
+    scale : float
+        Mean feature variance within the samples, or √(HSIC(X, X) HSIC(Y, Y)); 0 when it is nothing but rounding.
+    standard_error : float
+        Of ``mean.squared``.
+    defined : bool
+        Whether the ratio to the scale is more than 0/0.
+    """
+
+    mean: FeatureMean
+    scale: float
+    standard_error: float
+    defined: bool
+
+
+def difference_of_means(subject: TwoSamples) -> Effect:
+    """Return μ_X - μ_Y, and the mean variance of the features within the samples."""
+    subject.check_rows(3, "an interval")
+    sizes, sums = np.array(subject.sizes), subject.row_sums
+    moments = Moments.from_sums(subject.labels.T @ sums, subject.diagonal @ subject.labels, subject.sizes)
+    nothing = _NOTHING * float(np.abs(subject.diagonal).mean())
+    variance = moments.variance if moments.variance > nothing else 0.0
+    means = sums / sizes
+    influence = subject.diagonal[:, None] / 2 - means
+    mean = FeatureMean(
+        product=_product(subject),
+        sizes=subject.sizes,
+        signs=(1.0, -1.0),
+        lenders=(1, 0),
+        diagonal=subject.diagonal,
+        means=means,
+        squared=moments.squared,
+        scale_influence=influence / variance if variance > 0.0 else np.zeros_like(influence),
+    )
+    error = _standard_error(mean, _noise_of_means(subject))
+    return Effect(mean, variance, error, variance > 0.0 or moments.squared > nothing)
+
+
+def _product(subject: TwoSamples) -> Operator:
+    """Return W ↦ KW, on a verified factor where the rank is below a quarter of the rows."""
+    n, points = subject.n, subject.pooled
+    factor = _factor(subject.kernel, points)
+    if factor is not None:
+        return lambda columns: factor.rows.T @ (factor.rows @ columns)
+    blocks = subject.blocks
+    return lambda columns: subject.plan.matmul(blocks, n, n, columns, symmetric=True)
+
+
+def _factor(kernel: Kernel, points: Array) -> Factor | None:
+    n = len(points)
+    return pivoted_cholesky(kernel, points, max_rank=min(n // 4, 500)) if n >= _FACTOR_FROM else None
+
+
+def _noise_of_means(subject: TwoSamples) -> float:
+    r"""Return an unbiased estimate of :math:`\mathrm{tr} C^2`, C = C_X/n + C_Y/m, from centered Gram blocks."""
+    n, m = subject.sizes
+    parts = [subject.pooled[part] for part in subject.parts]
+    kernel, plan = subject.kernel, subject.plan
+    own = sum(_covariance_square(kernel.blocks(p, p), kernel.diag(p), plan) / len(p) ** 2 for p in parts)
+    return max(own + 2 * _cross_square(subject) / (n * m), 0.0)
+
+
+def _covariance_square(blocks: Blocks, diagonal: Array, plan: Plan) -> float:
+    """Return tr C² of the covariance of features with this Gram matrix, unbiased from four rows on."""
+    n = len(diagonal)
+    centered = CenteredGram.of(blocks, diagonal, plan, unbiased=n >= 4)
+    return float(product_rows(centered, centered, plan).sum()) / (n * (n - 3) if n >= 4 else n**2)
+
+
+def _cross_square(subject: TwoSamples) -> float:
+    """Return tr(C_X C_Y) from the doubly centered block between the samples."""
+    n, m = subject.sizes
+    raw = subject.kernel.blocks(*(subject.pooled[part] for part in subject.parts))
+    rows, columns = subject.row_sums[:n, 1] / m, subject.row_sums[n:, 0] / n
+
+    def squares(i: slice, j: slice) -> Array:
+        return np.square(raw(i, j) - columns[j] - (rows[i] - rows.mean())[:, None])
+
+    return float(subject.plan.matmul(squares, n, m, np.ones(m)).sum()) / ((n - 1) * (m - 1))
+
+
+def cross_covariance(pairs: Pairs) -> Effect:
+    """Return the cross-covariance operator, and the geometric mean of the squared norms of the two covariances."""
+    n = pairs.n
+    if n < 4:
+        raise ValueError(f"{passed(n, 'pair')}, the unbiased HSIC needs at least 4")
+    sides = [(0, 1), (0, 0), (1, 1)]
+    squared, first, second = (float(pairs.products(side, unbiased=True).sum()) / (n * (n - 3)) for side in sides)
+    rows = [pairs.products(side, unbiased=False) / n for side in sides[1:]]
+    nothing = [(_NOTHING * float(np.abs(gram.raw_diagonal).mean())) ** 2 for gram in pairs.centered(unbiased=True)]
+    scale = float(np.sqrt(first * second)) if first > nothing[0] and second > nothing[1] else 0.0
+    partner = np.random.default_rng(0).permutation(n)
+    both = pairs.joined(pairs.repaired(partner))
+    grams = both.centered(unbiased=False)
+    diagonal = grams[0].diagonal * grams[1].diagonal
+    influence = np.zeros((2 * n, 2))
+    if scale > 0.0:
+        own, other = rows[0] / first, rows[1] / second
+        influence[:, 0] = np.concatenate([own + other, own + other[partner]])
+    mean = FeatureMean(
+        product=_pair_product(both),
+        sizes=(n, n),
+        signs=(1.0, 0.0),
+        lenders=(1,),
+        diagonal=diagonal,
+        means=pairs.plan.matmul(hadamard(*grams), 2 * n, 2 * n, np.repeat(np.eye(2) / n, n, axis=0), symmetric=True),
+        squared=squared,
+        scale_influence=influence,
+    )
+    noise = _covariance_square(hadamard(*pairs.centered(unbiased=False)), diagonal[:n], pairs.plan) / n**2
+    varies = all(bool((table != table[0]).any()) for table in pairs.tables)
+    return Effect(mean, scale, _standard_error(mean, max(noise, 0.0)), varies)
+
+
+def _pair_product(pairs: Pairs) -> Operator:
+    """Return W ↦ (K̄ ∘ Z̄) W, on verified factors where the product of their ranks is below half of the rows."""
+    n = pairs.n
+    factors = [_factor(kernel, table) for kernel, table in zip(pairs.kernels, pairs.tables, strict=True)]
+    if factors[0] is None or factors[1] is None or factors[0].rank * factors[1].rank > n / 2:
+        blocks = hadamard(*pairs.centered(unbiased=False))
+        return lambda columns: pairs.plan.matmul(blocks, n, n, columns, symmetric=True)
+    left, right = (f.rows - f.rows.mean(axis=1, keepdims=True) for f in factors if f is not None)
+
+    def product(columns: Array) -> Array:
+        out = np.zeros_like(columns)
+        for row in left:
+            out += row[:, None] * (right.T @ (right @ (row[:, None] * columns)))
+        return out
+
+    return product
+
+
+def _standard_error(mean: FeatureMean, noise: float) -> float:
+    r"""Return :math:`\sqrt{4 (⟨D, CD⟩ - \mathrm{tr} C^2)_+ + 2 \mathrm{tr} C^2}`, the first term with û for u."""
+    along = mean.direction_variance() * mean.total if mean.total > 0.0 else 0.0
+    return float(np.sqrt(4.0 * max(along - noise, 0.0) + 2.0 * noise))

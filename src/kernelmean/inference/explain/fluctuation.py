@@ -1,0 +1,313 @@
+r"""The law of an estimated distance in feature space, at any true distance: one simulation gives every interval.
+
+MMD and √HSIC are norms of a vector D of the feature space: a difference of two means, or a mean of products of
+centered features. The estimate is D + E, where E is nearly normal with the covariance C of means, and so
+
+.. math:: T = |D + E|^2 = δ^2 + 2 δ ⟨u, E⟩ + |E|^2, \qquad D = δ u, |u| = 1.
+
+The first random term is what the usual normal approximation keeps, the second is all there is when δ = 0: no regime
+has to be chosen. E is drawn with Gaussian multipliers. For every draw the largest δ with T = T_observed is found; the
+quantiles of these are the limits of the interval that inverts the tests of all δ.
+
+The direction u is estimated. Of the observed |D + E|² only the share ρ = δ²/T is signal, so ⟨u, E⟩ gets the variance
+ρ ⟨û, Cû⟩ + (1 - ρ) λ₁, where λ₁, the largest eigenvalue of C, bounds what an unknown direction can have. For a fixed D
+ρ tends to 1 and the interval to the normal one; near δ = 0 it is wider than needed.
+
+The covariance is estimated too: ten rows often miss a value of probability 0.1, and then show no variance at all. So
+the n rows of a group are taken for a sample of a law that is 3/(n + 3) parts that of another group: the other sample,
+or pairs put together at random. This is the remedy of Agresti & Coull (1998) for shares, with rows at hand in place
+of invented ones; it widens intervals by O(1/n).
+
+A variance may depend on δ, as that of a share does. So the draws for a lower limit are those of laws at that distance,
+which are at hand too: with the lender's part grown until |D| is δ. This is to the above what Wilson's interval for a
+share is to that of Agresti & Coull, and needs the limit that it is for: two steps from the observed laws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import final
+
+import numpy as np
+
+from ...core.array import Array, slices
+from ..engine import check_n_resamples
+
+Operator = Callable[[Array], Array]
+
+LEAST_DRAWS = 99  # fewer have no quantile at .01, and miss the estimate
+_BATCH_BYTES = 2**25
+_SKETCH = 64
+_CUT = 1e-10
+_BORROWED, _STEPS = 3.0, 2
+
+
+@final
+@dataclass(frozen=True)
+class Estimate:
+    """A number with a confidence interval.
+
+    Attributes
+    ----------
+    value, low, high : float
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FeatureMean:
+    """A vector D of the feature space, estimated by signed means of the features of groups of rows.
+
+    Attributes
+    ----------
+    product : callable
+        W ↦ K W, K the Gram matrix of all features, (n, n) times (n, b).
+    sizes, signs : tuple
+        The rows of every group, and the sign of its mean: ±1, or 0 for a group that only lends to another.
+    lenders : tuple of int
+        For every group of the estimate the one that it borrows rows from.
+    diagonal : array of shape (n,)
+        The squared lengths of the features.
+    means : array of shape (n, groups)
+        Every feature's inner product with the mean of every group.
+    squared : float
+        The unbiased estimate of |D|².
+    scale_influence : array of shape (n, groups)
+        The relative influence of every row, as one of a group, on the number that |D|² is divided by.
+    nearness : float
+        |D| in the laws that fluctuations are drawn from, as a share of what was observed.
+    """
+
+    product: Operator
+    sizes: tuple[int, ...]
+    signs: tuple[float, ...]
+    lenders: tuple[int, ...]
+    diagonal: Array
+    means: Array
+    squared: float
+    scale_influence: Array
+    nearness: float = 1.0
+
+    @property
+    def groups(self) -> list[slice]:
+        """Return the rows of every group."""
+        ends = np.cumsum([0, *self.sizes])
+        return [slice(a, b) for a, b in pairwise(ends)]
+
+    @property
+    def active(self) -> list[int]:
+        """Return the groups that the estimate is made of."""
+        return [g for g, sign in enumerate(self.signs) if sign]
+
+    @property
+    def projections(self) -> Array:
+        """Return every feature's inner product with the estimate of D, shape (n,)."""
+        return np.asarray(self.means @ self.signs)
+
+    @cached_property
+    def products(self) -> Array:
+        """Return the inner products of the means of the groups, shape (groups, groups)."""
+        return np.stack([self.means[group].mean(axis=0) for group in self.groups])
+
+    @cached_property
+    def variances(self) -> Array:
+        """Return the unbiased E|φ - mean|² of every group, shape (groups,)."""
+        plain = np.array([self.diagonal[group].mean() for group in self.groups]) - np.diagonal(self.products)
+        return np.asarray(plain * np.array(self.sizes) / (np.array(self.sizes) - 1))
+
+    @property
+    def spreads(self) -> Array:
+        """Return what every group of the estimate adds to tr C: |D + E|² exceeds |D|² by their sum on average."""
+        return np.asarray((self.variances / self.sizes)[self.active])
+
+    @property
+    def total(self) -> float:
+        """Return T, the squared length of the estimate with all its noise."""
+        return self.squared + float(self.spreads.sum())
+
+    def direction_variance(self) -> float:
+        """Return ⟨û, Cû⟩, the variance of E along the estimated direction."""
+        values, center = self._along
+        return float(sum(self._mixed(g, values, lambda a, b: (center[a] - center[b]) ** 2) for g in self.active))
+
+    @property
+    def _along(self) -> tuple[Array, Array]:
+        """Return the variances and the means of the groups along û."""
+        parts = [self.projections[group] / np.sqrt(self.total) for group in self.groups]
+        return np.array([part.var(ddof=1) for part in parts]), np.array([part.mean() for part in parts])
+
+    def _mixed(self, g: int, values: Array, gap: Callable[[int, int], float]) -> float:
+        """Return a variance of the mean of a group that borrows: within both groups, and between them."""
+        lender, own = self.lenders[g], self.own_share(g)
+        within = own * values[g] + (1.0 - own) * values[lender]
+        return float((within + own * (1.0 - own) * gap(g, lender)) / self.sizes[g])
+
+    def centered(self, columns: Array) -> Array:
+        """Subtract the mean of every group from its rows."""
+        return np.concatenate([columns[group] - columns[group].mean(axis=0) for group in self.groups])
+
+    def own_share(self, g: int) -> float:
+        """Return the share of a group's own rows in the law that its fluctuations are drawn from.
+
+        n / (n + 3) at the observed |D|. Laws are a half each of both samples where |D| = 0, or all of a lender that
+        is no part of the estimate.
+        """
+        half = 0.5 * bool(self.signs[self.lenders[g]])
+        return half + (self.sizes[g] / (self.sizes[g] + _BORROWED) - half) * self.nearness
+
+    def noise(self, g: int) -> float:
+        """Return E |E|² of one group, borrowed rows counted."""
+        inner = self.products
+        return self._mixed(g, self.variances, lambda a, b: float(inner[a, a] + inner[b, b] - 2 * inner[a, b]))
+
+    def multipliers(self, g: int, count: int, rng: np.random.Generator) -> Array:
+        """Draw weights of the rows under which the sum of features has the covariance of one group's mean, (n, count).
+
+        Normal, and centered in the group and in its lender, with a step from the mean of one to that of the other.
+        """
+        lender, own, size = self.lenders[g], self.own_share(g), self.sizes[g]
+        drawn = np.zeros((sum(self.sizes), count))
+        for part, share in ((g, own), (lender, 1.0 - own)):
+            normal = rng.standard_normal((self.sizes[part], count))
+            scale = np.sqrt(share / (size * (self.sizes[part] - 1)))
+            drawn[self.groups[part]] = scale * (normal - normal.mean(axis=0))
+        step = np.sqrt(own * (1.0 - own) / size) * rng.standard_normal(count)
+        drawn[self.groups[g]] += step / size
+        drawn[self.groups[lender]] -= step / self.sizes[lender]
+        return drawn
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Fluctuations:
+    """Draws of what chance does to an estimate.
+
+    Attributes
+    ----------
+    total : float
+        T as observed, but not below its expectation for δ = 0: samples that are more alike than chance makes them do
+        not prove that δ is small.
+    along, squared, relative : array of shape (B,)
+        ⟨u, E⟩, |E|², and the relative error of the number that |D|² is divided by.
+    near : Fluctuations, optional
+        Those of laws as near to each other as a lower limit, which is taken from them.
+    """
+
+    total: float
+    along: Array
+    squared: Array
+    relative: Array
+    near: Fluctuations | None = None
+
+    def distances(self, *, scaled: bool) -> tuple[Array, Array]:
+        """Return the δ at which every draw gives the observed T, for lower and for upper limits, shape (B,) each.
+
+        With ``scaled`` the number that |D|² is divided by errs as well, as in Fieller's method: δ² is in its units.
+        They differ where noise alone exceeds T: then δ = 0 is not too small already.
+        """
+        slope = np.maximum(1.0 - self.relative, 0.1) if scaled else 1.0
+        left = self.total - self.squared
+        root = np.square(self.along) + slope * left
+        upper = np.where(root >= 0.0, np.maximum((np.sqrt(np.maximum(root, 0.0)) - self.along) / slope, 0.0), 0.0)
+        return np.where(left <= 0.0, 0.0, upper), upper
+
+    def interval(self, level: float, *, scaled: bool) -> tuple[float, float]:
+        """Return the limits of δ, with (1 - level)/2 beyond either."""
+        tail = (1.0 - level) / 2
+        lower, upper = self.distances(scaled=scaled)
+        if self.near is not None:
+            lower, _ = self.near.distances(scaled=scaled)
+        return (
+            float(np.quantile(lower, tail, method="lower")),
+            float(np.quantile(upper, 1.0 - tail, method="higher")),
+        )
+
+
+def fluctuations(
+    mean: FeatureMean, n_resamples: int, rng: np.random.Generator, level: float | None = None
+) -> Fluctuations:
+    """Draw ``n_resamples`` times: O(n² B) time, or O(n r B) where ``product`` is of rank r; O(n · batch) memory.
+
+    With a ``level`` also those for lower limits of intervals, the same multipliers twice more.
+    """
+    seed = int(rng.integers(2**63))
+    found = _fluctuations(mean, n_resamples, np.random.default_rng(seed))
+    most = float(np.sqrt(max(mean.squared, 0.0)))
+    if level is None or most == 0.0:
+        return found
+    near = found
+    for _ in range(_STEPS):
+        low, _ = near.interval(level, scaled=False)
+        nearer = replace(mean, nearness=min(low / most, 1.0))
+        near = _fluctuations(nearer, n_resamples, np.random.default_rng(seed))
+    return replace(found, near=near)
+
+
+def _fluctuations(mean: FeatureMean, n_resamples: int, rng: np.random.Generator) -> Fluctuations:
+    check_n_resamples(n_resamples, LEAST_DRAWS)
+    top = _largest_variance(mean, rng)
+    unit = _unit(mean, top)
+    size = max(16, _BATCH_BYTES // (8 * sum(mean.sizes)))
+    parts = [_drawn(mean, part.stop - part.start, rng) for part in slices(n_resamples, size)]
+    along, squared, relative = np.concatenate(parts, axis=1)
+    along = along * unit if unit > 0.0 else np.sqrt(top) * rng.standard_normal(n_resamples)
+    return Fluctuations(max(mean.squared, 0.0) + float(mean.spreads.sum()), along, squared, relative)
+
+
+def _drawn(mean: FeatureMean, count: int, rng: np.random.Generator) -> Array:
+    """Return ⟨D + E, E'⟩, |E'|² and the relative error of the scale for draws of E', shape (3, count).
+
+    The multipliers of a group share a factor f = √((n-1)/χ²_{n-1}) a draw, which is to variances what Student's t is.
+    What f² and borrowed rows change in the expectation of |E|² is taken out, as tr C is in T.
+    """
+    together, relative, excess = np.zeros((sum(mean.sizes), count)), np.zeros(count), np.zeros(count)
+    for g, spread in zip(mean.active, mean.spreads, strict=True):
+        factor = np.sqrt((mean.sizes[g] - 1) / rng.chisquare(mean.sizes[g] - 1, count))
+        drawn = factor * mean.multipliers(g, count, rng)
+        together += mean.signs[g] * drawn
+        relative += mean.scale_influence[:, g] @ drawn
+        excess += np.square(factor) * mean.noise(g) - spread
+    squared = np.einsum("ib,ib->b", together, mean.product(together)) - excess
+    return np.stack([mean.projections @ together, squared, relative])
+
+
+def _largest_variance(mean: FeatureMean, rng: np.random.Generator) -> float:
+    """Return the largest variance that E has in any direction, from its own rows."""
+    scale = np.repeat(np.array(mean.signs) / np.sqrt(np.square(mean.sizes) - np.array(mean.sizes)), mean.sizes)
+    sketch = mean.centered(rng.standard_normal((len(scale), _SKETCH)))
+    return largest_eigenvalue(sketch, mean.centered(mean.product(sketch * scale[:, None])) * scale[:, None])
+
+
+def _unit(mean: FeatureMean, top: float) -> float:
+    """Return what turns ⟨D + E, E'⟩ into a draw of ⟨u, E⟩ of the right variance: 1/√T, and more in doubt."""
+    if mean.total <= _CUT * float(mean.spreads.sum()):
+        return 0.0
+    estimated = mean.direction_variance()
+    signal = min(max(mean.squared / mean.total, 0.0), 1.0)
+    wanted = max(estimated, signal * estimated + (1.0 - signal) * top)
+    return float(np.sqrt(wanted / estimated / mean.total)) if estimated > 0.0 else 0.0
+
+
+def largest_eigenvalue(sketch: Array, image: Array) -> float:
+    """Return λ₁ of a positive semi-definite A from Ω and AΩ, by Nyström's approximation AΩ (ΩᵀAΩ)⁻¹ (AΩ)ᵀ ≤ A.
+
+    Examples
+    --------
+    >>> A = np.diag([3.0, 1.0, 0.0])
+    >>> omega = np.random.default_rng(0).normal(size=(3, 2))
+    >>> round(largest_eigenvalue(omega, A @ omega), 6)
+    3.0
+    """
+    values, vectors = np.linalg.eigh(sketch.T @ image)
+    kept = values > _CUT * values[-1]
+    if values[-1] <= 0.0:
+        return 0.0
+    root = image @ (vectors[:, kept] / np.sqrt(values[kept]))
+    return float(np.linalg.eigvalsh(root.T @ root)[-1])

@@ -1,0 +1,123 @@
+"""Rows of a table as coordinates, found from a few rows: what those did not show is a coordinate, not an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from ...core.array import Array
+from ...core.cells import Cells, missing_cells
+from ...core.remedies import leave_out
+from ...core.table import Frame, to_frame
+from ...tables.columns.coding import Categories, Coding, Numbers
+from ...tables.columns.encoded import Encoding, match_columns
+from ...tables.columns.kinds import Named, as_labels, check_types
+from ...tables.columns.missing import settle
+
+_FARTHEST = 1e6  # standard deviations: beyond, every kernel is 0 and waves lose their phase
+_MARK = np.sqrt(2.0)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RowCoder:
+    """The way from rows to coordinates, one block for each column and one mark for what is new in it.
+
+    The mark of a row is √2 for a category, a missing cell, or (in a column that was constant) a value that the fitted
+    rows did not hold, and 0 otherwise: such a cell is far from all others. Numbers beyond a million standard
+    deviations count as that far.
+
+    Attributes
+    ----------
+    codings : tuple of Coding
+    template : Frame
+        One row that holds nothing new.
+    encoding : Encoding
+        The rules.
+    """
+
+    codings: tuple[Coding, ...]
+    template: Frame
+    encoding: Encoding
+
+    @classmethod
+    def fit(cls, frame: Frame, encoding: Encoding) -> RowCoder:
+        """Find kinds, scales and categories from some rows.
+
+        Raises
+        ------
+        ValueError
+            As :class:`kernelmean.TableEncoder`; and for a column of dates, on which all new rows differ.
+        """
+        codings, _, _ = encoding.fit([frame])
+        dates = [coding.name for coding in codings if coding.type.kind == "datetime"]
+        if dates:
+            raise ValueError(
+                f"{frame.source}: column {dates[0]!r} holds dates, which differ in every later table; leave it out "
+                f"{leave_out([dates[0]])}"
+            )
+        typical = {coding.name: _typical(coding, frame) for coding in codings}
+        return cls(codings, replace(frame, cells=typical, rows=None), encoding)
+
+    def frame(self, rows: Any, name: str) -> Frame:
+        """Return rows as a frame with the columns that were fitted, or say what is wrong with them."""
+        frame, _ = match_columns(self.template, to_frame(rows, name))
+        types = {coding.name: coding.type for coding in self.codings}
+        check_types(frame, types, Named.of(self.encoding.ordinal, self.encoding.categorical))
+        kept, _, _ = settle([frame], types, self.encoding.missing)
+        return kept[0]
+
+    def __call__(self, frame: Frame) -> Array:
+        """Return the coordinates of the rows of a frame that :meth:`frame` made, shape (n, D)."""
+        blocks, marks = [], []
+        for coding in self.codings:
+            new = _unseen(coding, frame)
+            cells = _like(frame[coding.name], self.template[coding.name])
+            cells[new] = self.template[coding.name][0]
+            known = Frame({coding.name: cells}, frame.source, rows=frame.rows, declared=frame.declared)
+            blocks.append(_bounded(coding, coding.coordinates(known)))
+            marks.append(_MARK * new)
+        return np.column_stack([*blocks, *marks])
+
+
+def _typical(coding: Coding, frame: Frame) -> Cells:
+    """Return the first cell of a column that is not missing, or the first one, shape (1,)."""
+    cells = frame[coding.name]
+    first = int(np.argmin(missing_cells(cells)))
+    return cells[first : first + 1]
+
+
+def _like(cells: Cells, template: Cells) -> Cells:
+    """Return a copy; cells that are all missing, which fit every type, in the type of the template."""
+    return cells.copy() if cells.dtype.kind == template.dtype.kind else np.full(len(cells), None, template.dtype)
+
+
+def _unseen(coding: Coding, frame: Frame) -> npt.NDArray[np.bool_]:
+    """Return which cells of a column hold what the fitted rows did not, shape (n,)."""
+    if isinstance(coding, Categories):
+        known = {*coding.categories, *([None] if coding.missing else [])}
+        return np.array([label not in known for label in as_labels(frame, coding.name)], dtype=bool)
+    assert isinstance(coding, Numbers)
+    absent = missing_cells(frame[coding.name])
+    new = absent if coding.complete else np.zeros_like(absent)
+    if coding.deviation > 0.0:
+        return new
+    return np.asarray(new | (~absent & (coding.numbers(frame) != coding.center)))
+
+
+def _bounded(coding: Coding, block: Array) -> Array:
+    """Return the block with the number, its first coordinate, within reach; an indicator of missing cells stays."""
+    if not isinstance(coding, Numbers) or not coding.deviation:
+        return block
+    center, reach = coding.center / coding.unit, _FARTHEST * coding.deviation / coding.unit
+    return np.column_stack([np.clip(block[:, :1], center - reach, center + reach), block[:, 1:]])
+
+
+def refuse_noise(missing: str | Mapping[str, str]) -> None:
+    """Raise where missing cells are to be noise, for which bets have no exact kernel."""
+    if "noise" in ([missing] if isinstance(missing, str) else missing.values()):
+        raise ValueError("missing='noise' is not for a monitor; write 'error', 'drop' or 'category'")

@@ -1,0 +1,168 @@
+"""Checkpoints of sums over rows: a file that knows which rows and which options its sums belong to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from itertools import chain
+from typing import Any, Self, final
+
+from ...core.array import Array
+from ...core.surface import written
+from ...core.validate import check_integer
+from ...core.words import listed
+from ...embedding.features.base import Summary
+from ...estimators.files import load_state, save_state
+from ..digest import RowDigest, option_text
+
+_OPTIONS = {"n_resamples": "--resamples", "n_frequencies": "--frequencies", "columns": "names of columns"}
+Two = tuple[str, str]
+
+
+@final
+@dataclass(frozen=True)
+class Record:
+    """What sums belong to.
+
+    Attributes
+    ----------
+    options : dict of str
+        Of the call.
+    pilot : str
+        The digest of the rows that features were chosen by.
+    rows : (int, int)
+        How many rows of either sample were read,
+    read : (str, str)
+        and their digests.
+    whole : (str, str) or None
+        The digests of all rows; None where only a part was read so far.
+    """
+
+    options: Mapping[str, str]
+    pilot: str
+    rows: tuple[int, int]
+    read: Two
+    whole: Two | None
+
+    @classmethod
+    def of(cls, content: Any) -> Self:
+        """Return what a file holds.
+
+        Raises
+        ------
+        LookupError, TypeError, ValueError
+            When it is of another form.
+        """
+        (n, m), (first, second), whole = content["rows"], content["read"], content["whole"]
+        rows = check_integer(n, "rows", 0), check_integer(m, "rows", 0)
+        all_rows = None if whole is None else (str(whole[0]), str(whole[1]))
+        return cls(dict(content["options"]), str(content["pilot"]), rows, (str(first), str(second)), all_rows)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the sums hold all rows."""
+        return self.read == self.whole
+
+
+@final
+class Checkpoint:
+    """A file that sums are saved to, or go on from.
+
+    Parameters
+    ----------
+    path : str or path
+    options : dict
+        All that the result depends on besides the rows.
+    kind : type
+        Of the sums.
+
+    Attributes
+    ----------
+    found : Summary or None
+        The sums of an earlier run,
+    record : Record or None
+        and what they belong to.
+
+    Raises
+    ------
+    ValueError
+        When the file holds something else, or sums of other options.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], options: Mapping[str, Any], kind: type[Summary]) -> None:
+        self.path = path
+        self.pilot = ""
+        self.whole: Two | None = None
+        self._options = {name: option_text(value) for name, value in options.items()}
+        self.found: Any = None
+        self.record: Record | None = None
+        if os.path.exists(path):
+            self.found, self.record = self._read(kind)
+            self.pilot, self.whole = self.record.pilot, self.record.whole
+
+    def save(self, sums: Summary, digests: tuple[RowDigest, RowDigest], *, finished: bool = False) -> None:
+        """Write the sums of the rows that the digests are of."""
+        first, second = digests
+        read = first.text, second.text
+        whole = read if finished else self.whole
+        record = Record(self._options, self.pilot, (first.rows, second.rows), read, whole)
+        save_state(sums, self.path, asdict(record))
+
+    def check_pilot(self, pilot: str, *sources: str) -> None:
+        """Raise when features were chosen by other rows than these."""
+        if self.record is not None and pilot != self.record.pilot:
+            raise self.of_other_data(*sources)
+        self.pilot = pilot
+
+    def of_other_data(self, *sources: str) -> ValueError:
+        """Return what to raise where rows of some sources differ from those of the sums."""
+        return self._foreign(f"it belongs to other data than {' and '.join(sources)}")
+
+    def damaged(self, why: object) -> ValueError:
+        """Return what to raise for a file that does not hold what was saved."""
+        return ValueError(f"{os.fspath(self.path)} is damaged ({why}); delete it to begin anew")
+
+    def after(self, batches: Iterator[Array], table: int, digest: RowDigest, source: str) -> Iterator[Array]:
+        """Return the batches after the rows that the sums hold, which are read again and must be the same."""
+        assert self.record is not None
+        rest = _beyond(batches, self.record.rows[table], digest)
+        if digest.text != self.record.read[table]:
+            raise self.of_other_data(source)
+        if self.record.finished and any(len(batch) for batch in rest):
+            raise self.of_other_data(source)
+        return rest
+
+    def _read(self, kind: type[Summary]) -> tuple[Summary, Record]:
+        found, content = load_state(self.path)
+        if not isinstance(found, kind):
+            raise self._foreign(f"it holds no {kind.__name__}")
+        if content is None:
+            raise self._foreign("it was written by an earlier version, which did not record the data it belongs to")
+        try:
+            record = Record.of(content)
+        except (LookupError, TypeError, ValueError) as error:
+            raise self.damaged(error) from error
+        names = [*self._options, *(name for name in record.options if name not in self._options)]
+        differ = [name for name in names if record.options.get(name) != self._options.get(name)]
+        if differ:
+            called = [written(name, _OPTIONS.get(name, f"--{name}")) for name in differ]
+            raise self._foreign(f"it belongs to other options ({listed(called)})")
+        return found, record
+
+    def _foreign(self, why: str) -> ValueError:
+        mend = written("pass another file as checkpoint=", "name another file with --checkpoint")
+        return ValueError(f"{os.fspath(self.path)} is not of this test: {why}; delete it to begin anew, or {mend}")
+
+
+def _beyond(batches: Iterator[Array], rows: int, digest: RowDigest) -> Iterator[Array]:
+    """Add so many rows to a digest, and return the batches of those that follow."""
+    while digest.rows < rows:
+        batch = next(batches, None)
+        if batch is None:
+            break
+        left = rows - digest.rows
+        digest.add(batch[:left])
+        if len(batch) > left:
+            return chain([batch[left:]], batches)
+    return batches

@@ -1,0 +1,103 @@
+"""What a first pass over two tables found, as numbers and texts: a checkpoint keeps it, so that one is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...core.cells import Cells, Declared
+from ...core.table import Frame
+from ...tables.columns.encoded import Encoding
+from ...tables.columns.missing import MissingCells, MissingColumn, rules_for
+from ...tables.frames import Frames
+from ...tables.readers.columns import KINDS
+from ...tables.text import CHAIN
+from .learn import Learnt, learnt_of
+
+
+def packed(learnt: Learnt, tables: tuple[Frames, Frames]) -> dict[str, Any]:
+    """Return what a first pass found; nothing where there was none, or cells are neither numbers, times nor text."""
+    if learnt.seen is None or not all(map(_is_plain, learnt.drawn)):
+        return {}
+    missing = learnt.missing
+    return {
+        "seen": learnt.seen,
+        "drawn": [_frame(frame) for frame in learnt.drawn],
+        "pilots": list(learnt.pilots),
+        "missing": [[each.name, each.rule, *each.cells] for each in missing.columns],
+        "left_out": list(missing.rows),
+        "remarks": list(learnt.remarks),
+        "types": [dict(table.types) for table in tables],
+    }
+
+
+def unpacked(content: Mapping[str, Any], tables: tuple[Frames, Frames], encoding: Encoding) -> Learnt | None:
+    """Return what :func:`packed` was given for the same tables and options, None where it had nothing to pack."""
+    if not content:
+        return None
+    for table, types in zip(tables, content["types"], strict=True):
+        if not (isinstance(types, dict) and set(types.values()) <= {*CHAIN, *KINDS}):
+            raise ValueError("a column was read as something that is no type")
+        table.types.update(types)
+    columns = tuple(MissingColumn(name, rule, (a, b)) for name, rule, a, b in content["missing"])
+    missing = MissingCells(encoding.missing, columns, _two_counts(content["left_out"]))
+    first, second = (_unpacked(part, table.source) for part, table in zip(content["drawn"], tables, strict=True))
+    rows = content["seen"].rows
+    rules = rules_for(encoding.missing, list(tables[0].names))
+    found = learnt_of(
+        content["seen"].codings(encoding, rules),
+        (first, second),
+        _two_counts(content["pilots"]),
+        (int(rows[0]), int(rows[1])),
+        content["seen"],
+        missing,
+    )
+    return replace(found, remarks=tuple(content.get("remarks", ())))
+
+
+def _two_counts(values: Any) -> tuple[int, int]:
+    """Return what is counted in each of the two tables."""
+    if not (isinstance(values, list) and len(values) == 2 and all(type(each) is int and each >= 0 for each in values)):
+        raise ValueError(f"{values!r} are no counts of the rows of two tables")
+    return values[0], values[1]
+
+
+def _is_plain(frame: Frame) -> bool:
+    return all(
+        cells.dtype.kind in "fmM" or all(cell is None or isinstance(cell, str) for cell in cells)
+        for cells in frame.cells.values()
+    )
+
+
+def _frame(frame: Frame) -> dict[str, Any]:
+    declared = {name: [each.kind, list(each.levels)] for name, each in frame.declared.items()}
+    cells = {name: _cells(each) for name, each in frame.cells.items()}
+    return {"rows": frame.row_numbers(), "declared": declared, "names": list(frame.names), "cells": cells}
+
+
+def _cells(cells: Cells) -> dict[str, Any]:
+    if cells.dtype.kind == "f":
+        return {"numbers": cells}
+    if cells.dtype.kind in "mM":
+        return {"ticks": cells.astype(np.int64), "type": cells.dtype.str}
+    absent = np.array([cell is None for cell in cells], dtype=bool)
+    return {"texts": ["" if cell is None else cell for cell in cells], "absent": absent}
+
+
+def _unpacked(content: Mapping[str, Any], source: str) -> Frame:
+    cells = {name: _cells_of(content["cells"][name]) for name in content["names"]}
+    declared = {name: Declared(kind, tuple(levels)) for name, (kind, levels) in content["declared"].items()}
+    return Frame(cells, source, rows=content["rows"], declared=declared)
+
+
+def _cells_of(content: Mapping[str, Any]) -> Cells:
+    if "numbers" in content:
+        return np.asarray(content["numbers"])
+    if "ticks" in content:
+        return np.asarray(content["ticks"]).astype(np.dtype(content["type"]))
+    found = np.array(content["texts"], dtype=object)
+    found[content["absent"]] = None
+    return found

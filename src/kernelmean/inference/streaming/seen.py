@@ -1,0 +1,275 @@
+"""What batches of rows of two tables leave behind of every column: moments, counts of categories, missing cells."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self, final
+
+import numpy as np
+
+from ...core.array import Array
+from ...core.cells import missing_cells
+from ...core.table import Frame, check_deviation
+from ...embedding.features.base import Summary
+from ...tables.columns.coding import Categories, Coding, Numbers
+from ...tables.columns.encoded import Encoding
+from ...tables.columns.kinds import ColumnType, as_labels, as_numbers, nanoseconds
+from ...tables.columns.summary import ABSENT, CategoryShares
+from ...tables.columns.summary import Summary as ColumnSummary
+
+_LARGEST_EXPONENT = 1000
+
+
+@final
+@dataclass(eq=False)
+class NumbersSeen(Summary):
+    """Counts, means and sums of squares about the mean of the numbers of two tables.
+
+    Attributes
+    ----------
+    origin : int
+        Of times, in nanoseconds: what was subtracted.
+    earliest : int
+        Of times, in nanoseconds.
+    unit : float
+        A power of two that the numbers are divided by, so that their squares have room.
+    counts, means, squares : array of shape (2,)
+        Of the cells that are not missing, in the unit.
+    low, high : float
+        The extremes over both tables.
+    """
+
+    origin: int
+    earliest: int
+    unit: float
+    counts: Array
+    means: Array
+    squares: Array
+    low: float
+    high: float
+
+    @classmethod
+    def start(cls, values: Array, origin: int) -> Self:
+        """Return what no row leaves behind, in a unit that fits some values."""
+        exponent = int(np.frexp(np.abs(values).max())[1])
+        unit = 2.0 ** min(max(exponent, -_LARGEST_EXPONENT), _LARGEST_EXPONENT)
+        return cls(origin, origin, unit, np.zeros(2), np.zeros(2), np.zeros(2), math.inf, -math.inf)
+
+    def add(self, values: Array, table: int) -> None:
+        """Add numbers of a table, none of them missing."""
+        if not len(values):
+            return
+        scaled = values / self.unit
+        mean = float(scaled.mean())
+        self._merge(table, float(len(values)), mean, float(np.square(scaled - mean).sum()))
+        self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
+
+    def _merge(self, table: int, count: float, mean: float, squares: float) -> None:
+        """Chan, Golub & LeVeque (1979)."""
+        if not count:
+            return
+        total = self.counts[table] + count
+        gap = mean - self.means[table]
+        self.squares[table] += squares + gap**2 * self.counts[table] * count / total
+        self.means[table] += gap * count / total
+        self.counts[table] = total
+
+    def __add__(self, other: NumbersSeen) -> NumbersSeen:
+        """Return the moments of the rows of both."""
+        ratio, shift = other.unit / self.unit, (other.origin - self.origin) / 1e9
+        merged = replace(self, counts=self.counts.copy(), means=self.means.copy(), squares=self.squares.copy())
+        merged.earliest = min(self.earliest, other.earliest)
+        for table in (0, 1):
+            mean = other.means[table] * ratio + shift / self.unit
+            merged._merge(table, float(other.counts[table]), mean, float(other.squares[table]) * ratio**2)
+        merged.low, merged.high = min(self.low, other.low + shift), max(self.high, other.high + shift)
+        return merged
+
+    def coding(self, name: str, column: ColumnType, absent: float, encoding: Encoding, rule: str) -> Numbers:
+        """Return the coding of the column, times counted from the first one."""
+        mean, deviation = self.pooled
+        if deviation:
+            check_deviation(name, deviation)
+        origin = self.earliest
+        center = mean - (origin - self.origin) / 1e9
+        return Numbers.of_moments(name, column, origin, center, deviation, absent, rule, encoding.scale)
+
+    @property
+    def pooled(self) -> tuple[float, float]:
+        """The mean and the standard deviation over both tables; 0 where all numbers are equal."""
+        if not self.high > self.low:
+            return (self.low if self.counts.any() else 0.0), 0.0
+        total = float(self.counts.sum())
+        mean = float(self.counts @ self.means) / total
+        squares = float(self.squares.sum() + self.counts @ np.square(self.means - mean))
+        return mean * self.unit, math.sqrt(squares / total) * self.unit
+
+    def summary(self) -> ColumnSummary:
+        """Return the means of the tables and the pooled deviation."""
+        found = [
+            float(mean) * self.unit + self.origin / 1e9 if n else math.nan
+            for mean, n in zip(self.means, self.counts, strict=True)
+        ]
+        return ColumnSummary((found[0], found[1]), self.pooled[1], ())
+
+
+@final
+@dataclass(eq=False)
+class CategoriesSeen(Summary):
+    """How often every category occurs in two tables."""
+
+    first: dict[str, int]
+    second: dict[str, int]
+
+    def add(self, labels: Iterable[str | None], table: int) -> None:
+        """Add the categories of a table; None is a missing cell, which is counted elsewhere."""
+        counts = (self.first, self.second)[table]
+        for label, times in Counter(labels).items():
+            if label is not None:
+                counts[label] = counts.get(label, 0) + times
+
+    def __add__(self, other: CategoriesSeen) -> CategoriesSeen:
+        """Return the counts of the rows of both."""
+        pairs = ((self.first, other.first), (self.second, other.second))
+        first, second = (dict(Counter(one) + Counter(two)) for one, two in pairs)
+        return CategoriesSeen(first, second)
+
+    @property
+    def pooled(self) -> dict[str | None, int]:
+        """The counts over both tables."""
+        return {label: self.first.get(label, 0) + self.second.get(label, 0) for label in {**self.first, **self.second}}
+
+    def coding(self, name: str, column: ColumnType, absent: int, encoding: Encoding, rule: str) -> Categories:
+        """Return the coding of the column."""
+        counts = self.pooled | ({None: absent} if absent else {})
+        return Categories.of_counts(name, column, counts, rule, encoding.max_categories)
+
+    def summary(self, coding: Categories, absent: Array) -> ColumnSummary:
+        """Return the shares of the categories, of truth values also their means."""
+        tables = (self.first, self.second)
+        known = [float(sum(counts.values())) for counts in tables]
+        rows = [max(n + gone, 1.0) for n, gone in zip(known, absent.tolist(), strict=True)]
+        shares = [
+            CategoryShares(each, tuple(counts.get(each, 0) / n for counts, n in zip(tables, rows, strict=True)))
+            for each in coding.categories
+        ]
+        if coding.missing:
+            shares.append(
+                CategoryShares(ABSENT, tuple(gone / n for gone, n in zip(absent.tolist(), rows, strict=True)))
+            )
+        if coding.type.kind != "boolean":
+            return ColumnSummary((math.nan, math.nan), math.nan, tuple(shares))
+        true = [float(counts.get("True", 0)) for counts in tables]
+        means = tuple(t / n if n else math.nan for t, n in zip(true, known, strict=True))
+        share = sum(true) / max(sum(known), 1.0)
+        return ColumnSummary(means, math.sqrt(share * (1.0 - share)), tuple(shares))
+
+
+@final
+@dataclass(eq=False)
+class ColumnSeen(Summary):
+    """One column of two tables: its kind (None before the first cell), its missing cells (2,), its values."""
+
+    name: str
+    kind: Any
+    levels: tuple[str, ...]
+    zoned: bool
+    absent: Array
+    values: NumbersSeen | CategoriesSeen | None
+
+    @property
+    def type(self) -> ColumnType:
+        """The type, numeric where no cell said otherwise."""
+        return ColumnType(self.kind or "numeric", self.levels, self.zoned)
+
+    def settle(self, column: ColumnType) -> None:
+        """Take the type of the first cells."""
+        self.kind, self.levels, self.zoned = column.kind, column.levels, column.zoned
+
+    def add(self, frame: Frame, table: int) -> None:
+        """Add the cells of some rows."""
+        absent = missing_cells(frame[self.name])
+        self.absent[table] += absent.sum()
+        if absent.all():
+            return
+        if self.kind in ("boolean", "categorical"):
+            if self.values is None:
+                self.values = CategoriesSeen({}, {})
+            assert isinstance(self.values, CategoriesSeen)
+            self.values.add(as_labels(frame, self.name).tolist(), table)
+            return
+        earliest = int(nanoseconds(frame, self.name)[~absent].min()) if self.kind == "datetime" else 0
+        if self.values is None:
+            self.values = NumbersSeen.start(as_numbers(frame, self.name, self.type, earliest)[~absent], earliest)
+        assert isinstance(self.values, NumbersSeen)
+        self.values.earliest = min(self.values.earliest, earliest)
+        self.values.add(as_numbers(frame, self.name, self.type, self.values.origin)[~absent], table)
+
+    def __add__(self, other: ColumnSeen) -> ColumnSeen:
+        """Return what the rows of both leave behind."""
+        if self.kind and other.kind and self.type != other.type:
+            raise ValueError(f"column {self.name!r} is {self.type} in some rows and {other.type} in others")
+        known = self if self.kind else other
+        both = self.values is not None and other.values is not None
+        values: Any = self.values + other.values if both else self.values or other.values  # type: ignore[operator]
+        return ColumnSeen(self.name, known.kind, known.levels, known.zoned, self.absent + other.absent, values)
+
+    def check_categories(self, encoding: Encoding) -> None:
+        """Raise as soon as there are too many categories."""
+        if isinstance(self.values, CategoriesSeen) and len(self.values.pooled) > encoding.max_categories:
+            self.values.coding(self.name, self.type, 0, encoding, "error")
+
+    def coding(self, rows: float, encoding: Encoding, rule: str) -> Coding:
+        """Return how the column becomes coordinates."""
+        absent = float(self.absent.sum())
+        if isinstance(self.values, CategoriesSeen):
+            return self.values.coding(self.name, self.type, int(absent), encoding, rule)
+        if self.kind in ("boolean", "categorical"):
+            return CategoriesSeen({}, {}).coding(self.name, self.type, int(absent), encoding, rule)
+        seen = NumbersSeen.start(np.ones(1), 0) if self.values is None else self.values
+        return seen.coding(self.name, self.type, absent / max(rows, 1.0), encoding, rule)
+
+    def summary(self, coding: Coding) -> ColumnSummary:
+        """Return what the column is like in either table."""
+        if isinstance(coding, Categories):
+            values = self.values if isinstance(self.values, CategoriesSeen) else CategoriesSeen({}, {})
+            return values.summary(coding, self.absent)
+        seen = self.values if isinstance(self.values, NumbersSeen) else NumbersSeen.start(np.ones(1), 0)
+        return seen.summary()
+
+
+@final
+@dataclass(eq=False)
+class TablesSeen(Summary):
+    """All columns of two tables, their rows (2,), and those of them that were left out (2,)."""
+
+    columns: tuple[ColumnSeen, ...]
+    rows: Array
+    left_out: Array
+
+    def __post_init__(self) -> None:
+        """Check what files may bring."""
+        counts = (self.rows, self.left_out)
+        if not all(isinstance(column, ColumnSeen) for column in self.columns) or any(
+            not isinstance(each, np.ndarray) or each.shape != (2,) or not (each >= 0).all() for each in counts
+        ):
+            raise ValueError("columns that were seen, and their rows, do not go together")
+
+    @classmethod
+    def start(cls, names: Iterable[str]) -> Self:
+        """Return what no row leaves behind."""
+        columns = tuple(ColumnSeen(name, None, (), False, np.zeros(2), None) for name in names)
+        return cls(columns, np.zeros(2), np.zeros(2))
+
+    def __add__(self, other: TablesSeen) -> TablesSeen:
+        """Return what the rows of both leave behind."""
+        columns = tuple(one + two for one, two in zip(self.columns, other.columns, strict=True))
+        return TablesSeen(columns, self.rows + other.rows, self.left_out + other.left_out)
+
+    def codings(self, encoding: Encoding, rules: Mapping[str, str]) -> tuple[Coding, ...]:
+        """Return the coding of every column, by name: their order in the tables changes nothing."""
+        columns = sorted(self.columns, key=lambda column: column.name)
+        return tuple(column.coding(float(self.rows.sum()), encoding, rules[column.name]) for column in columns)

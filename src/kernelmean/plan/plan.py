@@ -1,0 +1,261 @@
+"""How big reductions run: tiles, threads, precision. No n × n array is made where a sum is asked for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Any, Literal, TypeVar, final
+
+import numpy as np
+from joblib import cpu_count
+
+from ..core.array import Array, is_foreign, tile_shape
+from ..kernels.base import Blocks
+from ..kernels.gaussian import ExponentialBlocks
+from . import device as _device
+from .tiles import Task, TileSums, accumulate, rectangle, serial_blas, tile_sums, triangle
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+_MIRRORED_WEIGHTS = 16  # with more columns of weights the product costs more than the kernel, and saves nothing
+_FAST_COLUMNS, _FAST_WEIGHTS = 8, 2  # up to here compiled sums win clearly over products of matrices
+_FAST_FROM = 2**29  # kernel values from which loading the compiler pays
+
+
+@final
+@dataclass(frozen=True)
+class Plan:
+    """How big reductions over pairs of points run.
+
+    Parameters
+    ----------
+    block : (int, int)
+        Rows and columns of a tile. A tile of float64 should fit the second-level cache, or nearly.
+    threads : int, optional
+        How many threads; None is the number of usable cores. No result depends on it, to the last bit.
+    dtype : {"float64", "float32"}
+        The type of kernel values; sums are always accumulated in float64. In float32 a Gaussian kernel value has
+        an error of about 1e-6 and takes half the time; other kernels stay in float64.
+    use_fast : bool, optional
+        Whether Gaussian sums in at most 8 columns are compiled by numba (the extra ``fast``). None is: where numba
+        is installed and the sum is long enough to pay for loading it. Equal to 1e-12 of the sum of magnitudes.
+    max_dense : int
+        The n up to which :meth:`gram` makes an n × n matrix.
+    device_memory : float
+        Bytes that the tiles of arrays on a device, such as a GPU, may take; ``block`` and ``threads`` are for
+        processors. Their tiles have the type of the points, or float32 where ``dtype`` says so.
+
+    Raises
+    ------
+    ValueError
+        When a number is not positive, or the type is another.
+    ImportError
+        When ``use_fast`` is True and numba is missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmean.kernels import Gaussian
+    >>> X = np.linspace(0.0, 1.0, 5)[:, None]
+    >>> blocks = Gaussian(1.0).blocks(X, X)
+    >>> Plan(threads=1).matmul(blocks, 5, 5, np.ones(5)).round(3)
+    array([4.213, 4.576, 4.703, 4.576, 4.213])
+    """
+
+    block: tuple[int, int] = (256, 1024)
+    threads: int | None = None
+    dtype: Literal["float64", "float32"] = "float64"
+    use_fast: bool | None = None
+    max_dense: int = 5000
+    device_memory: float = 2.0**30
+
+    def __post_init__(self) -> None:
+        threads = 1 if self.threads is None else self.threads
+        if len(self.block) != 2 or not min(*self.block, threads, self.max_dense, self.device_memory) >= 1:
+            raise ValueError(
+                f"{self!r}: block is two positive integers, threads, max_dense and device_memory are positive"
+            )
+        if self.dtype not in ("float64", "float32"):
+            raise ValueError(f"dtype is {self.dtype!r}; write 'float64' or 'float32'")
+        if self.use_fast and find_spec("numba") is None:
+            raise ImportError("use_fast=True needs numba; install kernelmean[fast], or leave use_fast=None")
+
+    def matmul(self, blocks: Blocks, n: int, m: int, weights: Array, *, symmetric: bool = False) -> Array:
+        r"""Return :math:`Σ_j f(i, j) w_j`, the product of a tiled matrix and weights.
+
+        Parameters
+        ----------
+        blocks : callable
+            ``f(i, j)`` returns the tile of two slices, see :meth:`kernelmean.kernels.Kernel.blocks`.
+        n, m : int
+            The shape of the whole matrix.
+        weights : array of shape (m,) or (m, k)
+        symmetric : bool
+            Promises that the matrix is symmetric, and so lets half of the tiles be left out.
+
+        Returns
+        -------
+        array of shape (n,) or (n, k)
+
+        Raises
+        ------
+        ValueError
+            When the weights do not fit, or a symmetric matrix is not square.
+
+        Notes
+        -----
+        O(n m) kernel values; memory O(block) a thread and O((n + m) k).
+        """
+        W = weights if is_foreign(weights) else np.asarray(weights, dtype=np.float64)
+        if W.ndim not in (1, 2) or W.shape[0] != m:
+            raise ValueError(f"weights have shape {W.shape}; ({m},) or ({m}, k) is needed")
+        _check_square(n, m, symmetric)
+        columns = W[:, None] if W.ndim == 1 else W
+        if is_foreign(W):
+            product: Array = _device.matmul(self._own(blocks), n, columns, self.tiles(W), symmetric=symmetric)
+            return product if W.ndim == 2 else product[:, 0]
+        mirrored = symmetric and columns.shape[1] <= _MIRRORED_WEIGHTS
+        tasks = triangle(n, self.block) if mirrored else rectangle(n, m, self.block)
+        out = np.zeros((n, columns.shape[1]))
+        sums, exponent = self._prepare(blocks, columns, n)
+        for span, part in self.map(lambda task: accumulate(task, sums, out.shape[1]), tasks, n * m):
+            out[span] += part
+        return np.ldexp(out, exponent, out=out).reshape(n, *W.shape[1:])
+
+    def bilinear(self, blocks: Blocks, beta: Array, gamma: Array, *, symmetric: bool = False) -> float:
+        r"""Return :math:`Σ_{ij} β_i f(i, j) γ_j` for weights of shape (n,) and (m,), as :meth:`matmul` does.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> total = DEFAULT.bilinear(lambda i, j: np.ones((3, 3))[i, j], np.ones(3), np.ones(3), symmetric=True)
+        >>> total
+        9.0
+        """
+        return float(beta @ self.matmul(blocks, beta.shape[0], gamma.shape[0], gamma, symmetric=symmetric))
+
+    def gram(self, blocks: Blocks, n: int, m: int, *, symmetric: bool = False) -> Array:
+        """Return the whole matrix, shape (n, m) and float64, computed by tiles in threads.
+
+        Raises
+        ------
+        ValueError
+            When it has more than ``max_dense``² entries, or a symmetric matrix is not square.
+        """
+        _check_square(n, m, symmetric)
+        if n * m > self.max_dense**2:
+            raise ValueError(
+                f"a matrix of {n} × {m} was asked for, this plan allows {self.max_dense} × {self.max_dense}; "
+                "write a sum as plan.matmul or plan.bilinear, or allow more: Plan(max_dense=...)"
+            )
+        out = np.empty((n, m))
+        tasks = triangle(n, self.block) if symmetric else rectangle(n, m, self.block)
+
+        def fill(task: Task) -> None:
+            for i, j, mirrored in task[1]:
+                out[i, j] = blocks(i, j)
+                if mirrored:
+                    out[j, i] = out[i, j].T
+
+        for _ in self.map(fill, tasks, n * m):
+            pass
+        return out
+
+    def tiles(self, x: Any) -> tuple[int, int]:
+        """Return the rows and columns of a tile where ``x`` lives."""
+        return tile_shape(x, self.block, self.device_memory)
+
+    def _own(self, blocks: Blocks) -> Blocks:
+        """Return the block function of arrays of another library, in float32 where that is asked for and can be."""
+        if self.dtype == "float32" and isinstance(blocks, ExponentialBlocks):
+            return replace(blocks.unit("float32"), factor=blocks.factor)
+        return blocks
+
+    def _prepare(self, blocks: Blocks, W: Array, n: int) -> tuple[TileSums, Any]:
+        """Return what one tile adds, and the exponents of two that are taken out of the weights for float32."""
+        W = blocks.factor * W if isinstance(blocks, ExponentialBlocks) else W
+        exponent = np.frexp(np.abs(W).max(axis=0, initial=0.0))[1]
+        W = np.ldexp(W, -exponent)
+        if not isinstance(blocks, ExponentialBlocks):
+            return tile_sums(blocks, W), exponent
+        unit = blocks.unit(self.dtype)
+        if self._is_fast(unit, n * len(W), W.shape[1]):
+            from . import compiled as _fast
+
+            return _fast.tile_sums(unit, W), exponent
+        return tile_sums(unit, W.astype(self.dtype, copy=False)), exponent
+
+    def _is_fast(self, blocks: ExponentialBlocks, size: int, n_weights: int) -> bool:
+        if blocks.X.shape[1] > _FAST_COLUMNS or n_weights > _FAST_WEIGHTS:
+            return False
+        return self.compiles(size)
+
+    def compiles(self, size: int) -> bool:
+        """Whether so many steps are compiled: where numba is installed and they pay for loading it, or as was asked."""
+        asked = self.use_fast
+        return size >= _FAST_FROM and find_spec("numba") is not None if asked is None else asked
+
+    def map(self, run: Callable[[Job], Result], jobs: Iterable[Job], size: int) -> Iterator[Result]:
+        """Yield the results in the order of the jobs, whichever thread runs them; ``size`` is the work in entries."""
+        enough = 1 + size // (self.block[0] * self.block[1])
+        threads = min(self.threads or cpu_count(), enough)
+        with serial_blas:
+            if threads == 1:
+                yield from map(run, jobs)
+                return
+            with ThreadPoolExecutor(threads) as pool:
+                yield from pool.map(run, jobs)
+
+
+DEFAULT = Plan()
+
+
+class RemotePlan(ABC):
+    """Who computes where the data are, elsewhere than in this process: :class:`kernelmean.DaskPlan`.
+
+    Functions that take ``plan=`` hand such a plan what was passed to them, and it returns what they return.
+    """
+
+    @abstractmethod
+    def embed(self, X: Any, kernel: Any, *, weights: Any = None, noise: Any = None) -> Any:
+        """Return what :func:`kernelmean.embed` returns."""
+
+    @abstractmethod
+    def feature_embed(self, X: Any, features: Any, *, weights: Any = None, noise: Any = None) -> Any:
+        """Return what :func:`kernelmean.embedding.features.embed` returns."""
+
+    @abstractmethod
+    def fit(self, estimator: Any, X: Any) -> None:
+        """Set what :meth:`kernelmean.KernelMean.fit` sets."""
+
+    @abstractmethod
+    def mmd_test(self, X: Any, Y: Any, **options: Any) -> Any:
+        """Return what :func:`kernelmean.mmd_test` returns."""
+
+    @abstractmethod
+    def hsic_test(self, X: Any, Y: Any, **options: Any) -> Any:
+        """Return what :func:`kernelmean.hsic_test` returns."""
+
+    @abstractmethod
+    def mmd_stream_test(self, X: Any, Y: Any, **options: Any) -> Any:
+        """Return what :func:`kernelmean.mmd_stream_test` returns."""
+
+    @abstractmethod
+    def hsic_stream_test(self, X: Any, Y: Any, **options: Any) -> Any:
+        """Return what :func:`kernelmean.inference.streaming.hsic_stream_test` returns."""
+
+
+def check_remote(plan: Any) -> RemotePlan:
+    """Return the plan of a test or of a fit, which is a remote one."""
+    if not isinstance(plan, RemotePlan):
+        raise TypeError(f"plan is {plan!r}; here a cluster is needed, plan=DaskPlan(client), and none by default")
+    return plan
+
+
+def _check_square(n: int, m: int, symmetric: bool) -> None:
+    if symmetric and n != m:
+        raise ValueError(f"a matrix of {n} × {m} cannot be symmetric; leave symmetric=False")

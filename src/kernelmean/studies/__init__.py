@@ -1,0 +1,1 @@
+"""Questions asked of whole tables: compare, dependence, density, estimate; their results, pages and pictures."""

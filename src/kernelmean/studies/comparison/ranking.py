@@ -1,0 +1,48 @@
+"""The columns of a comparison, those that differ most first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...inference.multiple import holm
+from ...noise import Noise, Normal
+from ...tables.columns import Summary
+from ...tables.columns.coding import Coding, Numbers
+from ...tables.columns.encoded import groups_of
+from .result import ColumnDifference
+
+
+def ranked(
+    codings: Sequence[Coding],
+    summaries: Sequence[Summary],
+    noise: Noise | tuple[Noise, Noise],
+    alone: Mapping[str, tuple[float, float]],
+) -> tuple[ColumnDifference, ...]:
+    """Return the columns, those that differ most first, with MMD² and p-value of each and the joint test's noise."""
+    adjusted = dict(zip(alone, holm([pvalue for _, pvalue in alone.values()]), strict=True))
+    groups = groups_of(codings)
+    dim = sum(map(len, groups.values()))
+    variances = np.broadcast_to(noise.variances(dim), (dim,)) if isinstance(noise, Normal) else np.zeros(dim)
+    columns = []
+    for coding, found in zip(codings, summaries, strict=True):
+        own = groups[coding.name]
+        own = own[:1] if isinstance(coding, Numbers) else own  # an indicator of missing cells has no unit
+        spread = coding.scale * float(np.sqrt(variances[list(own)].sum()))
+        first, second = found.means
+        statistic, pvalue = alone[coding.name]
+        columns.append(
+            ColumnDifference(
+                name=coding.name,
+                means=(first, second),
+                gap=found.gap,
+                noise=spread,
+                statistic=statistic,
+                pvalue=pvalue,
+                adjusted=float(adjusted[coding.name]),
+                kind=coding.type.kind,
+                shares=found.shares,
+            )
+        )
+    return tuple(sorted(columns, key=lambda column: (column.adjusted, -column.statistic)))

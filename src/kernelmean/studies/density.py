@@ -1,0 +1,342 @@
+"""Density estimates side by side on rows that none has seen. The library behind ``kernelmean density``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+from ..core.array import SILENT, Array, Progress, RngLike, as_rng
+from ..core.frozen import Frozen
+from ..core.table import Table
+from ..core.words import count, listed
+from ..density import KernelMeanMatching, Mixture, select
+from ..embedding.embedding import Embedding
+from ..kernels import Gaussian
+from ..report.card import Grid, card
+from ..tables.columns import table_of_numbers
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_FOLDS = 5
+_CLEAR = 2.0
+"""Standard errors beyond which a difference of losses counts."""
+_COMPONENTS = (1, 2, 3, 5, 10, 20)
+
+
+@final
+@dataclass(frozen=True)
+class Candidate:
+    """One density estimate.
+
+    Attributes
+    ----------
+    name : str
+    loss : float
+        The mean negative log density of the held-out rows, in nats, in the scale of the fit; lower is better.
+    error : float
+        Its standard error over the held-out rows.
+    choice : str
+        What was chosen on the training rows.
+    seconds : float
+        Of the fit, the choice included.
+    behind, behind_error : float
+        The mean loss less that of the best candidate, and the standard error of this difference, taken row by row;
+        both 0 for the best.
+    """
+
+    name: str
+    loss: float
+    error: float
+    choice: str
+    seconds: float
+    behind: float = 0.0
+    behind_error: float = 0.0
+
+    @property
+    def clearly_behind(self) -> bool:
+        """Whether the best is better by more than two standard errors of the difference."""
+        return bool(self.behind > _CLEAR * self.behind_error)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Densities(Frozen):
+    """Density estimates of one table.
+
+    Attributes
+    ----------
+    table : Table
+        The table, without constant columns, in its own units.
+    sizes : (int, int)
+        Training and held-out rows.
+    candidates : tuple of Candidate
+        Lowest loss first.
+    model : KernelMeanMatching
+        Kernel mean matching with what was chosen, fitted to all rows in the scale of the fit.
+    center, unit : arrays of shape (d,)
+        What was subtracted from every column, and what it was divided by then.
+    notes : tuple of str
+        What else a reader should know.
+    """
+
+    table: Table
+    sizes: tuple[int, int]
+    candidates: tuple[Candidate, ...]
+    model: KernelMeanMatching
+    center: Array
+    unit: Array
+    notes: tuple[str, ...]
+
+    def verdict(self) -> str:
+        """Return which density describes rows held out best, and whether that is clear, in a sentence.
+
+        Every report begins with it.
+        """
+        best, *others = self.candidates
+        rows = f"{count(self.sizes[1], 'row')} held out"
+        near = [best.name, *(other.name for other in others if not other.clearly_behind)]
+        if len(near) > 1:
+            return f"{listed(near[:-1])} and {near[-1]} describe {rows} equally well, as far as so many can tell."
+        return f"{best.name} describes {rows} best: {best.loss:.4g} nats a row."
+
+    @property
+    def scaled(self) -> bool:
+        """Whether the columns were standardised."""
+        return bool((self.unit != 1.0).any())
+
+    def mixture(self) -> Mixture:
+        """Return the fitted mixture in the units of the table."""
+        fitted = self.model.mixture
+        scale = self.unit if fitted.covariances.ndim == 2 else np.outer(self.unit, self.unit)
+        covariances = fitted.covariances * (scale**2 if fitted.covariances.ndim == 2 else scale)
+        return Mixture(fitted.weights, fitted.means * self.unit + self.center, covariances)
+
+    def marginal(self, index: Sequence[int]) -> Mixture:
+        """Return the mixture of some columns, in the units of the table."""
+        whole, chosen = self.mixture(), list(index)
+        axes = whole.covariances.ndim == 2
+        covariances = whole.covariances[:, chosen] if axes else whole.covariances[:, chosen][:, :, chosen]
+        return Mixture(whole.weights, whole.means[:, chosen], covariances)
+
+    def embedding(self) -> Embedding:
+        """Return the kernel mean of the mixture, in the units of the table; its density and its draws are the model's.
+
+        The kernel is that of the fit, one bandwidth a column.
+        """
+        bandwidth = np.broadcast_to(np.asarray(self.model.bandwidth_), self.unit.shape) * self.unit
+        return self.mixture().embedding(Gaussian(bandwidth))
+
+    def sample(self, n: int, rng: RngLike = None) -> Array:
+        """Draw rows from the model, in the units of the table, shape (n, d)."""
+        return self.mixture().sample(n, as_rng(rng))
+
+    def plot(self, columns: Sequence[str] = ()) -> Figure:
+        """Draw the model beside the data, for every column and pair of columns: ``plots.density_pairs``.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Which columns; by default the first five.
+
+        Raises
+        ------
+        ImportError
+            When matplotlib is not installed.
+        ValueError
+            When there is no such column.
+        """
+        from .plots import density_pairs
+
+        return density_pairs(self, columns)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: which density is best on the rows held out, and the losses of all."""
+        fit, held = self.sizes
+        facts = [("rows", f"{fit:,} to fit, {held:,} held out"), ("columns", listed(self.table.names))]
+        rows = [(one.name, one.choice, f"{one.loss:.3f}", f"{one.error:.3f}") for one in self.candidates]
+        grid = Grid(("density", "chosen on the training rows", "nats a row", "error"), rows, numbers=2)
+        return card("Density estimates", facts, sentence=self.verdict(), grid=grid, notes=self.notes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the losses and the mixture as plain names and numbers, for JSON."""
+        mixture = self.mixture()
+        return {
+            "verdict": self.verdict(),
+            "rows": {"training": self.sizes[0], "held out": self.sizes[1]},
+            "columns": list(self.table.names),
+            "center": self.center.tolist(),
+            "unit": self.unit.tolist(),
+            "candidates": [asdict(candidate) for candidate in self.candidates],
+            "mixture": {
+                "weights": mixture.weights.tolist(),
+                "means": mixture.means.tolist(),
+                "covariances": mixture.covariances.tolist(),
+            },
+            "notes": list(self.notes),
+        }
+
+
+def fit_densities(
+    X: Any,
+    *,
+    estimator: str | None = None,
+    n_components: Sequence[int] = (),
+    covariance_type: str | None = None,
+    held_out: float = 0.3,
+    scale: bool = True,
+    keep: str | Iterable[str] = (),
+    rng: RngLike = 0,
+    progress: Progress = SILENT,
+) -> Densities:
+    """Fit kernel mean matching and scikit-learn's densities to a part of the rows, and compare them on the rest.
+
+    Every choice (number of components, kind of covariance, bandwidth, floor of the variances) is made by five folds of
+    the training rows; the held-out rows are only looked at for the losses.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), data frame, or Table
+        At least ten rows.
+    estimator : {"kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme"}, optional
+        What estimates the kernel mean that is matched; with it, ``n_components`` or ``covariance_type`` only joint fits
+        of these are tried. Without any of them the candidates of :func:`kernelmean.density.recommended` are.
+    n_components : sequence of int
+        Numbers of components to try.
+    covariance_type : {"spherical", "diag", "tied", "full"}, optional
+    held_out : float
+        Share of the rows to hold out, between 0 and 1.
+    scale : bool
+        Subtract the mean of every column and divide by its standard deviation, both of the training rows.
+    keep : str or iterable of str
+        Columns of integers to use although they look like identifiers.
+    rng : int or Generator
+        Draws the rows to hold out, and seeds the fits.
+    progress : callable, optional
+        Called with what comes next, the steps done, and the steps in all.
+
+    Raises
+    ------
+    ValueError
+        When there are fewer than ten rows, all columns are constant, one looks like an identifier, or an option is out
+        of range.
+
+    Examples
+    --------
+    >>> table = np.random.default_rng(0).normal(size=(60, 1))
+    >>> fits = fit_densities(table, estimator="mkme", n_components=[1, 2])
+    >>> fits.sizes, fits.model.n_components_, fits.sample(3, rng=0).shape
+    ((42, 18), 1, (3, 1))
+    """
+    whole, remarks = table_of_numbers(X, keep)
+    table, constant = _usable(whole)
+    if not 0.0 < held_out < 1.0:
+        raise ValueError(f"held_out is {held_out}; a share of the rows between 0 and 1 is needed")
+    generator = as_rng(rng)
+    order = generator.permutation(len(table))
+    n_test = int(np.clip(round(held_out * len(table)), 1, len(table) - _FOLDS))
+    seed = int(generator.integers(2**31))
+    train = table.take(order[n_test:])
+    center = train.values.mean(axis=0) if scale else np.zeros(len(table.names))
+    unit = train.deviations() if scale else np.ones(len(table.names))
+    fit, held = ((rows - center) / unit for rows in (train.values, table.values[order[:n_test]]))
+    searches = {
+        "kernel mean matching": _matching(estimator, tuple(n_components), covariance_type, seed),
+        "GaussianMixture": _gaussian_mixture(seed),
+        "KernelDensity": _kernel_density(seed),
+    }
+    candidates, models = [], {}
+    for step, (name, search) in enumerate(searches.items()):
+        progress(name, step, len(searches))
+        candidate, losses, models[name] = _measured(name, search, fit, held)
+        candidates.append((candidate, losses))
+    model = clone(models["kernel mean matching"]).fit((table.values - center) / unit)
+    notes = (*remarks, *([f"constant, so left out: {listed(constant)}"] if constant else []))
+    return Densities(table, (len(fit), len(held)), _ordered(candidates), model, center, unit, notes)
+
+
+_Search = Callable[[Array], tuple[Any, str]]
+"""From training rows to a model, chosen and fitted, and what was chosen in words."""
+
+
+def _measured(name: str, search: _Search, fit: Array, held: Array) -> tuple[Candidate, Array, Any]:
+    start = time.perf_counter()
+    with threadpool_limits(1):  # hundreds of small fits: threads would only wait for each other
+        model, choice = search(fit)
+    seconds = time.perf_counter() - start
+    losses = -model.score_samples(held)
+    return Candidate(name, float(losses.mean()), _standard_error(losses), choice, seconds), losses, model
+
+
+def _standard_error(values: Array) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+
+
+def _ordered(candidates: list[tuple[Candidate, Array]]) -> tuple[Candidate, ...]:
+    """Return the candidates, the best first, with how far each is behind it."""
+    (best, least), *others = sorted(candidates, key=lambda one: one[0].loss)
+    behind = (replace(c, behind=c.loss - best.loss, behind_error=_standard_error(x - least)) for c, x in others)
+    return (best, *behind)
+
+
+def _matching(estimator: str | None, components: tuple[int, ...], covariance_type: str | None, seed: int) -> _Search:
+    """Return the search of kernel mean matching: among recommended settings, or among joint fits of what was named."""
+    named = bool(estimator or components or covariance_type)
+    own: dict[str, Any] = {"estimator": estimator or "mkme", "covariance_type": covariance_type or "spherical"}
+
+    def search(X: Array) -> tuple[Any, str]:
+        possible = components or [K for K in _COMPONENTS if len(X) // 2 >= K]
+        candidates = [KernelMeanMatching(K, random_state=seed, **own) for K in possible] if named else None
+        best = select(X, candidates, n_splits=_FOLDS, random_state=seed).best
+        update = "weights" if best.update == "weights" else "joint fit"
+        return best, f"{count(best.n_components_, 'component')}, {best.covariance_type}, {update} to {best.estimator}"
+
+    return search
+
+
+def _gaussian_mixture(seed: int) -> _Search:
+    from sklearn.mixture import GaussianMixture  # slow to import
+
+    def search(X: Array) -> tuple[Any, str]:
+        grid = {
+            "n_components": [K for K in _COMPONENTS if len(X) // 2 >= K],
+            "covariance_type": ["spherical", "diag", "tied", "full"],
+            "reg_covar": [0.01, 0.1],
+        }
+        found = _searched(GaussianMixture(random_state=seed % 2**31), grid, X, seed)
+        chosen = found.best_params_
+        return found.best_estimator_, f"{count(chosen['n_components'], 'component')}, {chosen['covariance_type']}"
+
+    return search
+
+
+def _kernel_density(seed: int) -> _Search:
+    from sklearn.neighbors import KernelDensity  # slow to import
+
+    def search(X: Array) -> tuple[Any, str]:
+        found = _searched(KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}, X, seed)
+        return found.best_estimator_, f"bandwidth {found.best_params_['bandwidth']:.3g}"
+
+    return search
+
+
+def _searched(model: Any, grid: dict[str, Any], X: Array, seed: int) -> Any:
+    from sklearn.model_selection import GridSearchCV, KFold  # slow to import
+
+    return GridSearchCV(model, grid, cv=KFold(_FOLDS, shuffle=True, random_state=seed)).fit(X)
+
+
+def _usable(table: Table) -> tuple[Table, tuple[str, ...]]:
+    """Return the table without its constant columns, and their names."""
+    if len(table) < 2 * _FOLDS:
+        raise ValueError(f"the table has {count(len(table), 'row')}; at least {2 * _FOLDS} are needed to hold some out")
+    kept, constant = table.constant()
+    if not len(kept):
+        raise ValueError("every column is constant; a constant has no density")
+    return table.columns(kept), constant

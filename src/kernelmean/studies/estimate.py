@@ -1,0 +1,222 @@
+"""All estimators side by side on one table. The library behind ``kernelmean estimate``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from ..core.array import SILENT, Array, Progress
+from ..core.frozen import Frozen
+from ..core.table import Table
+from ..core.words import count, listed
+from ..embedding.embedding import Embedding, Part
+from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
+from ..estimators.loocv.ridge import LIMIT
+from ..kernels import Gaussian
+from ..kernels.bandwidth import Bandwidth, bandwidth_from
+from ..noise import Dirac, Noise, Normal
+from ..report.card import Grid, card
+from ..tables.columns import table_of_numbers
+
+_ROUNDING = 1e-12
+
+ESTIMATORS: dict[str, Callable[..., KernelMean]] = {
+    "kme": KME,
+    "s-kmse": SKMSE,
+    "f-kmse": FKMSE,
+    "mkme": MKME,
+    "mmkme": MMKME,
+    "vpmkme": VPMKME,
+}
+"""The five estimators of Xia et al. (2021) and the variance-preserving one, by name."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Fits(Frozen):
+    """Estimators fitted to one table.
+
+    Attributes
+    ----------
+    table : Table
+        The table, without constant columns, in its own units.
+    estimators : dict from str to KernelMean
+        The fitted estimators, in the units of ``unit``.
+    unit : array of shape (d,)
+        What every column was divided by; ones when the table was not scaled.
+    notes : tuple of str
+        What else a reader should know.
+    """
+
+    table: Table
+    estimators: dict[str, KernelMean]
+    unit: Array
+    notes: tuple[str, ...]
+
+    @property
+    def best(self) -> str:
+        """The name of the estimator with the lowest leave-one-out score."""
+        return min(self.estimators, key=lambda name: self.estimators[name].criterion_)
+
+    def verdict(self) -> str:
+        """Return in a sentence which estimator has the lowest leave-one-out score, or which have."""
+        best = self.estimators[self.best]
+        equal = [name for name, one in self.estimators.items() if not best.criterion_ < one.criterion_]
+        names = f"{listed(equal[:-1])} and {equal[-1]} have" if len(equal) > 1 else f"{self.best} has"
+        return f"{names} the lowest leave-one-out score: {best.loocv_:.6g}."
+
+    def embedding(self, name: str) -> Embedding:
+        """Return an estimate in the units of the table, whatever it was fitted in."""
+        if name not in self.estimators:
+            raise ValueError(f"estimator is {name!r}; write one of {listed(self.estimators)}")
+        return rescaled(self.estimators[name].embedding_, self.unit)
+
+    def parameters(self, name: str) -> dict[str, Any]:
+        """Return what an estimator chose: λ, r, and the standard deviation of its noise in every column."""
+        estimator = self.estimators[name]
+        chosen: dict[str, Any] = {}
+        if estimator.strength_ is not None:
+            chosen["strength"] = float(estimator.strength_)
+        if estimator.contraction is not None:
+            chosen["contraction"] = float(estimator.contraction_)
+        if isinstance(estimator.noise_, Normal):
+            chosen["noise"] = np.sqrt(self.embedding(name).noise.variances(len(self.unit))).tolist()  # type: ignore[attr-defined]
+        return chosen
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the estimator with the lowest leave-one-out score, and the scores of all."""
+        n, dim = self.table.values.shape
+        rows = [(name, f"{one.loocv_:.8g}") for name, one in self.estimators.items()]
+        facts = [("rows", f"{n:,}"), ("columns", f"{dim:,}")]
+        grid = Grid(("estimator", "leave-one-out score"), rows)
+        return card("Estimates of the kernel mean", facts, sentence=self.verdict(), grid=grid, notes=self.notes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the scores and parameters as plain names and numbers, for JSON."""
+        scores = {
+            name: {"loocv": fit.loocv_, "excess": fit.criterion_.excess, **self.parameters(name)}
+            for name, fit in self.estimators.items()
+        }
+        return {
+            "verdict": self.verdict(),
+            "rows": len(self.table),
+            "columns": list(self.table.names),
+            "unit": self.unit.tolist(),
+            "best": self.best,
+            "estimators": scores,
+            "notes": list(self.notes),
+        }
+
+
+def fit_all(
+    X: Any,
+    *,
+    bandwidth: Any = "median",
+    scale: bool = True,
+    keep: str | Iterable[str] = (),
+    progress: Progress = SILENT,
+) -> Fits:
+    """Fit KME, S-KMSE, F-KMSE, MKME, MMKME and VPMKME to one table with the same kernel.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), data frame, or Table
+        At least two rows; above 5000 F-KMSE is left out, which a note tells.
+    bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
+        θ: a rule, or a number.
+    scale : bool
+        Divide every column by its standard deviation.
+    keep : str or iterable of str
+        Columns of integers to use although they look like identifiers.
+    progress : callable, optional
+        Called with what comes next, the steps done, and the steps in all.
+
+    Raises
+    ------
+    ValueError
+        When there are fewer than two rows, all columns are constant, or one looks like an identifier.
+
+    Notes
+    -----
+    O(n² d) time a score, O(n³) for F-KMSE. Constant columns say nothing and are left out, which a note tells.
+
+    Examples
+    --------
+    >>> fits = fit_all(np.random.default_rng(0).normal(size=(30, 2)))
+    >>> fits.estimators["mmkme"].loocv_ <= fits.estimators["mkme"].loocv_ <= fits.estimators["kme"].loocv_
+    True
+    """
+    whole, remarks = table_of_numbers(X, keep)
+    table, constant = _varying(whole)
+    deviations = table.deviations()
+    unit = deviations if scale else np.ones_like(deviations)
+    values = table.values / unit
+    theta = _one_if_equal(bandwidth_from(values, bandwidth))
+    out = _left_out(len(values), theta)
+    chosen = {name: make for name, make in ESTIMATORS.items() if name not in out}
+    fitted = {}
+    for step, (name, make) in enumerate(chosen.items()):
+        progress(name, step, len(chosen))
+        fitted[name] = make(Gaussian(theta)).fit(values)
+    notes = [*remarks, *([f"constant, so left out: {listed(constant)}"] if constant else [])]
+    notes += [f"{name} is left out: {reason}" for name, reason in out.items()]
+    if isinstance(theta, Bandwidth):
+        notes.append(f"bandwidth {float(theta):.4g}: {theta.rule}")
+    return Fits(table, fitted, unit, tuple(notes))
+
+
+def _one_if_equal(theta: Any) -> Any:
+    """Return one bandwidth for all columns where they have the same, else what was passed."""
+    if np.ndim(theta) and np.ptp(theta) <= _ROUNDING * np.max(theta):
+        return float(np.mean(theta))
+    return theta
+
+
+def _left_out(rows: int, theta: Any) -> dict[str, str]:
+    """Return which estimators cannot be fitted, and why."""
+    reasons = {}
+    if rows > LIMIT:
+        reasons["f-kmse"] = f"it decomposes a matrix of {rows:,} × {rows:,}, and stops at {LIMIT:,} rows"
+    if np.ndim(theta):
+        reasons["vpmkme"] = "it needs one bandwidth for all columns"
+    return reasons
+
+
+def rescaled(mu: Embedding, unit: Array) -> Embedding:
+    """Return the embedding of the points times ``unit``, shape (d,): the same function in other units.
+
+    Gaussian kernels and no, or Gaussian noise with axis-aligned covariance.
+
+    Examples
+    --------
+    >>> from kernelmean import embed
+    >>> mu = embed([[1.0]], Gaussian(2.0), noise=Normal(0.25))
+    >>> rescaled(mu, np.array([10.0]))
+    Embedding(n=1, d=1, kernel=Gaussian(bandwidth=20.0), noise=Normal.diagonal([25.]))
+    """
+    if not isinstance(mu.kernel, Gaussian):
+        raise TypeError(f"{mu.kernel!r} has no bandwidth per column; only Gaussian kernels change units")
+    bandwidth = mu.kernel.bandwidth * unit if len(unit) > 1 else float(np.squeeze(mu.kernel.bandwidth * unit))
+    parts = (Part(part.points * unit, part.weights, _rescaled_noise(part.noise, unit)) for part in mu.parts)
+    return replace(mu, kernel=Gaussian(bandwidth), parts=tuple(parts))
+
+
+def _rescaled_noise(noise: Noise, unit: Array) -> Noise:
+    if isinstance(noise, Dirac):
+        return noise
+    if not isinstance(noise, Normal) or noise.form == "full":
+        raise TypeError(f"{noise!r} has no variance per column; only such noises change units")
+    return Normal.diagonal(noise.variances(len(unit)) * unit**2)
+
+
+def _varying(table: Table) -> tuple[Table, tuple[str, ...]]:
+    """Return the table without its constant columns, and their names."""
+    if len(table) < 2:
+        raise ValueError(f"the table has {count(len(table), 'row')}; at least 2 are needed")
+    kept, constant = table.constant()
+    if not len(kept):
+        raise ValueError("every column is constant; there is nothing to estimate")
+    return table.columns(kept), constant

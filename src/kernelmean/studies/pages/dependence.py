@@ -1,0 +1,199 @@
+"""The page of a study of dependence: the verdict, the map of all pairs, the strongest ones, and how it was tested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ...core.array import IntArray
+from ...core.table import Frame
+from ...core.words import count
+from ...report import Chart, Document, HeatMap, Panel, Points, Section, Table
+from ..dependence import Dependence, PairDependence
+from .cells import Axis, names_of
+from .facts import brief, dependence_facts
+from .marginals import marginal
+from .parts import caveats, made_by, null_section, signed
+
+_MOST_LISTED, _MOST_CELLS, _MOST_CLOUDS, _MOST_POINTS, _MOST_PARTS = 50, 40, 4, 250, 4
+FIGURES = ("map", "pairs", *(f"pair-{k + 1}" for k in range(_MOST_CLOUDS)), "null-distribution")
+"""The names of the charts that a page may have."""
+_STRENGTH = "strength"
+
+
+def dependence_page(
+    result: Dependence,
+    *,
+    name: str = "the table",
+    level: float = 0.05,
+    notes: Sequence[str] = (),
+    seed: int | None = None,
+) -> Document:
+    """Return the page of a study of dependence.
+
+    Parameters
+    ----------
+    result : Dependence
+        What :func:`kernelmean.studies.dependence.dependence` found.
+    name : str
+        What to call the table.
+    level : float
+        p-values at most this count as a dependence.
+    notes : sequence of str
+        What else a reader should know, beside the notes of the result.
+    seed : int, optional
+        Of the run, to be named.
+
+    Examples
+    --------
+    >>> from kernelmean.studies.dependence import dependence
+    >>> a, b = np.random.default_rng(0).normal(size=(2, 60))
+    >>> data = np.column_stack([a, b, a**2])
+    >>> dependence_page(dependence(data, n_resamples=199)).headline
+    '1 of 3 pairs of columns depends on each other (adjusted p at most 0.05), most of all x0 and x2.'
+    """
+    test = result.test
+    tested = (
+        ()
+        if test is None
+        else (
+            null_section(test, "rows of one group were paired anew with those of the other", dependence_facts(result)),
+        )
+    )
+    sections = (_map(result, level), *_shapes(result, level), _pairs(result, level), *tested)
+    return Document(
+        title=f"Dependence between columns of {name}",
+        headline=result.verdict(level),
+        summary=tuple(_summary(result, level)),
+        sections=(*sections, caveats(_caveats(result, level), (*notes, *result.notes))),
+        made_by=(*made_by(test, seed), *(dependence_facts(result) if test is None else [])),
+    )
+
+
+def _summary(result: Dependence, level: float) -> Iterator[str]:
+    most = result.strongest(level)
+    if result.test is not None and len(result.pairs) > 1:
+        yield result.on_pairs(level)
+    if most is not None:
+        yield (
+            f"The strongest dependence is that of {brief(most.x)} and {brief(most.y)}: {most.strength:.2f} on a scale "
+            "from 0 (independent) to 1 (each determines the other, as the kernels see it)."
+        )
+
+
+def _map(result: Dependence, level: float) -> Section:
+    x, y = (_strongest(result, group) for group in (result.x, result.y))
+    strength, adjusted = result.matrix(), result.matrix("adjusted")
+    cells = [
+        [
+            None if a == b else (float(strength[at]), float(adjusted[at]))
+            for b in y
+            for at in [(result.x.index(a), result.y.index(b))]
+        ]
+        for a in x
+    ]
+    stars = frozenset((i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell and cell[1] <= level)
+    values = tuple(tuple(None if cell is None else cell[0] for cell in row) for row in cells)
+    panel = HeatMap("", _STRENGTH, x, y, values, stars, f"adjusted p at most {level:g}")
+    hidden = len({*result.x, *result.y}) - len({*x, *y})
+    rest = f" Left out for room: {count(hidden, 'column')}." if hidden else ""
+    text = (
+        "Strength is the unbiased, normalised HSIC of two columns: near 0, of either sign, for independent ones, 1 at "
+        f"most. Stars mark the pairs that depend on each other at level {level:g}, all pairs counted.{rest}"
+    )
+    return Section("All pairs", charts=(Chart("map", "How strongly columns depend on each other", (panel,), text),))
+
+
+def _strongest(result: Dependence, group: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns of the strongest pairs, where there are too many for a map, in their order."""
+    if len(group) <= _MOST_CELLS:
+        return group
+    ranked = dict.fromkeys(name for pair in result.pairs for name in (pair.x, pair.y) if name in set(group))
+    kept = set(list(ranked)[:_MOST_CELLS])
+    return tuple(name for name in group if name in kept)
+
+
+def _shapes(result: Dependence, level: float) -> Iterator[Section]:
+    """Yield the section of the strongest pairs: clouds of points, or a column split by the categories of the other."""
+    shown = result.dependent(level)[:_MOST_CLOUDS]
+    if not shown:
+        return
+    (frame,) = result.encoded.frames
+    axes = {coding.name: Axis.of(coding, frame) for coding in result.encoded.codings}
+    clouds = [pair for pair in shown if axes[pair.x].ordered and axes[pair.y].ordered]
+    charts = [_clouds(clouds, axes, frame)] if clouds else []
+    charts += [_split(pair, axes, frame, k) for k, pair in enumerate(pair for pair in shown if pair not in clouds)]
+    words = (f"The {count(len(shown), 'pair')} of the smallest p-values.",)
+    yield Section("What the strongest pairs look like", words, charts=tuple(charts))
+
+
+def _clouds(pairs: Sequence[PairDependence], axes: dict[str, Axis], frame: Frame) -> Chart:
+    rows = np.unique(np.linspace(0, len(frame) - 1, min(len(frame), _MOST_POINTS)).astype(np.intp))
+    every = "All" if len(rows) == len(frame) else f"{len(rows)} of {len(frame):,}"
+    panels = tuple(_cloud(pair, axes, frame, rows) for pair in pairs)
+    return Chart("pairs", "Strongest pairs of numbers", panels, f"{every} rows as points.")
+
+
+def _cloud(pair: PairDependence, axes: dict[str, Axis], frame: Frame, rows: IntArray) -> Panel:
+    both = [axes[name].values(frame)[rows] for name in (pair.x, pair.y)]
+    known = ~np.isnan(both[0] + both[1])
+    x, y = (tuple(values[known].tolist()) for values in both)
+    return Panel(_title(pair), axes[pair.x].label, axes[pair.y].label, points=(Points("rows", x, y),))
+
+
+def _split(pair: PairDependence, axes: dict[str, Axis], frame: Frame, number: int) -> Chart:
+    """Return one column of a pair for each of the most frequent categories of the other."""
+    by, other = (pair.x, pair.y) if not axes[pair.x].ordered else (pair.y, pair.x)
+    groups, cells, axis = names_of(frame, by), axes[other].cells(frame), axes[other]
+    names, counts = np.unique(groups.astype(str), return_counts=True)
+    kept = [str(names[k]) for k in np.argsort(-counts, kind="stable")[:_MOST_PARTS]]
+    parts = {f"{by}: {name}": cells[groups == name] for name in kept}
+    panel = marginal(other, parts, label=axis.label, order=axis.levels)
+    rest = f" Its {len(kept)} most frequent of {len(names)} values." if len(names) > len(kept) else ""
+    return Chart(f"pair-{number + 1}", _title(pair), (panel,), f"The distribution of {other} by {by}.{rest}")
+
+
+def _title(pair: PairDependence) -> str:
+    return f"{pair.x} and {pair.y}: strength {signed(pair.strength, 'z.2f')}"
+
+
+def _pairs(result: Dependence, level: float) -> Section:
+    kept = result.pairs[:_MOST_LISTED]
+    rows = tuple(
+        (
+            p.x,
+            p.y,
+            signed(p.strength, "z.2f"),
+            f"{p.pvalue:.2g}",
+            f"{p.adjusted:.2g}",
+            _yes(p.adjusted <= level),
+        )
+        for p in kept
+    )
+    strong = frozenset((k, 0) for k, pair in enumerate(kept) if pair.adjusted <= level)
+    strong |= frozenset((k, 1) for k, _ in strong)
+    rest = len(result.pairs) - len(kept)
+    words = (
+        f"Adjusted p-values are for all {count(len(result.pairs), 'pair')} together: if all columns were independent, "
+        f"one of at most {level:g} would come up with probability at most {level:g}.",
+        *([f"{count(rest, 'pair')} more, with larger p-values, are left out here."] if rest else []),
+    )
+    header = ("column", "column", _STRENGTH, "p", "adjusted p", "depend")
+    return Section("Pairs in numbers", words, tables=(Table("Pairs, smallest p-value first", header, rows, strong),))
+
+
+def _yes(is_so: bool) -> str:
+    return "yes" if is_so else "no"
+
+
+def _caveats(result: Dependence, level: float) -> Iterator[str]:
+    yield (
+        f"The p-values are exact: for independent columns one of at most {level:g} would come up with probability at "
+        f"most {level:g}, at any size. That needs independent rows: time series and repeated measurements of the same "
+        "subjects need a test of their own."
+    )
+    yield "Dependence is no cause: a third column may move both."
+    if result.dependent(level):
+        yield "A small p says that there is a dependence, not that it is strong: that is for the strength."
+    yield "Strength has its own Gaussian kernels at the median bandwidth, whatever the test looked at."

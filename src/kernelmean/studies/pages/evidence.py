@@ -1,0 +1,189 @@
+"""What a page of a comparison shows beside its tests: effect size, rows that tell, witnesses, marginals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from ...core.array import SILENT, Array, IntArray, Progress, RngLike, as_rng
+from ...inference.explain import EffectSize, WitnessBands, contributions, effect_size, witness_bands
+from ...kernels import Kernel
+from ...report import Bars, Panel
+from ...tables.columns import Encoded
+from ..comparison import Comparison
+from .cells import Axis, written
+from .facts import titles
+from .marginals import marginal, span
+
+MOST_ROWS = 2000
+"""Of either table that the effect size, witnesses and contributions look at."""
+_MOST_COLUMNS, _WITHOUT_FINDING, _GRID, _MARGIN = 6, 3, 61, 0.05
+_MOST_TELLING, _LEAST_FOR_EFFECT = 5, 3
+
+
+@final
+@dataclass(frozen=True)
+class TellingRow:
+    """A row that sets its table apart from the other.
+
+    Attributes
+    ----------
+    table : {0, 1}
+        The first table or the second.
+    row : int
+        Its number where the table came from, from 1.
+    share : float
+        What it adds to the unbiased MMD², over the sum of what all rows add in absolute value.
+    cells : tuple of str
+        Its cells in the columns that are shown.
+    """
+
+    table: int
+    row: int
+    share: float
+    cells: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What tells two tables apart, and by how much.
+
+    Attributes
+    ----------
+    effect : EffectSize or None
+        None where a table has fewer than three rows, or no row differs from another.
+    columns : tuple of str
+        The columns that are shown: those that differ, at most six; where none does, the three of the smallest p-values.
+    marginals : tuple of Panel or Bars
+        Of each of these columns.
+    witnesses : dict from str to WitnessBands
+        Of those of these columns that have many values, over a grid in the units of the axis, shape (61, 1).
+    rows : tuple of TellingRow
+        At most five of each table, the strongest first; none where no difference was found.
+    used : (int, int)
+        The rows of either table that effect, witnesses and ``rows`` rest on.
+    """
+
+    effect: EffectSize | None
+    columns: tuple[str, ...]
+    marginals: tuple[Panel | Bars, ...]
+    witnesses: dict[str, WitnessBands]
+    rows: tuple[TellingRow, ...]
+    used: tuple[int, int]
+
+
+def gather(result: Comparison, *, level: float = 0.05, rng: RngLike = 0, progress: Progress = SILENT) -> Evidence:
+    """Look at the two tables of a comparison once more: where, which rows, and by how much they differ.
+
+    Parameters
+    ----------
+    result : Comparison
+        What :func:`kernelmean.studies.comparison.compare` found.
+    level : float
+        Columns whose adjusted p-value is at most this are shown.
+    rng : int or Generator
+        Draws rows where a table has more than 2000, and seeds intervals and bands.
+    progress : callable, optional
+        Called with what comes next, the steps done, and the steps in all.
+
+    Notes
+    -----
+    The kernel is that of the joint test; after an adaptive test, which has many, the Gaussian kernel at the median
+    bandwidth. O(r² d) time with r = 2000 rows of each table at most, and O(n) for the marginals.
+
+    Examples
+    --------
+    >>> from kernelmean.studies.comparison import compare
+    >>> draws = np.random.default_rng(0)
+    >>> found = gather(compare(draws.normal(size=(50, 2)), draws.normal([0.0, 2.0], size=(50, 2))))
+    >>> found.columns, len(found.rows)
+    (('x1',), 10)
+    """
+    generator, encoded, shown = as_rng(rng), result.encoded, _shown(result, level)
+    drawn = [_drawn(len(frame), generator) for frame in encoded.frames]
+    points = [table[rows] for table, rows in zip(encoded.points(), drawn, strict=True)]
+    progress("effect size", 0, 2)
+    effect = _effect(points, _kernel(result), generator)
+    progress("rows, witnesses and marginals", 1, 2)
+    rows = _telling(encoded, points, drawn, _kernel(result), shown) if result.differ(level) else ()
+    codings = {coding.name: coding for coding in encoded.codings}
+    axes = [Axis.of(codings[name], *encoded.frames) for name in shown]
+    marginals = tuple(_marginal(axis, result) for axis in axes)
+    frames = [frame.take(own) for frame, own in zip(encoded.frames, drawn, strict=True)]
+    found = [
+        (axis.name, _witness([axis.values(frame) for frame in frames], generator))
+        for axis, panel in zip(axes, marginals, strict=True)
+        if isinstance(panel, Panel)
+    ]
+    witnesses = {name: bands for name, bands in found if bands is not None}
+    return Evidence(effect, shown, marginals, witnesses, rows, (len(points[0]), len(points[1])))
+
+
+def adjusted(result: Comparison) -> dict[str, float]:
+    """Return the adjusted p-value of every column; of a single one that of the joint test, which is of it."""
+    if len(result.columns) == 1:
+        return {result.columns[0].name: result.test.pvalue}
+    return {column.name: column.adjusted for column in result.columns}
+
+
+def _shown(result: Comparison, level: float) -> tuple[str, ...]:
+    values = adjusted(result)
+    differing = tuple(name for name, p in values.items() if p <= level)
+    return differing[:_MOST_COLUMNS] or tuple(values)[:_WITHOUT_FINDING]
+
+
+def _drawn(n: int, rng: np.random.Generator) -> IntArray:
+    """Return all rows, or some that are drawn, in their order."""
+    return np.arange(n) if n <= MOST_ROWS else np.sort(rng.choice(n, MOST_ROWS, replace=False))
+
+
+def _kernel(result: Comparison) -> Any:
+    """Return the kernel of the joint test; of many kernels none."""
+    return result.test.kernel if isinstance(result.test.kernel, Kernel) else "gaussian"
+
+
+def _effect(points: Sequence[Array], kernel: Any, rng: np.random.Generator) -> EffectSize | None:
+    first, second = points
+    if min(len(first), len(second)) < _LEAST_FOR_EFFECT:
+        return None
+    if np.ptp(np.concatenate([first, second]), axis=0).max() == 0.0:
+        return None  # rows that vary were not drawn
+    return effect_size(first, second, kernel, rng=rng)
+
+
+def _telling(
+    encoded: Encoded, points: Sequence[Array], drawn: Sequence[IntArray], kernel: Any, shown: Sequence[str]
+) -> tuple[TellingRow, ...]:
+    """Return the rows of either table that add most to MMD²."""
+    found = contributions(points[0], points[1], kernel)
+    whole = float(np.abs(found.values).sum())
+    rows = []
+    for side, values in enumerate(found.by_sample):
+        order = np.argsort(-values, kind="stable")[:_MOST_TELLING]
+        kept, frame = drawn[side][order], encoded.frames[side]
+        texts = zip(*(written(frame, name, kept) for name in shown), strict=True)
+        for k, number, cells in zip(order, frame.row_numbers()[kept], texts, strict=True):
+            if values[k] > 0.0:
+                rows.append(TellingRow(side, int(number), float(values[k]) / whole, cells))
+    return tuple(rows)
+
+
+def _marginal(axis: Axis, result: Comparison) -> Panel | Bars:
+    frames = dict(zip(titles(result.names), result.encoded.frames, strict=True))
+    samples = {label: axis.cells(frame) for label, frame in frames.items()}
+    return marginal(axis.name, samples, label=axis.label, order=axis.levels)
+
+
+def _witness(samples: Sequence[Array], rng: np.random.Generator) -> WitnessBands | None:
+    """Return the witness of one column over its range, with the band of chance; missing cells do not count."""
+    first, second = (values[~np.isnan(values)] for values in samples)
+    if not len(first) or not len(second):
+        return None
+    low, high = span(np.concatenate([first, second]))
+    reach = _MARGIN * (high - low)
+    grid = np.linspace(low - reach, high + reach, _GRID)[:, None]
+    return witness_bands(first[:, None], second[:, None], grid, rng=rng)

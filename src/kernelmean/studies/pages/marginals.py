@@ -1,0 +1,118 @@
+"""How one column is distributed, in one or two samples: outlines of histograms, or shares of few values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.array import Array
+from ...report import Bars, Panel, Steps
+
+_MOST_VALUES, _FEWEST_BINS, _MOST_BINS = 12, 5, 40
+_CORE, _FAR = (0.005, 0.995), 3.0
+
+
+def marginal(name: str, samples: Mapping[str, Any], *, label: str = "", order: Sequence[str] = ()) -> Panel | Bars:
+    """Return one column of some samples on common axes.
+
+    Up to twelve different values, and anything that is no number, are shown as shares of each value, else outlines of
+    histograms with common bins. NaN is left out, and told in the title.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    samples : mapping from str to array of shape (n,)
+        What each sample is called, and its values.
+    label : str
+        Of the axis, by default the name.
+    order : sequence of str
+        Of values that are no numbers; by default the most frequent first.
+
+    Examples
+    --------
+    >>> marginal("smoker", {"A": [0, 0, 1, 1], "B": [0, 0, 0, 1]}).series
+    (('A', (0.5, 0.5)), ('B', (0.75, 0.25)))
+    """
+    arrays = {one: np.asarray(values) for one, values in samples.items()}
+    if any(values.dtype == object for values in arrays.values()):
+        return _shares(name, arrays, order)
+    known = {one: values[~np.isnan(values)] for one, values in arrays.items()}
+    absent = 1.0 - sum(map(len, known.values())) / max(sum(map(len, arrays.values())), 1)
+    title = f"{name} ({_percent(absent)} missing)" if absent else name
+    if len(np.unique(np.concatenate(list(known.values())))) <= _MOST_VALUES:
+        return _shares(title, known, order)
+    return _histograms(title, known, label or name)
+
+
+def outline(label: str, values: Array, edges: Array, *, density: bool = False) -> Steps:
+    """Return the share of all values in every bin, or their density; values beyond the edges count as rows."""
+    heights = np.histogram(values, edges)[0] / max(len(values), 1)
+    return Steps(label, tuple(edges.tolist()), tuple((heights / np.diff(edges) if density else heights).tolist()))
+
+
+def bins(*samples: Array) -> Array:
+    """Return the edges of common bins: Rice's rule for the smallest sample, over the range that :func:`span` gives."""
+    low, high = span(np.concatenate(samples))
+    fewest = min(len(values) for values in samples if len(values))
+    number = int(np.clip(np.ceil(2.0 * fewest ** (1 / 3)), _FEWEST_BINS, _MOST_BINS))
+    return np.linspace(low, high, number + 1)
+
+
+def span(pooled: Array) -> tuple[float, float]:
+    """Return the range of values; where few values lie far from the others, that of the inner 99 %.
+
+    Examples
+    --------
+    >>> span(np.array([0.0, 1.0, 2.0]))
+    (0.0, 2.0)
+    """
+    low, high = float(pooled.min()), float(pooled.max())
+    inner = tuple(float(edge) for edge in np.quantile(pooled, _CORE))
+    if high - low > _FAR * (inner[1] - inner[0]) > 0.0:
+        return inner[0], inner[1]
+    if high > low:
+        return low, high
+    reach = abs(low) / 2 or 0.5
+    return low - reach, high + reach
+
+
+def _histograms(title: str, samples: Mapping[str, Array], label: str) -> Panel:
+    edges = bins(*samples.values())
+    pooled = np.concatenate(list(samples.values()))
+    outside = float(np.mean((pooled < edges[0]) | (pooled > edges[-1])))
+    title += f" (without the outer {_percent(outside)})" if outside else ""
+    return Panel(title, label, "share of rows", steps=tuple(outline(one, v, edges) for one, v in samples.items()))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
+
+
+def _shares(title: str, samples: Mapping[str, Any], order: Sequence[str]) -> Bars:
+    """Return the share of each value: numbers in their order, others in the order given or by how frequent they are."""
+    shown, rest = _values(np.concatenate(list(samples.values())), order)
+    series = []
+    for label, values in samples.items():
+        shares = [float(np.count_nonzero(values == value)) / max(len(values), 1) for value in shown]
+        series.append((label, (*shares, *([max(1.0 - sum(shares), 0.0)] if rest else []))))
+    names = (*map(_written, shown), *([f"{rest} others"] if rest else []))
+    return Bars(title, "share of rows", names, tuple(series))
+
+
+def _values(pooled: Any, order: Sequence[str]) -> tuple[Sequence[Any], int]:
+    """Return the values to show, and how many more there are."""
+    if pooled.dtype != object:
+        return np.unique(pooled).tolist(), 0
+    counts = Counter(pooled.tolist())
+    frequent = sorted(counts, key=lambda value: (-counts[value], str(value)))
+    ranked = [*(value for value in order if value in counts), *(value for value in frequent if value not in order)]
+    kept = ranked if len(ranked) <= _MOST_VALUES else ranked[: _MOST_VALUES - 1]
+    return kept, len(ranked) - len(kept)
+
+
+def _written(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

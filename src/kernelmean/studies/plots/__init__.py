@@ -1,0 +1,38 @@
+"""Pictures: each function draws on matplotlib axes and returns them. Needs the extra ``plot``.
+
+All take ``ax=``, on which they draw; without it they make a new figure, which a notebook shows. Colours can be told
+apart by the colour-blind, and no line differs from another by its colour alone. Text and lines take their colour from
+the style of matplotlib, dark ones included. :func:`alt_text` says in words what a picture shows.
+"""
+
+from ...report.canvas import COLORS as COLORS
+from ...report.canvas import FIRST as FIRST
+from ...report.canvas import FORMATS as FORMATS
+from ...report.canvas import QUIET as QUIET
+from ...report.canvas import SECOND as SECOND
+from ...report.canvas import alt_text, check_format, new_figure, null_distribution, save, write
+from .damping import spectrum_damping
+from .density import density_pairs, marginal_density
+from .dependence import dependence_map
+from .noise import noise_per_column
+from .scores import loocv_curve
+from .witness import column_witness, column_witnesses
+from .witness_map import witness_map
+
+__all__ = [
+    "alt_text",
+    "check_format",
+    "column_witness",
+    "column_witnesses",
+    "density_pairs",
+    "dependence_map",
+    "loocv_curve",
+    "marginal_density",
+    "new_figure",
+    "noise_per_column",
+    "null_distribution",
+    "save",
+    "spectrum_damping",
+    "witness_map",
+    "write",
+]

@@ -1,0 +1,34 @@
+"""Tables: files, frames and batches read into columns, and the built-in tables by name."""
+
+from typing import TYPE_CHECKING
+
+from ..core import lazy as _lazy
+
+if TYPE_CHECKING:
+    from ..core.table import Frame, Table, as_table
+    from .columns import match_columns
+    from .readers import TextFormat
+    from .reading import column_names, read_frame, read_table, split_frame
+
+__all__ = [
+    "Frame",
+    "Table",
+    "TextFormat",
+    "as_table",
+    "column_names",
+    "match_columns",
+    "read_frame",
+    "read_table",
+    "split_frame",
+]
+
+_lazy.attach(
+    __name__,
+    {
+        "columns": "match_columns",
+        "readers": "TextFormat",
+        "reading": "Frame Table as_table column_names read_frame read_table split_frame",
+    },
+)
+
+del TYPE_CHECKING

@@ -1,0 +1,290 @@
+"""How one column becomes coordinates, such that every column weighs the same."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from ...core.array import Array, IntArray
+from ...core.cells import missing_cells
+from ...core.remedies import leave_out
+from ...core.surface import written
+from ...core.table import Frame, Table
+from ...core.words import count
+from .kinds import ColumnType, as_labels, as_numbers, nanoseconds
+
+MAX_CATEGORIES = 256
+_NOT_FITTED = "which the tables that were fitted did not; fit on all tables: TableEncoder().fit_tables(A, B)"
+
+
+@dataclass(frozen=True)
+class Coding(ABC):
+    """The way from the cells of a column to its coordinates, found from all rows of all tables."""
+
+    name: str
+    type: ColumnType
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The names of the coordinates."""
+
+    @property
+    @abstractmethod
+    def varies(self) -> bool:
+        """Whether not all rows have the same coordinates."""
+
+    @abstractmethod
+    def coordinates(self, frame: Frame) -> Array:
+        """Return the coordinates of the rows, shape (n, k)."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> float:
+        """How much of the column one unit of a coordinate is."""
+
+    @property
+    def variance_of_missing(self) -> float:
+        """The variance of the noise that the first coordinate of a missing cell has."""
+        return 0.0
+
+    @final
+    def variances(self, frame: Frame) -> Array:
+        """Return the variances of the noise of the coordinates, shape (n, k) as these; 0 where a cell is known."""
+        out = np.zeros((len(frame), len(self.names)))
+        if self.variance_of_missing:
+            out[missing_cells(frame[self.name]), 0] = self.variance_of_missing
+        return out
+
+
+def coordinates_of(codings: Sequence[Coding], frame: Frame) -> Array:
+    """Return the coordinates of several columns side by side, shape (n, D)."""
+    return side_by_side(codings, [coding.coordinates(frame) for coding in codings], len(frame))
+
+
+def variances_of(codings: Sequence[Coding], frame: Frame) -> Array:
+    """Return the variances of the noise of :func:`coordinates_of`, shape (n, D)."""
+    return side_by_side(codings, [coding.variances(frame) for coding in codings], len(frame))
+
+
+def side_by_side(codings: Sequence[Coding], blocks: Sequence[Array], n: int) -> Array:
+    """Return one block for every column as one array, in which the names of the columns say where each stands."""
+    for coding, block in zip(codings, blocks, strict=True):
+        if block.shape != (n, len(coding.names)):
+            raise AssertionError(f"{coding.name!r} has the coordinates {coding.names}, not a block of {block.shape}")
+    return np.concatenate(blocks, axis=1) if blocks else np.zeros((n, 0))
+
+
+@final
+@dataclass(frozen=True)
+class Numbers(Coding):
+    r"""Numbers, levels or times on one coordinate, in standard deviations; missing ones have the mean.
+
+    Attributes
+    ----------
+    origin : int
+        Of times, in nanoseconds: what is subtracted before float64 would round.
+    center, deviation : float
+        The mean and the standard deviation of the cells that are not missing.
+    unit : float
+        What the numbers are divided by.
+    indicator : float
+        The second coordinate of a missing cell, 0 where there is none. With the share q of missing cells it is
+        :math:`s/\sqrt{1-q}`, s the deviation in the unit: the two coordinates then have the variance s² of a column
+        without missing cells.
+    noisy : bool
+        Whether a missing cell has the variance of the column as the variance of its noise.
+    complete : bool
+        Whether no cell was missing.
+    """
+
+    origin: int
+    center: float
+    deviation: float
+    unit: float
+    indicator: float
+    noisy: bool
+    complete: bool
+
+    @classmethod
+    def fit(cls, name: str, column: ColumnType, frames: Sequence[Frame], rule: str, scale: bool) -> Numbers:
+        """Find mean, deviation and share of missing cells over all tables."""
+        origin = _origin(name, frames) if column.kind == "datetime" else 0
+        values = np.concatenate([as_numbers(frame, name, column, origin) for frame in frames])
+        observed = values[~np.isnan(values)]
+        varies = bool(len(observed)) and bool(observed.max() > observed.min())
+        deviation = float(Table(observed[:, None], (name,)).deviations()[0]) if varies else 0.0
+        center = float(observed.mean()) if varies else float(observed[0]) if len(observed) else 0.0
+        return cls.of_moments(name, column, origin, center, deviation, 1.0 - len(observed) / len(values), rule, scale)
+
+    @classmethod
+    def of_moments(
+        cls,
+        name: str,
+        column: ColumnType,
+        origin: int,
+        center: float,
+        deviation: float,
+        absent: float,
+        rule: str,
+        scale: bool,
+    ) -> Numbers:
+        """Return the coding for the mean and the deviation (0 for a constant), and the share of missing cells."""
+        unit = deviation if scale and deviation > 0.0 else 1.0
+        indicator = _indicator(deviation / unit, absent) if rule == "category" else 0.0
+        return cls(name, column, origin, center, deviation, unit, indicator, rule == "noise", absent == 0.0)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column, and whether it is missing."""
+        return (self.name, f"{self.name} is missing") if self.indicator else (self.name,)
+
+    @property
+    def varies(self) -> bool:
+        """Whether there are two values, or missing cells beside one."""
+        return self.deviation > 0.0 or self.indicator > 0.0
+
+    @property
+    def scale(self) -> float:
+        """The unit."""
+        return self.unit
+
+    def numbers(self, frame: Frame) -> Array:
+        """Return the cells in the units of the column, NaN where missing; times in seconds after ``origin``."""
+        return as_numbers(frame, self.name, self.type, self.origin)
+
+    def coordinates(self, frame: Frame) -> Array:
+        """Return the numbers in the unit and, when missing cells are a category, the indicator."""
+        values = self.numbers(frame)
+        absent = np.isnan(values)
+        if self.complete and not self.noisy and absent.any():
+            raise ValueError(f"{frame.source}: column {self.name!r} has missing cells, {_NOT_FITTED}")
+        filled = np.where(absent, self.center, values) / self.unit
+        if self.indicator:
+            return np.column_stack([filled, self.indicator * absent])
+        return np.asarray(filled[:, None])
+
+    @property
+    def variance_of_missing(self) -> float:
+        """The variance of the column."""
+        return (self.deviation / self.unit) ** 2 if self.noisy else 0.0
+
+
+def _origin(name: str, frames: Sequence[Frame]) -> int:
+    """Return the earliest time of a column, in nanoseconds."""
+    stamps = [nanoseconds(frame, name)[~missing_cells(frame[name])] for frame in frames]
+    return min((int(own.min()) for own in stamps if len(own)), default=0)
+
+
+def _indicator(deviation: float, absent: float) -> float:
+    """Return the coordinate of a missing cell for a share of missing cells."""
+    if not 0.0 < absent < 1.0:
+        return 0.0
+    return float(deviation / np.sqrt(1.0 - absent) if deviation else 1.0 / np.sqrt(absent * (1.0 - absent)))
+
+
+@final
+class TooManyCategoriesError(ValueError):
+    """Columns that are no categories; ``found`` says of each how many it has."""
+
+    def __init__(self, found: Mapping[str, str], most: int) -> None:
+        self.found, self.most = dict(found), most
+        those = "; ".join(f"column {name!r} has {each}" for name, each in self.found.items())
+        super().__init__(
+            f"{those}, the limit is {most}: an identifier or free text? Leave it out {leave_out(list(self.found))}, or "
+            f"group rare categories first{written(', or write kernelmean.TableEncoder(max_categories=...)', '')}"
+        )
+
+
+@final
+@dataclass(frozen=True)
+class Categories(Coding):
+    r"""One coordinate c for every category, :math:`c = 1 / \sqrt{1 - \sum_k p_k^2}` with the shares p of all rows.
+
+    Different categories are :math:`\sqrt 2 c` apart, and the mean squared distance of two independent rows is 2, as
+    that of two standardised numbers. Two categories take one coordinate, 0 and √2 c, with the same distance.
+
+    Attributes
+    ----------
+    categories : tuple of str
+        In alphabetical order.
+    missing : bool
+        Whether missing cells are one more category.
+    weight : float
+        c.
+    """
+
+    categories: tuple[str, ...]
+    missing: bool
+    weight: float
+
+    @classmethod
+    def fit(cls, name: str, column: ColumnType, frames: Sequence[Frame], rule: str, most: int) -> Categories:
+        """Count the categories over all tables."""
+        counts: Counter[str | None] = Counter()
+        for frame in frames:
+            counts.update(as_labels(frame, name).tolist())
+        return cls.of_counts(name, column, counts, rule, most)
+
+    @classmethod
+    def of_counts(
+        cls, name: str, column: ColumnType, counts: Mapping[str | None, int], rule: str, most: int
+    ) -> Categories:
+        """Return the coding for the number of cells of every category, and of missing cells under None."""
+        absent = counts.get(None, 0) if rule == "category" else 0
+        categories = tuple(sorted(each for each in counts if each is not None))
+        if len(categories) > most:
+            found = f"{len(categories):,} different categories in {count(sum(counts.values()), 'row')}"
+            raise TooManyCategoriesError({name: found}, most)
+        shares = np.array([counts[each] for each in categories] + [absent] * bool(absent), dtype=np.float64)
+        shares /= max(shares.sum(), 1.0)
+        differ = 1.0 - float(np.square(shares).sum())
+        weight = 1.0 / np.sqrt(differ) if len(shares) > 1 else 1.0
+        return cls(name, column, categories, bool(absent), float(weight))
+
+    @property
+    def scale(self) -> float:
+        """The share that one unit of a coordinate is."""
+        return 1.0 / (self.weight if self.size > 2 else np.sqrt(2.0) * self.weight)
+
+    @property
+    def size(self) -> int:
+        """The number of categories, with that of missing cells."""
+        return len(self.categories) + self.missing
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the categories; of two the second."""
+        all_names = [f"{self.name}={each}" for each in self.categories]
+        all_names += [f"{self.name} is missing"] * self.missing
+        return tuple(all_names[1:] if len(all_names) == 2 else all_names or [self.name])
+
+    @property
+    def varies(self) -> bool:
+        """Whether there are two categories."""
+        return self.size > 1
+
+    def codes(self, frame: Frame) -> IntArray:
+        """Return the position of the category of every row, shape (n,); that of missing cells is the last."""
+        labels = as_labels(frame, self.name)
+        known: dict[str | None, int] = {each: code for code, each in enumerate(self.categories)}
+        known |= {None: len(self.categories)} if self.missing else {}
+        unseen = [each for each in dict.fromkeys(labels.tolist()) if each not in known]
+        if unseen:
+            what = "has missing cells" if unseen[0] is None else f"holds {unseen[0]!r}"
+            raise ValueError(f"{frame.source}: column {self.name!r} {what}, {_NOT_FITTED}")
+        return np.fromiter((known[each] for each in labels), dtype=np.intp, count=len(labels))
+
+    def coordinates(self, frame: Frame) -> Array:
+        """Return one column for every category, or one for two categories."""
+        codes = self.codes(frame)
+        if self.size < 3:
+            return np.asarray(np.sqrt(2.0) * self.weight * codes[:, None])
+        out = np.zeros((len(codes), self.size))
+        out[np.arange(len(codes)), codes] = self.weight
+        return out

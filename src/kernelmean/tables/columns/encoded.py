@@ -1,0 +1,301 @@
+"""Tables of mixed columns as coordinates that a kernel takes, with the columns that they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from ...core.array import Array, IntArray
+from ...core.column_order import column_order
+from ...core.frozen import Frozen, sealed
+from ...core.surface import written
+from ...core.table import Frame, check_size, to_frame
+from ...core.words import count, listed
+from ...kernels import Gaussian, Kernel
+from .coding import MAX_CATEGORIES, Categories, Coding, Numbers, TooManyCategoriesError, side_by_side, variances_of
+from .inspection import Inspection
+from .kinds import ColumnType, Named, agreed_types
+from .missing import Missing, MissingCells, rules_for, settle
+from .noisy import NoisyRows
+
+
+@final
+@dataclass(frozen=True)
+class Encoding:
+    """How columns become coordinates; see :class:`TableEncoder` for the parameters."""
+
+    missing: Missing = "error"
+    ordinal: Mapping[str, Iterable[Any]] | None = None
+    categorical: str | Iterable[str] = ()
+    scale: bool = True
+    max_categories: int = MAX_CATEGORIES
+    keep: str | Iterable[str] = field(default=(), repr=False)  # changes no number: checkpoints hold good
+    drops: bool = field(default=True, repr=False)  # whether rows may be left out, which errors then offer
+
+    def __post_init__(self) -> None:
+        for name in ("missing", "ordinal", "categorical", "keep"):
+            object.__setattr__(self, name, _own(getattr(self, name)))
+
+    def options(self) -> dict[str, Any]:
+        """Return the options as plain values by their names, alike where they mean the same."""
+        return {
+            "missing": self.missing if isinstance(self.missing, str) else dict(self.missing),
+            "ordinal": dict(self.named.ordinal),
+            "categorical": sorted(self.named.categorical),
+            "scale": bool(self.scale),
+            "max_categories": self.max_categories,
+        }
+
+    @property
+    def named(self) -> Named:
+        """The columns whose kind the user named."""
+        return Named.of(self.ordinal, self.categorical)
+
+    def inspection(self, frame: Frame, tables: int) -> Inspection:
+        """Return what looks at tables with the columns of a frame."""
+        return Inspection(frame, tables, self.named, self.keep, self.max_categories)
+
+    def inspect(self, frames: Sequence[Frame]) -> tuple[str, ...]:
+        """Return notes on columns of whole tables, or raise where one is no use as it is."""
+        found = self.inspection(frames[0], len(frames))
+        for table, frame in enumerate(frames):
+            found.add(frame, table)
+        return found.check()
+
+    def fit(self, frames: Sequence[Frame]) -> tuple[tuple[Coding, ...], tuple[Frame, ...], MissingCells]:
+        """Return the coding of every column, the frames without rows that are left out, and the missing cells."""
+        types = agreed_types(frames, self.named)
+        kept, rules, missing = settle(frames, types, self.missing, drops=self.drops)
+        return tuple(self._codings(types, kept, rules)), kept, missing
+
+    def restricted(self, frame: Frame, names: Sequence[str]) -> Encoding:
+        """Return what is said here of some columns of a frame, after a check that all columns it names are there."""
+        rules_for(self.missing, frame.names)
+        named, keep = self.named, (self.keep,) if isinstance(self.keep, str) else tuple(self.keep)
+        frame.select([*named.ordinal, *named.categorical, *keep])
+        missing = self.missing if isinstance(self.missing, str) else _of(self.missing, names)
+        categorical = tuple(name for name in named.categorical if name in names)
+        kept = tuple(name for name in keep if name in names)
+        return replace(self, missing=missing, ordinal=_of(named.ordinal, names), categorical=categorical, keep=kept)
+
+    def _codings(
+        self, types: Mapping[str, ColumnType], frames: Sequence[Frame], rules: Mapping[str, str]
+    ) -> Iterator[Coding]:
+        """Yield the coding of every column; those that have too many categories are named together."""
+        wide: dict[str, str] = {}
+        for name, column in types.items():
+            try:
+                yield self._coding(name, column, frames, rules[name])
+            except TooManyCategoriesError as error:
+                wide |= error.found
+        if wide:
+            raise TooManyCategoriesError(wide, self.max_categories)
+
+    def _coding(self, name: str, column: ColumnType, frames: Sequence[Frame], rule: str) -> Coding:
+        if column.kind in ("boolean", "categorical"):
+            return Categories.fit(name, column, frames, rule, self.max_categories)
+        return Numbers.fit(name, column, frames, rule, self.scale)
+
+
+def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if name in names}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Encoded(Frozen):
+    """Tables as coordinates: one block for every column that varies.
+
+    Attributes
+    ----------
+    codings : tuple of Coding
+        The columns that vary, in an order that depends on their values only: not on where they stand.
+    tables : tuple of array of shape (n, D)
+        The coordinates.
+    variances : tuple of array of shape (n, D), or None
+        Those of the noise of the coordinates; None when no cell is noisy.
+    frames : tuple of Frame
+        The rows that are used.
+    constant : tuple of str
+        The columns that were left out because they say nothing.
+    missing : MissingCells
+    remarks : tuple of str
+        On columns that may be meant otherwise.
+    """
+
+    codings: tuple[Coding, ...]
+    tables: tuple[Array, ...]
+    variances: tuple[Array, ...] | None
+    frames: tuple[Frame, ...]
+    constant: tuple[str, ...]
+    missing: MissingCells
+    remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Freeze, and check that every coordinate has one variance, in its place."""
+        super().__post_init__()
+        object.__setattr__(self, "frames", tuple(frame.frozen() for frame in self.frames))
+        shapes = [table.shape for table in self.tables]
+        if self.variances is not None and [each.shape for each in self.variances] != shapes:
+            raise AssertionError(f"coordinates of {shapes} have variances of {[each.shape for each in self.variances]}")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        object.__setattr__(self, "frames", tuple(frame.frozen() for frame in self.frames))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in the order of their coordinates."""
+        return tuple(coding.name for coding in self.codings)
+
+    def in_table_order(self) -> tuple[str, ...]:
+        """Return the columns in the order of the first table."""
+        return tuple(name for name in self.frames[0].names if name in self.groups)
+
+    @cached_property
+    def groups(self) -> dict[str, tuple[int, ...]]:
+        """The positions of the coordinates of every column."""
+        return groups_of(self.codings)
+
+    def coordinates(self, names: Iterable[str] | None = None) -> tuple[Array, ...]:
+        """Return the coordinates of some columns in every table, in the order of ``names`` of this object."""
+        return tuple(table[:, self._index(names)] for table in self.tables)
+
+    def points(self, names: Iterable[str] | None = None) -> tuple[Array, ...]:
+        """Return what :meth:`kernel` takes: the coordinates, followed by their variances when cells are noisy."""
+        if self.variances is None:
+            return self.coordinates(names)
+        index = self._index(names)
+        return tuple(
+            np.concatenate([table[:, index], noise[:, index]], axis=1)
+            for table, noise in zip(self.tables, self.variances, strict=True)
+        )
+
+    def kernel(self, kernel: Gaussian) -> Kernel:
+        """Return the kernel between rows of :meth:`points`: that of the coordinates, or its expectation."""
+        return kernel if self.variances is None else NoisyRows(kernel)
+
+    def notes(self, where: str = "") -> tuple[str, ...]:
+        """Return what a reader should know: columns that were left out, and missing cells."""
+        constant = (f"constant{where}, so left out: {listed(self.constant)}",) if self.constant else ()
+        return (*constant, *self.remarks, *self.missing.notes([frame.source for frame in self.frames]))
+
+    def _index(self, names: Iterable[str] | None) -> IntArray:
+        blocks = sorted(self.groups[name] for name in (self.groups if names is None else names))
+        return np.array([j for block in blocks for j in block], dtype=np.intp)
+
+
+def _own(option: Any) -> Any:
+    """Return a copy of an option that a caller could change later, or that could be read once only."""
+    return tuple(option) if isinstance(option, Iterator) else deepcopy(option)
+
+
+def encode(tables: Sequence[Any], names: Sequence[str], encoding: Encoding) -> Encoded:
+    """Return tables as coordinates; columns are matched by name, and found the same wherever they stand.
+
+    Raises
+    ------
+    ValueError
+        When the tables differ in their columns or their types, a cell is missing without a rule for it, is infinite,
+        or a column has too many categories or looks like an identifier.
+    TypeError
+        When a column holds something else than numbers, categories and times, or these as text that was not read.
+    """
+    frames = as_frames(tables, names)
+    remarks = encoding.inspect(frames)
+    codings, kept, missing = encoding.fit(frames)
+    varying = [coding for coding in codings if coding.varies]
+    blocks = [[coding.coordinates(frame) for frame in kept] for coding in varying]
+    order = sorted(range(len(varying)), key=lambda k: (_shape(np.concatenate(blocks[k])), varying[k].name))
+    chosen = tuple(varying[k] for k in order)
+    return Encoded(
+        codings=chosen,
+        tables=tuple(
+            sealed(side_by_side(chosen, [blocks[k][t] for k in order], len(frame))) for t, frame in enumerate(kept)
+        ),
+        variances=_variances(chosen, kept),
+        frames=kept,
+        constant=tuple(coding.name for coding in codings if not coding.varies),
+        missing=missing,
+        remarks=remarks,
+    )
+
+
+def as_frames(tables: Sequence[Any], names: Sequence[str]) -> tuple[Frame, ...]:
+    """Return tables as frames with their columns in the order of the first; arrays take the names of other tables."""
+    frames = [to_frame(table, name) for table, name in zip(tables, names, strict=True)]
+    for frame in frames:
+        check_size(frame)
+    named = next((frame for frame in frames if frame.named), frames[0])
+    first = frames[0] if frames[0].named else match_columns(named, frames[0])[0]
+    return (first, *(match_columns(first, frame)[0] for frame in frames[1:]))
+
+
+def match_columns(A: Frame, B: Frame) -> tuple[Frame, bool]:
+    """Return ``B`` with its columns in the order of ``A``, and whether they had to be moved.
+
+    Columns without names, those of an array, stand as those of ``A`` and take their names.
+
+    Raises
+    ------
+    ValueError
+        When the two do not have the same column names, or one has no names and they differ in number.
+    """
+    order = column_order(A, B)
+    if order is None:
+        raise _other_columns(A, B)
+    if A.named and B.named:
+        return B.select(A.names), A.names != B.names
+    return replace(B.called(A.names), named=A.named), False
+
+
+def _other_columns(A: Frame, B: Frame) -> ValueError:
+    """Return what to raise for two tables that do not have the same columns."""
+    if not (A.named and B.named):
+        numbers = f"{A.source} has {count(len(A.names), 'column')} and {B.source} has {len(B.names)}"
+        return ValueError(f"the two tables differ in their columns: {numbers}; both must describe the same variables")
+    differ = [
+        f"only in {one.source}: {listed(extra)}"
+        for one, other in ((A, B), (B, A))
+        if (extra := [name for name in one.names if name not in other.names])
+    ]
+    common = [name for name in A.names if name in B.names]
+    mend = "rename them to match"
+    if common:
+        mend = written("pass the common ones only", f"compare the common ones with --columns {','.join(common)}")
+    return ValueError(f"the two tables have different columns ({'; '.join(differ)}); {mend}")
+
+
+def groups_of(codings: Iterable[Coding]) -> dict[str, tuple[int, ...]]:
+    """Return the positions of the coordinates of every column."""
+    groups, start = {}, 0
+    for coding in codings:
+        width = len(coding.names)
+        groups[coding.name] = tuple(range(start, start + width))
+        start += width
+    return groups
+
+
+def _variances(codings: Sequence[Coding], frames: Sequence[Frame]) -> tuple[Array, ...] | None:
+    """Return the variances of the coordinates of every table, None where no cell is noisy."""
+    if not any(coding.variance_of_missing for coding in codings):
+        return None
+    found = tuple(sealed(variances_of(codings, frame)) for frame in frames)
+    return found if any(own.any() for own in found) else None
+
+
+def _shape(block: Array) -> float:
+    """Return the mean distance of the rows of a column from their mean, in its deviations.
+
+    A function of the values that neither the order of rows, nor that of columns, nor the unit changes: rounded to nine
+    digits, beyond which the order of summation shows.
+    """
+    distances = np.sort(np.linalg.norm(block - block.mean(axis=0), axis=1))
+    unit = distances.max()
+    scaled = distances / unit
+    return round(float(scaled.mean() / np.sqrt(np.square(scaled).mean())), 9)

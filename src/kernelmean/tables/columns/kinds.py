@@ -1,0 +1,254 @@
+"""What the columns of tables hold: numbers, truth values, categories, ordered levels, times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, final
+
+import numpy as np
+
+from ...core.array import Array
+from ...core.cell_formats import is_number
+from ...core.cells import Cells, label, missing_cells, shared
+from ...core.remedies import leave_out
+from ...core.surface import written
+from ...core.table import Frame
+from ...core.words import listed
+from .texts import TextCells, check, mend
+
+Kind: TypeAlias = Literal["numeric", "boolean", "categorical", "ordinal", "datetime", "duration"]
+_NANOSECONDS = 1e9
+_FIRST, _LAST = np.datetime64("1678-01-01", "s"), np.datetime64("2262-01-01", "s")
+_LONGEST = 290 * 365 * 86400
+
+
+@final
+@dataclass(frozen=True)
+class ColumnType:
+    """The kind of a column in all tables.
+
+    Attributes
+    ----------
+    kind : str
+        "numeric", "boolean", "categorical", "ordinal", "datetime" or "duration".
+    levels : tuple of str
+        Of an ordinal column, lowest first.
+    zoned : bool
+        Whether times have a zone.
+    """
+
+    kind: Kind
+    levels: tuple[str, ...] = ()
+    zoned: bool = False
+
+    def __str__(self) -> str:
+        levels = f" ({' < '.join(self.levels)})" if self.levels else ""
+        return self.kind + levels + (" with a time zone" if self.zoned else "")
+
+
+@final
+@dataclass(frozen=True)
+class Named:
+    """The columns whose kind the user named: the levels of ordinal ones, and those that hold categories."""
+
+    ordinal: Mapping[str, tuple[str, ...]]
+    categorical: tuple[str, ...]
+
+    @classmethod
+    def of(cls, ordinal: Mapping[str, Iterable[Any]] | None, categorical: str | Iterable[str]) -> Named:
+        """Check what the user wrote."""
+        if not isinstance(ordinal or {}, Mapping):
+            raise TypeError(f"ordinal is {ordinal!r}; write a dict such as {{'size': ['low', 'mid', 'high']}}")
+        levels = {name: _check_levels(name, given) for name, given in (ordinal or {}).items()}
+        names = (categorical,) if isinstance(categorical, str) else tuple(categorical)
+        both = [name for name in names if name in levels]
+        if both:
+            raise ValueError(f"column {both[0]!r} stands in ordinal and in categorical; name it once")
+        return cls(levels, names)
+
+    def find(self, name: str) -> ColumnType | None:
+        """Return the type that the user gave a column."""
+        if name in self.ordinal:
+            return ColumnType("ordinal", self.ordinal[name])
+        return ColumnType("categorical") if name in self.categorical else None
+
+
+def _check_levels(name: str, given: Iterable[Any]) -> tuple[str, ...]:
+    levels = () if isinstance(given, str) else tuple(str(label(level)) for level in given)
+    if len(levels) < 2 or len(set(levels)) < len(levels):
+        example = written("ordinal={'size': ['low', 'mid', 'high']}", "--ordinal size=low,mid,high")
+        raise ValueError(
+            f"the levels of column {name!r} are {given!r}; at least two different ones are needed, lowest first, such "
+            f"as {example}"
+        )
+    return levels
+
+
+def agreed_types(frames: Sequence[Frame], named: Named) -> dict[str, ColumnType]:
+    """Return the type of every column, which all tables must agree on; a column without cells agrees with any.
+
+    Raises
+    ------
+    ValueError
+        When tables disagree, or a column that the user named does not exist.
+    TypeError
+        When a column holds something else than numbers, categories and times.
+    """
+    frames[0].select([*named.ordinal, *named.categorical])
+    for name in (*named.ordinal, *named.categorical):
+        check_codes(frames, name)
+    return {name: named.find(name) or agreed_type(frames, name) for name in frames[0].names}
+
+
+def check_codes(frames: Sequence[Frame], name: str) -> None:
+    """Raise when codes are numbers in one table and text in another that numbers do not write so, such as 01."""
+    numbers = next((frame for frame in frames if frame[name].dtype == np.float64), None)
+    if numbers is None:
+        return
+    for frame in frames:
+        for cell in dict.fromkeys(_hashable(frame, name)) if frame[name].dtype == object else ():
+            if isinstance(cell, str) and is_number(cell) and label(float(cell)) != cell:
+                raise ValueError(
+                    f"column {name!r} holds numbers in {numbers.source} and the text {cell!r} in {frame.source}, which "
+                    "as a number would be written otherwise; write the column as text in both"
+                )
+
+
+def agreed_type(frames: Sequence[Frame], name: str) -> ColumnType:
+    """Return the type of one column, which all tables must agree on; without any cell it is numeric."""
+    found = [(frame, own) for frame in frames if (own := _own_type(frame, name)) is not None]
+    if not found:
+        return ColumnType("numeric")
+    first, expected = found[0]
+    for frame, own in found[1:]:
+        if own != expected:
+            raise ValueError(
+                f"column {name!r} is {expected} in {first.source} ({_example(first, name)}) and {own} in "
+                f"{frame.source} ({_example(frame, name)}); write both in the same way, {mend(name)}"
+            )
+    return expected
+
+
+def check_types(frame: Frame, types: Mapping[str, ColumnType], named: Named) -> None:
+    """Raise when a column of a table is of another type than it was in those that were fitted."""
+    for name, expected in types.items():
+        own = None if named.find(name) else _own_type(frame, name)
+        if own not in (None, expected):
+            raise ValueError(
+                f"column {name!r} is {expected} in the table that was fitted, and {own} in {frame.source} "
+                f"({_example(frame, name)}); write both in the same way"
+            )
+
+
+def _example(frame: Frame, name: str) -> str:
+    """Return the first cell that is not missing, and its row."""
+    row = int(np.argmin(missing_cells(frame[name])))
+    text = str(frame[name][row]).replace("\n", " ")
+    return f"{text[:20]!r} in row {frame.row_numbers()[row]}"
+
+
+def _own_type(frame: Frame, name: str) -> ColumnType | None:
+    """Return the type of a column in one table, None when all its cells are missing."""
+    cells, declared = frame[name], frame.declared.get(name)
+    if missing_cells(cells).all():
+        return None
+    if cells.dtype.kind == "M":
+        return ColumnType("datetime", zoned=declared is not None)
+    if cells.dtype.kind == "m":
+        return ColumnType("duration")
+    if declared is not None:
+        assert declared.kind != "zoned", "only times have zones"
+        return ColumnType(declared.kind, declared.levels)
+    if cells.dtype == np.float64:
+        return ColumnType("numeric")
+    _check_text(frame, name)
+    return ColumnType("categorical")
+
+
+def _check_text(frame: Frame, name: str) -> None:
+    """Raise unless a column of objects holds text that is not numbers written down."""
+    distinct = [cell for cell in dict.fromkeys(_hashable(frame, name)) if cell is not None]
+    other = next((cell for cell in distinct if not isinstance(cell, str)), None)
+    if other is not None:
+        raise TypeError(
+            f"{frame.source}: column {name!r} holds values of type {type(other).__name__} that are not numbers, or "
+            "integers beyond 2^53; convert it to numbers or times (pandas: convert_dtypes(), to_datetime()), "
+            f"{mend(name)}"
+        )
+    texts = TextCells(name, len(distinct) + 1)
+    texts.add(frame)
+    found = texts.mixed()
+    check([found] if found else [])
+
+
+def _hashable(frame: Frame, name: str) -> list[Any]:
+    cells = list(frame[name])
+    try:
+        set(cells)
+    except TypeError:
+        raise TypeError(
+            f"{frame.source}: column {name!r} holds values of type "
+            f"{type(next(cell for cell in cells if cell is not None)).__name__}, which are neither numbers nor "
+            f"categories nor times; leave it out {leave_out([name])}"
+        ) from None
+    return cells
+
+
+def as_labels(frame: Frame, name: str) -> Cells:
+    """Return the cells of a column as the texts of categories, None where missing."""
+    cells, declared = frame[name], frame.declared.get(name)
+    if declared is not None and declared.kind == "boolean":
+        return shared(cells.tolist(), lambda cell: None if np.isnan(cell) else str(bool(cell)))
+    if cells.dtype.kind in "mM":
+        return shared(map(str, cells), label)
+    return shared(_hashable(frame, name) if cells.dtype == object else _finite(frame, name).tolist(), label)
+
+
+def as_numbers(frame: Frame, name: str, column: ColumnType, origin: int = 0) -> Array:
+    """Return the cells of a column as float64, NaN where missing: levels from 0, times in seconds after ``origin``."""
+    if column.kind in ("datetime", "duration"):
+        stamps = nanoseconds(frame, name)
+        return np.where(missing_cells(frame[name]), np.nan, (stamps - origin) / _NANOSECONDS)
+    if column.kind != "ordinal":
+        return _finite(frame, name)
+    labels = as_labels(frame, name)
+    order: dict[str | None, float] = {level: float(rank) for rank, level in enumerate(column.levels)}
+    order[None] = np.nan
+    unknown = [cell for cell in dict.fromkeys(labels) if cell not in order]
+    if unknown:
+        row = frame.row_numbers()[int(np.flatnonzero(labels == unknown[0])[0])]
+        raise ValueError(
+            f"{frame.source}: row {row}, column {name!r} holds {unknown[0]!r}, which is none of its levels "
+            f"{listed(column.levels)}; name all levels, lowest first, or correct the cell"
+        )
+    return np.array([order[cell] for cell in labels], dtype=np.float64)
+
+
+def nanoseconds(frame: Frame, name: str) -> Any:
+    """Return times as whole nanoseconds since 1970 (UTC), or spans as whole nanoseconds; 0 where missing."""
+    cells = frame[name]
+    if cells.dtype == np.float64:  # nothing but missing cells
+        return np.zeros(len(cells), dtype=np.int64)
+    filled = np.where(np.isnat(cells), np.zeros(1, dtype=cells.dtype), cells)
+    seconds = filled.astype(f"{'datetime64' if cells.dtype.kind == 'M' else 'timedelta64'}[s]")
+    inside = (seconds >= _FIRST) & (seconds < _LAST) if cells.dtype.kind == "M" else abs(seconds.astype(int)) < _LONGEST
+    if not inside.all():
+        row = int(np.argmin(inside))
+        raise ValueError(
+            f"{frame.source}: row {frame.row_numbers()[row]}, column {name!r} holds {cells[row]}; times from 1678 to "
+            "2261 and spans of at most 290 years are needed, so write it as a number, such as the year"
+        )
+    return filled.astype(f"{seconds.dtype.str[1]}8[ns]").astype(np.int64)
+
+
+def _finite(frame: Frame, name: str) -> Array:
+    """Return numbers as they are, or raise when one is infinite."""
+    cells = frame[name]
+    infinite = np.isinf(cells)
+    if infinite.any():
+        raise ValueError(
+            f"{frame.source}: row {frame.row_numbers()[int(np.argmax(infinite))]}, column {name!r} is infinite; "
+            "replace or remove it first"
+        )
+    return np.asarray(cells, dtype=np.float64)

@@ -1,0 +1,193 @@
+"""Cells that are missing: what is done with them, and what is told of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from ...core.cells import missing_cells
+from ...core.remedies import all_incomplete, leave_out
+from ...core.surface import written
+from ...core.table import Frame
+from ...core.words import count, did_you_mean, listed
+from .kinds import ColumnType
+
+RULES = ("error", "drop", "category", "noise")
+_NAMED = "'error', 'drop', 'category' or 'noise'"
+Missing: TypeAlias = str | Mapping[str, str]
+"""One rule for all columns, or one for each of some columns, where the others must be complete."""
+
+_WORDS = {
+    "drop": "such rows were left out",
+    "category": "a category of its own",
+    "noise": "the mean of the column with its variance as noise",
+}
+
+
+@final
+@dataclass(frozen=True)
+class MissingColumn:
+    """The missing cells of one column: what became of them, and how many there are in every table."""
+
+    name: str
+    rule: str
+    cells: tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True)
+class MissingCells:
+    """The missing cells of tables.
+
+    Attributes
+    ----------
+    rule : str or dict
+        As it was passed: "error", "drop", "category", "noise", or one of them for each of some of the columns used.
+    columns : tuple of MissingColumn
+        The columns with missing cells.
+    rows : tuple of int
+        The rows that were left out of every table.
+    """
+
+    rule: Any
+    columns: tuple[MissingColumn, ...]
+    rows: tuple[int, ...]
+
+    def notes(self, sources: Sequence[str]) -> tuple[str, ...]:
+        """Return sentences for a reader."""
+        left_out = [
+            f"{source}: {count(rows, 'row')} with blank cells left out"
+            for source, rows in zip(sources, self.rows, strict=True)
+            if rows
+        ]
+        kept = [
+            f"{' and '.join(f'{cells:,}' for cells in column.cells)} missing cells of {column.name}: "
+            f"{_WORDS[column.rule]}"
+            for column in self.columns
+            if column.rule != "drop"
+        ]
+        return (*left_out, *kept)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts as plain names and numbers, for JSON."""
+        columns = [{"name": each.name, "rule": each.rule, "cells": list(each.cells)} for each in self.columns]
+        rule = self.rule if isinstance(self.rule, str) else dict(self.rule)
+        return {"rule": rule, "columns": columns, "rows_left_out": list(self.rows)}
+
+
+def rules_for(missing: Missing, names: Sequence[str]) -> dict[str, str]:
+    """Return the rule of every column.
+
+    Raises
+    ------
+    ValueError
+        When a rule or a column is unknown.
+    TypeError
+        When it is neither a text nor a dict.
+    """
+    if not isinstance(missing, str | Mapping):
+        raise TypeError(f"missing is {missing!r}; write one of {_NAMED}, or a dict from column to one of them")
+    given = dict.fromkeys(names, missing) if isinstance(missing, str) else dict(missing)
+    for name, rule in given.items():
+        if rule not in RULES:
+            raise ValueError(f"missing is {rule!r}; write {_NAMED}")
+        if name not in names:
+            raise ValueError(f"missing names a column {name!r} that is not there{did_you_mean(name, names)}")
+    return {name: given.get(name, "error") for name in names}
+
+
+def settle(
+    frames: Sequence[Frame], types: Mapping[str, ColumnType], missing: Missing, *, drops: bool = True
+) -> tuple[tuple[Frame, ...], dict[str, str], MissingCells]:
+    """Return the frames without the rows that are left out, the rule of every column, and the counts."""
+    names = frames[0].names
+    rules = rules_for(missing, names)
+    masks = {name: [missing_cells(frame[name]) for frame in frames] for name in names}
+    counts = {name: tuple(int(mask.sum()) for mask in own) for name, own in masks.items()}
+    blank = [name for name in names if sum(counts[name])]
+    _check_complete(frames, {name: masks[name] for name in blank if rules[name] == "error"}, drops)
+    _check_noise([name for name in blank if rules[name] == "noise"], types)
+    dropped = [name for name in blank if rules[name] == "drop"]
+    kept = tuple(_without(frame, [masks[name][k] for name in dropped], dropped) for k, frame in enumerate(frames))
+    rows = tuple(len(before) - len(after) for before, after in zip(frames, kept, strict=True))
+    columns = tuple(MissingColumn(name, rules[name], counts[name]) for name in blank)
+    return kept, rules, MissingCells(missing, columns, rows)
+
+
+def _check_complete(frames: Sequence[Frame], masks: Mapping[str, Sequence[Any]], drops: bool = True) -> None:
+    """Raise when cells are missing, and say where the first is and how many there are in every column."""
+    for k, frame in enumerate(frames):
+        own = {name: masks[name][k] for name in masks if masks[name][k].any()}
+        if own:
+            name = next(iter(own))
+            empty = [other for other, mask in own.items() if mask.all()]
+            if empty and len(frame) > 1:
+                raise _never_filled(frame.source, empty[0])
+            row = frame.row_numbers()[int(np.argmax(own[name]))]
+            more = listed(f"{int(mask.sum()):,} in {other!r}" for other, mask in own.items() if other != name)
+            raise ValueError(
+                f"{frame.source}: row {row}, column {name!r} is blank or NaN "
+                f"({count(int(own[name].sum()), 'such cell')} in this column{'; ' + more if more else ''}); "
+                f"{_mend(drops)}"
+            )
+
+
+def _never_filled(source: str, name: str) -> ValueError:
+    """Return what to raise where a column has no cell that is not missing."""
+    return ValueError(
+        f"{source}: column {name!r} is blank in every row; leave it out {leave_out([name])}, or fill it first"
+    )
+
+
+def _check_noise(names: Sequence[str], types: Mapping[str, ColumnType]) -> None:
+    """Raise when missing cells of a column that holds no numbers are to be noise."""
+    others = [name for name in names if types[name].kind not in ("numeric", "datetime", "duration")]
+    if others:
+        noise = written("missing='noise'", "--missing noise")
+        single = written(f"missing={{{others[0]!r}: 'category', ...}}", f"--missing {others[0]}=category,...")
+        every = written("missing='category' or 'drop'", "--missing category or drop")
+        raise ValueError(
+            f"{noise} is for numbers and times, and {others[0]!r} is {types[others[0]].kind}; write a rule for "
+            f"each column, such as {single}, or {every}"
+        )
+
+
+def _without(frame: Frame, masks: Sequence[Any], names: Sequence[str]) -> Frame:
+    """Return the frame without the rows in which a mask is true; none may be nothing."""
+    if not masks:
+        return frame
+    incomplete = np.logical_or.reduce(masks)
+    if incomplete.all():
+        raise all_incomplete(frame.source, names[int(np.argmax([mask.sum() for mask in masks]))])
+    return frame.take(~incomplete) if incomplete.any() else frame
+
+
+def noise_needs_kme(estimator: str) -> ValueError:
+    """Return what to raise for missing cells that are noise, and a test without an exact kernel for them."""
+    kme = written("estimator='kme'", "--estimator kme")
+    noise = written("missing='noise'", "--missing noise")
+    others = written("missing='category' or 'drop'", "--missing category or drop")
+    return ValueError(
+        f"{noise} has an exact kernel for {kme} only, not for {estimator!r}; "
+        f"write {kme}, or {others}, which serve every estimator"
+    )
+
+
+def _mend(drops: bool) -> str:
+    """Return what may be done with missing cells; a transformer leaves no rows out."""
+    category = written("missing='category'", "--missing category")
+    dropped = written("missing='drop'", "--missing drop") + " to leave such rows out, " if drops else ""
+    return f"write {dropped}{category} for a category of their own, or fill them first"
+
+
+def sifted(frame: Frame, types: Mapping[str, ColumnType], rules: Mapping[str, str]) -> tuple[Frame, dict[str, int]]:
+    """Return a part of a table without the rows that are left out, maybe none, and its missing cells by column."""
+    masks = {name: mask for name in frame.names if (mask := missing_cells(frame[name])).any()}
+    _check_complete([frame], {name: [mask] for name, mask in masks.items() if rules[name] == "error"})
+    _check_noise([name for name in masks if rules[name] == "noise"], types)
+    dropped = [mask for name, mask in masks.items() if rules[name] == "drop"]
+    kept = frame.take(~np.logical_or.reduce(dropped)) if dropped else frame
+    return kept, {name: int(mask.sum()) for name, mask in masks.items()}

@@ -1,0 +1,239 @@
+"""Text that is no category: numbers and dates that were not read, and cells that are nearly all different.
+
+Thresholds. A category that occurs once tells nothing: under every permutation it is alone. So text is refused when its
+categories have fewer than two rows each on average (more than half of the cells are different) and there are at least
+20 of them; when all of ten cells or more are different; and when it is a key of the tables: at least 20 cells in each,
+all different there. The 50 states in 200 rows, postcodes that repeat, sizes and models pass.
+
+Numbers with units or signs, and dates, are refused when more than half of the cells are different or there are more
+than ten different ones. A few ("36 months", "60 months") may be meant as categories, which a note says; numbers that
+have marks only ("1 234") are hardly ever. Two are two categories under either reading, with the same kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, final
+
+from ...core.cell_formats import (
+    Form,
+    absent_words,
+    date_format,
+    has_decimal_comma,
+    is_bare,
+    is_number,
+    number_format,
+    other_marks,
+)
+from ...core.cells import missing_cells
+from ...core.remedies import leave_out, worded
+from ...core.surface import written
+from ...core.table import Frame
+from ...core.words import printable
+
+Place: TypeAlias = tuple[str, int]
+"""A table and a row."""
+_LEAST_DISTINCT, _LEAST_CELLS = 20, 10
+_FEW, _LEAST_WRITTEN = 10, 3
+_SHARE, _SHARE_OF_UNITS = 0.75, 0.9
+_SHOWN = 20
+_ZERO = re.compile(r"[+-]?0\d+")
+
+
+@final
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with a column, in a sentence, and what mends it.
+
+    Attributes
+    ----------
+    column, what : str
+    advice : str
+        How it is to be read or written, where that is known.
+    insist : {"categorical", "keep"}
+        The option that takes the column as it is.
+    wrong_type : bool
+        Whether its cells are of another type than a category.
+    """
+
+    column: str
+    what: str
+    advice: str = ""
+    insist: str = "categorical"
+    wrong_type: bool = False
+
+
+@final
+@dataclass
+class TextCells:
+    """The different cells of a column of text over all tables, with the place of the first of each, and their number.
+
+    At most ``most`` different cells are kept, the first ones: which they are does not depend on batches.
+    """
+
+    name: str
+    most: int
+    places: dict[str, Place] = field(default_factory=dict)
+    full: bool = False
+    decimal: str = "."
+    _counts: Counter[int] = field(default_factory=Counter)
+    _of_tables: dict[int, set[str]] = field(default_factory=dict)
+
+    @property
+    def cells(self) -> int:
+        """The cells that are not missing."""
+        return sum(self._counts.values())
+
+    def add(self, frame: Frame, table: int = 0) -> None:
+        """Look at the cells of some rows of a table; what is neither text nor missing is refused elsewhere."""
+        cells = frame[self.name]
+        try:
+            distinct = [cell for cell in dict.fromkeys(cells) if isinstance(cell, str)]
+        except TypeError:  # cells such as lists
+            return
+        self.decimal = frame.decimal
+        self._counts[table] += len(cells) - int(missing_cells(cells).sum())
+        own = self._of_tables.setdefault(table, set())
+        own.update([cell for cell in distinct if cell not in own][: max(self.most - len(own), 0)])
+        new = [] if self.full else [cell for cell in distinct if cell not in self.places]
+        if new:
+            first = dict(zip(reversed(cells.tolist()), reversed(frame.row_numbers().tolist()), strict=True))
+            self.places |= {cell: (frame.source, first[cell]) for cell in new[: self.most - len(self.places)]}
+            self.full = len(self.places) >= self.most
+
+    def finding(self) -> Finding | None:
+        """Return what is wrong, None where the column may be one of categories."""
+        return self.unread() or self.unlike()
+
+    def unread(self) -> Finding | None:
+        """Return a finding where cells are numbers or dates that were not read as such."""
+        form = self._form()
+        if form is not None and self._is_certain(form):
+            return Finding(self.name, self._looks_like(form), form.advice(self.name), wrong_type=True)
+        numbers = self._numbers()
+        return self._mixed(numbers) if numbers else None
+
+    def mixed(self) -> Finding | None:
+        """Return a finding where some cells are numbers, which more rows cannot change."""
+        return self.unread() if self._numbers() else None
+
+    def _numbers(self) -> list[str]:
+        return [cell for cell in self.places if is_number(cell) or has_decimal_comma(cell)]
+
+    def unlike(self) -> Finding | None:
+        """Return a finding where nearly all cells are different."""
+        distinct = len(self.places)
+        all_differ = distinct == self.cells >= _LEAST_CELLS
+        few_rows_each = distinct >= _LEAST_DISTINCT and 2 * distinct > self.cells
+        if self.full or not (all_differ or few_rows_each or self._is_key()):
+            return None
+        cell = next(iter(self.places))
+        return Finding(
+            self.name,
+            f"{self._where(cell)} holds {distinct:,} different texts in {self.cells:,} cells ({self._shown(cell)}), so "
+            "it is an identifier or free text and no category",
+        )
+
+    def _is_key(self) -> bool:
+        """Whether all cells of every table are different."""
+        return all(len(self._of_tables[table]) == n >= _LEAST_DISTINCT for table, n in self._counts.items() if n)
+
+    def remark(self) -> str | None:
+        """Return a note on a few numbers or dates that are taken as categories."""
+        form = self._form()
+        if form is None or self._is_certain(form) or len(form.cells) < _LEAST_WRITTEN:
+            return None
+        read = f", which {form.short(self.name)} reads" if form.readings else ""
+        return f"{self.name} holds {form.what} ({form.cells[0]!r}){read}, and was taken as categories"
+
+    def _form(self) -> Form | None:
+        """Return how the cells are written where nearly all of them are written alike."""
+        found = number_format(self.places)
+        if found is not None and len(found.cells) >= _needed(found) * len(self.places):
+            return found
+        dates = date_format(self.places)
+        return dates if dates is not None and len(dates.cells) >= _SHARE_OF_UNITS * len(self.places) else None
+
+    def _is_certain(self, form: Form) -> bool:
+        """Whether cells are numbers or dates and no categories: they are many, or some need no option to be numbers."""
+        if self._numbers():
+            return len(form.cells) == len(self.places)
+        return len(form.cells) >= _LEAST_WRITTEN and (
+            len(self.places) > _FEW or 2 * len(self.places) > self.cells or is_bare(form)
+        )
+
+    def _looks_like(self, form: Form) -> str:
+        cell = next((cell for cell in form.cells if not is_number(cell)), form.cells[0])
+        known = set(form.cells)
+        other = next((f", but not {self._shown(cell)}" for cell in self.places if cell not in known), "")
+        return f"{self._where(cell)} holds {form.what} as text ({self._shown(cell)}){other}"
+
+    def _mixed(self, numbers: list[str]) -> Finding:
+        code = next((cell for cell in numbers if _ZERO.fullmatch(cell.strip())), None)
+        if code is not None:
+            what = f"{self._where(code)} holds codes with a zero in front ({self._shown(code)})"
+            return Finding(self.name, what, wrong_type=True)
+        known = set(numbers)
+        others = [cell for cell in self.places if cell not in known or has_decimal_comma(cell)]
+        cell = (others or numbers)[0]
+        total = f"{'the first ' if self.full else ''}{len(self.places)}"
+        what = (
+            f"{self._where(cell)} is text in which {len(numbers)} of {total} different cells are numbers "
+            f"({self._shown(cell)})"
+        )
+        marks = other_marks(self.places, self.decimal)
+        if marks:
+            return Finding(self.name, f"{self._where(cell)} is text ({self._shown(cell)})", marks, wrong_type=True)
+        words = absent_words(self.places)
+        advice = f"{words}; or write" if words else "write"
+        return Finding(self.name, what, f"{advice} all of them as numbers", wrong_type=True)
+
+    def _where(self, cell: str) -> str:
+        return f"{self.places[cell][0]}: column {self.name!r}"
+
+    def _shown(self, cell: str) -> str:
+        text = printable(cell)
+        return f"{text[:_SHOWN] + '…' * (len(text) > _SHOWN)!r} in row {self.places[cell][1]}"
+
+
+def _needed(form: Form) -> float:
+    return _SHARE if is_bare(form) else _SHARE_OF_UNITS
+
+
+def mend(name: str) -> str:
+    """Return what may be done with a column that is no category by itself."""
+    insist = written(f"categorical=[{name!r}]", worded("--categorical", name))
+    return f"leave the column out {leave_out([name])}, or say that it holds categories with {insist}"
+
+
+def check(findings: Iterable[Finding], most: int = 3) -> None:
+    """Raise one line for what is wrong with columns.
+
+    Raises
+    ------
+    TypeError
+        When cells are numbers or dates that were not read as such.
+    ValueError
+        When they are identifiers or free text.
+    """
+    found = list(findings)
+    if not found:
+        return
+    rest = [each.column for each in found[most:]]
+    more = [f"the same goes for {', '.join(map(repr, rest))}"] if rest else []
+    told = [each.what + (f"; {each.advice}" if each.advice else "") for each in found[:most]]
+    end = f"leave {'it' if len(found) == 1 else 'them'} out {leave_out([each.column for each in found])}"
+    joint = (", " if found[0].advice else "; ") if len(found) == 1 else ". Or "
+    text = f"{'. '.join([*told, *more])}{joint}{end}, or insist with {_insisting(found)}"
+    raise (TypeError if any(each.wrong_type for each in found) else ValueError)(text)
+
+
+def _insisting(found: Sequence[Finding]) -> str:
+    """Return the options that take columns as they are."""
+    options = {each.insist: [one.column for one in found if one.insist == each.insist] for each in found}
+    return " and ".join(
+        written(f"{option}={names!r}", worded(f"--{option}", ",".join(names))) for option, names in options.items()
+    )

@@ -1,0 +1,124 @@
+"""Files that hold tables: what is checked before they are read, headers, separators, and words for errors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..core.table import check_names
+from ..core.words import count, did_you_mean, listed, printable
+from .datasets import BUILT_IN
+
+PARQUET, ARROW = (".parquet", ".pq"), (".feather", ".arrow")
+JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+MOST_COLUMNS = 100_000
+MISSING_TEXTS = ["", "?", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None"]
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+def check_file(path: Path) -> None:
+    """Raise unless ``path`` is a file that can be read and is not empty."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a directory; pass one file")
+    if not path.exists():
+        raise FileNotFoundError(
+            f"there is no file {str(path)!r} and no built-in table of that name"
+            f"{did_you_mean(str(path), BUILT_IN)}; the built-in tables are {listed(BUILT_IN)}"
+        )
+    if not path.is_file():
+        raise ValueError(f"{path} is not a regular file; write the table to a .csv or .parquet file first")
+    try:
+        with path.open("rb") as file:
+            has_content = bool(file.read(1))
+    except PermissionError as error:
+        raise PermissionError(f"{path} may not be read; change its permissions (chmod u+r)") from error
+    if not has_content:
+        raise ValueError(empty(str(path)))
+
+
+def empty(name: str) -> str:
+    """Return what is said of a file without content."""
+    return f"{name} is empty; a header line and rows of numbers are needed"
+
+
+def ending(path: Path) -> str:
+    """Return how the name of a file ends, in small letters: .csv, or .csv.gz where it is compressed."""
+    return "".join(path.suffixes[-2:] if path.suffix.lower() == ".gz" else path.suffixes[-1:]).lower()
+
+
+def unknown_ending(path: Path) -> ValueError:
+    """Return the error for a file of an unknown kind."""
+    return ValueError(
+        f"{path}: the ending {ending(path)!r} is unknown; write the table as .csv, .tsv or .jsonl (also with .gz "
+        "behind it), .parquet or .feather"
+    )
+
+
+def import_arrow() -> Any:
+    """Return pyarrow, or say how to get it."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError('reading files needs pyarrow; write: pip install "kernelmean[cli]"') from error
+    return pyarrow
+
+
+def check_header(names: list[str], path: Path | str) -> None:
+    """Raise when names are missing, repeated, or look like a row of data."""
+    numbers = [name for name in names if _is_float(name)]
+    numbered = [str(position) for position in range(len(names))]
+    if len(numbers) == len(names) and names != numbered:
+        raise ValueError(
+            f"{path}: the first line holds numbers ({listed(names)}), a header line with column names is needed"
+        )
+    check_columns(names, path)
+
+
+def check_columns(names: Sequence[str], path: Path | str) -> None:
+    """Raise when columns are too many, nameless, or of one name."""
+    if len(names) > MOST_COLUMNS:
+        raise ValueError(
+            f"{path} has {count(len(names), 'column')}, at most {MOST_COLUMNS:,} are read from a file; pass an array"
+        )
+    check_names(names, str(path))
+
+
+def check_rows(metadata: Any, path: Path) -> None:
+    """Raise when the footer of a Parquet file contradicts itself: readers take memory for as many rows as it says.
+
+    Only numbers of rows are looked at: pyarrow ends the process where the description of a column is damaged.
+    """
+    rows = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+    if min(rows, default=0) < 0 or sum(rows) != metadata.num_rows:
+        raise ValueError(f"{path} is damaged or not a Parquet file (its numbers of rows contradict each other)")
+
+
+def check_room(numbers: int, path: Path) -> None:
+    """Raise when a table cannot fit into the memory of this machine: a small file may say that it has any size."""
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return
+    if 8 * numbers > memory:
+        raise ValueError(
+            f"{path} says that it has {numbers:,} cells, more than the {memory >> 30} GiB of this machine hold; read "
+            "it batch by batch (compare --stream), or less of it"
+        )
+
+
+def _is_float(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def first_line(error: BaseException) -> str:
+    """Return the start of an error's text as one printable line."""
+    text = " ".join(str(error).split())
+    plain = printable(text.replace("\ufffd", "."))
+    return plain if len(plain) <= 100 else plain[:100] + "…"

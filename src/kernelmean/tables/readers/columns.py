@@ -1,0 +1,205 @@
+"""Columns of text become numbers or times where all of their cells are written so, in memory or batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final, final
+
+import numpy as np
+
+from ...core.cell_formats import absent_words, is_number, number_format, other_marks
+from ...core.cells import Cells, Declared, missing_cells, shared
+from ...core.table import Frame
+from ...core.words import did_you_mean, listed, printable
+from ..files import MISSING_TEXTS
+from .cells import Parse, date_parser, number_parser, time_parser, unit_parser, zoned_parser
+from .text_format import TextFormat
+
+NUMBERS, DATES, TIMES, ZONED, TEXT = "numbers", "dates", "times", "times with a zone", "text"
+"""What a column of text may be read as; text is the last, and fits every cell."""
+KINDS: Final = (NUMBERS, DATES, TIMES, ZONED, TEXT)
+_TYPES: Final = {NUMBERS: "float64", DATES: "datetime64[D]", TIMES: "datetime64[s]", ZONED: "datetime64[s]"}
+_MISSING = frozenset([*MISSING_TEXTS, "<NA>", "NaT"])
+
+
+class Widened(Exception):  # noqa: N818 (no failure: read once more)
+    """A cell did not fit the type of its column, which is wider from now on: read the file from its start again."""
+
+
+@final
+class TextColumns:
+    """Reads the columns of text of one table, frame after frame.
+
+    Parameters
+    ----------
+    text : TextFormat
+        How they are written.
+    kinds : dict from str to str
+        What columns were read as so far: kept up to date, so that another pass begins with what was found.
+    iso : bool
+        Whether ISO dates are read without being asked for, as in files that have no type for times.
+    untyped : bool
+        Whether all cells of the file are text, as in CSV files: blanks around them and spellings of missing cells that
+        stand between blanks are none of their meaning, and numbers and ISO dates are read that these hid before.
+    strict : bool
+        Whether cells that are no numbers are an error.
+    """
+
+    def __init__(
+        self,
+        text: TextFormat,
+        kinds: dict[str, str] | None = None,
+        *,
+        iso: bool = False,
+        untyped: bool = False,
+        strict: bool = False,
+    ) -> None:
+        self._text, self._strict, self._untyped = text, strict, untyped
+        self._kinds: dict[str, str] = {} if kinds is None else kinds
+        self._parsers: dict[str, Parse] = {}
+        if strict or untyped or text.numbers:
+            self._parsers[NUMBERS] = number_parser(text)
+        if iso or untyped or text.dates is not None:
+            self._parsers |= {DATES: date_parser(text.dates), TIMES: time_parser(text.dates)}
+            self._parsers[ZONED] = zoned_parser(text.dates)
+        self._begun = False
+        self._absent = frozenset(text.na_values)
+        self._codes = tuple(float(word) for word in text.na_values if is_number(word))
+        self._missing = _MISSING | self._absent
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """What a column of text may be read as, in the order in which it is tried."""
+        return (*self._parsers, TEXT)
+
+    def read(self, frame: Frame) -> Frame:
+        """Return a frame whose columns of text are numbers and times where they can be.
+
+        Raises
+        ------
+        ValueError
+            When a cell of a column with a unit is no number in this unit, or a column with a unit holds numbers.
+        Widened
+            When a column was read otherwise in the frames before.
+        """
+        frame = self._blanked(frame)
+        if not self._parsers and not self._text.units:
+            return frame
+        cells = {name: self._column(frame, name) for name in frame.names}
+        self._begun = True
+        read = [name for name in frame.names if cells[name] is not frame[name]]
+        zoned = {name: Declared("zoned") for name in read if self._kinds.get(name) == ZONED}
+        return replace(frame, cells=cells, declared={**frame.declared, **zoned})
+
+    def _blanked(self, frame: Frame) -> Frame:
+        """Return a frame without the cells that only say that they are missing, and with the decimal mark."""
+        if not self._absent:
+            return replace(frame, decimal=self._text.decimal)
+        cells = {name: self._without(frame, name) for name in frame.names}
+        return replace(frame, cells=cells, decimal=self._text.decimal)
+
+    def _without(self, frame: Frame, name: str) -> Cells:
+        cells = frame[name]
+        if cells.dtype == object:
+            found = shared(cells, lambda cell: None if isinstance(cell, str) and cell.strip() in self._absent else cell)
+            return found if self._untyped or any(cell is not None for cell in found) else np.full(len(found), np.nan)
+        if cells.dtype == np.float64 and name not in frame.declared and self._codes:
+            return np.where(np.isin(cells, self._codes), np.nan, cells)
+        return cells
+
+    def _bare(self, cell: str | None) -> str | None:
+        """Return a cell without blanks around it, None where it is missing."""
+        return None if cell is None or cell.strip() in self._missing else cell.strip()
+
+    def _column(self, frame: Frame, name: str) -> Cells:
+        unit = self._text.units.get(name)
+        if not _is_text(frame, name):
+            if unit is not None and not missing_cells(frame[name]).all():
+                raise ValueError(
+                    f"{frame.source}: column {name!r} holds no text but {_held(frame, name)}, so the unit {unit!r} is "
+                    "none of its cells; leave it out of the units"
+                )
+            return frame[name]
+        if unit is not None:
+            parse = unit_parser(unit, number_parser(self._text))
+            return self._needed(frame, name, parse, f"a number with the unit {unit!r}")
+        if self._strict:
+            return self._needed(frame, name, self._parsers[NUMBERS], "a number")
+        return self._settled(frame[name], name)
+
+    def _settled(self, cells: Cells, name: str) -> Cells:
+        """Return the cells in the first reading, from the one so far on, that fits all of them."""
+        before = self._kinds.get(name, "")
+        start = self.readings.index(before) if before in self.readings else 0
+        for kind in self.readings[start:-1]:
+            values, bad = self._parsed(cells, self._parsers[kind])
+            if bad is None:
+                self._settle(name, kind)
+                return _converted(cells, values, kind)
+        self._settle(name, TEXT)
+        return shared(cells, self._bare) if self._untyped else cells
+
+    def _settle(self, name: str, kind: str) -> None:
+        before = self._kinds.get(name)
+        self._kinds[name] = kind
+        if self._begun and before in self.readings and before != kind:
+            raise Widened
+
+    def _needed(self, frame: Frame, name: str, parse: Parse, what: str) -> Cells:
+        """Return numbers, or raise when a cell is none."""
+        values, bad = self._parsed(frame[name], parse)
+        if bad is None:
+            return _converted(frame[name], values, NUMBERS)
+        row = frame.row_numbers()[next(k for k, cell in enumerate(frame[name]) if cell == bad)]
+        raise ValueError(
+            f"{frame.source}: row {row}, column {name!r} holds {printable(bad)[:20]!r}, which is not {what}"
+            f"{self._advice(frame[name], name)}"
+        )
+
+    def _parsed(self, cells: Cells, parse: Parse) -> tuple[dict[str | None, Any], str | None]:
+        """Return the values of all different cells, None where missing, and the first cell that has none."""
+        values: dict[str | None, Any] = {None: None}
+        for cell in dict.fromkeys(cells):
+            bare = self._bare(cell)
+            values[cell] = None if bare is None else parse(bare)
+            if values[cell] is None and bare is not None:
+                return values, cell
+        return values, None
+
+    def _advice(self, cells: Cells, name: str) -> str:
+        """Return what reads a column, where that is something else than what was said of it."""
+        known_cells = [cell for cell in dict.fromkeys(cells) if cell is not None and self._bare(cell) is not None]
+        if advice := other_marks(known_cells, self._text.decimal) or absent_words(known_cells):
+            return f"; {advice}"
+        form = number_format(known_cells)
+        told = {"decimal": self._text.decimal, "thousands": self._text.thousands, "unit": self._text.units.get(name)}
+        known = form is None or not form.readings or any(dict(each).items() <= told.items() for each in form.readings)
+        return "" if form is None or known else f"; {form.advice(name)}"
+
+
+def check_units(text: TextFormat, names: Iterable[str], source: str) -> None:
+    """Raise when a column with a unit does not exist."""
+    known = list(names)
+    for name in text.units:
+        if name not in known:
+            raise ValueError(
+                f"{source} has no column {name!r}{did_you_mean(name, known)}, which units names; its columns are "
+                f"{listed(known)}"
+            )
+
+
+def _is_text(frame: Frame, name: str) -> bool:
+    cells = frame[name]
+    return cells.dtype == object and name not in frame.declared and set(map(type, cells)) <= {str, type(None)}
+
+
+def _held(frame: Frame, name: str) -> str:
+    if name in frame.declared:
+        return f"{frame.declared[name].kind} cells"
+    return {"f": "numbers", "M": "times", "m": "spans"}.get(frame[name].dtype.kind, "objects")
+
+
+def _converted(cells: Cells, values: Mapping[Any, Any], kind: str) -> Cells:
+    fine = kind in (TIMES, ZONED) and any(value is not None and value.microsecond for value in values.values())
+    return np.array([values[cell] for cell in cells], dtype="datetime64[us]" if fine else _TYPES[kind])

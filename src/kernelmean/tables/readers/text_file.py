@@ -1,0 +1,165 @@
+"""Files of text: plain, compressed, or standard input, and the encoding of their letters."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final, cast, final
+
+from ...core.surface import written
+from ..files import check_file, empty, first_line
+from .text_format import TextFormat
+
+STANDARD_INPUT: Final = "-"
+"""The name of standard input among the sources of tables."""
+_STREAM_NAME: Final = "standard input"
+_HEAD = 1 << 16
+_MARKS: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_UTF8 = ("utf-8", "utf-8-sig")
+
+
+@final
+@dataclass(frozen=True)
+class TextFile:
+    """A file of text, whose beginning was looked at.
+
+    Attributes
+    ----------
+    path : Path
+        Where it is.
+    name : str
+        What errors call it.
+    encoding : str
+        Of its letters.
+    head : str
+        How it begins: 64 KiB at most, without a byte order mark.
+    whole : bool
+        Whether the head is all of it.
+    data : bytes or None
+        Of standard input, which can be read once only.
+    """
+
+    path: Path
+    name: str
+    encoding: str
+    head: str
+    whole: bool
+    data: bytes | None = None
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether nothing must be decoded: readers of tables expect UTF-8."""
+        return self.encoding in _UTF8
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO | str]:
+        """Yield what readers of tables take; damage that is found meanwhile is a plain error.
+
+        Raises
+        ------
+        ValueError
+            When the compressed data is damaged, or a letter is none of the encoding.
+        """
+        with told(self.name, self.encoding):
+            if self.data is None and not _is_compressed(self.path):
+                yield str(self.path)
+            else:
+                with _opened(self.path, self.data) as file:
+                    yield file
+
+    def ends_with_quote(self) -> bool:
+        """Whether the last letter that is no end of a line is a quotation mark."""
+        codec = {"utf-16": "utf-16-be" if self._first_bytes() == codecs.BOM_UTF16_BE else "utf-16-le"}
+        tail = b""
+        with told(self.name, self.encoding), _opened(self.path, self.data) as file:
+            while block := file.read(1 << 20):
+                tail = (tail + block)[-64:]
+        return tail.decode(codec.get(self.encoding, self.encoding), errors="replace").rstrip("\r\n").endswith('"')
+
+    def _first_bytes(self) -> bytes:
+        with _opened(self.path, self.data) as file:
+            return file.read(2)
+
+
+def open_text(path: Path, text: TextFormat) -> TextFile:
+    """Look at the beginning of a file of text.
+
+    Raises
+    ------
+    ValueError, OSError
+        When there is no such file, when it is empty, damaged or not text.
+    """
+    data = _standard_input() if str(path) == STANDARD_INPUT else None
+    if data is None:
+        check_file(path)
+    name = str(path) if data is None else _STREAM_NAME
+    with told(name, text.encoding or "utf-8"), _opened(path, data) as file:
+        start = file.read(_HEAD)
+        whole = not file.read(1)
+    if not start:
+        raise ValueError(empty(name))
+    marked = next((own for mark, own in _MARKS.items() if start.startswith(mark)), None)
+    encoding = codecs.lookup(marked or text.encoding or "utf-8").name
+    head = codecs.getincrementaldecoder(encoding)(errors="replace").decode(start)  # a letter may be cut off at the end
+    if "\0" in head:
+        raise ValueError(_no_text(name, start))
+    if head.lstrip("\ufeff \t\r\n")[:14].lower().startswith(("<!doctype html", "<html")):
+        raise ValueError(f"{name} is a web page and no table; save the file itself, maybe after logging in")
+    return TextFile(path, name, encoding, head.removeprefix("\ufeff"), whole, data)
+
+
+def _no_text(name: str, start: bytes) -> str:
+    """Return what to do with a file that holds zero bytes."""
+    if start.startswith(b"\x1f\x8b"):
+        unpacked = name == _STREAM_NAME
+        return f"{name} is compressed by gzip; {'unpack it with gunzip' if unpacked else 'let its name end in .gz'}"
+    mend = written("text=TextFormat(encoding='utf-16-le')", "--encoding utf-16-le")
+    needed = "a CSV file in UTF-8, or a file that ends in .parquet, is needed"
+    return f"{name} is not a text file; {needed}, or for text of two bytes a letter {mend} or utf-16-be"
+
+
+def _standard_input() -> bytes:
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise ValueError("there is no standard input to read; pass a file")
+    data = cast(bytes, stream.read())
+    if not data:
+        raise ValueError("standard input is empty, or was read before; a header line and rows of numbers are needed")
+    return data
+
+
+def _is_compressed(path: Path) -> bool:
+    return path.suffix.lower() == ".gz"
+
+
+def _opened(path: Path, data: bytes | None) -> BinaryIO:
+    if data is not None:
+        return io.BytesIO(data)
+    return cast(BinaryIO, gzip.open(path, "rb")) if _is_compressed(path) else path.open("rb")
+
+
+@contextmanager
+def told(name: str, encoding: str) -> Iterator[None]:
+    """Turn damage of compressed data, and letters that an encoding does not have, into plain errors."""
+    try:
+        yield
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(
+            f"{name} is damaged or not compressed by gzip ({first_line(error)}); write it again"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise not_encoded(name, encoding) from error
+
+
+def not_encoded(name: str, encoding: str) -> ValueError:
+    """Return the error for bytes that are no letters of an encoding."""
+    called = "UTF-8" if encoding in _UTF8 else encoding
+    mend = written("text=TextFormat(encoding='latin-1')", "--encoding latin-1")
+    return ValueError(f"{name} is not {called} text; say how it is encoded with {mend}, or cp1252, utf-16, ...")

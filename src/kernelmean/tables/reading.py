@@ -1,0 +1,216 @@
+"""Reading tables: CSV and Parquet files, and the built-in tables by name."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ..core.cells import label
+from ..core.surface import written
+from ..core.table import Frame, Table, as_table
+from ..core.words import count, listed
+from .columns import match_columns
+from .columns.kinds import as_labels
+from .datasets import BUILT_IN
+from .files import (
+    ARROW,
+    JSON_LINES,
+    PARQUET,
+    TEXT,
+    check_file,
+    check_room,
+    check_rows,
+    ending,
+    first_line,
+    import_arrow,
+    unknown_ending,
+)
+from .readers import PLAIN, TextColumns, TextFormat, check_units
+from .readers.arrow_file import arrow_names, read_arrow, typed_frame
+from .readers.csv_file import read_csv
+from .readers.header import read_header
+from .readers.json_lines import json_names, read_json_lines
+from .readers.text_file import STANDARD_INPUT, open_text
+
+__all__ = [
+    "Frame",
+    "Table",
+    "TextFormat",
+    "as_table",
+    "column_names",
+    "match_columns",
+    "read_frame",
+    "read_table",
+    "split_frame",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def read_table(
+    source: str | os.PathLike[str],
+    *,
+    columns: Iterable[str] | None = None,
+    drop: Iterable[str] = (),
+    missing: str = "error",
+    text: TextFormat = PLAIN,
+) -> Table:
+    """Return the numbers of a file or a built-in table, with their column names.
+
+    Parameters
+    ----------
+    source : str or path
+        A file that ends in .csv, .tsv, .jsonl or .ndjson (also with .gz behind it), .parquet or .pq, .feather or
+        .arrow; "-", which is CSV text from standard input; or the name of a built-in table: wine, breast_cancer (also
+        wbdc), iris, diabetes, digits, eckerle4.
+    columns, drop : iterables of str
+        The columns to use (None: all), and those of them to leave out.
+    missing : {"error", "drop"}
+        What to do with rows that hold a blank or NaN cell.
+    text : TextFormat
+        How numbers and dates are written in text, and the encoding of text files.
+
+    Raises
+    ------
+    ValueError
+        When the file is empty, damaged, ragged or not text, when a column name is missing or used twice, a cell is
+        missing or infinite, or one of a column with a unit is no number in it.
+    TypeError
+        When a column does not hold numbers.
+    OSError
+        When there is no such file, or it cannot be read.
+    ImportError
+        When a file is read without pyarrow, which ``kernelmean[cli]`` installs.
+
+    Notes
+    -----
+    O(n d) time and memory; the whole file is held in memory.
+
+    Examples
+    --------
+    >>> read_table("eckerle4")
+    Table(35 rows, 2 columns: y, x)
+    """
+    return read_frame(source, text=text).select(columns, drop).to_table(missing, reader="read_table")
+
+
+def read_frame(source: str | os.PathLike[str], *, text: TextFormat = PLAIN) -> Frame:
+    """Return all columns of a file or a built-in table, of any type; see `read_table`."""
+    name = os.fspath(source)
+    if name in BUILT_IN:
+        frame = BUILT_IN[name]()
+        check_units(text, frame.names, name)
+        return TextColumns(text).read(frame)
+    path = Path(name)
+    if name == STANDARD_INPUT:
+        return read_csv(path, text)
+    check_file(path)
+    read = _READERS.get(ending(path))
+    if read is None:
+        raise unknown_ending(path)
+    return read(path, text)
+
+
+def column_names(source: str | os.PathLike[str]) -> list[str]:
+    """Return the column names of a table by a look at its beginning only; raises as `read_frame` where it is none."""
+    name = os.fspath(source)
+    if name in BUILT_IN:
+        return list(BUILT_IN[name]().names)
+    path = Path(name)
+    check_file(path)
+    if ending(path) in PARQUET:
+        from pyarrow import parquet
+
+        return list(parquet.read_schema(path).names)
+    if ending(path) in ARROW:
+        return arrow_names(path)
+    if ending(path) in JSON_LINES:
+        return json_names(path)
+    return list(read_header(open_text(path, PLAIN), PLAIN).names)
+
+
+def split_frame(frame: Frame, by: str, groups: Iterable[str] | None = None) -> tuple[Frame, Frame]:
+    """Cut a frame into two by the values of one column, which is left out of both.
+
+    Parameters
+    ----------
+    frame : Frame
+        The table.
+    by : str
+        The column that holds the groups.
+    groups : two str, optional
+        The two groups to take; needed when there are more than two. Those of a boolean column are True and False, also
+        written true and false, or 1 and 0.
+
+    Raises
+    ------
+    ValueError
+        When the column or a group is unknown, or it is not clear which two groups are meant.
+    """
+    is_boolean = by in frame.declared and frame.declared[by].kind == "boolean"
+    labels = list(as_labels(frame, by)) if is_boolean else [label(cell) for cell in frame[by]]
+    sizes = Counter(name for name in labels if name is not None)
+    asked = groups if groups is None or not is_boolean else [_TRUTH.get(name.lower(), name) for name in groups]
+    chosen = _two_groups(sizes, f"{frame.source}: column {by!r}", asked)
+    rest = frame.select(drop=[by])
+    if not rest.names:
+        raise ValueError(f"{frame.source} has no column beside {by!r}, which splits it; there is nothing to compare")
+    blank = labels.count(None)
+    if blank:
+        rest = replace(rest, notes=(*rest.notes, f"{frame.source}: {count(blank, 'row')} without {by!r} left out"))
+    first, second = (rest.take(np.array([each == name for each in labels], dtype=bool)) for name in chosen)
+    return _renamed(first, f"{by}={chosen[0]}"), _renamed(second, f"{by}={chosen[1]}")
+
+
+_TRUTH = {"true": "True", "1": "True", "false": "False", "0": "False"}
+
+
+def _renamed(frame: Frame, source: str) -> Frame:
+    return replace(frame, source=source)
+
+
+def _two_groups(sizes: dict[str, int], column: str, groups: Iterable[str] | None) -> list[str]:
+    chosen = list(sizes if groups is None else groups)
+    found = f"{column} has the groups " + listed(f"{name} ({count(n, 'row')})" for name, n in sizes.items())
+    if groups is None and len(sizes) != 2:
+        two = written("groups=('a', 'b')", "--groups a,b")
+        mend = f"choose two of them with {two}" if len(sizes) > 2 else "two are needed"
+        raise ValueError(f"{found}; {mend}")
+    unknown = [name for name in chosen if name not in sizes]
+    if unknown or len(set(chosen)) != 2 or len(chosen) != 2:
+        raise ValueError(
+            f"{found}; the groups {','.join(chosen)!r} were asked for, two different ones of them are needed"
+        )
+    return chosen
+
+
+def _read_parquet(path: Path, text: TextFormat) -> Frame:
+    arrow = import_arrow()
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            check_rows(file.metadata, path)
+            check_room(file.metadata.num_rows * file.metadata.num_columns, path)
+            table = file.read()
+        table.validate(full=True)  # texts that are no UTF-8, which whoever reads the cells would stumble over
+    except MemoryError:  # which Arrow's is as well
+        raise
+    except (arrow.ArrowException, OSError) as error:
+        raise ValueError(f"{path} is damaged or not a Parquet file ({first_line(error)}); write it again") from error
+    return typed_frame(table, path, text)
+
+
+_READERS: dict[str, Callable[[Path, TextFormat], Frame]] = {
+    **dict.fromkeys(PARQUET, _read_parquet),
+    **dict.fromkeys(ARROW, read_arrow),
+    **dict.fromkeys(JSON_LINES, read_json_lines),
+    **dict.fromkeys(TEXT, read_csv),
+}

@@ -1,0 +1,193 @@
+"""CSV files in blocks: types of columns are found in the first block, and widened where a later cell does not fit."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, final
+
+import numpy as np
+
+from ..core.table import Frame, as_frame
+from .files import check_header, first_line, import_arrow
+from .readers import TextColumns, TextFormat, Widened, check_units
+from .readers.columns import NUMBERS
+from .readers.csv_file import (
+    check_closed,
+    codes,
+    csv_options,
+    is_bytes,
+    raw_names,
+    refused,
+    text_columns,
+    whole_numbers,
+)
+from .readers.header import Header, read_header
+from .readers.text_file import TextFile, not_encoded, open_text
+
+BLOCK_BYTES = 2**23
+_COLUMN = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to [^:]*: (?:.*? '(.*)')?", re.DOTALL)
+CHAIN: Final = (
+    "null",
+    "int64",
+    "bool",
+    "date32[day]",
+    "time32[s]",
+    "timestamp[s]",
+    "timestamp[s, tz=UTC]",
+    "timestamp[ns]",
+    "timestamp[ns, tz=UTC]",
+    "double",
+    NUMBERS,
+)
+"""What Arrow takes a column for, in the order in which it tries; what fits none is text, which may hold numbers yet."""
+
+
+@final
+@dataclass(frozen=True)
+class CsvBlocks:
+    """A CSV file that is read block by block.
+
+    Attributes
+    ----------
+    file : TextFile
+    header : Header
+    text : TextFormat
+        How numbers and dates are written.
+    """
+
+    file: TextFile
+    header: Header
+    text: TextFormat
+
+    @classmethod
+    def of(cls, path: Path, text: TextFormat) -> CsvBlocks:
+        """Look at the beginning of a file; raises as :func:`kernelmean.tables.read_table`."""
+        file = open_text(path, text)
+        return cls(file, read_header(file, text), text)
+
+    @cached_property
+    def raw(self) -> dict[str, str]:
+        """The names of the columns, and how they are written in the file, with blanks around them."""
+        found = raw_names(self.file, self.header)
+        names = [name.strip() for name in found]
+        check_header(names, self.file.name)
+        check_units(self.text, names, self.file.name)
+        return dict(zip(names, found, strict=True))
+
+    def frames(self, names: Sequence[str], types: dict[str, str]) -> Callable[[Any], Iterator[Frame]]:
+        """Return what yields the frames of some columns of any kind.
+
+        Types of columns that are not known yet are found in the first block. A pass may raise :class:`Widened`; types
+        that a whole pass went through stay as they are.
+        """
+        raw = {name: self.raw[name] for name in names}
+
+        def read(_: Any) -> Iterator[Frame]:
+            for name, kind in self._inferred(raw).items():
+                types.setdefault(name, kind)
+            columns = TextColumns(self.text, types, untyped=True)
+            arrow_types = {raw[name]: self._arrow_type(types[name]) for name in names}
+            try:
+                for frame in self._blocks(raw, arrow_types):
+                    yield columns.read(frame)
+            except import_arrow().ArrowException as error:
+                self._widen(types, error)
+
+        return read
+
+    def numbers(self, names: Sequence[str]) -> Iterator[Frame]:
+        """Yield the frames of columns of numbers."""
+        arrow = import_arrow()
+        raw = {name: self.raw[name] for name in names}
+        marked = self.text.thousands is not None
+        types = {own: arrow.string() if marked else arrow.float64() for own in raw.values()}
+        columns = TextColumns(self.text, strict=marked)
+        try:
+            for frame in self._blocks(raw, types | text_columns(self.file, self.header, self.text)):
+                yield columns.read(frame)
+        except arrow.ArrowException as error:
+            raise ValueError(
+                f"{self.file.name} is not a table of numbers ({first_line(error)}); every line needs as many cells as "
+                "the header; leave out columns that are not numbers with drop=, or choose others with columns="
+            ) from error
+
+    def _blocks(self, raw: Mapping[str, str], types: Mapping[str, Any]) -> Iterator[Frame]:
+        """Yield the rows of all blocks, with their numbers in the file."""
+        arrow = import_arrow()
+        start, last = 0, None
+        with self.file.open() as source, self._reader(source, raw, types) as reader:
+            for batch in reader:
+                if len(batch):
+                    last = arrow.Table.from_batches([batch])
+                    frame = as_frame(last.rename_columns(list(raw)), self.file.name)
+                    rows = np.arange(start + 1, start + 1 + len(frame))
+                    start += len(frame)
+                    yield Frame(frame.cells, frame.source, rows=rows, declared=frame.declared)
+        if last is not None:
+            check_closed(self.file, last)
+
+    def _reader(self, source: Any, raw: Mapping[str, str], types: Mapping[str, Any]) -> Any:
+        from pyarrow import csv
+
+        chosen = {"column_types": dict(types), "include_columns": list(raw.values())}
+        return csv.open_csv(source, **csv_options(self.file, self.header, self.text, BLOCK_BYTES, **chosen))
+
+    def _inferred(self, raw: Mapping[str, str]) -> dict[str, str]:
+        """Return the types that the first block suggests."""
+        arrow = import_arrow()
+        given = text_columns(self.file, self.header, self.text)
+        try:
+            with self.file.open() as source, self._reader(source, raw, given) as reader:
+                found = list(reader.schema.types)
+            zeros = self._codes(whole_numbers(list(raw.values()), found))
+        except (arrow.ArrowException, UnicodeDecodeError) as error:
+            raise refused(self.file, error) from error
+        if any(map(is_bytes, found)):
+            raise not_encoded(self.file.name, self.file.encoding)
+        text = {name for name, kind in zip(raw, found, strict=True) if kind == arrow.string() or raw[name] in zeros}
+        return {name: NUMBERS if name in text else str(kind) for name, kind in zip(raw, found, strict=True)}
+
+    def _codes(self, types: Mapping[str, Any]) -> list[str]:
+        """Return which columns of whole numbers hold codes that begin with a zero, by a look at the first block."""
+        if not types:
+            return []
+        with self.file.open() as source, self._reader(source, dict(zip(types, types, strict=True)), types) as reader:
+            return codes(import_arrow().Table.from_batches([reader.read_next_batch()]))
+
+    def _arrow_type(self, kind: str) -> Any:
+        """Return the type that Arrow reads a column with: what it does not know is text, which is read afterwards."""
+        arrow = import_arrow()
+        known = {
+            "timestamp[s, tz=UTC]": arrow.timestamp("s", "UTC"),
+            "timestamp[ns, tz=UTC]": arrow.timestamp("ns", "UTC"),
+        }
+        return known.get(kind) or (arrow.type_for_alias(kind) if kind in CHAIN[:-1] else arrow.string())
+
+    def _widen(self, types: dict[str, str], error: BaseException) -> None:
+        """Give the column of an error the next wider type, and raise Widened; or raise what is wrong."""
+        found = _COLUMN.search(str(error))
+        if found is None:
+            raise refused(self.file, error) from error
+        name = list(self.raw)[int(found.group(1))]  # numbers count all columns of the file, also those left out
+        if types[name] not in CHAIN[:-1]:
+            raise refused(self.file, error) from error
+        wider = CHAIN[CHAIN.index(types[name]) + 1 :]
+        types[name] = next((kind for kind in wider if self._fits(found.group(2), kind)), wider[0])
+        raise Widened from error
+
+    def _fits(self, cell: str | None, kind: str) -> bool:
+        """Whether Arrow takes one cell for a type."""
+        from pyarrow import csv
+
+        options = csv.ConvertOptions(column_types={"x": self._arrow_type(kind)}, decimal_point=self.text.decimal)
+        content = io.BytesIO('x\n"{}"\n'.format((cell or "").replace('"', '""')).encode())
+        parse = csv.ParseOptions(newlines_in_values=True)
+        try:
+            return bool(csv.read_csv(content, parse_options=parse, convert_options=options).num_rows)
+        except import_arrow().ArrowException:
+            return False
