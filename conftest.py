@@ -48,3 +48,13 @@ def _quick() -> Iterator[None]:
         else:
             patch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
         yield
+
+
+@pytest.fixture
+def fresh_parser() -> Iterator[None]:
+    """Build the parser anew for a test that is about what it is built from: the environment, installed packages."""
+    typer_main = pytest.importorskip("typer.main")
+    forget = getattr(typer_main.get_command, "cache_clear", lambda: None)
+    forget()
+    yield
+    forget()

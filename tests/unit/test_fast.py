@@ -102,10 +102,10 @@ def test_it_runs_where_it_pays_and_only_there(monkeypatch):
     assert uses_fast(Plan(use_fast=True))
     assert not uses_fast(Plan(use_fast=True), columns=9)
     assert not uses_fast(Plan(use_fast=True), weights=3)
-    monkeypatch.setattr("kernelmean.plan._FAST_FROM", 400)
+    monkeypatch.setattr("kernelmean.plan.plan._FAST_FROM", 400)
     assert uses_fast(Plan())
     assert not uses_fast(Plan(use_fast=False))
-    monkeypatch.setattr("kernelmean.plan.find_spec", lambda name: None)
+    monkeypatch.setattr("kernelmean.plan.plan.find_spec", lambda name: None)
     assert not uses_fast(Plan())
     with pytest.raises(ImportError, match="install"):
         Plan(use_fast=True)

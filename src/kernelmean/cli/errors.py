@@ -21,7 +21,8 @@ BAD_INPUT, STOPPED, UNREAD = 2, 130, 141
 """Exit codes beside FAILURE; the last two: as of a program that Ctrl-C ended, and of one whose reader went away."""
 DEBUG = "KERNELMEAN_DEBUG"
 _RAISE = opcode.opmap["RAISE_VARARGS"]
-_PACKAGE = __name__.partition(".")[0]
+PACKAGES = {__name__.partition(".")[0]}
+"""Whose errors are meant for the user: ours, and those of packages that add commands."""
 
 
 class Stopped(Exception):  # noqa: N818 (somebody wanted it)
@@ -94,7 +95,7 @@ def explain(error: Exception) -> tuple[int, str]:
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether the package raised an error by a statement of its own: what it says then is meant for the user.
+    """Whether a package of commands raised an error by a statement of its own: what it says is meant for the user.
 
     An error out of a builtin operation or another library passed checks that should have stopped it before: it is one
     of this package. So is one of linear algebra, whoever raised it.
@@ -106,7 +107,7 @@ def is_refusal(error: Exception) -> bool:
         return True
     module = str(last.tb_frame.f_globals.get("__name__", ""))
     raised = last.tb_frame.f_code.co_code[last.tb_lasti] == _RAISE
-    return raised and module.partition(".")[0] == _PACKAGE and not isinstance(error, LinAlgError)
+    return raised and module.partition(".")[0] in PACKAGES and not isinstance(error, LinAlgError)
 
 
 def _origin(error: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from .errors import Stopped
+from .errors import PACKAGES, Stopped
 
 ENTRY_POINTS = "kernelmean.commands"
 """The group of entry points by which packages add commands."""
@@ -58,6 +58,7 @@ def others() -> Iterator[tuple[str, Any]]:
 
 
 def _loaded(entry: metadata.EntryPoint) -> Any:
+    PACKAGES.add(entry.module.partition(".")[0])
     try:
         return typer.main.get_command(entry.load())
     except Exception as error:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import typer.main
 
 from kernelmean.cli import main
 from kernelmean.cli.complete import PAIRS, TWO_SAMPLES
@@ -21,12 +20,7 @@ PROGRAM = "import sys; sys.argv[0] = 'kernelmean'; from kernelmean.cli import ma
 NAMED = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # the tests may run below another shell, or none
 
 
-@pytest.fixture(autouse=True)
-def _parser_of_this_environment() -> Iterator[None]:
-    """Whether shells are looked for is settled when the parser is built, which tests of commands do only once."""
-    getattr(typer.main.get_command, "cache_clear", int)()
-    yield
-    getattr(typer.main.get_command, "cache_clear", int)()
+pytestmark = pytest.mark.usefixtures("fresh_parser")  # whether shells are looked for is settled when it is built
 
 
 @pytest.fixture

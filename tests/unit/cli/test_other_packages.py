@@ -12,6 +12,7 @@ import pytest
 
 from kernelmean.cli import main
 
+pytestmark = pytest.mark.usefixtures("fresh_parser")
 TOY = '''
 import typer
 from kernelmean.cli.commands import Config, Quiet, tell
