@@ -44,10 +44,14 @@ def modules() -> Iterator[ModuleType]:
     """Yield the package, and its modules that name what is public."""
     yield kernelmean
     for found in pkgutil.walk_packages(kernelmean.__path__, "kernelmean."):
-        if not _NOT_FOR_USERS.match(found.name):
-            module = importlib.import_module(found.name)
-            if hasattr(module, "__all__"):
-                yield module
+        if not _NOT_FOR_USERS.match(found.name) and _names_something(found):
+            yield importlib.import_module(found.name)
+
+
+def _names_something(found: pkgutil.ModuleInfo) -> bool:
+    """Say whether a module has ``__all__``, by its text: importing it may need an extra that is not installed."""
+    spec = found.module_finder.find_spec(found.name, None)
+    return spec is not None and "\n__all__" in Path(spec.origin or "").read_text(encoding="utf-8")
 
 
 def resolved(module: str, name: str) -> Any:

@@ -142,6 +142,13 @@ class TestImport:
         new = str(caught.value).split(" is ")[1].removesuffix(" now")
         assert import_module(new).__doc__
 
+    def test_where_modules_moved_to_is_found_without_an_import(self) -> None:
+        places = list(km._moved.values())
+        found = f"[operator.attrgetter(place)(kernelmean).__name__ for place in {places!r}]"
+        assert said_by(f"import json, operator, kernelmean; print(json.dumps({found}))") == [
+            f"kernelmean.{place}" for place in places
+        ]
+
     def test_main_functions_load_nothing_optional_and_open_no_connection(self) -> None:
         loaded = set(said_by(TYPICAL_USE_WITHOUT_NETWORK))
         assert "kernelmean.inference.engine" in loaded

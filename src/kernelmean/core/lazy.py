@@ -51,12 +51,12 @@ class LazyPackage(ModuleType):
         return sorted({*vars(self), *self.__all__})
 
 
-def attach(package: str, names: Mapping[str, str], moved: Mapping[str, str] | None = None) -> None:
-    """Make a package lazy; ``names`` are those of every submodule, with blanks between them.
+def attach(package: str, names: Mapping[str, str] | None = None, moved: Mapping[str, str] | None = None) -> None:
+    """Make a package lazy: its submodules, and ``names``, those of every submodule with blanks between them.
 
     Who asks for one of ``moved`` is told where it is now.
     """
     module = sys.modules[package]
     vars(module)["_moved"] = moved or {}
-    vars(module)["_homes"] = {name: home for home, group in names.items() for name in group.split()}
+    vars(module)["_homes"] = {name: home for home, group in (names or {}).items() for name in group.split()}
     module.__class__ = LazyPackage

@@ -1,5 +1,6 @@
 """Estimators of kernel means, as scikit-learn knows estimators."""
 
+from ..core import lazy as _lazy
 from .bayesian import BayesianKernelMean
 from .curves import ScoreCurve, ScoreCurves, score_curves
 from .density_bandwidth import LikelihoodBandwidth, likelihood_bandwidth
@@ -26,3 +27,5 @@ __all__ = [
     "likelihood_bandwidth",
     "score_curves",
 ]
+
+_lazy.attach(__name__)

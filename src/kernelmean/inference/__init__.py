@@ -1,5 +1,6 @@
 """Exact permutation tests of samples (MMD) and of independence (HSIC), designs included, and the wild bootstrap."""
 
+from ..core import lazy as _lazy
 from .custom import custom_null, relabelings
 from .designs.joint import dhsic_test
 from .designs.k_sample import k_sample_test
@@ -31,3 +32,5 @@ __all__ = [
     "wild_hsic_test",
     "wild_mmd_test",
 ]
+
+_lazy.attach(__name__)
