@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .expected import difference, expected, smoothed
     from .expected.support import support
     from .inference import (
+        Design,
         TestResult,
         dhsic_test,
         hsic_test,
@@ -75,6 +76,7 @@ __all__ = [
     "VPMKME",
     "BayesianKernelMean",
     "DaskPlan",
+    "Design",
     "DriftMonitor",
     "Embedding",
     "FeatureEmbedding",
@@ -140,7 +142,7 @@ _lazy.attach(
         "MedianOfMeans likelihood_bandwidth",
         "estimators.files": "load save",
         "expected": "difference expected smoothed support",
-        "inference": "TestResult dhsic_test hsic_test k_sample_test memory_estimate mmd_test paired_mmd_test "
+        "inference": "Design TestResult dhsic_test hsic_test k_sample_test memory_estimate mmd_test paired_mmd_test "
         "streaming wild_hsic_test wild_mmd_test",
         "inference.cluster": "DaskPlan",
         "inference.compressed": "compress_then_test",

@@ -12,6 +12,7 @@ from .. import __version__
 from ..core.surface import command_line
 from ..core.words import printable
 from ..estimators.files import load, read_columns
+from ..plan import Plan
 from ..studies.dependence import dependence as test_dependence
 from ..studies.pages import dependence_page
 from ..studies.pages.dependence import FIGURES as DEPENDENCE_FIGURES
@@ -164,7 +165,7 @@ def dependence(
             scale=scale,
             n_resamples=resamples,
             rng=seed,
-            n_jobs=-1,
+            plan=Plan(),
             progress=report,
             missing=missing_rule(missing),
             ordinal=level_orders(ordinal or ()),

@@ -10,6 +10,7 @@ import typer
 
 from ..core.array import Progress
 from ..core.words import listed
+from ..plan import Plan
 from ..studies.comparison import Comparison
 from ..studies.comparison import compare as compare_tables
 from ..studies.long_tables import compare_stream
@@ -173,7 +174,7 @@ def _in_memory(
         names=(first.name, second.name),
         estimator="adaptive" if estimator == AUTO else estimator,
         rng=rows.seed,
-        n_jobs=-1,
+        plan=Plan(),
         progress=report,
         **_names(named, first.frame.names),
         **options,

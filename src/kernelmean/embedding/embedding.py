@@ -247,6 +247,7 @@ def embed(
         The points, which are copied; for a Gaussian mixture the component means. Those of torch, or of another library
         that speaks the array API, stay on their device, and all sums run there.
     kernel : Kernel
+        A bandwidth that is a rule, such as ``Gaussian("median")``, is found in X.
     weights : array of shape (n,), optional
         β, of any sign; 1/n each by default.
     noise : Noise, optional
@@ -279,6 +280,7 @@ def embed(
         return cast("Embedding", plan.embed(X, kernel, weights=weights, noise=noise))
     read, names = named_points(X)
     points = owned(read, X)
+    kernel = kernel.resolved(points)
     noise = Dirac() if noise is None else noise
     check_noise(noise, *points.shape)
     n = points.shape[0]

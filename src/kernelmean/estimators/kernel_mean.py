@@ -14,7 +14,7 @@ from .choose import Fitted, choose
 from .density_bandwidth import likelihood_bandwidth
 from .filters import Filter, Scale, as_filter
 from .loocv.isotropic import Pairs
-from .options import Contraction, KernelLike, NoiseForm, check_options, make_kernel
+from .options import Contraction, FitOn, KernelLike, NoiseForm, check_options, make_kernel
 
 _ROUNDED = 1e-11  # score in units of k(x, x), below which less than five digits are left
 
@@ -45,6 +45,12 @@ class KernelMean(MeanEstimator):
         What parameters minimize: the leave-one-out score; the unbiased estimate of the risk (no spectral filter, no
         contraction); or, for filter="ridge" only, the score that Muandet et al. (2014) print, which drops a point as
         target but keeps it as basis point.
+    fit_on : {"auto", "pooled", "each", "separate", "joint"}
+        Where a test finds the parameters (noise, contraction, λ of a filter); :meth:`fit` has one sample, and no use
+        for it. Of two samples "pooled" is the pooled rows (1000 that the seed draws when there are more), "each" is
+        each sample on its own, anew under every permutation; "auto" is "each" with a filter, and "pooled" without. Of
+        two variables "separate", which "auto" is, is each on its own, and "joint" one fit to the pairs, anew under
+        every permutation. All of them are exact.
 
     Attributes
     ----------
@@ -105,6 +111,7 @@ class KernelMean(MeanEstimator):
         strength: float | str = "loocv",
         contraction: Contraction | None = None,
         criterion: str = "loocv",
+        fit_on: FitOn = "auto",
     ) -> None:
         self.kernel = kernel
         self.bandwidth = bandwidth
@@ -113,6 +120,7 @@ class KernelMean(MeanEstimator):
         self.strength = strength
         self.contraction = contraction
         self.criterion = criterion
+        self.fit_on = fit_on
 
     def _estimate(self, X: Array, pairs: Pairs | None = None) -> None:
         kernel = make_kernel(self.kernel, self._bandwidth_for(X), X)

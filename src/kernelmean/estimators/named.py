@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .kernel_mean import KernelMean
-from .options import Contraction, KernelLike
+from .options import Contraction, FitOn, KernelLike
 
 
 def KME(kernel: KernelLike = "gaussian", *, bandwidth: Any = "median") -> KernelMean:  # noqa: N802 (the paper's name)
@@ -20,7 +20,11 @@ def KME(kernel: KernelLike = "gaussian", *, bandwidth: Any = "median") -> Kernel
 
 
 def SKMSE(  # noqa: N802
-    kernel: KernelLike = "gaussian", *, bandwidth: Any = "median", strength: float | str = "loocv"
+    kernel: KernelLike = "gaussian",
+    *,
+    bandwidth: Any = "median",
+    strength: float | str = "loocv",
+    fit_on: FitOn = "auto",
 ) -> KernelMean:
     """Return the simple shrinkage estimator of Muandet et al. (2014): weights 1/(n (1+λ)), λ in closed form.
 
@@ -31,11 +35,15 @@ def SKMSE(  # noqa: N802
     >>> SKMSE()
     KernelMean(filter='scale')
     """
-    return KernelMean(kernel, bandwidth=bandwidth, filter="scale", strength=strength)
+    return KernelMean(kernel, bandwidth=bandwidth, filter="scale", strength=strength, fit_on=fit_on)
 
 
 def FKMSE(  # noqa: N802
-    kernel: KernelLike = "gaussian", *, bandwidth: Any = "median", strength: float | str = "loocv"
+    kernel: KernelLike = "gaussian",
+    *,
+    bandwidth: Any = "median",
+    strength: float | str = "loocv",
+    fit_on: FitOn = "auto",
 ) -> KernelMean:
     """Return the flexible shrinkage estimator of Muandet et al. (2014): weights (K+λI)^{-1} K 1/n.
 
@@ -46,10 +54,16 @@ def FKMSE(  # noqa: N802
     >>> FKMSE()
     KernelMean(filter='ridge')
     """
-    return KernelMean(kernel, bandwidth=bandwidth, filter="ridge", strength=strength)
+    return KernelMean(kernel, bandwidth=bandwidth, filter="ridge", strength=strength, fit_on=fit_on)
 
 
-def MKME(kernel: KernelLike = "gaussian", *, bandwidth: Any = "median", criterion: str = "loocv") -> KernelMean:  # noqa: N802
+def MKME(  # noqa: N802
+    kernel: KernelLike = "gaussian",
+    *,
+    bandwidth: Any = "median",
+    criterion: str = "loocv",
+    fit_on: FitOn = "auto",
+) -> KernelMean:
     """Return the marginalized estimator with one variance for all columns, Xia et al. (2021).
 
     Examples
@@ -57,10 +71,16 @@ def MKME(kernel: KernelLike = "gaussian", *, bandwidth: Any = "median", criterio
     >>> MKME()
     KernelMean(noise='isotropic')
     """
-    return KernelMean(kernel, bandwidth=bandwidth, noise="isotropic", criterion=criterion)
+    return KernelMean(kernel, bandwidth=bandwidth, noise="isotropic", criterion=criterion, fit_on=fit_on)
 
 
-def MMKME(kernel: KernelLike = "gaussian", *, bandwidth: Any = "median", criterion: str = "loocv") -> KernelMean:  # noqa: N802
+def MMKME(  # noqa: N802
+    kernel: KernelLike = "gaussian",
+    *,
+    bandwidth: Any = "median",
+    criterion: str = "loocv",
+    fit_on: FitOn = "auto",
+) -> KernelMean:
     """Return the marginalized estimator with one variance per column, Xia et al. (2021).
 
     Examples
@@ -68,11 +88,15 @@ def MMKME(kernel: KernelLike = "gaussian", *, bandwidth: Any = "median", criteri
     >>> MMKME()
     KernelMean(noise='diagonal')
     """
-    return KernelMean(kernel, bandwidth=bandwidth, noise="diagonal", criterion=criterion)
+    return KernelMean(kernel, bandwidth=bandwidth, noise="diagonal", criterion=criterion, fit_on=fit_on)
 
 
 def VPMKME(  # noqa: N802
-    kernel: KernelLike = "gaussian", *, bandwidth: Any = "median", contraction: Contraction = "free"
+    kernel: KernelLike = "gaussian",
+    *,
+    bandwidth: Any = "median",
+    contraction: Contraction = "free",
+    fit_on: FitOn = "auto",
 ) -> KernelMean:
     """Return the variance-preserving marginalized estimator: points drawn to their mean, the lost variance as noise.
 
@@ -81,4 +105,4 @@ def VPMKME(  # noqa: N802
     >>> VPMKME(contraction="tied")
     KernelMean(contraction='tied', noise='isotropic')
     """
-    return KernelMean(kernel, bandwidth=bandwidth, noise="isotropic", contraction=contraction)
+    return KernelMean(kernel, bandwidth=bandwidth, noise="isotropic", contraction=contraction, fit_on=fit_on)

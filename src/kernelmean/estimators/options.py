@@ -21,6 +21,7 @@ from .filters import Filter, Ridge, Scale, as_filter
 
 NoiseForm = Literal["isotropic", "diagonal", "full"]
 Contraction = Literal["tied", "free"]
+FitOn = Literal["auto", "pooled", "each", "separate", "joint"]
 NOISE_FORMS = ("isotropic", "diagonal", "full")
 KernelLike = Kernel | str | Callable[[Any], Kernel]
 
@@ -118,11 +119,13 @@ def _check_spectral(options: Options) -> None:
         raise ValueError("strength is 0; a spectral filter needs a positive one, and filter=None is no filter")
 
 
-def make_kernel(kernel: KernelLike, bandwidth: Any, X: Array) -> Kernel:
-    """Return the kernel: a value as it is, or a family at the bandwidth that a rule finds for ``X``."""
+def make_kernel(
+    kernel: KernelLike, bandwidth: Any, X: Array, bandwidth_of: Callable[[Array, str], Any] = bandwidth_from
+) -> Kernel:
+    """Return the kernel: a value, with what its rules find in ``X``, or a family at the bandwidth for ``X``."""
     if isinstance(kernel, Kernel):
         refuse(f"kernel={kernel!r} has its bandwidth already", bandwidth=(bandwidth, "median"))
-        return kernel
+        return kernel.resolved(X, bandwidth_of)
     family = {"gaussian": Gaussian}.get(kernel) if isinstance(kernel, str) else kernel
     if family is None or not callable(family):
         raise ValueError(f"kernel is {kernel!r}; write 'gaussian', a class such as kernels.Laplacian, or a Kernel")

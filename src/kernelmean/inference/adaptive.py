@@ -8,9 +8,8 @@ p-value whatever the members are.
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar, final
@@ -20,13 +19,15 @@ import numpy as np
 from ..core.array import Array
 from ..noise import Dirac
 from .combine import COMBINATIONS, check_renamed, evidence, standardized
-from .kernel_choice import unknown_estimator
 from .members import Member, MemberOutcome, PairMember
 from .null import Null
-from .result import TestResult
+from .resampling import Resampling
 from .views import VIEWS
 
 Item = TypeVar("Item")
+Evaluate = Callable[[Sequence[Item], Resampling], Null]
+"""From some kernels and a resampling to their statistics."""
+
 _MOST_AT_ONCE = 64
 _ROUNDING = 1e-10
 
@@ -81,28 +82,6 @@ NAMED: dict[str, Adaptive] = {
 """What ``estimator=`` takes by name."""
 
 
-def as_adaptive(estimator: Any, kernel: Any, bandwidth: Any, others: Collection[str]) -> Adaptive | None:
-    """Return the adaptive test that ``estimator`` names or is, or None; it leaves no kernel to choose.
-
-    Raises
-    ------
-    ValueError
-        When it is neither the name of an adaptive test nor one of the ``others``, or a kernel was chosen for one.
-    """
-    if isinstance(estimator, str) and estimator not in (*others, *NAMED):
-        check_renamed(estimator)
-        raise unknown_estimator(estimator, (*others, *NAMED))
-    adaptive = NAMED.get(estimator) if isinstance(estimator, str) else estimator
-    if not isinstance(adaptive, Adaptive):
-        return None
-    if [type(kernel), kernel, type(bandwidth), bandwidth] != [str, "gaussian", str, "median"]:
-        raise ValueError(
-            f"estimator={estimator!r} brings its own kernels and bandwidths; leave kernel= and bandwidth= out, or name "
-            "the kernels in Adaptive(members=...)"
-        )
-    return adaptive
-
-
 def _check_members(members: Sequence[Member | PairMember]) -> None:
     """Raise when there are none, a weight is not positive, or a view has no such name."""
     if not members:
@@ -115,62 +94,52 @@ def _check_members(members: Sequence[Member | PairMember]) -> None:
                 raise ValueError(f"view {view!r} is unknown; pass one of {', '.join(map(repr, VIEWS))}")
 
 
-def in_parts(
-    evaluate: Callable[[Sequence[Item], str, np.random.Generator], Null],
-    kernels: Sequence[Item],
-    scheme: str,
-    rng: np.random.Generator,
-) -> Null:
-    """Evaluate all kernels, as many at a time as memory allows, all under the same relabelings.
+def in_parts(evaluate: Evaluate[Item], kernels: Sequence[Item], how: Resampling) -> Null:
+    """Evaluate all kernels, as many at a time as memory allows, all under the same permutations.
 
     Every part starts from the same state of the generator and takes the scheme that the first part took.
     """
     size = _MOST_AT_ONCE
     while True:
         try:
-            return _joined(evaluate, [kernels[i : i + size] for i in range(0, len(kernels), size)], scheme, rng)
+            return _joined(evaluate, [kernels[i : i + size] for i in range(0, len(kernels), size)], how)
         except MemoryError:
             if size == 1:
                 raise
             size //= 2
 
 
-def _joined(
-    evaluate: Callable[[Sequence[Item], str, np.random.Generator], Null],
-    parts: Sequence[Sequence[Item]],
-    scheme: str,
-    rng: np.random.Generator,
-) -> Null:
-    nulls = [evaluate(parts[0], scheme, copy.deepcopy(rng))]
-    nulls += [evaluate(part, nulls[0].scheme, copy.deepcopy(rng)) for part in parts[1:]]
+def _joined(evaluate: Evaluate[Item], parts: Sequence[Sequence[Item]], how: Resampling) -> Null:
+    nulls = [evaluate(parts[0], how.repeated(how.scheme))]
+    nulls += [evaluate(part, how.repeated(nulls[0].scheme)) for part in parts[1:]]
     values, tolerance = (np.concatenate([getattr(null, name) for null in nulls]) for name in ("values", "tolerance"))
     memory = max(null.memory for null in nulls) + values.nbytes
     return Null(values, tolerance, nulls[0].statistic_name, nulls[0].scheme, memory)
 
 
-def combined_result(
-    null: Null, rule: str, members: Sequence[Member | PairMember], counts: Sequence[int], **description: Any
-) -> TestResult:
-    """Combine the statistics of all kernels, ``counts[k]`` of them for member k, and tell what every member found."""
+def combined(null: Null, rule: str, members: Sequence[Member | PairMember], counts: Sequence[int]) -> dict[str, Any]:
+    """Combine the statistics of all kernels, ``counts[k]`` of them for member k, and tell what every member found.
+
+    Returns what a result holds, as keyword arguments of ``TestResult``.
+    """
     rows = _per_member(null, counts)
     weights = np.array([member.weight for member in members])
     weights = weights / weights.sum()
     varies = np.ptp(rows, axis=1) > 0.0
     if not varies.any():
         varies[:] = True
-    combined = COMBINATIONS[rule](rows[varies], weights[varies] / weights[varies].sum())
-    slack = np.array([_ROUNDING * (1.0 + np.abs(combined).max())])
+    values = COMBINATIONS[rule](rows[varies], weights[varies] / weights[varies].sum())
+    slack = np.array([_ROUNDING * (1.0 + np.abs(values).max())])
     name = f"{rule} combination of {len(members)} statistics, {null.statistic_name}"
-    own = Null(combined[None], slack, name, null.scheme, null.memory)
+    own = Null(values[None], slack, name, null.scheme, null.memory)
     starts = np.cumsum([0, *counts[:-1]])
     observed = [float(null.values[i, 0] if n == 1 else row[0]) for i, n, row in zip(starts, counts, rows, strict=True)]
-    return TestResult(
-        kernel=tuple(member.kernels for member in members),
-        noise=Dirac(),
-        members=_outcomes(members, weights, observed, rows),
+    return {
+        "kernel": tuple(member.kernels for member in members),
+        "noise": Dirac(),
+        "members": _outcomes(members, weights, observed, rows),
         **own.outcome(0),
-        **description,
-    )
+    }
 
 
 def _per_member(null: Null, counts: Sequence[int]) -> Array:

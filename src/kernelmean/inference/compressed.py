@@ -15,10 +15,11 @@ from ..estimators.options import KernelLike
 from ..kernels.base import Kernel
 from ..plan.plan import DEFAULT, Plan
 from ..plan.tiles import serial_blas
-from .engine import check_n_resamples
-from .kernel_choice import KernelOf, choose_kernel, median_rows
+from .asked import asked
+from .kernel_choice import ESTIMATORS, KernelOf, choose_kernel, median_rows
 from .null import Null
 from .permutations import RandomPermutations
+from .resampling import check_n_resamples
 from .result import TestResult
 from .samples import check_samples
 
@@ -32,13 +33,12 @@ def compress_then_test(
     X: Any,
     Y: Any,
     *,
-    kernel: KernelLike = "gaussian",
-    bandwidth: Any = "median",
-    estimator: str | KernelMean | KernelOf = "kme",
+    kernel: KernelLike | None = None,
+    estimator: str | KernelMean | KernelOf | None = None,
     oversampling: int = 2,
     n_resamples: int = 999,
     rng: RngLike = None,
-    plan: Plan = DEFAULT,
+    plan: Plan | None = None,
 ) -> TestResult:
     r"""Test whether two samples come from one law, by coresets of blocks of rows and exact permutations of the blocks.
 
@@ -46,7 +46,7 @@ def compress_then_test(
     ----------
     X, Y : array of shape (n, d) and (m, d), or data frame
         Two samples of the same columns, at least 16 rows each; n and m may differ.
-    kernel, bandwidth, estimator : as in :func:`kernelmean.mmd_test`
+    kernel, estimator : as in :func:`kernelmean.mmd_test`
         The estimator is one that only changes the kernel: "kme", "mkme", "mmkme", or a function.
     oversampling : int
         A block of s rows becomes at most ``oversampling`` √s points: more are nearer to the exact test; the cost is
@@ -85,6 +85,7 @@ def compress_then_test(
     >>> result.pvalue, result.scheme
     (0.001, 'compressed blocks')
     """
+    wanted = asked(kernel, estimator, ESTIMATORS, adaptive=False)
     check_n_resamples(n_resamples)
     check_integer(oversampling, "oversampling", 1)
     samples = check_samples(X, Y)
@@ -94,7 +95,7 @@ def compress_then_test(
     generator = as_rng(rng)
     pooled = np.concatenate(samples)
     rows = median_rows(len(pooled), generator)
-    chosen = choose_kernel(pooled, kernel, bandwidth, estimator, rows, "the pooled sample")
+    chosen = choose_kernel(pooled, wanted.one, rows, "the pooled sample")
     size = max(1, min(len(pooled) // _BLOCKS, min(map(len, samples)) // _LEAST_BLOCKS))
     parts = [_dealt(sample, size, generator) for sample in samples]
     full = [block for blocks, _ in parts for block in blocks]
@@ -102,7 +103,7 @@ def compress_then_test(
     points = max(1, int(np.ceil(oversampling * np.sqrt(size))))
     with serial_blas:
         coresets = [_thinned(chosen.kernel, block, points, generator) for block in [*full, *rest]]
-        gram = _gram(coresets, plan)
+        gram = _gram(coresets, plan or DEFAULT)
         values = _values(gram, _shares(parts), len(full), n_resamples, generator)
     tolerance = np.array([1e-12 * float(np.abs(gram).max())])
     memory = 8.0 * (sum(map(len, coresets)) * (pooled.shape[1] + 2 * len(coresets)) + n_resamples * len(coresets))

@@ -7,18 +7,21 @@ the pairs from them, and returns one row per variant.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 from ..core.array import Array, IntArray, RngLike, as_rng
+from ..plan.plan import Plan
 from ..plan.tiles import serial_blas
-from .engine import check_memory, check_n_resamples, check_resources
+from .engine import check_memory
 from .null import Null
 from .permutations import AllLabelings, AllPermutations, RandomPermutations, Relabelings
+from .resampling import Resampling, check_n_resamples, resources_of
 from .schemes import SCHEMES, count_all
 from .schemes.base import in_order
-from .sizes import MIB, Shape
+from .sizes import MIB, Resources, Shape
 from .statistics import ROUNDING, ties
 
 _AT_LEAST = 2.0 * MIB  # a thread: what does not grow with the rows
@@ -26,23 +29,55 @@ REFITTING = ("auto", "exact", "random")
 """The schemes of statistics that are evaluated one relabeling at a time."""
 
 
-def null_with_options(
-    statistic: Callable[[IntArray], Array], sizes: tuple[int, ...], name: str, options: dict[str, Any], **how: Any
-) -> Null:
-    """Return :func:`custom_null` over the :func:`relabelings` that a test's options ask for.
+@final
+@dataclass(frozen=True)
+class CustomStatistic:
+    """A function of permutations, and what evaluating it takes.
 
-    ``options`` holds ``scheme``, ``n_resamples``, ``rng``, ``n_jobs`` and ``memory``; ``how`` is passed on.
+    Parameters
+    ----------
+    function : callable
+        From permutations π of shape (b, n) to values of shape (m, b); ``labels[π]`` are the labels of two samples.
+        When ``sized``, the last row is the size of the numbers whose differences the others are.
+    name : str
+        What the values are.
+    batch : int
+        How many permutations ``function`` gets at once.
+    needed : (float, float)
+        The bytes that ``function`` takes at all times, and for every permutation of a batch.
+    magnitude : float
+        The size of those numbers, where it is the same for all permutations and known beforehand.
+    sized : bool
+        Whether ``function`` returns that size.
+    precision : (float, float)
+        Shares of the range and of the magnitude below which values are tied.
     """
-    listed = relabelings(sizes, options["n_resamples"], options["rng"], scheme=options["scheme"])
-    return custom_null(statistic, listed, name, n_jobs=options["n_jobs"], memory=options["memory"], **how)
 
+    function: Callable[[IntArray], Array]
+    name: str
+    batch: int = 256
+    needed: tuple[float, float] = (0.0, 0.0)
+    magnitude: float = 0.0
+    sized: bool = False
+    precision: tuple[float, float] = ROUNDING
 
-def for_sums(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a test for an equal statistic that is a function of sums: "random" is no scheme of these.
+    def null(self, sizes: tuple[int, ...], how: Resampling) -> Null:
+        """Return :func:`custom_null` over the :func:`relabelings` that a test asks for."""
+        listed = relabelings(sizes, how.n_resamples, how.rng, scheme=how.scheme)
+        return self.over(listed, how.resources)
 
-    On constant data all estimators are alike, and so are all relabelings.
-    """
-    return {**options, "scheme": "auto"} if options["scheme"] == "random" else options
+    def over(self, listed: Relabelings, resources: Resources) -> Null:
+        """Return the values over a list of permutations."""
+        total = self.needed[0] + resources.n_jobs * (_AT_LEAST + self.batch * (self.needed[1] + 8.0 * listed.n))
+        check_memory(total, resources, self.name, listed.n)
+        with serial_blas:
+            parts = list(in_order(self.function, listed.batches(self.batch), resources.n_jobs))
+        values, magnitude = np.concatenate([np.atleast_2d(part) for part in parts], axis=1), self.magnitude
+        if self.sized:
+            values, magnitude = values[:-1], float(values[-1].max())
+        scheme = "random" if isinstance(listed, RandomPermutations) else "exact"
+        largest = np.maximum(np.abs(values).max(axis=1), magnitude)
+        return Null(values, ties(values, largest, self.precision), self.name, scheme, total)
 
 
 def relabelings(sizes: tuple[int, ...], n_resamples: int, rng: RngLike = None, *, scheme: str = "auto") -> Relabelings:
@@ -78,63 +113,27 @@ def relabelings(sizes: tuple[int, ...], n_resamples: int, rng: RngLike = None, *
     return AllPermutations(n) if first is None else AllLabelings(first, n - first)
 
 
-def custom_null(
-    statistic: Callable[[IntArray], Array],
-    listed: Relabelings,
-    name: str,
-    *,
-    batch: int = 256,
-    n_jobs: int | None = None,
-    memory: float | None = None,
-    needed: tuple[float, float] = (0.0, 0.0),
-    magnitude: float = 0.0,
-    sized: bool = False,
-    precision: tuple[float, float] = ROUNDING,
-) -> Null:
-    """Return the values of ``statistic`` over a list of relabelings.
+def custom_null(statistic: CustomStatistic, listed: Relabelings, plan: Plan | None = None) -> Null:
+    """Return the values of any statistic over a list of permutations.
 
     Parameters
     ----------
-    statistic : callable
-        From permutations π of shape (b, n) to values of shape (m, b); ``labels[π]`` are the labels of two samples.
-        When ``sized``, the last row is the size of the numbers whose differences the others are.
+    statistic : CustomStatistic
     listed : Relabelings
         As :func:`relabelings` returns them; the observed one is first.
-    name : str
-        What the values are.
-    batch : int
-        How many permutations ``statistic`` gets at once.
-    n_jobs : int, optional
-        Threads; None is one, -1 all cores. No value depends on them.
-    memory : float, optional
-        The limit in bytes, 1 GiB by default.
-    needed : (float, float)
-        The bytes that ``statistic`` takes at all times, and for every permutation of a batch.
-    magnitude : float
-        That size, where it is the same for all relabelings and known beforehand.
-    precision : (float, float)
-        Shares of the range and of the magnitude below which values are tied.
+    plan : Plan, optional
+        Threads, one by default, and memory. No value depends on it.
 
     Raises
     ------
     MemoryError
-        When more than ``memory`` is needed.
+        When more memory is needed.
 
     Examples
     --------
     >>> x = np.array([0.0, 1.0, 5.0, 7.0])
-    >>> null = custom_null(lambda p: x[p][:, 2:].sum(1)[None], relabelings((2, 2), 99), "sum of the second sample")
-    >>> float(null.pvalues[0] * 6)
+    >>> statistic = CustomStatistic(lambda p: x[p][:, 2:].sum(1)[None], "sum of the second sample")
+    >>> float(custom_null(statistic, relabelings((2, 2), 99)).pvalues[0] * 6)
     1.0
     """
-    resources = check_resources(n_jobs, memory)
-    total = needed[0] + resources.n_jobs * (_AT_LEAST + batch * (needed[1] + 8.0 * listed.n))
-    check_memory(total, resources, name, listed.n)
-    with serial_blas:
-        parts = list(in_order(statistic, listed.batches(batch), resources.n_jobs))
-    values = np.concatenate([np.atleast_2d(part) for part in parts], axis=1)
-    if sized:
-        values, magnitude = values[:-1], float(values[-1].max())
-    scheme = "random" if isinstance(listed, RandomPermutations) else "exact"
-    largest = np.maximum(np.abs(values).max(axis=1), magnitude)
-    return Null(values, ties(values, largest, precision), name, scheme, total)
+    return statistic.over(listed, resources_of(plan))

@@ -18,18 +18,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from joblib import cpu_count
 
-from ..core.array import RngLike, as_rng, precision
-from ..core.validate import check_integer, check_positive
+from ..core.array import precision
+from ..core.validate import check_integer
+from ..plan.plan import Plan
 from ..plan.tiles import serial_blas
 from .factored import LowRankError
 from .null import Null
 from .problem import Problem
+from .resampling import Resampling, check_n_resamples, resources_of
 from .schemes import SCHEMES, Cyclic, Scheme, count_all
 from .schemes.device import check_scheme, on_device
 from .schemes.tiling import TiledScheme, Tiling
@@ -63,45 +63,32 @@ def automatic(shape: Shape) -> str:
     return "blocks" if shape.n > _BLOCKS_ROWS and SCHEMES["blocks"].obstacle(shape) is None else "cyclic"
 
 
-def permutation_null(
-    problem: Problem,
-    n_resamples: int,
-    *,
-    scheme: str = "auto",
-    rng: RngLike = None,
-    n_jobs: int | None = None,
-    memory: float | None = None,
-) -> Null:
-    """Return the statistics of all pairs of kernels under one set of relabelings.
+def permutation_null(problem: Problem, how: Resampling) -> Null:
+    """Return the statistics of all pairs of kernels under one set of permutations.
+
+    Equal seeds, sizes and schemes give equal permutations, whatever the kernels and the threads. A scheme that is named
+    is taken even where all permutations could be enumerated.
 
     Parameters
     ----------
     problem : Problem
         Two sides, the pairs of their Gram matrices, and the statistic.
-    n_resamples : int
-        How many relabelings besides the observed one, at least; all there are when these are not more.
-    scheme : str
-        "auto" or a name of ``SCHEMES``; one that is named is taken even where all relabelings could be enumerated.
-    rng : int, Generator, or None
-        The seed; equal seeds, sizes and schemes give equal relabelings, whatever the kernels and the threads.
-    n_jobs : int, optional
-        Threads; None is one, -1 all cores.
-    memory : float, optional
-        The limit in bytes, 1 GiB by default.
+    how : Resampling
+        The permutations.
 
     Raises
     ------
     ValueError
-        When an option is bad, the scheme does not fit, or (``LowRankError``) a factor does not.
+        When the scheme does not fit, or (``LowRankError``) a factor does not.
     MemoryError
-        When the scheme needs more than ``memory``.
+        When the scheme needs more than the plan allows.
     """
     with serial_blas:
-        begun = begin(problem, n_resamples, scheme=scheme, rng=rng, n_jobs=n_jobs, memory=memory)
+        begun = begin(problem, how)
         if isinstance(begun, Null):
             return begun
         tiling = begun.tiling
-        return begun.null(tiling.sums(tiling.part(tiling.tiles(), check_resources(n_jobs, memory).n_jobs)))
+        return begun.null(tiling.sums(tiling.part(tiling.tiles(), how.resources.n_jobs)))
 
 
 @final
@@ -128,35 +115,24 @@ class Begun:
         return _null(sums, self.statistic, self.scheme, self.memory)
 
 
-def begin(
-    problem: Problem,
-    n_resamples: int,
-    *,
-    scheme: str = "auto",
-    rng: RngLike = None,
-    n_jobs: int | None = None,
-    memory: float | None = None,
-) -> Null | Begun:
+def begin(problem: Problem, how: Resampling) -> Null | Begun:
     """Return the null, or what is left of it where a scheme goes by tiles; parameters as :func:`permutation_null`."""
-    shape, resources = problem.shape(check_n_resamples(n_resamples)), check_resources(n_jobs, memory)
-    generator = as_rng(rng)
-    chosen = choose(shape, scheme)
+    shape, generator = problem.shape(how.n_resamples), how.rng
+    chosen = choose(shape, how.scheme)
     check_scheme(chosen.name, problem.left)
-    if scheme == "auto" and chosen.name == "blocks" and not on_device(problem.left):
+    if how.scheme == "auto" and chosen.name == "blocks" and not on_device(problem.left):
         before = generator.bit_generator.state
         with suppress(LowRankError):
-            return _begin(_FIRST_TRIED, problem, shape, generator, resources)
+            return _begin(_FIRST_TRIED, problem, shape, how)
         generator.bit_generator.state = before  # so that scheme="blocks" gives the same p-value
-    return _begin(chosen, problem, shape, generator, resources)
+    return _begin(chosen, problem, shape, how)
 
 
-def _begin(
-    scheme: Scheme, problem: Problem, shape: Shape, rng: np.random.Generator, resources: Resources
-) -> Null | Begun:
-    needed = scheme.memory(shape, resources)
-    check_memory(needed, resources, f"scheme {scheme.name!r}", shape.n)
+def _begin(scheme: Scheme, problem: Problem, shape: Shape, how: Resampling) -> Null | Begun:
+    needed = scheme.memory(shape, how.resources)
+    check_memory(needed, how.resources, f"scheme {scheme.name!r}", shape.n)
     way = scheme.begin if isinstance(scheme, TiledScheme) else scheme.sums
-    found = way(problem, shape.n_resamples, rng, resources)
+    found = way(problem, shape.n_resamples, how.rng, how.resources)
     if isinstance(found, Tiling):
         return Begun(found, problem.statistic, scheme.name, needed)
     if precision(problem.left.points) == "float32":
@@ -169,21 +145,13 @@ def _null(sums: Sums, statistic: Statistic, scheme: str, needed: float) -> Null:
     return Null(values, statistic.tolerance(values, sums), statistic.name, scheme, needed)
 
 
-def check_n_resamples(n_resamples: Any, least: int = 1) -> int:
-    """Return a whole number of relabelings or draws."""
-    whole = isinstance(n_resamples, Integral) or (isinstance(n_resamples, float) and n_resamples.is_integer())
-    if not whole or isinstance(n_resamples, bool) or n_resamples < least:
-        raise ValueError(f"n_resamples is {n_resamples!r}; a whole number from {least} is needed, such as 999")
-    return int(n_resamples)
-
-
 def check_memory(needed: float, resources: Resources, what: str, n: int) -> None:
     """Raise when something may need more bytes than there are."""
     if needed > resources.memory:
         raise MemoryError(
             f"{what} may need {in_units(needed, np.ceil)} for {n} rows, the limit is "
             f"{in_units(resources.memory, np.floor)}; "
-            f"pass memory={int(np.ceil(needed))}, or fewer threads or kernels"
+            f"pass plan=Plan(memory={int(np.ceil(needed))}), or fewer threads or kernels"
         )
 
 
@@ -193,16 +161,6 @@ def in_units(amount: float, rounded: Callable[[float], float]) -> str:
     return f"{rounded(amount / unit):.0f} {name}"
 
 
-def check_resources(n_jobs: int | None, memory: float | None) -> Resources:
-    """Return threads (None is one, a negative number counts from all cores) and bytes (None is 1 GiB)."""
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise ValueError(f"n_jobs is {n_jobs!r}; pass 1 for one thread, -1 for all cores")
-    if memory is not None and not isinstance(memory, Real):
-        raise ValueError(f"memory is {memory!r}; pass a number of bytes, such as memory=2**30")
-    jobs = 1 if n_jobs is None else n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
-    return Resources(jobs) if memory is None else Resources(jobs, float(check_positive(memory, "memory")))
-
-
 def memory_estimate(
     sizes: tuple[int, ...],
     dim: int,
@@ -210,8 +168,7 @@ def memory_estimate(
     n_resamples: int = 999,
     kernels: tuple[int, int] = (1, 1),
     scheme: str = "auto",
-    n_jobs: int | None = None,
-    memory: float | None = None,
+    plan: Plan | None = None,
 ) -> tuple[str, float]:
     """Return the scheme that a call will use, and the bytes it will need at most, without running it.
 
@@ -224,7 +181,7 @@ def memory_estimate(
         The rows of two samples, or the number of pairs.
     dim : int
         Columns; for independence those of X and Y together.
-    n_resamples, kernels, scheme, n_jobs, memory
+    n_resamples, kernels, scheme, plan
         As in the tests; ``kernels`` says how many are on the left and on the right.
 
     Raises
@@ -240,7 +197,7 @@ def memory_estimate(
     ('cyclic', True)
     """
     shape = _shape(sizes, dim, n_resamples, kernels)
-    resources = check_resources(n_jobs, memory)
+    resources = resources_of(plan)
     chosen = choose(shape, scheme)
     tried = [chosen, _FIRST_TRIED] if scheme == "auto" and chosen.name == "blocks" else [chosen]
     return chosen.name, max(each.memory(shape, resources) for each in tried)

@@ -7,9 +7,9 @@ paired with whom, so a joint fit is repeated under every permutation too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, final
+from typing import Any, final
 
 import numpy as np
 
@@ -20,19 +20,20 @@ from ..estimators.filters import Filter, Ridge, Scale, as_filter
 from ..expected import difference, smoothed
 from ..kernels import Gaussian, Kernel
 from ..noise import Dirac, Noise, Normal
-from .custom import for_sums, null_with_options
+from .asked import check_fit_on
+from .custom import CustomStatistic
 from .estimated_mmd import REFITTED_ROWS, SOLVED_ROWS, WEIGHTED_ROWS
-from .kernel_choice import ESTIMATORS, SHRINKING, Chosen, KernelOf, fitted, is_constant, named_estimator
+from .kernel_choice import Chosen, KernelOf, fitted, is_constant
 from .null import Null
 from .problem import KernelSide
 from .refitted_noise import RefittedNoiseHSIC, batch_bytes, batch_of, is_common_noise, squared_distances
+from .resampling import Resampling
 from .shrinkage import SCOSE
 from .statistics import HSIC, SEARCHED, Kind, Sums, check_kind
 from .weighted_mmd import FilterWeights
 
-JointFit = Literal["separate", "joint"]
-HSIC_ESTIMATORS = {**ESTIMATORS, **SHRINKING, "scose": SHRINKING["s-kmse"], "fcose": SHRINKING["f-kmse"]}
-"""The estimators of the independence test by name, besides the adaptive ones."""
+Plain = Callable[[tuple[Array, Array], Sequence[tuple[Kernel, Kernel]], Any, Resampling], Any]
+"""What returns HSIC of plain kernels: from the variables, pairs of kernels, the statistic and a resampling."""
 
 _JOINT_BATCH = 8
 
@@ -44,8 +45,8 @@ class PairEstimator:
 
     Attributes
     ----------
-    kernels : str, KernelMean or callable
-        Makes the kernel of each variable from its own rows: no filter, and no noise that is fitted jointly.
+    kernels : tuple of KernelMean or function
+        Make the kernel of each variable from its own rows: no filter, and no noise that is fitted jointly.
     filter : Filter or None
         What shrinks the mean of the pairs.
     strength : float or None
@@ -54,7 +55,7 @@ class PairEstimator:
         What fits one noise to the pairs.
     """
 
-    kernels: str | KernelMean | KernelOf
+    kernels: tuple[KernelMean | KernelOf, ...]
     filter: Filter | None = None
     strength: float | None = None
     joint: KernelMean | None = None
@@ -65,87 +66,94 @@ class PairEstimator:
         return self.filter is None and self.joint is None
 
     def null(
-        self,
-        X: Array,
-        Y: Array,
-        chosen: list[Chosen],
-        kind: Kind,
-        plain: Callable[..., Null],
-        options: dict[str, Any],
-    ) -> tuple[Null, list[Chosen]]:
-        """Return the null, and the kernels and noises in it; ``plain`` is ``hsic_null``."""
-        kernels = chosen[0].kernel, chosen[1].kernel
+        self, variables: tuple[Array, Array], chosen: list[Chosen], kind: Kind, plain: Plain, how: Resampling
+    ) -> tuple[Any, list[Chosen]]:
+        """Return the null, and the kernels and noises in it."""
+        (X, Y), kernels = variables, (chosen[0].kernel, chosen[1].kernel)
         HSIC(X.shape[0], kind)
         if is_constant(as_host(X)) or is_constant(as_host(Y)):
-            return plain(X, Y, [kernels], statistic=kind, **for_sums(options)), chosen
+            return plain(variables, [kernels], kind, how.over_sums()), chosen
         if self.joint is not None:
-            return _joint(as_host(X), as_host(Y), self.joint, chosen, kind, options)
+            return _joint((as_host(X), as_host(Y)), self.joint, chosen, kind, how)
         if isinstance(self.filter, Ridge):
-            return _fcose(as_host(X), as_host(Y), kernels, FilterWeights(self.filter, self.strength), options), chosen
+            return _fcose((as_host(X), as_host(Y)), kernels, FilterWeights(self.filter, self.strength), how), chosen
         if self.filter is None or self.strength is not None:
             factor = 1.0 if self.strength is None else 1.0 / (1.0 + self.strength)
-            return plain(X, Y, [(factor**2 * kernels[0], kernels[1])], statistic=kind, **options), chosen
-        return plain(X, Y, [kernels], statistic=SCOSE(X.shape[0]), **options), chosen
+            return plain(variables, [(factor**2 * kernels[0], kernels[1])], kind, how), chosen
+        return plain(variables, [kernels], SCOSE(X.shape[0]), how), chosen
 
 
-def pair_estimator(estimator: Any, fit: str, kind: Kind, *, plain_only: str | None = None) -> PairEstimator:
-    """Take an estimator apart.
+def pair_estimator(
+    sides: tuple[KernelMean | KernelOf, ...], kind: Kind, *, plain_only: str | None = None
+) -> PairEstimator:
+    """Take the estimators of two variables apart.
 
     Raises
     ------
     ValueError
-        When ``fit`` is none or does not go with the estimator, a filter is neither a scale nor a ridge, the shrunk
-        statistic is asked for without its diagonal, or (``plain_only`` says with what) HSIC must be plain.
+        When ``fit_on`` does not go with pairs or the estimator, the sides are shrunk or fitted differently, a filter is
+        neither a scale nor a ridge, the shrunk statistic is asked for without its diagonal, or (``plain_only`` says
+        with what) HSIC must be plain.
     """
-    if fit not in ("separate", "joint"):
-        raise ValueError(f"fit is {fit!r}; write 'separate' or 'joint'")
+    ways = {check_fit_on(side, ("auto", "separate", "joint")) for side in sides if isinstance(side, KernelMean)}
     check_kind(kind)
-    found = named_estimator(estimator, HSIC_ESTIMATORS, "gaussian", "median")  # a name stays a name below
-    made = _taken_apart(estimator, found) if isinstance(found, KernelMean) else PairEstimator(estimator)
-    if fit == "joint":
-        made = _made_joint(estimator, found)
+    parts = [_made_joint(side) if "joint" in ways else _taken_apart(side) for side in sides]
+    if len(ways) > 1 or any(_common(part) != _common(parts[0]) for part in parts):
+        raise ValueError(
+            f"the estimators of X and Y, {sides[0]!r} and {sides[1]!r}, shrink or fit the pairs differently; pass one "
+            "for both, or two that differ in kernel and bandwidth only"
+        )
+    made = replace(parts[0], kernels=tuple(part.kernels[0] for part in parts))
     if plain_only and not made.plain:
         raise ValueError(
-            f"{estimator!r} with fit={fit!r} is fitted to the pairs, which does not go with {plain_only}; pass "
-            "estimator='kme', 'mkme' or 'mmkme', and fit='separate'"
+            f"{sides[0]!r} is fitted to the pairs, which does not go with {plain_only}; pass estimator='kme', 'mkme' "
+            "or 'mmkme', and fit_on='separate'"
         )
     if made.filter is not None and made.strength is None and kind == "u":
         raise ValueError("shrunk HSIC is a V-statistic; pass statistic='v'")
     return made
 
 
-def _taken_apart(asked: Any, found: KernelMean) -> PairEstimator:
+def _common(part: PairEstimator) -> tuple[Any, ...]:
+    """Return what is of the pairs, and so the same for both variables."""
+    return part.filter, part.strength, None if part.joint is None else (part.joint.noise, part.joint.criterion)
+
+
+def _taken_apart(found: KernelMean | KernelOf) -> PairEstimator:
+    if not isinstance(found, KernelMean):
+        return PairEstimator((found,))
     filter_ = as_filter(found.filter)
     if filter_ is None and found.contraction is None:
-        return PairEstimator(asked if isinstance(asked, str) else found)
+        return PairEstimator((found,))
     if found.contraction is not None or not isinstance(filter_, Scale | Ridge) or found.criterion != "loocv":
         raise ValueError(
             f"{found!r} is no estimator of a cross-covariance; pass filter='scale' (SCOSE) or 'ridge' (FCOSE), no "
             "contraction, and criterion='loocv'"
         )
-    kernels = (
-        "kme" if isinstance(asked, str) else KernelMean(found.kernel, bandwidth=found.bandwidth, noise=found.noise)
-    )
-    return PairEstimator(kernels, filter_, None if found.strength == "loocv" else float(found.strength))
+    kernels = KernelMean(found.kernel, bandwidth=found.bandwidth, noise=found.noise)
+    return PairEstimator((kernels,), filter_, None if found.strength == "loocv" else float(found.strength))
 
 
-def _made_joint(asked: Any, found: KernelMean | KernelOf) -> PairEstimator:
+def _made_joint(found: KernelMean | KernelOf) -> PairEstimator:
     searched = isinstance(found, KernelMean) and isinstance(found.noise, str)
     if not (isinstance(found, KernelMean) and searched and found.filter is None and found.contraction is None):
         raise ValueError(
-            f"fit is 'joint', but {asked!r} has no noise to fit to pairs, or a filter or a contraction; pass 'mkme', "
-            "'mmkme' or a KernelMean with nothing but a searched noise"
+            f"fit_on is 'joint', but {found!r} has no noise to fit to pairs, or a filter or a contraction; pass MKME, "
+            "MMKME or a KernelMean with nothing but a searched noise"
         )
-    kernels = "kme" if isinstance(asked, str) else KernelMean(found.kernel, bandwidth=found.bandwidth)
-    return PairEstimator(kernels, joint=KernelMean(noise=found.noise, criterion=found.criterion))
+    kernels = KernelMean(found.kernel, bandwidth=found.bandwidth)
+    return PairEstimator((kernels,), joint=KernelMean(noise=found.noise, criterion=found.criterion))
 
 
 # -- FCOSE ------------------------------------------------------------------------------------------------------------
 
 
-def _fcose(X: Array, Y: Array, kernels: tuple[Kernel, Kernel], weights: FilterWeights, options: dict[str, Any]) -> Null:
+def _fcose(
+    variables: tuple[Array, Array], kernels: tuple[Kernel, Kernel], weights: FilterWeights, how: Resampling
+) -> Null:
+    X, _ = variables
     check_pair_rows(len(X), SOLVED_ROWS if weights.solves else WEIGHTED_ROWS, "FCOSE")
-    left, right = (_centered(points, kernel) for points, kernel in zip((X, Y), kernels, strict=True))
+    left, right = (_centered(points, kernel) for points, kernel in zip(variables, kernels, strict=True))
 
     def statistic(batch: IntArray) -> Array:
         grams = left * right[batch[:, :, None], batch[:, None, :]]
@@ -154,7 +162,7 @@ def _fcose(X: Array, Y: Array, kernels: tuple[Kernel, Kernel], weights: FilterWe
 
     needed = 8.0 * 5 * left.size, weights.bytes(len(X)) + 16.0 * left.size
     batch = weights.batch(len(X))
-    return _listed(statistic, (left, right), "shrunk HSIC (FCOSE)", options, batch=batch, needed=needed)
+    return _listed(CustomStatistic(statistic, "shrunk HSIC (FCOSE)", batch, needed), (left, right), how)
 
 
 def _centered(points: Array, kernel: Kernel) -> Array:
@@ -162,13 +170,11 @@ def _centered(points: Array, kernel: Kernel) -> Array:
     return KernelSide(points, (kernel,)).dense()[0][0]
 
 
-def _listed(
-    statistic: Callable[[IntArray], Array], grams: tuple[Array, Array], name: str, options: dict[str, Any], **how: Any
-) -> Null:
+def _listed(statistic: CustomStatistic, grams: tuple[Array, Array], how: Resampling) -> Null:
     """Return the null over permutations of the pairs; rounding is that of the traces of the centered matrices."""
     n = len(grams[0])
     magnitude = float(np.trace(grams[0]) * np.trace(grams[1]) / n**2)
-    return null_with_options(statistic, (n,), name, options, magnitude=magnitude, **how)
+    return replace(statistic, magnitude=magnitude).null((n,), how)
 
 
 def check_pair_rows(rows: int, limit: int, what: str) -> None:
@@ -176,8 +182,8 @@ def check_pair_rows(rows: int, limit: int, what: str) -> None:
     if rows > limit:
         raise ValueError(
             f"{what} is solved anew for every permutation, in O(n³) each, for at most {limit} pairs; {rows} were "
-            "passed; pass estimator='scose', 'mkme' or 'mmkme' with fit='separate' (any number of pairs), or a random "
-            "subsample"
+            "passed; pass estimator='scose', 'mkme' or 'mmkme' with fit_on='separate' (any number of pairs), or a "
+            "random subsample"
         )
 
 
@@ -185,8 +191,9 @@ def check_pair_rows(rows: int, limit: int, what: str) -> None:
 
 
 def _joint(
-    X: Array, Y: Array, joint: KernelMean, chosen: list[Chosen], kind: Kind, options: dict[str, Any]
+    variables: tuple[Array, Array], joint: KernelMean, chosen: list[Chosen], kind: Kind, how: Resampling
 ) -> tuple[Null, list[Chosen]]:
+    X, Y = variables
     check_pair_rows(len(X), REFITTED_ROWS, "a noise fitted to the pairs")
     check_spread(X)
     check_spread(Y, "Y")
@@ -198,13 +205,14 @@ def _joint(
     ends[1] = replace(ends[1], notes=(*ends[1].notes, words))
     grams = tuple(_centered(points, own.kernel) for points, own in zip((X, Y), ends, strict=True))
     name = f"{HSIC(len(X), kind).name[:-1]}, joint noise)"
-    how: dict[str, Any] = {"precision": SEARCHED, **criterion.batches()}
-    return _listed(criterion.statistic(), (grams[0], grams[1]), name, options, **how), ends
+    batch, needed = criterion.batches()
+    statistic = CustomStatistic(criterion.statistic(), name, batch, needed, precision=SEARCHED)
+    return _listed(statistic, (grams[0], grams[1]), how), ends
 
 
 def _bandwidth(kernel: Kernel) -> Any:
     if not isinstance(kernel, Gaussian):
-        raise TypeError(f"a noise is fitted to pairs under Gaussian kernels, not {kernel!r}; pass fit='separate'")
+        raise TypeError(f"a noise is fitted to pairs under Gaussian kernels, not {kernel!r}; pass fit_on='separate'")
     return kernel.bandwidth
 
 
@@ -230,12 +238,12 @@ class JointNoise:
         dim = sum(table.shape[1] for table in self.tables)
         return RefittedNoiseHSIC(left, right, dim, self.estimator.criterion, self.kind)
 
-    def batches(self) -> dict[str, Any]:
+    def batches(self) -> tuple[int, tuple[float, float]]:
         """Return how many permutations are looked at together, and the memory at all times and for each of them."""
         n = len(self.tables[0])
         if is_common_noise(self.estimator):
-            return {"batch": batch_of(n), "needed": (32.0 * n**2, batch_bytes(n))}
-        return {"batch": _JOINT_BATCH, "needed": (16.0 * n**2, 8.0 * 8 * n**2 / _JOINT_BATCH)}
+            return batch_of(n), (32.0 * n**2, batch_bytes(n))
+        return _JOINT_BATCH, (16.0 * n**2, 8.0 * 8 * n**2 / _JOINT_BATCH)
 
     def sides(self, order: IntArray) -> list[tuple[Kernel, Noise]]:
         """Return the smoothed kernel and the noise of both variables when row i of X is paired with row π(i) of Y."""

@@ -1,52 +1,49 @@
 """MMD² between estimates that have weights, or parameters, of their own: which way of computing it serves which.
 
-Exact is what is a symmetric function of the pooled rows (``fit="pooled"``), and what is found anew, by one and the same
-rule, for both samples of every relabeling (``fit="each"``).
+Exact is what is a symmetric function of the pooled rows (``fit_on="pooled"``), and what is found anew, by one and the
+same rule, for both samples under every permutation (``fit_on="each"``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, final
+from typing import Any, final
 
 import numpy as np
 from sklearn.base import clone
 
 from ..core.array import Array, IntArray, as_host, centered, joined
-from ..core.conflicts import refuse
 from ..core.validate import check_spread
 from ..embedding.embedding import Embedding, embed
-from ..estimators import VPMKME, KernelMean
+from ..estimators import KernelMean
 from ..estimators.filters import Ridge, Scale, as_filter
-from ..estimators.options import KernelLike
 from ..kernels import Gaussian, Kernel
 from ..noise import Dirac, Noise, Normal
+from .asked import check_fit_on
 from .contracted import ContractedMMD
-from .custom import for_sums, null_with_options
+from .custom import CustomStatistic
 from .kernel_choice import (
-    ESTIMATORS,
     MEDIAN_ROWS,
-    SHRINKING,
     Chosen,
+    KernelOf,
     base_kernel,
     fitted,
     is_constant,
     is_plain,
     median_rows,
-    named_estimator,
     with_noise,
 )
 from .null import Null
 from .refitted_noise import RefittedNoiseMMD, batch_bytes, batch_of, is_common_noise, squared_distances
+from .resampling import Resampling
 from .shrinkage import ShrunkMMD
 from .statistics import MMD, SEARCHED, Kind
 from .weighted_mmd import Estimate, FilterWeights, RefittedMMD, WeightedMMD
 
-Fit = Literal["auto", "pooled", "each"]
-MMD_ESTIMATORS: dict[str, Callable[[], KernelMean]] = {**ESTIMATORS, **SHRINKING, "vpmkme": VPMKME}
-"""The estimators of the two-sample test by name, besides the adaptive ones."""
+Plain = Callable[[tuple[Array, Array], Sequence[Kernel], Any, Resampling], Any]
+"""What returns MMD² of plain kernels: from the samples, the kernels, the statistic and a resampling."""
 
 WEIGHTED_ROWS, SOLVED_ROWS, REFITTED_ROWS = 1000, 3000, 500
 _REFIT_BATCH = 8
@@ -54,33 +51,24 @@ _FIT_ARRAYS = 7  # of the size of a Gram matrix
 _POOLED = "the pooled sample"
 
 
-def two_sample_estimator(
-    estimator: Any, kernel: KernelLike, bandwidth: Any, fit: str, *, plain_only: str | None = None
-) -> KernelMean | None:
+def two_sample_estimator(estimator: KernelMean | KernelOf, *, plain_only: str | None = None) -> KernelMean | None:
     """Return the estimator when it needs more than another kernel, None when it does not.
 
     Raises
     ------
     ValueError
-        When ``fit`` is none, or does not go with the estimator, or (``plain_only`` says with what) more than another
-        kernel does not.
+        When ``fit_on`` does not go with two samples or the estimator, or (``plain_only`` says with what) more than
+        another kernel does not.
     """
-    if fit not in ("auto", "pooled", "each"):
-        raise ValueError(f"fit is {fit!r}; write 'auto', 'pooled' or 'each'")
-    estimator = named_estimator(estimator, MMD_ESTIMATORS, kernel, bandwidth)
+    fit_on = check_fit_on(estimator, ("auto", "pooled", "each"))
     if not isinstance(estimator, KernelMean):
-        if fit == "each":
-            raise ValueError(f"fit is 'each', but {estimator!r} sees the pooled rows; pass a KernelMean or its name")
         return None
-    searched = isinstance(estimator.noise, str)
-    if is_plain(estimator) and not searched:
-        refuse(f"{estimator!r} has no parameters that are fitted to the data", fit=(fit, "auto"))
-    if is_plain(estimator) and not (fit == "each" and searched):
+    if is_plain(estimator) and not (fit_on == "each" and isinstance(estimator.noise, str)):
         return None
     if plain_only:
         raise ValueError(
-            f"{estimator!r} with fit={fit!r} has weights or parameters of its own, which do not go with {plain_only}; "
-            "pass a KernelMean without filter and contraction, and fit='pooled'"
+            f"{estimator!r} has weights or parameters of its own, which do not go with {plain_only}; pass a KernelMean "
+            "without filter and contraction, and fit_on='pooled'"
         )
     return estimator
 
@@ -93,35 +81,32 @@ class EstimatedMMD:
     Attributes
     ----------
     estimator : KernelMean
-    fit : {"auto", "pooled", "each"}
     kind : {"u", "v"}
-    options : dict
-        ``scheme``, ``n_resamples``, ``rng`` (a generator), ``n_jobs`` and ``memory``.
+    how : Resampling
     plain : callable
-        ``mmd_null``, for what is a function of sums over one Gram matrix.
+        For what is a function of sums over one Gram matrix.
     """
 
     estimator: KernelMean
-    fit: Fit
     kind: Kind
-    options: dict[str, Any]
-    plain: Callable[..., Null]
+    how: Resampling
+    plain: Plain
 
-    def null(self, X: Array, Y: Array) -> tuple[Null, Chosen]:
+    def null(self, X: Array, Y: Array) -> tuple[Any, Chosen]:
         """Return the null of the samples, and the kernel and the noise in it."""
         pooled = as_host(joined([X, Y]))
-        rows = median_rows(len(pooled), self.options["rng"])
+        rows = median_rows(len(pooled), self.how.rng)
         made = base_kernel(pooled, self.estimator.kernel, self.estimator.bandwidth, rows, _POOLED)
         check_sizes(X, Y, self.kind, leaves_out=self.way == "each")
         if is_constant(pooled if self.way == "each" else pooled[rows]):  # nothing to fit
-            return self.plain(X, Y, [made.kernel], statistic=self.kind, **for_sums(self.options)), made
+            return self.plain((X, Y), [made.kernel], self.kind, self.how.over_sums()), made
         return self._each(X, Y, made) if self.way == "each" else self._pooled(X, Y, made, rows)
 
     @property
     def way(self) -> str:
         """Return how parameters are fitted: as asked, or anew where this has a batched form."""
-        if self.fit != "auto":
-            return self.fit
+        if self.estimator.fit_on != "auto":
+            return str(self.estimator.fit_on)
         return "each" if self._batched else "pooled"
 
     @property
@@ -133,7 +118,7 @@ class EstimatedMMD:
 
     # -- fitted once -------------------------------------------------------------------------------------------------
 
-    def _pooled(self, X: Array, Y: Array, made: Chosen, rows: IntArray) -> tuple[Null, Chosen]:
+    def _pooled(self, X: Array, Y: Array, made: Chosen, rows: IntArray) -> tuple[Any, Chosen]:
         pooled = as_host(joined([X, Y]))
         found = fitted(self.estimator, made.kernel, pooled[rows])
         filter_, words = as_filter(self.estimator.filter), _parameters(found, len(rows), len(pooled))
@@ -145,18 +130,18 @@ class EstimatedMMD:
         chosen = replace(chosen, notes=(*chosen.notes, words))
         if isinstance(filter_, Scale):
             scaled = _scale(found) ** 2 * chosen.kernel
-            return self.plain(X, Y, [scaled], statistic=self.kind, **self.options), chosen
+            return self.plain((X, Y), [scaled], self.kind, self.how), chosen
         assert filter_ is not None, "what has neither filter nor contraction is another kernel"
         return self._weighted(X, Y, chosen.kernel, FilterWeights(filter_, found.strength_)), chosen
 
     # -- fitted anew -------------------------------------------------------------------------------------------------
 
-    def _each(self, X: Array, Y: Array, made: Chosen) -> tuple[Null, Chosen]:
+    def _each(self, X: Array, Y: Array, made: Chosen) -> tuple[Any, Chosen]:
         chosen = replace(made, notes=(*made.notes, "parameters of both samples: fitted anew under every relabeling"))
         filter_ = as_filter(self.estimator.filter)
         if self._batched and isinstance(filter_, Scale):
             statistic = ShrunkMMD(X.shape[0], Y.shape[0], self.kind)
-            return self.plain(X, Y, [made.kernel], statistic=statistic, **self.options), chosen
+            return self.plain((X, Y), [made.kernel], statistic, self.how), chosen
         if self._batched and isinstance(filter_, Ridge):
             return self._weighted(X, Y, made.kernel, FilterWeights(filter_, None)), chosen
         estimate = _refitted(self.estimator, made.kernel)
@@ -201,24 +186,24 @@ class EstimatedMMD:
         check_rows(max(sizes), REFITTED_ROWS, self.estimator, self.way)
         statistic = RefittedMMD(pooled, n_first, estimate, self.kind)
         needed = self._fit_bytes(len(pooled)), 64.0 * max(sizes) ** 2 / _REFIT_BATCH
-        how: dict[str, Any] = {"needed": needed, "sized": True, "precision": SEARCHED}
-        return self._listed(statistic, sizes, batch=_REFIT_BATCH, **how)
+        takes: dict[str, Any] = {"needed": needed, "sized": True, "precision": SEARCHED}
+        return self._listed(statistic, sizes, batch=_REFIT_BATCH, **takes)
 
     def _renoised(self, pooled: Array, n_first: int, kernel: Gaussian) -> Null:
         n, sizes = len(pooled), (n_first, len(pooled) - n_first)
         check_rows(max(sizes), REFITTED_ROWS, self.estimator, self.way)
         distances = squared_distances(pooled, kernel.bandwidth)
         statistic = RefittedNoiseMMD(distances, n_first, pooled.shape[1], self.estimator.criterion, self.kind)
-        how: dict[str, Any] = {"needed": (16.0 * n**2, batch_bytes(n)), "sized": True, "precision": SEARCHED}
-        return self._listed(statistic, sizes, batch=batch_of(n), **how)
+        takes: dict[str, Any] = {"needed": (16.0 * n**2, batch_bytes(n)), "sized": True, "precision": SEARCHED}
+        return self._listed(statistic, sizes, batch=batch_of(n), **takes)
 
     def _fit_bytes(self, n: int) -> float:
         """Return the memory of the fit to the pooled rows, which is over when relabelings begin."""
         return _FIT_ARRAYS * 8.0 * min(n, MEDIAN_ROWS) ** 2 if self.way == "pooled" else 0.0
 
-    def _listed(self, statistic: Callable[[IntArray], Array], sizes: tuple[int, int], **how: Any) -> Null:
+    def _listed(self, statistic: Callable[[IntArray], Array], sizes: tuple[int, int], **takes: Any) -> Null:
         name = f"MMD² of {_without_kernel(self.estimator)!r}" + (" (without diagonal)" if self.kind == "u" else "")
-        return null_with_options(statistic, sizes, name, self.options, **how)
+        return CustomStatistic(statistic, name, **takes).null(sizes, self.how)
 
 
 def check_sizes(X: Array, Y: Array, kind: Kind, *, leaves_out: bool) -> None:
@@ -226,17 +211,17 @@ def check_sizes(X: Array, Y: Array, kind: Kind, *, leaves_out: bool) -> None:
     n, m = X.shape[0], Y.shape[0]
     MMD(n, m, kind)
     if leaves_out and min(n, m) < 2:
-        raise ValueError(f"samples of {n} and {m} rows: leaving one out needs two rows in each; pass fit='pooled'")
+        raise ValueError(f"samples of {n} and {m} rows: leaving one out needs two rows in each; pass fit_on='pooled'")
 
 
 def check_rows(rows: int, limit: int, estimator: KernelMean, way: str) -> None:
     """Raise when relabelings would take too long, and say what serves samples of this size."""
     if rows > limit:
-        instead = f"fit='pooled' (up to {SOLVED_ROWS} rows for filter='ridge'), " if way == "each" else ""
+        instead = f"fit_on='pooled' (up to {SOLVED_ROWS} rows for filter='ridge'), " if way == "each" else ""
         raise ValueError(
-            f"{estimator!r} with fit={way!r} is computed anew for both samples of every relabeling, in O(n²) or O(n³) "
-            f"each, for at most {limit} rows a sample; {rows} were passed; pass {instead}estimator='s-kmse', 'mkme' or "
-            "'mmkme' (any number of rows), or a random subsample"
+            f"{estimator!r} with fit_on={way!r} is computed anew for both samples under every permutation, in O(n²) or "
+            f"O(n³) each, for at most {limit} rows a sample; {rows} were passed; pass {instead}estimator='s-kmse', "
+            "'mkme' or 'mmkme' (any number of rows), or a random subsample"
         )
 
 
@@ -271,4 +256,4 @@ def _refitted(estimator: KernelMean, kernel: Kernel) -> Estimate:
 def _without_kernel(estimator: KernelMean) -> KernelMean:
     """Return the estimator with the kernel of its class's default: the result tells the kernel that was used."""
     plain: KernelMean = clone(estimator)
-    return plain.set_params(kernel=type(estimator)().kernel)
+    return plain.set_params(kernel=type(estimator)().kernel, fit_on="auto")

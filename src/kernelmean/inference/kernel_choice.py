@@ -10,12 +10,11 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core.array import Array, IntArray
-from ..core.conflicts import refuse
-from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, KernelMean
+from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
 from ..estimators.options import KernelLike, make_kernel
 from ..expected import difference, smoothed
 from ..kernels import Kernel
-from ..kernels.bandwidth import median_bandwidth
+from ..kernels.bandwidth import bandwidth_from, median_bandwidth
 from ..noise import Dirac, Noise
 
 MEDIAN_ROWS = 1000
@@ -33,6 +32,12 @@ ESTIMATORS: dict[str, Callable[[], KernelMean]] = {"kme": KME, "mkme": MKME, "mm
 SHRINKING: dict[str, Callable[[], KernelMean]] = {"s-kmse": SKMSE, "f-kmse": FKMSE}
 """Those whose weights are shrunk; in tests of independence they are SCOSE and FCOSE."""
 
+MMD_ESTIMATORS: dict[str, Callable[[], KernelMean]] = {**ESTIMATORS, **SHRINKING, "vpmkme": VPMKME}
+"""The estimators of the two-sample test by name, besides the adaptive ones."""
+
+HSIC_ESTIMATORS = {**ESTIMATORS, **SHRINKING, "scose": SKMSE, "fcose": FKMSE}
+"""The estimators of the independence test by name, besides the adaptive ones."""
+
 
 @final
 @dataclass(frozen=True)
@@ -44,28 +49,7 @@ class Chosen:
     notes: tuple[str, ...] = ()
 
 
-def named_estimator(
-    estimator: Any, known: dict[str, Callable[[], KernelMean]], kernel: KernelLike, bandwidth: Any
-) -> KernelMean | KernelOf:
-    """Return the estimator of a name out of ``known`` with that kernel, and what is no string as it is.
-
-    Raises
-    ------
-    ValueError
-        When no estimator has the name, or one that brings its kernel was passed beside another kernel or bandwidth.
-    """
-    if isinstance(estimator, KernelMean):
-        reason = f"estimator={estimator!r} brings its own kernel and bandwidth"
-        refuse(reason, kernel=(kernel, "gaussian"), bandwidth=(bandwidth, "median"))
-    if not isinstance(estimator, str):
-        return estimator
-    if estimator not in known:
-        raise unknown_estimator(estimator, known)
-    named: KernelMean = known[estimator]().set_params(kernel=kernel, bandwidth=bandwidth)
-    return named
-
-
-def unknown_estimator(estimator: str, known: Iterable[str]) -> ValueError:
+def unknown_estimator(estimator: Any, known: Iterable[str]) -> ValueError:
     """Return what to raise for a name that none of the known estimators has."""
     return ValueError(
         f"estimator is {estimator!r}; pass one of {', '.join(map(repr, known))}, a KernelMean without filter and "
@@ -74,39 +58,40 @@ def unknown_estimator(estimator: str, known: Iterable[str]) -> ValueError:
 
 
 def is_plain(estimator: Any) -> bool:
-    """Say whether an estimator makes nothing but another kernel: one of the ``ESTIMATORS`` or a function."""
+    """Say whether an estimator makes nothing but another kernel: it has neither filter nor contraction."""
     return not isinstance(estimator, KernelMean) or (estimator.filter is None and estimator.contraction is None)
 
 
-def fits_nothing(fit: str, default: str) -> None:
-    """Raise when an adaptive test, which fits nothing, is told how to fit."""
-    if fit != default:
-        raise ValueError(f"fit is {fit!r}, but an adaptive test fits nothing to the data; leave fit={default!r}")
-
-
-def choose_kernel(
-    points: Array, kernel: KernelLike, bandwidth: Any, estimator: str | KernelMean | KernelOf, rows: IntArray, name: str
-) -> Chosen:
+def choose_kernel(points: Array, estimator: KernelMean | KernelOf, rows: IntArray, name: str) -> Chosen:
     """Return the kernel for the points; the median heuristic looks at the given rows only."""
-    found = named_estimator(estimator, ESTIMATORS, kernel, bandwidth)
-    if not is_plain(found):
+    if not isinstance(estimator, KernelMean):
+        made = base_kernel(points, "gaussian", "median", rows, name)
+        return Chosen(*estimator(points, made.kernel), made.notes)
+    if not is_plain(estimator):
         raise ValueError(
             f"{estimator!r} has a filter or a contraction; pass a KernelMean without them here, whose noise makes "
             "another kernel of the kernel"
         )
-    if not isinstance(found, KernelMean):
-        made = base_kernel(points, kernel, bandwidth, rows, name)
-        return Chosen(*found(points, made.kernel), made.notes)
-    made = base_kernel(points, found.kernel, found.bandwidth, rows, name)
-    return with_noise(made, fitted_noise(found, made.kernel, points[rows]), points, rows, name)
+    made = base_kernel(points, estimator.kernel, estimator.bandwidth, rows, name)
+    return with_noise(made, fitted_noise(estimator, made.kernel, points[rows]), points, rows, name)
 
 
 def base_kernel(points: Array, kernel: KernelLike, bandwidth: Any, rows: IntArray, name: str) -> Chosen:
     """Return the kernel without noise; the median heuristic looks at the given rows only."""
-    notes: tuple[str, ...] = ()
-    if not isinstance(kernel, Kernel) and _is_median(bandwidth):
-        bandwidth, notes = _median(points, bandwidth == "median", rows, name)
-    return Chosen(make_kernel(kernel, bandwidth, points), Dirac(), notes)
+    notes: list[str] = []
+
+    def bandwidth_of(own: Array, rule: Any) -> Any:
+        if not _is_median(rule):
+            return bandwidth_from(own, rule)
+        found, told = _median(own, rule == "median", rows, name)
+        notes.extend(told)
+        return found
+
+    if isinstance(kernel, Kernel):
+        kernel = make_kernel(kernel, bandwidth, points, bandwidth_of)
+    else:
+        kernel = make_kernel(kernel, bandwidth_of(points, bandwidth), points)
+    return Chosen(kernel, Dirac(), tuple(notes))
 
 
 def with_noise(made: Chosen, noise: Noise, points: Array, rows: IntArray, name: str) -> Chosen:

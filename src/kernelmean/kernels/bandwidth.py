@@ -9,6 +9,7 @@ from scipy.spatial.distance import pdist
 
 from ..core.array import Array, IntArray, RngLike, as_rng, centered, is_foreign, take_rows, to_numpy
 from ..core.validate import as_points, check_integer, check_points, check_varying
+from .axes import check_rule
 
 _LARGEST = 1e300
 Rule = Literal["median", "median-unsquared", "silverman", "scott"]
@@ -147,15 +148,12 @@ def normal_rule_bandwidth(X: Any, rule: Literal["silverman", "scott"] = "silverm
     return np.asarray(deviation * count ** (-1.0 / (dim + 4)))
 
 
-def bandwidth_from(X: Any, rule: Rule | float | Array) -> Any:
+def bandwidth_from(X: Any, rule: str | float | Array) -> Any:
     """Return the bandwidth of a named rule, or the number (or one per axis) that was passed."""
     if not isinstance(rule, str):
         return rule
     if rule in ("median", "median-unsquared"):
         return median_bandwidth(X, squared=rule == "median")
     if rule in ("silverman", "scott"):
-        return normal_rule_bandwidth(X, rule)
-    raise ValueError(
-        f"bandwidth is {rule!r}; pass a number, one per column, or one of 'median', 'median-unsquared', "
-        "'silverman', 'scott'"
-    )
+        return normal_rule_bandwidth(X, "scott" if rule == "scott" else "silverman")
+    return check_rule(rule)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..core.array import Array, full, joined
+from .bandwidth import bandwidth_from
 
 Blocks = Callable[[slice, slice], Array]
 
@@ -31,6 +33,21 @@ class Kernel(ABC):
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare ``f(i, j) = k(X[i], Y[j])`` for slices; families with a faster way override it."""
         return lambda i, j: self(X[i, :], Y[j, :])
+
+    def resolved(self, X: Array, bandwidth_of: Callable[[Array, str], Any] = bandwidth_from) -> Kernel:
+        """Return the kernel with the bandwidths that its rules, such as "median", find in the rows ``X`` (n, d).
+
+        Examples
+        --------
+        >>> from kernelmean.kernels import Gaussian
+        >>> (2.0 * Gaussian("median")).resolved(np.array([[0.0], [3.0]]))
+        2.0 * Gaussian(bandwidth=3.0)
+        """
+        rule = getattr(self, "bandwidth", None)
+        if not isinstance(rule, str):
+            return self
+        found: Kernel = replace(self, bandwidth=bandwidth_of(X, rule))  # type: ignore[type-var]
+        return found
 
     def __add__(self, other: Kernel) -> Kernel:
         from .compose import Sum

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, mul
+from typing import Any
 
 from ..core.array import Array, take_columns
 from ..core.validate import as_value, check_positive, check_same_columns
+from .bandwidth import bandwidth_from
 from .base import Blocks, Kernel, check_kernel, check_kernels
 from .gaussian import scaled_blocks
+
+BandwidthOf = Callable[[Array, str], Any]
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,10 @@ class Scaled(Kernel):
         """Prepare the kernel inside, and scale its blocks."""
         return scaled_blocks(self.factor, self.kernel.blocks(X, Y))
 
+    def resolved(self, X: Array, bandwidth_of: BandwidthOf = bandwidth_from) -> Scaled:
+        """Resolve the kernel inside."""
+        return replace(self, kernel=self.kernel.resolved(X, bandwidth_of))
+
     def __repr__(self) -> str:
         return f"{self.factor!r} * {self.kernel!r}"
 
@@ -72,6 +80,10 @@ class Sum(Kernel):
         inner = [kernel.blocks(X, Y) for kernel in self.terms]
         return lambda i, j: reduce(add, (block(i, j) for block in inner))
 
+    def resolved(self, X: Array, bandwidth_of: BandwidthOf = bandwidth_from) -> Sum:
+        """Resolve every one of the terms."""
+        return Sum(tuple(kernel.resolved(X, bandwidth_of) for kernel in self.terms))
+
     def __repr__(self) -> str:
         return "(" + " + ".join(map(repr, self.terms)) + ")"
 
@@ -97,6 +109,10 @@ class Product(Kernel):
         """Prepare every factor, and multiply their blocks."""
         inner = [kernel.blocks(X, Y) for kernel in self.factors]
         return lambda i, j: reduce(mul, (block(i, j) for block in inner))
+
+    def resolved(self, X: Array, bandwidth_of: BandwidthOf = bandwidth_from) -> Product:
+        """Resolve every one of the factors."""
+        return Product(tuple(kernel.resolved(X, bandwidth_of) for kernel in self.factors))
 
     def __repr__(self) -> str:
         return "(" + " * ".join(map(repr, self.factors)) + ")"
@@ -156,6 +172,11 @@ class TensorProduct(Kernel):
         triples = zip(self.kernels, self._parts(X), self._parts(Y), strict=True)
         inner = [kernel.blocks(part_X, part_Y) for kernel, part_X, part_Y in triples]
         return lambda i, j: reduce(mul, (block(i, j) for block in inner))
+
+    def resolved(self, X: Array, bandwidth_of: BandwidthOf = bandwidth_from) -> TensorProduct:
+        """Resolve the kernel of every block from its columns."""
+        parts = zip(self.kernels, self._parts(X), strict=True)
+        return TensorProduct([kernel.resolved(part, bandwidth_of) for kernel, part in parts], self.columns)
 
     def __repr__(self) -> str:
         parts = zip(self.kernels, self.columns, strict=True)

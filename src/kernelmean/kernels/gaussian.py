@@ -24,9 +24,11 @@ class Gaussian(Stationary):
 
     Parameters
     ----------
-    bandwidth : float or array of shape (d,)
+    bandwidth : float, array of shape (d,), or str
         θ, in the units of X: one for all axes, or one per axis. scikit-learn's ``gamma`` is
-        ``1 / (2 θ²)``.
+        ``1 / (2 θ²)``. A rule such as
+        "median", see :func:`kernelmean.median_bandwidth`, finds it in the rows that a test, an estimator or
+        :func:`kernelmean.embed` gets.
 
     Raises
     ------

@@ -25,8 +25,10 @@ class Laplacian(Separable):
 
     Parameters
     ----------
-    bandwidth : float or array of shape (d,)
-        θ, in the units of X: one for all axes, or one per axis. scikit-learn's ``gamma`` is ``1 / θ``.
+    bandwidth : float, array of shape (d,), or str
+        θ, in the units of X: one for all axes, or one per axis. scikit-learn's ``gamma`` is ``1 / θ``. A rule such as
+        "median", see :func:`kernelmean.median_bandwidth`, finds it in the rows that a test, an estimator or
+        :func:`kernelmean.embed` gets.
 
     Raises
     ------

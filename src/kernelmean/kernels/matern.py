@@ -29,8 +29,10 @@ class Matern(Separable):
     ----------
     nu : float
         ν, one of 0.5, 1.5, 2.5, …; samples of the process are ⌈ν⌉ - 1 times differentiable.
-    bandwidth : float or array of shape (d,)
-        θ, in the units of X: one for all axes, or one per axis.
+    bandwidth : float, array of shape (d,), or str
+        θ, in the units of X: one for all axes, or one per axis. A rule such as
+        "median", see :func:`kernelmean.median_bandwidth`, finds it in the rows that a test, an estimator or
+        :func:`kernelmean.embed` gets.
 
     Raises
     ------

@@ -21,8 +21,10 @@ class RationalQuadratic(Stationary):
 
     Parameters
     ----------
-    bandwidth : float or array of shape (d,)
-        θ, in the units of X: one for all axes, or one per axis.
+    bandwidth : float, array of shape (d,), or str
+        θ, in the units of X: one for all axes, or one per axis. A rule such as
+        "median", see :func:`kernelmean.median_bandwidth`, finds it in the rows that a test, an estimator or
+        :func:`kernelmean.embed` gets.
     alpha : float
         α, how fast the tails fall; the Gaussian kernel of bandwidth θ is the limit of large α.
 

@@ -25,8 +25,10 @@ class Wendland(Separable):
     ----------
     order : {0, 2}
         The smoothness.
-    bandwidth : float or array of shape (d,)
-        θ, the radius of the support in the units of X: one for all axes, or one per axis.
+    bandwidth : float, array of shape (d,), or str
+        θ, the radius of the support in the units of X: one for all axes, or one per axis. A rule such as
+        "median", see :func:`kernelmean.median_bandwidth`, finds it in the rows that a test, an estimator or
+        :func:`kernelmean.embed` gets.
 
     Raises
     ------

@@ -48,6 +48,9 @@ class Plan:
     device_memory : float
         Bytes that the tiles of arrays on a device, such as a GPU, may take; ``block`` and ``threads`` are for
         processors. Their tiles have the type of the points, or float32 where ``dtype`` says so.
+    memory : float
+        Bytes that the null distribution of a test may take, 1 GiB by default. Tests estimate theirs beforehand and
+        refuse to start where it is more; see :func:`kernelmean.memory_estimate`.
 
     Raises
     ------
@@ -72,12 +75,14 @@ class Plan:
     use_fast: bool | None = None
     max_dense: int = 5000
     device_memory: float = 2.0**30
+    memory: float = 2.0**30
 
     def __post_init__(self) -> None:
         threads = 1 if self.threads is None else self.threads
-        if len(self.block) != 2 or not min(*self.block, threads, self.max_dense, self.device_memory) >= 1:
+        bytes_ = (self.device_memory, self.memory)
+        if len(self.block) != 2 or not min(*self.block, threads, self.max_dense, *bytes_) >= 1:
             raise ValueError(
-                f"{self!r}: block is two positive integers, threads, max_dense and device_memory are positive"
+                f"{self!r}: block is two positive integers, threads, max_dense, device_memory and memory are positive"
             )
         if self.dtype not in ("float64", "float32"):
             raise ValueError(f"dtype is {self.dtype!r}; write 'float64' or 'float32'")
@@ -233,12 +238,8 @@ class RemotePlan(ABC):
         """Set what :meth:`kernelmean.KernelMean.fit` sets."""
 
     @abstractmethod
-    def mmd_test(self, X: Any, Y: Any, **options: Any) -> Any:
-        """Return what :func:`kernelmean.mmd_test` returns."""
-
-    @abstractmethod
-    def hsic_test(self, X: Any, Y: Any, **options: Any) -> Any:
-        """Return what :func:`kernelmean.hsic_test` returns."""
+    def answer(self, question: Any, X: Any, Y: Any, request: Any) -> Any:
+        """Return the result of a test: of a class of questions, the data, and what is asked of them."""
 
     @abstractmethod
     def mmd_stream_test(self, X: Any, Y: Any, **options: Any) -> Any:

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..core.array import Array
-from ..inference.independence import hsic_null
+from ..estimators import KME
+from ..inference import Pairs, Resampling
 from ..inference.kernel_choice import choose_kernel, representative_rows
 from ..kernels import Gaussian, Kernel
 from ..tables.columns import Encoded
@@ -38,11 +39,11 @@ class Strengths:
 def gaussian_of(encoded: Encoded, columns: Iterable[str]) -> Kernel:
     """Return the Gaussian kernel at the median distance of some columns, or its expectation where cells are noisy."""
     (points,) = encoded.coordinates(columns)
-    found = choose_kernel(points, "gaussian", "median", "kme", representative_rows(points), "the table").kernel
+    found = choose_kernel(points, KME(), representative_rows(points), "the table").kernel
     assert isinstance(found, Gaussian), "that is what was asked for"
     return encoded.kernel(found)
 
 
 def _unbiased_hsic(X: Array, Y: Array, kernel: Kernel, other: Kernel) -> float:
     """Return the observed statistic only, by the scheme that suits the size."""
-    return float(hsic_null(X, Y, [(kernel, other)], statistic="u", n_resamples=1, rng=0).values[0, 0])
+    return float(Pairs(X, Y).null([(kernel, other)], "u", Resampling.of(n_resamples=1, rng=0)).values[0, 0])

@@ -13,15 +13,17 @@ from ...core.validate import check_integer
 from ...core.words import count
 from ...embedding.embedding import Embedding
 from ...embedding.features import FeatureEmbedding, FeatureMap
+from ...estimators import KernelMean
 from ...expected._core import check_noise
 from ...kernels.base import Kernel
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
 from ...plan.plan import RemotePlan
 from .. import TestResult
+from ..asked import Request
+from ..questions import Question, TwoSamples
 from ..samples import check_lengths, check_samples
 from ..streaming import hsic_stream_test, mmd_stream_test
-from ..streaming.mean import FORMS
 from ..streaming.shifts import SCHEME as SHIFTS_SCHEME
 from ..streaming.two_sample import SCHEME as BINS_SCHEME
 from . import exact, fits, streams
@@ -129,23 +131,21 @@ class DaskPlan(RemotePlan):
             )
         fits.fit(estimator, rows)
 
-    def mmd_test(self, X: Any, Y: Any, **options: Any) -> TestResult:
-        """Test two samples, see :func:`kernelmean.mmd_test`."""
-        X, Y = self._samples(X, Y)
-        if not self._one_pass(BINS_SCHEME, len(X) + len(Y), options):
-            return exact.exact_test("mmd", X, Y, options)
-        asked = self._asked(options, ("kernel", "bandwidth", "estimator", "statistic", "n_resamples"))
-        return self._named(mmd_stream_test(X, Y, plan=self, **asked), options)
-
-    def hsic_test(self, X: Any, Y: Any, **options: Any) -> TestResult:
-        """Test pairs, see :func:`kernelmean.hsic_test`."""
-        X, Y = self._pairs(X, Y)
-        if not self._one_pass(SHIFTS_SCHEME, len(X), options):
-            return exact.exact_test("hsic", X, Y, options)
-        if options["statistic"] != "v":
+    def answer(self, question: type[Question], X: Any, Y: Any, request: Request) -> TestResult:
+        """Test two samples or pairs, see :func:`kernelmean.mmd_test` and :func:`kernelmean.hsic_test`."""
+        two = question is TwoSamples
+        X, Y = self._samples(X, Y) if two else self._pairs(X, Y)
+        n, one_pass = len(X) + len(Y) * two, BINS_SCHEME if two else SHIFTS_SCHEME
+        if request.scheme != one_pass and not (request.scheme == "auto" and n > self.exact_rows):
+            return exact.exact_test(question, X, Y, request)
+        if not two and request.statistic != "v":
             raise ValueError("statistic is 'u'; the one-pass test of independence has the V-statistic, 'v'")
-        asked = self._asked(options, ("kernel", "bandwidth", "estimator", "n_resamples"))
-        return self._named(hsic_stream_test(X, Y, plan=self, **asked), options)
+        asked = self._asked(request)
+        if two:
+            found = mmd_stream_test(X, Y, plan=self, statistic=request.statistic, **asked)
+        else:
+            found = hsic_stream_test(X, Y, plan=self, **asked)
+        return self._named(found, request.scheme)
 
     def mmd_stream_test(self, X: Any, Y: Any, **options: Any) -> TestResult:
         """Test two samples in one pass, see :func:`kernelmean.mmd_stream_test`."""
@@ -180,27 +180,37 @@ class DaskPlan(RemotePlan):
             raise ValueError(f"weights have shape {found.shape}, one number per row, ({len(rows)},), is needed")
         return found
 
-    def _one_pass(self, name: str, n: int, options: dict[str, Any]) -> bool:
-        """Say whether a test of n rows goes by features: where it is asked for, and by itself beyond ``exact_rows``."""
-        scheme = options["scheme"]
-        return bool(scheme == name or (scheme == "auto" and n > self.exact_rows))
-
-    def _asked(self, options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    def _asked(self, request: Request) -> dict[str, Any]:
         """Return the options of a one-pass test, or say which of those that were passed it does not have."""
-        others = [name for name in ("groups", "clusters", "weights") if options[name] is not None]
-        others += ["fit"] * (options["fit"] in ("each", "joint"))
-        plain = isinstance(options["estimator"], str) and options["estimator"] in ("kme", *FORMS)
-        if others or not plain:
+        others = [f"design = {request.design!r}"] * request.design.says_more
+        forms = [form_of(estimator) for estimator in request.wanted.sides]
+        if others or None in forms or not forms or len(set(forms)) > 1:
+            what = others or [f"estimator = {request.wanted.adaptive or request.wanted.sides!r}"]
             raise ValueError(
-                f"{', '.join(others) or 'estimator'} = {options[(others or ['estimator'])[0]]!r} does not go with the "
-                f"one-pass test, which is used beyond exact_rows = {self.exact_rows:,} rows; it has estimator='kme', "
-                "'mkme' or 'mmkme' and no designs; raise DaskPlan(client, exact_rows=...), or take a part of the rows"
+                f"{what[0]} does not go with the one-pass test, which is used beyond exact_rows = "
+                f"{self.exact_rows:,} rows; it has estimator='kme', 'mkme' or 'mmkme' and no designs; raise "
+                "DaskPlan(client, exact_rows=...), or take a part of the rows"
             )
-        rng = options["rng"]
-        seed = int(rng) if isinstance(rng, int | np.integer) else int(as_rng(rng).integers(2**63))
-        return {name: options[name] for name in names} | {"seed": seed}
+        rng, means = request.rng, [each for each in request.wanted.sides if isinstance(each, KernelMean)]
+        kernels, widths = tuple(each.kernel for each in means), tuple(each.bandwidth for each in means)
+        return {
+            "kernel": kernels if len(means) > 1 else kernels[0],
+            "bandwidth": widths if len(means) > 1 else widths[0],
+            "estimator": None if request.wanted.default else forms[0],
+            "n_resamples": request.n_resamples,
+            "seed": int(rng) if isinstance(rng, int | np.integer) else int(as_rng(rng).integers(2**63)),
+        }
 
-    def _named(self, result: TestResult, options: dict[str, Any]) -> TestResult:
+    def _named(self, result: TestResult, scheme: str) -> TestResult:
         """Say why a test went by features."""
-        why = f"beyond exact_rows = {self.exact_rows:,} rows" if options["scheme"] == "auto" else "as was asked"
+        why = f"beyond exact_rows = {self.exact_rows:,} rows" if scheme == "auto" else "as was asked"
         return replace(result, notes=(*result.notes, f"one pass over features instead of all pairs of rows, {why}"))
+
+
+def form_of(estimator: Any) -> str | None:
+    """Return the name of an estimator that one pass over features has, None for others."""
+    if not isinstance(estimator, KernelMean) or estimator.fit_on in ("each", "joint"):
+        return None
+    plain = estimator.filter is None and estimator.contraction is None and estimator.criterion == "loocv"
+    names: dict[Any, str] = {None: "kme", "isotropic": "mkme", "diagonal": "mmkme"}
+    return names.get(estimator.noise) if plain and not isinstance(estimator.noise, Noise) else None

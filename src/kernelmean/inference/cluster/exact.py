@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,43 +18,37 @@ from ...core.array import Array, as_rng, slices
 from ...core.words import count
 from ...plan.tiles import serial_blas
 from .. import TestResult
+from ..asked import Request
 from ..engine import Begun, begin
-from ..independence import hsic_problem, pose_hsic
-from ..null import Null
 from ..posed import Posed
-from ..problem import Problem
+from ..questions import Pairs, Question, TwoSamples
 from ..schemes.blocks import bin_size
 from ..schemes.tiling import Tile, Tiling, Total, added
-from ..two_sample import mmd_problem, pose_mmd
 from .rows import Rows
 from .running import folded, gathered, task
-
-Kind = Literal["mmd", "hsic"]
-_POSE: dict[str, Callable[..., Posed | TestResult]] = {"mmd": pose_mmd, "hsic": pose_hsic}
-_PROBLEM: dict[str, Callable[..., Problem]] = {"mmd": mmd_problem, "hsic": hsic_problem}
 
 _FEW_ROWS = 8000  # which one worker does in a second
 _SHARES, _FEWEST = 64, 4
 _TOTAL_NUMBERS = 2**25  # of all shares of the sums over pairs of bins
 
 
-def exact_test(kind: Kind, X: Rows, Y: Rows, options: dict[str, Any]) -> TestResult:
-    """Return what ``mmd_test`` or ``hsic_test`` returns for the same rows in one process.
+def exact_test(question: type[Question], X: Rows, Y: Rows, request: Request) -> TestResult:
+    """Return the result that the same rows have in one process.
 
-    ``options`` are all of those of the test. A generator among them is as far as it would be in one process afterwards.
+    A generator in the request is as far as it would be in one process afterwards.
     """
-    rng, n = as_rng(options["rng"]), len(X) + (len(Y) if kind == "mmd" else 0)
-    posed = task(_posed, kind, list(X.parts), list(Y.parts), options | {"rng": rng})
-    shares = _shares(kind, len(X), len(Y))
+    rng, n = as_rng(request.rng), len(X) + (len(Y) if question is TwoSamples else 0)
+    posed = task(_posed, question, list(X.parts), list(Y.parts), replace(request, rng=rng))
+    shares = _shares(question, len(X), len(Y))
     total = folded(_added, [task(_share, posed, share, shares) for share in range(shares)]) if n > _FEW_ROWS else None
     result, state = gathered(X.client, [task(_concluded, posed, total, n)])[0]
     rng.bit_generator.state = state
     return result
 
 
-def _shares(kind: Kind, n: int, m: int) -> int:
+def _shares(question: type[Question], n: int, m: int) -> int:
     """Return into how many shares the tiles are dealt: fewer where two samples have many bins."""
-    if kind == "hsic":
+    if question is not TwoSamples:
         return _SHARES
     bins = (n + m) / bin_size(n, m)
     return int(np.clip(_TOTAL_NUMBERS / bins**2, _FEWEST, _SHARES))
@@ -66,15 +60,12 @@ State = Mapping[str, Any]
 Asked = tuple[Posed | TestResult, State]  # and the generator's state when everything was drawn
 
 
-def _posed(kind: Kind, X: list[Array], Y: list[Array], options: dict[str, Any]) -> Asked:
-    """Choose the kernel, the scheme and the relabelings; where no tiles are left to evaluate the null is there."""
-
-    def begun(X: Array, Y: Array, kernels: Any, *, statistic: Any, **how: Any) -> Null | Begun:
-        return begin(_PROBLEM[kind](X, Y, kernels, statistic), **how)
-
-    rng = deepcopy(options["rng"])
+def _posed(kind: type[TwoSamples | Pairs], X: list[Array], Y: list[Array], request: Request) -> Asked:
+    """Choose the kernel, the scheme and the permutations; where no tiles are left to evaluate the null is there."""
+    rng = as_rng(deepcopy(request.rng))
+    question = replace(kind.of(np.concatenate(X), np.concatenate(Y), request.design), engine=begin)
     with serial_blas:
-        posed = _POSE[kind](np.concatenate(X), np.concatenate(Y), begun, **options | {"rng": rng})
+        posed = question.posed(request.wanted, request.statistic, replace(request, rng=rng).resampling(None))
     return posed, rng.bit_generator.state
 
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, RngLike, as_rng
+from ...core.array import Array, IntArray
 from ...core.words import count
 from ...kernels import Kernel
 from ...plan.tiles import serial_blas
-from ..engine import check_memory, check_n_resamples, check_resources
+from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide, distinct_side
+from ..resampling import Resampling
 from ..schemes.gather import DENSE_LIMIT
 from ..sizes import MIB, Resources
 from ..statistics import ties
+from .design import Design
 from .layout import (
     Layout,
     check_codes,
@@ -35,7 +37,7 @@ from .stratified_hsic import stratified_hsic
 @final
 @dataclass(frozen=True)
 class PairDesign:
-    """What ``groups=``, ``clusters=`` and ``weights=`` make of pairs.
+    """What strata, clusters and weights make of pairs.
 
     Attributes
     ----------
@@ -50,28 +52,32 @@ class PairDesign:
     layout: Layout
     notes: tuple[str, ...]
 
+    methods: ClassVar[tuple[str, str]] = (
+        "Permutation test of independence, Hilbert-Schmidt criterion",
+        "Adaptive permutation test of independence, Hilbert-Schmidt criteria",
+    )
+    plain_only: ClassVar[str | None] = "groups, clusters or weights"
+
+    def taken(self, X: Array, Y: Array) -> tuple[Array, Array]:
+        """Return the rows of the variables that take part."""
+        return X[self.rows], Y[self.rows]
+
     def null(
         self,
-        X: Array,
-        Y: Array,
+        variables: tuple[Array, Array],
         kernels: Sequence[tuple[Kernel, Kernel]],
-        *,
-        statistic: Any = "v",
-        scheme: str = "auto",
-        n_resamples: int = 999,
-        rng: RngLike = None,
-        n_jobs: int | None = None,
-        memory: float | None = None,
+        statistic: Any,
+        how: Resampling,
     ) -> Null:
-        """Return HSIC of every pair of kernels under the same permutations, as ``hsic_null`` does, on these rows."""
+        """Return HSIC of every pair of kernels under the same permutations, on these rows."""
         if statistic != "v":
             raise ValueError(
                 "with groups, clusters or weights HSIC is a V-statistic of equally estimated means; pass "
                 "statistic='v', and an estimator with equal weights, such as 'kme' or 'mkme'"
             )
-        layout, resources = self.layout, check_resources(n_jobs, memory)
-        units = within_cells(layout.cells, check_n_resamples(n_resamples), as_rng(rng), scheme=scheme)
-        sides = [distinct_side(points, [pair[side] for pair in kernels]) for side, points in enumerate((X, Y))]
+        layout, resources = self.layout, how.resources
+        units = within_cells(layout.cells, how.n_resamples, how.rng, scheme=how.scheme)
+        sides = [distinct_side(points, [pair[side] for pair in kernels]) for side, points in enumerate(variables)]
         needed = _bytes(layout, sides[0][0], sides[1][0], resources)
         check_memory(needed, resources, "this design", layout.n)
         with serial_blas:
@@ -84,10 +90,9 @@ class PairDesign:
         )
 
 
-def pair_design(n: int, groups: Any, clusters: Any, weights: Any) -> PairDesign | None:
-    """Return the design of n pairs, None where nothing was said."""
-    if groups is None and clusters is None and weights is None:
-        return None
+def pair_design(n: int, design: Design) -> PairDesign:
+    """Return what strata, clusters and weights make of n pairs."""
+    groups, clusters, weights = design.groups, design.clusters, design.weights
     strata, names = (None, ("",)) if groups is None else codes(check_codes(groups, n, "groups"), "groups")
     own, own_names = (None, ("",)) if clusters is None else codes(check_codes(clusters, n, "clusters"), "clusters")
     check_nested(own, own_names, strata, "groups")

@@ -9,22 +9,24 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, RngLike, as_rng, slices
+from ...core.array import Array, IntArray, RngLike, slices
 from ...core.table import as_table
 from ...core.words import passed
-from ...estimators import KernelMean
 from ...estimators.options import KernelLike
+from ...plan.plan import Plan
 from ...plan.tiles import serial_blas
-from ..engine import check_memory, check_n_resamples, check_resources
-from ..kernel_choice import KernelOf
+from ..asked import asked, check_fit_on
+from ..engine import check_memory
+from ..kernel_choice import ESTIMATORS
 from ..null import Null
 from ..problem import KernelSide
+from ..resampling import Resampling
 from ..result import TestResult
 from ..schemes.base import in_order, upper_tiles
 from ..schemes.gather import DENSE_LIMIT
 from ..sizes import MIB, Resources
 from ..statistics import ties
-from ..units import each_notes, is_default
+from ..units import each_notes
 from .forms import TILE, tiled_forms
 from .relabelings import WithinCells, within_cells
 from .variables import choose_kernels, notes_of
@@ -35,14 +37,12 @@ _SMALL = 2**21
 
 def dhsic_test(
     *variables: Any,
-    kernel: KernelLike | tuple[KernelLike, ...] = "gaussian",
-    bandwidth: Any = "median",
-    estimator: str | KernelMean | KernelOf | None = None,
+    kernel: KernelLike | tuple[KernelLike, ...] | None = None,
+    estimator: Any = None,
     scheme: str = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,
-    n_jobs: int | None = None,
-    memory: float | None = None,
+    plan: Plan | None = None,
 ) -> TestResult:
     r"""Test whether two or more variables are jointly independent, by dHSIC and exact permutations.
 
@@ -53,17 +53,14 @@ def dhsic_test(
     ----------
     *variables : array of shape (n, d_l), or data frame
         Two or more variables of any widths; row i of each is one observation.
-    kernel : str, class or Kernel, or a tuple with one per variable
-        As in :func:`kernelmean.mmd_test`.
-    bandwidth : float, array, or str, or a tuple with one per variable
-        As in :func:`kernelmean.mmd_test`, found for every variable from its own rows as in
-        :func:`kernelmean.hsic_test`.
-    estimator : str, KernelMean or callable
-        As in :func:`kernelmean.hsic_test`.
+    kernel : Kernel, class or str, or a tuple with one per variable
+        As in :func:`kernelmean.hsic_test`: rules look at the rows of their own variable.
+    estimator : str, KernelMean or callable, or a tuple with one per variable
+        "kme", the default, "mkme" or "mmkme", or as in :func:`kernelmean.hsic_test`.
     scheme : {"auto", "exact", "random"}
         All (n!)^(k-1) combinations of permutations, or random ones; "auto" enumerates when there are at most
         n_resamples + 1.
-    n_resamples, rng, n_jobs, memory
+    n_resamples, rng, plan
         As in :func:`kernelmean.mmd_test`.
 
     Returns
@@ -77,7 +74,7 @@ def dhsic_test(
         When there are fewer than two variables, numbers of rows differ, there are fewer than two rows, or a value is
         not finite.
     MemoryError
-        When more than ``memory`` is needed.
+        When more memory is needed than the plan allows.
 
     Notes
     -----
@@ -96,16 +93,16 @@ def dhsic_test(
     True
     """
     tables = _check(variables)
-    default = is_default(kernel, bandwidth, estimator)
-    notes = each_notes(variables, adaptive=False) if default else ()
-    estimator = "kme" if estimator is None else estimator
     n, many = len(tables[0]), len(tables)
-    generator = as_rng(rng)
+    wanted = asked(kernel, estimator, ESTIMATORS, many, adaptive=False)
+    for own in wanted.sides:
+        check_fit_on(own, ("auto", "separate"))
+    notes = each_notes(variables, adaptive=False) if wanted.default else ()
+    how = Resampling.of(scheme, n_resamples, rng, plan)
     names = [f"variable {position}" for position in range(many)]
-    chosen = choose_kernels(tables, names, kernel, bandwidth, estimator)
-    resources = check_resources(n_jobs, memory)
+    chosen, resources = choose_kernels(tables, names, wanted.sides), how.resources
     cells = np.repeat(np.arange(many - 1), n)  # one per variable that is permuted
-    listed = within_cells(cells, check_n_resamples(n_resamples), generator, scheme=scheme)
+    listed = within_cells(cells, how.n_resamples, how.rng, scheme=scheme)
     needed = _bytes(n, sum(table.shape[1] for table in tables), many, resources)
     check_memory(needed, resources, "the test", n)
     with serial_blas:

@@ -7,37 +7,38 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, RngLike, as_rng
+from ...core.array import Array, IntArray, RngLike
 from ...core.words import passed
 from ...estimators import KernelMean
 from ...estimators.options import KernelLike
+from ...plan.plan import Plan
 from ...plan.tiles import serial_blas
 from ..adaptive import snapped
+from ..asked import asked, check_fit_on
 from ..combine import standardized
-from ..engine import check_memory, check_n_resamples, check_resources
-from ..kernel_choice import KernelOf, choose_kernel, median_rows
+from ..engine import check_memory
+from ..kernel_choice import ESTIMATORS, KernelOf, choose_kernel, median_rows
 from ..null import Null
 from ..problem import KernelSide
+from ..resampling import Resampling
 from ..result import PairOutcome, TestResult
 from ..samples import check_samples
 from ..statistics import Kind, check_kind, ties
 from ..step_down import max_t
-from ..units import is_default, units_notes
+from ..units import units_notes
 from .forms import Forms, forms_bytes, gram_forms
 from .relabelings import WithinCells, within_cells
 
 
 def k_sample_test(
     *samples: Any,
-    kernel: KernelLike = "gaussian",
-    bandwidth: Any = "median",
+    kernel: KernelLike | None = None,
     estimator: str | KernelMean | KernelOf | None = None,
     statistic: Kind = "u",
     scheme: str = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,
-    n_jobs: int | None = None,
-    memory: float | None = None,
+    plan: Plan | None = None,
 ) -> TestResult:
     r"""Test whether several samples come from one law, by MMD² between all pairs of them and exact permutations.
 
@@ -50,13 +51,13 @@ def k_sample_test(
     ----------
     *samples : array of shape (n_g, d), or data frame
         Two or more samples of the same columns; sizes may differ.
-    kernel, bandwidth, estimator
+    kernel, estimator
         As in :func:`kernelmean.mmd_test`, found from all rows together.
     statistic : {"u", "v"}
         Unbiased, or the V-statistic, which is never negative.
     scheme : {"auto", "exact", "random"}
         All n! / Π n_g! labelings, or random permutations; "auto" enumerates when there are at most n_resamples + 1.
-    n_resamples, rng, n_jobs, memory
+    n_resamples, rng, plan
         As in :func:`kernelmean.mmd_test`.
 
     Returns
@@ -69,7 +70,7 @@ def k_sample_test(
     ValueError
         When there are fewer than two samples, columns differ, or a sample is too small for the statistic.
     MemoryError
-        When more than ``memory`` is needed.
+        When more memory is needed than the plan allows.
 
     Notes
     -----
@@ -90,17 +91,17 @@ def k_sample_test(
     [(0, 1), (0, 2), (1, 2)]
     """
     tables = _check(samples)
-    default = is_default(kernel, bandwidth, estimator)
-    notes = units_notes(*samples, adaptive=False) if default else ()
-    estimator = "kme" if estimator is None else estimator
+    wanted = asked(kernel, estimator, ESTIMATORS, adaptive=False)
+    check_fit_on(wanted.one, ("auto", "pooled"))
+    notes = units_notes(*samples, adaptive=False) if wanted.default else ()
     check_kind(statistic)
     sizes = tuple(map(len, tables))
     if statistic == "u" and min(sizes) < 2:
         raise ValueError(f"samples of {sizes} rows: the unbiased statistic needs two in each; pass statistic='v'")
-    generator, pooled = as_rng(rng), np.concatenate(tables)
-    chosen = choose_kernel(pooled, kernel, bandwidth, estimator, median_rows(len(pooled), generator), "all samples")
-    resources, labels = check_resources(n_jobs, memory), np.repeat(np.arange(len(sizes)), sizes)
-    listed = within_cells(np.zeros_like(labels), check_n_resamples(n_resamples), generator, labels, scheme)
+    how, pooled = Resampling.of(scheme, n_resamples, rng, plan), np.concatenate(tables)
+    chosen = choose_kernel(pooled, wanted.one, median_rows(len(pooled), how.rng), "all samples")
+    resources, labels = how.resources, np.repeat(np.arange(len(sizes)), sizes)
+    listed = within_cells(np.zeros_like(labels), how.n_resamples, how.rng, labels, scheme)
     needed = forms_bytes(len(pooled), pooled.shape[1], listed.count, 1, resources)
     check_memory(needed, resources, "the test", len(pooled))
     with serial_blas:

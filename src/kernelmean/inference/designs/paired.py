@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, final
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from ...core.array import Array, RngLike, as_rng, slices
-from ...estimators import KernelMean
-from ...estimators.options import KernelLike
+from ...core.array import Array, check_numpy, slices
 from ...kernels import Kernel
 from ...kernels.base import Blocks
 from ...plan.tiles import serial_blas
-from ..adaptive import Adaptive, as_adaptive
-from ..adaptive_mmd import adaptive_mmd
-from ..engine import check_memory, check_n_resamples, check_resources
-from ..kernel_choice import ESTIMATORS, KernelOf, choose_kernel, median_rows
+from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide
-from ..result import TestResult
-from ..samples import check_samples, in_fixed_order
-from ..statistics import Kind, check_kind, ties
-from ..units import is_default, units_notes
+from ..resampling import Resampling
+from ..samples import in_fixed_order
+from ..statistics import check_kind, ties
 from .forms import forms_bytes, gram_forms
 from .relabelings import SignFlips
 
@@ -65,123 +58,52 @@ class PairDifference(Kernel):
         return lambda i, j: xx(i, j) + yy(i, j) - xy(i, j) - yx(i, j)
 
 
-def paired_mmd_test(
-    X: Any,
-    Y: Any,
-    *,
-    kernel: KernelLike = "gaussian",
-    bandwidth: Any = "median",
-    estimator: str | KernelMean | KernelOf | Adaptive | None = None,
-    statistic: Kind = "u",
-    scheme: str = "auto",
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    n_jobs: int | None = None,
-    memory: float | None = None,
-) -> TestResult:
-    r"""Test whether the two halves of pairs come from one law, by MMD² and exact exchanges within pairs.
+@final
+@dataclass(frozen=True)
+class PairedDesign:
+    """Two samples in pairs.
 
-    With :math:`L_{ij} = k(x_i, x_j) + k(y_i, y_j) - k(x_i, y_j) - k(y_i, x_j)` and signs s,
-
-    .. math:: \mathrm{MMD}_V^2 = s^⊤ L s / n^2, \qquad \mathrm{MMD}_U^2 = (s^⊤ L s - \mathrm{tr} L) / (n (n-1)) ,
-
-    s = 1 as observed; -1 exchanges the two halves of a pair.
-
-    Parameters
+    Attributes
     ----------
-    X, Y : array of shape (n, d), or data frame
-        Row i of X and row i of Y are one pair, such as one patient before and after.
-    kernel, bandwidth, estimator
-        As in :func:`kernelmean.mmd_test`.
-    statistic : {"u", "v"}
-        Unbiased for independent pairs, or the V-statistic, which is that of :func:`kernelmean.mmd_test`. Both have
-        the same p-value.
-    scheme : {"auto", "exact", "random"}
-        All 2ⁿ flips, of which s and -s give the same value so that 2ⁿ⁻¹ are enumerated, or random ones; "auto"
-        enumerates when there are at most n_resamples + 1.
-    n_resamples, rng, n_jobs, memory
-        As in :func:`kernelmean.mmd_test`.
-
-    Returns
-    -------
-    TestResult
-        ``sizes`` is the number of pairs.
-
-    Raises
-    ------
-    ValueError
-        When the rows or columns differ in number, there are fewer than two pairs, or a value is not finite.
-    MemoryError
-        When more than ``memory`` is needed.
-
-    Notes
-    -----
-    Exact where (x, y) and (y, x) have the same law, whatever joins the two; more powerful than the test for two
-    samples where the halves of a pair resemble each other. O(n² d) time and one matrix product for all flips, O(n r)
-    on low-rank factors; memory never O(n²). Gretton et al. (2012), section 2; Hemerik & Goeman (2018) for groups.
-
-    Examples
-    --------
-    >>> before = np.random.default_rng(0).standard_normal((30, 1))
-    >>> paired_mmd_test(before, before + 0.5, rng=0).pvalue < 0.01
-    True
+    samples : (X, Y)
+        In an order that does not depend on which came first.
+    notes : tuple of str
+        What a reader should know.
     """
-    default = is_default(kernel, bandwidth, estimator)
-    notes = units_notes(X, Y) if default else ()
-    estimator = "kme" if estimator is None else estimator
-    X, Y = check_samples(X, Y)
-    if len(X) != len(Y) or len(X) < 2:
-        raise ValueError(f"X has {len(X)} rows and Y has {len(Y)}; pairs need as many of both, and two at least")
-    check_kind(statistic)
-    X, Y = in_fixed_order(X, Y)
-    generator = as_rng(rng)
-    options: dict[str, Any] = {
-        "statistic": statistic,
-        "n_resamples": n_resamples,
-        "n_jobs": n_jobs,
-        "memory": memory,
-    }
-    adaptive = as_adaptive(estimator, kernel, bandwidth, ESTIMATORS)
-    if adaptive is not None:
-        found = adaptive_mmd((X, Y), adaptive, partial(paired_null, **options), scheme, generator)
-        return replace(found, method="Adaptive paired test, maximum mean discrepancies", sizes=(len(X),))
-    assert not isinstance(estimator, Adaptive)  # told apart above; for the type checker
-    pooled = np.concatenate([X, Y])
-    chosen = choose_kernel(pooled, kernel, bandwidth, estimator, median_rows(len(pooled), generator), "the pairs")
-    null = paired_null(X, Y, [chosen.kernel], scheme=scheme, rng=generator, **options)
-    return TestResult(
-        method="Paired two-sample test by sign flips, maximum mean discrepancy",
-        kernel=chosen.kernel,
-        noise=chosen.noise,
-        sizes=(len(X),),
-        notes=chosen.notes + notes,
-        **null.outcome(0),
+
+    samples: tuple[Array, Array]
+    notes: tuple[str, ...] = ()
+
+    methods: ClassVar[tuple[str, str]] = (
+        "Paired two-sample test by sign flips, maximum mean discrepancy",
+        "Adaptive paired test, maximum mean discrepancies",
     )
+    plain_only: ClassVar[str | None] = "pairs"
+    pool: ClassVar[str] = "the pairs"
 
+    @classmethod
+    def of(cls, samples: tuple[Array, Array]) -> Self:
+        """Check that there are as many rows of both."""
+        check_numpy(samples[0], "paired=True")
+        X, Y = samples
+        if len(X) != len(Y) or len(X) < 2:
+            raise ValueError(f"X has {len(X)} rows and Y has {len(Y)}; pairs need as many of both, and two at least")
+        return cls(in_fixed_order(X, Y))
 
-def paired_null(
-    X: Array,
-    Y: Array,
-    kernels: Sequence[Kernel],
-    *,
-    statistic: Kind = "u",
-    scheme: str = "auto",
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    n_jobs: int | None = None,
-    memory: float | None = None,
-) -> Null:
-    """Return MMD² of every kernel under the same flips, ``values`` of shape (kernels, P), observed first."""
-    n, resources = len(X), check_resources(n_jobs, memory)
-    flips = SignFlips.choose(n, check_n_resamples(n_resamples), as_rng(rng), scheme)
-    needed = forms_bytes(n, 4 * X.shape[1], flips.count, len(kernels), resources)
-    check_memory(needed, resources, "the test", n)
-    side = KernelSide(np.hstack([X, Y]), tuple(PairDifference(kernel, X.shape[1]) for kernel in kernels)).unshifted()
-    with serial_blas:
-        forms = gram_forms(side, resources)
-        raw = np.concatenate([forms.forms(signs) for signs in flips.batches(forms.batch)], axis=1)
-    trace = forms.diagonal.sum(axis=1)[:, None]
-    values = raw / n**2 if statistic == "v" else (raw - trace) / (n * (n - 1))
-    scale = np.array([(kernel.diag(X) + kernel.diag(Y)).mean() for kernel in kernels])
-    name = "MMD² (unbiased)" if statistic == "u" else "MMD² (V-statistic)"
-    return Null(values, ties(values, np.abs(scale)), name, "exact" if flips.exact else "random", needed)
+    def null(self, samples: tuple[Array, Array], kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
+        """Return MMD² of every kernel under the same flips, ``values`` of shape (kernels, P), observed first."""
+        check_kind(statistic)
+        (X, Y), resources = samples, how.resources
+        n = len(X)
+        flips = SignFlips.choose(n, how.n_resamples, how.rng, how.scheme)
+        needed = forms_bytes(n, 4 * X.shape[1], flips.count, len(kernels), resources)
+        check_memory(needed, resources, "the test", n)
+        side = KernelSide(np.hstack(samples), tuple(PairDifference(kernel, X.shape[1]) for kernel in kernels))
+        with serial_blas:
+            forms = gram_forms(side.unshifted(), resources)
+            raw = np.concatenate([forms.forms(signs) for signs in flips.batches(forms.batch)], axis=1)
+        trace = forms.diagonal.sum(axis=1)[:, None]
+        values = raw / n**2 if statistic == "v" else (raw - trace) / (n * (n - 1))
+        scale = np.array([(kernel.diag(X) + kernel.diag(Y)).mean() for kernel in kernels])
+        name = "MMD² (unbiased)" if statistic == "u" else "MMD² (V-statistic)"
+        return Null(values, ties(values, np.abs(scale)), name, "exact" if flips.exact else "random", needed)

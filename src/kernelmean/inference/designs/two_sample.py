@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 import numpy.typing as npt
 
-from ...core.array import Array, IntArray, RngLike, as_rng, check_numpy
+from ...core.array import Array, IntArray, check_numpy
 from ...core.words import count, listed
 from ...kernels import Kernel
 from ...plan.tiles import serial_blas
-from ..engine import check_memory, check_n_resamples, check_resources
+from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide
+from ..resampling import Resampling
 from ..samples import in_fixed_order
 from ..statistics import ties
+from .design import Design
 from .forms import forms_bytes
 from .layout import (
     Layout,
@@ -40,7 +42,7 @@ Samples = tuple[Array, Array]
 @final
 @dataclass(frozen=True)
 class TwoSampleDesign:
-    """What ``groups=``, ``clusters=`` and ``weights=`` make of two samples.
+    """What strata, clusters and weights make of two samples.
 
     Attributes
     ----------
@@ -59,26 +61,21 @@ class TwoSampleDesign:
     names: tuple[str, ...]
     notes: tuple[str, ...]
 
-    def null(
-        self,
-        X: Array,
-        Y: Array,
-        kernels: Sequence[Kernel],
-        *,
-        statistic: Any = "u",
-        scheme: str = "auto",
-        n_resamples: int = 999,
-        rng: RngLike = None,
-        n_jobs: int | None = None,
-        memory: float | None = None,
-    ) -> Null:
-        """Return MMD² of every kernel under the same relabelings, as ``mmd_null`` does, on tables of these samples."""
+    methods: ClassVar[tuple[str, str]] = (
+        "Two-sample permutation test, maximum mean discrepancy",
+        "Adaptive two-sample permutation test, maximum mean discrepancies",
+    )
+    plain_only: ClassVar[str | None] = "groups, clusters or weights"
+    pool: ClassVar[str] = "the pooled sample"
+
+    def null(self, samples: Samples, kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
+        """Return MMD² of every kernel under the same permutations, on tables of these samples."""
         self._check_kind(statistic)
-        layout, resources = self.layout, check_resources(n_jobs, memory)
-        relabelings = within_cells(layout.cells, check_n_resamples(n_resamples), as_rng(rng), layout.labels, scheme)
-        needed = forms_bytes(layout.n, X.shape[1], relabelings.count, len(kernels), resources)
+        layout, resources = self.layout, how.resources
+        relabelings = within_cells(layout.cells, how.n_resamples, how.rng, layout.labels, how.scheme)
+        needed = forms_bytes(layout.n, samples[0].shape[1], relabelings.count, len(kernels), resources)
         check_memory(needed, resources, "this design", layout.n)
-        side = KernelSide(np.concatenate([X, Y])[layout.order], tuple(kernels))
+        side = KernelSide(np.concatenate(samples)[layout.order], tuple(kernels))
         with serial_blas:
             criterion = StratifiedMMD(side, layout, statistic, resources)
             batches = relabelings.batches(criterion.forms.batch)
@@ -108,12 +105,9 @@ class TwoSampleDesign:
                 )
 
 
-def two_sample_design(
-    samples: tuple[Array, Array], groups: Pair | None, clusters: Pair | None, weights: Pair | None
-) -> TwoSampleDesign | None:
-    """Return the design of two samples, None where nothing was said."""
-    if groups is None and clusters is None and weights is None:
-        return None
+def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
+    """Return what strata, clusters and weights make of two samples."""
+    groups, clusters, weights = design.groups, design.clusters, design.weights
     check_numpy(samples[0], "groups, clusters and weights")
     sizes = (len(samples[0]), len(samples[1]))
     first = np.repeat([1, 0], sizes)

@@ -8,19 +8,20 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array, RngLike, as_rng
+from ...core.array import Array, RngLike
 from ...core.words import passed
 from ...estimators.options import KernelLike
 from ...kernels import Gaussian, Kernel
 from ...plan.plan import DEFAULT, Plan
 from ..adaptive import in_parts, snapped
 from ..combine import evidence, standardized
-from ..independence import hsic_null
 from ..multiple import holm
 from ..null import Null
+from ..questions import Pairs as QuestionOfPairs
+from ..questions import TwoSamples as QuestionOfSamples
+from ..resampling import Resampling
 from ..samples import check_pairs, check_samples, in_fixed_order
 from ..step_down import max_t
-from ..two_sample import mmd_null
 from .blocks import Blocks, Groups, block_kernels, named_blocks, on_columns
 from .moments import moments, without_each
 from .subject import Pairs, TwoSamples, both
@@ -119,8 +120,6 @@ def attribute(
     n_resamples: int = 999,
     rng: RngLike = None,
     scheme: str = "auto",
-    n_jobs: int | None = None,
-    memory: float | None = None,
     plan: Plan = DEFAULT,
 ) -> Attribution:
     r"""Test every column on its own, with p-values that hold for all columns together.
@@ -181,12 +180,10 @@ def attribute(
     subject, kernels, joint = _two_samples(first, second, blocks, kernel, bandwidth, estimator, plan)
     subject.check_rows(2, "the unbiased statistic")
 
-    def evaluate(part: Sequence[Kernel], chosen: str, generator: np.random.Generator) -> Null:
-        first, second = (subject.pooled[rows] for rows in subject.parts)
-        return mmd_null(first, second, part, scheme=chosen, rng=generator, **options)
-
-    options: dict[str, Any] = {"n_resamples": n_resamples, "n_jobs": n_jobs, "memory": memory}
-    null = in_parts(evaluate, kernels, scheme, as_rng(rng))
+    own, other = subject.parts
+    question = QuestionOfSamples(subject.pooled[own], subject.pooled[other])
+    how = Resampling.of(scheme, n_resamples, rng, plan)
+    null = in_parts(lambda part, own: question.null(part, "u", own), kernels, how)
     whole = moments(subject, joint).squared
     effects = (moments(subject, each).explained for each in kernels)
     found = _evidence(null, adjust, columns, effects, whole - _left_out(subject, joint, blocks))
@@ -206,8 +203,6 @@ def dependence_attribute(
     n_resamples: int = 999,
     rng: RngLike = None,
     scheme: str = "auto",
-    n_jobs: int | None = None,
-    memory: float | None = None,
     plan: Plan = DEFAULT,
 ) -> Attribution:
     r"""Test every column of X with every column of Y for independence, with p-values that hold for all pairs together.
@@ -220,7 +215,7 @@ def dependence_attribute(
         Row i of X and row i of Y are one observation; at least four.
     kernel, bandwidth : as in :func:`attribute`, or a tuple of two
         For X and for Y. Here θ is in standard deviations of the column.
-    estimator, adjustment, n_resamples, rng, scheme, n_jobs, memory, plan
+    estimator, adjustment, n_resamples, rng, scheme, plan
         As in :func:`attribute`.
     names : tuple of two sequences of str, optional
         The columns of X and those of Y; by default those of the data frames.
@@ -265,12 +260,8 @@ def dependence_attribute(
     ]
     (first, left, whole_left), (second, right, whole_right) = sides
     chosen = [(own, other) for own in left for other in right]
-    options: dict[str, Any] = {"n_resamples": n_resamples, "n_jobs": n_jobs, "memory": memory}
-
-    def evaluate(part: Sequence[tuple[Kernel, Kernel]], taken: str, generator: np.random.Generator) -> Null:
-        return hsic_null(first, second, part, scheme=taken, rng=generator, **options)
-
-    null = in_parts(evaluate, chosen, scheme, as_rng(rng))
+    question, how = QuestionOfPairs(first, second), Resampling.of(scheme, n_resamples, rng, plan)
+    null = in_parts(lambda part, own: question.null(part, "v", own), chosen, how)
     joint = Pairs((first, second), (whole_left, whole_right), plan).products(unbiased=False)
     pairs = [(own, other) for own in labels[0] for other in labels[1]]
     effects = (value for row in _alignments((first, second), (left, right), plan) for value in row)

@@ -12,9 +12,10 @@ from ...estimators.options import KernelLike
 from ...kernels import Categorical, Kernel, Product, Scaled, Sum, TensorProduct
 from ...kernels.base import Stationary
 from ...plan.plan import DEFAULT, Plan
-from ..independence import hsic_null
+from ..questions import Pairs as QuestionOfPairs
+from ..questions import TwoSamples as QuestionOfSamples
+from ..resampling import Resampling
 from ..samples import in_fixed_order
-from ..two_sample import mmd_null
 from .features import Effect, cross_covariance, difference_of_means
 from .fluctuation import Estimate, Fluctuations, fluctuations
 from .subject import Pairs, TwoSamples
@@ -176,7 +177,8 @@ def effect_size(
     generator = as_rng(rng)
     drawn = fluctuations(effect.mean, n_resamples, generator, level)
     X, Y = in_fixed_order(*(subject.pooled[part] for part in subject.parts))
-    pvalue = float(mmd_null(X, Y, [subject.kernel], n_resamples=n_resamples, rng=generator).pvalues[0])
+    how = Resampling.of(n_resamples=n_resamples, rng=generator)
+    pvalue = float(QuestionOfSamples(X, Y).null([subject.kernel], "u", how).pvalues[0])
     differ = differs(pvalue, level)
     ratio = _relative(effect, drawn, level, differ)
     distance = _distance(effect, drawn, level, differ)
@@ -243,7 +245,8 @@ def dependence_effect_size(
         raise ValueError("X or Y is constant, so its alignment is 0/0; pass variables that vary")
     generator = as_rng(rng)
     drawn = fluctuations(effect.mean, n_resamples, generator, level)
-    null = hsic_null(*pairs.tables, [pairs.kernels], n_resamples=n_resamples, rng=generator)
+    how = Resampling.of(n_resamples=n_resamples, rng=generator)
+    null = QuestionOfPairs(*pairs.tables).null([pairs.kernels], "v", how)
     pvalue = float(null.pvalues[0])
     differ = differs(pvalue, level)
     return DependenceSize(

@@ -34,7 +34,7 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array, slices
-from ..engine import check_n_resamples
+from ..resampling import check_n_resamples
 
 Operator = Callable[[Array], Array]
 

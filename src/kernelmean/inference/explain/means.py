@@ -13,9 +13,9 @@ from ...estimators import FKMSE, SKMSE, KernelMean
 from ...estimators.options import KernelLike
 from ...noise import Noise
 from ...plan.plan import Plan
-from ..kernel_choice import choose_kernel, named_estimator, representative_rows
+from ..kernel_choice import choose_kernel, representative_rows
 from ..samples import matched
-from .subject import kernel_for
+from .subject import given_estimator, kernel_for
 
 SHRINKING = {"s-kmse": SKMSE, "f-kmse": FKMSE}
 DEFAULTS = ("gaussian", "median", "kme")
@@ -33,7 +33,7 @@ def means_of(
     first, second = matched(X, Y)
     pooled = np.concatenate([first.values, second.values])
     if isinstance(estimator, KernelMean):
-        named_estimator(estimator, {}, kernel, bandwidth)  # or raise
+        given_estimator(kernel, bandwidth, estimator)  # or raise
         kernel, bandwidth = estimator.kernel, estimator.bandwidth
     elif isinstance(estimator, str) and estimator in SHRINKING:
         estimator = SHRINKING[estimator]()
@@ -44,10 +44,13 @@ def means_of(
             fitted = (clone(estimator).fit(table.values).embedding_ for table in (first, second))
             mu, nu = (replace(each, names=first.names if first.named else None) for each in fitted)
             return mu, nu
-    own = "gaussian" if isinstance(estimator, KernelMean) else base  # which brings the base kernel
-    chosen = choose_kernel(pooled, own, "median", estimator, representative_rows(pooled), "the pooled sample")
-    assert isinstance(chosen.noise, Noise)  # pairs of noises are for pairs of kernels
-    return embed(first, base, noise=chosen.noise, plan=plan), embed(second, base, noise=chosen.noise, plan=plan)
+    own = estimator if isinstance(estimator, KernelMean) else given_estimator(base, "median", estimator)
+    if isinstance(own, KernelMean):
+        noise = choose_kernel(pooled, own, representative_rows(pooled), "the pooled sample").noise
+    else:
+        noise = own(pooled, base)[1]
+    assert isinstance(noise, Noise)  # pairs of noises are for pairs of kernels
+    return embed(first, base, noise=noise, plan=plan), embed(second, base, noise=noise, plan=plan)
 
 
 def _given(X: Any, Y: Any, *options: Any) -> tuple[Embedding, Embedding]:

@@ -9,13 +9,22 @@ from typing import Any, final
 import numpy as np
 
 from ...core.array import Array, IntArray
+from ...core.conflicts import refuse
 from ...core.frozen import owned
 from ...core.points import Names, named_points
+from ...estimators import KernelMean
 from ...estimators.options import KernelLike
 from ...kernels import Kernel
 from ...kernels.base import Blocks
 from ...plan.plan import Plan
-from ..kernel_choice import choose_kernel, representative_rows
+from ..kernel_choice import (
+    ESTIMATORS,
+    KernelOf,
+    base_kernel,
+    choose_kernel,
+    representative_rows,
+    unknown_estimator,
+)
 from ..samples import check_pairs, in_fixed_order, matched
 
 
@@ -202,7 +211,31 @@ def hadamard(first: Blocks, second: Blocks) -> Blocks:
 
 def kernel_for(points: Array, kernel: KernelLike, bandwidth: Any, estimator: Any, name: str) -> Kernel:
     """Return the kernel with the estimator's noise in it; rules look at 1000 rows when there are more."""
-    return choose_kernel(points, kernel, bandwidth, estimator, representative_rows(points), name).kernel
+    rows, found = representative_rows(points), given_estimator(kernel, bandwidth, estimator)
+    if isinstance(found, KernelMean):
+        return choose_kernel(points, found, rows, name).kernel
+    return found(points, base_kernel(points, kernel, bandwidth, rows, name).kernel)[0]
+
+
+def given_estimator(kernel: KernelLike, bandwidth: Any, estimator: Any) -> KernelMean | KernelOf:
+    """Return an estimator with its kernel, or the function that stands for one.
+
+    Raises
+    ------
+    ValueError
+        When no estimator has the name, or one that brings its kernel was passed beside another kernel or bandwidth.
+    """
+    if isinstance(estimator, KernelMean):
+        reason = f"estimator={estimator!r} brings its own kernel and bandwidth"
+        refuse(reason, kernel=(kernel, "gaussian"), bandwidth=(bandwidth, "median"))
+        return estimator
+    if isinstance(estimator, str):
+        if estimator not in ESTIMATORS:
+            raise unknown_estimator(estimator, ESTIMATORS)
+        named: KernelMean = ESTIMATORS[estimator]().set_params(kernel=kernel, bandwidth=bandwidth)
+        return named
+    function: KernelOf = estimator
+    return function
 
 
 def both(value: Any) -> tuple[Any, Any]:

@@ -18,8 +18,8 @@ from ...estimators.options import KernelLike
 from ...kernels import Kernel
 from ...plan.plan import DEFAULT, Plan
 from ..custom import relabelings
-from ..engine import check_n_resamples
 from ..permutations import Relabelings
+from ..resampling import check_n_resamples
 from .fluctuation import LEAST_DRAWS
 from .means import means_of
 from .subject import TwoSamples

@@ -22,8 +22,8 @@ from ...kernels.compose import TensorProduct
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
 from ...plan.plan import DEFAULT, Plan
-from ..engine import check_n_resamples
 from ..null import Null
+from ..resampling import check_n_resamples
 from ..result import TestResult
 from ..statistics import ties
 from .mean import FORMS, Estimator, used_kernel

@@ -17,9 +17,9 @@ from ...embedding.features.error import standard_error
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
 from ...plan.plan import DEFAULT, Plan
-from ..engine import check_n_resamples
 from ..null import Null
 from ..permutations import RandomPermutations
+from ..resampling import check_n_resamples
 from ..result import TestResult
 from ..schemes.blocks import bin_size
 from ..statistics import MMD, Kind, Sums

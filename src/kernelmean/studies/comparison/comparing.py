@@ -12,14 +12,14 @@ import numpy as np
 from ...core.array import SILENT, Array, Progress, RngLike, as_rng
 from ...core.surface import written
 from ...core.words import count, listed
-from ...inference import TestResult, mmd_test
+from ...inference import Resampling, TestResult, TwoSamples, mmd_test
 from ...inference.adaptive import NAMED
 from ...inference.combine import check_renamed
-from ...inference.estimated_mmd import MMD_ESTIMATORS as ESTIMATORS
+from ...inference.kernel_choice import MMD_ESTIMATORS as ESTIMATORS
 from ...inference.multiple import enough_for_holm
-from ...inference.two_sample import mmd_null
 from ...kernels import Gaussian
 from ...kernels.bandwidth import Bandwidth, bandwidth_from
+from ...plan.plan import Plan
 from ...tables.columns import Encoded, Encoding, Missing, encode, summarize
 from ...tables.columns.missing import noise_needs_kme
 from .ranking import ranked
@@ -36,7 +36,7 @@ def compare(
     scale: bool = True,
     n_resamples: int = 999,
     rng: RngLike = 0,
-    n_jobs: int | None = None,
+    plan: Plan | None = None,
     progress: Progress = SILENT,
     missing: Missing = "error",
     ordinal: Mapping[str, Iterable[Any]] | None = None,
@@ -65,8 +65,8 @@ def compare(
         Permutations of the joint test; columns use more where Holm's method needs them.
     rng : int or Generator
         The same seed gives the same numbers.
-    n_jobs : int, optional
-        Threads of the tests.
+    plan : Plan, optional
+        Threads, one by default, and memory of every test.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
     missing : {"error", "drop", "category", "noise"}, or dict from column to one of them
@@ -107,7 +107,7 @@ def compare(
     >>> result.differ(), result.columns[0].name
     (True, 'x1')
     """
-    test = _Test(estimator, bandwidth, n_resamples, n_jobs)
+    test = _Test(estimator, bandwidth, n_resamples, plan)
     encoded = encode((A, B), names, Encoding(missing, ordinal, categorical, scale, keep=keep))
     _check(encoded, names, test)
     stream, stream_alone = as_rng(rng).spawn(2)
@@ -141,7 +141,7 @@ class _Test:
     estimator: str
     bandwidth: Any
     n_resamples: int
-    n_jobs: int | None
+    plan: Plan | None
 
     def __post_init__(self) -> None:
         if self.estimator not in ESTIMATORS and not self.adaptive:
@@ -164,15 +164,11 @@ class _Test:
     ) -> tuple[TestResult, Any]:
         """Test some columns, and return the bandwidth; the kernel is smoothed by the noise of the pooled rows."""
         theta = None if self.adaptive else self._theta(encoded, columns)
-        result = mmd_test(
-            *encoded.points(columns),
-            kernel="gaussian" if theta is None else encoded.kernel(Gaussian(theta)),
-            estimator=self.estimator,
-            n_resamples=n_resamples,
-            rng=rng,
-            n_jobs=self.n_jobs,
-        )
-        return result, theta
+        estimator: Any = self.estimator
+        if theta is not None:
+            estimator = ESTIMATORS[estimator]().set_params(kernel=encoded.kernel(Gaussian(theta)))
+        options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "plan": self.plan}
+        return mmd_test(*encoded.points(columns), estimator=estimator, **options), theta
 
     def of_column(self, encoded: Encoded, name: str, rng: np.random.Generator) -> tuple[float, float]:
         """Return MMD² and the p-value of one column, with permutations enough for Holm's method over all columns."""
@@ -181,7 +177,8 @@ class _Test:
         if self.adaptive:
             kernel = Gaussian(self._theta(encoded, (name,)))
             first, second = encoded.points((name,))
-            statistic = float(mmd_null(first, second, [kernel], n_resamples=1, rng=0).values[0, 0])
+            null = TwoSamples(first, second).null([kernel], "u", Resampling.of(n_resamples=1, rng=0))
+            statistic = float(null.values[0, 0])
         return statistic, pvalue
 
     def _theta(self, encoded: Encoded, columns: Iterable[str]) -> Any:

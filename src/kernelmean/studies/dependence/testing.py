@@ -13,9 +13,11 @@ import numpy as np
 from ...core.array import SILENT, Progress, RngLike, as_rng
 from ...core.words import count, listed
 from ...inference import TestResult, hsic_test
-from ...inference.engine import check_resources
+from ...inference.kernel_choice import HSIC_ESTIMATORS
 from ...inference.multiple import enough_for_holm, holm
+from ...inference.resampling import resources_of
 from ...inference.schemes.base import in_order
+from ...plan.plan import Plan
 from ...tables.columns import Encoded, Encoding, Missing, encode
 from ...tables.columns.encoded import as_frames
 from ...tables.columns.missing import noise_needs_kme
@@ -37,7 +39,7 @@ def dependence(
     scale: bool = True,
     n_resamples: int = 999,
     rng: RngLike = 0,
-    n_jobs: int | None = None,
+    plan: Plan | None = None,
     progress: Progress = SILENT,
     missing: Missing = "error",
     ordinal: Mapping[str, Iterable[Any]] | None = None,
@@ -64,8 +66,8 @@ def dependence(
         Permutations of every test; pairs that come out small are tested again with more where Holm's method needs them.
     rng : int or Generator
         The same seed gives the same numbers.
-    n_jobs : int, optional
-        Threads, each with one pair at a time; they change nothing.
+    plan : Plan, optional
+        Threads, one by default, and memory of every test.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
     missing, ordinal, categorical, keep
@@ -114,9 +116,7 @@ def dependence(
     if not pairs:
         raise ValueError(f"there are no two varying columns to test; constant: {listed(encoded.constant) or 'none'}")
     one_table = left == right
-    tests = _Tests(
-        encoded, estimator, n_resamples, check_resources(n_jobs, None).n_jobs, progress, len(pairs) + (not one_table)
-    )
+    tests = _Tests(encoded, estimator, n_resamples, resources_of(plan).n_jobs, progress, len(pairs) + (not one_table))
     stream, stream_of_pairs = as_rng(rng).spawn(2)
     joint = None if one_table else tests.joint(left, right, stream)
     return Dependence(
@@ -190,12 +190,13 @@ class _Tests:
         self, left: Iterable[str], right: Iterable[str], rng: np.random.Generator, n_resamples: int, **how: Any
     ) -> TestResult:
         """Test whether two groups of columns are independent."""
-        kernels: Any = "gaussian"
+        estimator: Any = self.estimator
         if self.encoded.variances is not None:
-            kernels = tuple(gaussian_of(self.encoded, group) for group in (left, right))
+            kernels = (gaussian_of(self.encoded, group) for group in (left, right))
+            estimator = tuple(HSIC_ESTIMATORS[estimator]().set_params(kernel=kernel) for kernel in kernels)
         (X,), (Y,) = self.encoded.points(left), self.encoded.points(right)
-        options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "n_jobs": self.n_jobs, **how}
-        return hsic_test(X, Y, kernel=kernels, estimator=self.estimator, **options)
+        plan = Plan(threads=how.pop("n_jobs", self.n_jobs))
+        return hsic_test(X, Y, estimator=estimator, n_resamples=n_resamples, rng=rng, plan=plan, **how)
 
     def joint(self, left: tuple[str, ...], right: tuple[str, ...], rng: np.random.Generator) -> TestResult:
         """Test the two groups."""

@@ -1,0 +1,162 @@
+"""What a caller asks of a test: ``kernel=`` and ``estimator=`` become estimators, one for every side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from ..core.array import RngLike
+from ..core.conflicts import is_passed
+from ..estimators import KME, KernelMean
+from ..estimators.options import KernelLike
+from ..plan.plan import Plan
+from .adaptive import NAMED, Adaptive
+from .combine import check_renamed
+from .designs.design import Design
+from .kernel_choice import KernelOf, is_plain, unknown_estimator
+from .resampling import Resampling
+from .statistics import Kind
+
+Known = Mapping[str, Callable[[], KernelMean]]
+"""From the names that a test knows to estimators."""
+
+
+@final
+@dataclass(frozen=True)
+class Asked:
+    """The estimators of a test.
+
+    Attributes
+    ----------
+    sides : tuple of KernelMean or function
+        One per side that has a kernel; empty for an adaptive test.
+    adaptive : Adaptive or None
+        What brings all its kernels.
+    default : bool
+        Whether the caller chose neither kernel nor estimator.
+    """
+
+    sides: tuple[KernelMean | KernelOf, ...]
+    adaptive: Adaptive | None = None
+    default: bool = False
+
+    @property
+    def one(self) -> KernelMean | KernelOf:
+        """Return the estimator of the first side."""
+        return self.sides[0]
+
+    @property
+    def fit_on(self) -> str:
+        """Return where parameters are found, the same for all sides."""
+        return next((side.fit_on for side in self.sides if isinstance(side, KernelMean)), "auto")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Request:
+    """All that a caller asks of a test, besides the data and the plan.
+
+    Attributes
+    ----------
+    wanted : Asked
+    design : Design
+    statistic : {"u", "v"}
+    scheme, n_resamples, rng
+        As of :class:`~kernelmean.inference.resampling.Resampling`.
+    """
+
+    wanted: Asked
+    design: Design
+    statistic: Kind
+    scheme: str
+    n_resamples: int
+    rng: RngLike
+
+    def resampling(self, plan: Plan | None) -> Resampling:
+        """Return how the null distribution is found."""
+        return Resampling.of(self.scheme, self.n_resamples, self.rng, plan)
+
+
+def asked(kernel: Any, estimator: Any, known: Known, sides: int = 1, *, adaptive: bool = True) -> Asked:
+    """Return the estimators that a caller asks for.
+
+    Parameters
+    ----------
+    kernel : Kernel, str, class, tuple of such, or None
+        Alone it stands for the plain estimator of that kernel.
+    estimator : str, KernelMean, callable, Adaptive, tuple of such, or None
+    known : mapping
+        The names of this test, besides the adaptive ones.
+    sides : int
+        How many kernels there are; a tuple says it for each.
+    adaptive : bool
+        Whether the test has adaptive forms.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When both were passed, there is no such estimator, or a tuple has another length.
+    """
+    if kernel is not None and estimator is not None:
+        raise _both(kernel, estimator)
+    if kernel is not None:
+        return Asked(tuple(KME(own) for own in _each(kernel, sides)))
+    if estimator is None:
+        return Asked((KME(),) * sides, default=True)
+    found = [_one(own, known, adaptive) for own in _each(estimator, sides)]
+    if isinstance(found[0], Adaptive):
+        return Asked((), found[0])
+    return Asked(tuple(found))  # type: ignore[arg-type]  # the first tells: adaptive tests come alone
+
+
+def _one(estimator: Any, known: Known, adaptive: bool) -> KernelMean | KernelOf | Adaptive:
+    names = (*known, *NAMED) if adaptive else tuple(known)
+    if isinstance(estimator, str):
+        if estimator not in names:
+            check_renamed(estimator)
+            raise unknown_estimator(estimator, names)
+        return known[estimator]() if estimator in known else NAMED[estimator]
+    if isinstance(estimator, KernelMean) or (adaptive and isinstance(estimator, Adaptive)):
+        return estimator
+    if not callable(estimator):
+        raise unknown_estimator(estimator, names)
+    function: KernelOf = estimator
+    return function
+
+
+def _each(value: Any, sides: int) -> tuple[Any, ...]:
+    """Return one value per side: those of a tuple, or one that holds for all."""
+    if not isinstance(value, tuple):
+        return (value,) * sides
+    if sides == 1 or len(value) != sides:
+        raise ValueError(
+            f"{value!r} is a tuple of {len(value)}; pass one value for all"
+            + ("" if sides == 1 else f" {sides} variables, or a tuple with one for each")
+        )
+    if any(isinstance(own, Adaptive) or own in NAMED for own in value if isinstance(own, str | Adaptive)):
+        raise ValueError(f"{value!r}: an adaptive test has kernels for all variables; pass it alone, not in a tuple")
+    return value
+
+
+def _both(kernel: KernelLike, estimator: Any) -> ValueError:
+    if isinstance(estimator, Adaptive) or (isinstance(estimator, str) and estimator in NAMED):
+        return ValueError(
+            f"estimator={estimator!r} brings its own kernels; leave kernel= out, or name the kernels in "
+            "Adaptive(members=...)"
+        )
+    return ValueError(
+        f"kernel={kernel!r} beside estimator={estimator!r}: an estimator brings its kernel; pass it there, such as "
+        "estimator=MKME(kernel), or leave one of the two out"
+    )
+
+
+def check_fit_on(estimator: KernelMean | KernelOf, allowed: tuple[str, ...]) -> str:
+    """Return where the parameters of an estimator are found, or say what this test knows."""
+    if not isinstance(estimator, KernelMean):
+        return "auto"
+    if estimator.fit_on not in allowed:
+        raise ValueError(f"fit_on is {estimator.fit_on!r}; write {', '.join(map(repr, allowed))} for this test")
+    if is_passed(estimator.fit_on, "auto") and is_plain(estimator) and not isinstance(estimator.noise, str):
+        raise ValueError(f"{estimator!r} has no parameters that are fitted to the data; leave fit_on= out")
+    return estimator.fit_on

@@ -1,0 +1,82 @@
+"""How a null distribution is found: over which permutations, how many of them, from which seed, and on what plan."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any, Self, final
+
+import numpy as np
+from joblib import cpu_count
+
+from ..core.array import RngLike, as_rng
+from ..plan.plan import Plan, RemotePlan
+from .sizes import Resources
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Resampling:
+    """What a test asks of its permutations.
+
+    Attributes
+    ----------
+    scheme : str
+        "auto" or a name of ``SCHEMES``.
+    n_resamples : int
+        How many besides the observed one, at least; all there are when these are not more.
+    rng : Generator
+        What draws them.
+    resources : Resources
+        Threads and bytes.
+    """
+
+    scheme: str
+    n_resamples: int
+    rng: np.random.Generator
+    resources: Resources
+
+    @classmethod
+    def of(cls, scheme: str = "auto", n_resamples: int = 999, rng: RngLike = None, plan: Plan | None = None) -> Self:
+        """Check the options of a test."""
+        resources = resources_of(plan)
+        return cls(scheme, check_n_resamples(n_resamples), as_rng(rng), resources)
+
+    def with_scheme(self, scheme: str) -> Self:
+        """Return the same with another scheme."""
+        return replace(self, scheme=scheme)
+
+    def repeated(self, scheme: str) -> Self:
+        """Return the same from the state that the generator has now, whoever draws from it meanwhile."""
+        return replace(self, scheme=scheme, rng=deepcopy(self.rng))
+
+    def over_sums(self) -> Self:
+        """Return what serves an equal statistic that is a function of sums: "random" is no scheme of these.
+
+        On constant data all estimators are alike, and so are all permutations.
+        """
+        return self.with_scheme("auto") if self.scheme == "random" else self
+
+
+def check_n_resamples(n_resamples: Any, least: int = 1) -> int:
+    """Return a whole number of permutations or draws."""
+    whole = isinstance(n_resamples, Integral) or (isinstance(n_resamples, float) and n_resamples.is_integer())
+    if not whole or isinstance(n_resamples, bool) or n_resamples < least:
+        raise ValueError(f"n_resamples is {n_resamples!r}; a whole number from {least} is needed, such as 999")
+    return int(n_resamples)
+
+
+def resources_of(plan: Plan | None) -> Resources:
+    """Return the threads and bytes of a plan; without one, one thread and 1 GiB."""
+    if plan is None:
+        return Resources()
+    if isinstance(plan, RemotePlan):
+        raise TypeError(f"plan is {plan!r}; this runs in one process, with a Plan such as Plan(threads=2)")
+    if not isinstance(plan, Plan):
+        raise TypeError(f"plan is {plan!r}; pass a Plan, such as Plan(threads=2, memory=2**30), or None")
+    if plan.dtype != "float64":
+        raise ValueError(
+            f"plan is {plan!r}; tests sum in float64, or in the type of torch's points: leave dtype='float64'"
+        )
+    return Resources(plan.threads or cpu_count(), float(plan.memory))
