@@ -60,13 +60,13 @@ def pvalues(case: Case, x: np.ndarray, y: np.ndarray, seed: int) -> dict[str, fl
         options = {"kernel": km.kernels.Gaussian(theta(x, y)), "n_resamples": RESAMPLES}
         stream = {"seed": seed, "plan": PLAN}
         return {
-            "exact": km.mmd_test(x, y, rng=seed, n_jobs=1, **options).pvalue,
+            "exact": km.mmd_test(x, y, rng=seed, plan=km.Plan(threads=1), **options).pvalue,
             "one pass": mmd_stream_test(x, y, **stream, **options).pvalue,
-            "exact mkme": km.mmd_test(x, y, rng=seed, n_jobs=1, estimator="mkme", **options).pvalue,
+            "exact mkme": km.mmd_test(x, y, rng=seed, plan=km.Plan(threads=1), estimator="mkme", **options).pvalue,
             "one pass mkme": mmd_stream_test(x, y, estimator="mkme", **stream, **options).pvalue,
         }
     kernels = km.kernels.Gaussian(theta(x)), km.kernels.Gaussian(theta(y))
-    exact = km.hsic_test(x, y, kernel=kernels, n_resamples=RESAMPLES, rng=seed, n_jobs=1)
+    exact = km.hsic_test(x, y, kernel=kernels, n_resamples=RESAMPLES, rng=seed, plan=km.Plan(threads=1))
     stream = hsic_stream_test(x, y, kernel=kernels, n_resamples=RESAMPLES, seed=seed, plan=PLAN)
     return {"exact": exact.pvalue, "one pass": stream.pvalue}
 

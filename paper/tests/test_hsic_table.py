@@ -1,4 +1,5 @@
-from dataclasses import replace
+from dataclasses from kernelmean import KME
+import replace
 
 import numpy as np
 import pytest
@@ -122,7 +123,7 @@ def test_plain_tests_are_those_of_the_library():
     x, y = some_pairs()
     found = paper_tests(x, y, (0.8, 0.5), seed=3)
     assert set(found) == set(COLUMNS)
-    assert found["KME"] == hsic_test(x, y, bandwidth=(0.8, 0.5), n_resamples=2000, rng=3).pvalue
+    assert found["KME"] == hsic_test(x, y, estimator=(KME(bandwidth=0.8), KME(bandwidth=0.5)), n_resamples=2000, rng=3).pvalue
     assert all(round(720 * p, 6) == round(720 * p) for p in found.values())  # all 720 permutations
     assert set(own_tests(x, y, 3)) == set(OWN)
 

@@ -11,7 +11,7 @@ import kernelmean as km
 def pvalue(seed: int) -> float:
     rng = np.random.default_rng(seed)
     X, Y = rng.normal(size=(60, 3)), rng.normal(0.2, 1.0, size=(50, 3))
-    return km.mmd_test(X, Y, n_resamples=199, rng=seed, n_jobs=2).pvalue
+    return km.mmd_test(X, Y, n_resamples=199, rng=seed, plan=km.Plan(threads=2)).pvalue
 
 
 def pvalue_and_threads(seed: int) -> tuple[float, int]:

@@ -4,7 +4,8 @@ A quick part by default; 2000 data sets per cell with ``pytest -m slow``. Withou
 with probability floor(α P) / P, with ties with that at most. The wild bootstrap is asymptotic, and held to a factor.
 """
 
-from __future__ import annotations
+from __future__ from kernelmean import Design
+import annotations
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def strata(law, rng):
     """Two strata of unlike composition, the rows of the second far off."""
     gx, gy = np.repeat([0, 1], [9, 3]), np.repeat([0, 1], [4, 10])
     X, Y = (points(law, len(g), rng) + 3.0 * g[:, None] for g in (gx, gy))
-    return mmd_test(X, Y, groups=(gx, gy), rng=rng, **OPTIONS)
+    return mmd_test(X, Y, design=Design(groups=(gx, gy)), rng=rng, **OPTIONS)
 
 
 def clusters(law, rng):
@@ -43,15 +44,14 @@ def clusters(law, rng):
     cluster = np.repeat(np.arange(16), [1, 2, 3, 1, 2, 3, 2, 1, 2, 3, 1, 2, 3, 1, 2, 3])
     rows = points(law, 16, rng)[cluster] + (0.0 if law == "binary" else 0.1) * rng.standard_normal((len(cluster), 1))
     first = cluster < 7
-    return mmd_test(rows[first], rows[~first], clusters=(cluster[first], cluster[~first]), statistic="v", rng=rng,
-                    **OPTIONS)  # fmt: skip
+    return mmd_test(rows[first], rows[~first], design=Design(clusters=(cluster[first], cluster[~first])), statistic="v", rng=rng, **OPTIONS)  # fmt: skip
 
 
 def weights(law, rng):
     """Weights that depend on the rows, by one rule for both samples."""
     X, Y = points(law, 8, rng), points(law, 14, rng)
     pair = tuple(1.0 / (1.0 + np.abs(sample[:, 0])) for sample in (X, Y))
-    return mmd_test(X, Y, weights=pair, rng=rng, **OPTIONS)
+    return mmd_test(X, Y, design=Design(weights=pair), rng=rng, **OPTIONS)
 
 
 def paired(law, rng):
@@ -68,18 +68,18 @@ def k_samples(law, rng):
 def pair_strata(law, rng):
     center = np.repeat([0, 1, 2], [5, 8, 4])
     X, Y = (points(law, 17, rng) + 3.0 * center[:, None] for _ in range(2))
-    return hsic_test(X, Y, groups=center, rng=rng, **OPTIONS)
+    return hsic_test(X, Y, design=Design(groups=center), rng=rng, **OPTIONS)
 
 
 def pair_clusters(law, rng):
     """Eight independent series of three rows, of which all are nearly equal."""
     X, Y = (np.repeat(points(law, 8, rng), 3, axis=0) for _ in range(2))
-    return hsic_test(X, Y, clusters=np.repeat(np.arange(8), 3), rng=rng, **OPTIONS)
+    return hsic_test(X, Y, design=Design(clusters=np.repeat(np.arange(8), 3)), rng=rng, **OPTIONS)
 
 
 def pair_weights(law, rng):
     X, Y = points(law, 14, rng), points(law, 14, rng)
-    return hsic_test(X, Y, weights=np.exp(-np.abs(X[:, 0])), rng=rng, **OPTIONS)
+    return hsic_test(X, Y, design=Design(weights=np.exp(-np.abs(X[:, 0]))), rng=rng, **OPTIONS)
 
 
 def joint(law, rng):

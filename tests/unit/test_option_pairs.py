@@ -21,8 +21,8 @@ QUICK = {"rng": 0, "n_resamples": 49}
     [
         (lambda: km.mmd_test(X, Y, kernel=LAPLACE, estimator=km.MKME(GAUSS)), "leave kernel= out"),
         (lambda: km.mmd_test(X, Y, bandwidth=2.0, estimator=km.MKME()), "leave bandwidth= out"),
-        (lambda: km.mmd_test(X, Y, kernel=LAPLACE, bandwidth=2.0), "leave bandwidth= out"),
-        (lambda: km.mmd_test(X, Y, estimator="kme", fit="each"), "leave fit= out"),
+        (lambda: km.mmd_test(X, Y, estimator=km.KME(LAPLACE, bandwidth=2.0)), "leave bandwidth= out"),
+        (lambda: km.mmd_test(X, Y, estimator=km.KME(fit_on="each")), "leave fit= out"),
         (lambda: km.KME(LAPLACE, bandwidth=2.0).fit(X), "leave bandwidth= out"),
         (lambda: km.mmd_stream_test(X, Y, features=WAVES, n_frequencies=3), "leave n_frequencies= out"),
         (lambda: km.mmd_stream_test(X, Y, features=WAVES, pilot=30, kernel=GAUSS), "leave kernel= and pilot= out"),

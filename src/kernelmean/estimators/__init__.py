@@ -6,7 +6,7 @@ from .curves import ScoreCurve, ScoreCurves, score_curves
 from .density_bandwidth import LikelihoodBandwidth, likelihood_bandwidth
 from .kernel_mean import KernelMean
 from .median_of_means import MedianOfMeans
-from .named import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME
+from .named import FKMSE, KME, MKME, MMKME, NAMED, SKMSE, VPMKME
 from .spectral_factors import Damping, damping
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "KME",
     "MKME",
     "MMKME",
+    "NAMED",
     "SKMSE",
     "VPMKME",
     "BayesianKernelMean",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from .kernel_mean import KernelMean
@@ -106,3 +108,9 @@ def VPMKME(  # noqa: N802
     KernelMean(contraction='tied', noise='isotropic')
     """
     return KernelMean(kernel, bandwidth=bandwidth, noise="isotropic", contraction=contraction, fit_on=fit_on)
+
+
+NAMED: Mapping[str, Callable[..., KernelMean]] = MappingProxyType(
+    {"kme": KME, "s-kmse": SKMSE, "f-kmse": FKMSE, "mkme": MKME, "mmkme": MMKME, "vpmkme": VPMKME}
+)
+"""What ``estimator=`` takes by name; every one takes a kernel."""

@@ -18,7 +18,7 @@ from .kernel_choice import KernelOf, is_plain, unknown_estimator
 from .resampling import Resampling
 from .statistics import Kind
 
-Known = Mapping[str, Callable[[], KernelMean]]
+Known = Mapping[str, Callable[..., KernelMean]]
 """From the names that a test knows to estimators."""
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..core.array import Array, IntArray
-from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
+from ..estimators import NAMED, KernelMean
 from ..estimators.options import KernelLike, make_kernel
 from ..expected import difference, smoothed
 from ..kernels import Kernel
@@ -26,16 +26,18 @@ Must be a symmetric function of the rows: for two samples it sees the pooled row
 """
 
 
-ESTIMATORS: dict[str, Callable[[], KernelMean]] = {"kme": KME, "mkme": MKME, "mmkme": MMKME}
+ESTIMATORS = {name: NAMED[name] for name in ("kme", "mkme", "mmkme")}
 """The estimators whose test statistic is MMD or HSIC with another kernel: equal weights, and a noise or none."""
 
-SHRINKING: dict[str, Callable[[], KernelMean]] = {"s-kmse": SKMSE, "f-kmse": FKMSE}
-"""Those whose weights are shrunk; in tests of independence they are SCOSE and FCOSE."""
-
-MMD_ESTIMATORS: dict[str, Callable[[], KernelMean]] = {**ESTIMATORS, **SHRINKING, "vpmkme": VPMKME}
+MMD_ESTIMATORS = dict(NAMED)
 """The estimators of the two-sample test by name, besides the adaptive ones."""
 
-HSIC_ESTIMATORS = {**ESTIMATORS, **SHRINKING, "scose": SKMSE, "fcose": FKMSE}
+HSIC_ESTIMATORS = {
+    **ESTIMATORS,
+    **{name: NAMED[name] for name in ("s-kmse", "f-kmse")},
+    "scose": NAMED["s-kmse"],
+    "fcose": NAMED["f-kmse"],
+}
 """The estimators of the independence test by name, besides the adaptive ones."""
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import kernelmean as km
-from kernelmean.inference import hsic_null
-from kernelmean.inference.adaptive import Adaptive
+from kernelmean.estimators import NAMED
+from kernelmean.inference import Adaptive, Pairs, Resampling
 from kernelmean.inference.members import Member, PairMember
 from record import data, shown
 from record.registry import Values, recorded, where_searched
@@ -14,7 +14,14 @@ from record.registry import Values, recorded, where_searched
 K, V = km.kernels, km.noise
 X, Y = data.pairs()
 TWO = (K.Gaussian(1.5), K.Gaussian(1.2))
+E = {**NAMED, "scose": km.SKMSE, "fcose": km.FKMSE}
 SCHEMES = ("auto", "exact", "gather", "low-rank", "cyclic", "cyclic-tiles", "cyclic-low-rank", "torus")
+
+
+def both(estimator: str, **options: Any) -> tuple[km.KernelMean, km.KernelMean]:
+    """The estimator with a kernel for either variable."""
+    first, second = (E[estimator](kernel, **options) for kernel in TWO)
+    return first, second
 
 
 @recorded(
@@ -24,12 +31,12 @@ SCHEMES = ("auto", "exact", "gather", "low-rank", "cyclic", "cyclic-tiles", "cyc
 )
 def by_estimator(estimator: str) -> Values:
     n = 20 if estimator in {"fcose", "f-kmse"} else 40
-    return shown.test(km.hsic_test(X[:n], Y[:n], estimator=estimator, kernel=TWO, rng=1, n_resamples=49))
+    return shown.test(km.hsic_test(X[:n], Y[:n], estimator=both(estimator), rng=1, n_resamples=49))
 
 
 @recorded("hsic/estimator {estimator} fitted jointly", wider=where_searched, estimator=["mkme", "mmkme"])
 def fitted_jointly(estimator: str) -> Values:
-    options: dict[str, Any] = {"estimator": estimator, "kernel": TWO, "fit": "joint", "rng": 1, "n_resamples": 19}
+    options: dict[str, Any] = {"estimator": both(estimator, fit_on="joint"), "rng": 1, "n_resamples": 19}
     return shown.test(km.hsic_test(X[:15], Y[:15], **options))
 
 
@@ -48,14 +55,12 @@ def fitted_jointly(estimator: str) -> Values:
 )
 def by_scheme(estimator: str, scheme: str) -> Values:
     first, second = data.pairs({"exact": 5, "xor": 64, "torus": 64}.get(scheme, 32), seed=50)
-    return shown.test(
-        km.hsic_test(first, second, estimator=estimator, kernel=TWO, scheme=scheme, rng=2, n_resamples=63)
-    )
+    return shown.test(km.hsic_test(first, second, estimator=both(estimator), scheme=scheme, rng=2, n_resamples=63))
 
 
 @recorded("hsic/u-statistic of {estimator}", wider=where_searched, estimator=["kme", "mkme"])
 def u_statistic(estimator: str) -> Values:
-    return shown.test(km.hsic_test(X, Y, estimator=estimator, kernel=TWO, statistic="u", rng=1, n_resamples=99))
+    return shown.test(km.hsic_test(X, Y, estimator=both(estimator), statistic="u", rng=1, n_resamples=99))
 
 
 @recorded(
@@ -69,12 +74,12 @@ def u_statistic(estimator: str) -> Values:
     },
 )
 def by_kernel(kernel: Any) -> Values:
-    return shown.test(km.hsic_test(X, Y, estimator="kme", kernel=kernel, scheme="cyclic", rng=3, n_resamples=99))
+    return shown.test(km.hsic_test(X, Y, kernel=kernel, scheme="cyclic", rng=3, n_resamples=99))
 
 
 @recorded("hsic/bandwidths by rule")
 def by_rule() -> Values:
-    options: dict[str, Any] = {"estimator": "kme", "kernel": "gaussian", "bandwidth": ("median", "median-unsquared")}
+    options: dict[str, Any] = {"kernel": (K.Gaussian("median"), K.Gaussian("median-unsquared"))}
     result = km.hsic_test(X, Y, **options, rng=3, n_resamples=99)
     return {**shown.test(result), "bandwidths": [float(kernel.bandwidth) for kernel in result.kernel]}
 
@@ -92,24 +97,20 @@ def by_given_estimator(estimator: Any) -> Values:
     return shown.test(km.hsic_test(X[:25], Y[:25], estimator=estimator, rng=4, n_resamples=49))
 
 
-DESIGNS: dict[str, dict[str, Any]] = {
-    "groups": {"groups": data.strata(40)},
-    "clusters": {"clusters": data.clusters(40)},
-    "weights": {"weights": data.survey(40)},
-    "groups and clusters": {"groups": data.clusters(40) % 3, "clusters": data.clusters(40)},
-    "groups and weights": {"groups": data.strata(40), "weights": data.survey(40)},
-    "all three": {
-        "groups": data.clusters(40) % 3,
-        "clusters": data.clusters(40),
-        "weights": data.survey(40),
-    },
+DESIGNS = {
+    "groups": km.Design(groups=data.strata(40)),
+    "clusters": km.Design(clusters=data.clusters(40)),
+    "weights": km.Design(weights=data.survey(40)),
+    "groups and clusters": km.Design(groups=data.clusters(40) % 3, clusters=data.clusters(40)),
+    "groups and weights": km.Design(groups=data.strata(40), weights=data.survey(40)),
+    "all three": km.Design(groups=data.clusters(40) % 3, clusters=data.clusters(40), weights=data.survey(40)),
 }
 
 
 @recorded("hsic/design {design}, {statistic}", design=DESIGNS, statistic=["v"])
-def by_design(design: dict[str, Any], statistic: Any) -> Values:
-    options: dict[str, Any] = {"estimator": "kme", "kernel": TWO, "statistic": statistic}
-    return shown.test(km.hsic_test(X, Y, **options, **design, rng=5, n_resamples=99))
+def by_design(design: km.Design, statistic: Any) -> Values:
+    options: dict[str, Any] = {"estimator": both("kme"), "statistic": statistic}
+    return shown.test(km.hsic_test(X, Y, **options, design=design, rng=5, n_resamples=99))
 
 
 @recorded(
@@ -118,9 +119,9 @@ def by_design(design: dict[str, Any], statistic: Any) -> Values:
     design={key: DESIGNS[key] for key in ("groups", "clusters", "weights")},
     estimator=["mkme", "adaptive"],
 )
-def design_and_estimator(design: dict[str, Any], estimator: str) -> Values:
-    brought = {} if estimator == "adaptive" else {"kernel": TWO}
-    return shown.test(km.hsic_test(X, Y, estimator=estimator, **brought, **design, rng=5, n_resamples=49))
+def design_and_estimator(design: km.Design, estimator: str) -> Values:
+    brought = estimator if estimator == "adaptive" else both(estimator)
+    return shown.test(km.hsic_test(X, Y, estimator=brought, design=design, rng=5, n_resamples=49))
 
 
 @recorded("hsic/adaptive {estimator}", wider=where_searched, estimator=["adaptive", "log-mean-exp", "aggregate"])
@@ -138,14 +139,14 @@ def adaptive_of_members() -> Values:
 @recorded("hsic/data frames")
 def data_frames() -> Values:
     frame = data.numbers(20, 40)
-    options: dict[str, Any] = {"estimator": "kme", "kernel": K.Gaussian(1.0), "rng": 7, "n_resamples": 99}
+    options: dict[str, Any] = {"estimator": km.KME(K.Gaussian(1.0)), "rng": 7, "n_resamples": 99}
     return shown.test(km.hsic_test(frame[["a", "b"]], frame["c"] + frame["a"] ** 2, **options))
 
 
 @recorded("hsic/threads {n_jobs}", n_jobs=[1, 2])
 def threads(n_jobs: int) -> Values:
-    options: dict[str, Any] = {"estimator": "kme", "kernel": TWO, "scheme": "gather", "rng": 8, "n_resamples": 99}
-    return shown.test(km.hsic_test(X, Y, **options, n_jobs=n_jobs))
+    options: dict[str, Any] = {"estimator": both("kme"), "scheme": "gather", "rng": 8, "n_resamples": 99}
+    return shown.test(km.hsic_test(X, Y, **options, plan=km.Plan(threads=n_jobs)))
 
 
 @recorded(
@@ -155,26 +156,26 @@ def threads(n_jobs: int) -> Values:
     scheme=["auto", "random"],
 )
 def several(estimator: str, scheme: str) -> Values:
-    options: dict[str, Any] = {"estimator": estimator, "kernel": K.Gaussian(1.0), "scheme": scheme}
+    options: dict[str, Any] = {"estimator": E[estimator](K.Gaussian(1.0)), "scheme": scheme}
     return shown.test(km.dhsic_test(*data.triple(), **options, rng=1, n_resamples=99))
 
 
 @recorded("hsic/several variables, a kernel for each")
 def several_kernels() -> Values:
     kernels = (K.Gaussian(1.0), K.Laplacian(0.8), K.Matern(1.5, 1.0))
-    return shown.test(km.dhsic_test(*data.triple(), estimator="kme", kernel=kernels, rng=1, n_resamples=99))
+    return shown.test(km.dhsic_test(*data.triple(), kernel=kernels, rng=1, n_resamples=99))
 
 
 @recorded("hsic/wild bootstrap of series, {estimator}", wider=where_searched, estimator=["kme", "mkme"])
 def wild(estimator: str) -> Values:
     first = data.series(51)
     second = 0.4 * first**2 + data.series(52)
-    options: dict[str, Any] = {"block_length": 4.0, "estimator": estimator, "kernel": K.Gaussian(1.2)}
+    options: dict[str, Any] = {"block_length": 4.0, "estimator": E[estimator](K.Gaussian(1.2))}
     return shown.test(km.wild_hsic_test(first, second, **options, rng=1, n_resamples=99))
 
 
 @recorded("hsic/null of several kernels")
 def null_of_kernels() -> Values:
     kernels = [TWO, (K.Laplacian(1.0), K.Gaussian(2.0))]
-    null = hsic_null(X, Y, kernels, statistic="v", scheme="gather", rng=2, n_resamples=99)
+    null = Pairs(X, Y).null(kernels, "v", Resampling.of("gather", 99, 2))
     return {"observed": null.values[:, 0].tolist(), "pvalues": shown.plain(null.pvalues), "scheme": null.scheme}

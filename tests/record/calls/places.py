@@ -8,6 +8,7 @@ import numpy as np
 
 import kernelmean as km
 from kernelmean import features
+from kernelmean.estimators import NAMED
 from record import data, shown
 from record.registry import Values, recorded, where_searched
 
@@ -59,7 +60,7 @@ def cluster_estimator(client: Any, estimator: Any) -> Values:
     scheme=["gemm"],
 )
 def cluster_mmd(client: Any, estimator: str, scheme: str) -> Values:
-    options: dict[str, Any] = {"estimator": estimator, "kernel": ONE, "scheme": scheme, "rng": 1, "n_resamples": 99}
+    options: dict[str, Any] = {"estimator": NAMED[estimator](ONE), "scheme": scheme, "rng": 1, "n_resamples": 99}
     return shown.test(km.mmd_test(there(X), there(Y), plan=km.DaskPlan(client), **options))
 
 
@@ -69,9 +70,16 @@ def cluster_adaptive(client: Any) -> Values:
     return shown.test(km.mmd_test(there(X), there(Y), plan=km.DaskPlan(client), **options))
 
 
+KINDS = {"kme": km.KME, "scose": km.SKMSE}
+
+
 @recorded("dask/two variables, {estimator}", wider=where_searched, needs=DASK, estimator=["kme", "scose"])
 def cluster_hsic(client: Any, estimator: str) -> Values:
-    options: dict[str, Any] = {"estimator": estimator, "kernel": TWO, "scheme": "cyclic-tiles", "rng": 1}
+    options: dict[str, Any] = {
+        "estimator": tuple(KINDS[estimator](own) for own in TWO),
+        "scheme": "cyclic-tiles",
+        "rng": 1,
+    }
     return shown.test(km.hsic_test(there(U), there(W), plan=km.DaskPlan(client), n_resamples=99, **options))
 
 
@@ -178,7 +186,7 @@ def other_estimator(library: str, estimator: Any) -> Values:
 )
 def other_mmd(library: str, estimator: str, scheme: str) -> Values:
     put = home(library)
-    options: dict[str, Any] = {"estimator": estimator, "kernel": ONE, "scheme": scheme, "rng": 1, "n_resamples": 99}
+    options: dict[str, Any] = {"estimator": NAMED[estimator](ONE), "scheme": scheme, "rng": 1, "n_resamples": 99}
     return shown.test(km.mmd_test(put(X), put(Y), **options))
 
 
@@ -192,5 +200,5 @@ def other_adaptive(library: str) -> Values:
 @recorded("strict/two variables, {scheme}", needs=["array_api_strict"], library=["array-api-strict"], scheme=["gather"])
 def other_hsic(library: str, scheme: str) -> Values:
     put = home(library)
-    options: dict[str, Any] = {"estimator": "kme", "kernel": TWO, "scheme": scheme, "rng": 1, "n_resamples": 99}
+    options: dict[str, Any] = {"kernel": TWO, "scheme": scheme, "rng": 1, "n_resamples": 99}
     return shown.test(km.hsic_test(put(U), put(W), **options))

@@ -136,7 +136,7 @@ def stored_filters(folder: Path) -> Values:
 
 @recorded("stored/result of a test")
 def result() -> Values:
-    found = km.mmd_test(X, Y, estimator="kme", kernel=K.Gaussian(1.5), rng=1, n_resamples=99)
+    found = km.mmd_test(X, Y, estimator=km.KME(K.Gaussian(1.5)), rng=1, n_resamples=99)
     return shown.test(km.TestResult.from_json(found.to_json(null_distribution=True)))
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 import kernelmean as km
+from kernelmean.estimators import NAMED as E
 from kernelmean.estimators import filters
-from kernelmean.inference import custom_null, mmd_null, relabelings
-from kernelmean.inference.adaptive import Adaptive
+from kernelmean.inference import Adaptive, CustomStatistic, Resampling, TwoSamples, custom_null, relabelings
 from kernelmean.inference.members import Member
 from record import data, shown
 from record.registry import Values, recorded, where_searched
@@ -23,7 +23,7 @@ SCHEMES = ("auto", "exact", "gemm", "low-rank", "cyclic", "cyclic-tiles", "cycli
 
 @recorded("mmd/estimator {estimator}", wider=where_searched, estimator=NAMES)
 def by_estimator(estimator: str) -> Values:
-    options: dict[str, Any] = {"estimator": estimator, "kernel": K.Gaussian(1.5), "rng": 1, "n_resamples": 99}
+    options: dict[str, Any] = {"estimator": E[estimator](K.Gaussian(1.5)), "rng": 1, "n_resamples": 99}
     return shown.test(km.mmd_test(X, Y, **options))
 
 
@@ -36,7 +36,7 @@ def by_estimator(estimator: str) -> Values:
 def by_fit(estimator: str, fit: str) -> Values:
     n, draws = (8, 6) if fit == "each" else (30, 19)
     return shown.test(
-        km.mmd_test(X[:n], Y[:n], estimator=estimator, kernel=K.Gaussian(1.5), fit=fit, rng=1, n_resamples=draws)
+        km.mmd_test(X[:n], Y[:n], estimator=E[estimator](K.Gaussian(1.5), fit_on=fit), rng=1, n_resamples=draws)
     )
 
 
@@ -58,15 +58,15 @@ def by_fit(estimator: str, fit: str) -> Values:
 )
 def by_scheme(estimator: str, scheme: str) -> Values:
     rows = 5 if scheme == "exact" else 32
-    options: dict[str, Any] = {"estimator": estimator, "kernel": K.Gaussian(1.5), "rng": 2, "n_resamples": 63}
+    options: dict[str, Any] = {"estimator": E[estimator](K.Gaussian(1.5)), "rng": 2, "n_resamples": 63}
     return shown.test(km.mmd_test(SQUARE_X[:rows], SQUARE_Y[:rows], scheme=scheme, **options))
 
 
 @recorded("mmd/v-statistic of {estimator}", wider=where_searched, estimator=["kme", "s-kmse", "mmkme"])
 def v_statistic(estimator: str) -> Values:
-    options: dict[str, Any] = {"estimator": estimator, "kernel": K.Laplacian(1.5), "rng": 1, "n_resamples": 99}
+    options: dict[str, Any] = {"estimator": E[estimator](K.Laplacian(1.5)), "rng": 1, "n_resamples": 99}
     if estimator == "mmkme":
-        options["kernel"] = K.Gaussian(1.5)
+        options["estimator"] = km.MMKME(K.Gaussian(1.5))
     return shown.test(km.mmd_test(X, Y, statistic="v", **options))
 
 
@@ -83,12 +83,12 @@ def v_statistic(estimator: str) -> Values:
     },
 )
 def by_kernel(kernel: Any) -> Values:
-    return shown.test(km.mmd_test(X, Y, estimator="kme", kernel=kernel, scheme="cyclic", rng=3, n_resamples=99))
+    return shown.test(km.mmd_test(X, Y, estimator=km.KME(kernel), scheme="cyclic", rng=3, n_resamples=99))
 
 
 @recorded("mmd/bandwidth {bandwidth}", bandwidth=["median", "median-unsquared", 0.7])
 def by_bandwidth(bandwidth: Any) -> Values:
-    options: dict[str, Any] = {"estimator": "kme", "kernel": "gaussian", "bandwidth": bandwidth}
+    options: dict[str, Any] = {"estimator": km.KME(K.Gaussian(bandwidth))}
     result = km.mmd_test(X, Y, **options, rng=3, n_resamples=99)
     return {**shown.test(result), "bandwidth": float(result.kernel.bandwidth)}
 
@@ -110,30 +110,29 @@ def by_given_estimator(estimator: Any) -> Values:
     return shown.test(km.mmd_test(X, Y, estimator=estimator, rng=4, n_resamples=49))
 
 
-DESIGNS: dict[str, dict[str, Any]] = {
-    "groups": {"groups": (data.strata(40), data.strata(30))},
-    "clusters": {"clusters": (data.clusters(40), 100 + data.clusters(30))},
-    "weights": {"weights": (data.survey(40), data.survey(30))},
-    "groups and clusters": {
-        "groups": (data.clusters(40) % 3, data.clusters(30) % 3),
-        "clusters": (data.clusters(40), 100 + data.clusters(30)),
-    },
-    "groups and weights": {
-        "groups": (data.strata(40), data.strata(30)),
-        "weights": (data.survey(40), data.survey(30)),
-    },
-    "all three": {
-        "groups": (data.clusters(40) % 3, data.clusters(30) % 3),
-        "clusters": (data.clusters(40), 100 + data.clusters(30)),
-        "weights": (data.survey(40), data.survey(30)),
-    },
+DESIGNS = {
+    "groups": km.Design(groups=(data.strata(40), data.strata(30))),
+    "clusters": km.Design(clusters=(data.clusters(40), 100 + data.clusters(30))),
+    "weights": km.Design(weights=(data.survey(40), data.survey(30))),
+    "groups and clusters": km.Design(
+        groups=(data.clusters(40) % 3, data.clusters(30) % 3),
+        clusters=(data.clusters(40), 100 + data.clusters(30)),
+    ),
+    "groups and weights": km.Design(
+        groups=(data.strata(40), data.strata(30)), weights=(data.survey(40), data.survey(30))
+    ),
+    "all three": km.Design(
+        groups=(data.clusters(40) % 3, data.clusters(30) % 3),
+        clusters=(data.clusters(40), 100 + data.clusters(30)),
+        weights=(data.survey(40), data.survey(30)),
+    ),
 }
 
 
 @recorded("mmd/design {design}, {statistic}", design=DESIGNS, statistic=["u", "v"])
-def by_design(design: dict[str, Any], statistic: Any) -> Values:
-    options: dict[str, Any] = {"estimator": "kme", "kernel": K.Gaussian(1.5), "statistic": statistic}
-    return shown.test(km.mmd_test(X, Y, **options, **design, rng=5, n_resamples=99))
+def by_design(design: km.Design, statistic: Any) -> Values:
+    options: dict[str, Any] = {"estimator": km.KME(K.Gaussian(1.5)), "statistic": statistic}
+    return shown.test(km.mmd_test(X, Y, **options, design=design, rng=5, n_resamples=99))
 
 
 @recorded(
@@ -142,9 +141,9 @@ def by_design(design: dict[str, Any], statistic: Any) -> Values:
     design={key: DESIGNS[key] for key in ("groups", "clusters", "weights")},
     estimator=["mkme", "adaptive"],
 )
-def design_and_estimator(design: dict[str, Any], estimator: str) -> Values:
-    brought = {} if estimator == "adaptive" else {"kernel": K.Gaussian(1.5)}
-    return shown.test(km.mmd_test(X, Y, estimator=estimator, **brought, **design, rng=5, n_resamples=49))
+def design_and_estimator(design: km.Design, estimator: str) -> Values:
+    brought = estimator if estimator == "adaptive" else E[estimator](K.Gaussian(1.5))
+    return shown.test(km.mmd_test(X, Y, estimator=brought, design=design, rng=5, n_resamples=49))
 
 
 @recorded("mmd/adaptive {estimator}", wider=where_searched, estimator=["adaptive", "log-mean-exp", "aggregate"])
@@ -166,25 +165,25 @@ def adaptive_of_one_column() -> Values:
 @recorded("mmd/data frames")
 def data_frames() -> Values:
     A, B = data.numbers(10, 30), data.numbers(11, 25, 0.3)
-    return shown.test(km.mmd_test(A, B, estimator="kme", kernel=K.Gaussian(1.5), rng=7, n_resamples=99))
+    return shown.test(km.mmd_test(A, B, estimator=km.KME(K.Gaussian(1.5)), rng=7, n_resamples=99))
 
 
 @recorded("mmd/series of one column")
 def one_series() -> Values:
     A, B = data.numbers(10, 30)["a"], data.numbers(11, 25, 0.3)["a"]
-    return shown.test(km.mmd_test(A, B, estimator="kme", kernel=K.Gaussian(1.0), rng=7, n_resamples=99))
+    return shown.test(km.mmd_test(A, B, estimator=km.KME(K.Gaussian(1.0)), rng=7, n_resamples=99))
 
 
 @recorded("mmd/threads {n_jobs}", n_jobs=[1, 2])
 def threads(n_jobs: int) -> Values:
-    options: dict[str, Any] = {"estimator": "kme", "kernel": K.Gaussian(1.5), "scheme": "gemm"}
-    return shown.test(km.mmd_test(X, Y, **options, rng=8, n_resamples=99, n_jobs=n_jobs))
+    options: dict[str, Any] = {"estimator": km.KME(K.Gaussian(1.5)), "scheme": "gemm"}
+    return shown.test(km.mmd_test(X, Y, **options, rng=8, n_resamples=99, plan=km.Plan(threads=n_jobs)))
 
 
 @recorded("mmd/generator that goes on")
 def generator() -> Values:
     rng = np.random.default_rng(9)
-    options: dict[str, Any] = {"estimator": "kme", "kernel": K.Gaussian(1.5), "rng": rng, "n_resamples": 99}
+    options: dict[str, Any] = {"estimator": km.KME(K.Gaussian(1.5)), "rng": rng, "n_resamples": 99}
     one, other = km.mmd_test(X, Y, **options), km.mmd_test(X, Y, **options)
     return {"one pvalue": one.pvalue, "other pvalue": other.pvalue, "next": float(rng.random())}
 
@@ -192,14 +191,14 @@ def generator() -> Values:
 @recorded("mmd/paired, {estimator}", wider=where_searched, estimator=["kme", "mkme", "mmkme", "adaptive"])
 def paired(estimator: str) -> Values:
     A, B = data.paired()
-    brought = {} if estimator == "adaptive" else {"kernel": K.Gaussian(1.5)}
-    return shown.test(km.paired_mmd_test(A, B, estimator=estimator, **brought, rng=1, n_resamples=99))
+    brought = estimator if estimator == "adaptive" else E[estimator](K.Gaussian(1.5))
+    return shown.test(km.paired_mmd_test(A, B, estimator=brought, rng=1, n_resamples=99))
 
 
 @recorded("mmd/paired, v-statistic of few pairs")
 def few_pairs() -> Values:
     A, B = data.paired(7)
-    options: dict[str, Any] = {"estimator": "kme", "kernel": K.Laplacian(1.0), "statistic": "v"}
+    options: dict[str, Any] = {"estimator": km.KME(K.Laplacian(1.0)), "statistic": "v"}
     return shown.test(km.paired_mmd_test(A, B, **options, rng=1, n_resamples=199))
 
 
@@ -208,27 +207,28 @@ def few_pairs() -> Values:
 )
 def k_samples(estimator: str, statistic: Any) -> Values:
     samples = (X[:20], Y[:15], data.normal(42, 18, shift=0.8))
-    options: dict[str, Any] = {"estimator": estimator, "kernel": K.Gaussian(1.5), "statistic": statistic}
+    options: dict[str, Any] = {"estimator": E[estimator](K.Gaussian(1.5)), "statistic": statistic}
     return shown.test(km.k_sample_test(*samples, **options, rng=1, n_resamples=99))
 
 
 @recorded("mmd/wild bootstrap of series, {estimator}", wider=where_searched, estimator=["kme", "mkme"])
 def wild(estimator: str) -> Values:
     A, B = data.series(43), data.series(44) + 0.3
-    options: dict[str, Any] = {"block_length": 4.0, "estimator": estimator, "kernel": K.Gaussian(1.2)}
+    options: dict[str, Any] = {"block_length": 4.0, "estimator": E[estimator](K.Gaussian(1.2))}
     return shown.test(km.wild_mmd_test(A, B, **options, rng=1, n_resamples=99))
 
 
 @recorded("mmd/compressed, {estimator}", wider=where_searched, estimator=["kme", "mkme"])
 def compressed(estimator: str) -> Values:
     A, B = data.normal(45, 128), data.normal(46, 128, shift=0.3)
-    options: dict[str, Any] = {"estimator": estimator, "kernel": K.Gaussian(1.5), "oversampling": 1}
+    options: dict[str, Any] = {"estimator": E[estimator](K.Gaussian(1.5)), "oversampling": 1}
     return shown.test(km.compress_then_test(A, B, **options, rng=1, n_resamples=99))
 
 
 @recorded("mmd/null of several kernels")
 def null_of_kernels() -> Values:
-    null = mmd_null(X, Y, [K.Gaussian(1.0), K.Laplacian(1.0)], statistic="u", scheme="gemm", rng=2, n_resamples=99)
+    how = Resampling.of("gemm", 99, 2)
+    null = TwoSamples(X, Y).null([K.Gaussian(1.0), K.Laplacian(1.0)], "u", how)
     return {"observed": null.values[:, 0].tolist(), "pvalues": shown.plain(null.pvalues), "scheme": null.scheme}
 
 
@@ -236,7 +236,7 @@ def null_of_kernels() -> Values:
 def null_of_your_own() -> Values:
     pooled = np.concatenate([X, Y])[:, 0]
     listed = relabelings((40, 30), 99, 3, scheme="random")
-    null = custom_null(lambda first: pooled[first][:, :40].mean(axis=1), listed, "mean")
+    null = custom_null(CustomStatistic(lambda first: pooled[first][:, :40].mean(axis=1), "mean"), listed)
     return {"observed": float(np.ravel(null.values)[0]), "pvalues": shown.plain(null.pvalues)}
 
 

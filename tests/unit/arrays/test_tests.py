@@ -163,9 +163,9 @@ def test_what_does_not_run_there_says_what_to_pass(library: Library) -> None:
     with pytest.raises(ValueError, match="'low-rank' runs on NumPy's arrays; pass one of 'exact'"):
         km.hsic_test(A, A, scheme="low-rank")
     with pytest.raises(TypeError, match="groups, clusters and weights need NumPy's arrays"):
-        km.mmd_test(A, B, groups=(np.zeros(83), np.zeros(68)))
+        km.mmd_test(A, B, design=km.Design(groups=(np.zeros(83), np.zeros(68))))
     with pytest.raises(TypeError, match="groups, clusters and weights need NumPy's arrays"):
-        km.hsic_test(A, A, clusters=np.arange(83))
+        km.hsic_test(A, A, design=km.Design(clusters=np.arange(83)))
     with pytest.raises(TypeError, match="bring both to one library and device"):
         km.mmd_test(A, Y)
     with pytest.raises(TypeError, match="bring both to one library and device"):
@@ -198,6 +198,6 @@ def test_tiles_stay_within_the_memory_of_the_call() -> None:
             return block
 
     points = [xp.asarray(Z, device=xp.Device("device1")) for Z in RNG.normal(size=(2, 1000, 2))]
-    km.mmd_test(*points, kernel=Watched(1.0), scheme="gemm", n_resamples=9, memory=2**23, rng=0)
+    km.mmd_test(*points, kernel=Watched(1.0), scheme="gemm", n_resamples=9, plan=km.Plan(memory=2**23), rng=0)
     assert max(sizes) <= 2**22
     assert len(sizes) > 3

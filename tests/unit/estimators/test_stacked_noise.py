@@ -97,7 +97,7 @@ def test_an_excess_of_nothing_warns_of_nothing():
     """exp(-t/2) = 1/2 and α = 1: without noise both parts of the score are equal."""
     assert best_variances(np.array([[2 * math.log(2)]]), 1, 1.0)[0] > 0
     X = 100.0 * np.array([0, 0, 1, 1, 2, 2, 7])[:, None]
-    km.hsic_test(X, X, kernel=Gaussian(1.0), estimator="mkme", fit="joint", n_resamples=19, rng=0)
+    km.hsic_test(X, X, estimator=km.MKME(Gaussian(1.0), fit_on="joint"), n_resamples=19, rng=0)
 
 
 def test_bins_are_never_more_than_distances():

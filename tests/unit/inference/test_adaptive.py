@@ -155,10 +155,10 @@ def test_kernels_evaluated_in_parts_are_relabeled_alike():
     rng = np.random.default_rng(3)
     X, Y = rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 0.3
     free = mmd_test(X, Y, estimator="adaptive", n_resamples=199, rng=0)
-    tight = mmd_test(X, Y, estimator="adaptive", n_resamples=199, rng=0, memory=free.memory / 2)
+    tight = mmd_test(X, Y, estimator="adaptive", n_resamples=199, rng=0, plan=km.Plan(memory=free.memory / 2))
     np.testing.assert_allclose(free.null_distribution, tight.null_distribution, rtol=1e-9)
     with pytest.raises(MemoryError, match="memory="):
-        mmd_test(X, Y, estimator="adaptive", rng=0, memory=1000)
+        mmd_test(X, Y, estimator="adaptive", rng=0, plan=km.Plan(memory=1000))
 
 
 def test_members_report_what_a_test_of_their_own_finds():

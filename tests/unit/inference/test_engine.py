@@ -177,7 +177,7 @@ def test_the_estimate_of_a_call_is_that_of_its_sizes_kernels_and_threads():
     assert memory_estimate((15, 15), 3)[0] == "gemm"
     for limit in (2.0**26, 2.0**30):
         expected = SCHEMES["low-rank"].memory(Shape(1000, 3, 999), Resources(1, limit))
-        assert memory_estimate((1000,), 3, scheme="low-rank", memory=limit) == ("low-rank", expected)
+        assert memory_estimate((1000,), 3, scheme="low-rank", plan=km.Plan(memory=limit)) == ("low-rank", expected)
 
 
 def test_the_estimate_of_large_samples_counts_the_factors_that_are_tried_first():
@@ -211,7 +211,7 @@ def test_the_null_says_by_which_scheme_and_with_how_much_memory():
     for name in ("gemm", "cyclic-tiles", "blocks"):
         null = permutation_null(problem, 19, scheme=name, rng=0, n_jobs=2)
         assert (null.scheme, null.statistic_name) == (name, "MMD² (unbiased)")
-        assert null.memory == memory_estimate((40, 50), 2, scheme=name, n_resamples=19, n_jobs=2)[1]
+        assert null.memory == memory_estimate((40, 50), 2, scheme=name, n_resamples=19, plan=km.Plan(threads=2))[1]
     assert permutation_null(problem, 19).scheme == "gemm"
     assert begin(problem, 19).scheme == "gemm"
 
@@ -302,7 +302,7 @@ def test_bad_options_say_what_to_write(options, message):
 
 def test_little_memory_is_told_in_bytes():
     with pytest.raises(MemoryError, match=r"may need \d+ KiB for 24 rows, the limit is 10 bytes; pass memory="):
-        mmd_test(normal(12), normal(12, seed=1), memory=10)
+        mmd_test(normal(12), normal(12, seed=1), plan=km.Plan(memory=10))
 
 
 @pytest.mark.parametrize("test", [km.mmd_test, km.hsic_test, km.paired_mmd_test])

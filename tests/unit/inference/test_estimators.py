@@ -208,7 +208,7 @@ def test_parameters_of_the_pooled_sample_hold_under_every_labeling(name, kind):
 
 
 def test_pooled_simple_shrinkage_changes_no_p_value():
-    plain, shrunk = km.mmd_test(X, Y, rng=0), km.mmd_test(X, Y, estimator="s-kmse", fit="pooled", rng=0)
+    plain, shrunk = km.mmd_test(X, Y, rng=0), km.mmd_test(X, Y, estimator=km.SKMSE(fit_on="pooled"), rng=0)
     assert shrunk.pvalue == plain.pvalue
     assert 0 < shrunk.statistic < plain.statistic
     assert any("fitted to the pooled sample" in note for note in shrunk.notes)
@@ -247,8 +247,8 @@ def test_an_estimator_brings_its_own_kernel_and_noise():
 def test_names_take_the_kernel_of_the_call():
     for estimator in ("kme", "s-kmse", "f-kmse", "mkme"):
         assert km.mmd_test(*FEW, estimator=estimator, kernel=Laplacian, bandwidth=0.9).kernel is not None
-    assert km.mmd_test(*FEW, estimator="f-kmse", kernel=Laplacian, bandwidth=0.9).kernel == Laplacian(0.9)
-    assert km.hsic_test(*PAIRS, estimator="fcose", bandwidth=(0.5, 0.7)).kernel == (Gaussian(0.5), Gaussian(0.7))
+    assert km.mmd_test(*FEW, estimator=km.FKMSE(Laplacian, bandwidth=0.9)).kernel == Laplacian(0.9)
+    assert km.hsic_test(*PAIRS, estimator=(km.FKMSE(bandwidth=0.5), km.FKMSE(bandwidth=0.7))).kernel == (Gaussian(0.5), Gaussian(0.7))
 
 
 def test_many_rows_are_fitted_on_some_and_the_result_says_so():
@@ -338,7 +338,7 @@ def test_fcose_over_all_pairings():
 def test_a_joint_noise_is_fitted_anew_under_every_pairing(kind):
     tables = PAIRS[0][:4], PAIRS[1][:4]
     kernels = km.hsic_test(*tables).kernel
-    result = km.hsic_test(*tables, estimator="mkme", fit="joint", statistic=kind)
+    result = km.hsic_test(*tables, estimator=km.MKME(fit_on="joint"), statistic=kind)
     values, variances = [], []
     for order in permutations(range(4)):
         pair = tables[0] / kernels[0].bandwidth, tables[1][list(order)] / kernels[1].bandwidth
@@ -439,7 +439,7 @@ def test_swapping_shifting_and_rescaling_pairs(name):
 @pytest.mark.parametrize("name", TWO_SAMPLE_CALLS)
 def test_a_seed_fixes_two_samples_whatever_the_threads(name):
     runs = [
-        km.mmd_test(X, Y, n_resamples=29, rng=seed, n_jobs=jobs, **TWO_SAMPLE_CALLS[name])
+        km.mmd_test(X, Y, n_resamples=29, rng=seed, plan=km.Plan(threads=jobs), **TWO_SAMPLE_CALLS[name])
         for seed, jobs in ((5, None), (5, 2), (6, None))
     ]
     np.testing.assert_array_equal(runs[0].null_distribution, runs[1].null_distribution)
@@ -451,7 +451,7 @@ def test_a_seed_fixes_two_samples_whatever_the_threads(name):
 def test_a_seed_fixes_pairs_whatever_the_threads(name):
     tables = X[:9], X[:9, :1] + Y[:9, :1]
     runs = [
-        km.hsic_test(*tables, n_resamples=9, rng=seed, n_jobs=jobs, **PAIR_CALLS[name])
+        km.hsic_test(*tables, n_resamples=9, rng=seed, plan=km.Plan(threads=jobs), **PAIR_CALLS[name])
         for seed, jobs in ((5, None), (5, 2), (6, None))
     ]
     np.testing.assert_array_equal(runs[0].null_distribution, runs[1].null_distribution)
@@ -512,10 +512,10 @@ def test_the_announced_memory_suffices(n, m, options):
 def test_ties_count_whatever_digits_a_search_leaves():
     orders = [0.0, 2.0, 0.0, 2.0], [2.0, 0.0, 0.0, 2.0]
     Y = [np.array(order)[:, None] for order in orders]
-    results = [km.mmd_test([[0.0], [1.0]], y, estimator="mmkme", fit="each") for y in Y]
+    results = [km.mmd_test([[0.0], [1.0]], y, estimator=km.MMKME(fit_on="each")) for y in Y]
     assert [result.pvalue for result in results] == [1.0, 1.0]
     A, B = [[0, 2], [2, 2], [0, 2]], [[2, 2], [2, 1], [1, 2]]
-    pairs = [km.hsic_test(*both, estimator="mmkme", fit="joint") for both in ((A, B), (B, A))]
+    pairs = [km.hsic_test(*both, estimator=km.MMKME(fit_on="joint")) for both in ((A, B), (B, A))]
     assert [pair.pvalue for pair in pairs] == [4 / 6] * 2  # exchanging the equal rows of A changes nothing
 
 
@@ -558,20 +558,20 @@ def test_bad_options_for_two_samples(options, message):
 def test_too_few_rows_and_too_many():
     with pytest.raises(ValueError, match=r"1 and 11 rows: leaving one out needs two.*fit='pooled'"):
         km.mmd_test(X[:1], Y, estimator="f-kmse", statistic="v")
-    assert km.mmd_test(X[:1], Y, estimator="f-kmse", fit="pooled", statistic="v").n_resamples == 11
+    assert km.mmd_test(X[:1], Y, estimator=km.FKMSE(fit_on="pooled"), statistic="v").n_resamples == 11
     big = np.random.default_rng(0).normal(size=(1600, 1))
     with pytest.raises(ValueError, match=r"at most 1000 rows a sample; 1500 were passed; pass fit='pooled' \(up to 3"):
-        km.mmd_test(big[:100], big[100:], estimator="f-kmse", fit="each")
+        km.mmd_test(big[:100], big[100:], estimator=km.FKMSE(fit_on="each"))
     with pytest.raises(ValueError, match=r"at most 500 rows a sample; 600.*estimator='s-kmse'"):
-        km.mmd_test(big[:600], big[600:1000], estimator="mkme", fit="each")
+        km.mmd_test(big[:600], big[600:1000], estimator=km.MKME(fit_on="each"))
     with pytest.raises(ValueError, match=r"fit='pooled' is computed anew.*at most 3000 rows a sample; 3100"):
         km.mmd_test(np.tile(big, (2, 1))[:3100], big[:10], estimator="vpmkme")
     with pytest.raises(ValueError, match=r"FCOSE is solved anew.*at most 1000 pairs; 1100.*estimator='scose'"):
         km.hsic_test(big[:1100], big[:1100], estimator="fcose")
     with pytest.raises(ValueError, match=r"at most 500 pairs; 501"):
-        km.hsic_test(big[:501], big[:501], estimator="mkme", fit="joint")
+        km.hsic_test(big[:501], big[:501], estimator=km.MKME(fit_on="joint"))
     with pytest.raises(MemoryError, match=r"may need \d+ MiB for 400 rows, the limit is 1 MiB; pass memory="):
-        km.mmd_test(big[:200], big[200:400], estimator="f-kmse", memory=2**20)
+        km.mmd_test(big[:200], big[200:400], estimator="f-kmse", plan=km.Plan(memory=2**20))
 
 
 @pytest.mark.parametrize(
@@ -600,4 +600,4 @@ def test_bad_options_for_pairs(options, message):
 
 def test_a_joint_noise_needs_gaussian_kernels():
     with pytest.raises(TypeError, match=r"under Gaussian kernels, not Laplacian.*fit='separate'"):
-        km.hsic_test(*PAIRS, estimator="mkme", fit="joint", kernel=Laplacian, bandwidth=1.0)
+        km.hsic_test(*PAIRS, estimator=km.MKME(Laplacian, bandwidth=1.0, fit_on="joint"))

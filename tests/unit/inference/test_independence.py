@@ -1,6 +1,7 @@
 """hsic_test: invariances, determinism, what may be passed, and what is refused."""
 
-from __future__ import annotations
+from __future__ from kernelmean import KME, Plan
+import annotations
 
 import numpy as np
 import pytest
@@ -48,7 +49,7 @@ def test_swapping_the_variables_keeps_the_statistic(n, statistic):
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_seed_fixes_the_result_whatever_the_threads(scheme):
     X, Y = pairs()
-    runs = [hsic_test(X, Y, scheme=scheme, rng=seed, n_jobs=jobs) for seed, jobs in ((5, None), (5, 2), (6, 1))]
+    runs = [hsic_test(X, Y, scheme=scheme, rng=seed, plan=Plan(threads=jobs)) for seed, jobs in ((5, None), (5, 2), (6, 1))]
     np.testing.assert_array_equal(runs[1].null_distribution, runs[0].null_distribution)
     assert (runs[2].null_distribution != runs[0].null_distribution).any()
 
@@ -66,10 +67,10 @@ def test_own_kernels_and_bandwidths_for_both_variables():
     X, Y = pairs()
     result = hsic_test(X, Y, kernel=(Gaussian(0.5), Linear()), rng=0)
     assert result.kernel == (Gaussian(0.5), Linear())
-    assert hsic_test(X, Y, bandwidth=(0.5, 2.0), rng=0).kernel == (Gaussian(0.5), Gaussian(2.0))
-    assert hsic_test(X, Y, bandwidth=0.5, rng=0).kernel == (Gaussian(0.5), Gaussian(0.5))
+    assert hsic_test(X, Y, estimator=(KME(bandwidth=0.5), KME(bandwidth=2.0)), rng=0).kernel == (Gaussian(0.5), Gaussian(2.0))
+    assert hsic_test(X, Y, estimator=KME(bandwidth=0.5), rng=0).kernel == (Gaussian(0.5), Gaussian(0.5))
     with pytest.raises(ValueError, match="tuple of 3"):
-        hsic_test(X, Y, bandwidth=(1.0, 2.0, 3.0))
+        hsic_test(X, Y, estimator=(KME(bandwidth=1.0), KME(bandwidth=2.0)))
 
 
 def test_the_order_of_the_pairs_does_not_change_the_statistic():
@@ -138,7 +139,7 @@ def test_a_kernel_in_several_pairs_is_evaluated_once():
 def test_bad_input_is_refused(n, options, message):
     X, Y = pairs(n)
     with pytest.raises(ValueError, match=message):
-        hsic_test(X, Y, bandwidth=1.0, **options)
+        hsic_test(X, Y, estimator=KME(bandwidth=1.0), **options)
 
 
 def test_rows_must_belong_together():

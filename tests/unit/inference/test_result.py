@@ -1,6 +1,7 @@
 """The result: a frozen value that unpacks, speaks and serializes."""
 
-from __future__ import annotations
+from __future__ from kernelmean import KME
+import annotations
 
 import dataclasses
 import json
@@ -127,7 +128,7 @@ def test_a_single_arrangement_has_no_quantiles():
 def test_a_kernel_that_does_not_tell_rows_apart_is_noted(bandwidth):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(20, 2)), rng.normal(2.0, size=(15, 2))
-    blind, seeing = mmd_test(X, Y, bandwidth=bandwidth, rng=0), mmd_test(X, Y, bandwidth=1.0, rng=0)
+    blind, seeing = mmd_test(X, Y, estimator=KME(bandwidth=bandwidth), rng=0), mmd_test(X, Y, estimator=KME(bandwidth=1.0), rng=0)
     assert (blind.pvalue, seeing.pvalue) == (1.0, 0.001)
     assert "the kernel does not tell them apart" in blind.summary()
     assert "does not tell" not in seeing.summary()
@@ -137,7 +138,7 @@ def test_a_kernel_that_does_not_tell_rows_apart_is_noted(bandwidth):
 def test_a_single_differing_row_is_noted_as_too_few():
     coins = np.zeros((40, 1))
     coins[3] = 1.0
-    assert "too few rows differ" in mmd_test(coins[:20], coins[20:], bandwidth=1.0, rng=0).summary()
+    assert "too few rows differ" in mmd_test(coins[:20], coins[20:], estimator=KME(bandwidth=1.0), rng=0).summary()
 
 
 @pytest.mark.parametrize("name", ["statistic", "pvalue", "tolerance", "memory"])

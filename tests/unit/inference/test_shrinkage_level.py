@@ -148,7 +148,7 @@ def test_independence_at_length(name, law, n):
 @pytest.mark.parametrize("law", ["normal", "binary"])
 def test_noises_of_each_sample_at_length(law):
     def run(X, Y, **options):
-        return km.mmd_test(X, Y, estimator="mkme", fit="each", **options)
+        return km.mmd_test(X, Y, estimator=km.MKME(fit_on="each"), **options)
 
     def tables(rng):
         return draw(law, 4, rng), draw(law, 6, rng)

@@ -1,6 +1,7 @@
 """mmd_test: invariances, determinism, what may be passed, and what is refused."""
 
-from __future__ import annotations
+from __future__ from kernelmean import KME, Plan
+import annotations
 
 import numpy as np
 import pandas as pd
@@ -54,7 +55,7 @@ def test_swapping_samples_of_equal_scatter_changes_nothing():
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_seed_fixes_the_result(scheme):
     X, Y = samples()
-    runs = [mmd_test(X, Y, scheme=scheme, rng=seed, n_jobs=jobs) for seed, jobs in ((5, None), (5, 1), (5, 2), (6, 1))]
+    runs = [mmd_test(X, Y, scheme=scheme, rng=seed, plan=Plan(threads=jobs)) for seed, jobs in ((5, None), (5, 1), (5, 2), (6, 1))]
     for run in runs[1:3]:
         np.testing.assert_array_equal(run.null_distribution, runs[0].null_distribution)
     assert (runs[3].null_distribution != runs[0].null_distribution).any()
@@ -94,7 +95,7 @@ def test_equidistant_categories_have_p_value_one():
 
 def test_one_row_against_many():
     Y = np.arange(30.0)[:, None]
-    result = mmd_test([[100.0]], Y, statistic="v", bandwidth=5.0)
+    result = mmd_test([[100.0]], Y, statistic="v", estimator=KME(bandwidth=5.0))
     assert (result.scheme, result.n_resamples, result.pvalue) == ("exact", 30, 1 / 31)
     with pytest.raises(ValueError, match=r"1 and 30 rows.*statistic='v'"):
         mmd_test([[100.0]], Y)
@@ -105,11 +106,11 @@ def test_kernels_classes_and_bandwidths():
     kernel = Laplacian(2.0)
     assert mmd_test(X, Y, kernel=kernel, rng=0).kernel is kernel
     assert (
-        mmd_test(X, Y, kernel=Laplacian, bandwidth=2.0, rng=0).statistic
+        mmd_test(X, Y, estimator=KME(Laplacian, bandwidth=2.0), rng=0).statistic
         == mmd_test(X, Y, kernel=kernel, rng=0).statistic
     )
-    assert mmd_test(X, Y, bandwidth=0.7, rng=0).kernel == Gaussian(0.7)
-    per_axis = mmd_test(X, Y, bandwidth=np.array([0.7, 2.0]), rng=0)
+    assert mmd_test(X, Y, estimator=KME(bandwidth=0.7), rng=0).kernel == Gaussian(0.7)
+    per_axis = mmd_test(X, Y, estimator=KME(bandwidth=np.array([0.7, 2.0])), rng=0)
     np.testing.assert_array_equal(per_axis.kernel.bandwidth, [0.7, 2.0])
 
 

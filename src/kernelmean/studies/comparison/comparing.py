@@ -166,7 +166,7 @@ class _Test:
         theta = None if self.adaptive else self._theta(encoded, columns)
         estimator: Any = self.estimator
         if theta is not None:
-            estimator = ESTIMATORS[estimator]().set_params(kernel=encoded.kernel(Gaussian(theta)))
+            estimator = ESTIMATORS[estimator](encoded.kernel(Gaussian(theta)))
         options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "plan": self.plan}
         return mmd_test(*encoded.points(columns), estimator=estimator, **options), theta
 

@@ -193,7 +193,7 @@ class _Tests:
         estimator: Any = self.estimator
         if self.encoded.variances is not None:
             kernels = (gaussian_of(self.encoded, group) for group in (left, right))
-            estimator = tuple(HSIC_ESTIMATORS[estimator]().set_params(kernel=kernel) for kernel in kernels)
+            estimator = tuple(HSIC_ESTIMATORS[estimator](kernel) for kernel in kernels)
         (X,), (Y,) = self.encoded.points(left), self.encoded.points(right)
         plan = Plan(threads=how.pop("n_jobs", self.n_jobs))
         return hsic_test(X, Y, estimator=estimator, n_resamples=n_resamples, rng=rng, plan=plan, **how)

@@ -1,6 +1,7 @@
 """The test of joint independence, held to all combinations of permutations."""
 
-from __future__ import annotations
+from __future__ from kernelmean import Plan
+import annotations
 
 from itertools import permutations, product
 
@@ -81,9 +82,9 @@ def test_dependence_of_three_of_which_any_two_are_independent():
 def test_dense_matrices_and_tiles_agree(monkeypatch):
     tables = draw(600)
     options = {"n_resamples": 5, "rng": 0, "bandwidth": (1.0, 2.0, 3.0)}
-    dense = [dhsic_test(*tables, n_jobs=jobs, **options) for jobs in (1, 2)]
+    dense = [dhsic_test(*tables, plan=Plan(threads=jobs), **options) for jobs in (1, 2)]
     monkeypatch.setattr("kernelmean.inference.designs.joint.DENSE_LIMIT", 10)
-    tiles = [dhsic_test(*tables, n_jobs=jobs, **options) for jobs in (1, 2)]
+    tiles = [dhsic_test(*tables, plan=Plan(threads=jobs), **options) for jobs in (1, 2)]
     np.testing.assert_array_equal(dense[0].null_distribution, dense[1].null_distribution)
     np.testing.assert_array_equal(tiles[0].null_distribution, tiles[1].null_distribution)
     np.testing.assert_allclose(dense[0].null_distribution, tiles[0].null_distribution, rtol=1e-9)

@@ -1,6 +1,7 @@
 """hsic_test with groups, clusters and weights, held to full enumeration of the permitted permutations."""
 
-from __future__ import annotations
+from __future__ from kernelmean import Design, KME, Plan
+import annotations
 
 import numpy as np
 import pytest
@@ -72,8 +73,8 @@ def test_rows_of_weight_zero_are_as_good_as_absent():
     X, Y = draw(12)
     weights = np.random.default_rng(2).uniform(0.5, 2.0, 12)
     weights[[0, 7]] = 0.0
-    with_zeros = hsic_test(X, Y, weights=weights, rng=0, n_resamples=99)
-    without = hsic_test(X[weights > 0], Y[weights > 0], weights=weights[weights > 0], rng=0, n_resamples=99)
+    with_zeros = hsic_test(X, Y, design=Design(weights=weights), rng=0, n_resamples=99)
+    without = hsic_test(X[weights > 0], Y[weights > 0], design=Design(weights=weights[weights > 0]), rng=0, n_resamples=99)
     np.testing.assert_array_equal(with_zeros.null_distribution, without.null_distribution)
     assert (with_zeros.statistic, with_zeros.sizes) == (without.statistic, (12,))
 
@@ -82,8 +83,8 @@ def test_variables_that_depend_on_one_another_through_the_stratum_only():
     center = np.repeat(np.arange(4), 15)
     X, Y = draw(60, 1) + 5.0 * center[:, None]
     assert hsic_test(X, Y, rng=0).pvalue <= 0.001
-    assert hsic_test(X, Y, groups=center, rng=0).pvalue > 0.05
-    assert hsic_test(X, X + Y, groups=center, bandwidth=2.0, rng=0).pvalue <= 0.01
+    assert hsic_test(X, Y, design=Design(groups=center), rng=0).pvalue > 0.05
+    assert hsic_test(X, X + Y, design=Design(groups=center), estimator=KME(bandwidth=2.0), rng=0).pvalue <= 0.01
 
 
 def test_factors_dense_matrices_and_tiles_agree(monkeypatch):
@@ -94,7 +95,7 @@ def test_factors_dense_matrices_and_tiles_agree(monkeypatch):
     dense = hsic_test(X, Y, **options)
     monkeypatch.setattr("kernelmean.inference.designs.stratified_hsic.DENSE_LIMIT", 10)
     for jobs in (1, 2):
-        tiles = hsic_test(X, Y, n_jobs=jobs, **options)
+        tiles = hsic_test(X, Y, plan=Plan(threads=jobs), **options)
         for other in (factors, tiles):
             np.testing.assert_allclose(other.null_distribution, dense.null_distribution, rtol=1e-6, atol=1e-13)
             assert other.pvalue == dense.pvalue
@@ -103,11 +104,11 @@ def test_factors_dense_matrices_and_tiles_agree(monkeypatch):
 def test_constants_have_p_value_one():
     X, Y = draw(8)
     groups = [0, 0, 0, 0, 1, 1, 1, 1]
-    assert hsic_test(np.full((8, 1), 0.1), Y, groups=groups).pvalue == 1.0
+    assert hsic_test(np.full((8, 1), 0.1), Y, design=Design(groups=groups)).pvalue == 1.0
     by_stratum = np.where(np.array(groups)[:, None], 0.1, 7.3)
-    assert hsic_test(by_stratum, Y, groups=groups).pvalue == 1.0
-    assert hsic_test(Y, by_stratum, groups=groups).pvalue == 1.0
-    assert hsic_test(X, Y, groups=groups).pvalue < 1.0
+    assert hsic_test(by_stratum, Y, design=Design(groups=groups)).pvalue == 1.0
+    assert hsic_test(Y, by_stratum, design=Design(groups=groups)).pvalue == 1.0
+    assert hsic_test(X, Y, design=Design(groups=groups)).pvalue < 1.0
 
 
 @pytest.mark.parametrize(

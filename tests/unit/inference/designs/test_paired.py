@@ -1,6 +1,7 @@
 """The paired test, held to every exchange within pairs."""
 
-from __future__ import annotations
+from __future__ from kernelmean import Design, KME, Plan
+import annotations
 
 from itertools import product
 
@@ -57,7 +58,7 @@ def test_the_v_statistic_is_that_of_two_samples_and_both_have_one_p_value():
 
 def test_matched_sets_are_pairs():
     X, Y = draw(8)
-    sets = mmd_test(X, Y, groups=(range(8), range(8)), statistic="v", kernel=KERNEL)
+    sets = mmd_test(X, Y, design=Design(groups=(range(8), range(8))), statistic="v", kernel=KERNEL)
     pairs = paired_mmd_test(X, Y, statistic="v", kernel=KERNEL)
     assert sets.statistic == pytest.approx(pairs.statistic, rel=1e-12)
     assert sets.pvalue == pairs.pvalue
@@ -72,7 +73,7 @@ def test_pairs_that_resemble_each_other_tell_more_than_two_samples():
 
 def test_swapping_changes_nothing_and_a_seed_fixes_the_result():
     X, Y = draw(700)
-    runs = [paired_mmd_test(*pair, rng=seed, n_jobs=jobs, n_resamples=99)
+    runs = [paired_mmd_test(*pair, rng=seed, plan=Plan(threads=jobs), n_resamples=99)
             for pair, seed, jobs in (((X, Y), 5, 1), ((Y, X), 5, 2), ((X, Y), 6, 1))]  # fmt: skip
     assert runs[0].pvalue == runs[1].pvalue
     np.testing.assert_array_equal(runs[0].null_distribution, runs[1].null_distribution)
@@ -81,9 +82,9 @@ def test_swapping_changes_nothing_and_a_seed_fixes_the_result():
 
 def test_factors_and_tiles_agree(monkeypatch):
     X, Y = draw(1500)
-    factors = paired_mmd_test(X, Y, n_resamples=99, rng=0, bandwidth=3.0)
+    factors = paired_mmd_test(X, Y, n_resamples=99, rng=0, estimator=KME(bandwidth=3.0))
     monkeypatch.setattr("kernelmean.inference.designs.forms.FACTORS_FROM", 10**9)
-    tiles = paired_mmd_test(X, Y, n_resamples=99, rng=0, bandwidth=3.0)
+    tiles = paired_mmd_test(X, Y, n_resamples=99, rng=0, estimator=KME(bandwidth=3.0))
     assert factors.pvalue == tiles.pvalue
     np.testing.assert_allclose(factors.null_distribution, tiles.null_distribution, atol=1e-9, rtol=1e-6)
 

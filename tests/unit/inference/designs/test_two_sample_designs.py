@@ -1,6 +1,7 @@
 """mmd_test with groups, clusters and weights, held to loops over every permitted relabeling."""
 
-from __future__ import annotations
+from __future__ from kernelmean import Design, KME, Plan
+import annotations
 
 import numpy as np
 import pytest
@@ -78,8 +79,8 @@ def test_rows_of_weight_zero_are_as_good_as_absent(kind):
     X, Y = draw(9), draw(8, 1)
     wx, wy = np.random.default_rng(2).uniform(0.5, 2.0, 9), np.random.default_rng(3).uniform(0.5, 2.0, 8)
     wx[[0, 5]], wy[7] = 0.0, 0.0
-    with_zeros = mmd_test(X, Y, weights=(wx, wy), statistic=kind, rng=0, n_resamples=50)
-    without = mmd_test(X[wx > 0], Y[wy > 0], weights=(wx[wx > 0], wy[wy > 0]), statistic=kind, rng=0, n_resamples=50)
+    with_zeros = mmd_test(X, Y, design=Design(weights=(wx, wy)), statistic=kind, rng=0, n_resamples=50)
+    without = mmd_test(X[wx > 0], Y[wy > 0], design=Design(weights=(wx[wx > 0], wy[wy > 0])), statistic=kind, rng=0, n_resamples=50)
     assert with_zeros.statistic == without.statistic
     np.testing.assert_array_equal(with_zeros.null_distribution, without.null_distribution)
     assert with_zeros.kernel == without.kernel
@@ -88,7 +89,7 @@ def test_rows_of_weight_zero_are_as_good_as_absent(kind):
 
 def test_a_doubled_weight_is_a_doubled_row_in_the_v_statistic():
     X, Y = draw(5), draw(6, 1)
-    weighted = mmd_test(X, Y, weights=([2, 1, 1, 1, 1], np.ones(6)), statistic="v", kernel=KERNEL)
+    weighted = mmd_test(X, Y, design=Design(weights=([2, 1, 1, 1, 1], np.ones(6))), statistic="v", kernel=KERNEL)
     doubled = mmd_test(np.vstack([X, X[:1]]), Y, statistic="v", kernel=KERNEL)
     assert weighted.statistic == pytest.approx(doubled.statistic, rel=1e-12)
 
@@ -97,7 +98,7 @@ def test_a_doubled_weight_is_a_doubled_row_in_the_v_statistic():
 def test_only_the_ratios_of_weights_count(factor):
     X, Y = draw(12), draw(10, 1)
     wx, wy = np.random.default_rng(2).uniform(0.5, 2.0, 12), np.random.default_rng(3).uniform(0.5, 2.0, 10)
-    one, other = (mmd_test(X, Y, weights=(c * wx, c * wy), rng=0) for c in (1.0, factor))
+    one, other = (mmd_test(X, Y, design=Design(weights=(c * wx, c * wy)), rng=0) for c in (1.0, factor))
     assert other.pvalue == one.pvalue
     assert other.statistic == pytest.approx(one.statistic, rel=1e-9)
 
@@ -109,9 +110,9 @@ def test_differences_between_strata_are_none_between_samples():
     second = np.setdiff1d(np.arange(80), first)
     X, Y = points[first], points[second]
     assert mmd_test(X, Y, rng=0).pvalue <= 0.01
-    stratified = mmd_test(X, Y, groups=(center[first], center[second]), rng=0)
+    stratified = mmd_test(X, Y, design=Design(groups=(center[first], center[second])), rng=0)
     assert stratified.pvalue > 0.05
-    found = mmd_test(X + 1.5, Y, groups=(center[first], center[second]), bandwidth=1.0, rng=0)
+    found = mmd_test(X + 1.5, Y, design=Design(groups=(center[first], center[second])), estimator=KME(bandwidth=1.0), rng=0)
     assert found.pvalue <= 0.02
 
 
@@ -130,7 +131,7 @@ def test_a_seed_fixes_the_result_whatever_the_threads():
     X, Y = draw(700), draw(600, 1)
     groups = (np.arange(700) % 3, np.arange(600) % 3)
     runs = [
-        mmd_test(X, Y, groups=groups, rng=seed, n_jobs=jobs, n_resamples=99) for seed, jobs in ((5, 1), (5, 2), (6, 1))
+        mmd_test(X, Y, design=Design(groups=groups), plan=Plan(threads=jobs), rng=seed, n_resamples=99) for seed, jobs in ((5, 1), (5, 2), (6, 1))
     ]
     np.testing.assert_array_equal(runs[0].null_distribution, runs[1].null_distribution)
     assert (runs[0].null_distribution != runs[2].null_distribution).any()
@@ -152,7 +153,7 @@ def test_an_adaptive_test_respects_strata():
     first = np.concatenate([np.arange(22), np.arange(30, 38)])
     second = np.setdiff1d(np.arange(60), first)
     groups = (center[first], center[second])
-    result = mmd_test(points[first], points[second], groups=groups, estimator="adaptive", n_resamples=99, rng=0)
+    result = mmd_test(points[first], points[second], design=Design(groups=groups), estimator="adaptive", n_resamples=99, rng=0)
     assert result.pvalue > 0.05
     assert (result.scheme, result.sizes) == ("random", (30, 30))
     assert "relabeled within 2 groups only" in result.notes
@@ -160,15 +161,15 @@ def test_an_adaptive_test_respects_strata():
 
 def test_constant_rows_have_p_value_one():
     X, Y = np.full((6, 2), 0.1), np.full((5, 2), 0.1)
-    assert mmd_test(X, Y, groups=([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1])).pvalue == 1.0
+    assert mmd_test(X, Y, design=Design(groups=([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1]))).pvalue == 1.0
     within = np.array([0.1, 0.1, 0.1, 7.3, 7.3, 7.3])[:, None]
-    assert mmd_test(within, within[:5], groups=([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1]), kernel=Linear()).pvalue == 1.0
+    assert mmd_test(within, within[:5], design=Design(groups=([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1])), kernel=Linear()).pvalue == 1.0
 
 
 def test_text_labels_and_strata_of_one_sample():
     X, Y = draw(6), draw(5, 1)
-    result = mmd_test(X, Y, groups=(list("aabbcc"), list("aabbb")), kernel=KERNEL)
-    without = mmd_test(X[:4], Y, groups=(list("aabb"), list("aabbb")), kernel=KERNEL)
+    result = mmd_test(X, Y, design=Design(groups=(list("aabbcc"), list("aabbb"))), kernel=KERNEL)
+    without = mmd_test(X[:4], Y, design=Design(groups=(list("aabb"), list("aabbb"))), kernel=KERNEL)
     assert (result.statistic, result.pvalue) == (without.statistic, without.pvalue)
     assert "left out, with rows of one sample only: groups 'c'" in result.notes
     assert result.sizes == (6, 5)
@@ -207,5 +208,5 @@ def test_what_is_refused(options, error, words):
 def test_matched_sets_need_the_v_statistic_and_are_then_pairs():
     X, Y = draw(8), draw(8, 1)
     pairs = (range(8), range(8))
-    result = mmd_test(X, Y, groups=pairs, statistic="v", kernel=KERNEL)
+    result = mmd_test(X, Y, design=Design(groups=pairs), statistic="v", kernel=KERNEL)
     assert (result.scheme, result.n_resamples + 1) == ("exact", 2**8)
