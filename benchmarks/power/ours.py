@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from kernelmean.inference.adaptive_hsic import adaptive_hsic
+from kernelmean.inference.adaptive_mmd import adaptive_mmd
 from peers import ENOUGH
 
 from kernelmean.inference import hsic_null, hsic_test, mmd_null, mmd_test
 from kernelmean.inference.adaptive import Adaptive
-from kernelmean.inference.adaptive_hsic import adaptive_hsic
-from kernelmean.inference.adaptive_mmd import adaptive_mmd
 from kernelmean.inference.null import Null
 
 Method = Callable[[np.ndarray, np.ndarray, int, int], float]

@@ -4,13 +4,13 @@ A quick part by default; 2000 data sets per cell with ``pytest -m slow``. Withou
 with probability floor(α P) / P, with ties with that at most. The wild bootstrap is asymptotic, and held to a factor.
 """
 
-from __future__ from kernelmean import Design
-import annotations
+from __future__ import annotations
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
+from kernelmean import Design
 from kernelmean.inference import (
     dhsic_test,
     hsic_test,

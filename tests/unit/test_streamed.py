@@ -13,11 +13,11 @@ from pyarrow import parquet
 from scipy.stats import binom
 
 import kernelmean as km
-from kernelmean.inference import mmd_null
 from kernelmean.inference.streaming import read_frames
 from kernelmean.inference.streaming.learn import learn
 from kernelmean.kernels import Gaussian
 from kernelmean.tables.columns.encoded import Encoding, as_frames
+from nulls import mmd_null
 
 N, M = 900, 700
 

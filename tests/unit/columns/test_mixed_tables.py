@@ -13,9 +13,9 @@ import pytest
 from scipy.stats import binom
 
 import kernelmean as km
-from kernelmean.inference.two_sample import mmd_null
 from kernelmean.kernels import Gaussian
 from kernelmean.studies.comparison import Comparison
+from nulls import mmd_null
 
 N, M = 30, 24
 

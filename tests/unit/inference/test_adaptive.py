@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import kernelmean as km
-from kernelmean.inference import hsic_null, hsic_test, mmd_null, mmd_test
+from kernelmean.inference import hsic_test, mmd_test
 from kernelmean.inference.adaptive import Adaptive, snapped
 from kernelmean.inference.combine import COMBINATIONS, evidence, standardized
 from kernelmean.inference.members import Member, PairMember
@@ -19,6 +19,7 @@ from kernelmean.kernels import Gaussian, Linear, Polynomial
 from kernelmean.kernels.bandwidth import median_bandwidth
 from kernelmean.kernels.distance_induced import DistanceInduced
 from kernelmean.kernels.wendland import Wendland
+from nulls import hsic_null, mmd_null
 
 TWO = (
     Member("data", Gaussian(0.5), 3.0),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import SCHEMES, custom_null, hsic_null, memory_estimate, mmd_null, mmd_test, relabelings
+from kernelmean.inference import SCHEMES, custom_null, memory_estimate, mmd_test, relabelings
 from kernelmean.inference.engine import (
     Begun,
     automatic,
@@ -24,6 +24,7 @@ from kernelmean.inference.sizes import Resources, Shape
 from kernelmean.inference.two_sample import mmd_problem
 from kernelmean.kernels import Gaussian
 from kernelmean.kernels.gaussian import ExponentialBlocks
+from nulls import hsic_null, mmd_null
 
 KERNEL = Gaussian(1.5)
 

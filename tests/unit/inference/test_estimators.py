@@ -248,7 +248,10 @@ def test_names_take_the_kernel_of_the_call():
     for estimator in ("kme", "s-kmse", "f-kmse", "mkme"):
         assert km.mmd_test(*FEW, estimator=estimator, kernel=Laplacian, bandwidth=0.9).kernel is not None
     assert km.mmd_test(*FEW, estimator=km.FKMSE(Laplacian, bandwidth=0.9)).kernel == Laplacian(0.9)
-    assert km.hsic_test(*PAIRS, estimator=(km.FKMSE(bandwidth=0.5), km.FKMSE(bandwidth=0.7))).kernel == (Gaussian(0.5), Gaussian(0.7))
+    assert km.hsic_test(*PAIRS, estimator=(km.FKMSE(bandwidth=0.5), km.FKMSE(bandwidth=0.7))).kernel == (
+        Gaussian(0.5),
+        Gaussian(0.7),
+    )
 
 
 def test_many_rows_are_fitted_on_some_and_the_result_says_so():

@@ -1,15 +1,16 @@
 """hsic_test: invariances, determinism, what may be passed, and what is refused."""
 
-from __future__ from kernelmean import KME, Plan
-import annotations
+from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from kernelmean.inference import dhsic_test, hsic_null, hsic_test
-from kernelmean.inference.adaptive import Adaptive
 from kernelmean.inference.adaptive_hsic import adaptive_hsic
+
+from kernelmean import KME, Plan
+from kernelmean.inference import dhsic_test, hsic_test
+from kernelmean.inference.adaptive import Adaptive
 from kernelmean.kernels import Gaussian, Linear
+from nulls import hsic_null
 
 SCHEMES = ["auto", "gather", "low-rank", "cyclic"]
 
@@ -49,7 +50,9 @@ def test_swapping_the_variables_keeps_the_statistic(n, statistic):
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_seed_fixes_the_result_whatever_the_threads(scheme):
     X, Y = pairs()
-    runs = [hsic_test(X, Y, scheme=scheme, rng=seed, plan=Plan(threads=jobs)) for seed, jobs in ((5, None), (5, 2), (6, 1))]
+    runs = [
+        hsic_test(X, Y, scheme=scheme, rng=seed, plan=Plan(threads=jobs)) for seed, jobs in ((5, None), (5, 2), (6, 1))
+    ]
     np.testing.assert_array_equal(runs[1].null_distribution, runs[0].null_distribution)
     assert (runs[2].null_distribution != runs[0].null_distribution).any()
 
@@ -67,7 +70,10 @@ def test_own_kernels_and_bandwidths_for_both_variables():
     X, Y = pairs()
     result = hsic_test(X, Y, kernel=(Gaussian(0.5), Linear()), rng=0)
     assert result.kernel == (Gaussian(0.5), Linear())
-    assert hsic_test(X, Y, estimator=(KME(bandwidth=0.5), KME(bandwidth=2.0)), rng=0).kernel == (Gaussian(0.5), Gaussian(2.0))
+    assert hsic_test(X, Y, estimator=(KME(bandwidth=0.5), KME(bandwidth=2.0)), rng=0).kernel == (
+        Gaussian(0.5),
+        Gaussian(2.0),
+    )
     assert hsic_test(X, Y, estimator=KME(bandwidth=0.5), rng=0).kernel == (Gaussian(0.5), Gaussian(0.5))
     with pytest.raises(ValueError, match="tuple of 3"):
         hsic_test(X, Y, estimator=(KME(bandwidth=1.0), KME(bandwidth=2.0)))

@@ -1,12 +1,12 @@
 """What other libraries get wrong, one test each: the engine must not."""
 
-from __future__ from kernelmean import Design
-import annotations
+from __future__ import annotations
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
+from kernelmean import Design
 from kernelmean.inference import hsic_test, mmd_test
 from kernelmean.kernels import Gaussian
 

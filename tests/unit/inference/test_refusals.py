@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from kernelmean.inference import SCHEMES, hsic_null, memory_estimate, mmd_null
+from kernelmean.inference import SCHEMES, memory_estimate
 from kernelmean.inference.engine import check_memory, check_n_resamples, check_resources, choose
 from kernelmean.inference.factored import fitting_rank
 from kernelmean.inference.problem import KernelSide
@@ -15,6 +15,7 @@ from kernelmean.inference.schemes.device import check_scheme
 from kernelmean.inference.sizes import Resources, Shape
 from kernelmean.inference.statistics import HSIC, MMD, check_kind
 from kernelmean.kernels import Gaussian, Linear
+from nulls import hsic_null, mmd_null
 
 MESSAGES = [
     (

@@ -8,7 +8,6 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from kernelmean.inference import hsic_null, mmd_null
 from kernelmean.inference.factored import split
 from kernelmean.inference.low_rank import _with_room
 from kernelmean.inference.permutations import Relabelings
@@ -20,6 +19,7 @@ from kernelmean.inference.schemes.cyclic_tiles import RotationTiling, tile_sums
 from kernelmean.inference.sizes import Resources
 from kernelmean.inference.statistics import HSIC, MMD
 from kernelmean.kernels import Gaussian, Linear
+from nulls import hsic_null, mmd_null
 
 X = np.random.default_rng(0).standard_normal((23, 2))
 KERNELS = (Gaussian(1.0), Linear())
@@ -46,11 +46,11 @@ def test_as_many_threads_work_as_were_asked_for(threads, scheme):
         pytest.skip("numba is not installed")
     for n_jobs in (1, 3):
         if scheme in ("gather", "torus"):
-            hsic_null(X, X, [KERNELS], scheme=scheme, n_resamples=19, rng=0, n_jobs=n_jobs)
+            hsic_null(X, X, [KERNELS], scheme=scheme, n_resamples=19, rng=0, threads=n_jobs)
         elif scheme == "exact":
-            hsic_null(X[:5], X[:5], [KERNELS], scheme=scheme, n_jobs=n_jobs)
+            hsic_null(X[:5], X[:5], [KERNELS], scheme=scheme, threads=n_jobs)
         else:
-            mmd_null(X, X + 1.0, KERNELS, scheme=scheme, n_resamples=19, rng=0, n_jobs=n_jobs)
+            mmd_null(X, X + 1.0, KERNELS, scheme=scheme, n_resamples=19, rng=0, threads=n_jobs)
         assert set(threads) == ({3} if n_jobs == 3 else set())
 
 

@@ -1,7 +1,6 @@
 """The result: a frozen value that unpacks, speaks and serializes."""
 
-from __future__ from kernelmean import KME
-import annotations
+from __future__ import annotations
 
 import dataclasses
 import json
@@ -10,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+from kernelmean import KME
 from kernelmean.inference import TestResult, hsic_test, mmd_test
 from kernelmean.kernels import Gaussian
 from kernelmean.noise import Dirac
@@ -128,7 +128,10 @@ def test_a_single_arrangement_has_no_quantiles():
 def test_a_kernel_that_does_not_tell_rows_apart_is_noted(bandwidth):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(20, 2)), rng.normal(2.0, size=(15, 2))
-    blind, seeing = mmd_test(X, Y, estimator=KME(bandwidth=bandwidth), rng=0), mmd_test(X, Y, estimator=KME(bandwidth=1.0), rng=0)
+    blind, seeing = (
+        mmd_test(X, Y, estimator=KME(bandwidth=bandwidth), rng=0),
+        mmd_test(X, Y, estimator=KME(bandwidth=1.0), rng=0),
+    )
     assert (blind.pvalue, seeing.pvalue) == (1.0, 0.001)
     assert "the kernel does not tell them apart" in blind.summary()
     assert "does not tell" not in seeing.summary()

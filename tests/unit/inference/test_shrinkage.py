@@ -9,11 +9,12 @@ import pytest
 
 import kernelmean as km
 from kernelmean.estimators.filters import Cutoff, IteratedRidge, Ridge
-from kernelmean.inference import SCHEMES, hsic_null, mmd_null
+from kernelmean.inference import SCHEMES
 from kernelmean.inference.ridge_stack import RidgeStack, ridge_weights
 from kernelmean.inference.shrinkage import SCOSE, ShrunkMMD, leave_one_out_factor
 from kernelmean.inference.weighted_mmd import FilterWeights, split
 from kernelmean.kernels import Gaussian, Polynomial
+from nulls import hsic_null, mmd_null
 
 RNG = np.random.default_rng(0)
 START = RNG.bit_generator.state

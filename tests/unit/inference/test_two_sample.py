@@ -1,12 +1,12 @@
 """mmd_test: invariances, determinism, what may be passed, and what is refused."""
 
-from __future__ from kernelmean import KME, Plan
-import annotations
+from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from kernelmean import KME, Plan
 from kernelmean.inference import mmd_test
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal
@@ -55,7 +55,10 @@ def test_swapping_samples_of_equal_scatter_changes_nothing():
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_seed_fixes_the_result(scheme):
     X, Y = samples()
-    runs = [mmd_test(X, Y, scheme=scheme, rng=seed, plan=Plan(threads=jobs)) for seed, jobs in ((5, None), (5, 1), (5, 2), (6, 1))]
+    runs = [
+        mmd_test(X, Y, scheme=scheme, rng=seed, plan=Plan(threads=jobs))
+        for seed, jobs in ((5, None), (5, 1), (5, 2), (6, 1))
+    ]
     for run in runs[1:3]:
         np.testing.assert_array_equal(run.null_distribution, runs[0].null_distribution)
     assert (runs[3].null_distribution != runs[0].null_distribution).any()

@@ -1,7 +1,6 @@
 """The test of joint independence, held to all combinations of permutations."""
 
-from __future__ from kernelmean import Plan
-import annotations
+from __future__ import annotations
 
 from itertools import permutations, product
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from kernelmean import Plan
 from kernelmean.inference import dhsic_test, hsic_test
 from kernelmean.kernels import Gaussian, Laplacian
 

@@ -1,13 +1,13 @@
 """The test of several samples, held to all labelings."""
 
-from __future__ from kernelmean import Plan
-import annotations
+from __future__ import annotations
 
 from itertools import permutations
 
 import numpy as np
 import pytest
 
+from kernelmean import Plan
 from kernelmean.inference import hsic_test, k_sample_test, mmd_test
 from kernelmean.inference.step_down import max_t
 from kernelmean.kernels import Categorical, Gaussian
@@ -95,7 +95,10 @@ def test_the_sample_that_differs_is_in_the_pairs_that_are_found():
 
 def test_a_seed_fixes_the_result_whatever_the_threads(monkeypatch):
     samples = draw((500, 400, 300))
-    runs = [k_sample_test(*samples, rng=seed, plan=Plan(threads=jobs), n_resamples=49) for seed, jobs in ((5, 1), (5, 2), (6, 1))]
+    runs = [
+        k_sample_test(*samples, rng=seed, plan=Plan(threads=jobs), n_resamples=49)
+        for seed, jobs in ((5, 1), (5, 2), (6, 1))
+    ]
     np.testing.assert_array_equal(runs[0].null_distribution, runs[1].null_distribution)
     assert (runs[0].null_distribution != runs[2].null_distribution).any()
 

@@ -1,11 +1,11 @@
 """hsic_test with groups, clusters and weights, held to full enumeration of the permitted permutations."""
 
-from __future__ from kernelmean import Design, KME, Plan
-import annotations
+from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from kernelmean import KME, Design, Plan
 from kernelmean.inference import hsic_test
 from kernelmean.kernels import Gaussian
 
@@ -74,7 +74,9 @@ def test_rows_of_weight_zero_are_as_good_as_absent():
     weights = np.random.default_rng(2).uniform(0.5, 2.0, 12)
     weights[[0, 7]] = 0.0
     with_zeros = hsic_test(X, Y, design=Design(weights=weights), rng=0, n_resamples=99)
-    without = hsic_test(X[weights > 0], Y[weights > 0], design=Design(weights=weights[weights > 0]), rng=0, n_resamples=99)
+    without = hsic_test(
+        X[weights > 0], Y[weights > 0], design=Design(weights=weights[weights > 0]), rng=0, n_resamples=99
+    )
     np.testing.assert_array_equal(with_zeros.null_distribution, without.null_distribution)
     assert (with_zeros.statistic, with_zeros.sizes) == (without.statistic, (12,))
 

@@ -1,13 +1,13 @@
 """The paired test, held to every exchange within pairs."""
 
-from __future__ from kernelmean import Design, KME, Plan
-import annotations
+from __future__ import annotations
 
 from itertools import product
 
 import numpy as np
 import pytest
 
+from kernelmean import KME, Design, Plan
 from kernelmean.inference import mmd_test, paired_mmd_test
 from kernelmean.inference.designs.paired import PairDifference
 from kernelmean.kernels import Gaussian, Laplacian, Linear

@@ -1,11 +1,11 @@
 """mmd_test with groups, clusters and weights, held to loops over every permitted relabeling."""
 
-from __future__ from kernelmean import Design, KME, Plan
-import annotations
+from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from kernelmean import KME, Design, Plan
 from kernelmean.inference import mmd_test
 from kernelmean.kernels import Gaussian, Linear
 
@@ -80,7 +80,9 @@ def test_rows_of_weight_zero_are_as_good_as_absent(kind):
     wx, wy = np.random.default_rng(2).uniform(0.5, 2.0, 9), np.random.default_rng(3).uniform(0.5, 2.0, 8)
     wx[[0, 5]], wy[7] = 0.0, 0.0
     with_zeros = mmd_test(X, Y, design=Design(weights=(wx, wy)), statistic=kind, rng=0, n_resamples=50)
-    without = mmd_test(X[wx > 0], Y[wy > 0], design=Design(weights=(wx[wx > 0], wy[wy > 0])), statistic=kind, rng=0, n_resamples=50)
+    without = mmd_test(
+        X[wx > 0], Y[wy > 0], design=Design(weights=(wx[wx > 0], wy[wy > 0])), statistic=kind, rng=0, n_resamples=50
+    )
     assert with_zeros.statistic == without.statistic
     np.testing.assert_array_equal(with_zeros.null_distribution, without.null_distribution)
     assert with_zeros.kernel == without.kernel
@@ -112,7 +114,9 @@ def test_differences_between_strata_are_none_between_samples():
     assert mmd_test(X, Y, rng=0).pvalue <= 0.01
     stratified = mmd_test(X, Y, design=Design(groups=(center[first], center[second])), rng=0)
     assert stratified.pvalue > 0.05
-    found = mmd_test(X + 1.5, Y, design=Design(groups=(center[first], center[second])), estimator=KME(bandwidth=1.0), rng=0)
+    found = mmd_test(
+        X + 1.5, Y, design=Design(groups=(center[first], center[second])), estimator=KME(bandwidth=1.0), rng=0
+    )
     assert found.pvalue <= 0.02
 
 
@@ -131,7 +135,8 @@ def test_a_seed_fixes_the_result_whatever_the_threads():
     X, Y = draw(700), draw(600, 1)
     groups = (np.arange(700) % 3, np.arange(600) % 3)
     runs = [
-        mmd_test(X, Y, design=Design(groups=groups), plan=Plan(threads=jobs), rng=seed, n_resamples=99) for seed, jobs in ((5, 1), (5, 2), (6, 1))
+        mmd_test(X, Y, design=Design(groups=groups), plan=Plan(threads=jobs), rng=seed, n_resamples=99)
+        for seed, jobs in ((5, 1), (5, 2), (6, 1))
     ]
     np.testing.assert_array_equal(runs[0].null_distribution, runs[1].null_distribution)
     assert (runs[0].null_distribution != runs[2].null_distribution).any()
@@ -153,7 +158,9 @@ def test_an_adaptive_test_respects_strata():
     first = np.concatenate([np.arange(22), np.arange(30, 38)])
     second = np.setdiff1d(np.arange(60), first)
     groups = (center[first], center[second])
-    result = mmd_test(points[first], points[second], design=Design(groups=groups), estimator="adaptive", n_resamples=99, rng=0)
+    result = mmd_test(
+        points[first], points[second], design=Design(groups=groups), estimator="adaptive", n_resamples=99, rng=0
+    )
     assert result.pvalue > 0.05
     assert (result.scheme, result.sizes) == ("random", (30, 30))
     assert "relabeled within 2 groups only" in result.notes
@@ -163,7 +170,12 @@ def test_constant_rows_have_p_value_one():
     X, Y = np.full((6, 2), 0.1), np.full((5, 2), 0.1)
     assert mmd_test(X, Y, design=Design(groups=([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1]))).pvalue == 1.0
     within = np.array([0.1, 0.1, 0.1, 7.3, 7.3, 7.3])[:, None]
-    assert mmd_test(within, within[:5], design=Design(groups=([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1])), kernel=Linear()).pvalue == 1.0
+    assert (
+        mmd_test(
+            within, within[:5], design=Design(groups=([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1])), kernel=Linear()
+        ).pvalue
+        == 1.0
+    )
 
 
 def test_text_labels_and_strata_of_one_sample():
