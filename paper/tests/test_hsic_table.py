@@ -1,10 +1,10 @@
-from dataclasses from kernelmean import KME
-import replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from kernelmean.inference import hsic_test
+from kernelmean.kernels import Gaussian
 from kernelmean_paper.contradictions import TRIALS, falling_power, impossible_shares
 from kernelmean_paper.experiment import Context, Finding, Findings, Size
 from kernelmean_paper.hsic_columns import MARGIN, bound
@@ -123,7 +123,8 @@ def test_plain_tests_are_those_of_the_library():
     x, y = some_pairs()
     found = paper_tests(x, y, (0.8, 0.5), seed=3)
     assert set(found) == set(COLUMNS)
-    assert found["KME"] == hsic_test(x, y, estimator=(KME(bandwidth=0.8), KME(bandwidth=0.5)), n_resamples=2000, rng=3).pvalue
+    kernels = Gaussian(0.8), Gaussian(0.5)
+    assert found["KME"] == hsic_test(x, y, kernel=kernels, n_resamples=2000, rng=3).pvalue
     assert all(round(720 * p, 6) == round(720 * p) for p in found.values())  # all 720 permutations
     assert set(own_tests(x, y, 3)) == set(OWN)
 

@@ -83,7 +83,7 @@ def test_few_rows_are_done_by_one_worker_which_is_said(plan):
     "options",
     [
         {"estimator": "adaptive", "n_resamples": 99},
-        {"groups": (np.arange(230) % 2, np.arange(170) % 2), "n_resamples": 99},
+        {"design": km.Design(groups=(np.arange(230) % 2, np.arange(170) % 2)), "n_resamples": 99},
     ],
     ids=["adaptive", "groups"],
 )

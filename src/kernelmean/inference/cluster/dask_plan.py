@@ -188,9 +188,10 @@ class DaskPlan(RemotePlan):
         others = [f"design = {request.design!r}"] * request.design.says_more
         forms = [form_of(estimator) for estimator in request.wanted.sides]
         if others or None in forms or not forms or len(set(forms)) > 1:
-            what = others or [f"estimator = {request.wanted.adaptive or request.wanted.sides!r}"]
+            own = request.wanted.adaptive or request.wanted.one
+            what = others[0] if others else f"estimator = {own!r}"
             raise ValueError(
-                f"{what[0]} does not go with the one-pass test, which is used beyond exact_rows = "
+                f"{what} does not go with the one-pass test, which is used beyond exact_rows = "
                 f"{self.exact_rows:,} rows; it has estimator='kme', 'mkme' or 'mmkme' and no designs; raise "
                 "DaskPlan(client, exact_rows=...), or take a part of the rows"
             )
