@@ -57,16 +57,17 @@ def theta(*samples: np.ndarray) -> float:
 
 def pvalues(case: Case, x: np.ndarray, y: np.ndarray, seed: int) -> dict[str, float]:
     if case.kind == "two samples":
-        options = {"kernel": km.kernels.Gaussian(theta(x, y)), "n_resamples": RESAMPLES}
-        stream = {"seed": seed, "plan": PLAN}
+        kernel = km.kernels.Gaussian(theta(x, y))
+        exact = {"n_resamples": RESAMPLES, "rng": seed, "plan": PLAN}
+        stream = {"kernel": kernel, "n_resamples": RESAMPLES, "seed": seed, "plan": PLAN}
         return {
-            "exact": km.mmd_test(x, y, rng=seed, plan=km.Plan(threads=1), **options).pvalue,
-            "one pass": mmd_stream_test(x, y, **stream, **options).pvalue,
-            "exact mkme": km.mmd_test(x, y, rng=seed, plan=km.Plan(threads=1), estimator="mkme", **options).pvalue,
-            "one pass mkme": mmd_stream_test(x, y, estimator="mkme", **stream, **options).pvalue,
+            "exact": km.mmd_test(x, y, kernel=kernel, **exact).pvalue,
+            "one pass": mmd_stream_test(x, y, **stream).pvalue,
+            "exact mkme": km.mmd_test(x, y, estimator=km.MKME(kernel), **exact).pvalue,
+            "one pass mkme": mmd_stream_test(x, y, estimator="mkme", **stream).pvalue,
         }
     kernels = km.kernels.Gaussian(theta(x)), km.kernels.Gaussian(theta(y))
-    exact = km.hsic_test(x, y, kernel=kernels, n_resamples=RESAMPLES, rng=seed, plan=km.Plan(threads=1))
+    exact = km.hsic_test(x, y, kernel=kernels, n_resamples=RESAMPLES, rng=seed, plan=PLAN)
     stream = hsic_stream_test(x, y, kernel=kernels, n_resamples=RESAMPLES, seed=seed, plan=PLAN)
     return {"exact": exact.pvalue, "one pass": stream.pvalue}
 

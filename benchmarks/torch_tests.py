@@ -2,11 +2,11 @@
 
     python benchmarks/torch_tests.py [--device cuda] [--n 100000] [--dim 20] [--rounds 5] [--numpy] [--gemm]
 
-Two samples of n rows each from N(0, I), Gaussian kernel, median bandwidth, 1000 relabelings. Without a GPU a small n
+Two samples of n rows each from N(0, I), Gaussian kernel, median bandwidth, 1000 permutations. Without a GPU a small n
 is the default: the figures then say that the path runs, not how fast a GPU is.
 
 The scheme for many rows is "blocks": one pass over the Gram matrix adds up pairs of bins, about 512 in all, and bins
-are permuted. A pass makes n² values once; the relabelings then cost nothing. "gemm" multiplies every tile by 1000
+are permuted. A pass makes n² values once; the permutations then cost nothing. "gemm" multiplies every tile by 1000
 labelings: 2000 operations of float64 a value instead of about ten, and 1000 permutations of all rows on the host.
 
 Columns: seconds of the whole call, with the points on the device; the same without what the host does (``pass``);
@@ -90,12 +90,12 @@ def measured(samples: tuple[Any, Any], device: str, dtype: str, scheme: str, rou
     return Row(f"torch {device} {dtype} {scheme}", whole, passed, n * (n + 1) / 2 / whole, mib, result.pvalue)
 
 
-def on_numpy(samples: tuple[Any, Any], scheme: str, jobs: int) -> Row:
+def on_numpy(samples: tuple[Any, Any], scheme: str, threads: int | None) -> Row:
     start = time.perf_counter()
-    result = mmd(*samples, scheme, n_jobs=jobs)
+    result = mmd(*samples, scheme, plan=km.Plan(threads=threads))
     whole = time.perf_counter() - start
     n = len(samples[0]) + len(samples[1])
-    name = f"numpy {scheme}, {'all cores' if jobs < 0 else 'one thread'}"
+    name = f"numpy {scheme}, {'one thread' if threads == 1 else 'all cores'}"
     return Row(name, whole, float("nan"), n * (n + 1) / 2 / whole, float("nan"), result.pvalue)
 
 
@@ -152,7 +152,7 @@ def main() -> None:
         rows += [measured(samples, options.device, dtype, "gemm", 1) for dtype in ("float32", "float64")]
         rows.append(by_hand(samples, options.device, 1))
     if options.numpy:
-        rows += [on_numpy(samples, "blocks", jobs) for jobs in (1, -1)]
+        rows += [on_numpy(samples, "blocks", threads) for threads in (1, None)]
     print(report(rows))
     if options.numpy:
         print(f"\nthe same p-value on NumPy: {rows[1].pvalue == rows[-1].pvalue}; times as fast as NumPy: ", end="")

@@ -25,6 +25,7 @@ import numpy as np  # noqa: E402 (after the numbers of threads)
 from missing import CASES, Case  # noqa: E402
 
 from kernelmean import hsic_test, mmd_test  # noqa: E402
+from kernelmean.estimators import NAMED  # noqa: E402
 from kernelmean.inference import TestResult  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results.jsonl"
@@ -65,7 +66,7 @@ ESTIMATORS = {
 RENAMED = {"fuse": "log-mean-exp"}
 """Estimators by the names under which stored cells were measured."""
 LISTED_ONLY = ("f-kmse", "vpmkme", "fcose", "mkme joint")
-"""Estimators that are solved for under every rearrangement: no scheme but a list serves them."""
+"""Estimators that are solved for under every permutation: no scheme but a list serves them."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +95,13 @@ class Cell:
 
     def tested(self, rng: np.random.Generator, n_resamples: int) -> TestResult:
         name, _, joint = self.estimator.partition(" ")
-        options = {"estimator": name, "scheme": self.scheme, "n_resamples": n_resamples, "rng": rng}
+        estimator = NAMED[name](fit_on="joint") if joint else name
+        options = {"estimator": estimator, "scheme": self.scheme, "n_resamples": n_resamples, "rng": rng}
         draw = LAWS[self.law]
         if self.test == "two samples":
             return mmd_test(*(draw(rng, n) for n in self.sizes), **options)
         n = self.sizes[0]
-        return hsic_test(draw(rng, n), draw(rng, n), **options, **({"fit": "joint"} if joint else {}))
+        return hsic_test(draw(rng, n), draw(rng, n), **options)
 
 
 def pvalue(cell: Cell | Case, trial: int) -> tuple[float, int]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from kernelmean.inference.adaptive_hsic import adaptive_hsic
-from kernelmean.inference.adaptive_mmd import adaptive_mmd
 from peers import ENOUGH
 
-from kernelmean.inference import hsic_null, hsic_test, mmd_null, mmd_test
-from kernelmean.inference.adaptive import Adaptive
-from kernelmean.inference.null import Null
+from kernelmean.inference import Adaptive, Design, Null, Pairs, Resampling, TwoSamples, hsic_test, mmd_test
+from kernelmean.inference.adaptive import combined, in_parts
+from kernelmean.inference.statistics import Kind
 
 Method = Callable[[np.ndarray, np.ndarray, int, int], float]
 
@@ -26,8 +25,8 @@ def independence(estimator: Any, **options: Any) -> Method:
     return lambda x, y, b, seed: hsic_test(x, y, estimator=estimator, n_resamples=b, rng=seed, **options).pvalue
 
 
-def in_parts(test: Callable, estimator: str) -> Method:
-    """Return the test that stops as ``peers.sequential`` does, for what is solved anew under every rearrangement."""
+def stopping(test: Callable, estimator: str) -> Method:
+    """Return the test that stops as ``peers.sequential`` does, for what is solved anew under every permutation."""
 
     def pvalue(x: np.ndarray, y: np.ndarray, b: int, seed: int) -> float:
         rng, reached, seen = np.random.default_rng(seed), 0, 0
@@ -41,41 +40,60 @@ def in_parts(test: Callable, estimator: str) -> Method:
     return pvalue
 
 
-_KEPT: OrderedDict[Any, Null] = OrderedDict()
-_MOST_KEPT = 1000
+@dataclass(frozen=True)
+class Posed:
+    """A question that is asked of one data set, by the bytes of the arrays so that it can be looked up."""
+
+    question: type[TwoSamples | Pairs]
+    statistic: Kind
+    x: tuple[bytes, tuple[int, ...]]
+    y: tuple[bytes, tuple[int, ...]]
+    n_resamples: int
+    seed: int
+
+    @classmethod
+    def of(cls, question: type, statistic: Kind, x: np.ndarray, y: np.ndarray, b: int, seed: int) -> Posed:
+        packed = [(points.astype(float).tobytes(), points.shape) for points in (x, y)]
+        return cls(question, statistic, *packed, b, seed)
+
+    @property
+    def samples(self) -> list[np.ndarray]:
+        return [np.frombuffer(values).reshape(shape) for values, shape in (self.x, self.y)]
 
 
-def adaptive(rule: str, test: Callable, null: Callable) -> Method:
+@lru_cache(maxsize=1000)
+def statistics(posed: Posed) -> tuple[Null, Any, list[int]]:
+    """Return the null of all kernels, the members, and how many kernels each has: what all rules share."""
+    how = Resampling.of("auto", posed.n_resamples, posed.seed)
+    found = posed.question.of(*posed.samples, Design()).candidates(Adaptive(), posed.statistic, how.rng)
+    null = in_parts(found.null, [kernel for own in found.kernels for kernel in own], how)
+    return null, found.members, [len(own) for own in found.kernels]
+
+
+def adaptive(rule: str, question: type, statistic: Kind) -> Method:
     """Return the adaptive test with a rule; the rules share the members' statistics of a data set, which take the time.
 
     The p-value is that of ``mmd_test`` or ``hsic_test`` with ``estimator=Adaptive(rule)``.
     """
 
     def pvalue(x: np.ndarray, y: np.ndarray, b: int, seed: int) -> float:
-        def statistics(X: np.ndarray, Y: np.ndarray, kernels: Any, **options: Any) -> Null:
-            key = null.__name__, X.tobytes(), Y.tobytes(), repr(kernels), options["scheme"], b, seed
-            if key not in _KEPT:
-                _KEPT[key] = null(X, Y, kernels, n_resamples=b, **options)
-            if len(_KEPT) > _MOST_KEPT:
-                _KEPT.popitem(last=False)
-            return _KEPT[key]
-
-        return test((x, y), Adaptive(rule), statistics, "auto", np.random.default_rng(seed)).pvalue
+        null, members, counts = statistics(Posed.of(question, statistic, x, y, b, seed))
+        return float(combined(null, rule, members, counts)["pvalue"])
 
     return pvalue
 
 
 OURS: dict[str, tuple[str, Method]] = {}
-for kind, make, plain, test, null in (
-    ("two samples", two_samples, "MMD", adaptive_mmd, mmd_null),
-    ("independence", independence, "HSIC", adaptive_hsic, hsic_null),
+for kind, make, plain, test, question, statistic in (
+    ("two samples", two_samples, "MMD", mmd_test, TwoSamples, "u"),
+    ("independence", independence, "HSIC", hsic_test, Pairs, "v"),
 ):
-    OURS[f"adaptive {plain}"] = kind, adaptive("harmonic", test, null)
+    OURS[f"adaptive {plain}"] = kind, adaptive("harmonic", question, statistic)
     for rule in ("log-mean-exp", "aggregate", "max"):
-        OURS[f"adaptive {plain}, {rule}"] = kind, adaptive(rule, test, null)
+        OURS[f"adaptive {plain}, {rule}"] = kind, adaptive(rule, question, statistic)
     for name in ("kme", "s-kmse", "mkme", "mmkme"):
         OURS[f"{plain} {name}"] = kind, make(name)
-    OURS[f"{plain} f-kmse"] = kind, in_parts(mmd_test if plain == "MMD" else hsic_test, "f-kmse")
+    OURS[f"{plain} f-kmse"] = kind, stopping(test, "f-kmse")
 OURS["MMD vpmkme"] = "two samples", two_samples("vpmkme")
 
 

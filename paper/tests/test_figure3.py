@@ -105,9 +105,9 @@ def test_a_trial_is_every_test_on_the_same_samples(moved):
     second = first.moved(moved, again)
     X, Y = first.sample(4, again), second.sample(4, again)
     for method in METHODS:  # all 70 labelings, so that no seed matters
-        own = {} if method == OURS else {"bandwidth": "median-unsquared"}
-        own |= {"fit": "pooled"} if method in POOLED else {}
-        result = km.mmd_test(X, Y, estimator=method.removesuffix(", pooled").lower(), **own)
+        own = {"bandwidth": "median-unsquared"} | ({"fit_on": "pooled"} if method in POOLED else {})
+        name = method.removesuffix(", pooled").replace("-", "")
+        result = km.mmd_test(X, Y, estimator=OURS if method == OURS else getattr(km, name)(**own))
         assert found[method, "p-value"] == pytest.approx(result.pvalue, abs=1e-12)
         assert found[method, "relabelings"] == 70
     assert (moved == 0) == bool(np.array_equal(first.means, second.means))

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
 
 from kernelmean import hsic_test
-from kernelmean.inference import custom_null, relabelings
-from kernelmean.inference.adaptive import Adaptive
+from kernelmean.inference import Adaptive, CustomStatistic, custom_null, relabelings
 from kernelmean.inference.members import Member, PairMember
 from kernelmean.kernels import Gaussian
 
 from .arrays import Array, IntArray
+from .paper import ESTIMATORS
 
 PERMUTATIONS = 2000
 PRINTED = "F-KMSE, printed score"
@@ -29,9 +28,6 @@ STRENGTHS = np.logspace(-6, 2, 65)
 VARIANCES = np.concatenate([[0.0], np.logspace(-2.5, 1.5, 21)])
 """σ² that leave-one-out chooses from for pairs, in units of θ²."""
 
-_NAMED: Mapping[str, str] = MappingProxyType(
-    {"KME": "kme", "S-KMSE": "scose", "F-KMSE": "fcose", "MKME": "mkme", "MMKME": "mmkme"}
-)
 _BATCH = 256
 
 
@@ -40,11 +36,14 @@ def paper_tests(x: Array, y: Array, bandwidths: tuple[float, float], seed: int) 
 
     All permutations are taken where there are at most 2001 of them, else 2000 random ones and the observed one.
     """
-    options: dict[str, Any] = {"bandwidth": bandwidths, "n_resamples": PERMUTATIONS, "rng": seed}
-    found = {name: hsic_test(x, y, estimator=word, **options).pvalue for name, word in _NAMED.items()}
+    found = {}
+    for name, make in ESTIMATORS.items():
+        sides = tuple(make(bandwidth=theta) for theta in bandwidths)
+        found[name] = hsic_test(x, y, estimator=sides, n_resamples=PERMUTATIONS, rng=seed).pvalue
     pairs = Pairs.of(x, y, bandwidths)
     for names, statistic in (((PRINTED,), pairs.shrunk), ((TIED, FREE), pairs.refitted)):
-        null = custom_null(statistic, relabelings((len(x),), PERMUTATIONS, seed), names[0], batch=_BATCH)
+        listed = relabelings((len(x),), PERMUTATIONS, seed)
+        null = custom_null(CustomStatistic(statistic, names[0], batch=_BATCH), listed)
         found |= dict(zip(names, map(float, null.pvalues), strict=True))
     return found
 

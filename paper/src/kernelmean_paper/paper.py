@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kernelmean import FKMSE, KME, MKME, MMKME, SKMSE, KernelMean
-from kernelmean.kernels import Kernel
 
-ESTIMATORS: Mapping[str, Callable[[Kernel], KernelMean]] = MappingProxyType(
+ESTIMATORS: Mapping[str, Callable[..., KernelMean]] = MappingProxyType(
     {"KME": KME, "S-KMSE": SKMSE, "F-KMSE": FKMSE, "MKME": MKME, "MMKME": MMKME}
 )
 """The five estimators by the paper's names, in its order."""
