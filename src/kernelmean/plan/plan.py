@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from numbers import Real
 from typing import Any, Literal, TypeVar, final
 
 import numpy as np
@@ -219,7 +218,7 @@ class Plan:
 
 
 def _check_bytes(value: Any, name: str) -> None:
-    if not isinstance(value, Real) or not 0 < value < float("inf"):
+    if not isinstance(value, int | float) or not 0 < value < float("inf"):
         raise ValueError(f"{name} is {value!r}, a finite positive number is needed")
 
 
