@@ -1,4 +1,4 @@
-"""No test asks a network: connections stay on this machine, others are refused; none waits for the disk."""
+"""For all tests: connections stay on this machine, none waits for the disk, workers get tests that stand together."""
 
 from __future__ import annotations
 
@@ -34,6 +34,14 @@ def refuse(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(refuse)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each worker tests that stand together, so that what a module makes once is made once."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
 
 
 @pytest.fixture(scope="session", autouse=True)

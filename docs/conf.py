@@ -23,6 +23,7 @@ extensions = [
     "mathml",
     "gallery",
     "names",
+    "navigation",
     "reference",
 ]
 templates_path = ["_templates"]

@@ -1,10 +1,13 @@
-"""Nulls of plain kernels for tests of schemes: as questions have them, but with the samples in the order of the test."""
+"""What tests of tests share: nulls of plain kernels, the samples in the order of the test, and packed options."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from kernelmean import Plan
+from sklearn.base import clone
+
+from kernelmean import Design, KernelMean, Plan
+from kernelmean.estimators import NAMED
 from kernelmean.inference import Null, Resampling, permutation_null
 from kernelmean.inference.questions import hsic_problem, mmd_problem
 
@@ -12,7 +15,7 @@ from kernelmean.inference.questions import hsic_problem, mmd_problem
 def resampling(**options: Any) -> Resampling:
     """Return a resampling; ``threads`` and ``memory`` are those of its plan."""
     own = {name: options.pop(name) for name in ("threads", "memory") if name in options}
-    return Resampling.of(**options, plan=Plan(**own) if own else None)
+    return Resampling.of(**options, plan=Plan(**{"threads": 1, **own}) if own else None)
 
 
 def mmd_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "u", **options: Any) -> Null:
@@ -23,3 +26,21 @@ def mmd_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "u", **options: A
 def hsic_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "v", **options: Any) -> Null:
     """Return HSIC of every pair of kernels under the same permutations."""
     return permutation_null(hsic_problem((X, Y), kernels, statistic), resampling(**options))
+
+
+def packed(**options: Any) -> dict[str, Any]:
+    """Return the options of a test as objects: strata, clusters and weights, threads and memory, and ``fit``."""
+    design = {name: options.pop(name) for name in ("groups", "clusters", "weights") if name in options}
+    plan = {name: options.pop(name) for name in ("threads", "memory") if name in options}
+    made: dict[str, Any] = {"design": Design(**design)} if design else {}
+    if "fit" in options:
+        made["estimator"] = fitted_on(options.pop("fit"), options.pop("estimator", "kme"))
+    return {**options, **made, **({"plan": Plan(**{"threads": 1, **plan})} if plan else {})}
+
+
+def fitted_on(fit: str, estimator: Any) -> KernelMean:
+    """Return an estimator, or the one of a name, that tests fit as they are told."""
+    named = {**NAMED, "scose": NAMED["s-kmse"], "fcose": NAMED["f-kmse"]}
+    made = named[estimator]() if isinstance(estimator, str) else clone(estimator)
+    found: KernelMean = made.set_params(fit_on=fit)
+    return found

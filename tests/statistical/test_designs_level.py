@@ -44,7 +44,8 @@ def clusters(law, rng):
     cluster = np.repeat(np.arange(16), [1, 2, 3, 1, 2, 3, 2, 1, 2, 3, 1, 2, 3, 1, 2, 3])
     rows = points(law, 16, rng)[cluster] + (0.0 if law == "binary" else 0.1) * rng.standard_normal((len(cluster), 1))
     first = cluster < 7
-    return mmd_test(rows[first], rows[~first], design=Design(clusters=(cluster[first], cluster[~first])), statistic="v", rng=rng, **OPTIONS)  # fmt: skip
+    design = Design(clusters=(cluster[first], cluster[~first]))
+    return mmd_test(rows[first], rows[~first], design=design, statistic="v", rng=rng, **OPTIONS)
 
 
 def weights(law, rng):

@@ -38,8 +38,10 @@ def attributed(X: Any, Y: Any) -> Any:
 GROUPS = np.repeat([0, 1], 20)
 TESTS: dict[str, Callable[[Any, Any], Any]] = {
     "mmd_test": pvalue(km.mmd_test, n_resamples=99, rng=0),
-    "mmd_test of groups": pvalue(km.mmd_test, groups=(GROUPS, GROUPS), n_resamples=99, rng=0),
-    "mmd_test of weights": pvalue(km.mmd_test, weights=(1.0 + GROUPS, 2.0 - GROUPS), n_resamples=99, rng=0),
+    "mmd_test of groups": pvalue(km.mmd_test, design=km.Design(groups=(GROUPS, GROUPS)), n_resamples=99, rng=0),
+    "mmd_test of weights": pvalue(
+        km.mmd_test, design=km.Design(weights=(1.0 + GROUPS, 2.0 - GROUPS)), n_resamples=99, rng=0
+    ),
     "mmd_test, adaptive": pvalue(km.mmd_test, estimator="adaptive", n_resamples=99, rng=0),
     "mmd_test, s-kmse": pvalue(km.mmd_test, estimator="s-kmse", n_resamples=99, rng=0),
     "k_sample_test": lambda X, Y: km.k_sample_test(X, Y, A, n_resamples=99, rng=0).pvalue,

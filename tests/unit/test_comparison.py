@@ -189,7 +189,8 @@ def test_shrinking_estimators_are_those_of_the_test(estimator: str) -> None:
     unit = pooled.std(axis=0)
     theta = km.median_bandwidth(pooled / unit)
     rng = np.random.default_rng(0).spawn(4)[0]
-    direct = km.mmd_test(X / unit, Y / unit, kernel=Gaussian(theta), estimator=estimator, n_resamples=99, rng=rng)
+    mean = km.estimators.NAMED[estimator](Gaussian(theta))
+    direct = km.mmd_test(X / unit, Y / unit, estimator=mean, n_resamples=99, rng=rng)
     assert tuple(quick(estimator=estimator).test) == pytest.approx(tuple(direct), rel=1e-12)
 
 

@@ -61,13 +61,17 @@ def attributed(found: Any) -> Any:
     return [(one.name, one.pvalue) for one in found.columns] if hasattr(found, "columns") else found.summary()
 
 
-STRATA = (np.arange(24) % 2, np.arange(22) % 2)
-FAMILIES = (np.arange(24) // 2, np.arange(22) // 2)
-IMPORTANCE = (np.linspace(1, 2, 24), np.linspace(1, 2, 22))
+ROWS = {
+    "groups": (np.arange(24) % 2, np.arange(22) % 2),
+    "clusters": (np.arange(24) // 2, np.arange(22) // 2),
+    "weights": (np.linspace(1, 2, 24), np.linspace(1, 2, 22)),
+}
+DESIGNS = tuple(km.Design(**{name: rows}) for name, rows in ROWS.items())
 KERNEL: dict[str, tuple[Any, ...]] = {"kernel": (LAPLACE,), "bandwidth": (0.5,)}
 DRAWN: dict[str, tuple[Any, ...]] = {"n_resamples": (29,), "rng": (1,)}
 SIMULATED = {"n_resamples": (120,), "rng": (1,)}
 QUICK = {"rng": 0, "n_resamples": 19}
+TESTED: dict[str, tuple[Any, ...]] = {"kernel": (LAPLACE,), "estimator": ("mkme", OWN)}
 EXPLAINED: dict[str, tuple[Any, ...]] = {**KERNEL, "estimator": ("mkme", OWN)}
 ATTRIBUTED = {
     **EXPLAINED,
@@ -83,45 +87,39 @@ CASES: dict[str, tuple[Run, Values]] = {
     "mmd_test": (
         of(km.mmd_test, X, Y, show=_tested, **QUICK),
         {
-            "estimator": ("mkme", "s-kmse", "adaptive", OWN),
-            "fit": ("pooled", "each"),
+            "estimator": ("mkme", "s-kmse", "adaptive", OWN, km.MKME(fit_on="each"), km.SKMSE(fit_on="pooled")),
             "statistic": ("v",),
-            "groups": (STRATA,),
-            "clusters": (FAMILIES,),
-            "weights": (IMPORTANCE,),
+            "design": DESIGNS,
             "scheme": ("gather",),
-            **KERNEL,
+            "kernel": (LAPLACE,),
             **DRAWN,
         },
     ),
     "hsic_test": (
         of(km.hsic_test, X, Z, show=_tested, **QUICK),
         {
-            "estimator": ("mkme", "scose", "adaptive", OWN),
-            "fit": ("joint",),
+            "estimator": ("mkme", "scose", "adaptive", OWN, km.MKME(fit_on="joint")),
             "statistic": ("u",),
-            "groups": (STRATA[0],),
-            "clusters": (FAMILIES[0],),
-            "weights": (IMPORTANCE[0],),
+            "design": tuple(km.Design(**{name: rows[0]}) for name, rows in ROWS.items()),
             "scheme": ("cyclic",),
-            **KERNEL,
+            "kernel": (LAPLACE,),
             **DRAWN,
         },
     ),
     "k_sample_test": (
         of(km.k_sample_test, X, Y, Z, show=_tested, **QUICK),
-        {**EXPLAINED, "statistic": ("v",), "scheme": ("exact",), **DRAWN},
+        {**TESTED, "statistic": ("v",), "scheme": ("exact",), **DRAWN},
     ),
     "paired_mmd_test": (
         of(km.paired_mmd_test, X, Z, show=_tested, **QUICK),
-        {**EXPLAINED, "statistic": ("v",), "scheme": ("exact",), **DRAWN},
+        {**TESTED, "statistic": ("v",), "scheme": ("exact",), **DRAWN},
     ),
-    "dhsic_test": (of(km.dhsic_test, X, Z, show=_tested, **QUICK), {**EXPLAINED, "scheme": ("exact",), **DRAWN}),
-    "wild_mmd_test": (of(km.wild_mmd_test, X, Y, show=_tested, block_length=2.0, **QUICK), {**EXPLAINED, **DRAWN}),
-    "wild_hsic_test": (of(km.wild_hsic_test, X, Z, show=_tested, block_length=2.0, **QUICK), {**EXPLAINED, **DRAWN}),
+    "dhsic_test": (of(km.dhsic_test, X, Z, show=_tested, **QUICK), {**TESTED, "scheme": ("exact",), **DRAWN}),
+    "wild_mmd_test": (of(km.wild_mmd_test, X, Y, show=_tested, block_length=2.0, **QUICK), {**TESTED, **DRAWN}),
+    "wild_hsic_test": (of(km.wild_hsic_test, X, Z, show=_tested, block_length=2.0, **QUICK), {**TESTED, **DRAWN}),
     "compress_then_test": (
         of(km.compress_then_test, *LONG, show=_tested, **QUICK),
-        {**KERNEL, "estimator": ("mkme", OWN), "oversampling": (1,), **DRAWN},
+        {**TESTED, "oversampling": (1,), **DRAWN},
     ),
     "mmd_stream_test": (
         of(km.mmd_stream_test, *LONG, show=_tested, n_resamples=19),
@@ -334,7 +332,12 @@ CASES: dict[str, tuple[Run, Values]] = {
     ),
     "memory_estimate": (
         of(km.memory_estimate, (3000,), 4),
-        {"n_resamples": (99999,), "kernels": ((2, 2),), "scheme": ("gather",), "n_jobs": (2,), "memory": (1e6,)},
+        {
+            "n_resamples": (99999,),
+            "kernels": ((2, 2),),
+            "scheme": ("gather",),
+            "plan": (km.Plan(threads=2), km.Plan(threads=1, memory=1e6)),
+        },
     ),
     "embed": (
         of(km.embed, X, GAUSS, show=lambda found: (found.weights, found.noise)),
@@ -390,7 +393,6 @@ CASES: dict[str, tuple[Run, Values]] = {
     "fits.fit_all": (of(fits.fit_all, X, show=lambda found: found.as_dict()), {"bandwidth": (0.5,), "scale": (False,)}),
 }
 CHANCE = "the values, or these data, leave both options in force and by chance the same result"
-NAMED = "the option names what the other one takes anyway"
 DRAWN_NOT = "the rows are so few that none are drawn"
 FIRST = "of several rules to stop the one that stops first decides, and the best step may come before"
 STOPPING = ("n_iter_no_change", "max_iter", "tol")
@@ -405,16 +407,14 @@ STOPPED = (
     "tol",
 )
 EXCEPTIONS: dict[tuple[str, str, str], str] = {
-    ("mmd_test", "fit", "estimator"): NAMED,
-    ("hsic_test", "fit", "estimator"): NAMED,
     ("compress_then_test", "estimator", "kernel"): "the search for noise finds that none is best",
     ("dependence_equivalence_test", "rng", "unit"): CHANCE,
     ("TableEncoder", "max_categories", "ordinal"): "a limit on columns of which there is none then",
     ("compress", "method", "rng"): CHANCE,
     ("dependence", "n_resamples", "ordinal"): "all pairs are tested again with the permutations that Holm needs",
-    ("memory_estimate", "memory", "scheme"): "a limit that is not reached",
+    ("memory_estimate", "plan", "scheme"): "a limit that is not reached",
     ("memory_estimate", "n_resamples", "scheme"): CHANCE,
-    ("memory_estimate", "memory", "n_resamples"): "a limit that is not reached",
+    ("memory_estimate", "plan", "n_resamples"): "a limit that is not reached",
     **{("KernelMeanMatching", rule, other): FIRST for rule in STOPPING for other in STOPPED},
     **{("KernelMeanMatching", "variance_floor", name): CHANCE for name in ("pooling", "ridge", "pool_over")},
 }
@@ -429,9 +429,8 @@ IDLE = {
 """Options that change nothing alone, and why."""
 NOT_VARIED = {
     "plan": "speed only",
-    "n_jobs": "speed only",
+    "fit_on": "for tests: a fit to one sample has no use for it",
     "progress": "tells how far the work is",
-    "memory": "a limit: beyond it a test raises",
     "checkpoint": "where sums are kept: the result is the same",
     "keep": "lets a column pass that is refused: tests of identifiers, and below",
     "text": "how cells are read: tests of reading",
@@ -454,7 +453,7 @@ def options_of(function: Callable[..., Any]) -> list[str]:
     return [each.name for each in parameters if each.default is not each.empty]
 
 
-VALUES = {"DaskPlan", "Plan", "TestResult", "Embedding", "LikelihoodBandwidth", "FeatureEmbedding"}
+VALUES = {"DaskPlan", "Design", "Plan", "TestResult", "Embedding", "LikelihoodBandwidth", "FeatureEmbedding"}
 """What holds values, each with a meaning of its own, and no options."""
 
 

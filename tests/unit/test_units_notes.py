@@ -50,7 +50,6 @@ def test_the_columns_of_largest_and_smallest_spread_are_named_with_what_to_write
 def test_nothing_is_told_where_something_was_asked_for_or_spreads_are_alike(name: str) -> None:
     test = TESTS[name]
     assert not notes(test(A, B, estimator="kme"))
-    assert not notes(test(A, B, bandwidth=3.0))
     assert not notes(test(A, B, kernel=km.kernels.Gaussian(3.0)))
     assert not notes(test(A[["age"]], B[["age"]]))
     assert not notes(test(*(table.assign(age=table["age"] * 200, cm=table["cm"] * 10) for table in (A, B))))

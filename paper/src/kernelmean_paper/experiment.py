@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import zlib
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -67,20 +69,27 @@ class Findings:
 
     def values(self, setting: Setting, method: str, measure: str) -> Array:
         """Return the values (trials,) of one method and measure; empty where it was not measured."""
-        found = self.trials.get(setting.key, ())
-        return np.array([f.value for trial in found for f in trial if (f.method, f.measure) == (method, measure)])
+        return self.columns(setting).get((method, measure), np.array([]))
 
-    def columns(self, setting: Setting) -> dict[tuple[str, str], Array]:
-        """Return the values (trials,) of every method and measure of a setting, found in one pass."""
-        found: dict[tuple[str, str], list[float]] = {}
-        for trial in self.trials.get(setting.key, ()):
-            for one in trial:
-                found.setdefault((one.method, one.measure), []).append(one.value)
-        return {key: np.array(values) for key, values in found.items()}
+    def columns(self, setting: Setting) -> Mapping[tuple[str, str], Array]:
+        """Return the values (trials,) of every method and measure of a setting, found in one pass and kept."""
+        return self._columns.get(setting.key, {})
+
+    @cached_property
+    def _columns(self) -> Mapping[str, Mapping[tuple[str, str], Array]]:
+        return {key: _by_measure(trials) for key, trials in self.trials.items()}
 
     def where(self, **values: Scalar) -> list[Setting]:
         """Return the settings that have these values."""
         return [one for one in self.settings if all(one.values.get(name) == value for name, value in values.items())]
+
+
+def _by_measure(trials: Sequence[Sequence[Finding]]) -> dict[tuple[str, str], Array]:
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for trial in trials:
+        for one in trial:
+            found[one.method, one.measure].append(one.value)
+    return {key: np.array(values) for key, values in found.items()}
 
 
 class Experiment(ABC):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.stats import binom, binomtest, norm, t
@@ -30,6 +31,7 @@ STUDENT = (
 """What rules mean by standard errors, for the settings of a section."""
 
 
+@cache
 def multiple(errors: float, freedom: float) -> float:
     """Return the multiple of a standard error that Student's t exceeds as rarely as a normal variable ``errors``.
 

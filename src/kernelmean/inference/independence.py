@@ -173,6 +173,7 @@ def wild_hsic_test(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from kernelmean.inference.designs.wild import multipliers
     >>> x = multipliers(200, 5.0, 1, np.random.default_rng(0))
     >>> result = wild_hsic_test(x, x**2, block_length=10, rng=0)

@@ -102,6 +102,7 @@ def mmd_test(
 
     Examples
     --------
+    >>> import numpy as np
     >>> X, Y = np.arange(4.0)[:, None], np.arange(10.0, 13.0)[:, None]
     >>> result = mmd_test(X, Y)
     >>> result.scheme, result.n_resamples, round(result.pvalue * 35)
@@ -192,6 +193,7 @@ def paired_mmd_test(
 
     Examples
     --------
+    >>> import numpy as np
     >>> before = np.random.default_rng(0).standard_normal((30, 1))
     >>> paired_mmd_test(before, before + 0.5, rng=0).pvalue < 0.01
     True
@@ -251,6 +253,7 @@ def wild_mmd_test(
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> from kernelmean.inference.designs.wild import multipliers
     >>> X, Y = (multipliers(200, 5.0, 1, rng) for _ in range(2))

@@ -13,6 +13,7 @@ import numpy as np
 from joblib import cpu_count
 
 from ..core.array import Array, is_foreign, tile_shape
+from ..core.validate import check_integer
 from ..kernels.base import Blocks
 from ..kernels.gaussian import ExponentialBlocks
 from . import device as _device
@@ -78,12 +79,12 @@ class Plan:
     memory: float = 2.0**30
 
     def __post_init__(self) -> None:
-        threads = 1 if self.threads is None else self.threads
-        bytes_ = (self.device_memory, self.memory)
-        if len(self.block) != 2 or not min(*self.block, threads, self.max_dense, *bytes_) >= 1:
-            raise ValueError(
-                f"{self!r}: block is two positive integers, threads, max_dense, device_memory and memory are positive"
-            )
+        if len(self.block) != 2 or not min(*self.block, self.max_dense) >= 1:
+            raise ValueError(f"{self!r}: block is two positive integers, max_dense is a positive one")
+        if self.threads is not None:
+            check_integer(self.threads, "threads", 1)
+        for name in ("device_memory", "memory"):
+            _check_bytes(getattr(self, name), name)
         if self.dtype not in ("float64", "float32"):
             raise ValueError(f"dtype is {self.dtype!r}; write 'float64' or 'float32'")
         if self.use_fast and find_spec("numba") is None:
@@ -214,6 +215,11 @@ class Plan:
                 return
             with ThreadPoolExecutor(threads) as pool:
                 yield from pool.map(run, jobs)
+
+
+def _check_bytes(value: Any, name: str) -> None:
+    if not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise ValueError(f"{name} is {value!r}, a finite positive number is needed")
 
 
 DEFAULT = Plan()

@@ -10,6 +10,7 @@ import pytest
 
 from kernelmean.inference.engine import begin
 from kernelmean.inference.problem import KernelSide, Problem
+from kernelmean.inference.questions import mmd_problem
 from kernelmean.inference.rotations import Rotations
 from kernelmean.inference.schemes import Cyclic, device, device_rotations
 from kernelmean.inference.schemes.cyclic_tiles import tile_sums
@@ -17,8 +18,8 @@ from kernelmean.inference.schemes.gather import _gather
 from kernelmean.inference.schemes.gemm import _forms
 from kernelmean.inference.sizes import Resources
 from kernelmean.inference.statistics import HSIC
-from kernelmean.inference.two_sample import mmd_problem
 from kernelmean.kernels import Gaussian, Linear
+from nulls import resampling
 
 from .libraries import STRICT, TORCH, Library
 
@@ -120,6 +121,6 @@ def test_large_samples_elsewhere_are_summed_in_blocks_at_once(
     monkeypatch.setattr("kernelmean.inference.engine._GEMM_ROWS", 40)
     monkeypatch.setattr("kernelmean.inference.engine._FIRST_TRIED", SimpleNamespace(memory=memory))
     with pytest.raises(NotImplementedError, match="rotations were tried"):
-        begin(mmd_problem(X, X + 1.0, KERNELS, "u"), 19, rng=0)
-    problem = mmd_problem(library.make(X), library.make(X + 1.0), KERNELS, "u")
-    assert begin(problem, 19, rng=0).scheme == "blocks"
+        begin(mmd_problem((X, X + 1.0), KERNELS, "u"), resampling(n_resamples=19, rng=0))
+    problem = mmd_problem((library.make(X), library.make(X + 1.0)), KERNELS, "u")
+    assert begin(problem, resampling(n_resamples=19, rng=0)).scheme == "blocks"

@@ -29,7 +29,7 @@ TWO_SAMPLES: dict[str, dict[str, Any]] = {
     "mkme": {"estimator": "mkme"},
     "mmkme": {"estimator": "mmkme", "scheme": "gemm"},
     "s-kmse": {"estimator": "s-kmse"},
-    "f-kmse, pooled": {"estimator": "f-kmse", "fit": "pooled", "n_resamples": 19},
+    "f-kmse, pooled": {"estimator": km.FKMSE(fit_on="pooled"), "n_resamples": 19},
     "f-kmse": {"estimator": "f-kmse", "n_resamples": 9},
     "vpmkme": {"estimator": "vpmkme", "n_resamples": 19},
     "adaptive": {"estimator": "adaptive"},
@@ -43,7 +43,7 @@ PAIRS: dict[str, dict[str, Any]] = {
     "mkme": {"estimator": "mkme"},
     "scose": {"estimator": "scose"},
     "fcose": {"estimator": "fcose", "n_resamples": 19},
-    "joint": {"estimator": "mkme", "fit": "joint", "n_resamples": 5},
+    "joint": {"estimator": km.MKME(fit_on="joint"), "n_resamples": 5},
     "adaptive": {"estimator": "adaptive"},
 }
 
@@ -138,8 +138,8 @@ def test_ties_of_discrete_data_count_whatever_the_precision(library: Library) ->
         A, B = rng.integers(0, 3, size=(5, 2)) / 3.0, rng.integers(0, 3, size=(4, 2)) / 3.0
         C = rng.integers(0, 2, size=(5, 1)) / 3.0
         for test, pair in ((km.mmd_test, (A, B)), (km.hsic_test, (A, C))):
-            exact = test(*pair, bandwidth=0.7)
-            assert test(*map(library.make, pair), bandwidth=0.7).pvalue == exact.pvalue
+            exact = test(*pair, kernel=kernels.Gaussian(0.7))
+            assert test(*map(library.make, pair), kernel=kernels.Gaussian(0.7)).pvalue == exact.pvalue
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -198,6 +198,8 @@ def test_tiles_stay_within_the_memory_of_the_call() -> None:
             return block
 
     points = [xp.asarray(Z, device=xp.Device("device1")) for Z in RNG.normal(size=(2, 1000, 2))]
-    km.mmd_test(*points, kernel=Watched(1.0), scheme="gemm", n_resamples=9, plan=km.Plan(memory=2**23), rng=0)
+    km.mmd_test(
+        *points, kernel=Watched(1.0), scheme="gemm", n_resamples=9, plan=km.Plan(threads=1, memory=2**23), rng=0
+    )
     assert max(sizes) <= 2**22
     assert len(sizes) > 3

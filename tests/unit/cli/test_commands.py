@@ -91,7 +91,7 @@ class TestCompare:
         ids=lambda command: command[0],
     )
     def test_every_command_can_be_quiet(
-        self, folder: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+        self, folder: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...], unsearched_peers: None
     ) -> None:
         run(capsys, "estimate", "first.csv", "--save", "mean.npz", "--quiet")
         assert run(capsys, *command, "--quiet").count("\n") == 1

@@ -9,10 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-import sklearn.model_selection
 
 from ..option_pairs import Values, outcome
 from .test_option_pairs import command, place, values
@@ -20,22 +18,9 @@ from .test_option_pairs import command, place, values
 __all__ = ["place"]
 
 
-class FirstOfGrid:
-    """The peers of density without their search: it takes most of the time, and no option of the command is its own."""
-
-    def __init__(self, model: Any, grid: dict[str, list[Any]], cv: Any) -> None:
-        self.best_params_ = {name: choices[0] for name, choices in grid.items()}
-        self.best_estimator_ = model.set_params(**self.best_params_)
-
-    def fit(self, X: Any) -> FirstOfGrid:
-        self.best_estimator_.fit(X)
-        return self
-
-
 @pytest.fixture
-def timeless(monkeypatch: pytest.MonkeyPatch) -> None:
+def timeless(monkeypatch: pytest.MonkeyPatch, unsearched_peers: None) -> None:
     """Leave out the searches of peers, and the seconds, which no two runs have in common."""
-    monkeypatch.setattr(sklearn.model_selection, "GridSearchCV", FirstOfGrid)
     monkeypatch.setattr(time, "perf_counter", lambda: 0.0)
 
 

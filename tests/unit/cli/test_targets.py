@@ -168,7 +168,7 @@ class TestFigures:
 
     @pytest.mark.parametrize("command", ["compare", "stream", "dependence", "density"])
     def test_all_files_are_told_and_the_same_command_replaces_them(
-        self, command: str, folder: Path, capfd: pytest.CaptureFixture[str]
+        self, command: str, folder: Path, capfd: pytest.CaptureFixture[str], unsearched_peers: None
     ) -> None:
         for _ in range(2):
             words = (*COMMANDS[command], "--markdown", "w.md")

@@ -83,7 +83,7 @@ def test_few_rows_are_done_by_one_worker_which_is_said(plan):
     "options",
     [
         {"estimator": "adaptive", "n_resamples": 99},
-        {"groups": (np.arange(230) % 2, np.arange(170) % 2), "n_resamples": 99},
+        {"design": km.Design(groups=(np.arange(230) % 2, np.arange(170) % 2)), "n_resamples": 99},
     ],
     ids=["adaptive", "groups"],
 )
@@ -124,7 +124,7 @@ def test_errors_of_workers_are_those_of_one_process(plan, shared):
     with pytest.raises(ValueError, match="scheme is 'none'; pass 'auto'"):
         km.mmd_test(there(X, 57), there(Y, 90), scheme="none", plan=plan)
     with pytest.raises(MemoryError, match="the limit is 100 bytes"):
-        km.mmd_test(there(X, 57), there(Y, 90), plan=km.Plan(memory=100), plan=plan)
+        km.mmd_test(there(X, 57), there(Y, 90), plan=km.DaskPlan(plan.client, memory=100))
 
 
 def test_what_comes_back_does_not_grow_with_the_rows(plan, shared, monkeypatch):

@@ -319,7 +319,11 @@ def test_members_for_what_xi_and_products_and_spreads_find(case):
         (lambda: Adaptive(members=()), ValueError, "at least one Member"),
         (lambda: Adaptive(members=[Member("data", Linear(), 0.0)]), ValueError, "positive number"),
         (lambda: Adaptive(members=[Member("fourier", Linear())]), ValueError, "'fourier' is unknown"),
-        (lambda: mmd_test([[0.0]] * 3, [[1.0]] * 3, estimator="adaptive", bandwidth=1.0), ValueError, "leave kernel="),
+        (
+            lambda: mmd_test([[0.0]] * 3, [[1.0]] * 3, estimator="adaptive", kernel=Linear()),
+            ValueError,
+            "leave kernel=",
+        ),
         (lambda: mmd_test([[0.0]] * 3, [[1.0]] * 3, estimator=Adaptive(members=PAIRS)), TypeError, "not PairMember"),
         (lambda: hsic_test([[0.0]] * 3, [[1.0]] * 3, estimator=Adaptive(members=TWO)), TypeError, "PairMember"),
         (

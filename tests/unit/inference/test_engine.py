@@ -8,23 +8,23 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import SCHEMES, custom_null, memory_estimate, mmd_test, relabelings
+from kernelmean.inference import SCHEMES, CustomStatistic, custom_null, memory_estimate, mmd_test, relabelings
 from kernelmean.inference.engine import (
     Begun,
     automatic,
     begin,
     check_memory,
-    check_resources,
     in_units,
     permutation_null,
 )
 from kernelmean.inference.null import Null
+from kernelmean.inference.questions import mmd_problem
+from kernelmean.inference.resampling import resources_of
 from kernelmean.inference.schemes import Cyclic
 from kernelmean.inference.sizes import Resources, Shape
-from kernelmean.inference.two_sample import mmd_problem
 from kernelmean.kernels import Gaussian
 from kernelmean.kernels.gaussian import ExponentialBlocks
-from nulls import hsic_null, mmd_null
+from nulls import hsic_null, mmd_null, packed, resampling
 
 KERNEL = Gaussian(1.5)
 
@@ -170,15 +170,18 @@ def test_the_memory_of_impossible_calls_is_not_estimated(sizes, options, message
 
 
 def test_the_estimate_of_a_call_is_that_of_its_sizes_kernels_and_threads():
-    for options in ({}, {"n_jobs": 3}, {"kernels": (2, 3)}, {"n_resamples": 1999}):
+    for options in ({}, {"threads": 3}, {"kernels": (2, 3)}, {"n_resamples": 1999}):
         shape = Shape(3000, 3, options.get("n_resamples", 999), None, options.get("kernels", (1, 1)))
-        expected = SCHEMES["cyclic"].memory(shape, Resources(options.get("n_jobs", 1)))
-        assert memory_estimate((3000,), 3, **options) == ("cyclic", expected)
+        expected = SCHEMES["cyclic"].memory(shape, Resources(options.get("threads", 1)))
+        assert memory_estimate((3000,), 3, **packed(**options)) == ("cyclic", expected)
     assert memory_estimate((30,), 3)[0] == "gather"
     assert memory_estimate((15, 15), 3)[0] == "gemm"
     for limit in (2.0**26, 2.0**30):
         expected = SCHEMES["low-rank"].memory(Shape(1000, 3, 999), Resources(1, limit))
-        assert memory_estimate((1000,), 3, scheme="low-rank", plan=km.Plan(memory=limit)) == ("low-rank", expected)
+        assert memory_estimate((1000,), 3, scheme="low-rank", plan=km.Plan(threads=1, memory=limit)) == (
+            "low-rank",
+            expected,
+        )
 
 
 def test_the_estimate_of_large_samples_counts_the_factors_that_are_tried_first():
@@ -191,12 +194,12 @@ def test_the_estimate_of_large_samples_counts_the_factors_that_are_tried_first()
     assert memory_estimate((15, 15), 3) == ("gemm", SCHEMES["gemm"].memory(small, Resources()))
 
 
-def test_threads_are_counted_from_one_or_back_from_all_cores(monkeypatch):
-    monkeypatch.setattr("kernelmean.inference.engine.cpu_count", lambda: 8)
-    found = {n_jobs: check_resources(n_jobs, None).n_jobs for n_jobs in (None, 1, 3, 20, -1, -3, -8, -9, -100)}
-    assert found == {None: 1, 1: 1, 3: 3, 20: 20, -1: 8, -3: 6, -8: 1, -9: 1, -100: 1}
-    assert check_resources(2, None) == Resources(2, 2.0**30)
-    assert check_resources(2, 5e8) == Resources(2, 5e8)
+def test_a_plan_says_how_many_threads_and_bytes(monkeypatch):
+    monkeypatch.setattr("kernelmean.inference.resampling.cpu_count", lambda: 8)
+    assert resources_of(None) == Resources(1, 2.0**30)
+    assert resources_of(km.Plan()) == Resources(8, 2.0**30)
+    assert resources_of(km.Plan(threads=2)) == Resources(2, 2.0**30)
+    assert resources_of(km.Plan(threads=2, memory=5e8)) == Resources(2, 5e8)
 
 
 def test_a_limit_that_is_just_met_is_met():
@@ -208,13 +211,13 @@ def test_a_limit_that_is_just_met_is_met():
 
 def test_the_null_says_by_which_scheme_and_with_how_much_memory():
     X, Y = normal(40, 2), normal(50, 2, seed=1)
-    problem = mmd_problem(X, Y, [KERNEL], "u")
+    problem = mmd_problem((X, Y), [KERNEL], "u")
     for name in ("gemm", "cyclic-tiles", "blocks"):
-        null = permutation_null(problem, 19, scheme=name, rng=0, n_jobs=2)
+        null = permutation_null(problem, resampling(n_resamples=19, scheme=name, rng=0, threads=2))
         assert (null.scheme, null.statistic_name) == (name, "MMD² (unbiased)")
         assert null.memory == memory_estimate((40, 50), 2, scheme=name, n_resamples=19, plan=km.Plan(threads=2))[1]
-    assert permutation_null(problem, 19).scheme == "gemm"
-    assert begin(problem, 19).scheme == "gemm"
+    assert permutation_null(problem, resampling(n_resamples=19)).scheme == "gemm"
+    assert begin(problem, resampling(n_resamples=19)).scheme == "gemm"
 
 
 def test_factors_are_tried_first_and_bins_taken_with_the_same_draws_where_they_do_not_fit(monkeypatch):
@@ -238,15 +241,15 @@ def test_factors_are_tried_first_and_bins_taken_with_the_same_draws_where_they_d
 
 
 def test_tiles_are_left_to_whoever_asks_where_a_scheme_has_them():
-    problem = mmd_problem(normal(40), normal(50, seed=1), [KERNEL], "u")
+    problem = mmd_problem((normal(40), normal(50, seed=1)), [KERNEL], "u")
     for name in ("cyclic-tiles", "blocks"):
-        begun = begin(problem, 19, scheme=name, rng=0)
+        begun = begin(problem, resampling(n_resamples=19, scheme=name, rng=0))
         assert isinstance(begun, Begun)
         null = begun.null(begun.tiling.sums(begun.tiling.part(begun.tiling.tiles())))
-        whole = permutation_null(problem, 19, scheme=name, rng=0)
+        whole = permutation_null(problem, resampling(n_resamples=19, scheme=name, rng=0))
         np.testing.assert_array_equal(null.values, whole.values)
         assert (null.scheme, null.memory, null.statistic_name) == (name, whole.memory, whole.statistic_name)
-    assert isinstance(begin(problem, 19, scheme="gemm"), Null)
+    assert isinstance(begin(problem, resampling(n_resamples=19, scheme="gemm")), Null)
 
 
 def test_single_precision_counts_more_as_a_tie():
@@ -270,7 +273,7 @@ def test_memory_does_not_grow_with_the_square():
 
 def test_too_little_memory_says_how_much_is_needed():
     with pytest.raises(
-        MemoryError, match=r"'cyclic-tiles' may need \d+ MiB for 2000 rows, the limit is 1 MiB; pass memory="
+        MemoryError, match=r"'cyclic-tiles' may need \d+ MiB for 2000 rows, the limit is 1 MiB; pass plan=Plan\(memory="
     ):
         hsic_null(normal(2000), normal(2000), [(KERNEL, KERNEL)], scheme="cyclic-tiles", memory=2**20)
     with pytest.raises(ValueError, match=r"not of low rank.*more than \d, which is what the memory"):
@@ -289,21 +292,22 @@ def test_too_little_memory_says_how_much_is_needed():
         ({"n_resamples": None}, r"n_resamples is None; a whole number"),
         ({"n_resamples": float("nan")}, r"n_resamples is nan; a whole number"),
         ({"n_resamples": float("inf")}, r"n_resamples is inf; a whole number"),
-        ({"n_jobs": 0}, r"n_jobs is 0; pass 1"),
-        ({"n_jobs": "2"}, r"n_jobs is '2'; pass 1"),
-        ({"n_jobs": 1.5}, r"n_jobs is 1.5; pass 1"),
-        ({"memory": -1}, r"memory is -1"),
-        ({"memory": "1GB"}, r"memory is '1GB'; pass a number of bytes"),
+        ({"plan": 2}, r"plan is 2; pass a Plan"),
+        ({"plan": km.Plan(dtype="float32")}, r"leave dtype='float64'"),
+        ({"design": "groups"}, r"design is 'groups'; pass a Design"),
+        ({"kernel": KERNEL, "estimator": "mkme"}, r"an estimator brings its kernel; pass it there"),
+        ({"kernel": KERNEL, "estimator": "adaptive"}, r"brings its own kernels; leave kernel= out"),
     ],
 )
 def test_bad_options_say_what_to_write(options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         mmd_test(normal(30), normal(30), **options)
 
 
 def test_little_memory_is_told_in_bytes():
-    with pytest.raises(MemoryError, match=r"may need \d+ KiB for 24 rows, the limit is 10 bytes; pass memory="):
-        mmd_test(normal(12), normal(12, seed=1), plan=km.Plan(memory=10))
+    message = r"may need \d+ KiB for 24 rows, the limit is 10 bytes; pass plan=Plan\(memory="
+    with pytest.raises(MemoryError, match=message):
+        mmd_test(normal(12), normal(12, seed=1), plan=km.Plan(threads=1, memory=10))
 
 
 @pytest.mark.parametrize("test", [km.mmd_test, km.hsic_test, km.paired_mmd_test])
@@ -356,11 +360,11 @@ def test_a_custom_statistic_over_all_labelings_and_over_random_ones():
         moved = labels[permutations]
         return (moved @ x / 3 - (1 - moved) @ x / 4)[None]
 
-    exact = custom_null(mean_gap, relabelings((3, 4), 99), "gap", batch=10)
+    exact = custom_null(CustomStatistic(mean_gap, "gap", batch=10), relabelings((3, 4), 99))
     assert exact.scheme == "exact"
     assert exact.pvalues[0] == 1 / 35
     drawn = relabelings((3, 4), 20, rng=0)
-    assert custom_null(mean_gap, drawn, "gap").values.shape == (1, 21)
+    assert custom_null(CustomStatistic(mean_gap, "gap"), drawn).values.shape == (1, 21)
     assert relabelings((3,), 5).count == 6
 
 

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from kernelmean.estimators import NAMED
 from kernelmean.estimators.filters import Cutoff, IteratedRidge, Landweber, Ridge
 from kernelmean.expected import expected
 from kernelmean.inference.refitted_noise import RefittedNoiseHSIC, RefittedNoiseMMD, squared_distances
 from kernelmean.inference.weighted_mmd import RefittedMMD
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
+from nulls import packed
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(14, 3)) * [1.0, 2.0, 0.5], RNG.normal(size=(11, 3)) + 0.4
@@ -117,7 +119,7 @@ def test_an_estimate_of_each_sample_is_fitted_anew_under_every_labeling(name, ki
     sizes = {"s-kmse": (4, 5), "f-kmse": (3, 4)}.get(name, (2, 4))  # unequal, so that no order is changed
     first, second = FEW[0][: sizes[0]], FEW[1][: sizes[1]]
     kernel = kernel_in(estimator, np.concatenate([first, second]))
-    result = km.mmd_test(first, second, estimator=estimator, fit="each", statistic=kind)
+    result = km.mmd_test(first, second, **packed(estimator=estimator, fit="each"), statistic=kind)
     agrees(result, over_all_labelings(first, second, reestimated(make, kernel), kind), tolerance=1e-5)
 
 
@@ -127,7 +129,7 @@ def test_a_noise_of_each_sample_is_fitted_anew_under_every_labeling(name, kind):
     estimator, make = SLOWER[name]
     first, second = FEW[0][:2], FEW[1][:3]
     kernel = kernel_in(estimator, np.concatenate([first, second]))
-    result = km.mmd_test(first, second, estimator=estimator, fit="each", statistic=kind)
+    result = km.mmd_test(first, second, **packed(estimator=estimator, fit="each"), statistic=kind)
     agrees(result, over_all_labelings(first, second, reestimated(make, kernel), kind))
     assert len(result.noise) == 2
     assert result.noise[0] == make(kernel).fit(first).noise_
@@ -147,7 +149,7 @@ def test_a_common_noise_is_refitted_for_many_labelings_at_once(n, criterion):
     (wanted, sizes), (found, own) = one_by_one(labelings), at_once(labelings)
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6 * np.ptp(wanted))
     np.testing.assert_allclose(own, sizes, rtol=1e-6)
-    result = km.mmd_test(first, second, estimator=estimator, fit="each", n_resamples=19, rng=0)
+    result = km.mmd_test(first, second, **packed(estimator=estimator, fit="each"), n_resamples=19, rng=0)
     observed = one_by_one(np.arange(len(pooled))[None])[0]
     assert result.statistic == pytest.approx(observed.item(), rel=1e-6)
 
@@ -157,7 +159,7 @@ def test_a_refitted_noise_keeps_its_power_under_a_narrow_kernel(estimator):
     """Statistics of 1e-6 were all tied, for the noise was left out of the size that ties are measured by: p was 1."""
     rng = np.random.default_rng(0)
     tables = rng.normal(size=(12, 5)), rng.normal(size=(12, 5)) + 3
-    result = km.mmd_test(*tables, estimator=estimator(Gaussian(0.1)), fit="each", n_resamples=19, rng=0)
+    result = km.mmd_test(*tables, **packed(estimator=estimator(Gaussian(0.1)), fit="each"), n_resamples=19, rng=0)
     assert result.pvalue == 0.05
     assert 0 < result.tolerance < 0.01 * result.statistic < 1e-7
 
@@ -168,7 +170,7 @@ def test_a_refitted_noise_does_not_see_an_offset(offset):
     first, second = rng.integers(0, 9, (12, 1)), rng.integers(0, 9, (12, 1))
     for test, way in ((km.mmd_test, "each"), (km.hsic_test, "joint")):
         here, there = (
-            test(first + shift, second + shift, estimator="mkme", fit=way, n_resamples=19, rng=0)
+            test(first + shift, second + shift, **packed(estimator="mkme", fit=way), n_resamples=19, rng=0)
             for shift in (0.0, offset)
         )
         assert here.pvalue == there.pvalue
@@ -181,7 +183,7 @@ def test_a_refitted_noise_does_not_see_an_offset(offset):
 def test_slow_estimates_are_fitted_anew_under_every_labeling(make, kind):
     first, second = FEW[0][:2], FEW[1][:4]
     kernel = kernel_in(None, np.concatenate([first, second]))
-    result = km.mmd_test(first, second, estimator=make(), fit="each", statistic=kind)
+    result = km.mmd_test(first, second, **packed(estimator=make(), fit="each"), statistic=kind)
     agrees(result, over_all_labelings(first, second, reestimated(make, kernel), kind))
 
 
@@ -203,7 +205,7 @@ def test_parameters_of_the_pooled_sample_hold_under_every_labeling(name, kind):
     first, second = FEW
     pooled = np.concatenate(FEW)
     fit = with_parameters(make, kernel_in(estimator, pooled), pooled)
-    result = km.mmd_test(first, second, estimator=estimator, fit="pooled", statistic=kind)
+    result = km.mmd_test(first, second, **packed(estimator=estimator, fit="pooled"), statistic=kind)
     agrees(result, over_all_labelings(first, second, fit, kind))
 
 
@@ -221,7 +223,9 @@ def test_pooled_simple_shrinkage_changes_no_p_value():
 )
 def test_the_default_way_to_fit(estimator, way):
     first, second = FEW
-    asked, default = (km.mmd_test(first, second, estimator=estimator, fit=fit, rng=0) for fit in (way, "auto"))
+    asked, default = (
+        km.mmd_test(first, second, **packed(estimator=estimator, fit=fit), rng=0) for fit in (way, "auto")
+    )
     np.testing.assert_array_equal(asked.null_distribution, default.null_distribution)
 
 
@@ -244,9 +248,9 @@ def test_an_estimator_brings_its_own_kernel_and_noise():
     assert plain.kernel == Gaussian(0.7)
 
 
-def test_names_take_the_kernel_of_the_call():
+def test_estimators_bring_a_kernel_for_either_variable():
     for estimator in ("kme", "s-kmse", "f-kmse", "mkme"):
-        assert km.mmd_test(*FEW, estimator=estimator, kernel=Laplacian, bandwidth=0.9).kernel is not None
+        assert km.mmd_test(*FEW, estimator=NAMED[estimator](Laplacian, bandwidth=0.9)).kernel is not None
     assert km.mmd_test(*FEW, estimator=km.FKMSE(Laplacian, bandwidth=0.9)).kernel == Laplacian(0.9)
     assert km.hsic_test(*PAIRS, estimator=(km.FKMSE(bandwidth=0.5), km.FKMSE(bandwidth=0.7))).kernel == (
         Gaussian(0.5),
@@ -378,7 +382,7 @@ def test_a_joint_noise_is_split_to_the_variables(form):
     )
     covariance = found.noise_.matrices(3)
     estimator = km.KernelMean(noise=form)
-    result = km.hsic_test(*PAIRS, estimator=estimator, fit="joint", n_resamples=1, scheme="random", rng=0)
+    result = km.hsic_test(*PAIRS, **packed(estimator=estimator, fit="joint"), n_resamples=1, scheme="random", rng=0)
     for noise, kernel, columns in zip(result.noise, kernels, (slice(0, 1), slice(1, 3)), strict=True):
         own = covariance[columns, columns] * kernel.bandwidth**2
         np.testing.assert_allclose(noise.matrices(len(own)), own, rtol=1e-4, atol=1e-6)
@@ -401,7 +405,7 @@ def test_hsic_takes_the_noise_of_each_variable_from_that_variable():
 TWO_SAMPLE_CALLS = {
     "s-kmse": {"estimator": "s-kmse"},
     "f-kmse": {"estimator": "f-kmse"},
-    "f-kmse pooled": {"estimator": "f-kmse", "fit": "pooled"},
+    "f-kmse pooled": {"estimator": km.FKMSE(fit_on="pooled")},
     "mkme": {"estimator": "mkme"},
     "tied": {"estimator": tied()},
     "landweber": {"estimator": km.KernelMean(filter=Landweber())},
@@ -410,7 +414,7 @@ PAIR_CALLS = {
     "scose": {"estimator": "scose"},
     "fcose": {"estimator": "fcose"},
     "mkme": {"estimator": "mkme"},
-    "joint": {"estimator": "mkme", "fit": "joint"},
+    "joint": {"estimator": km.MKME(fit_on="joint")},
 }
 
 
@@ -466,7 +470,7 @@ def test_a_seed_fixes_pairs_whatever_the_threads(name):
 def test_constant_samples_have_p_one(estimator, fit):
     for sizes in ((4, 5), (60, 70)):
         first, second = (np.full((n, 2), 0.1) for n in sizes)
-        result = km.mmd_test(first, second, estimator=estimator, fit=fit, n_resamples=19, rng=0)
+        result = km.mmd_test(first, second, **packed(estimator=estimator, fit=fit), n_resamples=19, rng=0)
         assert result.pvalue == 1.0
         assert "constant" in result.notes[0]
 
@@ -503,6 +507,7 @@ def test_a_constant_variable_has_p_one(name):
 )
 def test_the_announced_memory_suffices(n, m, options):
     X, Y = np.random.default_rng(0).normal(size=(2, 400, 2))
+    options = packed(**options)
     tracemalloc.start()
     try:
         result = km.mmd_test(X[:n], Y[:m], rng=0, **options) if m else km.hsic_test(X[:n], Y[:n], rng=0, **options)
@@ -540,40 +545,43 @@ def test_ties_count(estimator):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"estimator": "mkm"}, r"estimator is 'mkm'; pass one of 'kme', 'mkme', 'mmkme', 's-kmse', 'f-kmse', 'vpmkme'"),
-        ({"fit": "both"}, r"fit is 'both'; write 'auto', 'pooled' or 'each'"),
-        ({"estimator": lambda points, kernel: (kernel, None), "fit": "each"}, r"sees the pooled rows; pass a Kernel"),
-        ({"estimator": "adaptive", "fit": "each"}, r"an adaptive test fits nothing.*fit='auto'"),
+        ({"estimator": "mkm"}, r"estimator is 'mkm'; pass one of 'kme', 's-kmse', 'f-kmse', 'mkme', 'mmkme', 'vpmkme'"),
+        ({"estimator": "mkme", "fit": "both"}, r"fit_on is 'both'; write 'auto', 'pooled', 'each' for this test"),
+        ({"estimator": "mkme", "fit": "joint"}, r"fit_on is 'joint'; write 'auto', 'pooled', 'each' for this test"),
+        ({"estimator": "kme", "fit": "each"}, r"no parameters that are fitted to the data; leave fit_on= out"),
         ({"estimator": "f-kmse", "scheme": "cyclic"}, r"scheme is 'cyclic'.*one of 'auto', 'exact', 'random'"),
         ({"estimator": "f-kmse", "scheme": "exact"}, r"more than 2,000,000 relabelings"),
         ({"estimator": "f-kmse", "n_resamples": 0}, r"n_resamples is 0"),
         ({"estimator": "f-kmse", "statistic": "w"}, r"statistic is 'w'"),
-        ({"estimator": "f-kmse", "n_jobs": 0}, r"n_jobs is 0"),
         ({"estimator": "s-kmse", "weights": (np.ones(14), np.ones(11))}, r"do not go with groups, clusters or weights"),
         ({"estimator": km.KernelMean(noise="isotropic", filter="ridge")}, r"pass a fixed noise"),
     ],
 )
 def test_bad_options_for_two_samples(options, message):
     with pytest.raises(ValueError, match=message):
-        km.mmd_test(X, Y, **options)
+        km.mmd_test(X, Y, **packed(**options))
 
 
 def test_too_few_rows_and_too_many():
-    with pytest.raises(ValueError, match=r"1 and 11 rows: leaving one out needs two.*fit='pooled'"):
+    with pytest.raises(ValueError, match=r"1 and 11 rows: leaving one out needs two.*fit_on='pooled'"):
         km.mmd_test(X[:1], Y, estimator="f-kmse", statistic="v")
     assert km.mmd_test(X[:1], Y, estimator=km.FKMSE(fit_on="pooled"), statistic="v").n_resamples == 11
     big = np.random.default_rng(0).normal(size=(1600, 1))
-    with pytest.raises(ValueError, match=r"at most 1000 rows a sample; 1500 were passed; pass fit='pooled' \(up to 3"):
+    with pytest.raises(
+        ValueError, match=r"at most 1000 rows a sample; 1500 were passed; pass fit_on='pooled' \(up to 3"
+    ):
         km.mmd_test(big[:100], big[100:], estimator=km.FKMSE(fit_on="each"))
     with pytest.raises(ValueError, match=r"at most 500 rows a sample; 600.*estimator='s-kmse'"):
         km.mmd_test(big[:600], big[600:1000], estimator=km.MKME(fit_on="each"))
-    with pytest.raises(ValueError, match=r"fit='pooled' is computed anew.*at most 3000 rows a sample; 3100"):
+    with pytest.raises(ValueError, match=r"fit_on='pooled' is computed anew.*at most 3000 rows a sample; 3100"):
         km.mmd_test(np.tile(big, (2, 1))[:3100], big[:10], estimator="vpmkme")
     with pytest.raises(ValueError, match=r"FCOSE is solved anew.*at most 1000 pairs; 1100.*estimator='scose'"):
         km.hsic_test(big[:1100], big[:1100], estimator="fcose")
     with pytest.raises(ValueError, match=r"at most 500 pairs; 501"):
         km.hsic_test(big[:501], big[:501], estimator=km.MKME(fit_on="joint"))
-    with pytest.raises(MemoryError, match=r"may need \d+ MiB for 400 rows, the limit is 1 MiB; pass memory="):
+    with pytest.raises(
+        MemoryError, match=r"may need \d+ MiB for 400 rows, the limit is 1 MiB; pass plan=Plan\(memory="
+    ):
         km.mmd_test(big[:200], big[200:400], estimator="f-kmse", plan=km.Plan(memory=2**20))
 
 
@@ -587,10 +595,13 @@ def test_too_few_rows_and_too_many():
         ({"estimator": tied()}, r"pass filter='scale' \(SCOSE\) or 'ridge' \(FCOSE\)"),
         ({"estimator": km.KernelMean(filter=Landweber())}, r"pass filter='scale'"),
         ({"estimator": km.KernelMean(filter=Ridge(), criterion="printed")}, r"criterion='loocv'"),
-        ({"fit": "each"}, r"fit is 'each'; write 'separate' or 'joint'"),
-        ({"fit": "joint"}, r"'kme' has no noise to fit to pairs.*pass 'mkme'"),
-        ({"estimator": "fcose", "fit": "joint"}, r"'fcose' has no noise to fit to pairs"),
-        ({"estimator": "adaptive", "fit": "joint"}, r"fits nothing to the data"),
+        ({"estimator": "mkme", "fit": "each"}, r"fit_on is 'each'; write 'auto', 'separate', 'joint'"),
+        ({"fit": "joint"}, r"no parameters that are fitted to the data; leave fit_on= out"),
+        ({"estimator": "fcose", "fit": "joint"}, r"has no noise to fit to pairs.*pass MKME"),
+        ({"estimator": (km.MKME(fit_on="joint"), km.MKME())}, r"shrink or fit the pairs differently"),
+        ({"estimator": (km.SKMSE(), km.KME())}, r"shrink or fit the pairs differently"),
+        ({"estimator": (km.KME(), "adaptive")}, r"an adaptive test has kernels for all variables"),
+        ({"estimator": (km.KME(),) * 3}, r"is a tuple of 3; pass one value for all 2 variables"),
         ({"estimator": "mkme", "fit": "joint", "groups": np.arange(14) % 2}, r"does not go with groups"),
         ({"estimator": "scose", "weights": np.ones(14)}, r"does not go with groups, clusters or weights"),
         ({"estimator": "fcose", "scheme": "gather"}, r"one of 'auto', 'exact', 'random'"),
@@ -598,9 +609,9 @@ def test_too_few_rows_and_too_many():
 )
 def test_bad_options_for_pairs(options, message):
     with pytest.raises(ValueError, match=message):
-        km.hsic_test(X, X[:, :1], **options)
+        km.hsic_test(X, X[:, :1], **packed(**options))
 
 
 def test_a_joint_noise_needs_gaussian_kernels():
-    with pytest.raises(TypeError, match=r"under Gaussian kernels, not Laplacian.*fit='separate'"):
+    with pytest.raises(TypeError, match=r"under Gaussian kernels, not Laplacian.*fit_on='separate'"):
         km.hsic_test(*PAIRS, estimator=km.MKME(Laplacian, bandwidth=1.0, fit_on="joint"))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kernelmean.inference.adaptive_hsic import adaptive_hsic
 
-from kernelmean import KME, Plan
-from kernelmean.inference import dhsic_test, hsic_test
+from kernelmean import KME, Design, Plan
+from kernelmean.inference import dhsic_test, hsic_test, permutation_null
 from kernelmean.inference.adaptive import Adaptive
+from kernelmean.inference.members import Member, PairMember
+from kernelmean.inference.questions import hsic_problem
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_null
 
@@ -76,7 +77,7 @@ def test_own_kernels_and_bandwidths_for_both_variables():
     )
     assert hsic_test(X, Y, estimator=KME(bandwidth=0.5), rng=0).kernel == (Gaussian(0.5), Gaussian(0.5))
     with pytest.raises(ValueError, match="tuple of 3"):
-        hsic_test(X, Y, estimator=(KME(bandwidth=1.0), KME(bandwidth=2.0)))
+        hsic_test(X, Y, kernel=(Gaussian(1.0), Gaussian(2.0), Gaussian(3.0)))
 
 
 def test_the_order_of_the_pairs_does_not_change_the_statistic():
@@ -97,16 +98,25 @@ def test_bandwidths_of_many_rows_do_not_depend_on_pairing_seed_or_names(estimato
     assert any("1000 of 1100 rows" in note for note in one.notes)
 
 
-def test_adaptive_views_of_many_rows_do_not_depend_on_the_pairing():
+def test_adaptive_views_of_many_rows_do_not_depend_on_the_pairing(monkeypatch):
     X, Y = np.random.default_rng(0).standard_cauchy((2, 1100, 1))
     order, seen = np.random.default_rng(1).permutation(1100), []
 
-    def null(X, Y, kernels, *, scheme, rng):
-        seen.append(Y)
-        return hsic_null(X[:20], Y[:20], kernels, n_resamples=9, rng=rng)
+    def engine(problem, how):
+        seen.append(problem.right.points)
+        few = problem.left.points[:20], problem.right.points[:20]
+        return permutation_null(hsic_problem(few, [(Gaussian(1.0), Gaussian(1.0))], "v"), how)
 
+    monkeypatch.setattr("kernelmean.inference.questions.pairs.permutation_null", engine)
     for table in (Y, Y[order]):
-        adaptive_hsic((X, table), Adaptive(), null, "auto", np.random.default_rng(0))
+        hsic_test(
+            X,
+            table,
+            estimator=Adaptive(
+                "harmonic", (PairMember(Member("data", Gaussian(1.0)), Member("ranks", Gaussian(1.0))),)
+            ),
+            n_resamples=9,
+        )
     np.testing.assert_allclose(seen[-1], seen[0][order], rtol=1e-9, atol=1e-12)
 
 
@@ -136,8 +146,8 @@ def test_a_kernel_in_several_pairs_is_evaluated_once():
     [
         (1, {}, "1 pair was passed, at least 2 are needed"),
         (1, {"statistic": "u"}, "1 pair was passed, at least 2 are needed"),
-        (1, {"estimator": "adaptive"}, "1 pair was passed, at least 2 are needed"),
-        (1, {"weights": [1.0]}, "1 pair was passed, at least 2 are needed"),
+        (1, {"estimator": "adaptive", "kernel": None}, "1 pair was passed, at least 2 are needed"),
+        (1, {"design": Design(weights=[1.0])}, "1 pair was passed, at least 2 are needed"),
         (3, {"statistic": "u"}, "at least 4"),
         (10, {"statistic": "w"}, "statistic is 'w'"),
     ],
@@ -145,7 +155,7 @@ def test_a_kernel_in_several_pairs_is_evaluated_once():
 def test_bad_input_is_refused(n, options, message):
     X, Y = pairs(n)
     with pytest.raises(ValueError, match=message):
-        hsic_test(X, Y, estimator=KME(bandwidth=1.0), **options)
+        hsic_test(X, Y, **{"kernel": Gaussian(1.0), **options})
 
 
 def test_rows_must_belong_together():

@@ -7,6 +7,7 @@ import kernelmean as km
 from kernelmean.inference.null import Null
 from kernelmean.kernels import Gaussian, Linear, Polynomial
 from kernelmean.noise import Laplace, Normal
+from nulls import packed
 
 ADVICE = "divide the columns by their standard deviations"
 X = 1e80 * np.random.default_rng(0).normal(size=(12, 2))
@@ -64,7 +65,7 @@ def test_an_outlier_beyond_the_range_is_refused_by_a_joint_fit():
     for name, tables in (("X", (x, y)), ("Y", (y, x))):
         for estimator in ("mkme", "mmkme"):
             with pytest.raises(ValueError, match=rf"^{name} holds values up to 1e\+200, outside 1e-150 to 1e\+150"):
-                km.hsic_test(*tables, estimator=estimator, fit="joint", n_resamples=19, rng=0)
+                km.hsic_test(*tables, **packed(estimator=estimator, fit="joint"), n_resamples=19, rng=0)
 
 
 @pytest.mark.parametrize("unit", [1e-170, 1e-9, 1e170])
@@ -79,11 +80,13 @@ def test_two_samples_can_be_swapped_in_any_unit(unit, estimator):
 def test_a_refitted_noise_refuses_what_lies_too_far_apart():
     constant, usual = np.full((6, 1), 1e200), np.random.default_rng(0).normal(size=(6, 1))
     with pytest.raises(ValueError, match=r"X holds values up to 1e\+200"):
-        km.mmd_test(constant, usual, estimator=km.MKME(Gaussian(1.0)), fit="each", n_resamples=9, rng=0)
+        km.mmd_test(constant, usual, **packed(estimator=km.MKME(Gaussian(1.0)), fit="each"), n_resamples=9, rng=0)
     with pytest.raises(ValueError, match=r"in units of the bandwidth rows lie off their median by .*e\+15[0-9]"):
-        km.mmd_test(usual, 1e10 * usual, estimator=km.MKME(Gaussian(1e-149)), fit="each", n_resamples=9, rng=0)
+        km.mmd_test(
+            usual, 1e10 * usual, **packed(estimator=km.MKME(Gaussian(1e-149)), fit="each"), n_resamples=9, rng=0
+        )
     with pytest.raises(ValueError, match=r"in units of the bandwidth rows are apart by inf, outside"):
-        km.mmd_test([[0.0], [0.0]], [[1e20], [1e20]], estimator=km.MKME(Gaussian(1e-149)), fit="each", rng=0)
+        km.mmd_test([[0.0], [0.0]], [[1e20], [1e20]], **packed(estimator=km.MKME(Gaussian(1e-149)), fit="each"), rng=0)
 
 
 @pytest.mark.parametrize("far", [1e12, 1e20, 1e37, 1e120])

@@ -102,7 +102,7 @@ def test_the_statistic_is_the_squared_discrepancy_itself(brute, shift):
 def test_ties_count_against_the_observed_value(test, n):
     rng = np.random.default_rng(n)
     pvalues = [
-        test(*rng.integers(0, 2, (2, n, 1)).astype(float), bandwidth=1.0, n_resamples=59, rng=s).pvalue
+        test(*rng.integers(0, 2, (2, n, 1)).astype(float), kernel=Gaussian(1.0), n_resamples=59, rng=s).pvalue
         for s in range(400)
     ]
     for level in (0.05, 0.1):

@@ -14,6 +14,7 @@ from kernelmean.inference.schemes.tiling import added
 from kernelmean.inference.sizes import Resources, Shape
 from kernelmean.inference.statistics import HSIC, MMD
 from kernelmean.kernels import Gaussian, Laplacian, Linear
+from nulls import resampling
 
 KERNELS = (Gaussian(2.0), Linear(), Laplacian(0.5))
 
@@ -178,5 +179,5 @@ def test_a_scheme_evaluates_its_tiles_itself(name):
     labels = LabelSide(np.repeat([1.0, 0.0], [4, 5]))
     problem = Problem(KernelSide(X, KERNELS[:2]), labels, ((0, 0), (1, 0)), MMD(4, 5))
     sums = SCHEMES[name].sums(problem, 9, np.random.default_rng(0), Resources())
-    null = permutation_null(problem, 9, scheme=name, rng=0)
+    null = permutation_null(problem, resampling(n_resamples=9, scheme=name, rng=0))
     np.testing.assert_allclose(problem.statistic(sums), null.values, rtol=1e-12)

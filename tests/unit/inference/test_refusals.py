@@ -7,10 +7,12 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+import kernelmean as km
 from kernelmean.inference import SCHEMES, memory_estimate
-from kernelmean.inference.engine import check_memory, check_n_resamples, check_resources, choose
+from kernelmean.inference.engine import check_memory, choose
 from kernelmean.inference.factored import fitting_rank
 from kernelmean.inference.problem import KernelSide
+from kernelmean.inference.resampling import check_n_resamples
 from kernelmean.inference.schemes.device import check_scheme
 from kernelmean.inference.sizes import Resources, Shape
 from kernelmean.inference.statistics import HSIC, MMD, check_kind
@@ -73,22 +75,30 @@ MESSAGES = [
         ValueError,
         "n_resamples is 9; a whole number from 10 is needed, such as 999",
     ),
-    (lambda: check_resources(0, None), ValueError, "n_jobs is 0; pass 1 for one thread, -1 for all cores"),
-    (lambda: check_resources("2", None), ValueError, "n_jobs is '2'; pass 1 for one thread, -1 for all cores"),
-    (lambda: check_resources(None, "1GB"), ValueError, "memory is '1GB'; pass a number of bytes, such as memory=2**30"),
-    (lambda: check_resources(None, -1), ValueError, "memory is -1, a finite positive number is needed"),
+    (lambda: km.Plan(threads=0), ValueError, "threads is 0, an integer ≥ 1 is needed"),
+    (lambda: km.Plan(threads="2"), ValueError, "threads is '2', an integer ≥ 1 is needed"),
+    (lambda: km.Plan(memory="1GB"), ValueError, "memory is '1GB', a finite positive number is needed"),
+    (lambda: km.Plan(memory=-1), ValueError, "memory is -1, a finite positive number is needed"),
+    (
+        lambda: memory_estimate((3, 3), 1, plan=2),
+        TypeError,
+        "plan is 2; pass a Plan, such as Plan(threads=2, memory=2**30), or None",
+    ),
     (
         lambda: check_memory(3 * 2**20 + 1, Resources(1, 2**20 - 1), "scheme 'gemm'", 24),
         MemoryError,
         (
-            "scheme 'gemm' may need 4 MiB for 24 rows, the limit is 1023 KiB; pass memory=3145729, or fewer "
+            "scheme 'gemm' may need 4 MiB for 24 rows, the limit is 1023 KiB; pass plan=Plan(memory=3145729), or fewer "
             "threads or kernels"
         ),
     ),
     (
         lambda: check_memory(1025.0, Resources(1, 1023.5), "it", 2),
         MemoryError,
-        "it may need 2 KiB for 2 rows, the limit is 1023 bytes; pass memory=1025, or fewer threads or kernels",
+        (
+            "it may need 2 KiB for 2 rows, the limit is 1023 bytes; pass plan=Plan(memory=1025), or fewer threads "
+            "or kernels"
+        ),
     ),
     (lambda: memory_estimate(3, 1), ValueError, "sizes is 3; pass (n, m) for two samples, (n,) for n pairs"),
     (

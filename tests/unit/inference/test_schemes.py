@@ -219,7 +219,7 @@ def test_threads_do_not_change_a_bit(scheme):
     run = hsic_null if of_pairs else mmd_null
     kernels = [(KERNELS[0], KERNELS[1])] if of_pairs else KERNELS
     X, Y = (X[:60], Y[:60]) if scheme == "gather" else (X, Y)
-    nulls = [run(X, Y, kernels, scheme=scheme, n_resamples=99, rng=3, n_jobs=jobs) for jobs in (1, 2)]
+    nulls = [run(X, Y, kernels, scheme=scheme, n_resamples=99, rng=3, threads=jobs) for jobs in (1, 2)]
     np.testing.assert_array_equal(nulls[0].values, nulls[1].values)
 
 

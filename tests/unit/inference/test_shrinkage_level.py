@@ -24,9 +24,9 @@ TWO_SAMPLES = {
     "s-kmse, blocks": {"estimator": "s-kmse", "scheme": "blocks", "statistic": "v"},
     "f-kmse": {"estimator": "f-kmse"},
     "f-kmse, v": {"estimator": "f-kmse", "statistic": "v"},
-    "f-kmse, pooled": {"estimator": "f-kmse", "fit": "pooled"},
+    "f-kmse, pooled": {"estimator": km.FKMSE(fit_on="pooled")},
     "mkme": {"estimator": "mkme"},
-    "mkme, each": {"estimator": "mkme", "fit": "each"},
+    "mkme, each": {"estimator": km.MKME(fit_on="each")},
     "mmkme": {"estimator": "mmkme"},
     "tied, pooled": {"estimator": TIED},
     "landweber, pooled": {"estimator": km.KernelMean(filter=Landweber())},
@@ -37,7 +37,7 @@ PAIRS = {
     "scose": {"estimator": "scose"},
     "scose, cyclic": {"estimator": "scose", "scheme": "cyclic"},
     "fcose": {"estimator": "fcose"},
-    "joint": {"estimator": "mkme", "fit": "joint"},
+    "joint": {"estimator": km.MKME(fit_on="joint")},
 }
 SLOW_FITS = {"tied, pooled", "mmkme", "landweber, pooled"}  # not in the quick part
 

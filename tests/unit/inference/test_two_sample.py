@@ -149,7 +149,7 @@ def test_data_frames_are_matched_by_name():
         (np.empty((0, 1)), [[1.0]], {}, "at least one row"),
         ([[1.0], [2.0]], [[1.0], [5.0]], {"estimator": "best"}, "estimator is 'best'"),
         ([[1.0], [2.0]], [[1.0], [5.0]], {"kernel": "best"}, "kernel is 'best'"),
-        ([[1.0], [2.0]], [[1.0], [5.0]], {"bandwidth": "best"}, "bandwidth is 'best'"),
+        ([[1.0], [2.0]], [[1.0], [5.0]], {"estimator": KME(bandwidth="best")}, "bandwidth is 'best'"),
         ([[1.0], [2.0]], [[1.0], [5.0]], {"statistic": "w"}, "statistic is 'w'"),
     ],
 )

@@ -18,7 +18,7 @@ from ...expected._core import check_noise
 from ...kernels.base import Kernel
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
-from ...plan.plan import RemotePlan
+from ...plan.plan import Plan, RemotePlan
 from .. import TestResult
 from ..asked import Request
 from ..questions import Question, TwoSamples
@@ -49,6 +49,8 @@ class DaskPlan(RemotePlan):
         Up to so many rows, of both samples together, a test sums over all pairs of rows, as in one process. Every
         worker then holds all of them. Beyond, ``mmd_test`` and ``hsic_test`` are the one-pass tests of features,
         and the result says so.
+    memory : float
+        Bytes that the null distribution of such a test may take on a worker, as in :class:`kernelmean.Plan`.
 
     Raises
     ------
@@ -74,9 +76,10 @@ class DaskPlan(RemotePlan):
     0.001
     """
 
-    def __init__(self, client: Any, *, exact_rows: int = EXACT_ROWS) -> None:
+    def __init__(self, client: Any, *, exact_rows: int = EXACT_ROWS, memory: float = 2.0**30) -> None:
         self.client = check_client(client)
         self.exact_rows = check_integer(exact_rows, "exact_rows", 0)
+        self.worker = Plan(threads=1, memory=memory)
 
     def __repr__(self) -> str:
         return f"DaskPlan({self.client!r}, exact_rows={self.exact_rows})"
@@ -137,7 +140,7 @@ class DaskPlan(RemotePlan):
         X, Y = self._samples(X, Y) if two else self._pairs(X, Y)
         n, one_pass = len(X) + len(Y) * two, BINS_SCHEME if two else SHIFTS_SCHEME
         if request.scheme != one_pass and not (request.scheme == "auto" and n > self.exact_rows):
-            return exact.exact_test(question, X, Y, request)
+            return exact.exact_test(question, (X, Y), request, self.worker)
         if not two and request.statistic != "v":
             raise ValueError("statistic is 'u'; the one-pass test of independence has the V-statistic, 'v'")
         asked = self._asked(request)
@@ -185,9 +188,10 @@ class DaskPlan(RemotePlan):
         others = [f"design = {request.design!r}"] * request.design.says_more
         forms = [form_of(estimator) for estimator in request.wanted.sides]
         if others or None in forms or not forms or len(set(forms)) > 1:
-            what = others or [f"estimator = {request.wanted.adaptive or request.wanted.sides!r}"]
+            own = request.wanted.adaptive or request.wanted.one
+            what = others[0] if others else f"estimator = {own!r}"
             raise ValueError(
-                f"{what[0]} does not go with the one-pass test, which is used beyond exact_rows = "
+                f"{what} does not go with the one-pass test, which is used beyond exact_rows = "
                 f"{self.exact_rows:,} rows; it has estimator='kme', 'mkme' or 'mmkme' and no designs; raise "
                 "DaskPlan(client, exact_rows=...), or take a part of the rows"
             )

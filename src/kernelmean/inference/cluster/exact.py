@@ -16,6 +16,7 @@ import numpy as np
 
 from ...core.array import Array, as_rng, slices
 from ...core.words import count
+from ...plan.plan import Plan
 from ...plan.tiles import serial_blas
 from .. import TestResult
 from ..asked import Request
@@ -32,13 +33,14 @@ _SHARES, _FEWEST = 64, 4
 _TOTAL_NUMBERS = 2**25  # of all shares of the sums over pairs of bins
 
 
-def exact_test(question: type[Question], X: Rows, Y: Rows, request: Request) -> TestResult:
-    """Return the result that the same rows have in one process.
+def exact_test(question: type[Question], data: tuple[Rows, Rows], request: Request, worker: Plan) -> TestResult:
+    """Return the result that the same rows have in one process, with what a worker may use.
 
     A generator in the request is as far as it would be in one process afterwards.
     """
+    X, Y = data
     rng, n = as_rng(request.rng), len(X) + (len(Y) if question is TwoSamples else 0)
-    posed = task(_posed, question, list(X.parts), list(Y.parts), replace(request, rng=rng))
+    posed = task(_posed, question, list(X.parts), list(Y.parts), replace(request, rng=rng), worker)
     shares = _shares(question, len(X), len(Y))
     total = folded(_added, [task(_share, posed, share, shares) for share in range(shares)]) if n > _FEW_ROWS else None
     result, state = gathered(X.client, [task(_concluded, posed, total, n)])[0]
@@ -60,12 +62,12 @@ State = Mapping[str, Any]
 Asked = tuple[Posed | TestResult, State]  # and the generator's state when everything was drawn
 
 
-def _posed(kind: type[TwoSamples | Pairs], X: list[Array], Y: list[Array], request: Request) -> Asked:
+def _posed(kind: type[TwoSamples | Pairs], X: list[Array], Y: list[Array], request: Request, worker: Plan) -> Asked:
     """Choose the kernel, the scheme and the permutations; where no tiles are left to evaluate the null is there."""
     rng = as_rng(deepcopy(request.rng))
     question = replace(kind.of(np.concatenate(X), np.concatenate(Y), request.design), engine=begin)
     with serial_blas:
-        posed = question.posed(request.wanted, request.statistic, replace(request, rng=rng).resampling(None))
+        posed = question.posed(request.wanted, request.statistic, replace(request, rng=rng).resampling(worker))
     return posed, rng.bit_generator.state
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from ...core.array import Array, check_numpy, slices
+from ...core.array import Array, slices
 from ...kernels import Kernel
 from ...kernels.base import Blocks
 from ...plan.tiles import serial_blas
@@ -84,7 +84,6 @@ class PairedDesign:
     @classmethod
     def of(cls, samples: tuple[Array, Array]) -> Self:
         """Check that there are as many rows of both."""
-        check_numpy(samples[0], "paired=True")
         X, Y = samples
         if len(X) != len(Y) or len(X) < 2:
             raise ValueError(f"X has {len(X)} rows and Y has {len(Y)}; pairs need as many of both, and two at least")

@@ -80,7 +80,7 @@ class Pairs(Question):
     @classmethod
     def series(cls, X: Any, Y: Any, block_length: float) -> Self:
         """Check two time series over the same times."""
-        variables, names = named_variables(X, Y)
+        variables, names = named_variables(X, Y, anywhere=False)
         return cls(*variables, names, WildPairs.of(variables, block_length))
 
     @property
@@ -164,12 +164,12 @@ _METHODS = (
 )
 
 
-def named_variables(X: Any, Y: Any, least: int = 2) -> tuple[Variables, tuple[Names, Names]]:
-    """Return two tables whose rows belong together, where they are, and the names of their columns."""
+def named_variables(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[Variables, tuple[Names, Names]]:
+    """Return two tables whose rows belong together, ``anywhere`` where they are, and the names of their columns."""
     if is_foreign(X) or is_foreign(Y):
-        return check_pairs(X, Y, least, anywhere=True), (None, None)
+        return check_pairs(X, Y, 2, anywhere=anywhere), (None, None)
     (first, own), (second, other) = named_points(X, "X"), named_points(Y, "Y")
-    check_lengths(len(first), len(second), least)
+    check_lengths(len(first), len(second), 2)
     return (first, second), (own, other)
 
 

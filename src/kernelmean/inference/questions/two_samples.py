@@ -67,15 +67,16 @@ class TwoSamples(Question):
     @classmethod
     def of(cls, X: Any, Y: Any, design: Design) -> Self:
         """Check two samples, which may be arrays of another library, and their design."""
-        samples, names = named_samples(X, Y)
         if design.paired:
+            samples, names = named_samples(X, Y, anywhere=False)
             return cls(*samples, names, PairedDesign.of(samples))
+        samples, names = named_samples(X, Y)
         return cls(*samples, names, two_sample_design(samples, design) if design.says_more else None)
 
     @classmethod
     def series(cls, X: Any, Y: Any, block_length: float) -> Self:
         """Check two time series."""
-        samples, names = named_samples(X, Y)
+        samples, names = named_samples(X, Y, anywhere=False)
         return cls(*samples, names, WildSamples.of(samples, block_length))
 
     @property
@@ -160,10 +161,10 @@ _METHODS = (
 )
 
 
-def named_samples(X: Any, Y: Any) -> tuple[tuple[Array, Array], Names]:
-    """Return two samples of the same variables, where they are, and the names of the columns."""
+def named_samples(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Array, Array], Names]:
+    """Return two samples of the same variables, ``anywhere`` where they are, and the names of the columns."""
     if is_foreign(X) or is_foreign(Y):
-        return check_samples(X, Y, anywhere=True), None
+        return check_samples(X, Y, anywhere=anywhere), None
     tables = matched(X, Y)
     names = next((table.names for table in tables if table.named), None)
     return (tables[0].values, tables[1].values), names

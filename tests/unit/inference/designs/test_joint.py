@@ -11,6 +11,7 @@ from scipy.stats import binom
 from kernelmean import Plan
 from kernelmean.inference import dhsic_test, hsic_test
 from kernelmean.kernels import Gaussian, Laplacian
+from nulls import packed
 
 KERNELS = (Gaussian(1.0), Laplacian(1.0), Gaussian(0.5))
 
@@ -81,7 +82,7 @@ def test_dependence_of_three_of_which_any_two_are_independent():
 
 def test_dense_matrices_and_tiles_agree(monkeypatch):
     tables = draw(600)
-    options = {"n_resamples": 5, "rng": 0, "bandwidth": (1.0, 2.0, 3.0)}
+    options = {"n_resamples": 5, "rng": 0, "kernel": tuple(map(Gaussian, (1.0, 2.0, 3.0)))}
     dense = [dhsic_test(*tables, plan=Plan(threads=jobs), **options) for jobs in (1, 2)]
     monkeypatch.setattr("kernelmean.inference.designs.joint.DENSE_LIMIT", 10)
     tiles = [dhsic_test(*tables, plan=Plan(threads=jobs), **options) for jobs in (1, 2)]
@@ -113,10 +114,10 @@ def test_a_constant_variable_has_p_value_one():
         (draw(5), {"kernel": ("gaussian", "gaussian")}, ValueError, "tuple of 2"),
         (draw(5), {"scheme": "cyclic"}, ValueError, "'auto', 'exact', 'random'"),
         (draw(30), {"scheme": "exact"}, ValueError, "more than 2,000,000"),
-        (draw(30), {"memory": 1e3}, MemoryError, "pass memory="),
+        (draw(30), {"memory": 1e3}, MemoryError, r"pass plan=Plan\(memory="),
     ],
     ids=range(7),
 )
 def test_what_is_refused(tables, options, error, words):
     with pytest.raises(error, match=words):
-        dhsic_test(*tables, **options)
+        dhsic_test(*tables, **packed(**options))

@@ -11,6 +11,7 @@ from kernelmean import Plan
 from kernelmean.inference import hsic_test, k_sample_test, mmd_test
 from kernelmean.inference.step_down import max_t
 from kernelmean.kernels import Categorical, Gaussian
+from nulls import packed
 
 KERNEL = Gaussian(1.0)
 PAIRS = [(0, 1), (0, 2), (1, 2)]
@@ -116,12 +117,12 @@ def test_constants_have_p_value_one():
         ((5, 1, 4), {}, ValueError, "pass statistic='v'"),
         ((5, 4, 4), {"scheme": "blocks"}, ValueError, "'auto', 'exact', 'random'"),
         ((5, 4, 4), {"statistic": "w"}, ValueError, "'w'"),
-        ((5, 4, 4), {"memory": 1e3}, MemoryError, "pass memory="),
+        ((5, 4, 4), {"memory": 1e3}, MemoryError, r"pass plan=Plan\(memory="),
     ],
 )
 def test_what_is_refused(sizes, options, error, words):
     with pytest.raises(error, match=words):
-        k_sample_test(*draw(sizes), **options)
+        k_sample_test(*draw(sizes), **packed(**options))
 
 
 @pytest.mark.parametrize("samples", [(), (draw((5, 4)),)], ids=["none", "a list of samples"])

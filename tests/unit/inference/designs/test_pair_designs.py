@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean import KME, Design, Plan
+from kernelmean import KME, Design
 from kernelmean.inference import hsic_test
 from kernelmean.kernels import Gaussian
+from nulls import packed
 
 KERNEL = Gaussian(1.0)
 
@@ -50,12 +51,14 @@ def test_statistic_and_p_value_are_those_of_full_enumeration(oracle, name, ties)
     K, Z = KERNEL(X, X), KERNEL(Y, Y)
     orders = oracle.restricted(strata, list(unit))
     values = [criterion(K, Z[np.ix_(order, order)], weights, strata) for order in orders]
-    result = hsic_test(X, Y, kernel=KERNEL, n_resamples=800, **keywords(*DESIGNS[name]))
+    result = hsic_test(X, Y, kernel=KERNEL, n_resamples=800, **packed(**keywords(*DESIGNS[name])))
     assert (result.scheme, result.n_resamples + 1) == ("exact", len(values))
     assert result.statistic == pytest.approx(values[0], rel=1e-10, abs=1e-16)
     assert result.pvalue == pytest.approx(oracle.pvalue(values), rel=1e-12)
     np.testing.assert_allclose(np.sort(result.null_distribution), np.sort(values[1:]), rtol=1e-9, atol=1e-16)
-    sampled = hsic_test(X, Y, kernel=KERNEL, scheme="random", n_resamples=3000, rng=0, **keywords(*DESIGNS[name]))
+    sampled = hsic_test(
+        X, Y, kernel=KERNEL, scheme="random", n_resamples=3000, rng=0, **packed(**keywords(*DESIGNS[name]))
+    )
     assert set(np.round(sampled.null_distribution, 10)) <= set(np.round(values, 10))
     assert sampled.pvalue == pytest.approx(result.pvalue, abs=4 * 0.5 / np.sqrt(3000))
 
@@ -64,7 +67,7 @@ def test_one_group_and_equal_weights_are_the_plain_test():
     X, Y = draw(6)
     plain = hsic_test(X, Y)
     for options in ({"groups": [0] * 6}, {"weights": [2.0] * 6}, {"clusters": range(6)}):
-        result = hsic_test(X, Y, **options)
+        result = hsic_test(X, Y, **packed(**options))
         assert result.statistic == pytest.approx(plain.statistic, rel=1e-12)
         assert (result.pvalue, result.n_resamples) == (plain.pvalue, plain.n_resamples)
 
@@ -91,13 +94,13 @@ def test_variables_that_depend_on_one_another_through_the_stratum_only():
 
 def test_factors_dense_matrices_and_tiles_agree(monkeypatch):
     X, Y = draw(1200)
-    options = {"groups": np.arange(1200) % 3, "n_resamples": 9, "rng": 0, "bandwidth": 8.0}
-    factors = hsic_test(X, Y, **options)
+    options = {"groups": np.arange(1200) % 3, "n_resamples": 9, "rng": 0, "kernel": Gaussian(8.0)}
+    factors = hsic_test(X, Y, **packed(**options))
     monkeypatch.setattr("kernelmean.inference.designs.stratified_hsic.FACTORS_FROM", 10**9)
-    dense = hsic_test(X, Y, **options)
+    dense = hsic_test(X, Y, **packed(**options))
     monkeypatch.setattr("kernelmean.inference.designs.stratified_hsic.DENSE_LIMIT", 10)
     for jobs in (1, 2):
-        tiles = hsic_test(X, Y, plan=Plan(threads=jobs), **options)
+        tiles = hsic_test(X, Y, **packed(threads=jobs, **options))
         for other in (factors, tiles):
             np.testing.assert_allclose(other.null_distribution, dense.null_distribution, rtol=1e-6, atol=1e-13)
             assert other.pvalue == dense.pvalue
@@ -130,9 +133,9 @@ def test_constants_have_p_value_one():
         ({"groups": [0, 0, 0, 1, 1, None]}, ValueError, "no label in row 5"),
         ({"groups": np.array([0, 0, 0, 1, 1, "a"], dtype=object)}, TypeError, "mixes labels that do not compare"),
         ({"weights": [1] * 6, "scheme": "gather"}, ValueError, "'auto', 'exact', 'random'"),
-        ({"weights": [1] * 6, "memory": 1e4}, MemoryError, "pass memory="),
+        ({"weights": [1] * 6, "memory": 1e4}, MemoryError, r"pass plan=Plan\(memory="),
     ],
 )
 def test_what_is_refused(options, error, words):
     with pytest.raises(error, match=words):
-        hsic_test(*draw(6), **options)
+        hsic_test(*draw(6), **packed(**options))

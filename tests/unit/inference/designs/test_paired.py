@@ -11,6 +11,7 @@ from kernelmean import KME, Design, Plan
 from kernelmean.inference import mmd_test, paired_mmd_test
 from kernelmean.inference.designs.paired import PairDifference
 from kernelmean.kernels import Gaussian, Laplacian, Linear
+from nulls import packed
 
 KERNEL = Gaussian(1.0)
 
@@ -120,9 +121,9 @@ def test_an_adaptive_test_of_pairs():
         ((5, 5), {"statistic": "w"}, ValueError, "'w'"),
         ((5, 5), {"scheme": "gemm"}, ValueError, "'auto', 'exact', 'random'"),
         ((40, 40), {"scheme": "exact"}, ValueError, "more than 2,000,000"),
-        ((40, 40), {"memory": 1e3}, MemoryError, "pass memory="),
+        ((40, 40), {"memory": 1e3}, MemoryError, r"pass plan=Plan\(memory="),
     ],
 )
 def test_what_is_refused(sizes, options, error, words):
     with pytest.raises(error, match=words):
-        paired_mmd_test(draw(sizes[0])[0], draw(sizes[1])[1], **options)
+        paired_mmd_test(draw(sizes[0])[0], draw(sizes[1])[1], **packed(**options))

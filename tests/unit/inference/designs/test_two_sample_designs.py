@@ -8,6 +8,7 @@ import pytest
 from kernelmean import KME, Design, Plan
 from kernelmean.inference import mmd_test
 from kernelmean.kernels import Gaussian, Linear
+from nulls import packed
 
 KERNEL = Gaussian(1.0)
 
@@ -54,12 +55,12 @@ def test_statistic_and_p_value_are_those_of_full_enumeration(oracle, name, kind,
     permitted = dict.fromkeys(tuple(labels[order]) for order in oracle.restricted(strata, list(unit)))
     values = [oracle.mmd(gram, labeling, weights, strata, list(unit), kind) for labeling in permitted]
     options = {"kernel": KERNEL, "statistic": kind, **keywords(*DESIGNS[name])}
-    result = mmd_test(points[x], points[~x], **options)
+    result = mmd_test(points[x], points[~x], **packed(**options))
     assert (result.scheme, result.n_resamples + 1) == ("exact", len(values))
     assert result.statistic == pytest.approx(values[0], rel=1e-10, abs=1e-14)
     assert result.pvalue == pytest.approx(oracle.pvalue(values), rel=1e-12)
     np.testing.assert_allclose(np.sort(result.null_distribution), np.sort(values[1:]), rtol=1e-9, atol=1e-14)
-    sampled = mmd_test(points[x], points[~x], scheme="random", n_resamples=3000, rng=0, **options)
+    sampled = mmd_test(points[x], points[~x], scheme="random", n_resamples=3000, rng=0, **packed(**options))
     assert set(np.round(sampled.null_distribution, 10)) <= set(np.round(values, 10))
     assert sampled.pvalue == pytest.approx(result.pvalue, abs=4 * 0.5 / np.sqrt(3000))
 
@@ -69,7 +70,7 @@ def test_one_group_and_equal_weights_are_the_plain_test():
     plain = mmd_test(X, Y)
     for options in ({"groups": ([0] * 6, [0] * 5)}, {"weights": (np.full(6, 3.0), np.full(5, 3.0))},
                     {"clusters": (range(6), range(6, 11))}):  # fmt: skip
-        result = mmd_test(X, Y, **options)
+        result = mmd_test(X, Y, **packed(**options))
         assert result.statistic == pytest.approx(plain.statistic, rel=1e-12)
         assert (result.pvalue, result.n_resamples, result.kernel) == (plain.pvalue, plain.n_resamples, plain.kernel)
 
@@ -126,8 +127,8 @@ def test_swapping_the_samples_changes_nothing(name):
     points, options = draw(len(labels)), keywords(*DESIGNS[name])
     swapped = {key: pair[::-1] for key, pair in options.items()}
     for scheme in ("exact", "random"):
-        one = mmd_test(points[labels], points[~labels], scheme=scheme, rng=1, statistic="v", **options)
-        other = mmd_test(points[~labels], points[labels], scheme=scheme, rng=1, statistic="v", **swapped)
+        one = mmd_test(points[labels], points[~labels], scheme=scheme, rng=1, statistic="v", **packed(**options))
+        other = mmd_test(points[~labels], points[labels], scheme=scheme, rng=1, statistic="v", **packed(**swapped))
         assert (one.statistic, one.pvalue, one.sizes) == (other.statistic, other.pvalue, other.sizes[::-1])
 
 
@@ -144,10 +145,10 @@ def test_a_seed_fixes_the_result_whatever_the_threads():
 
 def test_factors_and_tiles_agree(monkeypatch):
     X, Y = draw(600), draw(500, 1)
-    options = {"groups": (np.arange(600) % 3, np.arange(500) % 3), "n_resamples": 99, "rng": 0, "bandwidth": 3.0}
-    factors = mmd_test(X, Y, **options)
+    options = {"groups": (np.arange(600) % 3, np.arange(500) % 3), "n_resamples": 99, "rng": 0, "kernel": Gaussian(3.0)}
+    factors = mmd_test(X, Y, **packed(**options))
     monkeypatch.setattr("kernelmean.inference.designs.forms.FACTORS_FROM", 10**9)
-    tiles = mmd_test(X, Y, **options)
+    tiles = mmd_test(X, Y, **packed(**options))
     assert factors.pvalue == tiles.pvalue
     np.testing.assert_allclose(factors.null_distribution, tiles.null_distribution, atol=1e-9, rtol=1e-6)
 
@@ -208,13 +209,13 @@ def test_text_labels_and_strata_of_one_sample():
         ({"weights": ([1] + [1e-30] * 5, [1] * 5)}, ValueError, "nearly all the weight"),
         ({"weights": ([1] * 6, [1e-200] * 5)}, ValueError, "eight orders of magnitude"),
         ({"weights": ([1] * 6, [1] * 5), "scheme": "cyclic"}, ValueError, "'auto', 'exact', 'random'"),
-        ({"weights": ([1] * 6, [1] * 5), "memory": 1e4}, MemoryError, "pass memory="),
+        ({"weights": ([1] * 6, [1] * 5), "memory": 1e4}, MemoryError, r"pass plan=Plan\(memory="),
         ({"weights": ([1] * 6, [1] * 5), "n_resamples": 0}, ValueError, "n_resamples is 0"),
     ],
 )  # fmt: skip
 def test_what_is_refused(options, error, words):
     with pytest.raises(error, match=words):
-        mmd_test(draw(6), draw(5, 1), **options)
+        mmd_test(draw(6), draw(5, 1), **packed(**options))
 
 
 def test_matched_sets_need_the_v_statistic_and_are_then_pairs():

@@ -7,9 +7,11 @@ import json
 import numpy as np
 import pytest
 
+from kernelmean import Plan
 from kernelmean.inference import wild_hsic_test, wild_mmd_test
 from kernelmean.inference.designs.wild import autoregressions, centered_multipliers, multipliers
 from kernelmean.kernels import Gaussian
+from nulls import packed
 
 KERNEL = Gaussian(1.0)
 
@@ -93,7 +95,8 @@ def test_the_result_says_that_it_is_not_exact(test):
 def test_a_seed_fixes_the_result_whatever_the_threads(test):
     X, Y = series(700, 0), series(700, 1)
     runs = [
-        test(X, Y, block_length=5, n_resamples=19, rng=seed, n_jobs=jobs) for seed, jobs in ((5, 1), (5, 2), (6, 1))
+        test(X, Y, block_length=5, n_resamples=19, rng=seed, plan=Plan(threads=jobs))
+        for seed, jobs in ((5, 1), (5, 2), (6, 1))
     ]
     np.testing.assert_array_equal(runs[0].null_distribution, runs[1].null_distribution)
     assert (runs[0].null_distribution != runs[2].null_distribution).any()
@@ -119,10 +122,10 @@ def test_no_p_value_is_zero():
         (3, {"block_length": 1}, ValueError, "3 rows"),
         (10, {"block_length": 0}, ValueError, "block_length is 0"),
         (10, {"block_length": 2, "n_resamples": 0}, ValueError, "n_resamples is 0"),
-        (10, {"block_length": 2, "memory": 1e3}, MemoryError, "pass memory="),
+        (10, {"block_length": 2, "memory": 1e3}, MemoryError, r"pass plan=Plan\(memory="),
         (10, {}, TypeError, "block_length"),
     ],
 )
 def test_what_is_refused(test, n, options, error, words):
     with pytest.raises(error, match=words):
-        test(series(n, 0), series(n, 1), **options)
+        test(series(n, 0), series(n, 1), **packed(**options))
