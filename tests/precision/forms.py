@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import product
+from math import comb
 from typing import Any
 
 import mpmath as mp
@@ -253,7 +254,7 @@ def raw_moments(x: float, law: str, width: Any, order: int) -> list[Any]:
     }[law]
     moments = [mp.mpf(0) if r % 2 else central(r) for r in range(order + 1)]
     return [
-        mp.fsum(mp.binomial(r, i) * mp.mpf(x) ** (r - i) * moments[i] for i in range(r + 1)) for r in range(order + 1)
+        mp.fsum(comb(r, i) * mp.mpf(x) ** (r - i) * moments[i] for i in range(r + 1)) for r in range(order + 1)
     ]
 
 
@@ -261,7 +262,7 @@ def power_of_sum(terms: Sequence[Sequence[Any]], offset: Any, degree: int) -> An
     """Return E (c + Σ_j z_j)^p for independent z_j with the raw moments ``terms[j]``."""
 
     def plus(moments: Sequence[Any], term: Sequence[Any]) -> list[Any]:
-        return [mp.fsum(mp.binomial(r, i) * moments[r - i] * term[i] for i in range(r + 1)) for r in range(degree + 1)]
+        return [mp.fsum(comb(r, i) * moments[r - i] * term[i] for i in range(r + 1)) for r in range(degree + 1)]
 
     return reduce(plus, terms, [offset**r for r in range(degree + 1)])[degree]
 
