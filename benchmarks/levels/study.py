@@ -15,7 +15,6 @@ import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
@@ -56,8 +55,8 @@ CONDITIONS = {
     },
 }
 SCHEMES = {
-    "two samples": ["auto", "gemm", "low-rank", "cyclic-tiles", "cyclic-low-rank", "blocks", "xor"],
-    "independence": ["auto", "gather", "low-rank", "cyclic-tiles", "cyclic-low-rank", "xor", "torus"],
+    "two samples": ["auto", "gemm", "low-rank", "cyclic-tiles", "cyclic-low-rank", "blocks"],
+    "independence": ["auto", "gather", "low-rank", "cyclic-tiles", "cyclic-low-rank", "torus"],
 }
 ESTIMATORS = {
     "two samples": ["kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme", "adaptive", "log-mean-exp", "aggregate"],
@@ -114,8 +113,7 @@ def cells() -> Iterator[Cell | Case]:
     for test, conditions in CONDITIONS.items():
         for estimator in ESTIMATORS[test]:
             for scheme in SCHEMES[test][: 1 if estimator in LISTED_ONLY else None]:
-                if scheme != "xor" or find_spec("numba"):
-                    yield from (Cell(test, estimator, scheme, *condition) for condition in conditions.values())
+                yield from (Cell(test, estimator, scheme, *condition) for condition in conditions.values())
     yield from CASES
 
 

@@ -54,6 +54,7 @@ def _integral(t: Any, m: int, variance: Any, scales: tuple[Any, ...]) -> Any:
     return mp.fsum(w * _laplace(t, m, variance, a) for w, a in zip(shares, scales, strict=True))
 
 
+@cache
 def _normal(t: Any, m: int, variance: Any) -> Any:
     """Repeated integrals of the normal density; of a point mass they are truncated powers."""
     if not variance:
@@ -64,6 +65,7 @@ def _normal(t: Any, m: int, variance: Any) -> Any:
     return mp.erfc(-t / s / mp.sqrt(2)) / 2 if m else mp.exp(-t * t / variance / 2) / s / mp.sqrt(2 * mp.pi)
 
 
+@cache
 def _laplace(t: Any, m: int, variance: Any, a: Any) -> Any:
     """Repeated integrals with one Laplace law L: H_m * L = H_m + a² H_{m-2} * L, down to the density or its slope."""
     if m > 1:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import product
+from math import comb
 from typing import Any
 
 import mpmath as mp
@@ -252,16 +253,14 @@ def raw_moments(x: float, law: str, width: Any, order: int) -> list[Any]:
         "Uniform": lambda r: width**r / (r + 1),
     }[law]
     moments = [mp.mpf(0) if r % 2 else central(r) for r in range(order + 1)]
-    return [
-        mp.fsum(mp.binomial(r, i) * mp.mpf(x) ** (r - i) * moments[i] for i in range(r + 1)) for r in range(order + 1)
-    ]
+    return [mp.fsum(comb(r, i) * mp.mpf(x) ** (r - i) * moments[i] for i in range(r + 1)) for r in range(order + 1)]
 
 
 def power_of_sum(terms: Sequence[Sequence[Any]], offset: Any, degree: int) -> Any:
     """Return E (c + Σ_j z_j)^p for independent z_j with the raw moments ``terms[j]``."""
 
     def plus(moments: Sequence[Any], term: Sequence[Any]) -> list[Any]:
-        return [mp.fsum(mp.binomial(r, i) * moments[r - i] * term[i] for i in range(r + 1)) for r in range(degree + 1)]
+        return [mp.fsum(comb(r, i) * moments[r - i] * term[i] for i in range(r + 1)) for r in range(degree + 1)]
 
     return reduce(plus, terms, [offset**r for r in range(degree + 1)])[degree]
 

@@ -6,12 +6,11 @@ floor(α P) / P without ties and at most that with ties, for a test over P relab
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 from scipy.stats import binom
 
+from added_schemes import Xor, added
 from kernelmean.inference import hsic_test, mmd_test
 
 TRIALS = 300
@@ -39,9 +38,10 @@ def check(results, *, ties):
             assert rejected >= binom.ppf(0.0005, TRIALS, attained)
 
 
-def skip_without_numba(scheme):
-    if scheme == "xor" and find_spec("numba") is None:
-        pytest.skip("numba is not installed")
+@pytest.fixture(autouse=True, scope="module")
+def _added_scheme():
+    with added(Xor()):
+        yield
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,6 @@ def skip_without_numba(scheme):
 )
 @pytest.mark.parametrize("scheme", TWO_SAMPLES)
 def test_two_samples(scheme, law, sizes):
-    skip_without_numba(scheme)
     rng = np.random.default_rng(20)
     options = {"scheme": scheme, "n_resamples": 39, "rng": rng, "statistic": "u"}
     results = [mmd_test(draw(law, sizes[0], rng), draw(law, sizes[1], rng), **options) for _ in range(TRIALS)]
@@ -60,7 +59,6 @@ def test_two_samples(scheme, law, sizes):
 @pytest.mark.parametrize(("law", "n"), [("normal", 13), ("binary", 12), ("rounded", 10), ("heavy tails", 20)])
 @pytest.mark.parametrize("scheme", PAIRS)
 def test_independence(scheme, law, n):
-    skip_without_numba(scheme)
     rng = np.random.default_rng(21)
     options = {"scheme": scheme, "n_resamples": 39, "rng": rng, "statistic": "v"}
     results = [hsic_test(draw(law, n, rng), draw(law, n, rng), **options) for _ in range(TRIALS)]

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from added_schemes import Translations, Xor, added
 from kernelmean.inference.permutations import RandomPermutations
 from kernelmean.inference.rotations import Rotations
 from kernelmean.inference.schemes.blocks import Bins
 from kernelmean.inference.torus import Torus
-from kernelmean.inference.translations import Translations
 
 
 def mmd(gram, labels, kind):
@@ -113,6 +113,13 @@ def pvalue(values):
     """The share of values that reach the first one, near ties counted."""
     scale = np.ptp(values)
     return np.mean(values >= values[0] - 1e-9 * scale - 1e-13)
+
+
+@pytest.fixture
+def xor():
+    """Let calls name a scheme that the package lacks."""
+    with added(Xor()):
+        yield
 
 
 @pytest.fixture(scope="session")

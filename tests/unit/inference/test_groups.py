@@ -1,13 +1,13 @@
-"""Rotations and translations are groups that act on the rows, and their transforms sum over them."""
+"""Rotations and translations are groups that act on the rows, and transforms of rotations sum over them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from added_schemes import Translations
 from kernelmean.inference.rotations import ListedRotations, Rotations, block_length, is_fast
 from kernelmean.inference.torus import Torus, torus_length
-from kernelmean.inference.translations import Translations, translation_order, walsh
 
 CASES = [
     pytest.param(Rotations, "rotate", 23, 5, id="rotations"),
@@ -39,7 +39,7 @@ def test_the_elements_form_a_group_of_permutations(brute, cls, act, n, order):
             assert tuple(np.array(first)[list(second)]) in elements
 
 
-@pytest.mark.parametrize(("cls", "act", "n", "order"), CASES)
+@pytest.mark.parametrize(("cls", "act", "n", "order"), CASES[:2])
 def test_correlations_are_sums_over_all_relabelings(brute, cls, act, n, order):
     group = make(cls, n, order, cosets=3)
     left, right = np.random.default_rng(1).standard_normal((2, 2, n))
@@ -72,13 +72,7 @@ def test_translations_move_every_row_but_at_most_one():
         group = Translations.draw(n, 1000, np.random.default_rng(0))
         assert sum(block.stop - block.start for block in group.blocks) == n
         assert sum(block.stop - block.start == 1 for block in group.blocks) <= 1
-        assert group.order == translation_order(n, 1000) <= n
-
-
-def test_walsh_is_the_hadamard_matrix():
-    values = np.random.default_rng(0).standard_normal((3, 8))
-    hadamard = np.array([[(-1) ** bin(i & j).count("1") for j in range(8)] for i in range(8)])
-    np.testing.assert_allclose(walsh(values), values @ hadamard, atol=1e-14)
+        assert group.order <= n < 2 * group.order or group.order == 1024
 
 
 def test_a_seed_keeps_its_relabelings_the_lengths_are_these():
@@ -87,9 +81,6 @@ def test_a_seed_keeps_its_relabelings_the_lengths_are_these():
     assert {sizes: block_length(*sizes) for sizes in rotations} == rotations
     halves = {(8, 10): 4, (12, 10): 6, (34, 100): 16, (210, 10): 4, (221, 5000): 105, (46, 1000): 23, (200, 5000): 100}
     assert {sizes: torus_length(*sizes) for sizes in halves} == halves
-    orders = {(2, 1): 1, (2, 2): 2, (2, 3): 2, (9, 8): 8, (9, 100): 8, (5000, 1025): 2048, (5000, 1024): 1024}
-    orders |= {(5000, 5000): 2048, (4095, 5000): 2048}
-    assert {sizes: translation_order(*sizes) for sizes in orders} == orders
 
 
 def test_lengths_are_fast_when_no_prime_factor_exceeds_nineteen():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 
@@ -25,7 +23,7 @@ MESSAGES = [
         ValueError,
         (
             "scheme is 'fast'; pass 'auto' or one of 'exact', 'gemm', 'gather', 'low-rank', 'cyclic', "
-            "'cyclic-tiles', 'cyclic-low-rank', 'blocks', 'xor', 'torus'"
+            "'cyclic-tiles', 'cyclic-low-rank', 'blocks', 'torus'"
         ),
     ),
     (
@@ -187,16 +185,10 @@ def test_what_does_not_run_on_a_device_names_what_does():
     xp = pytest.importorskip("array_api_strict")
     side = KernelSide(xp.asarray(np.eye(3), device=xp.Device("device1")), (Gaussian(1.0),))
     check_scheme("gemm", side)
-    check_scheme("xor", KernelSide(np.eye(3), (Gaussian(1.0),)))
-    with pytest.raises(ValueError, match="'xor'") as error:
-        check_scheme("xor", side)
+    check_scheme("torus", KernelSide(np.eye(3), (Gaussian(1.0),)))
+    with pytest.raises(ValueError, match="'torus'") as error:
+        check_scheme("torus", side)
     assert str(error.value) == (
-        "scheme 'xor' runs on NumPy's arrays; pass one of 'exact', 'gemm', 'gather', 'cyclic', 'cyclic-tiles', "
+        "scheme 'torus' runs on NumPy's arrays; pass one of 'exact', 'gemm', 'gather', 'cyclic', 'cyclic-tiles', "
         "'blocks', or the points as NumPy's, such as X.cpu().numpy()"
     )
-
-
-def test_translations_need_numba(monkeypatch):
-    assert SCHEMES["xor"].obstacle(Shape(9, 1, 9)) is None or find_spec("numba") is None
-    monkeypatch.setattr("kernelmean.inference.schemes.xor.find_spec", lambda name: None)
-    assert SCHEMES["xor"].obstacle(Shape(9, 1, 9)) == "it needs numba; install kernelmean[fast], or use 'cyclic'"

@@ -41,9 +41,7 @@ def threads(monkeypatch):
 
 
 @pytest.mark.parametrize("scheme", ["gemm", "low-rank", "cyclic-tiles", "blocks", "xor", "gather", "torus", "exact"])
-def test_as_many_threads_work_as_were_asked_for(threads, scheme):
-    if scheme == "xor" and find_spec("numba") is None:
-        pytest.skip("numba is not installed")
+def test_as_many_threads_work_as_were_asked_for(threads, scheme, xor):
     for n_jobs in (1, 3):
         if scheme in ("gather", "torus"):
             hsic_null(X, X, [KERNELS], scheme=scheme, n_resamples=19, rng=0, threads=n_jobs)

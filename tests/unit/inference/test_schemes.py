@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from itertools import combinations, permutations
 
 import numpy as np
@@ -27,11 +26,7 @@ TWO_SAMPLES = ["gemm", "low-rank", "cyclic", "cyclic-tiles", "cyclic-low-rank", 
 PAIRS = ["gather", "low-rank", "cyclic", "cyclic-tiles", "cyclic-low-rank", "xor", "torus"]
 
 
-@pytest.fixture(autouse=True)
-def _needs_numba(request):
-    name = getattr(request.node, "callspec", None)
-    if name is not None and "xor" in name.params.values() and find_spec("numba") is None:
-        pytest.skip("numba is not installed")
+pytestmark = pytest.mark.usefixtures("xor")
 
 
 def table(kind, n, dim=2, seed=0):

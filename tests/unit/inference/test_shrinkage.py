@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 
@@ -26,11 +24,6 @@ KERNELS = [Gaussian(0.8), Gaussian(3.0), Polynomial(2, 1.0)]
 @pytest.fixture(autouse=True)
 def _same_data_in_any_order_of_the_tests():
     RNG.bit_generator.state = START
-
-
-def skip_without_numba(scheme):
-    if scheme == "xor" and find_spec("numba") is None:
-        pytest.skip("numba is not installed")
 
 
 def group_of(scheme):
@@ -89,7 +82,6 @@ def test_where_rows_disagree_nothing_is_left():
 @pytest.mark.parametrize("kind", ["u", "v"])
 @pytest.mark.parametrize("scheme", TWO_SAMPLES)
 def test_s_kmse_under_every_scheme(brute, scheme, kind):
-    skip_without_numba(scheme)
     X, Y = RNG.normal(size=(66, 2)), RNG.normal(size=(85, 2)) + 0.3
     pooled = np.concatenate([X, Y])
     statistic = ShrunkMMD(len(X), len(Y), kind)
@@ -108,7 +100,6 @@ def test_s_kmse_under_every_scheme(brute, scheme, kind):
 
 @pytest.mark.parametrize("scheme", PAIRS)
 def test_scose_under_every_scheme(brute, scheme):
-    skip_without_numba(scheme)
     X = RNG.normal(size=(37, 1))
     Y = X**2 + RNG.normal(size=(37, 1))
     kernels = (Gaussian(0.9), Gaussian(1.4))

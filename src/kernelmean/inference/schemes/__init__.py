@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from ..permutations import Relabelings
 from .base import Scheme
 from .blocks import Blocks
 from .cyclic import Cyclic
 from .exact import Exact, count_all
-from .gather import Gather
-from .gemm import Gemm
+from .gather import Gather, permutation_sums
+from .gemm import Gemm, label_sums
 from .low_rank import LowRank
 from .torus import TwoHalves
-from .xor import Xor
 
 SCHEMES: dict[str, Scheme] = {
     scheme.name: scheme
@@ -23,9 +23,8 @@ SCHEMES: dict[str, Scheme] = {
         Cyclic("cyclic-tiles", factors="never"),
         Cyclic("cyclic-low-rank", tiles=False, factors="fitting"),
         Blocks(),
-        Xor(),
         TwoHalves(),
     )
 }
 
-__all__ = ["SCHEMES", "Cyclic", "Scheme", "count_all"]
+__all__ = ["SCHEMES", "Cyclic", "Relabelings", "Scheme", "count_all", "label_sums", "permutation_sums"]
