@@ -2,70 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..core.array import Progress
 from ..core.words import listed
-from ..studies.comparison import Comparison
-from ..studies.comparison import compare as compare_tables
-from ..studies.long_tables import compare_stream
-from ..studies.pages import comparison_page, gather
-from ..studies.pages.comparison import FIGURES
-from ..tables.readers import PLAIN
-from ..tables.reading import TextFormat
-from . import show, tidy
-from .complete import columns as columns_of
-from .config import Config
-from .drift import LEVEL, check_drift, check_power, drifted
-from .inputs import (
-    ADAPTIVE_LIMIT,
-    AUTO,
-    Reading,
-    check_pair,
-    level_orders,
-    missing_rule,
-    read_pair,
-    reading,
-    row_limit,
-    split_names,
-)
-from .options import (
-    Bandwidth,
-    Category,
-    Checkpoint,
-    Columns,
-    Csv,
-    Drift,
-    Drop,
-    Frequencies,
-    Json,
-    Keep,
-    MaxRows,
-    MissingRule,
-    Ordinal,
-    Page,
-    Passes,
-    Picture,
-    Quiet,
-    Resamples,
-    Scale,
-    Seed,
-    Source,
-    Stream,
-    Text,
-    TwoSampleEstimator,
-    bandwidth_from,
-)
-from .outputs import Output, drawing, write_picture
-from .progress import progress
-from .streams import check_stream_options, is_streamed, long_tables, stoppable
-from .text import reads_text
+from .options import AUTO, LongTables, MixedTable, ReportOutput, TwoSampleTest, TwoTables
+from .parameters import RUNNING, takes_options
 
-COMPARISONS = (
+if TYPE_CHECKING:
+    from ..core.array import Progress
+    from ..studies.comparison import Comparison
+    from .inputs import Reading
+
+EXAMPLES = (
     "kernelmean compare before.csv after.csv",
     "kernelmean compare trial.parquet --by arm --groups placebo,drug --drop id",
     "kernelmean compare before.csv after.csv --html report.html",
@@ -74,143 +26,117 @@ COMPARISONS = (
     "kernelmean compare huge-1.parquet huge-2.parquet --estimator mkme --checkpoint sums.npz",
 )
 _PANELS = 6
-_ONE_KERNEL = (
-    "tested with one kernel (mkme) over all rows: the adaptive test, which takes its place in memory, was not run; "
-    f"--max-rows {ADAPTIVE_LIMIT} runs it on random rows"
-)
 
 
-@reads_text
+@dataclass(frozen=True)
+class Drift:
+    """The exit code of automatic checks."""
+
+    fail_on_drift: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ALPHA",
+            help="End with exit code 1 when the tables differ, p at most ALPHA; for automatic checks.",
+            rich_help_panel=RUNNING,
+        ),
+    ] = None
+
+
+@takes_options
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help=Source)],
-    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other table; or split A with --by.")] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Split A into groups by this column.", autocompletion=columns_of),
-    ] = None,
-    groups: Annotated[str | None, typer.Option(metavar="X,Y", help="The two groups, when there are more.")] = None,
-    estimator: TwoSampleEstimator = AUTO,
-    bandwidth: Bandwidth = "median",
-    scale: Scale = True,
-    resamples: Resamples = 999,
-    columns: Columns = None,
-    drop: Drop = None,
-    missing: MissingRule = "error",
-    ordinal: Ordinal = None,
-    categorical: Category = None,
-    keep: Keep = None,
-    text: TextFormat = PLAIN,
-    max_rows: MaxRows = None,
-    seed: Seed = 0,
-    stream: Stream = None,
-    passes: Passes = None,
-    checkpoint: Checkpoint = None,
-    frequencies: Frequencies = None,
-    fail_on_drift: Drift = None,
-    plot_path: Picture = None,
-    html_path: Page = None,
-    markdown_path: Text = None,
-    csv_path: Csv = None,
-    json_path: Json = None,
-    quiet: Quiet = False,
-    config: Config = None,
+    tables: TwoTables, test: TwoSampleTest, table: MixedTable, long: LongTables, drift: Drift, report: ReportOutput
 ) -> int:
     """Test whether two tables come from the same law, and show which columns tell.
 
     Long tables are read batch by batch, all rows of them (--stream). The exit code is 0; 2 for bad input; with
     --fail-on-drift 1 when the tables differ; 70 when kernelmean itself failed; 130 when a stream was stopped.
     """
-    check_pair(b, by, groups)
-    check_drift(fail_on_drift, resamples)
-    level = LEVEL if fail_on_drift is None else fail_on_drift
-    output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
-    output.check(a, b, figures=FIGURES, plot=plot_path, checkpoint=checkpoint)
-    plots = drawing(plot_path)
-    rows = reading(columns, drop, max_rows, seed, text, *row_limit(estimator, "takes all rows of two files"))
-    options: dict[str, Any] = {
-        "bandwidth": bandwidth_from(bandwidth),
-        "scale": scale,
-        "n_resamples": resamples,
-        "missing": missing_rule(missing),
-        "ordinal": level_orders(ordinal or ()),
-    }
-    named = {"categorical": categorical, "keep": keep}
-    streams = is_streamed(stream, estimator, rows, a, b)
-    check_stream_options(streams, passes, checkpoint, frequencies)
-    with progress(quiet) as report:
+    from ..studies.pages import comparison_page, gather  # slow to import, which help can do without
+    from ..studies.pages.comparison import FIGURES
+    from . import show, tidy
+    from .drift import LEVEL, check_drift, check_power, drifted
+    from .inputs import check_pair, reading, row_limit
+    from .outputs import drawing
+    from .progress import progress
+    from .streams import check_stream_options, is_streamed
+
+    check_pair(tables)
+    check_drift(drift.fail_on_drift, test.resamples)
+    level = LEVEL if drift.fail_on_drift is None else drift.fail_on_drift
+    output = report.output
+    output.check(tables.a, tables.b, figures=FIGURES, plot=report.plot_path, checkpoint=long.checkpoint)
+    plots = drawing(report.plot_path)
+    rows = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of two files"))
+    streams = is_streamed(long.stream, test.estimator, rows, tables.a, tables.b)
+    check_stream_options(streams, long)
+    with progress(report.quiet) as told:
         if streams:
-            options |= {"passes": passes, "checkpoint": checkpoint, "n_frequencies": frequencies or 512}
-            told, result = _streamed((a, str(b)), rows, estimator, named, report, options)
+            notes, result = _streamed(tables, rows, test, table, long, told)
         else:
-            told, result = _in_memory((a, b, by, groups), rows, estimator, named, report, options)
-        found = gather(result, level=level, rng=seed, progress=report) if output.page else None
-    check_power(fail_on_drift, result.test)
-    notes, drawn = [*told, *result.notes], []
-    if plots is not None and plot_path is not None:
-        drawn.append(_draw_witnesses(plots, plot_path, result, seed))
-    content = {**result.as_dict(), "verdict": result.verdict(level), "level": level, "seed": seed}
-    page = None if found is None else comparison_page(result, found, level=level, notes=notes, seed=seed)
+            notes, result = _in_memory(tables, rows, test, table, told)
+        found = gather(result, level=level, rng=test.seed, progress=told) if output.page else None
+    check_power(drift.fail_on_drift, result.test)
+    notes, drawn = [*notes, *result.notes], []
+    if plots is not None and report.plot_path is not None:
+        drawn.append(_draw_witnesses(plots, report.plot_path, result, test.seed))
+    content = {**result.as_dict(), "verdict": result.verdict(level), "level": level, "seed": test.seed}
+    page = None if found is None else comparison_page(result, found, level=level, notes=notes, seed=test.seed)
     output.put(show.comparison(result, level), [*notes, *drawn], content, tidy.comparison(result), page)
-    return drifted(fail_on_drift, result.test)
-
-
-_Found = tuple[tuple[str, ...], Comparison]
+    return drifted(drift.fail_on_drift, result.test)
 
 
 def _in_memory(
-    tables: tuple[str, str | None, str | None, str | None],
-    rows: Reading,
-    estimator: str,
-    named: Mapping[str, list[str] | None],
-    report: Progress,
-    options: dict[str, Any],
-) -> _Found:
+    tables: TwoTables, rows: Reading, test: TwoSampleTest, table: MixedTable, told: Progress
+) -> tuple[list[str], Comparison]:
     """Return notes on the way there, and what was found."""
-    first, second = read_pair(*tables, rows)
+    from ..studies.comparison import compare as compare_tables  # slow to import
+    from .inputs import read_pair
+
+    first, second = read_pair(tables, rows)
     result = compare_tables(
         first.frame,
         second.frame,
         names=(first.name, second.name),
-        estimator="adaptive" if estimator == AUTO else estimator,
-        rng=rows.seed,
+        estimator="adaptive" if test.estimator == AUTO else test.estimator,
+        bandwidth=test.theta,
+        encoding=table.kinds(first.frame.names, scale=test.scale),
+        n_resamples=test.resamples,
+        rng=test.seed,
         n_jobs=-1,
-        progress=report,
-        **_names(named, first.frame.names),
-        **options,
+        progress=told,
     )
-    return (*first.notes, *second.notes), result
+    return [*first.notes, *second.notes], result
 
 
 def _streamed(
-    tables: tuple[str, str],
-    rows: Reading,
-    estimator: str,
-    named: Mapping[str, list[str] | None],
-    report: Progress,
-    options: dict[str, Any],
-) -> _Found:
+    tables: TwoTables, rows: Reading, test: TwoSampleTest, table: MixedTable, long: LongTables, told: Progress
+) -> tuple[list[str], Comparison]:
     """Return notes on the test, and what was found in all rows."""
-    first, second = long_tables(*tables, rows)
-    with stoppable(report, options["checkpoint"]) as watched:
+    from ..studies.long_tables import compare_stream  # slow to import
+    from .streams import ONE_KERNEL, long_tables, stoppable
+
+    first, second = long_tables(tables.a, str(tables.b), rows)
+    with stoppable(told, long.checkpoint) as watched:
         result = compare_stream(
             first,
             second,
-            estimator="mkme" if estimator == AUTO else estimator,
-            seed=rows.seed,
+            estimator="mkme" if test.estimator == AUTO else test.estimator,
+            bandwidth=test.theta,
+            encoding=table.kinds(first.names, scale=test.scale),
+            n_resamples=test.resamples,
+            seed=test.seed,
+            n_frequencies=long.frequencies or 512,
+            passes=long.passes,
+            checkpoint=long.checkpoint,
             progress=watched,
-            **_names(named, first.names),
-            **options,
         )
-    return (_ONE_KERNEL,) if estimator == AUTO else (), result
-
-
-def _names(options: Mapping[str, list[str] | None], known: Sequence[str]) -> dict[str, Any]:
-    """Return the columns that options name."""
-    return {option: split_names(texts or (), known) for option, texts in options.items()}
+    return [ONE_KERNEL] if test.estimator == AUTO else [], result
 
 
 def _draw_witnesses(plots: ModuleType, path: str, result: Comparison, seed: int) -> str:
     """Draw the columns of numbers that differ most, and say so."""
+    from .outputs import write_picture
+
     names = result.numbers[:_PANELS]
     if not names:
         return "no picture drawn: it would show columns of numbers, and none of the columns that vary is one"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,15 +9,12 @@ import numpy as np
 from ..core.table import Frame
 from ..core.words import count
 from ..inference.adaptive import NAMED
-from ..tables.columns import Missing
-from ..tables.readers import PLAIN
+from ..studies.limits import ADAPTIVE_LIMIT, TEST_LIMIT
+from ..tables.readers import PLAIN, TextFormat
 from ..tables.readers.text_file import STANDARD_INPUT
-from ..tables.reading import TextFormat, match_columns, read_frame, split_frame
-
-FIT_LIMIT, ADAPTIVE_LIMIT, TEST_LIMIT = 5000, 20_000, 100_000
-"""Rows that an estimate, an adaptive test and a test of one kernel take without being asked for it: minutes."""
-AUTO = "auto"
-"""The estimator of a comparison that asks for none: the adaptive test in memory, mkme over streams."""
+from ..tables.reading import match_columns, read_frame, split_frame
+from .options import AUTO, MixedTable, NumberTable, TwoTables
+from .words import option_words, split_names
 
 
 @dataclass(frozen=True)
@@ -38,17 +33,11 @@ class Reading:
     text: TextFormat = PLAIN
 
 
-def reading(
-    columns: list[str] | None,
-    drop: list[str] | None,
-    max_rows: int | None,
-    seed: int,
-    text: TextFormat,
-    limit: int,
-    otherwise: str = "",
-) -> Reading:
+def reading(table: MixedTable | NumberTable, seed: int, limit: int, otherwise: str = "") -> Reading:
     """Return how options of a command say that tables are read."""
-    return Reading(tuple(columns or ()), tuple(drop or ()), max_rows, seed, limit, otherwise, text)
+    return Reading(
+        tuple(table.columns or ()), tuple(table.drop or ()), table.max_rows, seed, limit, otherwise, table.text
+    )
 
 
 @dataclass(frozen=True)
@@ -84,10 +73,9 @@ def read_numbers(source: str, reading: Reading, missing: str) -> Input:
     return Input(read.frame, read.name, (*whole.notes, left_out, *read.notes[len(whole.notes) :]))
 
 
-def read_pair(A: str, B: str | None, by: str | None, groups: str | None, reading: Reading) -> tuple[Input, Input]:
+def read_pair(tables: TwoTables, reading: Reading) -> tuple[Input, Input]:
     """Return two tables with the same columns: of two sources, or of two groups of one."""
-    check_pair(B, by, groups)
-    first, second = _two_frames(A, B, by, groups, reading)
+    first, second = _two_frames(tables, reading)
     second, moved = match_columns(first, second)
     inputs = (_limited(first, reading, stream=0), _limited(second, reading, stream=1))
     if not moved:
@@ -96,25 +84,24 @@ def read_pair(A: str, B: str | None, by: str | None, groups: str | None, reading
     return inputs[0], Input(inputs[1].frame, inputs[1].name, (*inputs[1].notes, note))
 
 
-def check_pair(B: str | None, by: str | None, groups: str | None) -> None:
+def check_pair(tables: TwoTables) -> None:
     """Raise unless there are two tables, or one and the column that splits it."""
-    if (B is None) == (by is None):
+    if (tables.b is None) == (tables.by is None):
         raise ValueError(
             "two tables, or one table and the column that splits it, are needed; write: compare A B, or: compare DATA "
             "--by COLUMN"
         )
-    if by is None and groups is not None:
+    if tables.by is None and tables.groups is not None:
         raise ValueError("--groups names two groups of one column; say which with --by COLUMN")
 
 
-def _two_frames(A: str, B: str | None, by: str | None, groups: str | None, reading: Reading) -> tuple[Frame, Frame]:
-    if by is None:
-        check_once(A, str(B))
-        return select_columns(read_frame(A, text=reading.text), reading), select_columns(
-            read_frame(str(B), text=reading.text), reading
-        )
-    frame = select_columns(read_frame(A, text=reading.text), reading, also=by)
-    return split_frame(frame, by, None if groups is None else option_words(groups))
+def _two_frames(tables: TwoTables, reading: Reading) -> tuple[Frame, Frame]:
+    if tables.by is None:
+        check_once(tables.a, str(tables.b))
+        first, second = (read_frame(name, text=reading.text) for name in (tables.a, str(tables.b)))
+        return select_columns(first, reading), select_columns(second, reading)
+    frame = select_columns(read_frame(tables.a, text=reading.text), reading, also=tables.by)
+    return split_frame(frame, tables.by, None if tables.groups is None else option_words(tables.groups))
 
 
 def check_once(*sources: str) -> None:
@@ -123,48 +110,12 @@ def check_once(*sources: str) -> None:
         raise ValueError("two tables are to come from standard input (-), which holds one; write the other to a file")
 
 
-def option_words(text: str) -> list[str]:
-    """Return names separated by commas; one that holds a comma stands in double quotes."""
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
-
-
 def select_columns(frame: Frame, reading: Reading, also: str | None = None) -> Frame:
     """Return the columns that were asked for, and one more."""
     columns = split_names(reading.columns, frame.names)
     if also is not None and columns:
         columns = [*(name for name in columns if name != also), also]
     return frame.select(columns or None, split_names(reading.drop, frame.names))
-
-
-def split_names(texts: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return column names from options: each is a name, or names separated by commas."""
-    names = set(known)
-    return [name for text in texts for name in ([text] if text in names else map(str.strip, text.split(",")))]
-
-
-def missing_rule(text: str) -> Missing:
-    """Return one rule for all columns, or those of single columns: "drop", or "age=noise,city=category"."""
-    return (
-        text
-        if "=" not in text
-        else dict(assigned(part, "--missing", "age=noise,city=category") for part in option_words(text))
-    )
-
-
-def level_orders(texts: Sequence[str]) -> dict[str, list[str]]:
-    """Return the levels of columns from options such as "size=low,mid,high"."""
-    named = [assigned(text, "--ordinal", "size=low,mid,high") for text in texts]
-    return {name: option_words(levels) for name, levels in named}
-
-
-def assigned(text: str, option: str, example: str) -> tuple[str, str]:
-    """Return what stands before and after the last equals sign that follows a name."""
-    name, sign, value = text.partition("=")
-    if not (name.strip() and sign and value.strip()):
-        raise ValueError(
-            f"{option} is {text!r}; write a column, an equals sign and what it is, such as {option} {example}"
-        )
-    return name.strip(), value.strip()
 
 
 def _limited(frame: Frame, reading: Reading, stream: int) -> Input:

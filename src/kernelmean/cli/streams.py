@@ -14,12 +14,20 @@ from typing import Any
 
 from ..core.array import Progress
 from ..inference.streaming.table_pass import LABEL
+from ..studies.limits import ADAPTIVE_LIMIT
 from ..studies.long_tables import ESTIMATORS
 from ..tables.datasets import BUILT_IN
 from ..tables.files import ARROW, JSON_LINES, PARQUET, TEXT, ending
 from ..tables.frames import Frames, read_frames
 from .errors import Stopped
-from .inputs import AUTO, Reading, row_limit, split_names
+from .inputs import Reading, row_limit
+from .options import AUTO, LongTables
+from .words import split_names
+
+ONE_KERNEL = (
+    "tested with one kernel (mkme) over all rows: the adaptive test, which takes its place in memory, was not run; "
+    f"--max-rows {ADAPTIVE_LIMIT} runs it on random rows"
+)
 
 
 def is_streamed(stream: bool | None, estimator: str, reading: Reading, *tables: str | None) -> bool:
@@ -36,10 +44,9 @@ def is_streamed(stream: bool | None, estimator: str, reading: Reading, *tables: 
     return any(_is_long(source, row_limit(estimator)[0]) for source in sources)
 
 
-def check_stream_options(streams: bool, passes: int | None, checkpoint: str | None, frequencies: int | None) -> None:
+def check_stream_options(streams: bool, options: LongTables) -> None:
     """Raise when options of streams are passed for tables that are held in memory."""
-    given = (("--passes", passes), ("--checkpoint", checkpoint), ("--frequencies", frequencies))
-    named = [option for option, value in given if value is not None]
+    named = options.given()
     if named and not streams:
         raise ValueError(f"{named[0]} belongs to tables that are read batch by batch; add --stream")
 

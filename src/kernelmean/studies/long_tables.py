@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from ..inference.streaming.two_sample import TwoSampleStream, two_sample_stream
 from ..kernels import Gaussian
 from ..kernels.bandwidth import Bandwidth, Rule, bandwidth_from
 from ..plan.plan import DEFAULT, Plan
-from ..tables.columns import Encoded, Encoding, Missing, match_columns
+from ..tables.columns import Encoded, Encoding, EncodingOptions, Missing, match_columns, spells_out
 from ..tables.columns.coding import Categories, Coding
 from ..tables.columns.encoded import groups_of
 from ..tables.frames import Frames, read_frames
@@ -40,6 +39,7 @@ ESTIMATORS = ("kme", "mkme", "mmkme")
 RULES = ("median", "median-unsquared")
 
 
+@spells_out
 def compare_stream(
     A: Any,
     B: Any,
@@ -47,18 +47,15 @@ def compare_stream(
     names: tuple[str, str] | None = None,
     estimator: str = "mkme",
     bandwidth: Any = "median",
-    scale: bool = True,
     n_resamples: int = 999,
     seed: int = 0,
-    missing: Missing = "error",
-    ordinal: Mapping[str, Iterable[Any]] | None = None,
-    categorical: str | Iterable[str] = (),
-    keep: str | Iterable[str] = (),
     n_frequencies: int = 512,
     passes: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress = SILENT,
     plan: Plan = DEFAULT,
+    encoding: Encoding | None = None,
+    **columns: Unpack[EncodingOptions],
 ) -> Comparison:
     """Compare two tables of any length: all rows, linear time, constant memory, and a test of every column alone.
 
@@ -73,15 +70,12 @@ def compare_stream(
         The last two smooth the kernel by the noise that leaving one out chooses for all rows together, from the sums.
     bandwidth : {"median", "median-unsquared"} or float
         θ: a rule, applied to a pilot of about 1000 rows of each table, or a number.
-    scale : bool
-        Divide every column by its standard deviation.
     n_resamples : int
         Permutations of bins of rows in the joint test; columns use more where Holm's method needs them.
     seed : int
         Of features, pilot, bins and permutations: the same seed gives the same numbers.
-    missing : {"error", "drop", "category"}, or dict from column to one of them
-        As :func:`kernelmean.compare`; "noise" needs all rows in memory.
-    ordinal, categorical, keep : as in :func:`kernelmean.compare`
+    encoding, **columns
+        As in :func:`kernelmean.compare`; ``missing="noise"`` needs all rows in memory.
     n_frequencies : int
         Of all columns together; a column of numbers alone has 32, and categories are exact.
     passes : {1, 2}, optional
@@ -124,9 +118,8 @@ def compare_stream(
     >>> result.differ(), result.columns[0].name, result.sizes
     (True, 'x1', (5000, 4000))
     """
-    _check(estimator, bandwidth, missing, seed)
-    named, used = (names if isinstance(names, str) else tuple(names) for names in (categorical, keep))
-    encoding = Encoding(missing, ordinal, named, scale, keep=used)
+    encoding = Encoding.of(encoding, columns)
+    _check(estimator, bandwidth, encoding.missing, seed)
     tables, moved = _matched(_read(A, "A"), _read(B, "B"), names)
     given = {"estimator": estimator, "bandwidth": bandwidth, "n_resamples": n_resamples, "seed": seed}
     given |= {"n_frequencies": n_frequencies, "passes": passes}
@@ -149,7 +142,7 @@ def compare_stream(
         test=joint,
         estimator=estimator,
         bandwidth=float(theta),
-        scaled=scale,
+        scaled=encoding.scale,
         columns=ranked(learnt.codings, _summaries(learnt, state.seen), joint.noise, tests.alone(progress)),
         notes=(*_notes(learnt, encoded, called, theta, moved), *joint.notes),
         missing=learnt.missing,

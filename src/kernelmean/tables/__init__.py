@@ -6,11 +6,12 @@ from ..core import lazy as _lazy
 
 if TYPE_CHECKING:
     from ..core.table import Frame, Table, as_table
-    from .columns import match_columns
+    from .columns import Encoding, match_columns
     from .readers import TextFormat
     from .reading import column_names, read_frame, read_table, split_frame
 
 __all__ = [
+    "Encoding",
     "Frame",
     "Table",
     "TextFormat",
@@ -25,7 +26,7 @@ __all__ = [
 _lazy.attach(
     __name__,
     {
-        "columns": "match_columns",
+        "columns": "Encoding match_columns",
         "readers": "TextFormat",
         "reading": "Frame Table as_table column_names read_frame read_table split_frame",
     },

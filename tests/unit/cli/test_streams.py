@@ -115,7 +115,7 @@ def test_a_stream_that_is_stopped_goes_on(
         yield interrupted
 
     with monkeypatch.context() as patched:
-        patched.setattr("kernelmean.cli.compare.progress", progress)
+        patched.setattr("kernelmean.cli.progress.progress", progress)
         code, out, err = run(capsys, *command)
     assert (code, out) == (130, "")
     assert err.startswith(

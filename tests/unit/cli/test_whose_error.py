@@ -76,7 +76,7 @@ def exit_code(error: Callable[[], None], monkeypatch: pytest.MonkeyPatch, tmp_pa
         error()
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("kernelmean.cli.compare.compare_tables", compare)
+    monkeypatch.setattr("kernelmean.studies.comparison.compare", compare)
     Path("t.csv").write_text("a\n1\n2\n3\n")
     return run(["compare", "t.csv", "t.csv"])
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -20,12 +20,13 @@ from ...inference.multiple import enough_for_holm
 from ...inference.two_sample import mmd_null
 from ...kernels import Gaussian
 from ...kernels.bandwidth import Bandwidth, bandwidth_from
-from ...tables.columns import Encoded, Encoding, Missing, encode, summarize
+from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out, summarize
 from ...tables.columns.missing import noise_needs_kme
 from .ranking import ranked
 from .result import Comparison
 
 
+@spells_out
 def compare(
     A: Any,
     B: Any,
@@ -33,15 +34,12 @@ def compare(
     names: tuple[str, str] = ("A", "B"),
     estimator: str = "adaptive",
     bandwidth: Any = "median",
-    scale: bool = True,
     n_resamples: int = 999,
     rng: RngLike = 0,
     n_jobs: int | None = None,
     progress: Progress = SILENT,
-    missing: Missing = "error",
-    ordinal: Mapping[str, Iterable[Any]] | None = None,
-    categorical: str | Iterable[str] = (),
-    keep: str | Iterable[str] = (),
+    encoding: Encoding | None = None,
+    **columns: Unpack[EncodingOptions],
 ) -> Comparison:
     """Compare two tables: an exact joint test over all columns, and a test of every column alone.
 
@@ -59,8 +57,6 @@ def compare(
         under every permutation; "vpmkme": contraction and noise of the pooled rows. See :func:`kernelmean.mmd_test`.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule applied to the pooled rows, or a number. An adaptive test has its own.
-    scale : bool
-        Divide every column by its standard deviation over both tables; categories have that scale anyway.
     n_resamples : int
         Permutations of the joint test; columns use more where Holm's method needs them.
     rng : int or Generator
@@ -69,16 +65,13 @@ def compare(
         Threads of the tests.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
-    missing : {"error", "drop", "category", "noise"}, or dict from column to one of them
-        What a missing cell is: an error; a reason to leave the row out; a category of its own (of a column of numbers:
-        the mean, and an indicator); or a number known with noise only, N(mean, variance) of the column over both
-        tables, for ``estimator="kme"``. With a dict all other columns must be complete. The result counts them.
-    ordinal : dict from str to sequence, optional
-        The levels of ordinal columns, lowest first; ordered categorical types need not be named.
-    categorical : str or sequence of str
-        Columns that hold categories although their cells are numbers or dates, or nearly all different.
-    keep : str or sequence of str
-        Columns of integers that are used although they look like identifiers.
+    encoding : Encoding, optional
+        What the columns hold, and what is done with missing cells, in one value.
+    **columns
+        The same as keywords, the options of :class:`kernelmean.tables.Encoding`: ``missing`` ("error", "drop",
+        "category", "noise", or a dict from column to one of them; "noise" is for ``estimator="kme"``), ``ordinal``,
+        ``categorical``, ``keep`` and ``scale``, which divides by standard deviations over both tables. The result
+        counts missing cells.
 
     Raises
     ------
@@ -107,8 +100,9 @@ def compare(
     >>> result.differ(), result.columns[0].name
     (True, 'x1')
     """
+    read = Encoding.of(encoding, columns)
     test = _Test(estimator, bandwidth, n_resamples, n_jobs)
-    encoded = encode((A, B), names, Encoding(missing, ordinal, categorical, scale, keep=keep))
+    encoded = encode((A, B), names, read)
     _check(encoded, names, test)
     stream, stream_alone = as_rng(rng).spawn(2)
     order = encoded.in_table_order()
@@ -126,7 +120,7 @@ def compare(
         test=joint,
         estimator=estimator,
         bandwidth=_in_table_order(theta, encoded),
-        scaled=scale,
+        scaled=read.scale,
         columns=ranked(encoded.codings, summaries, joint.noise, alone),
         notes=(*_notes(encoded, theta), *joint.notes),
         missing=encoded.missing,

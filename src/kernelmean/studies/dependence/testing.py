@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ...inference import TestResult, hsic_test
 from ...inference.engine import check_resources
 from ...inference.multiple import enough_for_holm, holm
 from ...inference.schemes.base import in_order
-from ...tables.columns import Encoded, Encoding, Missing, encode
+from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
 from ...tables.columns.encoded import as_frames
 from ...tables.columns.missing import noise_needs_kme
 from ..strengths import Strengths, gaussian_of
@@ -28,21 +28,19 @@ _TORUS_ROWS = 200
 _SOLVED = ("fcose", "f-kmse")  # solved anew under every permutation: they have no scheme
 
 
+@spells_out
 def dependence(
     table: Any,
     x: str | Sequence[str] = (),
     y: str | Sequence[str] = (),
     *,
     estimator: str = "adaptive",
-    scale: bool = True,
     n_resamples: int = 999,
     rng: RngLike = 0,
     n_jobs: int | None = None,
     progress: Progress = SILENT,
-    missing: Missing = "error",
-    ordinal: Mapping[str, Iterable[Any]] | None = None,
-    categorical: str | Iterable[str] = (),
-    keep: str | Iterable[str] = (),
+    encoding: Encoding | None = None,
+    **columns: Unpack[EncodingOptions],
 ) -> Dependence:
     """Test two groups of columns, or all pairs of columns, for independence.
 
@@ -57,9 +55,6 @@ def dependence(
         leave no row out.
     estimator : str
         As in :func:`kernelmean.hsic_test`.
-    scale : bool
-        Divide every column by its standard deviation before several columns are tested jointly; categories have that
-        scale anyway.
     n_resamples : int
         Permutations of every test; pairs that come out small are tested again with more where Holm's method needs them.
     rng : int or Generator
@@ -68,8 +63,10 @@ def dependence(
         Threads, each with one pair at a time; they change nothing.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
-    missing, ordinal, categorical, keep
-        As in :func:`kernelmean.compare`. Rows that "drop" leaves out for a column of x or y are left out of all tests.
+    encoding, **columns
+        As in :func:`kernelmean.compare`: ``missing``, ``ordinal``, ``categorical``, ``keep``, and ``scale`` before
+        several columns are tested jointly. Rows that "drop" leaves out for a column of x or y are left out of all
+        tests.
 
     Raises
     ------
@@ -105,8 +102,8 @@ def dependence(
     whole = as_frames((table,), ("the table",))[0]
     left, right = _groups(whole.names, *((group,) if isinstance(group, str) else group for group in (x, y)))
     used = [name for name in whole.names if name in {*left, *right}]
-    encoding = Encoding(missing, ordinal, categorical, scale, keep=keep).restricted(whole, used)
-    encoded = encode((whole.select(used),), ("the table",), encoding)
+    read = Encoding.of(encoding, columns).restricted(whole, used)
+    encoded = encode((whole.select(used),), ("the table",), read)
     (frame,) = encoded.frames
     _check(len(frame), encoded, estimator)
     left, right = (tuple(name for name in group if name in encoded.names) for group in (left, right))
