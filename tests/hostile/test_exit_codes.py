@@ -27,7 +27,7 @@ STREAM = ("compare", "first.csv", "second.csv", "--stream", "--resamples", "99",
 MONITOR = ("monitor", "first.csv", "second.csv", *ALPHA)
 CALLED = {
     COMPARE: "kernelmean.studies.comparison.compare",
-    STREAM: "kernelmean.studies.long_tables.compare_stream",
+    STREAM: "kernelmean.studies.comparison.comparing.compare_in_batches",
     MONITOR: "kernelmean.cli.watching.DriftMonitor",
 }
 COMMANDS = pytest.mark.parametrize("words", CALLED, ids=["compare", "stream", "monitor"])

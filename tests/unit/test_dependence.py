@@ -74,7 +74,7 @@ def test_pairs_that_come_out_small_are_tested_again_with_enough_permutations_for
 
 
 def test_threads_change_nothing() -> None:
-    assert quick(many_columns(60), n_jobs=3).as_dict() == quick(many_columns(60)).as_dict()
+    assert quick(many_columns(60), plan=km.Plan(threads=3)).as_dict() == quick(many_columns(60)).as_dict()
 
 
 def test_strength_is_the_unbiased_normalised_hsic() -> None:

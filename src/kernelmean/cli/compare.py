@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from ..core.words import listed
-from .options import AUTO, LongTables, MixedTable, ReportOutput, TwoSampleTest, TwoTables
+from .options import LongTables, MixedTable, ReportOutput, TwoSampleTest, TwoTables
 from .parameters import RUNNING, takes_options
 
 if TYPE_CHECKING:
     from ..core.array import Progress
     from ..studies.comparison import Comparison
     from .inputs import Reading
+
+    Compared: TypeAlias = Callable[..., Comparison]
 
 EXAMPLES = (
     "kernelmean compare before.csv after.csv",
@@ -58,7 +62,7 @@ def compare(
     from .inputs import check_pair, reading, row_limit
     from .outputs import drawing
     from .progress import progress
-    from .streams import check_stream_options, is_streamed
+    from .streams import is_streamed
 
     check_pair(tables)
     check_drift(drift.fail_on_drift, test.resamples)
@@ -67,70 +71,58 @@ def compare(
     output.check(tables.a, tables.b, figures=FIGURES, plot=report.plot_path, checkpoint=long.checkpoint)
     plots = drawing(report.plot_path)
     rows = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of two files"))
-    streams = is_streamed(long.stream, test.estimator, rows, tables.a, tables.b)
-    check_stream_options(streams, long)
-    with progress(report.quiet) as told:
-        if streams:
-            notes, result = _streamed(tables, rows, test, table, long, told)
-        else:
-            notes, result = _in_memory(tables, rows, test, table, told)
-        found = gather(result, level=level, rng=test.seed, progress=told) if output.page else None
+    compared = _in_batches if is_streamed(tables, long, test.estimator, rows) else _in_memory
+    with progress(report.quiet) as step:
+        notes, result = compared(tables, long, rows, partial(_compare, test, table), step)
+        found = gather(result, level=level, rng=test.seed, progress=step) if output.page else None
     check_power(drift.fail_on_drift, result.test)
-    notes, drawn = [*notes, *result.notes], []
+    told, drawn = [*notes, *result.notes], []
     if plots is not None and report.plot_path is not None:
         drawn.append(_draw_witnesses(plots, report.plot_path, result, test.seed))
     content = {**result.as_dict(), "verdict": result.verdict(level), "level": level, "seed": test.seed}
-    page = None if found is None else comparison_page(result, found, level=level, notes=notes, seed=test.seed)
-    output.put(show.comparison(result, level), [*notes, *drawn], content, tidy.comparison(result), page)
+    page = None if found is None else comparison_page(result, found, level=level, notes=told, seed=test.seed)
+    output.put(show.comparison(result, level), [*told, *drawn], content, tidy.comparison(result), page)
     return drifted(drift.fail_on_drift, result.test)
 
 
 def _in_memory(
-    tables: TwoTables, rows: Reading, test: TwoSampleTest, table: MixedTable, told: Progress
-) -> tuple[list[str], Comparison]:
+    tables: TwoTables, _: LongTables, rows: Reading, compared: Compared, told: Progress
+) -> tuple[tuple[str, ...], Comparison]:
     """Return notes on the way there, and what was found."""
-    from ..studies.comparison import compare as compare_tables  # slow to import
-    from .inputs import read_pair
+    from .inputs import read_pair  # slow to import
 
     first, second = read_pair(tables, rows)
-    result = compare_tables(
-        first.frame,
-        second.frame,
-        names=(first.name, second.name),
-        estimator="adaptive" if test.estimator == AUTO else test.estimator,
+    result = compared(first.frame, second.frame, names=(first.name, second.name), progress=told)
+    return (*first.notes, *second.notes), result
+
+
+def _in_batches(
+    tables: TwoTables, long: LongTables, rows: Reading, compared: Compared, told: Progress
+) -> tuple[tuple[str, ...], Comparison]:
+    """Return no notes, and what was found in all rows."""
+    from .streams import long_tables, stoppable  # slow to import
+
+    first, second = long_tables(tables, long, rows)
+    with stoppable(told, long.checkpoint) as watched:
+        return (), compared(first, second, n_frequencies=long.frequencies, progress=watched)
+
+
+def _compare(test: TwoSampleTest, table: MixedTable, first: Any, second: Any, **how: Any) -> Comparison:
+    """Compare two tables as the options say."""
+    from ..plan.plan import Plan  # slow to import
+    from ..studies.comparison import compare as compare_tables
+
+    return compare_tables(
+        first,
+        second,
+        estimator=test.estimator,
         bandwidth=test.theta,
-        encoding=table.kinds(first.frame.names, scale=test.scale),
+        encoding=table.kinds(first.names, scale=test.scale),
         n_resamples=test.resamples,
         rng=test.seed,
-        n_jobs=-1,
-        progress=told,
+        plan=Plan(),
+        **how,
     )
-    return [*first.notes, *second.notes], result
-
-
-def _streamed(
-    tables: TwoTables, rows: Reading, test: TwoSampleTest, table: MixedTable, long: LongTables, told: Progress
-) -> tuple[list[str], Comparison]:
-    """Return notes on the test, and what was found in all rows."""
-    from ..studies.long_tables import compare_stream  # slow to import
-    from .streams import ONE_KERNEL, long_tables, stoppable
-
-    first, second = long_tables(tables.a, str(tables.b), rows)
-    with stoppable(told, long.checkpoint) as watched:
-        result = compare_stream(
-            first,
-            second,
-            estimator="mkme" if test.estimator == AUTO else test.estimator,
-            bandwidth=test.theta,
-            encoding=table.kinds(first.names, scale=test.scale),
-            n_resamples=test.resamples,
-            seed=test.seed,
-            n_frequencies=long.frequencies or 512,
-            passes=long.passes,
-            checkpoint=long.checkpoint,
-            progress=watched,
-        )
-    return [ONE_KERNEL] if test.estimator == AUTO else [], result
 
 
 def _draw_witnesses(plots: ModuleType, path: str, result: Comparison, seed: int) -> str:

@@ -36,7 +36,8 @@ class TwoGroups:
 @takes_options
 def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, report: ReportOutput) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs."""
-    from ..studies.dependence import dependence as test_dependence  # slow to import, which help can do without
+    from ..plan.plan import Plan  # slow to import, which help can do without
+    from ..studies.dependence import dependence as test_dependence
     from ..studies.pages import dependence_page
     from ..studies.pages.dependence import FIGURES
     from ..studies.pages.facts import short
@@ -58,7 +59,7 @@ def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, report: Rep
             encoding=table.kinds(names, scale=test.scale),
             n_resamples=test.resamples,
             rng=test.seed,
-            n_jobs=-1,
+            plan=Plan(),
             progress=told,
         )
     notes, drawn = [*source.notes, *result.notes], []

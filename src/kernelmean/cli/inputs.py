@@ -9,7 +9,7 @@ import numpy as np
 from ..core.table import Frame
 from ..core.words import count
 from ..inference.adaptive import NAMED
-from ..studies.limits import ADAPTIVE_LIMIT, TEST_LIMIT
+from ..studies import limits
 from ..tables.readers import PLAIN, TextFormat
 from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import match_columns, read_frame, split_frame
@@ -28,7 +28,7 @@ class Reading:
     drop: tuple[str, ...] = ()
     max_rows: int | None = None
     seed: int = 0
-    limit: int = TEST_LIMIT
+    limit: int = limits.TEST_LIMIT
     otherwise: str = ""
     text: TextFormat = PLAIN
 
@@ -49,11 +49,12 @@ class Input:
     notes: tuple[str, ...]
 
 
-def row_limit(estimator: str, others: str = f"takes up to {TEST_LIMIT:,} rows") -> tuple[int, str]:
+def row_limit(estimator: str, others: str = "") -> tuple[int, str]:
     """Return how many rows a test takes without being asked for it, and what tests of one kernel do."""
     if estimator not in (*NAMED, AUTO):
-        return TEST_LIMIT, ""
-    return ADAPTIVE_LIMIT, f"; a test of one kernel, such as --estimator mkme, {others}"
+        return limits.TEST_LIMIT, ""
+    more = others or f"takes up to {limits.TEST_LIMIT:,} rows"
+    return limits.ADAPTIVE_LIMIT, f"; a test of one kernel, such as --estimator mkme, {more}"
 
 
 def read_one(source: str, reading: Reading) -> Input:

@@ -2,94 +2,64 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import signal
 import threading
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from ..core.array import Progress
 from ..inference.streaming.table_pass import LABEL
-from ..studies.limits import ADAPTIVE_LIMIT
-from ..studies.long_tables import ESTIMATORS
+from ..studies.comparison.comparing import are_read_in_batches
 from ..tables.datasets import BUILT_IN
-from ..tables.files import ARROW, JSON_LINES, PARQUET, TEXT, ending
-from ..tables.frames import Frames, read_frames
+from ..tables.read import read
+from ..tables.source import Source
 from .errors import Stopped
-from .inputs import Reading, row_limit
-from .options import AUTO, LongTables
+from .inputs import Reading
+from .options import LongTables, TwoTables
 from .words import split_names
 
-ONE_KERNEL = (
-    "tested with one kernel (mkme) over all rows: the adaptive test, which takes its place in memory, was not run; "
-    f"--max-rows {ADAPTIVE_LIMIT} runs it on random rows"
-)
 
-
-def is_streamed(stream: bool | None, estimator: str, reading: Reading, *tables: str | None) -> bool:
+def is_streamed(tables: TwoTables, long: LongTables, estimator: str, reading: Reading) -> bool:
     """Whether tables are read batch by batch: where it is asked for, or where they are long and nothing forbids it."""
-    sources = [table for table in tables if table is not None]
+    streams = _is_streamed(tables, long.stream, estimator, reading)
+    named = long.given()
+    if named and not streams:
+        raise ValueError(f"{named[0]} belongs to tables that are read batch by batch; add --stream")
+    return streams
+
+
+def _is_streamed(tables: TwoTables, stream: bool | None, estimator: str, reading: Reading) -> bool:
     if stream is not None:
-        if stream and len(sources) < 2:
+        if stream and tables.b is None:
             raise ValueError("--stream reads two tables; write: compare A B --stream")
         if stream and reading.max_rows is not None:
             raise ValueError("--stream takes all rows; leave --max-rows out")
         return stream
-    if len(sources) < 2 or reading.max_rows is not None or estimator not in (AUTO, *ESTIMATORS):
+    if tables.b is None or reading.max_rows is not None:
         return False
-    return any(_is_long(source, row_limit(estimator)[0]) for source in sources)
+    return are_read_in_batches(tables.a, tables.b, estimator)
 
 
-def check_stream_options(streams: bool, options: LongTables) -> None:
-    """Raise when options of streams are passed for tables that are held in memory."""
-    named = options.given()
-    if named and not streams:
-        raise ValueError(f"{named[0]} belongs to tables that are read batch by batch; add --stream")
+def long_tables(tables: TwoTables, long: LongTables, reading: Reading) -> tuple[Source, Source]:
+    """Return two files that are read batch by batch, the columns chosen."""
+    names = tables.a, str(tables.b)
+    for name in names:
+        if name in BUILT_IN:
+            raise ValueError(f"{name} is a built-in table, which is small; leave --stream out")
+    whole = [read(name, text=reading.text) for name in names]
+    first, second = (_chosen(name, source, reading) for name, source in zip(names, whole, strict=True))
+    first = read(first, in_memory=False, passes=long.passes, checkpoint=long.checkpoint)
+    return first, read(second, in_memory=False)
 
 
-def _is_long(source: str, limit: int) -> bool:
-    """Whether a file has more rows than a limit; one that cannot be read has none, which reading it says."""
-    path = Path(source)
-    if source in BUILT_IN or not path.exists():
-        return False
-    if path.is_dir():
-        return any(file.suffix.lower() in PARQUET for file in path.iterdir())
-    try:
-        if ending(path) in (*PARQUET, *ARROW):
-            return (read_frames(path).n_rows or 0) > limit
-        return ending(path) in (*TEXT, *JSON_LINES) and path.is_file() and _lines_beyond(path, limit + 1)
-    except (ValueError, OSError, EOFError, zlib.error):
-        return False
-
-
-def _lines_beyond(path: Path, limit: int) -> bool:
-    found = 0
-    with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
-        while found <= limit and (block := file.read(1 << 20)):
-            found += block.count(b"\n")
-    return found > limit
-
-
-def long_tables(A: str, B: str, reading: Reading) -> tuple[Frames, Frames]:
-    """Return two files as frames in batches, the columns chosen."""
-    for source in (A, B):
-        if source in BUILT_IN:
-            raise ValueError(f"{source} is a built-in table, which is small; leave --stream out")
-    whole = [read_frames(source, text=reading.text) for source in (A, B)]
-    first, second = (_chosen(source, frames, reading) for source, frames in zip((A, B), whole, strict=True))
-    return first, second
-
-
-def _chosen(source: str, frames: Frames, reading: Reading) -> Frames:
-    columns = split_names(reading.columns, frames.names)
-    drop = split_names(reading.drop, frames.names)
+def _chosen(name: str, source: Source, reading: Reading) -> Source:
+    columns = split_names(reading.columns, source.names)
+    drop = split_names(reading.drop, source.names)
     if not columns and not drop:
-        return frames
-    return read_frames(source, columns=columns or None, drop=drop, text=reading.text)
+        return source
+    return read(name, columns=columns or None, drop=drop, text=reading.text)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ COMMANDS = {
 }
 WORK = {
     "compare": "kernelmean.studies.comparison.compare",
-    "stream": "kernelmean.studies.long_tables.compare_stream",
+    "stream": "kernelmean.studies.comparison.comparing.compare_in_batches",
     "dependence": "kernelmean.studies.dependence.dependence",
     "density": "kernelmean.studies.density.fit_densities",
     "estimate": "kernelmean.studies.estimate.fit_all",

@@ -64,7 +64,7 @@ def refused_again() -> None:
 
 
 def refused_in_a_generator() -> None:
-    list(km.read_batches([np.array([[np.nan]])]))
+    list(km.read([np.array([[np.nan]])]))
 
 
 def not_there() -> None:

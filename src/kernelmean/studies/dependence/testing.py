@@ -16,9 +16,12 @@ from ...inference import TestResult, hsic_test
 from ...inference.engine import check_resources
 from ...inference.multiple import enough_for_holm, holm
 from ...inference.schemes.base import in_order
+from ...plan.plan import Plan
 from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
 from ...tables.columns.encoded import as_frames
 from ...tables.columns.missing import noise_needs_kme
+from ...tables.read import hold
+from ..limits import threads
 from ..strengths import Strengths, gaussian_of
 from .result import Dependence, PairDependence
 
@@ -37,7 +40,7 @@ def dependence(
     estimator: str = "adaptive",
     n_resamples: int = 999,
     rng: RngLike = 0,
-    n_jobs: int | None = None,
+    plan: Plan | None = None,
     progress: Progress = SILENT,
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
@@ -46,7 +49,7 @@ def dependence(
 
     Parameters
     ----------
-    table : array of shape (n, d), data frame, Table or Frame
+    table : array of shape (n, d), data frame, path, or what :func:`kernelmean.read` returns
         At least four rows. Numbers, truth values, categories, ordered categories and times may stand side by side: see
         :class:`kernelmean.TableEncoder` for the kernel of each.
     x, y : str or sequence of str
@@ -59,7 +62,7 @@ def dependence(
         Permutations of every test; pairs that come out small are tested again with more where Holm's method needs them.
     rng : int or Generator
         The same seed gives the same numbers.
-    n_jobs : int, optional
+    plan : Plan, optional
         Threads, each with one pair at a time; they change nothing.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
@@ -99,7 +102,8 @@ def dependence(
     >>> [(pair.x, pair.y) for pair in result.dependent()]
     [('x0', 'x2')]
     """
-    whole = as_frames((table,), ("the table",))[0]
+    given = hold(table, "dependence")
+    (whole,) = as_frames((given,), ("the table",))
     left, right = _groups(whole.names, *((group,) if isinstance(group, str) else group for group in (x, y)))
     used = [name for name in whole.names if name in {*left, *right}]
     read = Encoding.of(encoding, columns).restricted(whole, used)
@@ -112,7 +116,12 @@ def dependence(
         raise ValueError(f"there are no two varying columns to test; constant: {listed(encoded.constant) or 'none'}")
     one_table = left == right
     tests = _Tests(
-        encoded, estimator, n_resamples, check_resources(n_jobs, None).n_jobs, progress, len(pairs) + (not one_table)
+        encoded,
+        estimator,
+        n_resamples,
+        check_resources(threads(plan), None).n_jobs,
+        progress,
+        len(pairs) + (not one_table),
     )
     stream, stream_of_pairs = as_rng(rng).spawn(2)
     joint = None if one_table else tests.joint(left, right, stream)
@@ -123,7 +132,7 @@ def dependence(
         test=joint,
         pairs=tests.pairs(pairs, joint, stream_of_pairs),
         estimator=estimator,
-        notes=(*encoded.notes(), *_shared_notes(joint)),
+        notes=(*(() if given is table else given.notes), *encoded.notes(), *_shared_notes(joint)),
         missing=encoded.missing,
         encoded=encoded,
     )
