@@ -59,10 +59,9 @@ def compare(
     from ..studies.pages.comparison import FIGURES
     from . import show, tidy
     from .drift import LEVEL, check_drift, check_power, drifted
-    from .inputs import check_pair, reading, row_limit
+    from .inputs import check_pair, is_streamed, reading, row_limit
     from .outputs import drawing
     from .progress import progress
-    from .streams import is_streamed
 
     check_pair(tables)
     check_drift(drift.fail_on_drift, test.resamples)
@@ -100,7 +99,8 @@ def _in_batches(
     tables: TwoTables, long: LongTables, rows: Reading, compared: Compared, told: Progress
 ) -> tuple[tuple[str, ...], Comparison]:
     """Return no notes, and what was found in all rows."""
-    from .streams import long_tables, stoppable  # slow to import
+    from .inputs import long_tables  # slow to import
+    from .streams import stoppable
 
     first, second = long_tables(tables, long, rows)
     with stoppable(told, long.checkpoint) as watched:

@@ -10,9 +10,8 @@ import typer
 
 from ..core.words import count
 from ..studies.limits import FIT_LIMIT
-from .options import SOURCE, NumberTable, ReportOutput, Scale, Seed
+from .options import SOURCE, NumberTable, ReportOutput, ScaleOption, Seed
 from .parameters import takes_options
-from .words import counts
 
 EXAMPLES = (
     "kernelmean density wine --drop target --plot pairs.png",
@@ -45,12 +44,12 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Units(Scale, Seed):
+class Scaling(ScaleOption, Seed):
     """Whether columns are scaled, and the seed."""
 
 
 @takes_options
-def density(fit: MixtureFit, kept: Written, units: Units, table: NumberTable, report: ReportOutput) -> None:
+def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, report: ReportOutput) -> None:
     """Fit a mixture density by kernel mean matching, and compare it with others on rows held out."""
     from ..estimators.files import save  # slow to import, which help can do without
     from ..studies.density import fit_densities
@@ -72,7 +71,7 @@ def density(fit: MixtureFit, kept: Written, units: Units, table: NumberTable, re
         result = fit_densities(
             source.frame,
             estimator=fit.estimator,
-            n_components=counts(fit.components),
+            n_components=_counts(fit.components),
             covariance_type=fit.covariance,
             held_out=fit.held_out,
             scale=units.scale,
@@ -93,3 +92,14 @@ def density(fit: MixtureFit, kept: Written, units: Units, table: NumberTable, re
         notes.append(f"marginals and pairs drawn in {report.plot_path}")
     content = {**result.as_dict(), "seed": units.seed}
     output.put(show.densities(result), notes, content, tidy.densities(result), page)
+
+
+def _counts(text: str | None) -> list[int]:
+    """Return numbers separated by commas."""
+    try:
+        found = [int(part) for part in (text or "").split(",") if part.strip()]
+    except ValueError:
+        found = [0]
+    if any(number < 1 for number in found):
+        raise ValueError(f"--components is {text!r}; write whole numbers from 1, such as 2,5,10")
+    return found

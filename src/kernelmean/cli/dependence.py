@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from .complete import columns as columns_of
-from .options import SOURCE, MixedTable, PairTest, ReportOutput
+from .options import SOURCE, MixedTable, PairTest, ReportOutput, split_names
 from .parameters import takes_options
-from .words import split_names
 
 EXAMPLES = (
     "kernelmean dependence wine --drop target --plot map.png",

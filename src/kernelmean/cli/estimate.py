@@ -10,7 +10,7 @@ import typer
 
 from ..core.words import listed
 from ..studies.limits import FIT_LIMIT
-from .options import SOURCE, BandwidthOption, JsonOutput, NumberTable, Scale, Seed
+from .options import SOURCE, BandwidthOption, JsonOutput, NumberTable, ScaleOption, Seed
 from .parameters import takes_options
 
 EXAMPLES = (
@@ -33,7 +33,7 @@ class Saved:
 
 
 @dataclass(frozen=True)
-class Fit(BandwidthOption, Scale, Seed):
+class Fit(BandwidthOption, ScaleOption, Seed):
     """How the estimators are fitted."""
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .options import SOURCE, BatchTable, RowsOutput, Scale, Seed
+from .options import SOURCE, BatchTable, RowsOutput, ScaleOption, Seed
 from .parameters import takes_options
 
 EXAMPLES = (
@@ -41,7 +41,7 @@ class Watched:
 
 
 @dataclass(frozen=True)
-class Watching(Scale, Seed):
+class Watching(ScaleOption, Seed):
     """How batches are tested."""
 
     bandwidth: Annotated[

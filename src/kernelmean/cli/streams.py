@@ -1,4 +1,4 @@
-"""Tables that are too long for memory: when a comparison reads them batch by batch, and how it is stopped."""
+"""How a command that reads batch by batch is stopped: between two batches, and where nothing is lost."""
 
 from __future__ import annotations
 
@@ -11,55 +11,7 @@ from typing import Any
 
 from ..core.array import Progress
 from ..inference.streaming.table_pass import LABEL
-from ..studies.comparison.comparing import are_read_in_batches
-from ..tables.datasets import BUILT_IN
-from ..tables.read import read
-from ..tables.source import Source
 from .errors import Stopped
-from .inputs import Reading
-from .options import LongTables, TwoTables
-from .words import split_names
-
-
-def is_streamed(tables: TwoTables, long: LongTables, estimator: str, reading: Reading) -> bool:
-    """Whether tables are read batch by batch: where it is asked for, or where they are long and nothing forbids it."""
-    streams = _is_streamed(tables, long.stream, estimator, reading)
-    named = long.given()
-    if named and not streams:
-        raise ValueError(f"{named[0]} belongs to tables that are read batch by batch; add --stream")
-    return streams
-
-
-def _is_streamed(tables: TwoTables, stream: bool | None, estimator: str, reading: Reading) -> bool:
-    if stream is not None:
-        if stream and tables.b is None:
-            raise ValueError("--stream reads two tables; write: compare A B --stream")
-        if stream and reading.max_rows is not None:
-            raise ValueError("--stream takes all rows; leave --max-rows out")
-        return stream
-    if tables.b is None or reading.max_rows is not None:
-        return False
-    return are_read_in_batches(tables.a, tables.b, estimator)
-
-
-def long_tables(tables: TwoTables, long: LongTables, reading: Reading) -> tuple[Source, Source]:
-    """Return two files that are read batch by batch, the columns chosen."""
-    names = tables.a, str(tables.b)
-    for name in names:
-        if name in BUILT_IN:
-            raise ValueError(f"{name} is a built-in table, which is small; leave --stream out")
-    whole = [read(name, text=reading.text) for name in names]
-    first, second = (_chosen(name, source, reading) for name, source in zip(names, whole, strict=True))
-    first = read(first, in_memory=False, passes=long.passes, checkpoint=long.checkpoint)
-    return first, read(second, in_memory=False)
-
-
-def _chosen(name: str, source: Source, reading: Reading) -> Source:
-    columns = split_names(reading.columns, source.names)
-    drop = split_names(reading.drop, source.names)
-    if not columns and not drop:
-        return source
-    return read(name, columns=columns or None, drop=drop, text=reading.text)
 
 
 @contextmanager

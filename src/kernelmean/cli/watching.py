@@ -22,7 +22,7 @@ from ..tables.files import first_line
 from ..tables.reading import read_frame
 from .drift import LEVEL
 from .inputs import Reading, check_once, select_columns
-from .words import bandwidth_from, level_orders, missing_rule, split_names
+from .options import bandwidth_from, level_orders, missing_rule, split_names
 
 if TYPE_CHECKING:
     from .monitor import Watched, Watching

@@ -177,7 +177,7 @@ def _files(paths: Sequence[Path], choice: Choice) -> Source:
 def _arrow_reader(reader: Any, choice: Choice) -> Source:
     source = "the Arrow reader"
     names = choice.names(reader.schema.names, source)
-    once = _Once(reader, source)
+    once = _OneReading(reader, source)
 
     def frames(_: Any = None) -> Iterator[Frame]:
         return (as_frame(import_arrow().Table.from_batches([batch]), source).select(names) for batch in once.items())
@@ -204,7 +204,7 @@ def _streamed(
     return Source(source, names, None, frames, arrays, whole, missing=choice.missing)
 
 
-class _Once:
+class _OneReading:
     """What can be read once only: who reads it again is told."""
 
     def __init__(self, items: Iterable[Any], called: str) -> None:
@@ -240,7 +240,7 @@ def _batches(source: Iterable[Any], choice: Choice, called: str) -> Source:
         raise ValueError("the iterable of batches is empty, at least one batch is needed")
     head = to_frame(first, "the first batch")
     names = choice.names(head.names, "the first batch")
-    once = _Once(chain([first], iterator), called) if iter(source) is iterator else None
+    once = _OneReading(chain([first], iterator), called) if iter(source) is iterator else None
 
     def tables() -> Iterator[tuple[str, Any]]:
         parts = iter(source) if once is None else once.items()

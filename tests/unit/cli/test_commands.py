@@ -17,9 +17,9 @@ import pytest
 import kernelmean as km
 from kernelmean.cli import main
 from kernelmean.cli.inputs import Reading, read_one
+from kernelmean.cli.options import split_names
 from kernelmean.cli.outputs import plain
 from kernelmean.cli.progress import progress
-from kernelmean.cli.words import split_names
 from kernelmean.studies.comparison import compare
 from kernelmean.tables import read_frame, split_frame
 

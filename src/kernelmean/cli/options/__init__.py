@@ -4,8 +4,18 @@ A command takes some of these values; the parser sees their fields, in the order
 """
 
 from .outputs import JsonOutput, Quiet, ReportOutput, RowsOutput
-from .tables import SOURCE, BatchTable, MixedTable, NumberTable, TwoTables
-from .tests import AUTO, BandwidthOption, LongTables, PairTest, Scale, Seed, TwoSampleTest
+from .tables import (
+    SOURCE,
+    BatchTable,
+    MixedTable,
+    NumberTable,
+    TwoTables,
+    level_orders,
+    missing_rule,
+    option_words,
+    split_names,
+)
+from .tests import AUTO, BandwidthOption, LongTables, PairTest, ScaleOption, Seed, TwoSampleTest, bandwidth_from
 
 __all__ = [
     "AUTO",
@@ -20,8 +30,13 @@ __all__ = [
     "Quiet",
     "ReportOutput",
     "RowsOutput",
-    "Scale",
+    "ScaleOption",
     "Seed",
     "TwoSampleTest",
     "TwoTables",
+    "bandwidth_from",
+    "level_orders",
+    "missing_rule",
+    "option_words",
+    "split_names",
 ]

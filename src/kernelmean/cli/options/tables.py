@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -12,10 +13,9 @@ from ...studies.limits import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT
 from ..complete import columns as columns_of
 from ..complete import one_of
 from ..parameters import DATA
-from ..words import assigned, level_orders, missing_rule, option_words, split_names
 
 if TYPE_CHECKING:
-    from ...tables.columns import Encoding
+    from ...tables.columns import Encoding, Missing
     from ...tables.readers import TextFormat
 
 SOURCE = (
@@ -252,3 +252,39 @@ class NumberTable(Columns, KindsOfNumbers, Marks, MaxRows):
 @dataclass(frozen=True)
 class BatchTable(Columns, KindsOfBatches, Marks):
     """How tables are read that come one after another."""
+
+
+def option_words(text: str) -> list[str]:
+    """Return names separated by commas; one that holds a comma stands in double quotes."""
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def split_names(texts: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return column names from options: each is a name, or names separated by commas."""
+    names = set(known)
+    return [name for text in texts for name in ([text] if text in names else map(str.strip, text.split(",")))]
+
+
+def missing_rule(text: str) -> Missing:
+    """Return one rule for all columns, or those of single columns: "drop", or "age=noise,city=category"."""
+    return (
+        text
+        if "=" not in text
+        else dict(assigned(part, "--missing", "age=noise,city=category") for part in option_words(text))
+    )
+
+
+def level_orders(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Return the levels of columns from options such as "size=low,mid,high"."""
+    named = [assigned(text, "--ordinal", "size=low,mid,high") for text in texts]
+    return {name: option_words(levels) for name, levels in named}
+
+
+def assigned(text: str, option: str, example: str) -> tuple[str, str]:
+    """Return what stands before and after the last equals sign that follows a name."""
+    name, sign, value = text.partition("=")
+    if not (name.strip() and sign and value.strip()):
+        raise ValueError(
+            f"{option} is {text!r}; write a column, an equals sign and what it is, such as {option} {example}"
+        )
+    return name.strip(), value.strip()

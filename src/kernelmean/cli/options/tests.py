@@ -10,7 +10,6 @@ import typer
 from ...studies.limits import ADAPTIVE_LIMIT, TEST_LIMIT
 from ..complete import PAIRS, TWO_SAMPLES, one_of
 from ..parameters import STREAM, TEST
-from ..words import bandwidth_from
 
 AUTO = "auto"
 """The estimator of a comparison that asks for none: the adaptive test in memory, mkme over streams."""
@@ -27,7 +26,7 @@ class Seed:
 
 
 @dataclass(frozen=True)
-class Scale:
+class ScaleOption:
     """Whether columns are scaled."""
 
     scale: Annotated[
@@ -69,7 +68,7 @@ class Resamples:
 
 
 @dataclass(frozen=True)
-class TwoSampleTest(BandwidthOption, Scale, Resamples, Seed):
+class TwoSampleTest(BandwidthOption, ScaleOption, Resamples, Seed):
     """The test of two tables."""
 
     estimator: Annotated[
@@ -85,7 +84,7 @@ class TwoSampleTest(BandwidthOption, Scale, Resamples, Seed):
 
 
 @dataclass(frozen=True)
-class PairTest(Scale, Resamples, Seed):
+class PairTest(ScaleOption, Resamples, Seed):
     """The test of pairs of columns."""
 
     estimator: Annotated[
@@ -148,3 +147,16 @@ class LongTables:
         """Return the options that were passed and have no effect on tables in memory."""
         options = {"--passes": self.passes, "--checkpoint": self.checkpoint, "--frequencies": self.frequencies}
         return [option for option, value in options.items() if value is not None]
+
+
+def bandwidth_from(text: str) -> Any:
+    """Return a number, or the name of a rule as it is."""
+    from ...core.table import LARGEST, SMALLEST  # slow to import
+
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not SMALLEST <= number <= LARGEST:
+        raise ValueError(f"--bandwidth is {text}; a number from {SMALLEST:g} to {LARGEST:g} is needed, or a rule")
+    return number

@@ -27,3 +27,8 @@ class Asked:
     plan: Plan | None
     progress: Progress
     notes: tuple[str, ...] = ()
+
+    @property
+    def n_jobs(self) -> int | None:
+        """The threads of a test in memory: one without a plan, and -1, all cores, with one that does not say."""
+        return None if self.plan is None else self.plan.threads or -1

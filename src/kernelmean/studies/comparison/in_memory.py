@@ -22,7 +22,6 @@ from ...kernels import Gaussian
 from ...kernels.bandwidth import Bandwidth, bandwidth_from
 from ...tables.columns import Encoded, encode, summarize
 from ...tables.columns.missing import noise_needs_kme
-from ..limits import threads
 from .asked import Asked
 from .ranking import ranked
 from .result import Comparison
@@ -90,7 +89,7 @@ class _Test:
             estimator=self.asked.estimator,
             n_resamples=n_resamples,
             rng=rng,
-            n_jobs=threads(self.asked.plan),
+            n_jobs=self.asked.n_jobs,
         )
         return result, theta
 

@@ -21,7 +21,6 @@ from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells
 from ...tables.columns.encoded import as_frames
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.read import hold
-from ..limits import threads
 from ..strengths import Strengths, gaussian_of
 from .result import Dependence, PairDependence
 
@@ -119,7 +118,7 @@ def dependence(
         encoded,
         estimator,
         n_resamples,
-        check_resources(threads(plan), None).n_jobs,
+        check_resources(None if plan is None else plan.threads or -1, None).n_jobs,
         progress,
         len(pairs) + (not one_table),
     )
