@@ -47,6 +47,7 @@ _CALLS = {
             rows = np.random.default_rng(0).normal(size=(60, 2))
             np.savetxt(name, rows, delimiter=",", header="u,v", comments="")
         from kernelmean.cli.app import run
+        run(["compare", "a.csv", "b.csv", "--quiet"])
         traced(lambda: run(["compare", "a.csv", "b.csv", "--quiet"]))
     """,
 }

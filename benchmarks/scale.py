@@ -25,7 +25,6 @@ import pyarrow as pa  # noqa: E402
 from pyarrow import parquet  # noqa: E402
 
 import kernelmean as km  # noqa: E402
-from kernelmean.inference.streaming import read_batches  # noqa: E402
 from kernelmean.kernels import Gaussian  # noqa: E402
 
 RESULTS = Path(__file__).with_name("scale.json")
@@ -133,8 +132,8 @@ def same(total: int, parent: Path) -> None:
     folder = Path(tempfile.mkdtemp(dir=parent))
     try:
         first, second = pair(folder, total)
-        result = km.compare_stream(first, second)
-        samples = [np.concatenate(list(read_batches(path))) for path in (first, second)]
+        result = km.compare(first, second)
+        samples = [np.concatenate(list(km.read(path))) for path in (first, second)]
     finally:
         shutil.rmtree(folder)
     scales = np.array([coding.scale for coding in result.encoded.codings])

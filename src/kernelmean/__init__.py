@@ -57,13 +57,13 @@ if TYPE_CHECKING:
     from .inference.explain.contributions import contributions
     from .inference.explain.witness import witness
     from .inference.monitoring import DriftMonitor
-    from .inference.streaming import hsic_stream_test, mmd_stream_test, read_batches
+    from .inference.streaming import hsic_stream_test, mmd_stream_test
     from .kernels.bandwidth import median_bandwidth
     from .plan.plan import Plan
     from .studies.comparison import compare
     from .studies.dependence import dependence
-    from .studies.long_tables import compare_stream
     from .tables.columns import TableEncoder
+    from .tables.read import read
 
 __version__ = "0.1.0"
 
@@ -89,7 +89,6 @@ __all__ = [
     "TestResult",
     "attribute",
     "compare",
-    "compare_stream",
     "compress",
     "compress_then_test",
     "contributions",
@@ -119,7 +118,7 @@ __all__ = [
     "mmd_test",
     "noise",
     "paired_mmd_test",
-    "read_batches",
+    "read",
     "save",
     "smoothed",
     "streaming",
@@ -155,9 +154,8 @@ _lazy.attach(
         "plan": "Plan",
         "studies.comparison": "compare",
         "studies.dependence": "dependence",
-        "studies.long_tables": "compare_stream",
-        "tables.batches": "read_batches",
         "tables.columns": "TableEncoder",
+        "tables.read": "read",
     },
     moved={
         "cluster": "inference.cluster",
@@ -175,7 +173,12 @@ _lazy.attach(
         "matching": "density",
         "monitoring": "inference.monitoring",
         "plots": "studies.plots",
-        "streamed": "studies.long_tables",
+        "streamed": "studies.comparison",
+    },
+    gone={
+        "compare_stream": "kernelmean.compare(A, B), which reads long files batch by batch, and anything else that is "
+        "kernelmean.read(source, in_memory=False)",
+        "read_batches": "kernelmean.read(source)",
     },
 )
 

@@ -39,9 +39,9 @@ with atheris.instrument_imports(include=["kernelmean"]):
     import kernelmean.cli.config
     import kernelmean.inference.monitoring
     import kernelmean.inference.result
-    import kernelmean.studies.long_tables
+    import kernelmean.studies.comparison
     import kernelmean.tables
-    import kernelmean.tables.frames
+    import kernelmean.tables.read
     import kernelmean_paper.store
 
 import hostile_saved  # noqa: E402 (after what is watched)
@@ -88,7 +88,7 @@ def read_archive(data: bytes) -> None:
 
 def read_stream(data: bytes) -> None:
     path = at("stream.npz", joined(data))
-    km.compare_stream(FIRST, SECOND, n_frequencies=4, n_resamples=9, checkpoint=path, seed=0)
+    km.compare(km.read(FIRST, in_memory=False, checkpoint=path), SECOND, n_frequencies=4, n_resamples=9, rng=0)
 
 
 def read_table(data: bytes, ending: str) -> None:
@@ -98,10 +98,10 @@ def read_table(data: bytes, ending: str) -> None:
 
 
 def read_batches(data: bytes, ending: str) -> None:
-    frames = km.tables.frames.read_frames(at(f"batches{ending}", data))
+    rows = km.read(at(f"batches{ending}", data))
     for _ in range(8):  # types of columns may widen
         try:
-            for frame in frames:
+            for frame in rows.frames():
                 frame.to_table("drop")
         except km.tables.text.Widened:
             continue
@@ -186,7 +186,7 @@ def seeds(reader: str) -> list[bytes]:
         return [*map(parts, good), *(data for data in map(opened, built(hostile_saved.SAVED)) if data)]
     if reader == "stream":
         path = WORK / "good.npz"
-        km.compare_stream(FIRST, SECOND, n_frequencies=4, n_resamples=9, checkpoint=path, seed=0)
+        km.compare(km.read(FIRST, in_memory=False, checkpoint=path), SECOND, n_frequencies=4, n_resamples=9, rng=0)
         return [parts(path.read_bytes())]
     if reader.startswith("csv"):
         return [hostile_tables.GOOD.encode(), b"a;b\n1;x\n2;y\n", *built(hostile_tables.TEXTS)]

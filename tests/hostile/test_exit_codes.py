@@ -26,9 +26,9 @@ COMPARE = ("compare", "first.csv", "second.csv", "--resamples", "99", *ALPHA)
 STREAM = ("compare", "first.csv", "second.csv", "--stream", "--resamples", "99", "--frequencies", "4", *ALPHA)
 MONITOR = ("monitor", "first.csv", "second.csv", *ALPHA)
 CALLED = {
-    COMPARE: "kernelmean.cli.compare.compare_tables",
-    STREAM: "kernelmean.cli.compare.compare_stream",
-    MONITOR: "kernelmean.cli.monitor.DriftMonitor",
+    COMPARE: "kernelmean.studies.comparison.compare",
+    STREAM: "kernelmean.studies.comparison.comparing.compare_in_batches",
+    MONITOR: "kernelmean.cli.watching.DriftMonitor",
 }
 COMMANDS = pytest.mark.parametrize("words", CALLED, ids=["compare", "stream", "monitor"])
 
@@ -160,14 +160,15 @@ def test_an_output_file_that_is_a_broken_pipe_is_bad_input(fork: Forks) -> None:
 
 SLEEPING = """
 import signal, sys, time
-from kernelmean.cli import app, compare, monitor
+import kernelmean.studies.comparison as comparison
+from kernelmean.cli import app, watching
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup has set aside
 
 def wait(*_, **__):
     print("ready", flush=True)
     time.sleep(60)
 
-compare.compare_tables = monitor.DriftMonitor = wait
+comparison.compare = watching.DriftMonitor = wait
 from kernelmean.cli import main
 main()
 """

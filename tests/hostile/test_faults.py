@@ -196,7 +196,7 @@ def test_ctrl_c_while_options_are_read(monkeypatch: pytest.MonkeyPatch, capfd: p
 def test_ctrl_c_says_a_word_and_leaves_nothing(
     tables: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("kernelmean.cli.compare.compare_tables", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr("kernelmean.studies.comparison.compare", lambda *_, **__: signal.raise_signal(signal.SIGINT))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have set it aside
     try:
         found = call((*SMALL, "--json", "out.json"), capfd)

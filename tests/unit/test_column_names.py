@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import kernelmean as km
+from in_batches import in_batches
 
 KERNEL = km.kernels.Gaussian(2.0)
 rng = np.random.default_rng(0)
@@ -50,7 +51,7 @@ TESTS: dict[str, Callable[[Any, Any], Any]] = {
     "compress_then_test": pvalue(km.compress_then_test, n_resamples=99, rng=0),
     "mmd_stream_test": pvalue(km.mmd_stream_test, bandwidth=1.0, n_frequencies=16, n_resamples=99),
     "compare": lambda X, Y: km.compare(X, Y, n_resamples=99).test.pvalue,
-    "compare_stream": lambda X, Y: km.compare_stream(X, Y, n_frequencies=16, n_resamples=99).test.statistic,
+    "compare in batches": lambda X, Y: in_batches(X, Y, n_frequencies=16, n_resamples=99).test.statistic,
     "attribute": attributed,
     "effect_size": lambda X, Y: km.effect_size(X, Y, n_resamples=99, rng=0).statistic,
     "equivalence_test": pvalue(km.equivalence_test, margin=0.9, n_resamples=99, rng=0),
@@ -89,8 +90,11 @@ def test_columns_are_matched_by_name_although_they_are_called_x0_and_x1(name: st
     function = BY_NAME[name]
     expected = function(A, B)
     found = function(*MOVED[moved])
-    if name == "compare_stream" or (moved, name) == ("A reordered", "mmd_stream_test"):  # the waves are drawn by column
-        assert np.abs(found - expected) < (0.1 if name == "compare_stream" else 0.3)
+    if name == "compare in batches" or (moved, name) == (
+        "A reordered",
+        "mmd_stream_test",
+    ):  # the waves are drawn by column
+        assert np.abs(found - expected) < (0.1 if name == "compare in batches" else 0.3)
     elif moved == "A reordered" and name in ("TableEncoder",):
         np.testing.assert_allclose(found, expected[::-1], rtol=1e-9)
     elif moved == "A reordered" and name in ("DriftMonitor", "fit_embedding"):
@@ -141,7 +145,7 @@ def test_an_array_has_no_names_and_is_matched_by_position(name: str) -> None:
 
 def test_an_array_compared_with_a_table_takes_its_names() -> None:
     named = A.rename(columns={"x0": "age", "x1": "income"})
-    for compare in (km.compare, km.compare_stream):
+    for compare in (km.compare, in_batches):
         for pair in ((named, B.to_numpy()), (B.to_numpy(), named)):
             assert {column.name for column in compare(*pair, n_resamples=19).columns} == {"age", "income"}
     with pytest.raises(ValueError, match="A has 2 columns and B has 3"):
@@ -214,8 +218,8 @@ def test_pictures_of_two_tables_match_columns_by_name() -> None:
 
 def test_batches_of_an_iterable_either_all_have_names_or_none() -> None:
     with pytest.raises(ValueError, match="array without names"):
-        list(km.read_batches(iter([A, B.to_numpy()])))
-    batches = list(km.read_batches(iter([A, B[["x1", "x0"]]])))
+        list(km.read(iter([A, B.to_numpy()])))
+    batches = list(km.read(iter([A, B[["x1", "x0"]]])))
     np.testing.assert_array_equal(batches[1], B.to_numpy())
 
 

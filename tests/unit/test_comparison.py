@@ -15,7 +15,7 @@ from kernelmean.inference.multiple import holm
 from kernelmean.kernels import Gaussian
 from kernelmean.noise import Normal
 from kernelmean.studies.comparison import Comparison, compare
-from kernelmean.studies.comparison.comparing import _bandwidth
+from kernelmean.studies.comparison.in_memory import _bandwidth
 
 RNG = np.random.default_rng(6)
 X = RNG.normal(size=(30, 3)) * [1.0, 100.0, 0.01]

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from in_batches import in_batches
 from kernelmean.cli.app import run
 
 rng = np.random.default_rng(0)
@@ -28,11 +29,11 @@ TABLES = {"blank": BLANK, "empty": EMPTY, "mixed": MIXED, "dates": DATES, "many"
 TABLES |= {"numbers": NUMBERS, "text": TEXT}
 
 TESTS = "mmd_test k_sample_test paired_mmd_test hsic_test dhsic_test mmd_stream_test hsic_stream_test attribute"
-OTHERS = "compare compare_stream effect_size witness contributions compress_then_test"
+OTHERS = "compare effect_size witness contributions compress_then_test"
 TWO: dict[str, Callable[..., Any]] = {name: getattr(km, name) for name in f"{TESTS} {OTHERS}".split()}
 ONE: dict[str, Callable[..., Any]] = {
     "dependence": km.dependence,
-    "read_batches": lambda table, **options: list(km.read_batches(table, **options)),
+    "read": lambda table, **options: list(km.read(table, **options)),
     "TableEncoder": lambda table, **options: km.TableEncoder(**options).fit(table),
     "DriftMonitor": km.DriftMonitor,
     "embed": lambda table, **options: km.embed(table, km.kernels.Gaussian(1.0), **options),
@@ -93,7 +94,7 @@ def test_errors_in_python_offer_parameters_of_the_function_that_was_called(name:
 @pytest.mark.filterwarnings("ignore")
 def test_a_mend_that_is_offered_for_blank_cells_works() -> None:
     """missing='noise' was offered by tests that have no exact kernel for it."""
-    for function in (km.compare, km.compare_stream):
+    for function in (km.compare, in_batches):
         with pytest.raises(ValueError, match="missing=") as error:
             function(BLANK, NUMBERS)
         for rule in re.findall(r"missing='(\w+)'", str(error.value)):

@@ -27,7 +27,7 @@ QUICK = {"rng": 0, "n_resamples": 49}
         (lambda: km.mmd_stream_test(X, Y, features=WAVES, n_frequencies=3), "leave n_frequencies= out"),
         (lambda: km.mmd_stream_test(X, Y, features=WAVES, pilot=30, kernel=GAUSS), "leave kernel= and pilot= out"),
         (lambda: km.KernelMeanMatching(kernel=GAUSS, bandwidth=1.0).fit(X), "leave bandwidth= out"),
-        (lambda: km.read_batches(km.read_batches(X), columns=["x0"]), "leave columns= out"),
+        (lambda: km.read(km.read(X), columns=["x0"]), "leave columns= out"),
     ],
 )
 def test_a_refusal_names_the_option_that_has_no_effect(call: Callable[[], Any], words: str) -> None:

@@ -30,7 +30,6 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "paired_mmd_test": lambda X: km.paired_mmd_test(X, X),
     "mmd_stream_test": lambda X: km.mmd_stream_test(X, X),
     "compare": lambda X: km.compare(X, X),
-    "compare_stream": lambda X: km.compare_stream(X, X),
     "dependence": km.dependence,
     "witness": lambda X: km.witness(X, X),
     "embed": lambda X: km.embed(X, KERNEL),
@@ -42,7 +41,7 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "TableEncoder": lambda X: km.TableEncoder().fit(X),
     "DriftMonitor": km.DriftMonitor,
     "median_bandwidth": km.median_bandwidth,
-    "read_batches": km.read_batches,
+    "read": km.read,
 }
 
 

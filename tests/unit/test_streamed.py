@@ -13,7 +13,7 @@ from pyarrow import parquet
 from scipy.stats import binom
 
 import kernelmean as km
-from kernelmean.inference.streaming import read_frames
+from in_batches import in_batches
 from kernelmean.inference.streaming.learn import learn
 from kernelmean.kernels import Gaussian
 from kernelmean.tables.columns.encoded import Encoding, as_frames
@@ -65,7 +65,7 @@ def test_the_first_pass_finds_the_codings_of_all_rows(rule: str) -> None:
     codings, kept, missing = encoding.fit(as_frames((A, B), ("A", "B")))
     expected = {coding.name: coding for coding in codings}
     for size in (37, 5000):
-        tables = read_frames(A, batch_rows=size), read_frames(B, batch_rows=size)
+        tables = km.read(A, batch_rows=size), km.read(B, batch_rows=size)
         found = learn(tables, encoding, None, 0, lambda *_: None)
         assert (found.rows, found.constant, found.missing) == ((len(kept[0]), len(kept[1])), ("same",), missing)
         assert [coding.name for coding in found.codings] == sorted(set(expected) - {"same"})
@@ -79,7 +79,7 @@ def test_the_first_pass_finds_the_codings_of_all_rows(rule: str) -> None:
 
 
 def test_columns_are_described_as_in_memory() -> None:
-    streamed = km.compare_stream(A, B, missing="category", **QUICK)
+    streamed = in_batches(A, B, missing="category", **QUICK)
     whole = km.compare(A, B, missing="category", estimator="kme", n_resamples=19)
     expected = {column.name: column for column in whole.columns}
     assert streamed.columns[0].name == "dose"
@@ -99,7 +99,7 @@ def test_columns_are_described_as_in_memory() -> None:
 def test_the_statistic_is_that_of_all_rows_to_the_stated_error(estimator: str) -> None:
     ratios = []
     for seed in range(12):
-        result = km.compare_stream(A, B, missing="category", seed=seed, estimator=estimator, **QUICK)
+        result = in_batches(A, B, missing="category", seed=seed, estimator=estimator, **QUICK)
         whole = [coordinates(result, frame) for frame in as_frames((A, B), "AB")]
         exact = float(mmd_null(*whole, [result.test.kernel], n_resamples=1, rng=0).values[0, 0])
         ratios.append((result.test.statistic - exact) / float(result.test.notes[-1].split(": ")[-1]))
@@ -117,7 +117,7 @@ def test_long_files_give_the_statistic_of_memory_to_the_stated_error(tmp_path: P
         parquet.write_table(pa.table(columns), tmp_path / f"{name}.parquet", row_group_size=4000)
     ratios = []
     for seed in range(4):
-        result = km.compare_stream(tmp_path / "x.parquet", tmp_path / "y.parquet", estimator=estimator, seed=seed)
+        result = in_batches(tmp_path / "x.parquet", tmp_path / "y.parquet", estimator=estimator, seed=seed)
         assert any("read once" in note for note in result.notes)
         scales = [coding.scale for coding in result.encoded.codings]
         exact = km.mmd_test(*(rows / scales for rows in samples), kernel=result.test.kernel, n_resamples=1, rng=0)
@@ -127,7 +127,7 @@ def test_long_files_give_the_statistic_of_memory_to_the_stated_error(tmp_path: P
 
 
 def test_categories_alone_are_tested_exactly() -> None:
-    result = km.compare_stream(A, B, missing="category", **QUICK)
+    result = in_batches(A, B, missing="category", **QUICK)
     encoded = km.tables.columns.encode((A, B), "AB", Encoding("category"))
     for name in ("arm", "flag"):
         first, second = encoded.coordinates([name])
@@ -140,26 +140,26 @@ def test_categories_alone_are_tested_exactly() -> None:
 
 def test_files_arrays_and_frames_give_the_same_whatever_the_order_of_columns(files: Path) -> None:
     options = {"missing": "category", **QUICK}
-    expected = km.compare_stream(files / "a.parquet", files / "b.parquet", **options)
+    expected = in_batches(files / "a.parquet", files / "b.parquet", **options)
     shuffled = B[["flag", "same", "visit", "dose", "size", "arm"]]
     others = [
-        km.compare_stream(A, B, **options),
-        km.compare_stream(A, shuffled, **options),
-        km.compare_stream(read_frames(A[shuffled.columns], batch_rows=41), shuffled, **options),
+        in_batches(A, B, **options),
+        in_batches(A, shuffled, **options),
+        in_batches(km.read(A[shuffled.columns], batch_rows=41), shuffled, **options),
     ]
     for other in others:
         assert other.test.pvalue == expected.test.pvalue
         assert other.test.statistic == pytest.approx(expected.test.statistic, rel=1e-6)
         assert [c.name for c in other.columns] == [c.name for c in expected.columns]
     ordinal = {"size": ["low", "mid", "high"]}
-    text = km.compare_stream(files / "a.csv", files / "b.csv", ordinal=ordinal, **options)
+    text = in_batches(files / "a.csv", files / "b.csv", ordinal=ordinal, **options)
     assert text.test.pvalue == expected.test.pvalue
     assert {column.name: column.kind for column in text.columns} == {c.name: c.kind for c in expected.columns}
 
 
 @pytest.mark.parametrize("passes", [1, 2])
 def test_numbers_take_one_pass_or_two(files: Path, passes: int) -> None:
-    result = km.compare_stream(files / "x.parquet", files / "y.parquet", passes=passes, **QUICK)
+    result = in_batches(files / "x.parquet", files / "y.parquet", passes=passes, **QUICK)
     assert result.sizes == (1700, 1300)
     assert any(f"read {['once', 'twice'][passes - 1]}" in note for note in result.notes)
     for column in result.columns:
@@ -167,14 +167,14 @@ def test_numbers_take_one_pass_or_two(files: Path, passes: int) -> None:
         np.testing.assert_allclose(column.means, (first.mean(), second.mean()), rtol=1e-12)
         gap = (first.mean() - second.mean()) / NUMBERS[column.name].std(ddof=0)
         assert column.gap == pytest.approx(gap, rel=1e-9)
-    default = km.compare_stream(files / "x.parquet", files / "y.parquet", **QUICK)
+    default = in_batches(files / "x.parquet", files / "y.parquet", **QUICK)
     assert (default.test.statistic == result.test.statistic) is (passes == 1)
 
 
 def test_every_row_is_used_once(files: Path) -> None:
     """The mean feature of the sums is that of all rows, the pilot among them."""
     seen = []
-    result = km.compare_stream(
+    result = in_batches(
         files / "x.parquet",
         files / "y.parquet",
         checkpoint=files / "sums.npz",
@@ -198,7 +198,7 @@ def test_a_comparison_that_was_stopped_goes_on_and_loses_nothing(
     monkeypatch.setattr("kernelmean.inference.streaming.table_pass._BATCH_NUMBERS", 1000)
     options = {"missing": "category" if tables[0] == "a" else "error", **QUICK}
     paths = [files / f"{name}.parquet" for name in tables]
-    whole = km.compare_stream(*paths, **options)
+    whole = in_batches(*paths, **options)
     read: list[int] = []
 
     def stop_after(rows: int) -> Any:
@@ -213,11 +213,11 @@ def test_a_comparison_that_was_stopped_goes_on_and_loses_nothing(
     before = 0
     for _ in range(2):
         with pytest.raises(RuntimeError, match="stopped"):
-            km.compare_stream(*paths, checkpoint=tmp_path / "sums.npz", progress=stop_after(200), **options)
+            in_batches(*paths, checkpoint=tmp_path / "sums.npz", progress=stop_after(200), **options)
         assert read[0] > before
         before = read[-1]
         read.clear()
-    result = km.compare_stream(*paths, checkpoint=tmp_path / "sums.npz", **options)
+    result = in_batches(*paths, checkpoint=tmp_path / "sums.npz", **options)
     assert result.test.pvalue == whole.test.pvalue
     assert result.test.statistic == pytest.approx(whole.test.statistic, rel=1e-9)
     np.testing.assert_allclose(result.test.null_distribution, whole.test.null_distribution, rtol=1e-6, atol=1e-12)
@@ -225,7 +225,7 @@ def test_a_comparison_that_was_stopped_goes_on_and_loses_nothing(
         assert (one.name, one.pvalue, one.kind) == (other.name, other.pvalue, other.kind)
         np.testing.assert_allclose(one.means, other.means, rtol=1e-12)
     with pytest.raises(ValueError, match="not of this test"):
-        km.compare_stream(*paths, checkpoint=tmp_path / "sums.npz", seed=1, **options)
+        in_batches(*paths, checkpoint=tmp_path / "sums.npz", seed=1, **options)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
@@ -240,10 +240,10 @@ def test_a_first_pass_that_was_complete_is_not_repeated(
             raise RuntimeError("stopped")
 
     with pytest.raises(RuntimeError, match="stopped"):
-        km.compare_stream(*paths, checkpoint=tmp_path / "sums.npz", progress=stop, **options)
-    whole = km.compare_stream(*paths, **options)
+        in_batches(*paths, checkpoint=tmp_path / "sums.npz", progress=stop, **options)
+    whole = in_batches(*paths, **options)
     labels: list[str] = []
-    again = km.compare_stream(
+    again = in_batches(
         *paths, checkpoint=tmp_path / "sums.npz", progress=lambda label, *_: labels.append(label), **options
     )
     assert not any(label.startswith("first pass") for label in labels)
@@ -256,7 +256,7 @@ def test_a_first_pass_that_was_complete_is_not_repeated(
         pd.testing.assert_frame_equal(pd.DataFrame(dict(one.cells)), pd.DataFrame(dict(other.cells)))
         assert (one.row_numbers() == other.row_numbers()).all()
     with pytest.raises(ValueError, match="not of this test"):
-        km.compare_stream(*paths, checkpoint=tmp_path / "sums.npz", **(options | {"scale": False}))
+        in_batches(*paths, checkpoint=tmp_path / "sums.npz", **(options | {"scale": False}))
 
 
 @pytest.mark.parametrize("order", ["random", "sorted"])
@@ -269,7 +269,7 @@ def test_the_level_holds_for_sorted_files_too(tmp_path: Path, order: str, passes
             values = rng.exponential(size=n)
             values = np.sort(values) if order == "sorted" else values
             parquet.write_table(pa.table({"a": values}), tmp_path / f"{name}.parquet", row_group_size=12)
-        found = km.compare_stream(
+        found = in_batches(
             tmp_path / "x.parquet", tmp_path / "y.parquet", n_frequencies=8, n_resamples=19, seed=seed, passes=passes
         )
         pvalues.append(found.test.pvalue)
@@ -280,23 +280,23 @@ def test_the_level_holds_for_sorted_files_too(tmp_path: Path, order: str, passes
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: km.compare_stream(A, B), r"column 'dose' is blank or NaN"),
-        (lambda: km.compare_stream(A, B, missing="noise"), "all rows in memory"),
-        (lambda: km.compare_stream(A, B, missing="category", estimator="adaptive"), "kme, mkme, mmkme"),
-        (lambda: km.compare_stream(A, B, missing="category", bandwidth="scott"), "all rows in memory"),
-        (lambda: km.compare_stream(A, B, missing="category", passes=1), "missing cells must be counted first"),
-        (lambda: km.compare_stream(A, A, passes=3), "passes is 3"),
-        (lambda: km.compare_stream(A, B.rename(columns={"dose": "z"})), "different columns"),
-        (lambda: km.compare_stream(A, B.assign(dose="x"), missing="drop"), "column 'dose' is numeric in"),
-        (lambda: km.compare_stream(A[["same"]], B[["same"]]), "nothing to compare"),
-        (lambda: km.compare_stream(NUMBERS[:2], NUMBERS), "too few|too small|too unequal"),
-        (lambda: km.compare_stream(NUMBERS.assign(a=np.inf), NUMBERS), "infinite"),
-        (lambda: km.compare_stream(NUMBERS.assign(a=[f"id{i}" for i in range(3000)]), A), "different columns"),
+        (lambda: in_batches(A, B), r"column 'dose' is blank or NaN"),
+        (lambda: in_batches(A, B, missing="noise"), "all rows in memory"),
+        (lambda: in_batches(A, B, missing="category", estimator="adaptive"), "kme, mkme, mmkme"),
+        (lambda: in_batches(A, B, missing="category", bandwidth="scott"), "all rows in memory"),
+        (lambda: in_batches(A, B, missing="category", passes=1), "missing cells must be counted first"),
+        (lambda: in_batches(A, A, passes=3), "passes is 3"),
+        (lambda: in_batches(A, B.rename(columns={"dose": "z"})), "different columns"),
+        (lambda: in_batches(A, B.assign(dose="x"), missing="drop"), "column 'dose' is numeric in"),
+        (lambda: in_batches(A[["same"]], B[["same"]]), "nothing to compare"),
+        (lambda: in_batches(NUMBERS[:2], NUMBERS), "too few|too small|too unequal"),
+        (lambda: in_batches(NUMBERS.assign(a=np.inf), NUMBERS), "infinite"),
+        (lambda: in_batches(NUMBERS.assign(a=[f"id{i}" for i in range(3000)]), A), "different columns"),
         (
-            lambda: km.compare_stream(*[NUMBERS.assign(a=[f"id{i}" for i in range(3000)])] * 2),
+            lambda: in_batches(*[NUMBERS.assign(a=[f"id{i}" for i in range(3000)])] * 2),
             "different categories",
         ),
-        (lambda: km.compare_stream(A.assign(dose=np.nan), B, missing="drop"), "every row has a blank cell"),
+        (lambda: in_batches(A.assign(dose=np.nan), B, missing="drop"), "every row has a blank cell"),
     ],
 )
 def test_what_is_wrong_is_said(call: Any, text: str) -> None:

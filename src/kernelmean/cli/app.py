@@ -3,55 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .. import __version__
 from ..core.surface import command_line
-from ..core.words import printable
-from ..estimators.files import load, read_columns
-from ..plan import Plan
-from ..studies.dependence import dependence as test_dependence
-from ..studies.pages import dependence_page
-from ..studies.pages.dependence import FIGURES as DEPENDENCE_FIGURES
-from ..studies.pages.facts import short
-from ..tables.readers import PLAIN
-from ..tables.reading import TextFormat
-from . import show, tidy
-from .compare import COMPARISONS, compare
-from .complete import columns as columns_of
-from .config import Config
+from . import compare, density, dependence, estimate, info, monitor
 from .errors import guarded
-from .fitting import DENSITIES, ESTIMATES, density, estimate
 from .group import Commands
-from .inputs import level_orders, missing_rule, read_one, reading, row_limit, split_names
-from .monitor import EXAMPLES as MONITORING
-from .monitor import monitor
-from .options import (
-    Category,
-    Columns,
-    Csv,
-    Drop,
-    Json,
-    Keep,
-    MaxRows,
-    MissingRule,
-    Ordinal,
-    Page,
-    PairEstimator,
-    Picture,
-    Quiet,
-    Resamples,
-    Scale,
-    Seed,
-    Source,
-    Text,
-)
-from .outputs import Output, drawing, write_picture
-from .progress import progress
-from .text import reads_text
 
 app = typer.Typer(
     name="kernelmean",
@@ -110,87 +70,9 @@ def main(
     """Hold what all commands share."""
 
 
-app.command(epilog=_examples(*COMPARISONS), rich_help_panel=QUESTIONS)(compare)
-
-
-@app.command(
-    rich_help_panel=QUESTIONS,
-    epilog=_examples(
-        "kernelmean dependence wine --drop target --plot map.png",
-        "kernelmean dependence data.csv --x dose,age --y response",
-    ),
-)
-@reads_text
-def dependence(
-    data: Annotated[str, typer.Argument(metavar="DATA", help=Source)],
-    x: Annotated[
-        list[str] | None,
-        typer.Option("--x", metavar="NAMES", help="A group of columns: a,b.", autocompletion=columns_of),
-    ] = None,
-    y: Annotated[
-        list[str] | None,
-        typer.Option("--y", metavar="NAMES", help="The other group; else all others.", autocompletion=columns_of),
-    ] = None,
-    estimator: PairEstimator = "adaptive",
-    scale: Scale = True,
-    resamples: Resamples = 999,
-    columns: Columns = None,
-    drop: Drop = None,
-    missing: MissingRule = "error",
-    ordinal: Ordinal = None,
-    categorical: Category = None,
-    keep: Keep = None,
-    text: TextFormat = PLAIN,
-    max_rows: MaxRows = None,
-    seed: Seed = 0,
-    plot_path: Picture = None,
-    html_path: Page = None,
-    markdown_path: Text = None,
-    csv_path: Csv = None,
-    json_path: Json = None,
-    quiet: Quiet = False,
-    config: Config = None,
-) -> None:
-    """Test which columns depend on which: two groups of columns, or all pairs."""
-    output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
-    output.check(data, figures=DEPENDENCE_FIGURES, plot=plot_path)
-    plots = drawing(plot_path)
-    source = read_one(data, reading(columns, drop, max_rows, seed, text, *row_limit(estimator)))
-    groups = [split_names(texts or (), source.frame.names) for texts in (x, y)]
-    with progress(quiet) as report:
-        result = test_dependence(
-            source.frame,
-            *groups,
-            estimator=estimator,
-            scale=scale,
-            n_resamples=resamples,
-            rng=seed,
-            plan=Plan(),
-            progress=report,
-            missing=missing_rule(missing),
-            ordinal=level_orders(ordinal or ()),
-            categorical=split_names(categorical or (), source.frame.names),
-            keep=split_names(keep or (), source.frame.names),
-        )
-    notes, drawn = [*source.notes, *result.notes], []
-    if plots is not None and plot_path is not None:
-        ax = plots.new_figure(plots.dependence.map_size(result)).add_subplot()
-        write_picture(plots, plots.dependence_map(result, ax=ax), plot_path)
-        drawn.append(f"map of all pairs drawn in {plot_path}")
-    page = dependence_page(result, name=short(source.name), notes=notes, seed=seed) if output.page else None
-    content = {**result.as_dict(), "seed": seed}
-    output.put(show.dependence(result), [*notes, *drawn], content, tidy.dependence(result), page)
-
-
-@app.command(epilog=_examples("kernelmean info mean.npz"), rich_help_panel=FILES)
-def info(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What estimate --save wrote.")], quiet: Quiet = False
-) -> None:
-    """Show what is in a saved embedding."""
-    lines = show.saved(load(file), read_columns(file))
-    print("\n".join(map(printable, lines[:1] if quiet else lines)))
-
-
-app.command(epilog=_examples(*ESTIMATES), rich_help_panel=QUESTIONS)(estimate)
-app.command(epilog=_examples(*DENSITIES), rich_help_panel=QUESTIONS)(density)
-app.command(epilog=_examples(*MONITORING), rich_help_panel=QUESTIONS)(monitor)
+app.command(epilog=_examples(*compare.EXAMPLES), rich_help_panel=QUESTIONS)(compare.compare)
+app.command(epilog=_examples(*dependence.EXAMPLES), rich_help_panel=QUESTIONS)(dependence.dependence)
+app.command(epilog=_examples(*info.EXAMPLES), rich_help_panel=FILES)(info.info)
+app.command(epilog=_examples(*estimate.EXAMPLES), rich_help_panel=QUESTIONS)(estimate.estimate)
+app.command(epilog=_examples(*density.EXAMPLES), rich_help_panel=QUESTIONS)(density.density)
+app.command(epilog=_examples(*monitor.EXAMPLES), rich_help_panel=QUESTIONS)(monitor.monitor)

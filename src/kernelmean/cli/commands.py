@@ -7,10 +7,10 @@ exit code.
 
 from __future__ import annotations
 
-from . import FAILURE, tell
 from .config import Config
 from .errors import one_line
 from .options import Quiet
 from .progress import progress
+from .stderr import FAILURE, tell
 
 __all__ = ["FAILURE", "Config", "Quiet", "one_line", "progress", "tell"]

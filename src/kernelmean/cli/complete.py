@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import typer
 
-from ..tables.reading import column_names
-
 _ADAPTIVE = ("adaptive", "log-mean-exp", "aggregate", "kme", "mkme", "mmkme")
 TWO_SAMPLES, PAIRS = (*_ADAPTIVE, "s-kmse", "f-kmse", "vpmkme"), (*_ADAPTIVE, "scose", "fcose")
 
@@ -26,6 +24,8 @@ def one_of(*words: str) -> Callable[[str], list[str]]:
 
 def _names(context: typer.Context) -> list[str]:
     """Return the names that need no quotes, of the table that is the first word without dashes."""
+    from ..tables.reading import column_names  # slow to import
+
     words = (context.params.get("a"), context.params.get("data"), *context.args)
     try:
         known = column_names(next(str(word) for word in words if word))

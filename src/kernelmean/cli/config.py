@@ -17,7 +17,7 @@ import typer
 
 from ..core.disk import read_text
 from ..core.words import did_you_mean, listed
-from .options import RUNNING
+from .parameters import RUNNING
 
 _PYPROJECT = "pyproject.toml"
 _NOT_IN_FILES = ("config", "help")

@@ -7,7 +7,8 @@ import numpy as np
 from ..core.words import count
 from ..inference import TestResult
 from ..inference.facts import beside
-from . import tell
+from ..inference.monitoring import DriftState
+from .stderr import tell
 
 LEVEL, DRIFTED = 0.05, 1
 
@@ -43,4 +44,12 @@ def drifted(alpha: float | None, test: TestResult) -> int:
     if alpha is None or test.pvalue > alpha:
         return 0
     tell(f"kernelmean: drift: p = {beside(test.pvalue, alpha)}, at most {alpha:g}")
+    return DRIFTED
+
+
+def drift_found(state: DriftState, alpha: float | None) -> int:
+    """Return the exit code of a monitor, and say on stderr why it is not 0."""
+    if alpha is None or not state.drift:
+        return 0
+    tell(f"kernelmean: drift: p = {beside(state.pvalue, alpha)}, at most {alpha:g}, found at row {state.detected_at:,}")
     return DRIFTED

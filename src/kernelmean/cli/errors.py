@@ -14,8 +14,8 @@ import typer
 from numpy.linalg import LinAlgError
 
 from ..core.words import printable
-from . import FAILURE, drop, tell
 from .config import SOURCE
+from .stderr import FAILURE, drop, missing_library, tell
 
 BAD_INPUT, STOPPED, UNREAD = 2, 130, 141
 """Exit codes beside FAILURE; the last two: as of a program that Ctrl-C ended, and of one whose reader went away."""
@@ -83,15 +83,25 @@ def explain(error: Exception) -> tuple[int, str]:
         return BAD_INPUT, f"{text}{_origin(error)}; see kernelmean --help" if text else ""
     if isinstance(error, Stopped | typer.Abort):
         return STOPPED, str(error) or "stopped; nothing was written"
-    if isinstance(error, OSError) and error.strerror:
-        where = f"{error.filename}: " if error.filename else "the output cannot be written: "
-        return BAD_INPUT, f"{where}{error.strerror}"
-    if isinstance(error, MemoryError) or "start new thread" in str(error):
-        return BAD_INPUT, "there is not enough memory for so many rows; use --max-rows N with a smaller N"
-    if isinstance(error, ImportError) or (isinstance(error, ValueError | TypeError | OSError) and is_refusal(error)):
-        return BAD_INPUT, str(error)
+    if isinstance(error, ImportError) and error.name:  # of Python; what says how to install something has no name
+        return missing_library(error)
+    text = _bad_input(error)
+    if text is not None:
+        return BAD_INPUT, text
     kind = type(error).__name__
     return FAILURE, f"an error of kernelmean itself ({kind}: {error}); set {DEBUG}=1 to see where, and report it"
+
+
+def _bad_input(error: Exception) -> str | None:
+    """Return what is wrong with the input, None where it is not the input."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else "the output cannot be written: "
+        return f"{where}{error.strerror}"
+    if isinstance(error, MemoryError) or "start new thread" in str(error):
+        return "there is not enough memory for so many rows; use --max-rows N with a smaller N"
+    if isinstance(error, ImportError) or (isinstance(error, ValueError | TypeError | OSError) and is_refusal(error)):
+        return str(error)
+    return None
 
 
 def is_refusal(error: Exception) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,15 +9,15 @@ import numpy as np
 from ..core.table import Frame
 from ..core.words import count
 from ..inference.adaptive import NAMED
-from ..tables.columns import Missing
-from ..tables.readers import PLAIN
+from ..studies import limits
+from ..studies.comparison.comparing import are_read_in_batches
+from ..tables.datasets import BUILT_IN
+from ..tables.read import read
+from ..tables.readers import PLAIN, TextFormat
 from ..tables.readers.text_file import STANDARD_INPUT
-from ..tables.reading import TextFormat, match_columns, read_frame, split_frame
-
-FIT_LIMIT, ADAPTIVE_LIMIT, TEST_LIMIT = 5000, 20_000, 100_000
-"""Rows that an estimate, an adaptive test and a test of one kernel take without being asked for it: minutes."""
-AUTO = "auto"
-"""The estimator of a comparison that asks for none: the adaptive test in memory, mkme over streams."""
+from ..tables.reading import match_columns, read_frame, split_frame
+from ..tables.source import Source
+from .options import AUTO, LongTables, MixedTable, NumberTable, TwoTables, option_words, split_names
 
 
 @dataclass(frozen=True)
@@ -33,22 +31,16 @@ class Reading:
     drop: tuple[str, ...] = ()
     max_rows: int | None = None
     seed: int = 0
-    limit: int = TEST_LIMIT
+    limit: int = limits.TEST_LIMIT
     otherwise: str = ""
     text: TextFormat = PLAIN
 
 
-def reading(
-    columns: list[str] | None,
-    drop: list[str] | None,
-    max_rows: int | None,
-    seed: int,
-    text: TextFormat,
-    limit: int,
-    otherwise: str = "",
-) -> Reading:
+def reading(table: MixedTable | NumberTable, seed: int, limit: int, otherwise: str = "") -> Reading:
     """Return how options of a command say that tables are read."""
-    return Reading(tuple(columns or ()), tuple(drop or ()), max_rows, seed, limit, otherwise, text)
+    return Reading(
+        tuple(table.columns or ()), tuple(table.drop or ()), table.max_rows, seed, limit, otherwise, table.text
+    )
 
 
 @dataclass(frozen=True)
@@ -60,11 +52,12 @@ class Input:
     notes: tuple[str, ...]
 
 
-def row_limit(estimator: str, others: str = f"takes up to {TEST_LIMIT:,} rows") -> tuple[int, str]:
+def row_limit(estimator: str, others: str = "") -> tuple[int, str]:
     """Return how many rows a test takes without being asked for it, and what tests of one kernel do."""
     if estimator not in (*NAMED, AUTO):
-        return TEST_LIMIT, ""
-    return ADAPTIVE_LIMIT, f"; a test of one kernel, such as --estimator mkme, {others}"
+        return limits.TEST_LIMIT, ""
+    more = others or f"takes up to {limits.TEST_LIMIT:,} rows"
+    return limits.ADAPTIVE_LIMIT, f"; a test of one kernel, such as --estimator mkme, {more}"
 
 
 def read_one(source: str, reading: Reading) -> Input:
@@ -84,10 +77,9 @@ def read_numbers(source: str, reading: Reading, missing: str) -> Input:
     return Input(read.frame, read.name, (*whole.notes, left_out, *read.notes[len(whole.notes) :]))
 
 
-def read_pair(A: str, B: str | None, by: str | None, groups: str | None, reading: Reading) -> tuple[Input, Input]:
+def read_pair(tables: TwoTables, reading: Reading) -> tuple[Input, Input]:
     """Return two tables with the same columns: of two sources, or of two groups of one."""
-    check_pair(B, by, groups)
-    first, second = _two_frames(A, B, by, groups, reading)
+    first, second = _two_frames(tables, reading)
     second, moved = match_columns(first, second)
     inputs = (_limited(first, reading, stream=0), _limited(second, reading, stream=1))
     if not moved:
@@ -96,25 +88,65 @@ def read_pair(A: str, B: str | None, by: str | None, groups: str | None, reading
     return inputs[0], Input(inputs[1].frame, inputs[1].name, (*inputs[1].notes, note))
 
 
-def check_pair(B: str | None, by: str | None, groups: str | None) -> None:
+def check_pair(tables: TwoTables) -> None:
     """Raise unless there are two tables, or one and the column that splits it."""
-    if (B is None) == (by is None):
+    if (tables.b is None) == (tables.by is None):
         raise ValueError(
             "two tables, or one table and the column that splits it, are needed; write: compare A B, or: compare DATA "
             "--by COLUMN"
         )
-    if by is None and groups is not None:
+    if tables.by is None and tables.groups is not None:
         raise ValueError("--groups names two groups of one column; say which with --by COLUMN")
 
 
-def _two_frames(A: str, B: str | None, by: str | None, groups: str | None, reading: Reading) -> tuple[Frame, Frame]:
-    if by is None:
-        check_once(A, str(B))
-        return select_columns(read_frame(A, text=reading.text), reading), select_columns(
-            read_frame(str(B), text=reading.text), reading
-        )
-    frame = select_columns(read_frame(A, text=reading.text), reading, also=by)
-    return split_frame(frame, by, None if groups is None else option_words(groups))
+def _two_frames(tables: TwoTables, reading: Reading) -> tuple[Frame, Frame]:
+    if tables.by is None:
+        check_once(tables.a, str(tables.b))
+        first, second = (read_frame(name, text=reading.text) for name in (tables.a, str(tables.b)))
+        return select_columns(first, reading), select_columns(second, reading)
+    frame = select_columns(read_frame(tables.a, text=reading.text), reading, also=tables.by)
+    return split_frame(frame, tables.by, None if tables.groups is None else option_words(tables.groups))
+
+
+def is_streamed(tables: TwoTables, long: LongTables, estimator: str, reading: Reading) -> bool:
+    """Whether tables are read batch by batch: where it is asked for, or where they are long and nothing forbids it."""
+    streams = _is_streamed(tables, long.stream, estimator, reading)
+    named = long.given()
+    if named and not streams:
+        raise ValueError(f"{named[0]} belongs to tables that are read batch by batch; add --stream")
+    return streams
+
+
+def _is_streamed(tables: TwoTables, stream: bool | None, estimator: str, reading: Reading) -> bool:
+    if stream is not None:
+        if stream and tables.b is None:
+            raise ValueError("--stream reads two tables; write: compare A B --stream")
+        if stream and reading.max_rows is not None:
+            raise ValueError("--stream takes all rows; leave --max-rows out")
+        return stream
+    if tables.b is None or reading.max_rows is not None:
+        return False
+    return are_read_in_batches(tables.a, tables.b, estimator)
+
+
+def long_tables(tables: TwoTables, long: LongTables, reading: Reading) -> tuple[Source, Source]:
+    """Return two files that are read batch by batch, the columns chosen."""
+    names = tables.a, str(tables.b)
+    for name in names:
+        if name in BUILT_IN:
+            raise ValueError(f"{name} is a built-in table, which is small; leave --stream out")
+    whole = [read(name, text=reading.text) for name in names]
+    first, second = (_chosen(name, source, reading) for name, source in zip(names, whole, strict=True))
+    first = read(first, in_memory=False, passes=long.passes, checkpoint=long.checkpoint)
+    return first, read(second, in_memory=False)
+
+
+def _chosen(name: str, source: Source, reading: Reading) -> Source:
+    columns = split_names(reading.columns, source.names)
+    drop = split_names(reading.drop, source.names)
+    if not columns and not drop:
+        return source
+    return read(name, columns=columns or None, drop=drop, text=reading.text)
 
 
 def check_once(*sources: str) -> None:
@@ -123,48 +155,12 @@ def check_once(*sources: str) -> None:
         raise ValueError("two tables are to come from standard input (-), which holds one; write the other to a file")
 
 
-def option_words(text: str) -> list[str]:
-    """Return names separated by commas; one that holds a comma stands in double quotes."""
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
-
-
 def select_columns(frame: Frame, reading: Reading, also: str | None = None) -> Frame:
     """Return the columns that were asked for, and one more."""
     columns = split_names(reading.columns, frame.names)
     if also is not None and columns:
         columns = [*(name for name in columns if name != also), also]
     return frame.select(columns or None, split_names(reading.drop, frame.names))
-
-
-def split_names(texts: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return column names from options: each is a name, or names separated by commas."""
-    names = set(known)
-    return [name for text in texts for name in ([text] if text in names else map(str.strip, text.split(",")))]
-
-
-def missing_rule(text: str) -> Missing:
-    """Return one rule for all columns, or those of single columns: "drop", or "age=noise,city=category"."""
-    return (
-        text
-        if "=" not in text
-        else dict(assigned(part, "--missing", "age=noise,city=category") for part in option_words(text))
-    )
-
-
-def level_orders(texts: Sequence[str]) -> dict[str, list[str]]:
-    """Return the levels of columns from options such as "size=low,mid,high"."""
-    named = [assigned(text, "--ordinal", "size=low,mid,high") for text in texts]
-    return {name: option_words(levels) for name, levels in named}
-
-
-def assigned(text: str, option: str, example: str) -> tuple[str, str]:
-    """Return what stands before and after the last equals sign that follows a name."""
-    name, sign, value = text.partition("=")
-    if not (name.strip() and sign and value.strip()):
-        raise ValueError(
-            f"{option} is {text!r}; write a column, an equals sign and what it is, such as {option} {example}"
-        )
-    return name.strip(), value.strip()
 
 
 def _limited(frame: Frame, reading: Reading, stream: int) -> Input:

@@ -1,88 +1,17 @@
-"""Tables that are too long for memory: when a comparison reads them batch by batch, and how it is stopped."""
+"""How a command that reads batch by batch is stopped: between two batches, and where nothing is lost."""
 
 from __future__ import annotations
 
-import gzip
 import os
 import signal
 import threading
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from ..core.array import Progress
 from ..inference.streaming.table_pass import LABEL
-from ..studies.long_tables import ESTIMATORS
-from ..tables.datasets import BUILT_IN
-from ..tables.files import ARROW, JSON_LINES, PARQUET, TEXT, ending
-from ..tables.frames import Frames, read_frames
 from .errors import Stopped
-from .inputs import AUTO, Reading, row_limit, split_names
-
-
-def is_streamed(stream: bool | None, estimator: str, reading: Reading, *tables: str | None) -> bool:
-    """Whether tables are read batch by batch: where it is asked for, or where they are long and nothing forbids it."""
-    sources = [table for table in tables if table is not None]
-    if stream is not None:
-        if stream and len(sources) < 2:
-            raise ValueError("--stream reads two tables; write: compare A B --stream")
-        if stream and reading.max_rows is not None:
-            raise ValueError("--stream takes all rows; leave --max-rows out")
-        return stream
-    if len(sources) < 2 or reading.max_rows is not None or estimator not in (AUTO, *ESTIMATORS):
-        return False
-    return any(_is_long(source, row_limit(estimator)[0]) for source in sources)
-
-
-def check_stream_options(streams: bool, passes: int | None, checkpoint: str | None, frequencies: int | None) -> None:
-    """Raise when options of streams are passed for tables that are held in memory."""
-    given = (("--passes", passes), ("--checkpoint", checkpoint), ("--frequencies", frequencies))
-    named = [option for option, value in given if value is not None]
-    if named and not streams:
-        raise ValueError(f"{named[0]} belongs to tables that are read batch by batch; add --stream")
-
-
-def _is_long(source: str, limit: int) -> bool:
-    """Whether a file has more rows than a limit; one that cannot be read has none, which reading it says."""
-    path = Path(source)
-    if source in BUILT_IN or not path.exists():
-        return False
-    if path.is_dir():
-        return any(file.suffix.lower() in PARQUET for file in path.iterdir())
-    try:
-        if ending(path) in (*PARQUET, *ARROW):
-            return (read_frames(path).n_rows or 0) > limit
-        return ending(path) in (*TEXT, *JSON_LINES) and path.is_file() and _lines_beyond(path, limit + 1)
-    except (ValueError, OSError, EOFError, zlib.error):
-        return False
-
-
-def _lines_beyond(path: Path, limit: int) -> bool:
-    found = 0
-    with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
-        while found <= limit and (block := file.read(1 << 20)):
-            found += block.count(b"\n")
-    return found > limit
-
-
-def long_tables(A: str, B: str, reading: Reading) -> tuple[Frames, Frames]:
-    """Return two files as frames in batches, the columns chosen."""
-    for source in (A, B):
-        if source in BUILT_IN:
-            raise ValueError(f"{source} is a built-in table, which is small; leave --stream out")
-    whole = [read_frames(source, text=reading.text) for source in (A, B)]
-    first, second = (_chosen(source, frames, reading) for source, frames in zip((A, B), whole, strict=True))
-    return first, second
-
-
-def _chosen(source: str, frames: Frames, reading: Reading) -> Frames:
-    columns = split_names(reading.columns, frames.names)
-    drop = split_names(reading.drop, frames.names)
-    if not columns and not drop:
-        return frames
-    return read_frames(source, columns=columns or None, drop=drop, text=reading.text)
 
 
 @contextmanager

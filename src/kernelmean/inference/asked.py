@@ -24,7 +24,7 @@ Known = Mapping[str, Callable[..., KernelMean]]
 
 @final
 @dataclass(frozen=True)
-class Asked:
+class Estimators:
     """The estimators of a test.
 
     Attributes
@@ -59,14 +59,14 @@ class Request:
 
     Attributes
     ----------
-    wanted : Asked
+    wanted : Estimators
     design : Design
     statistic : {"u", "v"}
     scheme, n_resamples, rng
         As of :class:`~kernelmean.inference.resampling.Resampling`.
     """
 
-    wanted: Asked
+    wanted: Estimators
     design: Design
     statistic: Kind
     scheme: str
@@ -78,7 +78,7 @@ class Request:
         return Resampling.of(self.scheme, self.n_resamples, self.rng, plan)
 
 
-def asked(kernel: Any, estimator: Any, known: Known, sides: int = 1, *, adaptive: bool = True) -> Asked:
+def asked(kernel: Any, estimator: Any, known: Known, sides: int = 1, *, adaptive: bool = True) -> Estimators:
     """Return the estimators that a caller asks for.
 
     Parameters
@@ -101,13 +101,13 @@ def asked(kernel: Any, estimator: Any, known: Known, sides: int = 1, *, adaptive
     if kernel is not None and estimator is not None:
         raise _both(kernel, estimator)
     if kernel is not None:
-        return Asked(tuple(KME(own) for own in _each(kernel, sides)))
+        return Estimators(tuple(KME(own) for own in _each(kernel, sides)))
     if estimator is None:
-        return Asked((KME(),) * sides, default=True)
+        return Estimators((KME(),) * sides, default=True)
     found = [_one(own, known, adaptive) for own in _each(estimator, sides)]
     if isinstance(found[0], Adaptive):
-        return Asked((), found[0])
-    return Asked(tuple(found))  # type: ignore[arg-type]  # the first tells: adaptive tests come alone
+        return Estimators((), found[0])
+    return Estimators(tuple(found))  # type: ignore[arg-type]  # the first tells: adaptive tests come alone
 
 
 def _one(estimator: Any, known: Known, adaptive: bool) -> KernelMean | KernelOf | Adaptive:

@@ -2,6 +2,6 @@
 
 from ..core import lazy as _lazy
 
-__all__ = ["comparison", "density", "dependence", "estimate", "long_tables", "plots"]
+__all__ = ["comparison", "density", "dependence", "estimate", "plots"]
 
 _lazy.attach(__name__)

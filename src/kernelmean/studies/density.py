@@ -20,6 +20,7 @@ from ..embedding.embedding import Embedding
 from ..kernels import Gaussian
 from ..report.card import Grid, card
 from ..tables.columns import table_of_numbers
+from ..tables.read import hold
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -202,7 +203,7 @@ def fit_densities(
 
     Parameters
     ----------
-    X : array of shape (n, d), data frame, or Table
+    X : array of shape (n, d), data frame, path, or what :func:`kernelmean.read` returns
         At least ten rows.
     estimator : {"kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme"}, optional
         What estimates the kernel mean that is matched; with it, ``n_components`` or ``covariance_type`` only joint fits
@@ -234,7 +235,8 @@ def fit_densities(
     >>> fits.sizes, fits.model.n_components_, fits.sample(3, rng=0).shape
     ((42, 18), 1, (3, 1))
     """
-    whole, remarks = table_of_numbers(X, keep)
+    given = hold(X, "density")
+    whole, remarks = table_of_numbers(given, keep)
     table, constant = _usable(whole)
     if not 0.0 < held_out < 1.0:
         raise ValueError(f"held_out is {held_out}; a share of the rows between 0 and 1 is needed")
@@ -257,7 +259,11 @@ def fit_densities(
         candidate, losses, models[name] = _measured(name, search, fit, held)
         candidates.append((candidate, losses))
     model = clone(models["kernel mean matching"]).fit((table.values - center) / unit)
-    notes = (*remarks, *([f"constant, so left out: {listed(constant)}"] if constant else []))
+    notes = (
+        *(() if given is X else given.notes),
+        *remarks,
+        *([f"constant, so left out: {listed(constant)}"] if constant else []),
+    )
     return Densities(table, (len(fit), len(held)), _ordered(candidates), model, center, unit, notes)
 
 

@@ -20,6 +20,7 @@ from ..kernels.bandwidth import Bandwidth, bandwidth_from
 from ..noise import Dirac, Noise, Normal
 from ..report.card import Grid, card
 from ..tables.columns import table_of_numbers
+from ..tables.read import hold
 
 _ROUNDING = 1e-12
 
@@ -123,7 +124,7 @@ def fit_all(
 
     Parameters
     ----------
-    X : array of shape (n, d), data frame, or Table
+    X : array of shape (n, d), data frame, path, or what :func:`kernelmean.read` returns
         At least two rows; above 5000 F-KMSE is left out, which a note tells.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule, or a number.
@@ -149,7 +150,8 @@ def fit_all(
     >>> fits.estimators["mmkme"].loocv_ <= fits.estimators["mkme"].loocv_ <= fits.estimators["kme"].loocv_
     True
     """
-    whole, remarks = table_of_numbers(X, keep)
+    given = hold(X, "estimate")
+    whole, remarks = table_of_numbers(given, keep)
     table, constant = _varying(whole)
     deviations = table.deviations()
     unit = deviations if scale else np.ones_like(deviations)
@@ -161,7 +163,11 @@ def fit_all(
     for step, (name, make) in enumerate(chosen.items()):
         progress(name, step, len(chosen))
         fitted[name] = make(Gaussian(theta)).fit(values)
-    notes = [*remarks, *([f"constant, so left out: {listed(constant)}"] if constant else [])]
+    notes = [
+        *(() if given is X else given.notes),
+        *remarks,
+        *([f"constant, so left out: {listed(constant)}"] if constant else []),
+    ]
     notes += [f"{name} is left out: {reason}" for name, reason in out.items()]
     if isinstance(theta, Bandwidth):
         notes.append(f"bandwidth {float(theta):.4g}: {theta.rule}")

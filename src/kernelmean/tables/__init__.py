@@ -6,17 +6,22 @@ from ..core import lazy as _lazy
 
 if TYPE_CHECKING:
     from ..core.table import Frame, Table, as_table
-    from .columns import match_columns
+    from .columns import Encoding, match_columns
+    from .read import read
     from .readers import TextFormat
     from .reading import column_names, read_frame, read_table, split_frame
+    from .source import Source
 
 __all__ = [
+    "Encoding",
     "Frame",
+    "Source",
     "Table",
     "TextFormat",
     "as_table",
     "column_names",
     "match_columns",
+    "read",
     "read_frame",
     "read_table",
     "split_frame",
@@ -25,9 +30,11 @@ __all__ = [
 _lazy.attach(
     __name__,
     {
-        "columns": "match_columns",
+        "columns": "Encoding match_columns",
+        "read": "read",
         "readers": "TextFormat",
         "reading": "Frame Table as_table column_names read_frame read_table split_frame",
+        "source": "Source",
     },
 )
 

@@ -145,7 +145,7 @@ def put(frame: Any, path: Path, place: str) -> Any:
         return iter(data.batches(frame.to_numpy(), 40))
     if place == "csv":
         frame.to_csv(path.with_suffix(".csv"), index=False)
-        return km.read_batches(path.with_suffix(".csv"), batch_rows=50)
+        return km.read(path.with_suffix(".csv"), batch_rows=50)
     if place == "parquet":
         frame.to_parquet(path.with_suffix(".parquet"), index=False)
         return path.with_suffix(".parquet")
@@ -190,19 +190,25 @@ def stop_in_the_sums(label: str, done: int, _: int) -> None:
         raise RuntimeError("stopped")
 
 
+def in_batches(A: Any, B: Any, *, seed: int, passes: Any = None, checkpoint: Any = None, **given: Any) -> Any:
+    """Compare two tables batch by batch."""
+    first = km.read(A, in_memory=False, passes=passes, checkpoint=checkpoint)
+    return km.compare(first, km.read(B, in_memory=False), rng=seed, **given)
+
+
 @recorded("streams/a checkpoint that is gone on from")
 def resumed(folder: Path) -> Values:
     A, B = (data.mixed(seed, 120, blank=True, tilt=tilt) for seed, tilt in ((77, 0.4), (78, 0.6)))
     given: dict[str, Any] = {"estimator": "kme", "missing": "drop", "ordinal": data.ORDER, **COMPARED}
     state = folder / "sums.npz"
     try:
-        km.compare_stream(A, B, checkpoint=state, progress=stop_in_the_sums, **given)
+        in_batches(A, B, checkpoint=state, progress=stop_in_the_sums, **given)
     except RuntimeError as error:
         stopped = str(error)
     return {
         "stopped": stopped,
         "saved": state.exists(),
-        **comparison(km.compare_stream(A, B, checkpoint=state, **given)),
+        **comparison(in_batches(A, B, checkpoint=state, **given)),
     }
 
 
@@ -212,7 +218,7 @@ COMPARED: dict[str, Any] = {"n_resamples": 99, "seed": 2, "n_frequencies": 16, "
 @recorded("streams/tables of numbers, {passes} passes", passes=[1, 2])
 def compared(passes: int, folder: Path) -> Values:
     A, B = (put(data.numbers(*of), folder / f"t{of[0]}", "parquet") for of in ((75, 150), (76, 120, 0.2)))
-    result = km.compare_stream(A, B, names=("A", "B"), estimator="mkme", passes=passes, **COMPARED)
+    result = in_batches(A, B, names=("A", "B"), estimator="mkme", passes=passes, **COMPARED)
     return comparison(result)
 
 
@@ -220,7 +226,7 @@ def compared(passes: int, folder: Path) -> Values:
 def compared_mixed(missing: Any) -> Values:
     A, B = (data.mixed(seed, 120, blank=True, tilt=tilt) for seed, tilt in ((77, 0.4), (78, 0.6)))
     rule: Any = missing if missing == "drop" else {"city": "category", "age": "drop"}
-    return comparison(km.compare_stream(A, B, estimator="kme", missing=rule, ordinal=data.ORDER, **COMPARED))
+    return comparison(in_batches(A, B, estimator="kme", missing=rule, ordinal=data.ORDER, **COMPARED))
 
 
 def comparison(result: Any) -> Values:

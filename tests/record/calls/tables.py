@@ -169,7 +169,7 @@ def files(ending: str, folder: Path) -> Values:
         "names": list(read.names),
         "cities": [None if city is None else str(city) for city in read["city"].tolist()[:4]],
         **shown.array("numbers", numbers.values),
-        "batches": [len(batch) for batch in km.read_batches(path, columns=["amount"], batch_rows=8)],
+        "batches": [len(batch) for batch in km.read(path, columns=["amount"], batch_rows=8)],
     }
 
 

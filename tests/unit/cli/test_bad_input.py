@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from kernelmean.cli import main
-from kernelmean.cli.inputs import ADAPTIVE_LIMIT, FIT_LIMIT
+from kernelmean.studies.limits import ADAPTIVE_LIMIT, FIT_LIMIT
 
 GOOD = "a,b\n1,2\n2,1\n3,5\n4,3\n"
 OTHER = "a,b\n1,7\n2,9\n5,5\n0,3\n"
@@ -279,7 +279,7 @@ def test_a_failure_of_the_library_is_told_apart(
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("division by\nzero")
 
-    monkeypatch.setattr("kernelmean.cli.fitting.fit_all", fail)
+    monkeypatch.setattr("kernelmean.studies.estimate.fit_all", fail)
     with pytest.raises(SystemExit) as exit_:
         main(["estimate", "eckerle4"])
     err = capsys.readouterr().err
@@ -300,7 +300,7 @@ def test_a_decomposition_that_fails_is_a_failure_of_the_library_not_bad_input(
     def fail(*_: object, **__: object) -> None:
         raise np.linalg.LinAlgError("Singular matrix")
 
-    monkeypatch.setattr("kernelmean.cli.fitting.fit_all", fail)
+    monkeypatch.setattr("kernelmean.studies.estimate.fit_all", fail)
     with pytest.raises(SystemExit) as exit_:
         main(["estimate", "eckerle4"])
     assert exit_.value.code == 70
@@ -311,7 +311,7 @@ def test_without_memory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("kernelmean.cli.fitting.fit_all", fail)
+    monkeypatch.setattr("kernelmean.studies.estimate.fit_all", fail)
     with pytest.raises(SystemExit) as exit_:
         main(["estimate", "eckerle4"])
     assert exit_.value.code == 2

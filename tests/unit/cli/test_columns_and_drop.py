@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean import streaming
 from kernelmean.cli.app import run
 from kernelmean.tables import reading as tables
 
@@ -51,10 +50,10 @@ def test_drop_of_a_column_that_columns_leaves_out_is_refused(
     "read",
     [
         tables.read_table,
-        lambda source, **options: list(streaming.read_frames(source, **options)),
-        lambda source, **options: list(km.read_batches(source, **options)),
+        lambda source, **options: list(km.read(source, **options).frames()),
+        lambda source, **options: list(km.read(source, **options)),
     ],
-    ids=["read_table", "read_frames", "read_batches"],
+    ids=["read_table", "frames", "numbers"],
 )
 def test_drop_beside_columns_in_python(read: Callable[..., Any], source: str, place: None) -> None:
     with pytest.raises(ValueError, match="drop= names 'c', which columns= leaves out already"):

@@ -16,7 +16,8 @@ import pytest
 
 import kernelmean as km
 from kernelmean.cli import main
-from kernelmean.cli.inputs import Reading, read_one, split_names
+from kernelmean.cli.inputs import Reading, read_one
+from kernelmean.cli.options import split_names
 from kernelmean.cli.outputs import plain
 from kernelmean.cli.progress import progress
 from kernelmean.studies.comparison import compare
@@ -310,7 +311,7 @@ class TestHelp:
             warnings.warn("mind\nthis", UserWarning, stacklevel=1)
             km.median_bandwidth([[float("nan")], [1.0]])
 
-        monkeypatch.setattr("kernelmean.cli.fitting.fit_all", warn)
+        monkeypatch.setattr("kernelmean.studies.estimate.fit_all", warn)
         with pytest.raises(SystemExit):
             main(["estimate", "eckerle4"])
         note, error = capsys.readouterr().err.splitlines()

@@ -13,7 +13,7 @@ import pytest
 import kernelmean as km
 from kernelmean.cli import main
 from kernelmean.cli.app import run as run_command
-from kernelmean.cli.inputs import level_orders, missing_rule
+from kernelmean.cli.options import level_orders, missing_rule
 from kernelmean.tables import read_frame
 
 QUICK = ("--resamples", "99", "--estimator", "kme")

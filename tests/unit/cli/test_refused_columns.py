@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernelmean import compare_stream
+import kernelmean as km
+from in_batches import in_batches
 from kernelmean.cli import main
-from kernelmean.inference.streaming import read_frames
 
 QUICK = ("--resamples", "19", "--estimator", "kme")
 FORMS: dict[str, Any] = {
@@ -147,9 +147,9 @@ def test_the_verdict_is_the_same_in_memory_and_in_batches_of_any_size(cells: lis
     table = pd.DataFrame({"c": cells, "x": rng.normal(size=60)})
     found = {}
     for rows in (1, 7, 25, 60):
-        tables = [read_frames(table, batch_rows=rows) for _ in range(2)]
+        tables = [km.read(table, batch_rows=rows) for _ in range(2)]
         try:
-            result = compare_stream(*tables, n_resamples=19, n_frequencies=8)
+            result = in_batches(*tables, n_resamples=19, n_frequencies=8)
         except (TypeError, ValueError) as error:
             found[rows] = (type(error), str(error) if "is text in which" not in str(error) else "is text in which")
         else:

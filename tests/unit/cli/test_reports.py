@@ -161,7 +161,7 @@ class TestFiles:
         capsys: pytest.CaptureFixture[str],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr("kernelmean.cli.compare.compare_tables", None)
+        monkeypatch.setattr("kernelmean.studies.comparison.compare", None)
         before = {path: path.read_bytes() for path in folder.iterdir()}
         code, out, err = run(capsys, *PAIR, *options)
         assert (code, out, err.count("\n")) == (2, "", 1)

@@ -19,7 +19,7 @@ from kernelmean.cli.streams import stoppable
 
 RNG = np.random.default_rng(0)
 QUICK = ("--resamples", "99", "--frequencies", "32")
-LIMITS = {"kernelmean.cli.inputs.ADAPTIVE_LIMIT": 200, "kernelmean.cli.inputs.TEST_LIMIT": 500}
+LIMITS = {"kernelmean.studies.limits.ADAPTIVE_LIMIT": 200, "kernelmean.studies.limits.TEST_LIMIT": 500}
 
 
 def table(n: int, shift: float = 0.0) -> pd.DataFrame:
@@ -115,7 +115,7 @@ def test_a_stream_that_is_stopped_goes_on(
         yield interrupted
 
     with monkeypatch.context() as patched:
-        patched.setattr("kernelmean.cli.compare.progress", progress)
+        patched.setattr("kernelmean.cli.progress.progress", progress)
         code, out, err = run(capsys, *command)
     assert (code, out) == (130, "")
     assert err.startswith(

@@ -24,12 +24,12 @@ COMMANDS = {
     "monitor": ("monitor", "a.csv", "b.csv"),
 }
 WORK = {
-    "compare": "kernelmean.cli.compare.compare_tables",
-    "stream": "kernelmean.cli.compare.compare_stream",
-    "dependence": "kernelmean.cli.app.test_dependence",
-    "density": "kernelmean.cli.fitting.fit_densities",
-    "estimate": "kernelmean.cli.fitting.fit_all",
-    "monitor": "kernelmean.cli.monitor.DriftMonitor",
+    "compare": "kernelmean.studies.comparison.compare",
+    "stream": "kernelmean.studies.comparison.comparing.compare_in_batches",
+    "dependence": "kernelmean.studies.dependence.dependence",
+    "density": "kernelmean.studies.density.fit_densities",
+    "estimate": "kernelmean.studies.estimate.fit_all",
+    "monitor": "kernelmean.cli.watching.DriftMonitor",
 }
 OPTIONS = {
     "compare": ("html", "markdown", "csv", "json"),

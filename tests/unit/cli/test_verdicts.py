@@ -104,7 +104,7 @@ def with_p(p: float) -> Callable[[Any], Any]:
 def test_compare(p: float, level: float | None, said: Said) -> None:
     words = ("compare", "in_a_folder/a.csv", "b.csv", "--estimator", "kme", "--resamples", "199")
     options = () if level is None else ("--fail-on-drift", str(level))
-    told = said("kernelmean.cli.compare.compare_tables", km.compare, with_p(p), *words, *options)
+    told = said("kernelmean.studies.comparison.compare", km.compare, with_p(p), *words, *options)
     alpha = 0.05 if level is None else level
     verdict = one_verdict(told, card=alpha == 0.05)
     assert verdict.startswith("a.csv and b.csv differ: p = " if p <= alpha else "No difference between a.csv and b.csv")
@@ -117,7 +117,7 @@ def test_compare(p: float, level: float | None, said: Said) -> None:
 @pytest.mark.parametrize("p", NEAR)
 def test_dependence_of_groups(p: float, said: Said) -> None:
     words = ("dependence", "b.csv", "--x", "x_1", "--estimator", "kme", "--resamples", "19")
-    told = said("kernelmean.cli.app.test_dependence", km.dependence, with_p(p), *words)
+    told = said("kernelmean.studies.dependence.dependence", km.dependence, with_p(p), *words)
     verdict = one_verdict(told)
     assert verdict.startswith(
         "x_1 and (*y*, z<b>) depend" if p <= 0.05 else "No dependence between x_1 and (*y*, z<b>)"
@@ -132,7 +132,7 @@ def test_dependence_of_pairs(values: tuple[float, ...], strengths: tuple[float, 
         return replace(result, pairs=tuple(replace(pair, adjusted=p, strength=s) for pair, p, s in found))
 
     words = ("dependence", "b.csv", "--estimator", "kme", "--resamples", "19")
-    told = said("kernelmean.cli.app.test_dependence", km.dependence, change, *words)
+    told = said("kernelmean.studies.dependence.dependence", km.dependence, change, *words)
     verdict, found = one_verdict(told), sum(p <= 0.05 for p in values)
     assert verdict.startswith(f"{found} of 3 pairs" if found else "No dependence was found in 3 pairs")
     strongest = re.search(r"The strongest dependence is that of (.*?) and (.*?):", Path("r.md").read_text())
@@ -162,7 +162,7 @@ def test_density(
 
     monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1,))
     words = ("density", "b.csv", "--estimator", "kme", "--components", "1")
-    told = said("kernelmean.cli.fitting.fit_densities", fit_densities, change, *words)
+    told = said("kernelmean.studies.density.fit_densities", fit_densities, change, *words)
     verdict = one_verdict(told)
     assert (" best: " in verdict) == (near == 1)
     assert ("equally well, as far as so many can tell" in verdict) == (near > 1)
@@ -174,7 +174,7 @@ def test_estimate(equal: bool, said: Said) -> None:
     def change(result: Any) -> Any:
         return replace(result, estimators={**result.estimators, "s-kmse": result.estimators[result.best]})
 
-    make, place = fit_all, "kernelmean.cli.fitting.fit_all"
+    make, place = fit_all, "kernelmean.studies.estimate.fit_all"
     told = said(place, make, change if equal else lambda result: result, "estimate", "b.csv", page=False)
     verdict = one_verdict(told)
     assert verdict.count("lowest leave-one-out score: ") == 1

@@ -64,7 +64,7 @@ def refused_again() -> None:
 
 
 def refused_in_a_generator() -> None:
-    list(km.read_batches([np.array([[np.nan]])]))
+    list(km.read([np.array([[np.nan]])]))
 
 
 def not_there() -> None:
@@ -76,7 +76,7 @@ def exit_code(error: Callable[[], None], monkeypatch: pytest.MonkeyPatch, tmp_pa
         error()
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("kernelmean.cli.compare.compare_tables", compare)
+    monkeypatch.setattr("kernelmean.studies.comparison.compare", compare)
     Path("t.csv").write_text("a\n1\n2\n3\n")
     return run(["compare", "t.csv", "t.csv"])
 

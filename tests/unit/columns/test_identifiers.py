@@ -12,6 +12,7 @@ import pytest
 from pyarrow import parquet
 
 import kernelmean as km
+from in_batches import in_batches
 from kernelmean.tables import read_frame
 from kernelmean.tables.columns import identifiers
 from kernelmean.tables.columns.identifiers import IntegersSeen, called_identifier, judge
@@ -161,7 +162,7 @@ NUMBERED = table(range(1, 41), "id")
     "ask",
     [
         lambda **more: km.compare(NUMBERED, NUMBERED, n_resamples=19, **more),
-        lambda **more: km.compare_stream(NUMBERED, NUMBERED, n_resamples=19, **more),
+        lambda **more: in_batches(NUMBERED, NUMBERED, n_resamples=19, **more),
         lambda **more: km.dependence(NUMBERED, n_resamples=19, **more),
         lambda **more: km.dependence(NUMBERED, "id", "x", n_resamples=19, **more),
         lambda **more: km.TableEncoder(**more).fit(NUMBERED),
@@ -225,7 +226,7 @@ def test_a_stream_of_numbers_is_read_twice_where_a_pilot_leaves_identifiers_poss
         columns = {"v": rng.permutation(5000).astype(np.int64), "x": rng.normal(size=5000)}
         parquet.write_table(pa.table(columns), path, row_group_size=1000)
     with pytest.raises(ValueError, match="column 'v' looks like an identifier: its 5,000 and 5,000 cells"):
-        km.compare_stream(*paths, n_resamples=19)
+        in_batches(*paths, n_resamples=19)
     with pytest.raises(ValueError, match="v may be an identifier, which all rows tell"):
-        km.compare_stream(*paths, n_resamples=19, passes=1)
-    assert km.compare_stream(*paths, n_resamples=19, passes=1, keep="v").sizes == (5000, 5000)
+        in_batches(*paths, n_resamples=19, passes=1)
+    assert in_batches(*paths, n_resamples=19, passes=1, keep="v").sizes == (5000, 5000)

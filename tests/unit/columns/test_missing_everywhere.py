@@ -13,6 +13,7 @@ import pytest
 from slow_tables import KINDS, LEVELS, NOISY, SIZES, Slow, Tables, tables
 
 import kernelmean as km
+from in_batches import in_batches
 from kernelmean.cli import main
 from kernelmean.kernels import Gaussian
 
@@ -95,7 +96,7 @@ def test_streams_have_the_kernel_of_the_definition(case: Tables) -> None:
     slow, found = slow_pair(case), []
     for order in (list(case.kinds), list(case.kinds)[::-1]):
         frames = [frame[order] for frame in case.frames]
-        result = km.compare_stream(*frames, missing=case.rules, estimator="kme", bandwidth=1.3, n_resamples=9)
+        result = in_batches(*frames, missing=case.rules, estimator="kme", bandwidth=1.3, n_resamples=9)
         points = np.concatenate(result.encoded.points())
         np.testing.assert_allclose(Gaussian(1.3)(points, points), slow.gram(order, 1.3), rtol=1e-9)
         found.append((result.test.statistic, result.test.pvalue, [(c.name, c.statistic) for c in result.columns]))
@@ -134,7 +135,7 @@ def test_a_column_without_a_rule_is_refused_wherever_it_is_used(kind: str) -> No
         lambda: km.dependence(first, missing=rules),
         lambda: km.dependence(first, "u", "e", missing=rules),
         lambda: km.TableEncoder(missing=rules).fit(first),
-        lambda: km.compare_stream(first, second, missing=rules),
+        lambda: in_batches(first, second, missing=rules),
     ):
         with pytest.raises(ValueError, match=r"\A[^\n]*column 'u' is blank[^\n]*\Z"):
             ask()
@@ -199,7 +200,7 @@ def test_commands_give_the_numbers_of_the_functions(rules: dict[str, str], capsy
     assert paired["test"]["statistic"] == test.statistic
     if "noise" not in rules.values():
         streamed = content_of(capsys, "compare", "A.csv", "B.csv", "--stream", *words)
-        assert streamed["statistic"] == km.compare_stream("A.csv", "B.csv", **options).test.statistic
+        assert streamed["statistic"] == in_batches("A.csv", "B.csv", **options).test.statistic
 
 
 @pytest.mark.usefixtures("files")

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from in_batches import in_batches
 from kernelmean.core.surface import command_line
 from kernelmean.core.words import printable
 from kernelmean.tables import Frame
@@ -304,7 +305,7 @@ def test_prices_as_text_are_no_answer() -> None:
     with pytest.raises(TypeError, match="column 'a' holds numbers with the unit 'kg'"):
         km.dependence(line)
     with pytest.raises(TypeError, match="column 'price' holds numbers"):
-        km.compare_stream(A, B)
+        in_batches(A, B)
     with pytest.raises(TypeError, match="column 'price' holds numbers"):
         km.DriftMonitor(A)
 

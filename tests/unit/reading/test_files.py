@@ -17,11 +17,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
+import kernelmean as km
 from kernelmean.core.table import Frame
-from kernelmean.inference.streaming import read_batches, read_frames
-from kernelmean.inference.streaming.scan import joined
 from kernelmean.tables import TextFormat, column_names, read_frame, read_table
 from kernelmean.tables.readers import Widened
+from kernelmean.tables.source import joined
 
 PLAIN, EUROPEAN = TextFormat(), TextFormat(decimal=",", thousands=".", dates="dmy", units={"share": "%"})
 ROWS = 400
@@ -70,10 +70,10 @@ WRITERS: dict[str, Callable[[Path], None]] = {
 
 def streamed(path: Path, text: TextFormat = PLAIN, **options: Any) -> Frame:
     """Read a file in batches, again from its start where a type is widened, as tests of streams do."""
-    frames = read_frames(path, text=text, batch_rows=17, **options)
+    rows = km.read(path, text=text, batch_rows=17, **options)
     while True:
         try:
-            return joined(list(frames))
+            return joined(list(rows.frames()))
         except Widened:
             continue
 
@@ -173,7 +173,7 @@ def test_a_decimal_comma_is_text_unless_it_is_asked_for(comma: str, tmp_path: Pa
     read = read_frame(tmp_path / "t.csv", text=TextFormat(decimal=","))
     assert (read["a"].tolist(), read["b"].tolist()) == ([1.2, 4.5], [3.0, 6.0])
     np.testing.assert_array_equal(
-        np.concatenate(list(read_batches(tmp_path / "t.csv", text=TextFormat(decimal=",")))), [[1.2, 3.0], [4.5, 6.0]]
+        np.concatenate(list(km.read(tmp_path / "t.csv", text=TextFormat(decimal=",")))), [[1.2, 3.0], [4.5, 6.0]]
     )
 
 
@@ -184,7 +184,7 @@ def test_a_point_is_no_decimal_mark_beside_a_decimal_comma(tmp_path: Path) -> No
     german = TextFormat(decimal=",", thousands=".")
     assert read_frame(tmp_path / "t.csv", text=german)["a"].tolist() == [1234.0, 5678.0]
     assert read_table(tmp_path / "t.csv", text=german).values[:, 0].tolist() == [1234.0, 5678.0]
-    assert np.concatenate(list(read_batches(tmp_path / "t.csv", text=german)))[:, 0].tolist() == [1234.0, 5678.0]
+    assert np.concatenate(list(km.read(tmp_path / "t.csv", text=german)))[:, 0].tolist() == [1234.0, 5678.0]
 
 
 def test_codes_that_begin_with_a_zero_stay_text(tmp_path: Path) -> None:
@@ -346,9 +346,9 @@ def test_batches_of_numbers_name_the_cell_that_is_none(tmp_path: Path) -> None:
     parquet.write_table(pa.table({"a": ["1,5", "2,5", "x"]}), tmp_path / "t.parquet")
     (tmp_path / "t.csv").write_text("a;b\n1.000;1\nx;2\n")
     with pytest.raises(ValueError, match="row 3, column 'a' holds 'x', which is not a number"):
-        list(read_batches(tmp_path / "t.parquet", text=TextFormat(decimal=",")))
+        list(km.read(tmp_path / "t.parquet", text=TextFormat(decimal=",")))
     with pytest.raises(ValueError, match="row 2, column 'a' holds 'x', which is not a number"):
-        list(read_batches(tmp_path / "t.csv", text=TextFormat(decimal=",", thousands=".")))
+        list(km.read(tmp_path / "t.csv", text=TextFormat(decimal=",", thousands=".")))
 
 
 def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -358,7 +358,7 @@ def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="standard input is empty, or was read before"):
         read_frame("-")
     with pytest.raises(ValueError, match="standard input can be read once only, not batch by batch"):
-        read_frames("-")
+        km.read("-")
 
 
 def test_gzip_that_is_damaged_or_none_is_named(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean import streaming
 from kernelmean.cli.app import run
 from kernelmean.tables import Frame, TextFormat
 from kernelmean.tables import reading as tables
@@ -19,7 +18,7 @@ from kernelmean.tables import reading as tables
 ROWS = 12
 READERS: dict[str, Callable[..., Frame]] = {
     "memory": lambda path, text: tables.read_frame(path, text=text),
-    "stream": lambda path, text: next(iter(streaming.read_frames(path, text=text))),
+    "stream": lambda path, text: next(km.read(path, text=text).frames()),
 }
 FILES: dict[str, Callable[[pd.DataFrame], Any]] = {
     "t.csv": lambda table: table.to_csv("t.csv", index=False),
@@ -65,7 +64,7 @@ def test_a_number_that_stands_for_missing_is_missing_however_it_is_written(
 
 def test_batches_of_numbers_take_the_spelling_too() -> None:
     Path("t.csv").write_text("a\n" + "\n".join(numbers("-", "2.5")) + "\n")
-    batches = km.read_batches("t.csv", missing="drop", text=TextFormat(na_values="-"))
+    batches = km.read("t.csv", missing="drop", text=TextFormat(na_values="-"))
     assert sum(len(rows) for rows in batches) == ROWS - 1
 
 

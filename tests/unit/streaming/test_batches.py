@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from kernelmean.inference.streaming import read_batches
+import kernelmean as km
 
 X = np.random.default_rng(0).normal(size=(100, 3)).round(9)
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
@@ -34,7 +34,7 @@ def files(tmp_path):
     ("name", "n_rows"), [("x.csv", None), ("semicolon.csv", None), ("x.parquet", 100), ("folder", 100)]
 )
 def test_files_give_their_rows_in_batches(files, name, n_rows):
-    batches = read_batches(files / name, batch_rows=7)
+    batches = km.read(files / name, batch_rows=7)
     assert batches.names == ("a", "b", "c")
     assert batches.n_rows == n_rows
     for _ in range(2):
@@ -47,7 +47,7 @@ def test_long_csv_files_come_in_several_batches(tmp_path, monkeypatch):
     monkeypatch.setattr("kernelmean.tables.text.BLOCK_BYTES", 1000)
     lines = ["a,b", *("1,2" for _ in range(1000)), "0.5,2"]
     (tmp_path / "x.csv").write_text("\n".join(lines))
-    sizes = [len(batch) for batch in read_batches(tmp_path / "x.csv")]
+    sizes = [len(batch) for batch in km.read(tmp_path / "x.csv")]
     assert len(sizes) > 3
     assert sum(sizes) == 1001
 
@@ -61,26 +61,26 @@ def test_long_csv_files_come_in_several_batches(tmp_path, monkeypatch):
         lambda: [X[:1], X[1:]],
         lambda: (FRAME[i : i + 30] for i in range(0, 100, 30)),
         lambda: pa.Table.from_pandas(FRAME).to_reader(max_chunksize=9),
-        lambda: read_batches(X),
+        lambda: km.read(X),
     ],
     ids=["array", "frame", "iterator", "list", "frames", "arrow", "batches"],
 )
 def test_whatever_holds_a_table(make):
-    np.testing.assert_array_equal(rows_of(read_batches(make())), X)
+    np.testing.assert_array_equal(rows_of(km.read(make())), X)
 
 
 def test_columns_are_chosen_and_reordered(files):
     for source in (files / "x.csv", files / "x.parquet", FRAME, iter([FRAME]), pa.Table.from_pandas(FRAME).to_reader()):
-        chosen = read_batches(source, columns=["c", "a"])
+        chosen = km.read(source, columns=["c", "a"])
         assert chosen.names == ("c", "a")
         np.testing.assert_allclose(rows_of(chosen.reordered(["a", "c"])), X[:, [0, 2]], rtol=1e-15)
-    np.testing.assert_allclose(rows_of(read_batches(files / "x.csv", drop=["b"])), X[:, [0, 2]], rtol=1e-15)
+    np.testing.assert_allclose(rows_of(km.read(files / "x.csv", drop=["b"])), X[:, [0, 2]], rtol=1e-15)
 
 
 @pytest.mark.parametrize("start", [0, 1, 6, 7, 50, 100, 200])
 def test_reading_goes_on_where_it_stopped(files, start):
     for source in (files / "x.csv", files / "folder"):
-        left = read_batches(source, batch_rows=7).skip(start)
+        left = km.read(source, batch_rows=7).skip(start)
         assert left.n_rows in (None, max(100 - start, 0))
         np.testing.assert_allclose(np.concatenate([np.empty((0, 3)), *left]), X[start:], rtol=1e-15)
 
@@ -89,9 +89,9 @@ def test_rows_with_blanks_are_dropped_or_named(tmp_path):
     (tmp_path / "x.csv").write_text("a,b\n" + "1,2\n" * 10 + "3,\n" + "5,6\n")
     FRAME.where(FRAME["a"] > 0).to_parquet(tmp_path / "x.parquet")
     with pytest.raises(ValueError, match=r"row 11, column 'b' is blank"):
-        list(read_batches(tmp_path / "x.csv"))
-    assert len(rows_of(read_batches(tmp_path / "x.csv", missing="drop"))) == 11
-    kept = read_batches(tmp_path / "x.parquet", missing="drop", batch_rows=10)
+        list(km.read(tmp_path / "x.csv"))
+    assert len(rows_of(km.read(tmp_path / "x.csv", missing="drop"))) == 11
+    kept = km.read(tmp_path / "x.parquet", missing="drop", batch_rows=10)
     assert kept.n_rows is None
     np.testing.assert_array_equal(rows_of(kept), X[X[:, 0] > 0])
 
@@ -101,7 +101,7 @@ def test_rows_are_counted_across_batches(tmp_path):
     values[36] = np.nan
     pd.DataFrame(values, columns=["a"]).to_parquet(tmp_path / "x.parquet")
     with pytest.raises(ValueError, match="row 37, column 'a' is blank"):
-        list(read_batches(tmp_path / "x.parquet", batch_rows=10))
+        list(km.read(tmp_path / "x.parquet", batch_rows=10))
 
 
 @pytest.mark.parametrize(
@@ -118,35 +118,35 @@ def test_rows_are_counted_across_batches(tmp_path):
 def test_what_is_wrong_with_a_csv_file_is_said(tmp_path, text, error, message):
     (tmp_path / "x.csv").write_text(text)
     with pytest.raises(error, match=message):
-        list(read_batches(tmp_path / "x.csv"))
+        list(km.read(tmp_path / "x.csv"))
 
 
 def test_what_is_wrong_with_other_sources_is_said(files):
     with pytest.raises(FileNotFoundError, match="there is no file"):
-        read_batches(files / "y.csv")
+        km.read(files / "y.csv")
     with pytest.raises(ValueError, match="no column 'z'"):
-        read_batches(files / "x.parquet", columns=["z"])
+        km.read(files / "x.parquet", columns=["z"])
     with pytest.raises(ValueError, match="no columns left"):
-        read_batches(files / "x.parquet", columns=[])
+        km.read(files / "x.parquet", columns=[])
     (files / "broken.parquet").write_bytes(b"PAR1 and no more")
     with pytest.raises(ValueError, match="damaged or not a Parquet file"):
-        read_batches(files / "broken.parquet")
+        km.read(files / "broken.parquet")
     (files / "folder" / "part-2.parquet").write_bytes((files / "x.parquet").read_bytes())
     FRAME[["a", "b"]].to_parquet(files / "folder" / "part-3.parquet")
     with pytest.raises(ValueError, match=r"part-3\.parquet has the columns a, b"):
-        read_batches(files / "folder")
+        km.read(files / "folder")
     (files / "empty").mkdir()
     with pytest.raises(ValueError, match="without files that end in"):
-        read_batches(files / "empty")
+        km.read(files / "empty")
     (files / "x.txt").write_text("a\n1\n")
     with pytest.raises(ValueError, match=r"ending '\.txt'"):
-        read_batches(files / "x.txt")
+        km.read(files / "x.txt")
     with pytest.raises(ValueError, match="iterable of batches is empty"):
-        read_batches(iter([]))
+        km.read(iter([]))
     with pytest.raises(ValueError, match="batch 2 has the columns"):
-        list(read_batches(iter([FRAME, FRAME[["a"]]])))
+        list(km.read(iter([FRAME, FRAME[["a"]]])))
     with pytest.raises(ValueError, match="'drop'"):
-        read_batches(X, missing="ignore")
+        km.read(X, missing="ignore")
     FRAME.assign(d="x").to_parquet(files / "text.parquet")
     with pytest.raises(TypeError, match="not numbers"):
-        list(read_batches(files / "text.parquet"))
+        list(km.read(files / "text.parquet"))

@@ -17,7 +17,7 @@ import pytest
 from pyarrow import parquet
 
 import kernelmean as km
-from kernelmean.inference.streaming import read_batches
+from in_batches import in_batches
 from kernelmean.kernels import Gaussian, Laplacian
 
 N, M, BATCH = 300, 260, 50
@@ -176,7 +176,7 @@ def test_a_finished_comparison_answers_for_its_rows_only(tmp_path: Path, place: 
 
     def test(X: pd.DataFrame, Y: pd.DataFrame) -> Any:
         sources = put(tmp_path / "first", X), put(tmp_path / "second", Y)
-        return outcome(lambda: km.compare_stream(*sources, checkpoint=path, **options))
+        return outcome(lambda: in_batches(*sources, checkpoint=path, **options))
 
     found = test(A, B)
     content = path.read_bytes()
@@ -190,10 +190,10 @@ def test_a_finished_comparison_answers_for_its_rows_only(tmp_path: Path, place: 
 
 
 @pytest.mark.parametrize("put", TABLES.values(), ids=TABLES)
-@pytest.mark.parametrize("taker", [km.compare_stream, km.mmd_stream_test])
+@pytest.mark.parametrize("taker", [in_batches, km.mmd_stream_test])
 def test_columns_of_other_names_or_in_another_order_are_other_data(tmp_path: Path, taker: Any, put: Place) -> None:
     A, B, path = numbers(N, 0), numbers(M, 1), tmp_path / "sums.npz"
-    options = COMPARE if taker is km.compare_stream else MMD
+    options = COMPARE if taker is in_batches else MMD
 
     def test(X: pd.DataFrame, Y: pd.DataFrame) -> Any:
         sources = put(tmp_path / "first", X), put(tmp_path / "second", Y)
@@ -216,24 +216,24 @@ def test_rows_count_not_the_name_or_the_time_of_a_file(tmp_path: Path) -> None:
         path = tmp_path / f"{put.__name__}-sums.npz"
         first, second = (put(tmp_path / name, mixed(n, k)) for k, (name, n) in enumerate((("x", N), ("y", M))))
         options = {"checkpoint": path, "missing": "drop", **COMPARE}
-        found = outcome(lambda: km.compare_stream(first, second, **options))  # noqa: B023
+        found = outcome(lambda: in_batches(first, second, **options))  # noqa: B023
         for file in (first, second):
             os.utime(file, (1.0, 1.0))
         moved = second.rename(second.with_name("moved" + second.suffix))
-        assert same(outcome(lambda: km.compare_stream(first, moved, **options)), found)  # noqa: B023
-        assert outcome(lambda: km.compare_stream(moved, first, **options)) == "refused"  # noqa: B023
+        assert same(outcome(lambda: in_batches(first, moved, **options)), found)  # noqa: B023
+        assert outcome(lambda: in_batches(moved, first, **options)) == "refused"  # noqa: B023
 
 
 def test_the_files_of_a_folder_keep_their_order(tmp_path: Path) -> None:
     first, second = (folder(tmp_path / name, numbers(300, k)) for k, name in enumerate("xy"))
     options = {"checkpoint": tmp_path / "sums.npz", **COMPARE}
-    found = outcome(lambda: km.compare_stream(first, second, **options))
+    found = outcome(lambda: in_batches(first, second, **options))
     (second / "part-0.parquet").rename(second / "part-2.parquet")
-    assert outcome(lambda: km.compare_stream(first, second, **options)) == "refused"
+    assert outcome(lambda: in_batches(first, second, **options)) == "refused"
     (second / "part-2.parquet").rename(second / "part-0.parquet")
-    assert same(outcome(lambda: km.compare_stream(first, second, **options)), found)
+    assert same(outcome(lambda: in_batches(first, second, **options)), found)
     (second / "part-1.parquet").rename(first / "part-2.parquet")
-    assert outcome(lambda: km.compare_stream(first, second, **options)) == "refused"
+    assert outcome(lambda: in_batches(first, second, **options)) == "refused"
 
 
 @pytest.mark.parametrize(
@@ -309,12 +309,12 @@ def test_options_of_a_comparison_are_part_of_its_checkpoint(
     A, B, path = mixed(N, 0), mixed(M, 1), tmp_path / "sums.npz"
     options = {"checkpoint": path, "missing": "category", "ordinal": {"text": ["red", "tan"]}, **COMPARE}
     if finished:
-        km.compare_stream(A, B, **options)
+        in_batches(A, B, **options)
     else:
         with pytest.raises(RuntimeError, match="stopped"):
-            km.compare_stream(A, B, progress=stop_after(0), **options)
+            in_batches(A, B, progress=stop_after(0), **options)
     content = path.read_bytes()
-    assert outcome(lambda: km.compare_stream(A, B, **options | other)) == "refused"
+    assert outcome(lambda: in_batches(A, B, **options | other)) == "refused"
     assert path.read_bytes() == content
 
 
@@ -329,7 +329,7 @@ def stop_after(rows: int) -> Callable[[str, int, int], None]:
     return progress
 
 
-def stopped(batches: km.streaming.Batches, opened: int) -> km.streaming.Batches:
+def stopped(batches: km.tables.Source, opened: int) -> km.tables.Source:
     """Return batches that end with an error after the second one, when they are read for the ``opened``-th time."""
     times = [0]
 
@@ -340,7 +340,7 @@ def stopped(batches: km.streaming.Batches, opened: int) -> km.streaming.Batches:
                 raise RuntimeError("stopped")
             yield batch
 
-    return replace(batches, _open=rows)
+    return replace(batches, _arrays=rows)
 
 
 @pytest.mark.parametrize("options", [MMD, FIXED, MAP], ids=["rule", "kernel", "features"])
@@ -351,8 +351,8 @@ def test_a_test_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
     monkeypatch.setattr("kernelmean.inference.streaming.mmd._SECONDS", 0.0)
     A, B, path = numbers(N, 0), numbers(M, 1), tmp_path / "sums.npz"
 
-    def source(frame: pd.DataFrame, name: str) -> km.streaming.Batches:
-        return read_batches(PLACES[place](tmp_path / name, frame), batch_rows=BATCH)
+    def source(frame: pd.DataFrame, name: str) -> km.tables.Source:
+        return km.read(PLACES[place](tmp_path / name, frame), batch_rows=BATCH)
 
     def test(X: pd.DataFrame, Y: pd.DataFrame, kept: Path | None = path) -> Any:
         sources = source(X, "first"), source(Y, "second")
@@ -389,7 +389,7 @@ def test_a_comparison_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
 
     def test(X: pd.DataFrame, Y: pd.DataFrame, kept: Path | None = path, **more: Any) -> Any:
         sources = TABLES[place](tmp_path / "first", X), TABLES[place](tmp_path / "second", Y)
-        return outcome(lambda: km.compare_stream(*sources, checkpoint=kept, **options, **more))
+        return outcome(lambda: in_batches(*sources, checkpoint=kept, **options, **more))
 
     started = test(A, B, None)
     with pytest.raises(RuntimeError, match="stopped"):
@@ -419,13 +419,13 @@ def test_files_that_change_between_two_passes_are_refused(tmp_path: Path) -> Non
 
     options = {"checkpoint": tmp_path / "sums.npz", "missing": "category", **COMPARE}
     with pytest.raises(ValueError, match=r"y\.csv was changed while it was read"):
-        km.compare_stream(first, second, progress=progress, **options)
+        in_batches(first, second, progress=progress, **options)
 
 
 # -- files of other versions, and of other kinds ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("taker", [km.compare_stream, km.mmd_stream_test])
+@pytest.mark.parametrize("taker", [in_batches, km.mmd_stream_test])
 def test_a_checkpoint_without_a_digest_is_refused(tmp_path: Path, taker: Any) -> None:
     """As version 0.3 and earlier wrote it: the sums alone."""
     X, Y, path = numbers(N, 0).to_numpy(), numbers(M, 1).to_numpy(), tmp_path / "sums.npz"
@@ -435,7 +435,7 @@ def test_a_checkpoint_without_a_digest_is_refused(tmp_path: Path, taker: Any) ->
         taker(X, Y, checkpoint=path, **COMPARE)
 
 
-@pytest.mark.parametrize(("taker", "other"), [(km.compare_stream, km.mmd_stream_test)] * 2)
+@pytest.mark.parametrize(("taker", "other"), [(in_batches, km.mmd_stream_test)] * 2)
 def test_a_checkpoint_of_another_function_is_refused(tmp_path: Path, taker: Any, other: Any) -> None:
     X, Y, path = numbers(N, 0).to_numpy(), numbers(M, 1).to_numpy(), tmp_path / "sums.npz"
     taker(X, Y, checkpoint=path, **COMPARE)
@@ -459,8 +459,8 @@ def test_rows_that_would_be_read_once_do_not_get_the_answer_of_two_passes(tmp_pa
     }
     for put, other in ((csv, one_file), (one_file, csv)):
         path = tmp_path / f"{put.__name__}-sums.npz"
-        km.compare_stream(*made[put], checkpoint=path, **COMPARE)
-        assert outcome(lambda: km.compare_stream(*made[other], checkpoint=path, **COMPARE)) == "refused"  # noqa: B023
+        in_batches(*made[put], checkpoint=path, **COMPARE)
+        assert outcome(lambda: in_batches(*made[other], checkpoint=path, **COMPARE)) == "refused"  # noqa: B023
 
 
 @pytest.mark.parametrize(
@@ -470,8 +470,8 @@ def test_rows_that_would_be_read_once_do_not_get_the_answer_of_two_passes(tmp_pa
 )
 def test_a_damaged_record_is_said_in_one_line(tmp_path: Path, change: dict[str, Any]) -> None:
     X, Y, path = numbers(N, 0).to_numpy(), numbers(M, 1).to_numpy(), tmp_path / "sums.npz"
-    km.compare_stream(X, Y, checkpoint=path, **COMPARE)
+    in_batches(X, Y, checkpoint=path, **COMPARE)
     sums, of = km.estimators.files.load_state(path)
     km.estimators.files.save_state(sums, path, of | change)
     with pytest.raises(ValueError, match=r"sums\.npz is damaged \(.*\); delete it to begin anew"):
-        km.compare_stream(X, Y, checkpoint=path, **COMPARE)
+        in_batches(X, Y, checkpoint=path, **COMPARE)

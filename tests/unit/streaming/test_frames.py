@@ -10,10 +10,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from kernelmean.inference.streaming import read_frames
-from kernelmean.inference.streaming.scan import Drawn, Scanner, drawn_groups, joined
+import kernelmean as km
+from kernelmean.inference.streaming.scan import Drawn, Scanner, drawn_groups
 from kernelmean.tables.ahead import ahead
 from kernelmean.tables.columns.encoded import Encoding
+from kernelmean.tables.source import joined
 
 TABLE = pd.DataFrame({"a": np.arange(500.0), "c": [f"k{i % 7}" for i in range(500)]})
 
@@ -26,7 +27,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("read", [0, 1, 32, 33, 34, 250, 499, 500])
 def test_reading_goes_on_after_any_row(path: Path, read: int) -> None:
-    for frames in (read_frames(path, batch_rows=20), read_frames(TABLE, batch_rows=20)):
+    for frames in (km.read(path, batch_rows=20), km.read(TABLE, batch_rows=20)):
         found = list(frames.after(read))
         numbers = np.concatenate([np.empty(0, int), *(frame.row_numbers() for frame in found)])
         np.testing.assert_array_equal(numbers, np.arange(read + 1, 501))
@@ -38,7 +39,7 @@ def test_parquet_files_do_not_stay_in_memory(tmp_path: Path) -> None:
     parquet.write_table(pa.table(columns), tmp_path / "t.parquet", row_group_size=2**12)
     most = 0
     before = pa.total_allocated_bytes()
-    for _ in read_frames(tmp_path / "t.parquet", batch_rows=2**12):
+    for _ in km.read(tmp_path / "t.parquet", batch_rows=2**12).frames():
         most = max(most, pa.total_allocated_bytes() - before)
     assert most < 2**16 * 4 * 8 / 2
 
@@ -47,20 +48,20 @@ def test_parquet_files_do_not_stay_in_memory(tmp_path: Path) -> None:
 def test_drawn_rows_depend_on_the_seed_and_never_on_the_batches(size: int) -> None:
     def drawn(seed: int) -> list[int]:
         some = Drawn(40, seed)
-        for frame in read_frames(TABLE, batch_rows=size):
+        for frame in km.read(TABLE, batch_rows=size).frames():
             some.add(frame)
         assert (some.frame["a"] == some.frame.row_numbers() - 1).all()
         return some.frame.row_numbers().tolist()
 
     reference = Drawn(40, 3)
-    reference.add(next(iter(read_frames(TABLE))))
+    reference.add(next(km.read(TABLE).frames()))
     assert drawn(3) == reference.frame.row_numbers().tolist()
     assert len(set(drawn(3))) == 40
     assert drawn(3) != drawn(4)
 
 
 def test_every_row_is_drawn_as_often_as_any_other() -> None:
-    (frame,) = read_frames(TABLE)
+    (frame,) = km.read(TABLE).frames()
     counts, trials = np.zeros(500), 400
     for seed in range(trials):
         some = Drawn(50, seed)
@@ -75,7 +76,7 @@ def test_every_row_is_drawn_as_often_as_any_other() -> None:
 
 
 def test_rows_of_few_row_groups_are_drawn_in_random_order(path: Path) -> None:
-    found = drawn_groups(read_frames(path), 60, 4, seed=1)
+    found = drawn_groups(km.read(path), 60, 4, seed=1)
     assert (len(found), len(np.unique(found.row_numbers()))) == (60, 60)
     assert len(np.unique((found.row_numbers() - 1) // 33)) == 4
     assert (found["a"] == found.row_numbers() - 1).all()
@@ -91,7 +92,7 @@ def test_sums_over_parts_of_tables_merge() -> None:
 
     def seen(rows: pd.DataFrame, kind: int) -> Scanner:
         scanner = Scanner(list(table), Encoding("category"))
-        scanner.add(next(iter(read_frames(rows))), kind)
+        scanner.add(next(km.read(rows).frames()), kind)
         return scanner
 
     parts = [seen(table[start : start + 50], start // 50 % 2).seen for start in range(0, 600, 50)]
@@ -114,10 +115,10 @@ def test_sums_over_parts_of_tables_merge() -> None:
 
 def test_frames_join_though_a_part_has_no_cells() -> None:
     parts = [pd.DataFrame({"c": [None, None]}), pd.DataFrame({"c": ["a", None]})]
-    frames = [next(iter(read_frames(part))) for part in parts]
+    frames = [next(km.read(part).frames()) for part in parts]
     assert joined(frames)["c"].tolist() == [None, None, "a", None]
     times = pd.DataFrame({"c": pd.to_datetime(["2024-01-01", None])})
-    frames = [next(iter(read_frames(part))) for part in (parts[0], times)]
+    frames = [next(km.read(part).frames()) for part in (parts[0], times)]
     assert np.isnat(joined(frames)["c"]).tolist() == [True, True, False, True]
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 import kernelmean as km
 from kernelmean import features
-from kernelmean.inference.streaming import hsic_stream_test, pair_stream, read_batches
+from kernelmean.inference.streaming import hsic_stream_test, pair_stream
 from kernelmean.inference.streaming.shifts import BINS, GROUP
 from kernelmean.kernels import Gaussian, Laplacian, TensorProduct
 from kernelmean.noise import Normal
@@ -99,7 +99,7 @@ def test_batches_files_and_threads_change_nothing_but_rounding(tmp_path):
     first, second = whole.test(n_resamples=99), stream.test(n_resamples=99)
     assert first.pvalue == second.pvalue
     np.testing.assert_allclose(second.null_distribution, first.null_distribution, rtol=1e-9)
-    sizes = [hsic_stream_test(X, read_batches(Y, batch_rows=b), n_frequencies=8, n_resamples=9) for b in (100, 7777)]
+    sizes = [hsic_stream_test(X, km.read(Y, batch_rows=b), n_frequencies=8, n_resamples=9) for b in (100, 7777)]
     assert sizes[0].statistic == pytest.approx(sizes[1].statistic, rel=1e-5)
 
 

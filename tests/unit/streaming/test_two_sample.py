@@ -12,7 +12,7 @@ from scipy import stats
 import kernelmean as km
 from kernelmean import features
 from kernelmean.inference.permutations import RandomPermutations
-from kernelmean.inference.streaming import MeanStream, mmd_stream_test, read_batches, two_sample_stream
+from kernelmean.inference.streaming import MeanStream, mmd_stream_test, two_sample_stream
 from kernelmean.inference.streaming.pilot import drawn_rows
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Dirac
@@ -138,7 +138,7 @@ def test_a_stream_that_was_cut_and_resumed_gives_the_same(tmp_path, sizes, cut):
     stream = two_sample_stream(PHI, sizes=sizes).partial_fit(X[:cut], Y[: min(cut, 170)])
     km.save(stream, tmp_path / "state.npz")
     again = km.load(tmp_path / "state.npz")
-    left = [list(read_batches(rows).skip(bins.stop)) for rows, bins in ((X, again.first), (Y, again.second))]
+    left = [list(km.read(rows).skip(bins.stop)) for rows, bins in ((X, again.first), (Y, again.second))]
     for batch in left[0]:
         again.partial_fit(batch)
     for batch in left[1]:
@@ -160,7 +160,7 @@ def test_a_test_goes_on_from_its_checkpoint(tmp_path, monkeypatch, known):
             yield rows[start : start + 20]
 
     def source(rows, stop=10_000):
-        found = read_batches(batches(rows, stop))
+        found = km.read(batches(rows, stop))
         return replace(found, n_rows=len(rows)) if known else found
 
     options = {"kernel": Gaussian(1.5), "n_frequencies": 16, "n_resamples": 99, "pilot": 50}
@@ -195,8 +195,8 @@ def test_batches_and_threads_change_nothing_but_rounding():
     rows = np.random.default_rng(1).normal(size=(6000, 2))
     results = [
         mmd_stream_test(
-            read_batches(rows[:3500], batch_rows=size),
-            read_batches(rows[3500:], batch_rows=size),
+            km.read(rows[:3500], batch_rows=size),
+            km.read(rows[3500:], batch_rows=size),
             n_frequencies=16,
             plan=km.Plan(threads=threads),
         )
@@ -245,7 +245,7 @@ def test_sorted_rows_do_not_reject_too_often(monkeypatch):
 
 def test_rows_for_a_rule_are_drawn_at_random_and_left_out():
     rows = np.arange(1000.0)[:, None]
-    batches = read_batches(rows, batch_rows=37)
+    batches = km.read(rows, batch_rows=37)
     drawn, rest = drawn_rows(batches, 1000, 60, seed=3)
     left = np.concatenate(list(rest))
     assert len(np.unique(drawn)) == 60

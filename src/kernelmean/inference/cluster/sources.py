@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from ...tables import read as table_at
 from ...tables.files import PARQUET, ending, first_line
-from ..streaming import read_batches
 from .running import gathered, task
 
 _PART_ROWS = 2**18
@@ -57,7 +57,7 @@ def _pieces(path: str) -> list[Piece]:
     """Return the pieces of a Parquet file or of a folder of such, each of about 260 000 rows at most."""
     from pyarrow import parquet
 
-    names = read_batches(path).names
+    names = table_at(path).names
     if not Path(path).is_dir() and ending(Path(path)) not in PARQUET:
         raise ValueError(
             f"{path} is no Parquet file, which workers cannot share out; write it as Parquet, or pass a data frame"

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...plan.plan import Plan, RemotePlan
 from ..adaptive import Adaptive, combined, in_parts
-from ..asked import Asked, Known, Request
+from ..asked import Estimators, Known, Request
 from ..designs.design import Design
 from ..kernel_choice import Chosen
 from ..members import Member, PairMember
@@ -84,7 +84,7 @@ class Question(ABC):
         """Return the statistics of all kernels under the same permutations, shape (kernels, P), observed first."""
 
     @abstractmethod
-    def estimated(self, asked: Asked, statistic: Kind, how: Resampling) -> tuple[Any, list[Chosen]]:
+    def estimated(self, asked: Estimators, statistic: Kind, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return the null of an estimator, and the kernel of every side with the noise in it."""
 
     @abstractmethod
@@ -97,14 +97,14 @@ class Question(ABC):
 
     # -- the answer --------------------------------------------------------------------------------------------------
 
-    def answered(self, asked: Asked, statistic: Kind, how: Resampling) -> TestResult:
+    def answered(self, asked: Estimators, statistic: Kind, how: Resampling) -> TestResult:
         """Return the result of the test."""
         posed = self.posed(asked, statistic, how)
         result = posed if isinstance(posed, TestResult) else posed.result(posed.null)
         notes = self.units_notes(adaptive=True) if asked.default else ()
         return replace(result, notes=(*result.notes, *notes)) if notes else result
 
-    def posed(self, asked: Asked, statistic: Kind, how: Resampling) -> Posed | TestResult:
+    def posed(self, asked: Estimators, statistic: Kind, how: Resampling) -> Posed | TestResult:
         """Return the test with its null; the result itself where it takes more than one null, as an adaptive test."""
         if asked.adaptive is not None:
             return self._adaptive(asked.adaptive, statistic, how)

@@ -13,7 +13,7 @@ from ...core.points import Names, named_points
 from ...core.table import Table
 from ...kernels import Kernel
 from ..adaptive import Adaptive
-from ..asked import Asked, Known
+from ..asked import Estimators, Known
 from ..designs.design import Design
 from ..designs.independence import PairDesign, pair_design
 from ..designs.variables import choose_kernels
@@ -116,7 +116,7 @@ class Pairs(Question):
             return self.engine(hsic_problem(variables, kernels, statistic), how)
         return self.design.null(variables, kernels, statistic, how)
 
-    def estimated(self, asked: Asked, statistic: Kind, how: Resampling) -> tuple[Any, list[Chosen]]:
+    def estimated(self, asked: Estimators, statistic: Kind, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return HSIC of an estimator: with other kernels, or shrunk, or with a noise that is fitted to the pairs."""
         variables, design = self.variables, self.design
         apart = pair_estimator(asked.sides, statistic, plain_only=None if design is None else design.plain_only)

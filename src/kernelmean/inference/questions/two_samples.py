@@ -13,7 +13,7 @@ from ...core.points import Names
 from ...core.table import Table
 from ...kernels import Kernel
 from ..adaptive import Adaptive
-from ..asked import Asked, Known
+from ..asked import Estimators, Known
 from ..designs.design import Design
 from ..designs.paired import PairedDesign
 from ..designs.two_sample import TwoSampleDesign, two_sample_design
@@ -113,7 +113,7 @@ class TwoSamples(Question):
             return self.engine(mmd_problem(samples, kernels, statistic), how)
         return self.design.null(samples, kernels, statistic, how)
 
-    def estimated(self, asked: Asked, statistic: Kind, how: Resampling) -> tuple[Any, list[Chosen]]:
+    def estimated(self, asked: Estimators, statistic: Kind, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return MMD² of an estimator: with another kernel, or with weights or parameters of its own."""
         samples, design = self.samples, self.design
         own = two_sample_estimator(asked.one, plain_only=None if design is None else design.plain_only)

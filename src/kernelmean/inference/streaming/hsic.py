@@ -12,7 +12,8 @@ from ...embedding.features import Fourier
 from ...embedding.features.draws import Design
 from ...estimators.options import KernelLike
 from ...plan.plan import DEFAULT, Plan, RemotePlan
-from ...tables.batches import Batches, read_batches, split_rows
+from ...tables.read import read
+from ...tables.source import Source, split_rows
 from ..result import TestResult
 from .mean import Estimator
 from .pilot import PILOT, Recipe, check_asked, left_out_note, pilot_rows, units_of
@@ -39,7 +40,7 @@ def hsic_stream_test(
 
     Parameters
     ----------
-    X, Y : whatever :func:`read_batches` takes
+    X, Y : whatever :func:`kernelmean.read` takes
         Equally many rows; one file twice, with different ``columns``, say.
     kernel, bandwidth : as in :func:`kernelmean.hsic_test`
         One for both sides, or two in a tuple. A rule looks at the first ``pilot`` pairs, which the test leaves out.
@@ -59,7 +60,7 @@ def hsic_stream_test(
     Raises
     ------
     ValueError, TypeError, OSError
-        As :func:`read_batches`; and when the numbers of rows differ, or are too small.
+        As :func:`kernelmean.read`; and when the numbers of rows differ, or are too small.
 
     Notes
     -----
@@ -84,7 +85,7 @@ def hsic_stream_test(
     if isinstance(plan, RemotePlan):
         asked = recipes if features is None else features
         return cast("TestResult", plan.hsic_stream_test(X, Y, asked=asked, pilot=pilot, test=test))
-    first, second = read_batches(X), read_batches(Y)
+    first, second = read(X), read(Y)
     if None not in (first.n_rows, second.n_rows) and first.n_rows != second.n_rows:
         raise _unequal(first, second)
     (taken,) = pilot_rows((first.n_rows,), pilot)
@@ -115,7 +116,7 @@ def _both(option: Any) -> tuple[Any, Any]:
     return option if isinstance(option, tuple) and len(option) == 2 else (option, option)
 
 
-def _paired(first: Batches, second: Batches) -> Iterator[Array]:
+def _paired(first: Source, second: Source) -> Iterator[Array]:
     """Yield the columns of both side by side, in batches of whatever size both can give."""
     others = iter(second)
     for batch in first:
@@ -127,7 +128,7 @@ def _paired(first: Batches, second: Batches) -> Iterator[Array]:
         raise _unequal(first, second)
 
 
-def _unequal(first: Batches, second: Batches) -> ValueError:
+def _unequal(first: Source, second: Source) -> ValueError:
     return ValueError(
         f"{first.source} and {second.source} have different numbers of rows; row i of X and row i of Y must be one "
         "observation"

@@ -12,13 +12,13 @@ from ...core.cells import Cells, Declared
 from ...core.table import Frame
 from ...tables.columns.encoded import Encoding
 from ...tables.columns.missing import MissingCells, MissingColumn, rules_for
-from ...tables.frames import Frames
 from ...tables.readers.columns import KINDS
+from ...tables.source import Source
 from ...tables.text import CHAIN
 from .learn import Learnt, learnt_of
 
 
-def packed(learnt: Learnt, tables: tuple[Frames, Frames]) -> dict[str, Any]:
+def packed(learnt: Learnt, tables: tuple[Source, Source]) -> dict[str, Any]:
     """Return what a first pass found; nothing where there was none, or cells are neither numbers, times nor text."""
     if learnt.seen is None or not all(map(_is_plain, learnt.drawn)):
         return {}
@@ -34,7 +34,7 @@ def packed(learnt: Learnt, tables: tuple[Frames, Frames]) -> dict[str, Any]:
     }
 
 
-def unpacked(content: Mapping[str, Any], tables: tuple[Frames, Frames], encoding: Encoding) -> Learnt | None:
+def unpacked(content: Mapping[str, Any], tables: tuple[Source, Source], encoding: Encoding) -> Learnt | None:
     """Return what :func:`packed` was given for the same tables and options, None where it had nothing to pack."""
     if not content:
         return None

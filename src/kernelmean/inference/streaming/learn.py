@@ -14,8 +14,8 @@ from ...tables.columns.coding import Coding, coordinates_of
 from ...tables.columns.encoded import Encoding
 from ...tables.columns.inspection import Inspection
 from ...tables.columns.missing import MissingCells
-from ...tables.frames import Frames
 from ...tables.readers import Widened
+from ...tables.source import Source
 from ..digest import RowDigest
 from .pilot import pilot_rows
 from .scan import Drawn, Scanner, drawn_groups
@@ -76,7 +76,7 @@ class Learnt:
 
 
 def learn(
-    tables: tuple[Frames, Frames],
+    tables: tuple[Source, Source],
     encoding: Encoding,
     passes: int | None,
     seed: int,
@@ -117,13 +117,13 @@ def learn(
                 raise
 
 
-def _widened(tables: Sequence[Frames]) -> bool:
+def _widened(tables: Sequence[Source]) -> bool:
     """Read tables to their ends, and return whether a column is of another type than it was so far."""
     before = [dict(table.types) for table in tables]
     for table in tables:
         while True:
             try:
-                for _ in table:
+                for _ in table.frames():
                     pass
                 break
             except Widened:
@@ -131,7 +131,7 @@ def _widened(tables: Sequence[Frames]) -> bool:
     return before != [table.types for table in tables]
 
 
-def _why_two(tables: Sequence[Frames], encoding: Encoding) -> str:
+def _why_two(tables: Sequence[Source], encoding: Encoding) -> str:
     """Say why a pilot does not do, or nothing."""
     if encoding.missing != "error":
         return "missing cells must be counted first"
@@ -140,7 +140,7 @@ def _why_two(tables: Sequence[Frames], encoding: Encoding) -> str:
     return ""
 
 
-def _by_pilot(tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> tuple[Learnt, tuple[str, ...]]:
+def _by_pilot(tables: tuple[Source, Source], encoding: Encoding, seed: int) -> tuple[Learnt, tuple[str, ...]]:
     """Return what a pilot shows, and the columns of integers all different in it."""
     lengths = [sum(group.rows for group in table.row_groups) for table in tables]
     pilots = pilot_rows(lengths, PILOT)
@@ -157,7 +157,7 @@ def _by_pilot(tables: tuple[Frames, Frames], encoding: Encoding, seed: int) -> t
 
 
 def _by_pass(
-    tables: tuple[Frames, Frames], encoding: Encoding, seed: int, progress: Progress, digested: bool
+    tables: tuple[Source, Source], encoding: Encoding, seed: int, progress: Progress, digested: bool
 ) -> Learnt:
     scanner, draws = Scanner(tables[0].names, encoding), [Drawn(SHOWN, seed + k) for k in (0, 1)]
     inspection: Inspection | None = None
@@ -165,7 +165,7 @@ def _by_pass(
     known = sum(table.n_rows or 0 for table in tables)
     done = 0
     for k, table in enumerate(tables):
-        for frame in table:
+        for frame in table.frames():
             chosen = frame.select(scanner.rules)
             inspection = encoding.inspection(chosen, 2) if inspection is None else inspection
             inspection.add(chosen, k)

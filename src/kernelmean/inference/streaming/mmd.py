@@ -18,7 +18,8 @@ from ...embedding.features import FeatureMap
 from ...embedding.features.draws import Design
 from ...estimators.options import KernelLike
 from ...plan.plan import DEFAULT, Plan, RemotePlan
-from ...tables.batches import Batches, read_batches, split_rows
+from ...tables.read import read
+from ...tables.source import Source, split_rows
 from ..digest import RowDigest
 from ..result import TestResult
 from ..statistics import Kind
@@ -52,7 +53,7 @@ def mmd_stream_test(
 
     Parameters
     ----------
-    X, Y : whatever :func:`read_batches` takes
+    X, Y : whatever :func:`kernelmean.read` takes
         Two samples of the same columns, of different lengths if need be; files of CSV or Parquet, say.
     kernel, bandwidth : as in :func:`kernelmean.mmd_test`
         A rule such as "median" looks at ``pilot`` rows of both samples. They count in the statistic, but every
@@ -88,8 +89,8 @@ def mmd_stream_test(
     Raises
     ------
     ValueError, TypeError, OSError
-        As :func:`read_batches`; and when the columns differ, a sample is too small for the pilot and the test, or the
-        checkpoint is of other rows or other options.
+        As :func:`kernelmean.read`; and when the columns differ, a sample is too small for the pilot and the test, or
+        the checkpoint is of other rows or other options.
 
     Notes
     -----
@@ -114,7 +115,7 @@ def mmd_stream_test(
     if isinstance(plan, RemotePlan):
         options = {"asked": asked, "pilot": pilot, "seed": seed, "checkpoint": checkpoint, "test": test}
         return cast("TestResult", plan.mmd_stream_test(X, Y, **options))
-    samples = matched(read_batches(X), read_batches(Y))
+    samples = matched(read(X), read(Y))
     kept = None
     if checkpoint is not None:
         columns = [list(batches.names) for batches in samples]
@@ -146,7 +147,7 @@ class _Begun:
     kept: tuple[Array, Array] | None = None
 
 
-def _begin(samples: tuple[Batches, Batches], recipe: Recipe | FeatureMap, pilot: int) -> _Begun:
+def _begin(samples: tuple[Source, Source], recipe: Recipe | FeatureMap, pilot: int) -> _Begun:
     """Look at a few rows, and keep them apart where a rule chose a bandwidth by them."""
     first, second = samples
     sizes = None if first.n_rows is None or second.n_rows is None else (first.n_rows, second.n_rows)
@@ -169,7 +170,7 @@ def _begin(samples: tuple[Batches, Batches], recipe: Recipe | FeatureMap, pilot:
     return _Begun(features, sizes, (chain([head], left), chain([other], right)), notes)
 
 
-def _first_rows(batches: Batches, many: int) -> tuple[Array, Iterator[Array]]:
+def _first_rows(batches: Source, many: int) -> tuple[Array, Iterator[Array]]:
     head, rest = split_rows(iter(batches), many)
     if head is None:
         raise ValueError(f"{batches.source} has no rows")
@@ -231,12 +232,12 @@ def _resumed(
     return found, (left, right), digests
 
 
-def matched(first: Batches, second: Batches) -> tuple[Batches, Batches]:
+def matched(first: Source, second: Source) -> tuple[Source, Source]:
     """Return two tables of the same variables; columns with names are matched by name."""
     order = column_order(first, second)
     if order is None:
         raise ValueError(
             f"the samples have different columns: {first.source} has {listed(first.names)}, {second.source} has "
-            f"{listed(second.names)}; choose the same ones with read_batches(..., columns=...)"
+            f"{listed(second.names)}; choose the same ones with kernelmean.read(..., columns=...)"
         )
     return first, second if order == list(range(len(order))) else second.reordered(first.names)

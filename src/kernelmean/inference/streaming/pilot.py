@@ -17,7 +17,7 @@ from ...embedding.features import Fourier, fourier
 from ...estimators.options import KernelLike, make_kernel
 from ...kernels.base import Kernel
 from ...kernels.compose import TensorProduct
-from ...tables.batches import Batches
+from ...tables.source import Source
 from ..kernel_choice import base_kernel
 from ..units import is_default, units_notes
 
@@ -118,7 +118,7 @@ def pilot_rows(lengths: Sequence[int | None], pilot: int) -> list[int]:
     return [max(1, round(share * length)) for length in known]
 
 
-def drawn_rows(batches: Batches, n: int, many: int, seed: int) -> tuple[Array, Iterator[Array]]:
+def drawn_rows(batches: Source, n: int, many: int, seed: int) -> tuple[Array, Iterator[Array]]:
     """Return rows drawn at random out of n, for which the batches are read once, and a pass over the others.
 
     First rows would not do: of sorted samples they are the smallest ones, and what is left is cut off at two places.
@@ -133,7 +133,7 @@ def drawn_numbers(n: int, many: int, seed: int) -> IntArray:
     return np.sort(np.random.default_rng([seed, n]).choice(n, min(many, n), replace=False, shuffle=False))
 
 
-def _located(batches: Batches, rows: IntArray) -> Iterator[tuple[Array, IntArray]]:
+def _located(batches: Source, rows: IntArray) -> Iterator[tuple[Array, IntArray]]:
     """Yield every batch with the positions in it of some rows, given by their ascending numbers."""
     start = 0
     for batch in batches:

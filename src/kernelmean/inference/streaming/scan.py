@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import final
 
 import numpy as np
 
 from ...core.array import IntArray
-from ...core.cells import Cells, missing_cells
+from ...core.cells import missing_cells
 from ...core.remedies import all_incomplete
 from ...core.table import Frame
 from ...tables.columns.encoded import Encoding
 from ...tables.columns.kinds import ColumnType, agreed_type, check_codes
 from ...tables.columns.missing import MissingCells, MissingColumn, rules_for, sifted
-from ...tables.frames import Frames
 from ...tables.shuffle import hashed
+from ...tables.source import Source, joined
 from .seen import TablesSeen
 
 
@@ -129,25 +128,7 @@ class Drawn:
         return self._frame
 
 
-def joined(frames: Sequence[Frame]) -> Frame:
-    """Return the rows of several frames of the same columns as one; a column may be without cells in some."""
-    first = frames[0]
-    cells = {name: np.concatenate(_alike([frame[name] for frame in frames])) for name in first.names}
-    declared = {name: said for frame in reversed(frames) for name, said in frame.declared.items()}
-    return replace(first, cells=cells, rows=np.concatenate([f.row_numbers() for f in frames]), declared=declared)
-
-
-def _alike(parts: Sequence[Cells]) -> list[Cells]:
-    """Return parts of a column of one type: cells that are all missing are NaN whatever the column holds."""
-    kind = next((part.dtype for part in parts if part.dtype != np.float64), None)
-    if kind is None or all(part.dtype == kind for part in parts):
-        return list(parts)
-    if kind.kind == "O":
-        return [part if part.dtype == object else np.full(len(part), None, dtype=object) for part in parts]
-    return [part if part.dtype.kind == kind.kind else np.full(len(part), "NaT", dtype=kind) for part in parts]
-
-
-def drawn_groups(frames: Frames, rows: int, groups: int, seed: int) -> Frame:
+def drawn_groups(frames: Source, rows: int, groups: int, seed: int) -> Frame:
     """Return rows drawn at random from a few row groups of Parquet files, which are drawn as well, in random order."""
     rng = np.random.default_rng([seed, 23])
     some = frames.row_groups

@@ -14,7 +14,7 @@ from ...core.array import Array
 from ...core.cells import missing_cells
 from ...core.table import Frame, check_deviation
 from ...embedding.features.base import Summary
-from ...tables.columns.coding import Categories, Coding, Numbers
+from ...tables.columns.coding import Categories, Coding, Numbers, Spread
 from ...tables.columns.encoded import Encoding
 from ...tables.columns.kinds import ColumnType, as_labels, as_numbers, nanoseconds
 from ...tables.columns.summary import ABSENT, CategoryShares
@@ -95,7 +95,7 @@ class NumbersSeen(Summary):
             check_deviation(name, deviation)
         origin = self.earliest
         center = mean - (origin - self.origin) / 1e9
-        return Numbers.of_moments(name, column, origin, center, deviation, absent, rule, encoding.scale)
+        return Numbers.of_moments(name, column, Spread(origin, center, deviation, absent), rule, encoding.scale)
 
     @property
     def pooled(self) -> tuple[float, float]:

@@ -17,8 +17,8 @@ from ...plan.plan import Plan
 from ...tables.ahead import ahead
 from ...tables.columns.encoded import Encoding
 from ...tables.columns.missing import sifted
-from ...tables.frames import Frames
 from ...tables.readers import Widened
+from ...tables.source import Source
 from ..digest import RowDigest
 from .checkpoint import Checkpoint, Record
 from .learn import Learnt
@@ -70,7 +70,7 @@ class _Batch:
 
 def run_pass(
     state: TablePass,
-    tables: tuple[Frames, Frames],
+    tables: tuple[Source, Source],
     learnt: Learnt,
     encoding: Encoding,
     plan: Plan,
@@ -124,7 +124,7 @@ def _of_both(digests: Digests, batches: tuple[_Batch | None, _Batch | None]) -> 
     return first, second
 
 
-def _check_whole(kept: Checkpoint, digests: Digests, tables: tuple[Frames, Frames]) -> None:
+def _check_whole(kept: Checkpoint, digests: Digests, tables: tuple[Source, Source]) -> None:
     """Raise when the second pass read other rows than the first one."""
     for table, digest, whole in zip(tables, digests, kept.whole or (None, None), strict=True):
         if whole is not None and digest.text != whole:
@@ -142,7 +142,7 @@ def _add(state: TablePass, batches: tuple[_Batch | None, _Batch | None], plan: P
 
 
 def _batches(
-    frames: Frames, table: int, learnt: Learnt, encoding: Encoding, read: int, digest: RowDigest | None
+    frames: Source, table: int, learnt: Learnt, encoding: Encoding, read: int, digest: RowDigest | None
 ) -> Iterator[_Batch]:
     """Yield the coordinates of all rows but those of the pilot, after some that were read before.
 
@@ -171,7 +171,7 @@ def _batches(
             yield _Batch(learnt.coordinates(moved) if len(moved) else none, seen, stop, digest)
 
 
-def _begun(kept: Checkpoint, state: TablePass, learnt: Learnt, tables: tuple[Frames, Frames]) -> TablePass:
+def _begun(kept: Checkpoint, state: TablePass, learnt: Learnt, tables: tuple[Source, Source]) -> TablePass:
     """Return the sums to go on from; they must be of the same features, which are chosen by the same rows."""
     pilots = [RowDigest(), RowDigest()]
     for k, digest in enumerate(pilots):
@@ -189,7 +189,7 @@ def _begun(kept: Checkpoint, state: TablePass, learnt: Learnt, tables: tuple[Fra
     return cast(TablePass, found)
 
 
-def verified(kept: Checkpoint | None, tables: tuple[Frames, Frames], progress: Progress) -> Digests:
+def verified(kept: Checkpoint | None, tables: tuple[Source, Source], progress: Progress) -> Digests:
     """Return the digests of the rows that a checkpoint holds, which are read again.
 
     Raises
@@ -203,7 +203,7 @@ def verified(kept: Checkpoint | None, tables: tuple[Frames, Frames], progress: P
     return first, second
 
 
-def _verified(kept: Checkpoint, record: Record, table: Frames, k: int, progress: Progress) -> RowDigest:
+def _verified(kept: Checkpoint, record: Record, table: Source, k: int, progress: Progress) -> RowDigest:
     while True:
         try:
             read, whole = _read_again(table, record.rows[k], record.whole is not None, progress)
@@ -214,11 +214,11 @@ def _verified(kept: Checkpoint, record: Record, table: Frames, k: int, progress:
         return read
 
 
-def _read_again(table: Frames, rows: int, to_end: bool, progress: Progress) -> tuple[RowDigest, RowDigest]:
+def _read_again(table: Source, rows: int, to_end: bool, progress: Progress) -> tuple[RowDigest, RowDigest]:
     """Return the digests of the first rows of a table, and of all that were read: to its end, where it is asked for."""
     digest = RowDigest()
     read = digest.copy()
-    for frame in table:
+    for frame in table.frames():
         left = rows - digest.rows
         if left <= 0 and not to_end:
             break

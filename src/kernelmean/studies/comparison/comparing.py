@@ -1,92 +1,102 @@
-"""The comparison: a joint test over all columns, and a test of every column alone."""
+"""The comparison of two tables: in memory, or batch by batch where they are long."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+import gzip
+import os
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Unpack
 
-import numpy as np
-
-from ...core.array import SILENT, Array, Progress, RngLike, as_rng
+from ...core.array import SILENT, Progress, RngLike
+from ...core.conflicts import refuse
 from ...core.surface import written
-from ...core.words import count, listed
-from ...inference import Resampling, TestResult, TwoSamples, mmd_test
-from ...inference.adaptive import NAMED
-from ...inference.combine import check_renamed
-from ...inference.kernel_choice import MMD_ESTIMATORS as ESTIMATORS
-from ...inference.multiple import enough_for_holm
-from ...kernels import Gaussian
-from ...kernels.bandwidth import Bandwidth, bandwidth_from
 from ...plan.plan import Plan
-from ...tables.columns import Encoded, Encoding, Missing, encode, summarize
-from ...tables.columns.missing import noise_needs_kme
-from .ranking import ranked
+from ...tables.columns import Encoding, EncodingOptions, spells_out
+from ...tables.datasets import BUILT_IN
+from ...tables.files import ARROW, JSON_LINES, PARQUET, TEXT, ending
+from ...tables.read import hold, is_path, read
+from ...tables.source import UNNAMED, Source
+from .. import limits
+from .asked import Asked
+from .in_memory import compare_in_memory
+from .long_tables import ESTIMATORS, compare_in_batches
 from .result import Comparison
 
+AUTO = "auto"
 
+
+@spells_out
 def compare(
     A: Any,
     B: Any,
     *,
-    names: tuple[str, str] = ("A", "B"),
-    estimator: str = "adaptive",
+    names: tuple[str, str] | None = None,
+    estimator: str = AUTO,
     bandwidth: Any = "median",
-    scale: bool = True,
     n_resamples: int = 999,
     rng: RngLike = 0,
+    n_frequencies: int | None = None,
     plan: Plan | None = None,
     progress: Progress = SILENT,
-    missing: Missing = "error",
-    ordinal: Mapping[str, Iterable[Any]] | None = None,
-    categorical: str | Iterable[str] = (),
-    keep: str | Iterable[str] = (),
+    encoding: Encoding | None = None,
+    **columns: Unpack[EncodingOptions],
 ) -> Comparison:
     """Compare two tables: an exact joint test over all columns, and a test of every column alone.
 
     Parameters
     ----------
-    A, B : arrays of shape (n, d) and (m, d), data frames, Tables or Frames
+    A, B : arrays of shape (n, d) and (m, d), data frames, paths, or what :func:`kernelmean.read` returns
         The same columns; those of B are matched by name. Numbers, truth values, categories, ordered categories and
         times may stand side by side: see :class:`kernelmean.TableEncoder` for the kernel of each.
-    names : (str, str)
-        What to call them.
+    names : (str, str), optional
+        What to call them; by default their paths, or "A" and "B" where they are in memory.
     estimator : str
+        "auto" is "adaptive", and "mkme" where rows are read batch by batch, which takes "kme", "mkme" and "mmkme" only.
         "adaptive", "log-mean-exp", "aggregate": many kernels and one p-value. Of one kernel "kme", "mkme", "mmkme":
         whose noise it is smoothed with, none, one variance, or one per column, fitted to the pooled rows, so that it
         does not depend on which row is in which table; "s-kmse", "f-kmse": weights of each table's own, found anew
         under every permutation; "vpmkme": contraction and noise of the pooled rows. See :func:`kernelmean.mmd_test`.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
-        θ: a rule applied to the pooled rows, or a number. An adaptive test has its own.
-    scale : bool
-        Divide every column by its standard deviation over both tables; categories have that scale anyway.
+        θ: a rule applied to the pooled rows, or a number. An adaptive test has its own. Batch by batch the first two
+        are applied to a pilot of about 1000 rows of each table, and the others need all rows in memory.
     n_resamples : int
         Permutations of the joint test; columns use more where Holm's method needs them.
     rng : int or Generator
-        The same seed gives the same numbers.
+        The same seed gives the same numbers. Batch by batch an integer is needed.
+    n_frequencies : int, optional
+        Batch by batch: the Fourier frequencies of all columns together, 512 by default. A column of numbers alone has
+        32, and categories are exact.
     plan : Plan, optional
-        Threads, one by default, and memory of every test.
+        Threads; they change nothing.
     progress : callable, optional
-        Called with what comes next, the steps done, and the steps in all.
-    missing : {"error", "drop", "category", "noise"}, or dict from column to one of them
-        What a missing cell is: an error; a reason to leave the row out; a category of its own (of a column of numbers:
-        the mean, and an indicator); or a number known with noise only, N(mean, variance) of the column over both
-        tables, for ``estimator="kme"``. With a dict all other columns must be complete. The result counts them.
-    ordinal : dict from str to sequence, optional
-        The levels of ordinal columns, lowest first; ordered categorical types need not be named.
-    categorical : str or sequence of str
-        Columns that hold categories although their cells are numbers or dates, or nearly all different.
-    keep : str or sequence of str
-        Columns of integers that are used although they look like identifiers.
+        Called with what comes next, the steps done, and the steps in all. Batch by batch, when it raises, the
+        checkpoint is saved before.
+    encoding : Encoding, optional
+        What the columns hold, and what is done with missing cells, in one value.
+    **columns
+        The same as keywords, the options of :class:`kernelmean.tables.Encoding`: ``missing`` ("error", "drop",
+        "category", "noise", or a dict from column to one of them; "noise" is for ``estimator="kme"``), ``ordinal``,
+        ``categorical``, ``keep`` and ``scale``, which divides by standard deviations over both tables. The result
+        counts missing cells.
+
+    Returns
+    -------
+    Comparison
+        Sizes, tests, means and shares are of all rows. Batch by batch ``encoded`` holds 2000 rows of each table,
+        drawn at random.
 
     Raises
     ------
     ValueError
         When a table has fewer than two rows, the columns or their types differ, a cell is missing without a rule for
-        it, a column has too many categories or looks like an identifier, or all are constant.
+        it, a column has too many categories or looks like an identifier, or all are constant; when an option needs all
+        rows in memory, or batches, and they are not; when a checkpoint is of other rows or other options.
     TypeError
         When a column holds something else than numbers, categories and times, or these as text ("$1,000.00").
+    OSError, ImportError
+        As :func:`kernelmean.read`.
 
     Notes
     -----
@@ -99,133 +109,104 @@ def compare(
     same relabelings, and the order of the columns changes nothing.
     O(n² d) time; Gretton et al. (2012), and Xia et al. (2021), section "Two-sample test".
 
+    Files of more than 20 000 rows (100 000 where ``estimator`` names one kernel) are read batch by batch: all rows, in
+    O((n + m) (M D + M c)) time for M frequencies, D coordinates and c columns, and memory that does not grow with the
+    rows; ``kernelmean.read(path, in_memory=...)`` asks for the one or the other, and says how often rows are read and
+    where sums are saved. The p-value is exact there too: scale and categories are those of all rows together, or of the
+    pilot, the bandwidth is that of the pilot, and permutations leave the pilot in place. In one pass the pilot comes
+    from at most eight row groups of each table, which is exact for rows in random order, and for any order where there
+    are no more groups. See :func:`kernelmean.inference.streaming.mmd_stream_test`.
+
     Examples
     --------
+    >>> import numpy as np, kernelmean as km
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.normal(size=(50, 2)), rng.normal([0.0, 2.0], size=(50, 2))
     >>> result = compare(X, Y)
     >>> result.differ(), result.columns[0].name
     (True, 'x1')
+
+    All rows batch by batch, as of files too long for memory:
+
+    >>> result = compare(*(km.read(table, in_memory=False) for table in (X, Y)), n_frequencies=64)
+    >>> result.test.scheme, result.sizes
+    ('bins', (50, 50))
     """
-    test = _Test(estimator, bandwidth, n_resamples, plan)
-    encoded = encode((A, B), names, Encoding(missing, ordinal, categorical, scale, keep=keep))
-    _check(encoded, names, test)
-    stream, stream_alone = as_rng(rng).spawn(2)
-    order = encoded.in_table_order()
-    progress("all columns together", 0, 1 + len(order))
-    joint, theta = test.run(encoded, order, stream, n_resamples)
-    alone = {}
-    for j, name in enumerate(order):
-        progress(name, j + 1, 1 + len(order))
-        alone[name] = test.of_column(encoded, name, copy.deepcopy(stream_alone))
-    sizes = len(encoded.frames[0]), len(encoded.frames[1])
-    summaries = [summarize(coding, encoded.frames) for coding in encoded.codings]
-    return Comparison(
-        names=names,
-        sizes=sizes,
-        test=joint,
-        estimator=estimator,
-        bandwidth=_in_table_order(theta, encoded),
-        scaled=scale,
-        columns=ranked(encoded.codings, summaries, joint.noise, alone),
-        notes=(*_notes(encoded, theta), *joint.notes),
-        missing=encoded.missing,
-        encoded=encoded,
+    batches = are_read_in_batches(A, B, estimator)
+    called = (_called(A, "A"), _called(B, "B")) if names is None else names
+    usual = "mkme" if batches else "adaptive"
+    asked = Asked(
+        names=called,
+        estimator=usual if estimator == AUTO else estimator,
+        bandwidth=bandwidth,
+        encoding=Encoding.of(encoding, columns),
+        n_resamples=n_resamples,
+        rng=rng,
+        n_frequencies=n_frequencies,
+        plan=plan,
+        progress=progress,
+        notes=(_one_kernel(),) if batches and estimator == AUTO else (),
     )
+    if batches:
+        return compare_in_batches(read(A), read(B), asked)
+    refuse("the tables are held in memory", n_frequencies=(n_frequencies, None))
+    first, second = hold(A, "compare"), hold(B, "compare")
+    told = [note for table, frame in ((A, first), (B, second)) if frame is not table for note in frame.notes]
+    return compare_in_memory(first, second, replace(asked, notes=tuple(told)))
 
 
-@dataclass(frozen=True)
-class _Test:
-    """The test that all columns together and every column alone are put to."""
-
-    estimator: str
-    bandwidth: Any
-    n_resamples: int
-    plan: Plan | None
-
-    def __post_init__(self) -> None:
-        if self.estimator not in ESTIMATORS and not self.adaptive:
-            check_renamed(self.estimator)
-            raise ValueError(f"estimator is {self.estimator!r}; write one of {listed([*ESTIMATORS, *NAMED])}")
-        if self.adaptive and self.bandwidth != "median":
-            asked = written(f"bandwidth={self.bandwidth!r}", f"--bandwidth {self.bandwidth}")
-            raise ValueError(
-                f"the {self.estimator} test brings its own bandwidths; leave {asked} out, or take one of "
-                f"{listed(ESTIMATORS)}"
-            )
-
-    @property
-    def adaptive(self) -> bool:
-        """Whether the test brings its own kernels."""
-        return self.estimator in NAMED
-
-    def run(
-        self, encoded: Encoded, columns: Iterable[str], rng: np.random.Generator, n_resamples: int
-    ) -> tuple[TestResult, Any]:
-        """Test some columns, and return the bandwidth; the kernel is smoothed by the noise of the pooled rows."""
-        theta = None if self.adaptive else self._theta(encoded, columns)
-        estimator: Any = self.estimator
-        if theta is not None:
-            estimator = ESTIMATORS[estimator](encoded.kernel(Gaussian(theta)))
-        options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "plan": self.plan}
-        return mmd_test(*encoded.points(columns), estimator=estimator, **options), theta
-
-    def of_column(self, encoded: Encoded, name: str, rng: np.random.Generator) -> tuple[float, float]:
-        """Return MMD² and the p-value of one column, with permutations enough for Holm's method over all columns."""
-        enough = enough_for_holm(self.n_resamples, len(encoded.names))
-        (statistic, pvalue), _ = self.run(encoded, (name,), rng, enough)
-        if self.adaptive:
-            kernel = Gaussian(self._theta(encoded, (name,)))
-            first, second = encoded.points((name,))
-            null = TwoSamples(first, second).null([kernel], "u", Resampling.of(n_resamples=1, rng=0))
-            statistic = float(null.values[0, 0])
-        return statistic, pvalue
-
-    def _theta(self, encoded: Encoded, columns: Iterable[str]) -> Any:
-        pooled = np.concatenate(encoded.coordinates(columns))
-        if isinstance(self.bandwidth, str) and not self.bandwidth.startswith("median"):
-            wide = [coding.name for coding in encoded.codings if len(coding.names) > 1 and coding.name in {*columns}]
-            if wide:
-                median = written("bandwidth='median'", "--bandwidth median")
-                raise ValueError(
-                    f"the bandwidth {self.bandwidth!r} is a rule for columns of numbers, and {wide[0]!r} takes several "
-                    f"coordinates; write {median} or a number"
-                )
-        return _bandwidth(pooled, self.bandwidth)
+def are_read_in_batches(A: Any, B: Any, estimator: str) -> bool:
+    """Whether two tables are read batch by batch: where that is asked for, or one is long and the test can do it."""
+    sources = [table for table in (A, B) if isinstance(table, Source)]
+    asked = {source.in_memory for source in sources if source.in_memory is not None}
+    if len(asked) > 1:
+        raise ValueError("one table is to be held in memory and the other is not; write the same in_memory= for both")
+    if asked:
+        return asked == {False}
+    if any(source.passes is not None or source.checkpoint is not None for source in sources):
+        return True
+    limit = limits.ADAPTIVE_LIMIT if estimator == AUTO else limits.TEST_LIMIT
+    return estimator in (AUTO, *ESTIMATORS) and any(_is_long(table, limit) for table in (A, B))
 
 
-def _bandwidth(pooled: Array, rule: Any) -> Any:
-    """Return the bandwidth of a rule; of many rows some are drawn, but from sorted ones: no table comes first."""
-    return bandwidth_from(pooled[np.lexsort(pooled.T)], rule)
+def _is_long(table: Any, limit: int) -> bool:
+    """Whether a file has more rows than a limit; one that cannot be read has none, which reading it says."""
+    if isinstance(table, Source) and table.n_rows is not None:
+        return table.n_rows > limit
+    name = table.source if isinstance(table, Source) else os.fspath(table) if is_path(table) else ""
+    path = Path(name)
+    if not name or name in BUILT_IN or not path.exists():
+        return False
+    if path.is_dir():
+        return any(file.suffix.lower() in PARQUET for file in path.iterdir())
+    try:
+        if ending(path) in (*PARQUET, *ARROW):
+            return (read(path).n_rows or 0) > limit
+        return ending(path) in (*TEXT, *JSON_LINES) and path.is_file() and _lines_beyond(path, limit + 1)
+    except (ValueError, OSError, EOFError, zlib.error):
+        return False
 
 
-def _check(encoded: Encoded, names: tuple[str, str], test: _Test) -> None:
-    """Raise when there is nothing to compare, or no exact way to do it."""
-    for frame, name in zip(encoded.frames, names, strict=True):
-        if len(frame) < 2:
-            raise ValueError(f"{name} has {count(len(frame), 'row')}; a comparison needs at least 2 in each table")
-    if not encoded.names:
-        raise ValueError(
-            f"every column of {names[0]} and {names[1]} is constant and the same in both; there is nothing to compare"
-        )
-    if encoded.variances is not None and test.estimator != "kme":
-        raise noise_needs_kme(test.estimator)
+def _lines_beyond(path: Path, limit: int) -> bool:
+    found = 0
+    with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        while found <= limit and (block := file.read(1 << 20)):
+            found += block.count(b"\n")
+    return found > limit
 
 
-def _in_table_order(theta: Any, encoded: Encoded) -> Any:
-    """Return a bandwidth as plain numbers, one per axis in the order of the table."""
-    if theta is None or np.ndim(theta) == 0:
-        return theta if theta is None else float(theta)
-    return [float(theta[j]) for name in encoded.in_table_order() for j in encoded.groups[name]]
+def _called(table: Any, letter: str) -> str:
+    """Return what a table is called: what is in memory has no name of its own."""
+    if isinstance(table, Source):
+        return letter if table.source == UNNAMED else table.source
+    return os.fspath(table) if is_path(table) else letter
 
 
-def _notes(encoded: Encoded, theta: Any) -> tuple[str, ...]:
-    pooled = np.concatenate(encoded.points())
-    notes = list(encoded.notes(" over both tables"))
-    repeated = len(pooled) - len(np.unique(pooled, axis=0))
-    if repeated > len(pooled) / 2:
-        notes.append(f"{repeated} of {count(len(pooled), 'row')} repeat another row; rows should be independent")
-    if isinstance(theta, Bandwidth):
-        used = "" if theta.exact else f" of {count(theta.n_points, 'random row')}"
-        notes.append(f"bandwidth: {theta.rule}{used}")
-    return tuple(notes)
+def _one_kernel() -> str:
+    """Return a note on the test that is not the one in memory."""
+    rows = written("kernelmean.read(path, in_memory=True)", f"--max-rows {limits.ADAPTIVE_LIMIT}")
+    how = written("runs it on all rows", "runs it on random rows")
+    return (
+        "tested with one kernel (mkme) over all rows: the adaptive test, which takes its place in memory, was not run; "
+        f"{rows} {how}"
+    )

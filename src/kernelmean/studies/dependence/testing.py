@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from ...inference.multiple import enough_for_holm, holm
 from ...inference.resampling import resources_of
 from ...inference.schemes.base import in_order
 from ...plan.plan import Plan
-from ...tables.columns import Encoded, Encoding, Missing, encode
+from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
 from ...tables.columns.encoded import as_frames
 from ...tables.columns.missing import noise_needs_kme
+from ...tables.read import hold
 from ..strengths import Strengths, gaussian_of
 from .result import Dependence, PairDependence
 
@@ -30,27 +31,25 @@ _TORUS_ROWS = 200
 _SOLVED = ("fcose", "f-kmse")  # solved anew under every permutation: they have no scheme
 
 
+@spells_out
 def dependence(
     table: Any,
     x: str | Sequence[str] = (),
     y: str | Sequence[str] = (),
     *,
     estimator: str = "adaptive",
-    scale: bool = True,
     n_resamples: int = 999,
     rng: RngLike = 0,
     plan: Plan | None = None,
     progress: Progress = SILENT,
-    missing: Missing = "error",
-    ordinal: Mapping[str, Iterable[Any]] | None = None,
-    categorical: str | Iterable[str] = (),
-    keep: str | Iterable[str] = (),
+    encoding: Encoding | None = None,
+    **columns: Unpack[EncodingOptions],
 ) -> Dependence:
     """Test two groups of columns, or all pairs of columns, for independence.
 
     Parameters
     ----------
-    table : array of shape (n, d), data frame, Table or Frame
+    table : array of shape (n, d), data frame, path, or what :func:`kernelmean.read` returns
         At least four rows. Numbers, truth values, categories, ordered categories and times may stand side by side: see
         :class:`kernelmean.TableEncoder` for the kernel of each.
     x, y : str or sequence of str
@@ -59,9 +58,6 @@ def dependence(
         leave no row out.
     estimator : str
         As in :func:`kernelmean.hsic_test`.
-    scale : bool
-        Divide every column by its standard deviation before several columns are tested jointly; categories have that
-        scale anyway.
     n_resamples : int
         Permutations of every test; pairs that come out small are tested again with more where Holm's method needs them.
     rng : int or Generator
@@ -70,8 +66,10 @@ def dependence(
         Threads, one by default, and memory of every test.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
-    missing, ordinal, categorical, keep
-        As in :func:`kernelmean.compare`. Rows that "drop" leaves out for a column of x or y are left out of all tests.
+    encoding, **columns
+        As in :func:`kernelmean.compare`: ``missing``, ``ordinal``, ``categorical``, ``keep``, and ``scale`` before
+        several columns are tested jointly. Rows that "drop" leaves out for a column of x or y are left out of all
+        tests.
 
     Raises
     ------
@@ -104,11 +102,12 @@ def dependence(
     >>> [(pair.x, pair.y) for pair in result.dependent()]
     [('x0', 'x2')]
     """
-    whole = as_frames((table,), ("the table",))[0]
+    given = hold(table, "dependence")
+    (whole,) = as_frames((given,), ("the table",))
     left, right = _groups(whole.names, *((group,) if isinstance(group, str) else group for group in (x, y)))
     used = [name for name in whole.names if name in {*left, *right}]
-    encoding = Encoding(missing, ordinal, categorical, scale, keep=keep).restricted(whole, used)
-    encoded = encode((whole.select(used),), ("the table",), encoding)
+    read = Encoding.of(encoding, columns).restricted(whole, used)
+    encoded = encode((whole.select(used),), ("the table",), read)
     (frame,) = encoded.frames
     _check(len(frame), encoded, estimator)
     left, right = (tuple(name for name in group if name in encoded.names) for group in (left, right))
@@ -126,7 +125,7 @@ def dependence(
         test=joint,
         pairs=tests.pairs(pairs, joint, stream_of_pairs),
         estimator=estimator,
-        notes=(*encoded.notes(), *_shared_notes(joint)),
+        notes=(*(() if given is table else given.notes), *encoded.notes(), *_shared_notes(joint)),
         missing=encoded.missing,
         encoded=encoded,
     )

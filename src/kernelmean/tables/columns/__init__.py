@@ -1,6 +1,6 @@
 """Tables of mixed columns: the kernel of every column, as coordinates that all estimators and tests take."""
 
-from .encoded import Encoded, Encoding, encode, match_columns
+from .encoded import Encoded, Encoding, EncodingOptions, encode, match_columns, spells_out
 from .encoder import TableEncoder
 from .missing import Missing, MissingCells
 from .noisy import NoisyRows
@@ -11,6 +11,7 @@ __all__ = [
     "CategoryShares",
     "Encoded",
     "Encoding",
+    "EncodingOptions",
     "Missing",
     "MissingCells",
     "NoisyRows",
@@ -18,6 +19,7 @@ __all__ = [
     "TableEncoder",
     "encode",
     "match_columns",
+    "spells_out",
     "summarize",
     "table_of_numbers",
 ]

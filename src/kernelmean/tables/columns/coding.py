@@ -82,6 +82,27 @@ def side_by_side(codings: Sequence[Coding], blocks: Sequence[Array], n: int) -> 
 
 @final
 @dataclass(frozen=True)
+class Spread:
+    """What a coding of numbers is made of.
+
+    Attributes
+    ----------
+    origin : int
+        Of times, in nanoseconds: what was subtracted.
+    center, deviation : float
+        The mean and the standard deviation, 0 for a constant.
+    absent : float
+        The share of missing cells.
+    """
+
+    origin: int
+    center: float
+    deviation: float
+    absent: float
+
+
+@final
+@dataclass(frozen=True)
 class Numbers(Coding):
     r"""Numbers, levels or times on one coordinate, in standard deviations; missing ones have the mean.
 
@@ -120,24 +141,17 @@ class Numbers(Coding):
         varies = bool(len(observed)) and bool(observed.max() > observed.min())
         deviation = float(Table(observed[:, None], (name,)).deviations()[0]) if varies else 0.0
         center = float(observed.mean()) if varies else float(observed[0]) if len(observed) else 0.0
-        return cls.of_moments(name, column, origin, center, deviation, 1.0 - len(observed) / len(values), rule, scale)
+        found = Spread(origin, center, deviation, 1.0 - len(observed) / len(values))
+        return cls.of_moments(name, column, found, rule, scale)
 
     @classmethod
-    def of_moments(
-        cls,
-        name: str,
-        column: ColumnType,
-        origin: int,
-        center: float,
-        deviation: float,
-        absent: float,
-        rule: str,
-        scale: bool,
-    ) -> Numbers:
-        """Return the coding for the mean and the deviation (0 for a constant), and the share of missing cells."""
+    def of_moments(cls, name: str, column: ColumnType, found: Spread, rule: str, scale: bool) -> Numbers:
+        """Return the coding for the moments of a column."""
+        deviation = found.deviation
         unit = deviation if scale and deviation > 0.0 else 1.0
-        indicator = _indicator(deviation / unit, absent) if rule == "category" else 0.0
-        return cls(name, column, origin, center, deviation, unit, indicator, rule == "noise", absent == 0.0)
+        indicator = _indicator(deviation / unit, found.absent) if rule == "category" else 0.0
+        noisy, complete = rule == "noise", found.absent == 0.0
+        return cls(name, column, found.origin, found.center, deviation, unit, indicator, noisy, complete)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, final
+from typing import Any, TypedDict, TypeVar, final
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ...core.column_order import column_order
 from ...core.frozen import Frozen, sealed
 from ...core.surface import written
 from ...core.table import Frame, check_size, to_frame
-from ...core.words import count, listed
+from ...core.words import count, did_you_mean, listed
 from ...kernels import Gaussian, Kernel
 from .coding import MAX_CATEGORIES, Categories, Coding, Numbers, TooManyCategoriesError, side_by_side, variances_of
 from .inspection import Inspection
@@ -24,10 +25,45 @@ from .missing import Missing, MissingCells, rules_for, settle
 from .noisy import NoisyRows
 
 
+class EncodingOptions(TypedDict, total=False):
+    """The options of an :class:`Encoding` that functions of whole tables take as keywords."""
+
+    missing: Missing
+    ordinal: Mapping[str, Iterable[Any]] | None
+    categorical: str | Iterable[str]
+    scale: bool
+    keep: str | Iterable[str]
+
+
 @final
 @dataclass(frozen=True)
 class Encoding:
-    """How columns become coordinates; see :class:`TableEncoder` for the parameters."""
+    """How columns become coordinates: what they hold, and what is done with missing cells.
+
+    Parameters
+    ----------
+    missing : {"error", "drop", "category", "noise"}, or dict from column to one of them
+        What a missing cell is: an error; a reason to leave the row out; a category of its own (of a column of numbers:
+        the mean, and an indicator); or a number known with noise only, N(mean, variance) of the column. With a dict all
+        other columns must be complete.
+    ordinal : dict from str to sequence, optional
+        The levels of ordinal columns, lowest first; ordered categorical types need not be named.
+    categorical : str or iterable of str
+        Columns that hold categories although their cells are numbers or dates, or nearly all different.
+    scale : bool
+        Divide every column by its standard deviation; categories have that scale anyway.
+    max_categories : int
+        More categories in a column are an error: each takes one coordinate.
+    keep : str or iterable of str
+        Columns of integers that are used although they look like identifiers.
+    drops : bool
+        Whether rows may be left out, which errors then offer.
+
+    Examples
+    --------
+    >>> Encoding(missing="drop", ordinal={"size": ["low", "high"]}).scale
+    True
+    """
 
     missing: Missing = "error"
     ordinal: Mapping[str, Iterable[Any]] | None = None
@@ -40,6 +76,31 @@ class Encoding:
     def __post_init__(self) -> None:
         for name in ("missing", "ordinal", "categorical", "keep"):
             object.__setattr__(self, name, _own(getattr(self, name)))
+
+    @classmethod
+    def of(cls, encoding: Encoding | None, options: EncodingOptions) -> Encoding:
+        """Return the encoding that keywords describe, or one that was passed in their place.
+
+        Raises
+        ------
+        TypeError
+            When a keyword is none of :class:`EncodingOptions`, or an encoding is something else.
+        ValueError
+            When both are passed.
+        """
+        known = EncodingOptions.__annotations__
+        for name in options:
+            if name not in known:
+                raise TypeError(f"there is no option {name!r}{did_you_mean(name, known)}; it may be {listed(known)}")
+        if encoding is None:
+            return cls(**options)
+        if not isinstance(encoding, Encoding):
+            raise TypeError(f"encoding is {encoding!r}; write kernelmean.tables.Encoding(...), or leave it out")
+        if options:
+            raise ValueError(
+                f"encoding= says how columns are read already; write {listed(f'{name}=' for name in options)} in it"
+            )
+        return encoding
 
     def options(self) -> dict[str, Any]:
         """Return the options as plain values by their names, alike where they mean the same."""
@@ -100,6 +161,23 @@ class Encoding:
         if column.kind in ("boolean", "categorical"):
             return Categories.fit(name, column, frames, rule, self.max_categories)
         return Numbers.fit(name, column, frames, rule, self.scale)
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def spells_out(function: _F) -> _F:
+    """Let the signature of a function name the options of an encoding that it takes as ``**columns``."""
+    own, usual = inspect.signature(function), Encoding()
+    others = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    options = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, annotation=kind.__forward_arg__, default=getattr(usual, name)
+        )
+        for name, kind in EncodingOptions.__annotations__.items()
+    ]
+    function.__signature__ = own.replace(parameters=[*others, *options])  # type: ignore[attr-defined]
+    return function
 
 
 def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

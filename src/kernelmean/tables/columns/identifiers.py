@@ -1,4 +1,4 @@
-"""Integers that number rows instead of measuring something."""
+"""Integers that measure nothing: they number rows, or are days written as whole numbers."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _LAST_WORD = re.compile(
 _WHOLE_NAME = re.compile("index|no|nr|nummer|lfdnr|unnamed|rows?|(row|serial|case|record)(num(ber)?|names?|no|nr)")
 _NUMBERED_LEVEL = re.compile(r"level_\d+")  # what pandas calls the index; a level alone is a measurement
 _TIME = re.compile("t|(time|year|month|week|day|hour|minute|second|step|epoch)s?|timestamp|yr|date|tick")
+_FIRST_YEAR, _LAST_YEAR, _LEAST_DAYS = 1850, 2149, 5
 
 
 @final
@@ -187,3 +188,48 @@ def _described(tables: Sequence[IntegersSeen]) -> str:
     rows = " and ".join(f"{table.rows:,}" for table in tables)
     each = "" if len(tables) == 1 else " in each table"
     return f"its {rows} cells are integers from {' and '.join(ranges)}, all different{each}"
+
+
+@final
+@dataclass
+class DaysSeen:
+    """Whether all cells of a column are days without marks; NaN is a missing cell.
+
+    Attributes
+    ----------
+    rows : int
+        The cells that are not missing.
+    example : float
+        The first of them.
+    days : bool
+        Whether all are days: other measurements of eight digits would soon have a month beyond 12 or a day beyond 31.
+    """
+
+    rows: int = 0
+    example: float = np.nan
+    days: bool = True
+
+    def add(self, cells: Array) -> None:
+        """Look at more cells."""
+        values = cells[~np.isnan(cells)]
+        if not self.days or not len(values):
+            return
+        self.example = self.example if self.rows else float(values[0])
+        self.rows += len(values)
+        self.days = bool(_are_days(values).all())
+
+    def finding(self, name: str) -> Finding | None:
+        """Return why the column is refused."""
+        if not self.days or self.rows < _LEAST_DAYS:
+            return None
+        day = f"{self.example:.0f}"
+        why = f"column {name!r} holds dates as numbers ({day})"
+        mend = f"write them as {day[:4]}-{day[4:6]}-{day[6:]}"
+        return Finding(name, why, mend, "keep", wrong_type=True)
+
+
+def _are_days(values: Array) -> Array:
+    values = np.where(np.isfinite(values), values, 0.0)
+    inside = (values >= 1e4 * _FIRST_YEAR) & (values < 1e4 * (_LAST_YEAR + 1)) & (values == np.rint(values))
+    months, days = values // 100 % 100, values % 100
+    return np.asarray(inside & (months >= 1) & (months <= 12) & (days >= 1) & (days <= 31))

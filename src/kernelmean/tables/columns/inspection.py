@@ -10,8 +10,7 @@ import numpy as np
 
 from ...core.surface import written
 from ...core.table import Frame
-from .days import DaysSeen
-from .identifiers import IntegersSeen, judge
+from .identifiers import DaysSeen, IntegersSeen, judge
 from .kinds import Named
 from .texts import Finding, TextCells, check
 

@@ -1,0 +1,105 @@
+"""kernelmean density: a mixture density of one table of numbers, compared with others on rows held out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..core.words import count
+from ..studies.limits import FIT_LIMIT
+from .options import SOURCE, NumberTable, ReportOutput, ScaleOption, Seed
+from .parameters import takes_options
+
+EXAMPLES = (
+    "kernelmean density wine --drop target --plot pairs.png",
+    "kernelmean density data.csv --components 2,5,10 --estimator mkme --sample 1000 --sample-to new.csv",
+)
+
+
+@dataclass(frozen=True)
+class MixtureFit:
+    """A table, and which mixtures are tried."""
+
+    data: Annotated[str, typer.Argument(metavar="DATA", help=SOURCE)]
+    estimator: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What is matched: kme, s-kmse, f-kmse, mkme, mmkme or vpmkme.")
+    ] = None
+    components: Annotated[str | None, typer.Option(metavar="N,M", help="Numbers of components to try.")] = None
+    covariance: Annotated[str | None, typer.Option(metavar="KIND", help="spherical, diag, tied or full.")] = None
+    held_out: Annotated[float, typer.Option(metavar="SHARE", help="Share of the rows to judge by.")] = 0.3
+
+
+@dataclass(frozen=True)
+class Written:
+    """What is written of the mixture: the mixture itself, and draws from it."""
+
+    save_path: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE", help="Save the mixture as an embedding.")
+    ] = None
+    sample: Annotated[int | None, typer.Option(metavar="N", min=1, help="Draw N rows from the mixture.")] = None
+    sample_to: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them to this CSV file.")] = None
+
+
+@dataclass(frozen=True)
+class Scaling(ScaleOption, Seed):
+    """Whether columns are scaled, and the seed."""
+
+
+@takes_options
+def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, report: ReportOutput) -> None:
+    """Fit a mixture density by kernel mean matching, and compare it with others on rows held out."""
+    from ..estimators.files import save  # slow to import, which help can do without
+    from ..studies.density import fit_densities
+    from ..studies.pages import density_page
+    from ..studies.pages.density import FIGURES
+    from ..studies.pages.facts import short
+    from . import show, tidy
+    from .inputs import read_numbers, reading
+    from .outputs import drawing, write_picture, write_rows
+    from .progress import progress
+
+    if (kept.sample is None) != (kept.sample_to is None):
+        raise ValueError("--sample N and --sample-to FILE belong together; write both or none")
+    output = report.output
+    output.check(fit.data, figures=FIGURES, plot=report.plot_path, save=kept.save_path, sample_to=kept.sample_to)
+    plots = drawing(report.plot_path)
+    source = read_numbers(fit.data, reading(table, units.seed, FIT_LIMIT), table.missing)
+    with progress(report.quiet) as told:
+        result = fit_densities(
+            source.frame,
+            estimator=fit.estimator,
+            n_components=_counts(fit.components),
+            covariance_type=fit.covariance,
+            held_out=fit.held_out,
+            scale=units.scale,
+            keep=table.kept(source.frame.names),
+            rng=units.seed,
+            progress=told,
+        )
+    notes = [*source.notes, *result.notes]
+    page = density_page(result, name=short(source.name), notes=notes, seed=units.seed) if output.page else None
+    if kept.save_path is not None:
+        save(result.embedding(), kept.save_path, columns=result.table.names)
+        notes.append(f"the mixture saved to {kept.save_path}")
+    if kept.sample is not None and kept.sample_to is not None:
+        write_rows(result.sample(kept.sample, units.seed), result.table.names, kept.sample_to)
+        notes.append(f"{count(kept.sample, 'row')} drawn from the mixture written to {kept.sample_to}")
+    if plots is not None and report.plot_path is not None:
+        write_picture(plots, plots.density_pairs(result), report.plot_path)
+        notes.append(f"marginals and pairs drawn in {report.plot_path}")
+    content = {**result.as_dict(), "seed": units.seed}
+    output.put(show.densities(result), notes, content, tidy.densities(result), page)
+
+
+def _counts(text: str | None) -> list[int]:
+    """Return numbers separated by commas."""
+    try:
+        found = [int(part) for part in (text or "").split(",") if part.strip()]
+    except ValueError:
+        found = [0]
+    if any(number < 1 for number in found):
+        raise ValueError(f"--components is {text!r}; write whole numbers from 1, such as 2,5,10")
+    return found

@@ -1,0 +1,71 @@
+"""kernelmean dependence: which columns of a table depend on which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from .complete import columns as columns_of
+from .options import SOURCE, MixedTable, PairTest, ReportOutput, split_names
+from .parameters import takes_options
+
+EXAMPLES = (
+    "kernelmean dependence wine --drop target --plot map.png",
+    "kernelmean dependence data.csv --x dose,age --y response",
+)
+
+
+@dataclass(frozen=True)
+class TwoGroups:
+    """A table, and two groups of its columns."""
+
+    data: Annotated[str, typer.Argument(metavar="DATA", help=SOURCE)]
+    x: Annotated[
+        list[str] | None,
+        typer.Option("--x", metavar="NAMES", help="A group of columns: a,b.", autocompletion=columns_of),
+    ] = None
+    y: Annotated[
+        list[str] | None,
+        typer.Option("--y", metavar="NAMES", help="The other group; else all others.", autocompletion=columns_of),
+    ] = None
+
+
+@takes_options
+def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, report: ReportOutput) -> None:
+    """Test which columns depend on which: two groups of columns, or all pairs."""
+    from ..plan.plan import Plan  # slow to import, which help can do without
+    from ..studies.dependence import dependence as test_dependence
+    from ..studies.pages import dependence_page
+    from ..studies.pages.dependence import FIGURES
+    from ..studies.pages.facts import short
+    from . import show, tidy
+    from .inputs import read_one, reading, row_limit
+    from .outputs import drawing, write_picture
+    from .progress import progress
+
+    output = report.output
+    output.check(groups.data, figures=FIGURES, plot=report.plot_path)
+    plots = drawing(report.plot_path)
+    source = read_one(groups.data, reading(table, test.seed, *row_limit(test.estimator)))
+    names = source.frame.names
+    with progress(report.quiet) as told:
+        result = test_dependence(
+            source.frame,
+            *(split_names(texts or (), names) for texts in (groups.x, groups.y)),
+            estimator=test.estimator,
+            encoding=table.kinds(names, scale=test.scale),
+            n_resamples=test.resamples,
+            rng=test.seed,
+            plan=Plan(),
+            progress=told,
+        )
+    notes, drawn = [*source.notes, *result.notes], []
+    if plots is not None and report.plot_path is not None:
+        ax = plots.new_figure(plots.dependence.map_size(result)).add_subplot()
+        write_picture(plots, plots.dependence_map(result, ax=ax), report.plot_path)
+        drawn.append(f"map of all pairs drawn in {report.plot_path}")
+    page = dependence_page(result, name=short(source.name), notes=notes, seed=test.seed) if output.page else None
+    content = {**result.as_dict(), "seed": test.seed}
+    output.put(show.dependence(result), [*notes, *drawn], content, tidy.dependence(result), page)

@@ -1,0 +1,69 @@
+"""kernelmean estimate: all estimators side by side on one table of numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..core.words import listed
+from ..studies.limits import FIT_LIMIT
+from .options import SOURCE, BandwidthOption, JsonOutput, NumberTable, ScaleOption, Seed
+from .parameters import takes_options
+
+EXAMPLES = (
+    "kernelmean estimate wine --drop target",
+    "kernelmean estimate data.csv --save mean.npz --estimator mmkme",
+)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A table, and which estimate is saved."""
+
+    data: Annotated[str, typer.Argument(metavar="DATA", help=SOURCE)]
+    save_path: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE", help="Save an estimate, in the units of DATA.")
+    ] = None
+    estimator: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The estimate to save: by default that of the lowest score.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Fit(BandwidthOption, ScaleOption, Seed):
+    """How the estimators are fitted."""
+
+
+@takes_options
+def estimate(saved: Saved, fit: Fit, table: NumberTable, numbers: JsonOutput) -> None:
+    """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
+    from ..estimators.files import save  # slow to import, which help can do without
+    from ..studies.estimate import ESTIMATORS, fit_all
+    from . import show
+    from .inputs import read_numbers, reading
+    from .progress import progress
+
+    output = numbers.output
+    output.check(saved.data, save=saved.save_path)
+    if saved.estimator is not None and saved.estimator not in ESTIMATORS:
+        raise ValueError(f"estimator is {saved.estimator!r}; write one of {listed(ESTIMATORS)}")
+    if saved.estimator is not None and saved.save_path is None:
+        raise ValueError("--estimator names the estimate that --save writes; add --save FILE, or leave --estimator out")
+    source = read_numbers(saved.data, reading(table, fit.seed, FIT_LIMIT), table.missing)
+    with progress(numbers.quiet) as told:
+        fits = fit_all(
+            source.frame,
+            bandwidth=fit.theta,
+            scale=fit.scale,
+            keep=table.kept(source.frame.names),
+            progress=told,
+        )
+    notes = [*source.notes, *fits.notes]
+    if saved.save_path is not None:
+        name = saved.estimator or fits.best
+        save(fits.embedding(name), saved.save_path, columns=fits.table.names)
+        notes.append(f"{name} saved to {saved.save_path}")
+    output.put(show.fits(fits), notes, {**fits.as_dict(), "seed": fit.seed})

@@ -1,0 +1,24 @@
+"""kernelmean info: what is in a saved embedding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..core.words import printable
+from .options import Quiet
+
+EXAMPLES = ("kernelmean info mean.npz",)
+
+
+def info(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What estimate --save wrote.")], quiet: Quiet = False
+) -> None:
+    """Show what is in a saved embedding."""
+    from ..estimators.files import load, read_columns  # slow to import, which help can do without
+    from . import show
+
+    lines = show.saved(load(file), read_columns(file))
+    print("\n".join(map(printable, lines[:1] if quiet else lines)))

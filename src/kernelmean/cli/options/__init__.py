@@ -1,0 +1,42 @@
+"""The options of the commands, each once: its type, its default, what help says of it, and what its text means.
+
+A command takes some of these values; the parser sees their fields, in the order of `parameters.takes_options`.
+"""
+
+from .outputs import JsonOutput, Quiet, ReportOutput, RowsOutput
+from .tables import (
+    SOURCE,
+    BatchTable,
+    MixedTable,
+    NumberTable,
+    TwoTables,
+    level_orders,
+    missing_rule,
+    option_words,
+    split_names,
+)
+from .tests import AUTO, BandwidthOption, LongTables, PairTest, ScaleOption, Seed, TwoSampleTest, bandwidth_from
+
+__all__ = [
+    "AUTO",
+    "SOURCE",
+    "BandwidthOption",
+    "BatchTable",
+    "JsonOutput",
+    "LongTables",
+    "MixedTable",
+    "NumberTable",
+    "PairTest",
+    "Quiet",
+    "ReportOutput",
+    "RowsOutput",
+    "ScaleOption",
+    "Seed",
+    "TwoSampleTest",
+    "TwoTables",
+    "bandwidth_from",
+    "level_orders",
+    "missing_rule",
+    "option_words",
+    "split_names",
+]

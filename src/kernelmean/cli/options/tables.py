@@ -1,0 +1,290 @@
+"""The options that say which tables are read, and how."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ...studies.limits import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT
+from ..complete import columns as columns_of
+from ..complete import one_of
+from ..parameters import DATA
+
+if TYPE_CHECKING:
+    from ...tables.columns import Encoding, Missing
+    from ...tables.readers import TextFormat
+
+SOURCE = (
+    "A file (.csv, .tsv, .jsonl, all also with .gz; .parquet, .feather), - for CSV text from standard input, or a "
+    "built-in table: wine, wbdc, iris, diabetes, digits, eckerle4."
+)
+_SPACE: Final = "space"
+
+
+@dataclass(frozen=True)
+class TwoTables:
+    """Two tables, or one and the column that splits it."""
+
+    a: Annotated[str, typer.Argument(metavar="A", help=SOURCE)]
+    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other table; or split A with --by.")] = None
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Split A into groups by this column.", autocompletion=columns_of),
+    ] = None
+    groups: Annotated[str | None, typer.Option(metavar="X,Y", help="The two groups, when there are more.")] = None
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a table are used."""
+
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES", help="Use only these columns: a,b.", autocompletion=columns_of, rich_help_panel=DATA
+        ),
+    ] = None
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Leave these columns out, of --columns too: a,b.",
+            autocompletion=columns_of,
+            rich_help_panel=DATA,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Which columns are used although they look like identifiers."""
+
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep",
+            metavar="NAMES",
+            help="Columns of integers to use although they look like identifiers: a,b.",
+            autocompletion=columns_of,
+            rich_help_panel=DATA,
+        ),
+    ] = None
+
+    def kept(self, names: Sequence[str]) -> list[str]:
+        """Return the columns of a table with these names."""
+        return split_names(self.keep or (), names)
+
+
+@dataclass(frozen=True)
+class Kinds(Kept):
+    """What the columns of a table hold."""
+
+    missing: Annotated[
+        str,
+        typer.Option(
+            "--missing",
+            metavar="RULE",
+            help="What a blank cell is: error; drop (leave the row out); category (a value of its own); noise (a "
+            "number known with noise only, for --estimator kme); or a rule for each column: age=noise,city=category.",
+            rich_help_panel=DATA,
+        ),
+    ] = "error"
+    ordinal: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=LEVELS",
+            help="A column with ordered levels, lowest first: size=low,mid,high.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--categorical",
+            metavar="NAMES",
+            help="Columns that hold categories although their cells are numbers or dates, or nearly all different: "
+            "a,b.",
+            autocompletion=columns_of,
+            rich_help_panel=DATA,
+        ),
+    ] = None
+
+    def kinds(self, names: Sequence[str], *, scale: bool) -> Encoding:
+        """Return how a table with columns of these names becomes coordinates."""
+        from ...tables.columns import Encoding  # slow to import
+
+        return Encoding(
+            missing_rule(self.missing),
+            level_orders(self.ordinal or ()),
+            split_names(self.categorical or (), names),
+            scale,
+            keep=self.kept(names),
+        )
+
+
+@dataclass(frozen=True)
+class KindsOfBatches(Kinds):
+    """What the columns of a table hold that comes batch after batch."""
+
+    missing: Annotated[
+        str,
+        typer.Option("--missing", metavar="RULE", help="What a blank cell is: error, drop, or category; or a=drop,…."),
+    ] = "error"
+
+
+@dataclass(frozen=True)
+class KindsOfNumbers(Kept):
+    """What is done with the columns of a table of numbers."""
+
+    missing: Annotated[
+        str,
+        typer.Option(metavar="error|drop", help="What to do with rows that have a blank cell.", rich_help_panel=DATA),
+    ] = "error"
+
+
+@dataclass(frozen=True)
+class Marks:
+    """How numbers and dates are written in text."""
+
+    decimal: Annotated[
+        str,
+        typer.Option(
+            metavar="MARK",
+            help="The decimal mark of numbers: a point, or a comma as in 1,5.",
+            autocompletion=one_of(".", ","),
+            rich_help_panel=DATA,
+        ),
+    ] = "."
+    thousands: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MARK",
+            help="The mark between groups of three digits: one of . , ' _ or space.",
+            autocompletion=one_of(".", ",", "'", "_", _SPACE),
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    dates: Annotated[
+        str | None,
+        typer.Option(
+            metavar="dmy|mdy|ymd",
+            help="The order of day, month and year in dates such as 01.02.2024; ISO dates need none.",
+            autocompletion=one_of("dmy", "mdy", "ymd"),
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    units: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=UNIT",
+            help="What stands before or behind the numbers of a column: price=$,weight=kg.",
+            autocompletion=columns_of,
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The encoding of text files, such as latin-1; by default UTF-8, or UTF-16 with a byte order mark.",
+            autocompletion=one_of("utf-8", "latin-1", "cp1252", "utf-16"),
+            rich_help_panel=DATA,
+        ),
+    ] = None
+    na_values: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--na-values",
+            metavar="TEXTS",
+            help="What stands in missing cells, beside nothing, NA, N/A, ?, NaN, NULL and None: -,. for example.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+
+    @property
+    def text(self) -> TextFormat:
+        """What the options say."""
+        from ...tables.readers import TextFormat  # slow to import
+
+        pairs = [
+            assigned(part, "--units", "price=$,weight=kg") for text in self.units or () for part in option_words(text)
+        ]
+        names = [name for name, _ in pairs]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"--units names the column {twice!r} twice; write its unit once")
+        mark = " " if self.thousands == _SPACE else self.thousands
+        absent = [word for text in self.na_values or () for word in option_words(text)]
+        return TextFormat(self.decimal, mark, self.dates, dict(pairs), self.encoding, absent)
+
+
+@dataclass(frozen=True)
+class MaxRows:
+    """How many rows are used."""
+
+    max_rows: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=2,
+            help="Use at most N random rows of a table. Needed for estimate and density above "
+            f"{FIT_LIMIT:,} rows, for tests in memory above {ADAPTIVE_LIMIT:,}, with one kernel above {TEST_LIMIT:,}; "
+            "compare A B reads longer files batch by batch.",
+            rich_help_panel=DATA,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class MixedTable(Columns, Kinds, Marks, MaxRows):
+    """How tables of columns of any kind are read."""
+
+
+@dataclass(frozen=True)
+class NumberTable(Columns, KindsOfNumbers, Marks, MaxRows):
+    """How a table of numbers is read."""
+
+
+@dataclass(frozen=True)
+class BatchTable(Columns, KindsOfBatches, Marks):
+    """How tables are read that come one after another."""
+
+
+def option_words(text: str) -> list[str]:
+    """Return names separated by commas; one that holds a comma stands in double quotes."""
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def split_names(texts: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return column names from options: each is a name, or names separated by commas."""
+    names = set(known)
+    return [name for text in texts for name in ([text] if text in names else map(str.strip, text.split(",")))]
+
+
+def missing_rule(text: str) -> Missing:
+    """Return one rule for all columns, or those of single columns: "drop", or "age=noise,city=category"."""
+    return (
+        text
+        if "=" not in text
+        else dict(assigned(part, "--missing", "age=noise,city=category") for part in option_words(text))
+    )
+
+
+def level_orders(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Return the levels of columns from options such as "size=low,mid,high"."""
+    named = [assigned(text, "--ordinal", "size=low,mid,high") for text in texts]
+    return {name: option_words(levels) for name, levels in named}
+
+
+def assigned(text: str, option: str, example: str) -> tuple[str, str]:
+    """Return what stands before and after the last equals sign that follows a name."""
+    name, sign, value = text.partition("=")
+    if not (name.strip() and sign and value.strip()):
+        raise ValueError(
+            f"{option} is {text!r}; write a column, an equals sign and what it is, such as {option} {example}"
+        )
+    return name.strip(), value.strip()

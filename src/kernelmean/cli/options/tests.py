@@ -1,0 +1,162 @@
+"""The options that say what is computed, of tables in memory and of long ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from ...studies.limits import ADAPTIVE_LIMIT, TEST_LIMIT
+from ..complete import PAIRS, TWO_SAMPLES, one_of
+from ..parameters import STREAM, TEST
+
+AUTO = "auto"
+"""The estimator of a comparison that asks for none: the adaptive test in memory, mkme over streams."""
+_ADAPTIVE = "adaptive (many kernels, one p-value), log-mean-exp, aggregate, kme, mkme, mmkme"
+
+
+@dataclass(frozen=True)
+class Seed:
+    """What all that is random is drawn by."""
+
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="The same seed gives the same output.", rich_help_panel=TEST)
+    ] = 0
+
+
+@dataclass(frozen=True)
+class ScaleOption:
+    """Whether columns are scaled."""
+
+    scale: Annotated[
+        bool,
+        typer.Option(
+            "--scale/--no-scale",
+            help="Divide every column by its standard deviation, or leave it as it is.",
+            rich_help_panel=TEST,
+        ),
+    ] = True
+
+
+@dataclass(frozen=True)
+class BandwidthOption:
+    """The bandwidth of the kernel."""
+
+    bandwidth: Annotated[
+        str,
+        typer.Option(
+            metavar="RULE|NUMBER",
+            help="Of the kernel: median, median-unsquared, silverman, scott, or a number.",
+            rich_help_panel=TEST,
+        ),
+    ] = "median"
+
+    @property
+    def theta(self) -> Any:
+        """A number, or the name of a rule."""
+        return bandwidth_from(self.bandwidth)
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """How many permutations a test takes."""
+
+    resamples: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Permutations of a test.", rich_help_panel=TEST)
+    ] = 999
+
+
+@dataclass(frozen=True)
+class TwoSampleTest(BandwidthOption, ScaleOption, Resamples, Seed):
+    """The test of two tables."""
+
+    estimator: Annotated[
+        str,
+        typer.Option(
+            "--estimator",
+            metavar="NAME",
+            help=f"{_ADAPTIVE}, s-kmse, f-kmse or vpmkme; auto: adaptive, of streams mkme.",
+            autocompletion=one_of(*TWO_SAMPLES),
+            rich_help_panel=TEST,
+        ),
+    ] = AUTO
+
+
+@dataclass(frozen=True)
+class PairTest(ScaleOption, Resamples, Seed):
+    """The test of pairs of columns."""
+
+    estimator: Annotated[
+        str,
+        typer.Option(
+            "--estimator",
+            metavar="NAME",
+            help=f"{_ADAPTIVE}, scose or fcose.",
+            autocompletion=one_of(*PAIRS),
+            rich_help_panel=TEST,
+        ),
+    ] = "adaptive"
+
+
+@dataclass(frozen=True)
+class LongTables:
+    """How tables are read that are too long for memory."""
+
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream",
+            help="Read the tables batch by batch and use all rows, or hold them in memory; by default above "
+            f"{ADAPTIVE_LIMIT:,} rows, {TEST_LIMIT:,} where --estimator names one kernel, without --max-rows.",
+            show_default=False,
+            rich_help_panel=STREAM,
+        ),
+    ] = None
+    passes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="1|2",
+            min=1,
+            max=2,
+            help="2 reads the tables twice, first for scale and categories; 1 takes the scale from a pilot. By default "
+            "1 for Parquet files of numbers without missing cells.",
+            show_default=False,
+            rich_help_panel=STREAM,
+        ),
+    ] = None
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Save the sums now and then, and go on from there when FILE is there already.",
+            rich_help_panel=STREAM,
+        ),
+    ] = None
+    frequencies: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Fourier frequencies of the kernel of all columns; 512 by default.",
+            rich_help_panel=STREAM,
+        ),
+    ] = None
+
+    def given(self) -> list[str]:
+        """Return the options that were passed and have no effect on tables in memory."""
+        options = {"--passes": self.passes, "--checkpoint": self.checkpoint, "--frequencies": self.frequencies}
+        return [option for option, value in options.items() if value is not None]
+
+
+def bandwidth_from(text: str) -> Any:
+    """Return a number, or the name of a rule as it is."""
+    from ...core.table import LARGEST, SMALLEST  # slow to import
+
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not SMALLEST <= number <= LARGEST:
+        raise ValueError(f"--bandwidth is {text}; a number from {SMALLEST:g} to {LARGEST:g} is needed, or a rule")
+    return number

@@ -1,0 +1,54 @@
+"""Options as values: a command takes frozen dataclasses, and the parser sees the fields of these as its parameters."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, fields, is_dataclass
+from functools import wraps
+from typing import Any, get_type_hints
+
+DATA, TEST, OUTPUT, RUNNING = "Columns and rows", "What is computed", "Output", "Running"
+STREAM = "Long tables"
+"""The panels of options in the help of commands."""
+
+
+def takes_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Let the parser see the fields of the dataclasses that a command takes, each with its type, help and default.
+
+    The fields of a dataclass come before those of its bases, and these in their order. The command gets the values.
+    """
+    own = inspect.signature(command, eval_str=True)
+    groups: dict[str, Any] = {
+        name: each.annotation for name, each in own.parameters.items() if is_dataclass(each.annotation)
+    }
+    parameters = [
+        one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, each in own.parameters.items()
+        for one in (_spread(groups[name]) if name in groups else [each])
+    ]
+
+    @wraps(command)
+    def run(**given: Any) -> Any:
+        values = {
+            name: group(**{each.name: given.pop(each.name) for each in fields(group)}) for name, group in groups.items()
+        }
+        return command(**given, **values)
+
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": own.return_annotation}
+    return run
+
+
+def _spread(group: type) -> Iterator[inspect.Parameter]:
+    """Yield the fields of a dataclass as parameters."""
+    hints, known = get_type_hints(group, include_extras=True), {each.name: each for each in fields(group)}
+    named = [name for each in group.__mro__ for name in vars(each).get("__annotations__", ())]
+    for name in dict.fromkeys(named):
+        default = known[name].default
+        yield inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            annotation=hints[name],
+            default=inspect.Parameter.empty if default is MISSING else default,
+        )

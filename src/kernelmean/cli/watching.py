@@ -1,0 +1,201 @@
+"""Batches of rows in the order of their time, and what a monitor says of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.cells import label, missing_cells
+from ..core.disk import read_text, write_file
+from ..core.sealed import parse, sealed, unsealed
+from ..core.table import Frame
+from ..core.validate import check_integer
+from ..core.words import count
+from ..inference.monitoring import DriftMonitor, DriftState
+from ..inference.monitoring.checkpoint import digest
+from ..tables.files import first_line
+from ..tables.reading import read_frame
+from .drift import LEVEL
+from .inputs import Reading, check_once, select_columns
+from .options import bandwidth_from, level_orders, missing_rule, split_names
+
+if TYPE_CHECKING:
+    from .monitor import Watched, Watching
+    from .options import BatchTable
+
+__all__ = ["UNITS", "Seen", "check_once", "watch"]
+
+UNITS = {"hour": "h", "day": "D", "week": "D", "month": "M"}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows that come together, and what to call them."""
+
+    name: str
+    frame: Frame
+
+    @property
+    def digest(self) -> str:
+        """A text that differs between batches."""
+        return digest(self.frame, self.name)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a monitor says after the last batch, and how it came there.
+
+    Attributes
+    ----------
+    state : DriftState
+    known : int
+        The rows of the reference.
+    notes : list of str
+    batches : list of dict
+        What was said of every batch.
+    """
+
+    state: DriftState
+    known: int
+    notes: list[str]
+    batches: list[dict[str, Any]]
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """What is said in the end."""
+        return _numbers(self.state)
+
+
+def watch(watched: Watched, watching: Watching, table: BatchTable) -> Seen:
+    """Monitor all batches, and keep the checkpoint."""
+    reading = Reading(tuple(table.columns or ()), tuple(table.drop or ()), text=table.text)
+    first = read_frame(watched.reference, text=reading.text)
+    known = _reference(first, reading, watched.by)
+    drift = _monitor(known, watched, watching, table)
+    seen = _resumed(drift, watched.checkpoint)
+    notes, rows = list(known.notes), []
+    for batch in (batch for path in watched.news for batch in _batches(path, first, reading, watched, notes)):
+        if any(batch.digest == one["digest"] for one in seen):
+            notes.append(f"{batch.name} was monitored before and left out")
+            continue
+        known_rows = _known_rows(batch, seen)
+        if known_rows:
+            notes.append(
+                f"{batch.name}: its first {count(known_rows, 'row')} had been monitored before, only the others count"
+            )
+        state = drift.update(batch.frame.take(slice(known_rows, None)))
+        seen.append({"name": batch.name, "digest": batch.digest, "rows": len(batch.frame)})
+        rows.append({"batch": batch.name, "rows": len(batch.frame) - known_rows, **_numbers(state)})
+    if watched.checkpoint is not None:
+        kept = {"batches": seen, "monitor": json.loads(drift.to_json())}
+        write_file(watched.checkpoint, json.dumps(sealed(kept)).encode())
+    return Seen(drift.state, len(known), notes, rows)
+
+
+def _monitor(known: Frame, watched: Watched, watching: Watching, table: BatchTable) -> DriftMonitor:
+    """Return the monitor of a reference."""
+    return DriftMonitor(
+        known,
+        bandwidth=bandwidth_from(watching.bandwidth),
+        recycle=watching.recycle,
+        scale=watching.scale,
+        missing=missing_rule(table.missing),
+        ordinal=level_orders(table.ordinal or ()),
+        categorical=split_names(table.categorical or (), known.names),
+        keep=table.kept(known.names),
+        alpha=LEVEL if watched.fail_on_drift is None else watched.fail_on_drift,
+        seed=watching.seed,
+    )
+
+
+def _numbers(state: DriftState) -> dict[str, Any]:
+    return {"pvalue": state.pvalue, "log_wealth": state.log_wealth, "drift": state.drift}
+
+
+def _reference(frame: Frame, reading: Reading, by: str | None) -> Frame:
+    """Return the chosen columns; what only later tables have may be left out of them alone."""
+    own = frame.select(drop=[by]) if by in frame.names else frame
+    columns = tuple(name for name in split_names(reading.columns, frame.names) if name != by)
+    reading = replace(reading, columns=columns)
+    return select_columns(own, _dropping(reading, own.names, lambda name: name in own.names))
+
+
+def _dropping(reading: Reading, known: Sequence[str], wanted: Callable[[str], bool]) -> Reading:
+    names = split_names(reading.drop, known)
+    return replace(reading, drop=tuple(name for name in names if wanted(name)))
+
+
+def _batches(path: str, first: Frame, reading: Reading, watched: Watched, notes: list[str]) -> Iterator[Batch]:
+    """Yield the batches of a file in the order of their time."""
+    frame = read_frame(path, text=reading.text)
+    notes += frame.notes
+    only_before = set(first.names) - set(frame.names)
+    reading = _dropping(reading, (*frame.names, *first.names), lambda name: name not in only_before)
+    by = watched.by
+    if by is None:
+        yield Batch(Path(path).name, select_columns(frame, reading))
+        return
+    chosen = select_columns(frame, reading, also=by)
+    rest, cells = chosen.select(drop=[by]), chosen[by]
+    blank = missing_cells(cells)
+    if blank.any():
+        notes.append(f"{path}: {count(int(blank.sum()), 'row')} without {by!r} left out")
+    keys, texts = _keys(cells[~blank], by, watched.every)
+    for number, text in enumerate(texts):
+        rows = np.flatnonzero(~blank)[keys == number]
+        yield Batch(f"{by}={text}", replace(rest.take(rows), source=f"{path}, {by}={text}"))
+
+
+def _keys(cells: Any, by: str, every: str | None) -> tuple[Any, Sequence[str]]:
+    """Return the number of the batch of every row, and the names of the batches; times and numbers ascend."""
+    if cells.dtype.kind == "M" and every is not None:
+        cells = cells.astype(f"datetime64[{UNITS[every]}]")
+        if every == "week":
+            cells = cells - (cells.astype(np.int64) + 3) % 7  # the Monday before; 1970 began with a Thursday
+    elif every is not None:
+        raise ValueError(
+            f"--every {every} needs dates in the column {by!r}; write them as 2024-12-31, or leave --every"
+        )
+    if cells.dtype == object:
+        texts = list(dict.fromkeys(map(str, cells)))
+        return np.array([texts.index(str(cell)) for cell in cells]), texts
+    values, keys = np.unique(cells, return_inverse=True)
+    return keys, [str(label(value)) for value in (values.tolist() if cells.dtype.kind == "f" else values)]
+
+
+def _known_rows(batch: Batch, seen: Sequence[Mapping[str, Any]]) -> int:
+    """Return how many rows a batch begins with that were monitored before: of a file that has grown, say."""
+    sizes = {one.get("rows", 0) for one in seen if one["name"] == batch.name}
+    known = {one["digest"] for one in seen}
+    begun = (rows for rows in sorted(sizes, reverse=True) if 0 < rows < len(batch.frame))
+    return next((rows for rows in begun if Batch(batch.name, batch.frame.take(slice(0, rows))).digest in known), 0)
+
+
+def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, Any]]:
+    """Let the monitor go on from a checkpoint that is there; return the batches that it knows."""
+    if checkpoint is None or not checkpoint.exists():
+        return []
+    try:
+        content = unsealed(parse(read_text(checkpoint)), ("batches", "monitor"))
+        seen = [_seen(one) for one in content["batches"]]
+        text = json.dumps(content["monitor"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{checkpoint} is no checkpoint of kernelmean monitor ({first_line(error)}); remove it to begin anew"
+        ) from error
+    try:
+        watch.resume(text)
+    except ValueError as error:
+        raise ValueError(f"{checkpoint}: {error}") from error
+    return seen
+
+
+def _seen(one: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a checkpoint says of a batch; those of earlier versions do not say how many rows it had."""
+    rows = {"rows": check_integer(one["rows"], "rows", 1)} if "rows" in one else {}
+    return {"name": str(one["name"]), "digest": str(one["digest"]), **rows}

@@ -1,0 +1,149 @@
+"""The comparison of tables in memory: a joint test over all columns, and a test of every column alone."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...core.array import Array, as_rng
+from ...core.surface import written
+from ...core.words import count, listed
+from ...inference import Resampling, TestResult, TwoSamples, mmd_test
+from ...inference.adaptive import NAMED
+from ...inference.combine import check_renamed
+from ...inference.kernel_choice import MMD_ESTIMATORS as ESTIMATORS
+from ...inference.multiple import enough_for_holm
+from ...kernels import Gaussian
+from ...kernels.bandwidth import Bandwidth, bandwidth_from
+from ...tables.columns import Encoded, encode, summarize
+from ...tables.columns.missing import noise_needs_kme
+from .asked import Asked
+from .ranking import ranked
+from .result import Comparison
+
+
+def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
+    """Compare two tables in memory, as :func:`kernelmean.compare` says."""
+    names, progress = asked.names, asked.progress
+    test = _Test(asked)
+    encoded = encode((A, B), names, asked.encoding)
+    _check(encoded, names, test)
+    stream, stream_alone = as_rng(asked.rng).spawn(2)
+    order = encoded.in_table_order()
+    progress("all columns together", 0, 1 + len(order))
+    joint, theta = test.run(encoded, order, stream, asked.n_resamples)
+    alone = {}
+    for j, name in enumerate(order):
+        progress(name, j + 1, 1 + len(order))
+        alone[name] = test.of_column(encoded, name, copy.deepcopy(stream_alone))
+    summaries = [summarize(coding, encoded.frames) for coding in encoded.codings]
+    return Comparison(
+        names=names,
+        sizes=(len(encoded.frames[0]), len(encoded.frames[1])),
+        test=joint,
+        estimator=asked.estimator,
+        bandwidth=_in_table_order(theta, encoded),
+        scaled=asked.encoding.scale,
+        columns=ranked(encoded.codings, summaries, joint.noise, alone),
+        notes=(*asked.notes, *_notes(encoded, theta), *joint.notes),
+        missing=encoded.missing,
+        encoded=encoded,
+    )
+
+
+@dataclass(frozen=True)
+class _Test:
+    """The test that all columns together and every column alone are put to."""
+
+    asked: Asked
+
+    def __post_init__(self) -> None:
+        if self.asked.estimator not in ESTIMATORS and not self.adaptive:
+            check_renamed(self.asked.estimator)
+            raise ValueError(f"estimator is {self.asked.estimator!r}; write one of {listed([*ESTIMATORS, *NAMED])}")
+        if self.adaptive and self.asked.bandwidth != "median":
+            asked = written(f"bandwidth={self.asked.bandwidth!r}", f"--bandwidth {self.asked.bandwidth}")
+            raise ValueError(
+                f"the {self.asked.estimator} test brings its own bandwidths; leave {asked} out, or take one of "
+                f"{listed(ESTIMATORS)}"
+            )
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the test brings its own kernels."""
+        return self.asked.estimator in NAMED
+
+    def run(
+        self, encoded: Encoded, columns: Iterable[str], rng: np.random.Generator, n_resamples: int
+    ) -> tuple[TestResult, Any]:
+        """Test some columns, and return the bandwidth; the kernel is smoothed by the noise of the pooled rows."""
+        theta = None if self.adaptive else self._theta(encoded, columns)
+        estimator: Any = self.asked.estimator
+        if theta is not None:
+            estimator = ESTIMATORS[estimator](encoded.kernel(Gaussian(theta)))
+        options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "plan": self.asked.plan}
+        return mmd_test(*encoded.points(columns), estimator=estimator, **options), theta
+
+    def of_column(self, encoded: Encoded, name: str, rng: np.random.Generator) -> tuple[float, float]:
+        """Return MMD² and the p-value of one column, with permutations enough for Holm's method over all columns."""
+        enough = enough_for_holm(self.asked.n_resamples, len(encoded.names))
+        (statistic, pvalue), _ = self.run(encoded, (name,), rng, enough)
+        if self.adaptive:
+            kernel = Gaussian(self._theta(encoded, (name,)))
+            first, second = encoded.points((name,))
+            null = TwoSamples(first, second).null([kernel], "u", Resampling.of(n_resamples=1, rng=0))
+            statistic = float(null.values[0, 0])
+        return statistic, pvalue
+
+    def _theta(self, encoded: Encoded, columns: Iterable[str]) -> Any:
+        pooled, rule = np.concatenate(encoded.coordinates(columns)), self.asked.bandwidth
+        if isinstance(rule, str) and not rule.startswith("median"):
+            wide = [coding.name for coding in encoded.codings if len(coding.names) > 1 and coding.name in {*columns}]
+            if wide:
+                median = written("bandwidth='median'", "--bandwidth median")
+                raise ValueError(
+                    f"the bandwidth {rule!r} is a rule for columns of numbers, and {wide[0]!r} takes several "
+                    f"coordinates; write {median} or a number"
+                )
+        return _bandwidth(pooled, rule)
+
+
+def _bandwidth(pooled: Array, rule: Any) -> Any:
+    """Return the bandwidth of a rule; of many rows some are drawn, but from sorted ones: no table comes first."""
+    return bandwidth_from(pooled[np.lexsort(pooled.T)], rule)
+
+
+def _check(encoded: Encoded, names: tuple[str, str], test: _Test) -> None:
+    """Raise when there is nothing to compare, or no exact way to do it."""
+    for frame, name in zip(encoded.frames, names, strict=True):
+        if len(frame) < 2:
+            raise ValueError(f"{name} has {count(len(frame), 'row')}; a comparison needs at least 2 in each table")
+    if not encoded.names:
+        raise ValueError(
+            f"every column of {names[0]} and {names[1]} is constant and the same in both; there is nothing to compare"
+        )
+    if encoded.variances is not None and test.asked.estimator != "kme":
+        raise noise_needs_kme(test.asked.estimator)
+
+
+def _in_table_order(theta: Any, encoded: Encoded) -> Any:
+    """Return a bandwidth as plain numbers, one per axis in the order of the table."""
+    if theta is None or np.ndim(theta) == 0:
+        return theta if theta is None else float(theta)
+    return [float(theta[j]) for name in encoded.in_table_order() for j in encoded.groups[name]]
+
+
+def _notes(encoded: Encoded, theta: Any) -> tuple[str, ...]:
+    pooled = np.concatenate(encoded.points())
+    notes = list(encoded.notes(" over both tables"))
+    repeated = len(pooled) - len(np.unique(pooled, axis=0))
+    if repeated > len(pooled) / 2:
+        notes.append(f"{repeated} of {count(len(pooled), 'row')} repeat another row; rows should be independent")
+    if isinstance(theta, Bandwidth):
+        used = "" if theta.exact else f" of {count(theta.n_points, 'random row')}"
+        notes.append(f"bandwidth: {theta.rule}{used}")
+    return tuple(notes)

@@ -1,0 +1,235 @@
+"""Files of any length as sources of rows: Parquet, Feather, CSV and JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..core.array import IntArray, slices
+from ..core.table import Frame, as_frame, check_names
+from ..core.words import listed
+from .files import (
+    ARROW,
+    JSON_LINES,
+    PARQUET,
+    TEXT,
+    check_columns,
+    check_file,
+    check_rows,
+    ending,
+    first_line,
+    import_arrow,
+    unknown_ending,
+)
+from .readers import PLAIN, TextColumns, TextFormat, check_units
+from .readers.arrow_file import arrow_batches, arrow_names, arrow_rows
+from .readers.json_lines import JsonLines
+from .readers.text_file import STANDARD_INPUT
+from .reading import read_frame
+from .source import RowGroup, Source, joined, numbered, numbers_of
+from .text import CsvBlocks
+
+BATCH_ROWS = 2**16
+
+
+def chosen_names(
+    names: Sequence[str], source: str, columns: Sequence[str] | None, drop: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the chosen ones of all names, or raise when one is unknown or none is left."""
+    check_names(names, source)
+    chosen = Frame({name: np.empty(0) for name in names}, source).select(columns, drop).names
+    if not chosen:
+        raise ValueError(f"{source} has no columns left; choose at least one")
+    return chosen
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which columns of a table, how their text is written, what is done with missing cells, and rows at a time."""
+
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    text: TextFormat = PLAIN
+    missing: str = "error"
+    batch_rows: int = BATCH_ROWS
+
+    def names(self, names: Sequence[str], source: str) -> tuple[str, ...]:
+        """Return the chosen ones of all names, or raise when one is unknown or none is left."""
+        check_units(self.text, names, source)
+        return chosen_names(names, source, self.columns, self.drop)
+
+    def known(self, rows: int) -> int | None:
+        """Return how many rows are read, None where some may be left out."""
+        return rows if self.missing == "error" else None
+
+    def whole(self, path: Path) -> Frame:
+        """Return a file in memory."""
+        return read_frame(path, text=self.text).select(self.columns, self.drop)
+
+
+_Open: TypeAlias = Callable[[Sequence[RowGroup] | None, TextColumns], Iterator[Frame]]
+"""From row groups (None: all), and what reads columns of text, to frames."""
+
+
+def _opened(source: str, names: tuple[str, ...], choice: Choice, frames: _Open, *, iso: bool = False) -> Source:
+    """Return the source of what a file holds; its text is read as anything, or strictly as numbers."""
+    types: dict[str, str] = {}
+    numbers: dict[str, str] = {}
+    return Source(
+        source,
+        names,
+        None,
+        lambda some: frames(some, TextColumns(choice.text, types, iso=iso)),
+        lambda: numbers_of(frames(None, TextColumns(choice.text, numbers, strict=choice.text.reads)), choice.missing),
+        lambda: choice.whole(Path(source)),
+        types=types,
+        text=choice.text,
+        missing=choice.missing,
+    )
+
+
+def file_source(path: Path, choice: Choice) -> Source:
+    """Return a file, or a folder of Parquet files, as a source of rows; raises as :func:`kernelmean.read`."""
+    if str(path) == STANDARD_INPUT:
+        raise ValueError("standard input can be read once only, not batch by batch; write the table to a file first")
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() in PARQUET)
+        if not files:
+            raise ValueError(f"{path} is a folder without files that end in .parquet; pass a file, or another folder")
+        return parquet_source(files, str(path), choice)
+    check_file(path)
+    if ending(path) in PARQUET:
+        return parquet_source([path], str(path), choice)
+    if ending(path) in ARROW:
+        return _arrow(path, choice)
+    if ending(path) in JSON_LINES:
+        lines = JsonLines(path, choice.text)
+        names = choice.names(lines.names, str(path))
+        return _opened(
+            str(path), names, choice, lambda _, columns: lines.frames(names, choice.batch_rows, columns), iso=True
+        )
+    if ending(path) in TEXT:
+        return _csv(path, choice)
+    raise unknown_ending(path)
+
+
+def _csv(path: Path, choice: Choice) -> Source:
+    blocks = CsvBlocks.of(path, choice.text)
+    names = choice.names(list(blocks.raw), str(path))
+    types: dict[str, str] = {}
+    return Source(
+        str(path),
+        names,
+        None,
+        blocks.frames(names, types),
+        lambda: numbers_of(blocks.numbers(names), choice.missing),
+        lambda: choice.whole(path),
+        types=types,
+        text=choice.text,
+        missing=choice.missing,
+    )
+
+
+def _arrow(path: Path, choice: Choice) -> Source:
+    arrow = import_arrow()
+    names = choice.names(arrow_names(path), str(path))
+    n_rows = sum(arrow_rows(path))
+    if not n_rows:
+        raise ValueError(f"{path} has no rows")
+
+    def frames(_: Any, columns: TextColumns) -> Iterator[Frame]:
+        start = 0
+        for batch in arrow_batches(path, names):
+            for part in slices(len(batch), choice.batch_rows):
+                rows = arrow.Table.from_batches([batch.slice(part.start, part.stop - part.start)])
+                frame = numbered(as_frame(rows, str(path)), start)
+                start += len(frame)
+                yield columns.read(frame)
+
+    return replace(_opened(str(path), names, choice, frames), n_rows=choice.known(n_rows))
+
+
+def parquet_source(files: Sequence[Path], source: str, choice: Choice) -> Source:
+    """Return Parquet files of the same columns as one source of rows."""
+    looks = [_look(path, choice) for path in files]
+    names = looks[0].names
+    for path, look in zip(files, looks, strict=True):
+        if set(look.names) != set(names):
+            raise ValueError(
+                f"{path} has the columns {listed(look.names)}, {files[0]} has {listed(names)}; choose columns"
+            )
+    starts: IntArray = np.cumsum([0, *(rows for look in looks for rows in look.rows)])
+    places = [(path, k, rows) for path, look in zip(files, looks, strict=True) for k, rows in enumerate(look.rows)]
+    groups = tuple(RowGroup(*place, int(start)) for place, start in zip(places, starts, strict=False))
+    if not starts[-1]:
+        raise ValueError(f"{source} has no rows")
+
+    def frames(some: Sequence[RowGroup] | None, columns: TextColumns) -> Iterator[Frame]:
+        for path in files:
+            own = [group for group in (groups if some is None else some) if group.path == path]
+            start = own[0].start if own else 0
+            for frame in _rows_of(own, names, choice.batch_rows):
+                yield columns.read(numbered(frame, start))
+                start += len(frame)
+
+    def whole() -> Frame:
+        return choice.whole(files[0]) if len(files) == 1 else joined([choice.whole(path) for path in files])
+
+    opened = _opened(source, names, choice, frames)
+    plain = all(look.plain for look in looks)
+    return replace(opened, n_rows=choice.known(int(starts[-1])), row_groups=groups, plain=plain, _whole=whole)
+
+
+def _rows_of(groups: Sequence[RowGroup], names: Sequence[str], batch_rows: int) -> Iterator[Frame]:
+    """Yield the rows of some row groups of one file."""
+    if not groups:
+        return
+    arrow, path = import_arrow(), groups[0].path
+    from pyarrow import parquet
+
+    wanted = [group.index for group in groups]
+    try:
+        with parquet.ParquetFile(path, pre_buffer=False) as file:  # else all that was read stays in memory
+            for batch in file.iter_batches(batch_rows, row_groups=wanted, columns=list(names)):
+                batch.validate(full=True)  # texts that are no UTF-8
+                if len(batch):
+                    yield as_frame(arrow.Table.from_batches([batch]), str(path)).select(names)
+    except MemoryError:  # which Arrow's is as well
+        raise
+    except (arrow.ArrowException, OSError) as error:
+        raise _damaged(path, error) from error
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What a Parquet file says of itself: the chosen columns, the rows of its groups, whether all hold numbers."""
+
+    names: tuple[str, ...]
+    rows: tuple[int, ...]
+    plain: bool
+
+
+def _look(path: Path, choice: Choice) -> _Look:
+    arrow = import_arrow()
+    from pyarrow import parquet, types
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            schema, metadata = file.schema_arrow, file.metadata
+            check_rows(metadata, path)
+            rows = tuple(metadata.row_group(k).num_rows for k in range(metadata.num_row_groups))
+    except (arrow.ArrowException, OSError) as error:
+        raise _damaged(path, error) from error
+    found = [name for name in schema.names if not name.startswith("__index_level_")]
+    check_columns(found, path)
+    names = choice.names(found, str(path))
+    kinds = [schema.field(name).type for name in names]
+    return _Look(names, rows, all(types.is_floating(kind) or types.is_integer(kind) for kind in kinds))
+
+
+def _damaged(path: Path, error: BaseException) -> ValueError:
+    return ValueError(f"{path} is damaged or not a Parquet file ({first_line(error)}); write it again")

@@ -1,0 +1,302 @@
+"""From whatever holds rows to a source of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from ..core.array import Array, slices
+from ..core.conflicts import refuse
+from ..core.native import refuse_sparse
+from ..core.table import Frame, Table, as_frame, as_table, named_frame, to_frame
+from ..core.validate import check_integer
+from ..core.words import listed
+from .datasets import BUILT_IN
+from .files import PARQUET, ending, import_arrow
+from .long_files import BATCH_ROWS, Choice, chosen_names, file_source, parquet_source
+from .readers import PLAIN, TextFormat
+from .reading import read_frame
+from .source import READER, UNNAMED, Source, joined, numbered, numbers_of
+
+
+def read(
+    source: Any,
+    *,
+    columns: Iterable[str] | None = None,
+    drop: Iterable[str] = (),
+    missing: str = "error",
+    batch_rows: int = BATCH_ROWS,
+    text: TextFormat = PLAIN,
+    in_memory: bool | None = None,
+    passes: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> Source:
+    """Say how rows are read that lie in files, in memory, or come in batches.
+
+    Parameters
+    ----------
+    source : str, path, list of paths, array, data frame, dask table, Arrow reader, or iterable of tables
+        A file of any kind that :func:`kernelmean.tables.read_table` reads; a folder of Parquet files, which are read in
+        the order of their names, or a list of such files; the name of a built-in table; a table in memory, which is a
+        source of one batch; a dask array or data frame, a ``pyarrow.RecordBatchReader``, or an iterable of arrays or
+        data frames. Readers and iterators may be read once only.
+    columns, drop : iterables of str
+        The columns to use (None: all), and those of them to leave out.
+    missing : {"error", "drop"}
+        What to do with rows that hold a blank or NaN cell, where all columns are numbers. With "drop" the number of
+        rows is not known before. Studies of tables have rules of their own.
+    batch_rows : int
+        Rows at a time, at most, from files other than text, and from tables in memory.
+    text : TextFormat
+        How numbers and dates are written in the columns of text of files, and the encoding of text files.
+    in_memory : bool, optional
+        Whether a study holds all rows in memory, or reads them batch by batch; by default that depends on their number.
+    passes : {1, 2}, optional
+        How often a study that reads batch by batch reads all rows: 2 finds the scale and the categories of columns
+        first, 1 takes the scale from a pilot. By default 1 where that is possible.
+    checkpoint : str or path, optional
+        Where such a study saves its sums about once a minute; it goes on from there when the file is there already.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    TypeError, ValueError, OSError
+        As :func:`kernelmean.tables.read_table`: at once where the source as a whole is at fault, and while reading
+        where a row is.
+    ImportError
+        When a file is read without pyarrow, which ``kernelmean[cli]`` installs.
+
+    Notes
+    -----
+    Memory is that of a few batches (of a row group, for Parquet), whatever the length.
+
+    Examples
+    --------
+    >>> rows = read(np.arange(10.0).reshape(5, 2), batch_rows=2)
+    >>> rows, [len(X) for X in rows]
+    (Source(the table: 5 rows, columns x0, x1), [2, 2, 1])
+    """
+    check_integer(batch_rows, "batch_rows", 1)
+    if missing not in ("error", "drop"):
+        raise ValueError(f"missing is {missing!r}; write 'error' or 'drop'")
+    if passes not in (None, 1, 2):
+        raise ValueError(f"passes is {passes!r}; write 1, 2, or None")
+    if in_memory:
+        refuse("in_memory=True holds all rows", passes=(passes, None), checkpoint=(checkpoint, None))
+    choice = Choice(None if columns is None else tuple(columns), tuple(drop), text, missing, batch_rows)
+    if isinstance(source, Source):
+        _refuse_again(source, choice)
+        return replace(
+            source,
+            in_memory=source.in_memory if in_memory is None else in_memory,
+            passes=source.passes if passes is None else passes,
+            checkpoint=source.checkpoint if checkpoint is None else checkpoint,
+        )
+    found = _source(source, choice)
+    return replace(found, in_memory=in_memory, passes=passes, checkpoint=checkpoint)
+
+
+def hold(table: Any, study: str) -> Any:
+    """Return a table that is in memory, whatever holds it: what has no path and is no source stays as it is.
+
+    Raises
+    ------
+    ValueError
+        When a source says that a ``study`` reads it batch by batch.
+    """
+    if is_path(table):
+        name = os.fspath(table)
+        return file_source(Path(name), Choice()).whole() if os.path.isdir(name) else read_frame(name)
+    if not isinstance(table, Source):
+        return table
+    if table.in_memory is False or table.passes is not None or table.checkpoint is not None:
+        raise ValueError(
+            f"{study} holds all rows in memory, and {table.source} is to be read batch by batch; leave in_memory=, "
+            "passes= and checkpoint= of kernelmean.read out"
+        )
+    return table.whole()
+
+
+def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether a table is named by its path."""
+    return isinstance(source, str | os.PathLike)
+
+
+def _refuse_again(source: Source, choice: Choice) -> None:
+    """Raise when a source is to be read in another way than it says."""
+    usual = Choice()
+    refuse(
+        f"{source!r} was read already",
+        columns=(choice.columns, None),
+        drop=(choice.drop, ()),
+        missing=(choice.missing, usual.missing),
+        batch_rows=(choice.batch_rows, usual.batch_rows),
+        text=(choice.text, usual.text),
+    )
+
+
+def _source(source: Any, choice: Choice) -> Source:
+    refuse_sparse(source, UNNAMED)
+    if is_path(source):
+        return _named(source, choice)
+    if isinstance(source, list | tuple) and source and all(map(is_path, source)):
+        return _files([Path(path) for path in source], choice)
+    refuse("only the text of files is read", text=(choice.text, PLAIN))
+    if hasattr(source, "read_next_batch"):
+        return _arrow_reader(source, choice)
+    if hasattr(source, "to_delayed") and hasattr(source, "dask"):
+        return _batches(_Partitions(source), choice, "the dask table")
+    if hasattr(source, "__next__") or (isinstance(source, list) and source and np.ndim(source[0]) == 2):
+        return _batches(source, choice, "the iterable")
+    return _in_memory(source, choice)
+
+
+def _named(path: str | os.PathLike[str], choice: Choice) -> Source:
+    """Return a file, a folder, or a built-in table."""
+    if os.fspath(path) in BUILT_IN:
+        return _in_memory(read_frame(path, text=choice.text), choice)
+    return file_source(Path(path), choice)
+
+
+def _files(paths: Sequence[Path], choice: Choice) -> Source:
+    others = [path for path in paths if ending(path) not in PARQUET]
+    if others and len(paths) > 1:
+        raise ValueError(f"{others[0]} is no Parquet file; several files are read as one table where all are Parquet")
+    return file_source(paths[0], choice) if len(paths) == 1 else parquet_source(paths, listed(map(str, paths)), choice)
+
+
+def _arrow_reader(reader: Any, choice: Choice) -> Source:
+    source = "the Arrow reader"
+    names = choice.names(reader.schema.names, source)
+    once = _OneReading(reader, source)
+
+    def frames(_: Any = None) -> Iterator[Frame]:
+        return (as_frame(import_arrow().Table.from_batches([batch]), source).select(names) for batch in once.items())
+
+    return _streamed(source, names, frames, lambda: numbers_of(frames(), choice.missing), choice)
+
+
+def _streamed(
+    source: str,
+    names: tuple[str, ...],
+    frames: Callable[[Any], Iterator[Frame]],
+    arrays: Callable[[], Iterator[Array]],
+    choice: Choice,
+) -> Source:
+    """Return a source of batches that are made elsewhere."""
+
+    def whole() -> Frame:
+        found, start = [], 0
+        for frame in frames(None):
+            found.append(numbered(frame, start))
+            start += len(frame)
+        return joined(found)
+
+    return Source(source, names, None, frames, arrays, whole, missing=choice.missing)
+
+
+class _OneReading:
+    """What can be read once only: who reads it again is told."""
+
+    def __init__(self, items: Iterable[Any], called: str) -> None:
+        self._items, self._called, self._read = items, called, False
+
+    def items(self) -> Iterator[Any]:
+        """Return what there is."""
+        if self._read:
+            raise ValueError(
+                f"{self._called} was read already and can be read once only; pass a list or a file, or hold all rows "
+                "in memory with kernelmean.read(..., in_memory=True)"
+            )
+        self._read = True
+        return iter(self._items)
+
+
+class _Partitions:
+    """The parts of a dask table, each computed when its turn comes, as often as wanted."""
+
+    def __init__(self, table: Any) -> None:
+        self._parts = table.rechunk({1: -1}).to_delayed().ravel() if hasattr(table, "rechunk") else table.to_delayed()
+
+    def __iter__(self) -> Iterator[Any]:
+        computed = (part.compute() for part in self._parts)
+        return (part for part in computed if len(part))
+
+
+def _batches(source: Iterable[Any], choice: Choice, called: str) -> Source:
+    """Return the rows of an iterable of tables; the first one is looked at for its names."""
+    iterator = iter(source)
+    first = next(iterator, None)
+    if first is None:
+        raise ValueError("the iterable of batches is empty, at least one batch is needed")
+    head = to_frame(first, "the first batch")
+    names = choice.names(head.names, "the first batch")
+    once = _OneReading(chain([first], iterator), called) if iter(source) is iterator else None
+
+    def tables() -> Iterator[tuple[str, Any]]:
+        parts = iter(source) if once is None else once.items()
+        return ((f"batch {position}", part) for position, part in enumerate(parts, start=1))
+
+    def frames(_: Any = None) -> Iterator[Frame]:
+        for name, part in tables():
+            frame = to_frame(part, name)
+            _check_alike(name, frame, head)
+            yield frame.select(names)
+
+    def arrays() -> Iterator[Array]:
+        for name, part in tables():
+            frame = named_frame(part, name)
+            table = as_table(part, name) if frame is None else frame
+            _check_alike(name, table, head)
+            yield _numbers(table, names, choice.missing)
+
+    return replace(_streamed(called, names, frames, arrays, choice), named=head.named)
+
+
+def _numbers(table: Table | Frame, names: Sequence[str], missing: str) -> Array:
+    """Return the numbers of some columns, which may stand beside others."""
+    if isinstance(table, Frame):
+        return table.select(names).to_table(missing, reader=READER).values
+    return table.columns([table.names.index(name) for name in names]).values
+
+
+def _check_alike(name: str, table: Table | Frame, head: Frame) -> None:
+    if set(table.names) != set(head.names) or table.named != head.named:
+        raise ValueError(f"{name} has {_columns(table)}, the first one has {_columns(head)}")
+
+
+def _columns(table: Table | Frame) -> str:
+    return f"the columns {listed(table.names)}" + ("" if table.named else ", as an array without names")
+
+
+def _in_memory(source: Any, choice: Choice) -> Source:
+    """Return a table that is in memory: all its rows are there, and cut into batches."""
+    frame = to_frame(source, UNNAMED)
+    names = chosen_names(frame.names, frame.source, choice.columns, choice.drop)
+    chosen = frame.select(names)
+    parts = slices(len(chosen), choice.batch_rows)
+
+    def arrays() -> Iterator[Array]:
+        table = as_table(source, UNNAMED) if named_frame(source, UNNAMED) is None else chosen
+        values = _numbers(table, names, choice.missing)
+        return (values[rows] for rows in slices(len(values), choice.batch_rows))
+
+    return Source(
+        frame.source,
+        names,
+        len(chosen) if choice.missing == "error" else int(chosen.complete().sum()),
+        lambda _: (chosen.take(part) for part in parts),
+        arrays,
+        lambda: chosen,
+        named=frame.named,
+        missing=choice.missing,
+    )

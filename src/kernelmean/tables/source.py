@@ -1,0 +1,217 @@
+"""Where rows come from: a file, a folder, a table in memory, a stream of batches; one noun for all of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import final
+
+import numpy as np
+
+from ..core.array import Array
+from ..core.cells import Cells
+from ..core.conflicts import refuse
+from ..core.table import Frame
+from ..core.validate import check_integer
+from ..core.words import listed
+from .readers import PLAIN, TextFormat
+
+READER = "kernelmean.read"
+"""What errors about cells and columns offer the options of."""
+UNNAMED = "the table"
+"""What errors call a table in memory."""
+
+
+@final
+@dataclass(frozen=True)
+class RowGroup:
+    """A part of a Parquet file that can be read by itself: its place, its rows, and the number of its first row."""
+
+    path: Path
+    index: int
+    rows: int
+    start: int
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Rows that are read batch by batch; :func:`kernelmean.read` makes it. A table in memory is a source of one batch.
+
+    Iterating yields the numbers, finite float64 arrays of shape (b, d), b ≥ 1; :meth:`frames` yields columns of any
+    kind, and :meth:`whole` all of them at once.
+
+    Attributes
+    ----------
+    source : str
+        What errors call it.
+    names : tuple of str
+        The columns.
+    n_rows : int or None
+        How many rows there are, where that is known before reading.
+    row_groups : tuple of RowGroup
+        Of Parquet files.
+    plain : bool
+        Whether the types of all columns say that they hold numbers.
+    types : dict
+        What columns were read as so far, by name, which a pass widens where cells ask for it.
+    text : TextFormat
+        How the text of a file is written.
+    named : bool
+        Whether columns are matched by name: not those of an array.
+    missing : {"error", "drop"}
+        What is done with rows that hold a missing cell where numbers are read.
+    in_memory : bool or None
+        Whether all rows are to be held in memory; None leaves that to their number.
+    passes : int or None
+        How often a study of all rows reads them, 1 or 2; None where that is as it comes.
+    checkpoint : str, path, or None
+        Where a study of all rows saves its sums.
+    """
+
+    source: str
+    names: tuple[str, ...]
+    n_rows: int | None
+    _frames: Callable[[Sequence[RowGroup] | None], Iterator[Frame]]
+    _arrays: Callable[[], Iterator[Array]]
+    _whole: Callable[[], Frame]
+    row_groups: tuple[RowGroup, ...] = ()
+    plain: bool = False
+    types: dict[str, str] = field(default_factory=dict)
+    text: TextFormat = PLAIN
+    named: bool = True
+    missing: str = "error"
+    in_memory: bool | None = None
+    passes: int | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    _skipped: int = 0
+
+    def __iter__(self) -> Iterator[Array]:
+        """Yield the numbers."""
+        return without_rows(self._arrays(), self._skipped) if self._skipped else self._arrays()
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield frames of at least one row, columns of any kind and rows that carry their numbers, from 1."""
+        self._check_unskipped()
+        refuse(f"rows of {self.source} are read batch by batch, all of them", missing=(self.missing, "error"))
+        start = 0
+        for frame in self._frames(None):
+            yield numbered(frame, start)
+            start += len(frame)
+
+    def whole(self) -> Frame:
+        """Return all rows as one frame, in memory."""
+        self._check_unskipped()
+        found = self._whole()
+        return found if self.missing == "error" else found.take(found.complete())
+
+    def of(self, groups: Sequence[RowGroup]) -> Iterator[Frame]:
+        """Yield the frames of some row groups only, in their order."""
+        for group in groups:
+            start = group.start
+            for frame in self._frames([group]):
+                yield numbered(frame, start)
+                start += len(frame)
+
+    def after(self, read: int) -> Iterator[Frame]:
+        """Yield the frames of the rows after some, whose row groups are not read again where they are known."""
+        left = [group for group in self.row_groups if group.start + group.rows > read]
+        for frame in self.of(left) if read and self.row_groups else self.frames():
+            if frame.row_numbers()[-1] > read:
+                yield frame.take(frame.row_numbers() > read) if frame.row_numbers()[0] <= read else frame
+
+    def skip(self, rows: int) -> Source:
+        """Return the numbers without those of the first rows, to resume where a checkpoint was written."""
+        check_integer(rows, "rows", 0)
+        left = None if self.n_rows is None else max(self.n_rows - rows, 0)
+        return replace(self, n_rows=left, _skipped=self._skipped + rows)
+
+    def reordered(self, names: Sequence[str]) -> Source:
+        """Return the same rows with their columns in another order."""
+        index = [self.names.index(name) for name in names]
+        return replace(
+            self,
+            names=tuple(names),
+            _frames=lambda some: (frame.select(names) for frame in self._frames(some)),
+            _arrays=lambda: (np.ascontiguousarray(X[:, index]) for X in self._arrays()),
+            _whole=lambda: self._whole().select(names),
+        )
+
+    def called(self, names: Sequence[str]) -> Source:
+        """Return the same rows with other names of their columns."""
+        return replace(
+            self,
+            names=tuple(names),
+            _frames=lambda some: (frame.called(names) for frame in self._frames(some)),
+            _whole=lambda: self._whole().called(names),
+        )
+
+    def __repr__(self) -> str:
+        rows = "an unknown number of rows" if self.n_rows is None else f"{self.n_rows:,} rows"
+        return f"Source({self.source}: {rows}, columns {listed(self.names)})"
+
+    def _check_unskipped(self) -> None:
+        """Raise when rows are left out that only a reader of numbers goes without."""
+        if self._skipped:
+            raise ValueError(f"{self!r} leaves out {self._skipped:,} rows, and all are needed; leave skip() out")
+
+
+def numbered(frame: Frame, start: int) -> Frame:
+    """Return a frame whose first row is number ``start`` + 1 of its table."""
+    return replace(frame, rows=np.arange(start + 1, start + 1 + len(frame)))
+
+
+def numbers_of(frames: Iterator[Frame], missing: str) -> Iterator[Array]:
+    """Yield the numbers of frames that follow one another; errors count rows from the start."""
+    start = 0
+    for frame in frames:
+        chosen = numbered(frame, start)
+        start += len(frame)
+        if missing == "drop":
+            chosen = chosen.take(chosen.complete())
+        if len(chosen):
+            yield np.asarray(chosen.to_table(reader=READER))
+
+
+def split_rows(batches: Iterator[Array], rows: int) -> tuple[Array | None, Iterator[Array]]:
+    """Return the first rows (fewer where there are not so many, None for none) and what is left, in batches."""
+    head: list[Array] = []
+    missing = rows
+    rest: list[Array] = []
+    while missing > 0 and not rest:
+        batch = next(batches, None)
+        if batch is None:
+            break
+        head.append(batch[:missing])
+        rest = [batch[missing:]] if len(batch) > missing else []
+        missing -= len(head[-1])
+    return np.concatenate(head) if head else None, chain(rest, batches)
+
+
+def without_rows(batches: Iterator[Array], rows: int) -> Iterator[Array]:
+    """Yield batches without the first rows, which are read and forgotten."""
+    for batch in batches:
+        if len(batch) > rows:
+            yield batch[rows:]
+        rows = max(rows - len(batch), 0)
+
+
+def joined(frames: Sequence[Frame]) -> Frame:
+    """Return the rows of several frames of the same columns as one; a column may be without cells in some."""
+    first = frames[0]
+    cells = {name: np.concatenate(_alike([frame[name] for frame in frames])) for name in first.names}
+    declared = {name: said for frame in reversed(frames) for name, said in frame.declared.items()}
+    return replace(first, cells=cells, rows=np.concatenate([f.row_numbers() for f in frames]), declared=declared)
+
+
+def _alike(parts: Sequence[Cells]) -> list[Cells]:
+    """Return parts of a column of one type: cells that are all missing are NaN whatever the column holds."""
+    kind = next((part.dtype for part in parts if part.dtype != np.float64), None)
+    if kind is None or all(part.dtype == kind for part in parts):
+        return list(parts)
+    if kind.kind == "O":
+        return [part if part.dtype == object else np.full(len(part), None, dtype=object) for part in parts]
+    return [part if part.dtype.kind == kind.kind else np.full(len(part), "NaT", dtype=kind) for part in parts]

@@ -1,0 +1,167 @@
+"""One source of rows: whatever holds a table, studies say the same of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import kernelmean as km
+from kernelmean.studies.density import fit_densities
+from kernelmean.studies.estimate import fit_all
+from kernelmean.tables import Encoding, Source, TextFormat
+
+RNG = np.random.default_rng(0)
+A = pd.DataFrame({"dose": RNG.normal(size=80), "arm": RNG.choice(["a", "b"], 80)})
+B = pd.DataFrame({"dose": RNG.normal(0.4, 1.0, size=70), "arm": RNG.choice(["a", "b"], 70)})
+NUMBERS = A[["dose"]].assign(age=RNG.uniform(20, 60, 80))
+HOW: dict[str, Any] = {"estimator": "kme", "n_resamples": 49}
+
+
+def csv(folder: Path, name: str, table: pd.DataFrame) -> Any:
+    table.to_csv(folder / f"{name}.csv", index=False)
+    return folder / f"{name}.csv"
+
+
+def parquet(folder: Path, name: str, table: pd.DataFrame) -> Any:
+    table.to_parquet(folder / f"{name}.parquet")
+    return str(folder / f"{name}.parquet")
+
+
+def several(folder: Path, name: str, table: pd.DataFrame) -> Any:
+    paths = [folder / f"{name}-{k}.parquet" for k in (1, 2)]
+    table[:30].to_parquet(paths[0])
+    table[30:].to_parquet(paths[1])
+    return km.read(paths)
+
+
+def directory(folder: Path, name: str, table: pd.DataFrame) -> Any:
+    (folder / name).mkdir()
+    several(folder / name, "part", table)
+    return km.read(folder / name, in_memory=True)
+
+
+def dask_frame(_: Path, __: str, table: pd.DataFrame) -> Any:
+    frames = pytest.importorskip("dask.dataframe")
+    return km.read(frames.from_pandas(table, npartitions=3))
+
+
+PLACES: dict[str, Callable[[Path, str, pd.DataFrame], Any]] = {
+    "csv": csv,
+    "parquet": parquet,
+    "several files": several,
+    "folder": directory,
+    "dask": dask_frame,
+    "source": lambda _, __, table: km.read(table),
+    "polars": lambda _, __, table: pytest.importorskip("polars").from_pandas(table),
+    "arrow reader": lambda _, __, table: km.read(pa.Table.from_pandas(table).to_reader(max_chunksize=9)),
+    "batches": lambda _, __, table: km.read(table[start : start + 20] for start in range(0, len(table), 20)),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_comparison_says_the_same_wherever_the_rows_are(place: str, tmp_path: Path) -> None:
+    expected = km.compare(A, B, **HOW)
+    found = km.compare(PLACES[place](tmp_path, "first", A), PLACES[place](tmp_path, "second", B), **HOW)
+    assert (found.sizes, found.test.pvalue) == (expected.sizes, expected.test.pvalue)
+    assert found.test.statistic == pytest.approx(expected.test.statistic, rel=1e-12)
+    assert [(each.name, each.pvalue) for each in found.columns] == [(one.name, one.pvalue) for one in expected.columns]
+
+
+@pytest.mark.parametrize("place", ["csv", "several files", "folder", "dask", "batches"])
+def test_other_studies_take_what_comparisons_take(place: str, tmp_path: Path) -> None:
+    table = PLACES[place](tmp_path, "table", NUMBERS)
+    found = km.dependence(table, **HOW)
+    assert found.pairs == km.dependence(NUMBERS, **HOW).pairs
+    if place != "batches":  # which are read once
+        scores = [{name: one.loocv_ for name, one in fit_all(each).estimators.items()} for each in (table, NUMBERS)]
+        assert scores[0] == pytest.approx(scores[1], rel=1e-12)
+        options: dict[str, Any] = {"estimator": "mkme", "n_components": [1]}
+        losses = [fit_densities(each, **options).candidates[0].loss for each in (table, NUMBERS)]
+        assert losses[0] == pytest.approx(losses[1], rel=1e-12)
+
+
+def test_long_files_are_read_batch_by_batch_and_others_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelmean.studies.limits.ADAPTIVE_LIMIT", 75)
+    first, second = csv(tmp_path, "first", A), csv(tmp_path, "second", B)
+    long = km.compare(first, second, n_resamples=49, n_frequencies=16)
+    assert (long.estimator, long.test.scheme, long.sizes) == ("mkme", "bins", (80, 70))
+    assert long.names == (str(first), str(second))
+    assert "adaptive test" in long.notes[0]
+    held = km.compare(km.read(first, in_memory=True), second, n_resamples=49)
+    assert (held.estimator, held.test.pvalue) == ("adaptive", km.compare(A, B, n_resamples=49).test.pvalue)
+    assert km.compare(second, second, n_resamples=49).estimator == "adaptive"
+    assert km.compare(first, second, **HOW).test.scheme != "bins"  # one kernel takes more rows in memory
+
+
+def test_columns_and_text_are_those_of_the_source(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    A.to_csv(path, index=False, sep=";", decimal=",")
+    rows = km.read(path, columns=["dose"], text=TextFormat(decimal=","))
+    assert rows.names == ("dose",)
+    np.testing.assert_allclose(np.concatenate(list(rows))[:, 0], A["dose"], rtol=1e-15)
+    assert len(km.compare(rows, B[["dose"]], **HOW).columns) == 1
+
+
+def test_an_encoding_says_what_keywords_say() -> None:
+    blank = A.assign(dose=A["dose"].where(A["dose"] > -1))
+    rules: dict[str, Any] = {"missing": {"dose": "category"}, "ordinal": {"arm": ["a", "b"]}, "scale": False}
+    whole = Encoding(**rules)
+    for study in (lambda **how: km.compare(blank, B, **HOW, **how), lambda **how: km.dependence(blank, **HOW, **how)):
+        assert study(encoding=whole).as_dict() == study(**rules).as_dict()
+        with pytest.raises(ValueError, match="write missing=, ordinal=, scale= in it"):
+            study(encoding=whole, **rules)
+        with pytest.raises(TypeError, match=r"no option 'missng', did you mean 'missing'|no option 'missng'"):
+            study(missng="drop")
+        with pytest.raises(TypeError, match=r"kernelmean\.tables\.Encoding"):
+            study(encoding="drop")
+
+
+def test_what_can_be_read_once_is_never_read_twice_in_silence() -> None:
+    parts = (A[start : start + 20] for start in range(0, 80, 20))
+    rows = km.read(parts, columns=["dose"])
+    assert sum(map(len, rows)) == 80
+    for again in (lambda: list(rows), lambda: list(rows.frames()), rows.whole):
+        with pytest.raises(ValueError, match="can be read once only"):
+            again()
+    stream = km.read((A[start : start + 20] for start in range(0, 80, 20)), in_memory=False)
+    with pytest.raises(ValueError, match="can be read once only"):
+        km.compare(stream, B, n_resamples=19)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: km.compare(km.read(A, in_memory=True), km.read(B, in_memory=False)), ValueError, "same in_memory="),
+        (lambda: km.compare(km.read(A, passes=1), km.read(B, passes=2)), ValueError, "write it once"),
+        (lambda: km.compare(A, B, n_frequencies=8), ValueError, "leave n_frequencies= out"),
+        (lambda: km.compare(km.read(A, passes=2), B, rng=np.random.default_rng(0)), TypeError, "rng is"),
+        (lambda: km.read(A, in_memory=True, passes=2), ValueError, "leave passes= out"),
+        (lambda: km.read(A, passes=3), ValueError, "passes is 3"),
+        (lambda: km.read(A, text=TextFormat(decimal=",")), ValueError, "leave text= out"),
+        (lambda: km.read(["a.csv", "b.csv"]), ValueError, "several files are read as one table where all are Parquet"),
+        (lambda: km.dependence(km.read(A, in_memory=False)), ValueError, "dependence holds all rows in memory"),
+        (lambda: fit_all(km.read(NUMBERS, checkpoint="x")), ValueError, "estimate holds all rows in memory"),
+        (lambda: list(km.read(NUMBERS, missing="drop").frames()), ValueError, "leave missing= out"),
+        (lambda: km.compare(km.read(A).skip(3), B), ValueError, "leaves out 3 rows"),
+        (lambda: km.compare("none.csv", A), FileNotFoundError, "there is no file 'none.csv'"),
+    ],
+)
+def test_what_contradicts_itself_raises(call: Callable[[], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_a_source_says_what_it_is(tmp_path: Path) -> None:
+    rows = km.read(parquet(tmp_path, "first", A), batch_rows=30)
+    assert isinstance(rows, Source)
+    assert repr(rows) == f"Source({tmp_path / 'first.parquet'}: 80 rows, columns dose, arm)"
+    assert [len(frame) for frame in rows.frames()] == [30, 30, 20]
+    assert rows.whole()["arm"].tolist() == A["arm"].tolist()
+    assert len(km.read(NUMBERS.where(NUMBERS["age"] > 30), missing="drop").whole()) == (NUMBERS["age"] > 30).sum()
+    assert km.read("iris", drop=["target"]).names == tuple(km.tables.read_table("iris", drop=["target"]).names)
