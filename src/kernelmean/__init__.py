@@ -43,19 +43,6 @@ if TYPE_CHECKING:
     )
     from .inference.cluster import DaskPlan
     from .inference.compressed import compress_then_test
-    from .inference.explain import (
-        attribute,
-        dependence_attribute,
-        dependence_contributions,
-        dependence_effect_size,
-        dependence_equivalence_test,
-        dependence_witness,
-        effect_size,
-        equivalence_test,
-        witness_bands,
-    )
-    from .inference.explain.contributions import contributions
-    from .inference.explain.witness import witness
     from .inference.monitoring import DriftMonitor
     from .inference.streaming import hsic_stream_test, mmd_stream_test
     from .kernels.bandwidth import median_bandwidth
@@ -87,22 +74,13 @@ __all__ = [
     "Plan",
     "TableEncoder",
     "TestResult",
-    "attribute",
     "compare",
     "compress",
     "compress_then_test",
-    "contributions",
     "dependence",
-    "dependence_attribute",
-    "dependence_contributions",
-    "dependence_effect_size",
-    "dependence_equivalence_test",
-    "dependence_witness",
     "dhsic_test",
     "difference",
-    "effect_size",
     "embed",
-    "equivalence_test",
     "expected",
     "features",
     "hsic_stream_test",
@@ -125,8 +103,6 @@ __all__ = [
     "support",
     "wild_hsic_test",
     "wild_mmd_test",
-    "witness",
-    "witness_bands",
 ]
 
 _lazy.attach(
@@ -145,9 +121,6 @@ _lazy.attach(
         "streaming wild_hsic_test wild_mmd_test",
         "inference.cluster": "DaskPlan",
         "inference.compressed": "compress_then_test",
-        "inference.explain": "attribute contributions dependence_attribute dependence_contributions "
-        "dependence_effect_size dependence_equivalence_test dependence_witness effect_size equivalence_test witness "
-        "witness_bands",
         "inference.monitoring": "DriftMonitor",
         "inference.streaming": "hsic_stream_test mmd_stream_test",
         "kernels.bandwidth": "median_bandwidth",
@@ -176,6 +149,17 @@ _lazy.attach(
         "streamed": "studies.comparison",
     },
     gone={
+        "dependence_witness": "kernelmean.hsic_test(X, Y).witness()",
+        "dependence_equivalence_test": "kernelmean.hsic_test(X, Y).equivalence(margin)",
+        "dependence_effect_size": "kernelmean.hsic_test(X, Y).effect_size()",
+        "dependence_contributions": "kernelmean.hsic_test(X, Y).contributions()",
+        "dependence_attribute": "kernelmean.hsic_test(X, Y).attribute()",
+        "witness_bands": "kernelmean.mmd_test(X, Y).witness(points)",
+        "witness": "kernelmean.mmd_test(X, Y).witness(), or of two embeddings kernelmean.inference.explain.witness(mu, nu)",
+        "equivalence_test": "kernelmean.mmd_test(X, Y).equivalence(margin)",
+        "effect_size": "kernelmean.mmd_test(X, Y).effect_size()",
+        "contributions": "kernelmean.mmd_test(X, Y).contributions()",
+        "attribute": "kernelmean.mmd_test(X, Y).attribute()",
         "compare_stream": "kernelmean.compare(A, B), which reads long files batch by batch, and anything else that is "
         "kernelmean.read(source, in_memory=False)",
         "read_batches": "kernelmean.read(source)",

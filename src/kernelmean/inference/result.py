@@ -14,6 +14,7 @@ from ..core.array import Array
 from ..core.frozen import Frozen
 from ..core.sealed import parse, sealed, unsealed
 from ..report.card import Grid, card
+from .explained import Explained
 from .members import MemberOutcome
 from .schemes import SCHEMES
 
@@ -55,7 +56,7 @@ class PairOutcome:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class TestResult(Frozen):
+class TestResult(Explained, Frozen):
     """The outcome of a permutation test; ``statistic, pvalue = result`` unpacks it.
 
     Attributes
@@ -92,6 +93,9 @@ class TestResult(Frozen):
         Of an adaptive test: what every kernel found on its own.
     pairs : tuple of PairOutcome
         Of a test of several samples: what every pair of them says.
+    question : Question or None
+        The rows that were looked at, for :meth:`effect_size`, :meth:`equivalence`, :meth:`witness`,
+        :meth:`contributions` and :meth:`attribute`. Files keep none.
     """
 
     __test__ = False  # its name makes pytest curious
@@ -110,6 +114,7 @@ class TestResult(Frozen):
     notes: tuple[str, ...] = ()
     members: tuple[MemberOutcome, ...] = ()
     pairs: tuple[PairOutcome, ...] = ()
+    question: Any = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

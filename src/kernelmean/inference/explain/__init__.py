@@ -1,33 +1,35 @@
-"""Where two samples differ, why, and by how much: witness, contributions, columns, effect sizes, equivalence."""
+"""What a result says of its question: witness, contributions, columns, effect sizes, equivalence."""
 
-from .attribution import Attribution, ColumnEvidence, attribute, dependence_attribute
-from .contributions import Contributions, contributions, dependence_contributions
-from .effect import DependenceSize, EffectSize, dependence_effect_size, effect_size
-from .equivalence import EquivalenceResult, dependence_equivalence_test, equivalence_test
+from .attribution import Attribution, ColumnEvidence, ColumnTests, attribute
+from .contributions import Contributions, contributions
+from .effect import DependenceSize, EffectSize, effect_size
+from .equivalence import EquivalenceResult, Hypothesis, equivalence
 from .fluctuation import Estimate
-from .joint_witness import JointWitness, dependence_witness
-from .witness import Witness, WitnessBands, witness, witness_bands
+from .joint_witness import JointWitness
+from .subject import PairSubject, SampleSubject, subject_of
+from .witness import Witness, WitnessBands, witness, witness_bands, witness_of
 
 __all__ = [
     "Attribution",
     "ColumnEvidence",
+    "ColumnTests",
     "Contributions",
     "DependenceSize",
     "EffectSize",
     "EquivalenceResult",
     "Estimate",
+    "Hypothesis",
     "JointWitness",
+    "PairSubject",
+    "SampleSubject",
     "Witness",
     "WitnessBands",
     "attribute",
     "contributions",
-    "dependence_attribute",
-    "dependence_contributions",
-    "dependence_effect_size",
-    "dependence_equivalence_test",
-    "dependence_witness",
     "effect_size",
-    "equivalence_test",
+    "equivalence",
+    "subject_of",
     "witness",
     "witness_bands",
+    "witness_of",
 ]

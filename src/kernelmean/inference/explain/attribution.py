@@ -8,23 +8,25 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array, RngLike
+from ...core.array import Array, as_host
+from ...core.points import Names
+from ...core.table import Table
 from ...core.words import passed
-from ...estimators.options import KernelLike
+from ...estimators import KernelMean
 from ...kernels import Gaussian, Kernel
-from ...plan.plan import DEFAULT, Plan
+from ...plan.plan import Plan
 from ..adaptive import in_parts, snapped
 from ..combine import evidence, standardized
+from ..kernel_choice import KernelOf
 from ..multiple import holm
 from ..null import Null
-from ..questions import Pairs as QuestionOfPairs
-from ..questions import TwoSamples as QuestionOfSamples
+from ..questions import Pairs, TwoSamples
 from ..resampling import Resampling
-from ..samples import check_pairs, check_samples, in_fixed_order
+from ..samples import in_fixed_order
 from ..step_down import max_t
-from .blocks import Blocks, Groups, block_kernels, named_blocks, on_columns
+from .blocks import Blocks, block_kernels, named_blocks, on_columns
 from .moments import moments, without_each
-from .subject import Pairs, TwoSamples, both
+from .subject import PairSubject, SampleSubject, both, check_plain
 
 
 @final
@@ -39,8 +41,8 @@ class ColumnEvidence:
     statistic : float
         The unbiased MMD² of the column alone; for a pair its HSIC (V-statistic).
     effect : float
-        The share of the feature variance that the sample explains, see :func:`effect_size`; for a pair the alignment,
-        see :func:`dependence_effect_size`. 0 to 1, but for noise.
+        The share of the feature variance that the sample explains, see :class:`EffectSize`; for a pair the alignment,
+        see :class:`DependenceSize`. 0 to 1, but for noise.
     drop : float
         The joint unbiased MMD² less that without the column: positive where the column carries a difference that the
         others do not. A description, not a test; nan for a pair.
@@ -107,173 +109,83 @@ ADJUSTMENTS: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-def attribute(
-    X: Any,
-    Y: Any,
-    *,
-    kernel: KernelLike = "gaussian",
-    bandwidth: Any = "median",
-    estimator: Any = "kme",
-    adjustment: str = "max-t",
-    names: Sequence[str] | None = None,
-    groups: Groups | None = None,
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    scheme: str = "auto",
-    plan: Plan = DEFAULT,
-) -> Attribution:
-    r"""Test every column on its own, with p-values that hold for all columns together.
+@final
+@dataclass(frozen=True, eq=False)
+class ColumnTests:
+    """How columns are tested one by one.
 
-    All columns see the same relabelings. Their statistics become approximate p-values, each by the mean, deviation and
-    skewness of its own row, and the step-down max-T method of Westfall & Young adjusts them.
-
-    Parameters
+    Attributes
     ----------
-    X, Y : array of shape (n, d) and (m, d), or data frame
-        At least two rows each.
-    kernel : str, class or Kernel
-        A family, which every column gets with a bandwidth of its own; or a kernel as it is, which must take one
-        column (one bandwidth per axis is cut to the column).
-    bandwidth : str or float
-        A rule, or θ in pooled standard deviations of the column. For ``drop`` all columns are divided by their
-        deviation and get one bandwidth by the same rule. Not used by a kernel as it is.
-    estimator : str, KernelMean or callable
-        "kme"; or "mkme", "mmkme" or a KernelMean without filter, whose noise is fitted to every column.
+    estimators : tuple
+        One per side: a family of kernels, which every column gets with a bandwidth of its own, or a kernel as it is.
     adjustment : {"max-t", "holm"}
-        "holm" (1979) needs no assumption, and n_resamples of at least 20 d at level 0.05.
-    names : sequence of str, optional
-        The columns; by default those of the data frame.
-    groups : dict from str to sequence of int, optional
-        Columns that take several coordinates, as ``TableEncoder.groups_`` has them: each is tested as a whole, by a
-        kernel on its block, and named once. The blocks do not overlap and leave no coordinate out.
-    n_resamples, rng, scheme, n_jobs, memory
-        As in :func:`kernelmean.mmd_test`.
+    how : Resampling
     plan : Plan
         How the sums for ``effect`` and ``drop`` run.
-
-    Raises
-    ------
-    ValueError
-        When the columns differ, a sample has one row, or a value is not finite.
-
-    Notes
-    -----
-    When no column differs, and none jointly with another, P(any adjusted p ≤ α) ≤ α exactly, for every n and m.
-    When some differ, the same holds for wrongly named columns, provided that the columns that do not differ one by
-    one do not differ jointly either (subset pivotality; samples that differ only in how equally distributed
-    columns depend on each other are outside of it, except with "holm"). Ties count, p is never 0. Constant columns
-    have p = 1. Swapping X and Y changes nothing, nor does shifting or rescaling a column, but for rounding.
-    d tests of one column, and O(n² d) time for the drops; with groups as much for each of them. Westfall & Young
-    (1993), algorithm 4.1.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> X, Y = rng.normal(size=(40, 3)), rng.normal([0.0, 1.5, 0.0], size=(60, 3))
-    >>> attribute(X, Y, rng=0).differing()
-    ('x1',)
     """
-    adjust = _adjustment(adjustment)
-    samples = check_samples(X, Y)
-    columns, blocks = named_blocks(X, "X", names, groups)
-    first, second = in_fixed_order(*samples)
-    subject, kernels, joint = _two_samples(first, second, blocks, kernel, bandwidth, estimator, plan)
-    subject.check_rows(2, "the unbiased statistic")
 
+    estimators: tuple[KernelMean | KernelOf, ...]
+    adjustment: str
+    how: Resampling
+    plan: Plan
+
+
+def attribute(question: TwoSamples | Pairs, tests: ColumnTests, names: Any, groups: Any) -> Attribution:
+    """Test every column, or every pair of columns, on its own; see :meth:`kernelmean.TestResult.attribute`."""
+    check_plain(question)
+    if isinstance(question, TwoSamples):
+        return _columns_of_samples(question, tests, names, groups)
+    return _columns_of_pairs(question, tests, names, groups)
+
+
+def _columns_of_samples(question: TwoSamples, tests: ColumnTests, names: Any, groups: Any) -> Attribution:
+    adjust, plan = _adjustment(tests.adjustment), tests.plan
+    columns, blocks = named_blocks(_table(question.X, question.names), "X", names, groups)
+    first, second = in_fixed_order(as_host(question.X), as_host(question.Y))
+    pooled, kernels, joint = block_kernels(np.concatenate([first, second]), blocks, tests.estimators[0])
+    subject = SampleSubject(pooled, (len(first), len(second)), joint, plan)
+    subject.check_rows(2, "the unbiased statistic")
     own, other = subject.parts
-    question = QuestionOfSamples(subject.pooled[own], subject.pooled[other])
-    how = Resampling.of(scheme, n_resamples, rng, plan)
-    null = in_parts(lambda part, own: question.null(part, "u", own), kernels, how)
+    asked = TwoSamples(pooled[own], pooled[other])
+    null = in_parts(lambda part, how: asked.null(part, "u", how), kernels, tests.how)
     whole = moments(subject, joint).squared
     effects = (moments(subject, each).explained for each in kernels)
     found = _evidence(null, adjust, columns, effects, whole - _left_out(subject, joint, blocks))
-    return Attribution(found, whole, null.scheme, null.values.shape[1] - 1, adjustment)
+    return Attribution(found, whole, null.scheme, null.values.shape[1] - 1, tests.adjustment)
 
 
-def dependence_attribute(
-    X: Any,
-    Y: Any,
-    *,
-    kernel: Any = "gaussian",
-    bandwidth: Any = "median",
-    estimator: Any = "kme",
-    adjustment: str = "max-t",
-    names: tuple[Sequence[str], Sequence[str]] | None = None,
-    groups: tuple[Groups | None, Groups | None] | None = None,
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    scheme: str = "auto",
-    plan: Plan = DEFAULT,
-) -> Attribution:
-    r"""Test every column of X with every column of Y for independence, with p-values that hold for all pairs together.
-
-    All pairs see the same permutations; see :func:`attribute` for what is made of them.
-
-    Parameters
-    ----------
-    X, Y : array of shape (n, d) and (n, e), or data frame
-        Row i of X and row i of Y are one observation; at least four.
-    kernel, bandwidth : as in :func:`attribute`, or a tuple of two
-        For X and for Y. Here θ is in standard deviations of the column.
-    estimator, adjustment, n_resamples, rng, scheme, plan
-        As in :func:`attribute`.
-    names : tuple of two sequences of str, optional
-        The columns of X and those of Y; by default those of the data frames.
-    groups : tuple of two dict, optional
-        The coordinates of the columns of X and of Y, as in :func:`attribute`; None where every coordinate is a column.
-
-    Returns
-    -------
-    Attribution
-        ``columns`` has d e entries with pairs of names.
-
-    Raises
-    ------
-    ValueError
-        When the tables do not fit, or a value is not finite.
-
-    Notes
-    -----
-    When X and Y are independent, P(any adjusted p ≤ α) ≤ α exactly. When some pairs depend on each other the same
-    holds for wrongly named pairs if, without the columns of the named ones, X and Y are independent jointly; for any
-    other pattern "holm" keeps it. d e tests of one pair; effects O(n² d e) time. Constant columns have p = 1.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 2))
-    >>> Y = np.stack([rng.normal(size=60), X[:, 0] ** 2], axis=1)
-    >>> dependence_attribute(X, Y, rng=0).differing()
-    (('x0', 'x1'),)
-    """
-    adjust = _adjustment(adjustment)
-    tables = check_pairs(X, Y)
+def _columns_of_pairs(question: Pairs, tests: ColumnTests, names: Any, groups: Any) -> Attribution:
+    adjust, plan, tables = _adjustment(tests.adjustment), tests.plan, (as_host(question.X), as_host(question.Y))
     if len(tables[0]) < 4:
         raise ValueError(f"{passed(len(tables[0]), 'pair')}, the alignment needs at least 4")
     given = (None, None) if names is None else both(names)
     grouped = (None, None) if groups is None else both(groups)
-    columns = [named_blocks(table, *own) for table, *own in zip((X, Y), "XY", given, grouped, strict=True)]
-    labels = [names for names, _ in columns]
+    named = [_table(table, own) for table, own in zip(tables, question.names, strict=True)]
+    columns = [named_blocks(table, *own) for table, *own in zip(named, "XY", given, grouped, strict=True)]
     sides = [
-        block_kernels(table, blocks, own, theta, estimator)
-        for table, (_, blocks), own, theta in zip(tables, columns, both(kernel), both(bandwidth), strict=True)
+        block_kernels(table, blocks, own)
+        for table, (_, blocks), own in zip(tables, columns, tests.estimators, strict=True)
     ]
     (first, left, whole_left), (second, right, whole_right) = sides
-    chosen = [(own, other) for own in left for other in right]
-    question, how = QuestionOfPairs(first, second), Resampling.of(scheme, n_resamples, rng, plan)
-    null = in_parts(lambda part, own: question.null(part, "v", own), chosen, how)
-    joint = Pairs((first, second), (whole_left, whole_right), plan).products(unbiased=False)
-    pairs = [(own, other) for own in labels[0] for other in labels[1]]
+    asked, chosen = Pairs(first, second), [(own, other) for own in left for other in right]
+    null = in_parts(lambda part, how: asked.null(part, "v", how), chosen, tests.how)
+    joint = PairSubject((first, second), (whole_left, whole_right), plan).products(unbiased=False)
+    pairs = [(own, other) for own in columns[0][0] for other in columns[1][0]]
     effects = (value for row in _alignments((first, second), (left, right), plan) for value in row)
     found = _evidence(null, adjust, pairs, effects, np.full(len(pairs), np.nan))
-    return Attribution(found, float(joint.mean()) / len(first), null.scheme, null.values.shape[1] - 1, adjustment)
+    squared = float(joint.mean()) / len(first)
+    return Attribution(found, squared, null.scheme, null.values.shape[1] - 1, tests.adjustment)
+
+
+def _table(points: Array, names: Names) -> Any:
+    return as_host(points) if names is None else Table(as_host(points), names)
 
 
 def _alignments(tables: tuple[Array, Array], kernels: tuple[list[Kernel], list[Kernel]], plan: Plan) -> Array:
     """Return the alignment of every column of X with every column of Y, 0 where a scale is not positive."""
 
     def product(sides: tuple[int, int], own: Kernel, other: Kernel) -> float:
-        pairs = Pairs((tables[sides[0]], tables[sides[1]]), (own, other), plan)
+        pairs = PairSubject((tables[sides[0]], tables[sides[1]]), (own, other), plan)
         return float(pairs.products(unbiased=True).sum())
 
     scales = [np.array([max(product((s, s), own, own), 0.0) for own in kernels[s]]) for s in (0, 1)]
@@ -305,15 +217,7 @@ def _evidence(
     return tuple(sorted(found, key=lambda each: (each.adjusted, -strength[each.name], -each.effect)))
 
 
-def _two_samples(
-    X: Array, Y: Array, blocks: Blocks, kernel: KernelLike, bandwidth: Any, estimator: Any, plan: Plan
-) -> tuple[TwoSamples, list[Kernel], Kernel]:
-    """Return the samples in the units of the kernels, a kernel for every column, and one for all columns."""
-    pooled, kernels, joint = block_kernels(np.concatenate([X, Y]), blocks, kernel, bandwidth, estimator)
-    return TwoSamples(pooled, (len(X), len(Y)), joint, plan), kernels, joint
-
-
-def _left_out(subject: TwoSamples, joint: Kernel, blocks: Blocks) -> Array:
+def _left_out(subject: SampleSubject, joint: Kernel, blocks: Blocks) -> Array:
     """Return the unbiased MMD² without each column; without any column it is 0."""
     dim = subject.pooled.shape[1]
     if len(blocks) == 1:

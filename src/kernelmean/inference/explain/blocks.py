@@ -12,8 +12,10 @@ import numpy as np
 from ...core.array import Array
 from ...core.table import as_table
 from ...core.words import listed
+from ...estimators import KernelMean
 from ...estimators.options import KernelLike
 from ...kernels import Kernel, TensorProduct
+from ..kernel_choice import KernelOf
 from .subject import kernel_for
 
 Groups = Mapping[str, Sequence[int]]
@@ -66,15 +68,21 @@ def _coordinates(groups: Groups) -> Blocks:
 
 
 def block_kernels(
-    points: Array, blocks: Blocks, kernel: KernelLike, bandwidth: Any, estimator: Any
+    points: Array, blocks: Blocks, estimator: KernelMean | KernelOf
 ) -> tuple[Array, list[Kernel], Kernel]:
     """Return a table in the units of the kernels, a kernel for every column, and one for all columns."""
-    points = points if isinstance(kernel, Kernel) else _in_deviations(points, blocks)
-    joint = kernel_for(points, kernel, bandwidth, estimator, "the table")
-    if isinstance(kernel, Kernel):
+    whole = isinstance(estimator, KernelMean) and is_whole(estimator.kernel)
+    points = points if whole else _in_deviations(points, blocks)
+    joint = kernel_for(points, estimator, "the table")
+    if whole:
         return points, [on_columns(joint, block) for block in blocks], joint
-    own = (kernel_for(points[:, block], kernel, bandwidth, estimator, f"column {j}") for j, block in enumerate(blocks))
+    own = (kernel_for(points[:, block], estimator, f"column {j}") for j, block in enumerate(blocks))
     return points, [TensorProduct((each,), (block,)) for each, block in zip(own, blocks, strict=True)], joint
+
+
+def is_whole(kernel: KernelLike) -> bool:
+    """Whether a kernel is used as it is, in the units of the data: it is no family, and has no rule for a bandwidth."""
+    return isinstance(kernel, Kernel) and not isinstance(getattr(kernel, "bandwidth", None), str)
 
 
 def _in_deviations(pooled: Array, blocks: Blocks) -> Array:

@@ -11,11 +11,8 @@ from ...core.array import Array, IntArray
 from ...core.frozen import Frozen
 from ...core.words import passed
 from ...embedding.embedding import Embedding, Part
-from ...estimators.options import KernelLike
 from ...expected import expected_blocks
-from ...plan.plan import DEFAULT, Plan
-from .means import means_of
-from .subject import Pairs, TwoSamples
+from .subject import PairSubject, SampleSubject, Subject
 
 KINDS = ("u", "v")
 
@@ -57,60 +54,49 @@ class Contributions(Frozen):
         return np.argsort(-np.abs(self.values), kind="stable")[:count]
 
 
-def contributions(
-    X: Any,
-    Y: Any,
-    kernel: KernelLike = "gaussian",
-    *,
-    bandwidth: Any = "median",
-    estimator: Any = "kme",
-    statistic: str = "u",
-    plan: Plan = DEFAULT,
-) -> Contributions:
-    r"""Return what every observation adds to MMD², :math:`f(x_i)/n` and :math:`-f(y_j)/m`.
+def contributions(subject: Subject | tuple[Embedding, Embedding], statistic: str) -> Contributions:
+    r"""Return what every observation adds to a statistic; see :meth:`kernelmean.TestResult.contributions`.
 
-    f = μ_X - μ_Y is the witness, and :math:`\mathrm{MMD}^2 = \overline{f(x)} - \overline{f(y)}`. For the unbiased
-    statistic every observation meets the witness of all others: its own term leaves its own mean.
-
-    Parameters
-    ----------
-    X, Y : array of shape (n, d) and (m, d), or data frame; or two Embedding
-        Embeddings are taken as they are, with their weights and noise: point i adds :math:`β_i E f(\tilde x_i)`.
-    kernel, bandwidth, estimator
-        As in :func:`kernelmean.mmd_test`, without adaptive tests; "mkme" and "mmkme" explain the statistic of the
-        kernel that they make. Pass ``kernel=result.kernel`` to explain a test that was run on more than 1000 rows.
-    statistic : {"u", "v"}
-        Unbiased, or the V-statistic.
-    plan : Plan
-        How big sums run.
+    Two embeddings are taken as they are, with their weights and noise: point i adds :math:`β_i E f(\tilde x_i)`, f the
+    difference of the means.
 
     Raises
     ------
     ValueError
-        When the samples do not fit, or "u" meets a sample of one row or an Embedding.
-
-    Notes
-    -----
-    O((n + m)² d) time, O(block²) memory. Gretton et al. (2012), eq. (3), (5) and section 2.3 (the witness).
+        When the statistic is none, or there are too few rows for it; of embeddings there is no unbiased one.
 
     Examples
     --------
     >>> import kernelmean as km
-    >>> found = contributions([[0.0], [0.1], [2.0]], [[2.1], [1.9]], km.kernels.Gaussian(0.5))
-    >>> found.values.round(2)
-    array([ 0.16,  0.16, -0.33,  0.3 ,  0.3 ])
-    >>> bool(abs(found.values.sum() - found.statistic) < 1e-15)
-    True
+    >>> kernel = km.kernels.Gaussian(0.5)
+    >>> means = km.embed([[0.0], [0.1], [2.0]], kernel), km.embed([[2.1], [1.9]], kernel)
+    >>> contributions(means, "v").values.round(2)
+    array([ 0.23,  0.22, -0.12,  0.13,  0.13])
     """
     _check_kind(statistic)
-    if isinstance(X, Embedding) or isinstance(Y, Embedding):
-        return _of_embeddings(*means_of(X, Y, kernel, bandwidth, estimator, plan), statistic)
-    subject = TwoSamples.of(X, Y, kernel, bandwidth, estimator, plan)
+    if isinstance(subject, tuple):
+        return _of_embeddings(*subject, statistic)
+    if isinstance(subject, SampleSubject):
+        return _of_samples(subject, statistic)
+    return _of_pairs(subject, statistic)
+
+
+def _of_samples(subject: SampleSubject, statistic: str) -> Contributions:
     if statistic == "u":
         subject.check_rows(2, "the unbiased statistic")
     values, name = _witness_at_rows(subject, statistic == "u"), "unbiased" if statistic == "u" else "V-statistic"
     added = subject.signed * values
     return Contributions(added, values, float(added.sum()), f"MMD² ({name})", subject.sizes, subject.kernel)
+
+
+def _of_pairs(pairs: PairSubject, statistic: str) -> Contributions:
+    least, n = 4 if statistic == "u" else 2, pairs.n
+    if n < least:
+        raise ValueError(f"{passed(n, 'pair')}, this statistic needs at least {least}")
+    rows = pairs.products(unbiased=statistic == "u")
+    count, name = (n - 3, "unbiased") if statistic == "u" else (n, "V-statistic")
+    added = rows / (n * count)
+    return Contributions(added, rows / count, float(added.sum()), f"HSIC ({name})", (n,), pairs.kernels)
 
 
 def _of_embeddings(first: Embedding, second: Embedding, statistic: str) -> Contributions:
@@ -133,67 +119,13 @@ def _expected_values(f: Embedding, places: Part) -> Array:
     return values
 
 
-def _witness_at_rows(subject: TwoSamples, unbiased: bool) -> Array:
+def _witness_at_rows(subject: SampleSubject, unbiased: bool) -> Array:
     """Return μ_X - μ_Y at all rows, each left out of its own mean when ``unbiased``."""
     labels, counts = subject.labels, np.array(subject.sizes)
     if not unbiased:
         return np.asarray(subject.row_sums / counts @ [1.0, -1.0])
     means = (subject.row_sums - labels * subject.diagonal[:, None]) / (counts - labels)
     return np.asarray(means @ [1.0, -1.0])
-
-
-def dependence_contributions(
-    X: Any,
-    Y: Any,
-    kernel: Any = "gaussian",
-    *,
-    bandwidth: Any = "median",
-    estimator: Any = "kme",
-    statistic: str = "v",
-    plan: Plan = DEFAULT,
-) -> Contributions:
-    r"""Return what every pair adds to HSIC, :math:`n^{-2} \sum_j \bar K_{ij} \bar Z_{ij}`.
-
-    That is the cross-covariance operator at the centered features of the pair, divided by n. "u" replaces the
-    centered matrices by the U-centered ones and n² by n(n-3), whose sum is the unbiased statistic.
-
-    Parameters
-    ----------
-    X, Y : array of shape (n, d) and (n, e), or data frame
-        Row i of X and row i of Y are one observation.
-    kernel, bandwidth, estimator
-        As in :func:`kernelmean.hsic_test`, without adaptive tests and shrinkage.
-    statistic : {"v", "u"}
-        The V-statistic, or the unbiased one, which needs four rows.
-    plan : Plan
-
-    Raises
-    ------
-    ValueError
-        When the tables do not fit, or there are too few rows.
-
-    Notes
-    -----
-    Two passes over both Gram matrices: O(n² (d + e)) time, O(block²) memory. Gretton et al. (2005), eq. (9); Song et
-    al. (2012), eq. (5), in the form of Székely & Rizzo (2014).
-
-    Examples
-    --------
-    >>> import kernelmean as km
-    >>> x = [[0.0], [1.0], [2.0], [3.0], [4.0]]
-    >>> found = dependence_contributions(x, [[0.0], [1.0], [2.0], [3.0], [0.0]], km.kernels.Gaussian(1.0))
-    >>> int(found.values.argmin())
-    4
-    """
-    _check_kind(statistic)
-    pairs = Pairs.of(X, Y, kernel, bandwidth, estimator, plan)
-    least, n = 4 if statistic == "u" else 2, pairs.n
-    if n < least:
-        raise ValueError(f"{passed(n, 'pair')}, this statistic needs at least {least}")
-    rows = pairs.products(unbiased=statistic == "u")
-    count, name = (n - 3, "unbiased") if statistic == "u" else (n, "V-statistic")
-    added = rows / (n * count)
-    return Contributions(added, rows / count, float(added.sum()), f"HSIC ({name})", (n,), pairs.kernels)
 
 
 def _check_kind(statistic: str) -> None:

@@ -8,17 +8,13 @@ from typing import Any, final
 import numpy as np
 
 from ...core.array import RngLike, as_rng
-from ...estimators.options import KernelLike
 from ...kernels import Categorical, Kernel, Product, Scaled, Sum, TensorProduct
 from ...kernels.base import Stationary
-from ...plan.plan import DEFAULT, Plan
-from ..questions import Pairs as QuestionOfPairs
-from ..questions import TwoSamples as QuestionOfSamples
+from ..questions import Pairs, TwoSamples
 from ..resampling import Resampling
-from ..samples import in_fixed_order
 from .features import Effect, cross_covariance, difference_of_means
 from .fluctuation import Estimate, Fluctuations, fluctuations
-from .subject import Pairs, TwoSamples
+from .subject import PairSubject, SampleSubject, Subject
 from .witness import check_level
 
 
@@ -113,72 +109,37 @@ class DependenceSize:
 
 
 def effect_size(
-    X: Any,
-    Y: Any,
-    kernel: KernelLike = "gaussian",
-    *,
-    bandwidth: Any = "median",
-    estimator: Any = "kme",
-    level: float = 0.95,
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    plan: Plan = DEFAULT,
-) -> EffectSize:
-    r"""Return the size of the difference of two samples, with confidence intervals.
-
-    The intervals invert tests of every possible distance, by one simulation of the fluctuations of the feature means
-    (:mod:`kernelmean.inference.explain.fluctuation`). They hold when the laws are equal, nearly equal, or far apart.
-
-    Parameters
-    ----------
-    X, Y : array of shape (n, d) and (m, d), or data frame
-        At least three rows each.
-    kernel, bandwidth, estimator
-        As in :func:`kernelmean.mmd_test`, without adaptive tests and shrinkage. A distance is one *of a kernel*: to
-        compare sizes between data sets pass a fixed bandwidth. The intervals take the kernel as given.
-    level : float
-        The confidence of each interval on its own, the rest on either side half.
-    n_resamples : int
-        Gaussian multiplier draws, at least 99.
-    rng : int, Generator, or None
-        The seed.
-    plan : Plan
-
-    Raises
-    ------
-    ValueError
-        When the samples do not fit or have fewer than three rows, nothing varies, or the level is not in (0, 1).
-
-    Notes
-    -----
-    For equal laws the interval covers with probability 1 - (1 - level)/2 at least, exactly, for all n and m: it begins
-    above 0 only where the permutation test rejects at (1 - level)/2. Otherwise it is asymptotic: ``docs/explain.md``
-    has what is measured. Every sample borrows three rows of the other to learn what it may have missed. Upper limits
-    are those of the observed laws, lower limits those of laws at that distance: three draws, one set of multipliers.
-    ``standard_error``² = 4 (⟨D, CD⟩ - tr C²)₊ + 2 tr C², C the covariance of μ̂_X - μ̂_Y, tr C² unbiased from centered
-    Gram matrices. The first term is the variance of Gretton et al. (2012), corollary 16, for different laws,
-    the second that of theorem 12 for equal ones; Sutherland et al. (2017) keep both.
-    O((n + m)² n_resamples) time, O((n + m) r n_resamples) where the Gram matrix has rank r; memory O((n + m) batch).
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> size = effect_size(rng.normal(size=(80, 1)), rng.normal(1.0, size=(60, 1)), bandwidth=1.0, rng=0)
-    >>> size.distance.low < 0.42 < size.distance.high  # the exact MMD is 0.421
-    True
-    """
+    subject: Subject, *, level: float = 0.95, n_resamples: int = 999, rng: RngLike = None
+) -> EffectSize | DependenceSize:
+    """Return the size of a difference, or of a dependence; see :meth:`kernelmean.TestResult.effect_size`."""
     check_level(level)
-    subject = TwoSamples.of(X, Y, kernel, bandwidth, estimator, plan)
+    drawing = Drawing(level, n_resamples, as_rng(rng))
+    if isinstance(subject, SampleSubject):
+        return _difference(subject, drawing)
+    return _dependence(subject, drawing)
+
+
+@final
+@dataclass(frozen=True)
+class Drawing:
+    """The confidence of intervals, and the draws that they rest on."""
+
+    level: float
+    n_resamples: int
+    rng: np.random.Generator
+
+
+def _difference(subject: SampleSubject, drawing: Drawing) -> EffectSize:
     effect = difference_of_means(subject)
     if not effect.defined:
         raise ValueError(
             "all rows of X and Y are equal, so nothing varies and no effect has a size; pass data that vary"
         )
-    generator = as_rng(rng)
-    drawn = fluctuations(effect.mean, n_resamples, generator, level)
-    X, Y = in_fixed_order(*(subject.pooled[part] for part in subject.parts))
-    how = Resampling.of(n_resamples=n_resamples, rng=generator)
-    pvalue = float(QuestionOfSamples(X, Y).null([subject.kernel], "u", how).pvalues[0])
+    level, n_resamples = drawing.level, drawing.n_resamples
+    drawn = fluctuations(effect.mean, n_resamples, drawing.rng, level)
+    first, second = subject.parts
+    question, how = TwoSamples(subject.pooled[first], subject.pooled[second]), _resampling(drawing)
+    pvalue = float(question.null([subject.kernel], "u", how).pvalues[0])
     differ = differs(pvalue, level)
     ratio = _relative(effect, drawn, level, differ)
     distance = _distance(effect, drawn, level, differ)
@@ -198,56 +159,13 @@ def effect_size(
     )
 
 
-def dependence_effect_size(
-    X: Any,
-    Y: Any,
-    kernel: Any = "gaussian",
-    *,
-    bandwidth: Any = "median",
-    estimator: Any = "kme",
-    level: float = 0.95,
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    plan: Plan = DEFAULT,
-) -> DependenceSize:
-    """Return the size of the dependence of two variables, with confidence intervals.
-
-    Parameters
-    ----------
-    X, Y : array of shape (n, d) and (n, e), or data frame
-        Row i of X and row i of Y are one observation; at least four.
-    kernel, bandwidth, estimator
-        As in :func:`dependence_contributions`.
-    level, n_resamples, rng, plan
-        As in :func:`effect_size`.
-
-    Raises
-    ------
-    ValueError
-        When the tables do not fit, a variable is constant, or the level is not in (0, 1).
-
-    Notes
-    -----
-    Asymptotic, as :func:`effect_size`. The normalisation is that of Cortes et al. (2012), eq. (2), with unbiased
-    estimates as in Székely & Rizzo (2014). O(n² n_resamples) time at most; memory O(n · batch).
-
-    Examples
-    --------
-    >>> x = np.linspace(0, 1, 60)[:, None]
-    >>> size = dependence_effect_size(x, x**2, rng=0)
-    >>> size.alignment.low > 0.5
-    True
-    """
-    check_level(level)
-    pairs = Pairs.of(X, Y, kernel, bandwidth, estimator, plan)
+def _dependence(pairs: PairSubject, drawing: Drawing) -> DependenceSize:
     effect = cross_covariance(pairs)
     if not effect.defined:
         raise ValueError("X or Y is constant, so its alignment is 0/0; pass variables that vary")
-    generator = as_rng(rng)
-    drawn = fluctuations(effect.mean, n_resamples, generator, level)
-    how = Resampling.of(n_resamples=n_resamples, rng=generator)
-    null = QuestionOfPairs(*pairs.tables).null([pairs.kernels], "v", how)
-    pvalue = float(null.pvalues[0])
+    level, n_resamples = drawing.level, drawing.n_resamples
+    drawn = fluctuations(effect.mean, n_resamples, drawing.rng, level)
+    pvalue = float(Pairs(*pairs.tables).null([pairs.kernels], "v", _resampling(drawing)).pvalues[0])
     differ = differs(pvalue, level)
     return DependenceSize(
         effect.mean.squared,
@@ -260,6 +178,10 @@ def dependence_effect_size(
         pairs.n,
         n_resamples,
     )
+
+
+def _resampling(drawing: Drawing) -> Resampling:
+    return Resampling.of(n_resamples=drawing.n_resamples, rng=drawing.rng)
 
 
 def maximum_distance(kernel: Kernel, dim: int) -> float:

@@ -11,14 +11,12 @@ import numpy as np
 from ...core.array import Array, RngLike, as_rng
 from ...core.conflicts import refuse
 from ...core.validate import check_positive
-from ...estimators.options import KernelLike
 from ...kernels import Kernel
-from ...plan.plan import DEFAULT, Plan
 from ...report.card import card
 from .effect import maximum_distance
 from .features import Effect, cross_covariance, difference_of_means
 from .fluctuation import fluctuations
-from .subject import Pairs, TwoSamples
+from .subject import PairSubject, SampleSubject, Subject
 from .witness import check_level
 
 Method = Literal["simulated", "bound"]
@@ -89,139 +87,67 @@ class EquivalenceResult:
         return card("Equivalence test", facts, sentence=f"A difference or dependence {self._outcome()}.")
 
 
-def equivalence_test(
-    X: Any,
-    Y: Any,
-    margin: float,
-    kernel: KernelLike = "gaussian",
-    *,
-    bandwidth: Any = "median",
-    estimator: Any = "kme",
-    unit: str = "distance",
-    method: Method = "simulated",
-    level: float = 0.95,
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    plan: Plan = DEFAULT,
-) -> EquivalenceResult:
-    r"""Test the hypothesis MMD ≥ margin against MMD < margin.
+@final
+@dataclass(frozen=True)
+class Hypothesis:
+    """What is to be rejected: a difference, or a dependence, of ``margin`` or more.
 
-    The p-value is the share of the simulated fluctuations under which a distance of ``margin`` gives no more than the
-    observed one, the observed one counted; or a bound that holds for all laws and sizes.
-
-    Parameters
+    Attributes
     ----------
-    X, Y : array of shape (n, d) and (m, d), or data frame
-        At least three rows each.
     margin : float
-        The largest difference that does not matter.
-    kernel, bandwidth, estimator
-        As in :func:`effect_size`. A margin is one of a kernel: fix the bandwidth before seeing the data.
-    unit : {"distance", "explained"}
-        Whether the margin is an MMD, or a share of the feature variance as in :class:`EffectSize`.
-    method : {"simulated", "bound"}
-        "bound" needs far more rows, a kernel with 0 ≤ k(x, y) ≤ k(0) and unit "distance".
+        The largest one that does not matter.
+    unit : str
+        "distance", or a share: "explained" of two samples, "alignment" of two variables.
     level : float
         1 - α.
-    n_resamples, rng, plan
-        As in :func:`effect_size`.
-
-    Raises
-    ------
-    ValueError
-        When the margin is not positive, or exceeds every possible distance; the samples do not fit; or there is no
-        bound for the kernel or the unit, where one is asked for or all rows are equal.
-
-    Notes
-    -----
-    "simulated" is asymptotic, with the simulation and the cost of :func:`effect_size`; its level at the margin is
-    measured in ``docs/explain.md``. Where all rows of both samples are equal there is nothing to simulate, and the
-    bound takes its place; the result says so in ``method``. Few rows cannot show equivalence: then p is large even
-    for equal samples.
-    "bound" is exact for every n and m, and conservative: with K = k(0) and c = 1/n + 1/m,
-    :math:`P(|\mathrm{MMD} - \widehat{\mathrm{MMD}}_V| > \sqrt{Kc} + t) ≤ \exp(-t^2 / (Kc))` by McDiarmid's inequality,
-    since one row of n moves the difference of means by at most √(2K)/n (after Gretton et al. 2012, theorem 7).
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> X, Y = rng.normal(size=(400, 1)), rng.normal(size=(300, 1))
-    >>> equivalence_test(X, Y, 0.25, bandwidth=1.0, rng=0).equivalent
-    True
-    >>> equivalence_test(X[:20], Y[:20], 0.25, bandwidth=1.0, rng=0).equivalent
-    False
     """
-    check_level(level)
-    subject = TwoSamples.of(X, Y, kernel, bandwidth, estimator, plan)
-    _check_unit(unit, ("distance", "explained"))
-    most = 1.0 if unit == "explained" else maximum_distance(subject.kernel, subject.pooled.shape[1])
-    _check_margin(margin, most)
+
+    margin: float
+    unit: str = "distance"
+    level: float = 0.95
+
+    def check(self, shares: str, most: float) -> None:
+        """Raise when the margin or the unit is none of this subject."""
+        check_level(self.level)
+        _check_unit(self.unit, ("distance", shares))
+        _check_margin(self.margin, 1.0 if self.unit == shares else most)
+
+
+def equivalence(
+    subject: Subject, hypothesis: Hypothesis, *, method: str = "simulated", n_resamples: int = 999, rng: RngLike = None
+) -> EquivalenceResult:
+    """Test the hypothesis of a difference, or a dependence; see :meth:`kernelmean.TestResult.equivalence`."""
+    if isinstance(subject, SampleSubject):
+        return _of_samples(subject, hypothesis, _check_method(method), n_resamples, rng)
+    if _check_method(method) != "simulated":
+        raise ValueError("method 'bound' is for two samples; of two variables write method='simulated'")
+    return _of_pairs(subject, hypothesis, n_resamples, rng)
+
+
+def _of_samples(
+    subject: SampleSubject, hypothesis: Hypothesis, method: str, n_resamples: int, rng: RngLike
+) -> EquivalenceResult:
+    hypothesis.check("explained", most := maximum_distance(subject.kernel, subject.pooled.shape[1]))
     effect = difference_of_means(subject)
-    used = _usable(_check_method(method), effect, unit, most)
+    used = _usable(method, effect, hypothesis.unit, most)
     if method == "bound":
         refuse("method='bound' simulates nothing", n_resamples=(n_resamples, 999), rng=(rng, None))
-    if used != "simulated":
-        radius = _bound_scale(unit, most, subject.sizes)
-        found = _by_bound(float(np.sqrt(max(effect.mean.total, 0.0))), margin, radius, level)
-        return _result(effect, found, margin, unit, level, used, subject.kernel, subject.sizes, 0)
-    found = _by_simulation(effect, margin, unit, level, n_resamples, rng)
-    return _result(effect, found, margin, unit, level, used, subject.kernel, subject.sizes, n_resamples)
+    about = subject.kernel, subject.sizes
+    if used == "simulated":
+        found = _by_simulation(effect, hypothesis, n_resamples, rng)
+        return _result(effect, found, hypothesis, used, *about, n_resamples)
+    radius = _bound_scale(hypothesis.unit, most, subject.sizes)
+    found = _by_bound(float(np.sqrt(max(effect.mean.total, 0.0))), hypothesis.margin, radius, hypothesis.level)
+    return _result(effect, found, hypothesis, used, *about, 0)
 
 
-def dependence_equivalence_test(
-    X: Any,
-    Y: Any,
-    margin: float,
-    kernel: Any = "gaussian",
-    *,
-    bandwidth: Any = "median",
-    estimator: Any = "kme",
-    unit: str = "distance",
-    level: float = 0.95,
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    plan: Plan = DEFAULT,
-) -> EquivalenceResult:
-    r"""Test the hypothesis √HSIC ≥ margin against √HSIC < margin.
-
-    Parameters
-    ----------
-    X, Y : array of shape (n, d) and (n, e), or data frame
-        Row i of X and row i of Y are one observation; at least four.
-    margin : float
-        The largest dependence that does not matter.
-    kernel, bandwidth, estimator
-        As in :func:`dependence_effect_size`.
-    unit : {"distance", "alignment"}
-        Whether the margin is a √HSIC, or an alignment as in :class:`DependenceSize`.
-    level, n_resamples, rng, plan
-        As in :func:`equivalence_test`.
-
-    Raises
-    ------
-    ValueError
-        When the margin is not positive, or an alignment of 1 or more; a variable is constant; or the tables do not fit.
-
-    Notes
-    -----
-    Asymptotic, see :func:`equivalence_test`; the cost is that of :func:`dependence_effect_size`.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> X, Y = rng.normal(size=(400, 1)), rng.normal(size=(400, 1))
-    >>> dependence_equivalence_test(X, Y, 0.1, unit="alignment", rng=0).equivalent
-    True
-    """
-    check_level(level)
-    pairs = Pairs.of(X, Y, kernel, bandwidth, estimator, plan)
-    _check_unit(unit, ("distance", "alignment"))
-    _check_margin(margin, 1.0 if unit == "alignment" else float("inf"))
+def _of_pairs(pairs: PairSubject, hypothesis: Hypothesis, n_resamples: int, rng: RngLike) -> EquivalenceResult:
+    hypothesis.check("alignment", float("inf"))
     effect = cross_covariance(pairs)
     if not effect.defined:
         raise ValueError("X or Y is constant, so its dependence has no size; pass variables that vary")
-    found = _by_simulation(effect, margin, unit, level, n_resamples, rng)
-    return _result(effect, found, margin, unit, level, "simulated", pairs.kernels, (pairs.n,), n_resamples)
+    found = _by_simulation(effect, hypothesis, n_resamples, rng)
+    return _result(effect, found, hypothesis, "simulated", pairs.kernels, (pairs.n,), n_resamples)
 
 
 METHODS = {
@@ -231,15 +157,14 @@ METHODS = {
 }
 
 
-def _by_simulation(
-    effect: Effect, margin: float, unit: str, level: float, n_resamples: int, rng: RngLike
-) -> tuple[float, float]:
+def _by_simulation(effect: Effect, hypothesis: Hypothesis, n_resamples: int, rng: RngLike) -> tuple[float, float]:
     """Return the p-value and the upper limit."""
+    unit = hypothesis.unit
     drawn = fluctuations(effect.mean, n_resamples, as_rng(rng))
     _, distances = drawn.distances(scaled=unit != "distance")
     sizes = distances if unit == "distance" else _shares(distances, effect.scale, unit)
-    pvalue = float((1.0 + np.count_nonzero(sizes >= margin)) / (1.0 + n_resamples))
-    return pvalue, float(np.quantile(sizes, level, method="higher"))
+    pvalue = float((1.0 + np.count_nonzero(sizes >= hypothesis.margin)) / (1.0 + n_resamples))
+    return pvalue, float(np.quantile(sizes, hypothesis.level, method="higher"))
 
 
 def _shares(distances: Array, scale: float, unit: str) -> Array:
@@ -281,10 +206,11 @@ def _by_bound(distance: float, margin: float, radius: float, level: float) -> tu
 
 
 def _result(
-    effect: Effect, found: tuple[float, float], margin: float, unit: str, level: float, method: str, *rest: Any
+    effect: Effect, found: tuple[float, float], hypothesis: Hypothesis, method: str, *rest: Any
 ) -> EquivalenceResult:
-    pvalue, upper = found
-    return EquivalenceResult(effect.mean.squared, pvalue, float(margin), unit, upper, level, METHODS[method], *rest)
+    (pvalue, upper), margin = found, float(hypothesis.margin)
+    about = margin, hypothesis.unit, upper, hypothesis.level, METHODS[method]
+    return EquivalenceResult(effect.mean.squared, pvalue, *about, *rest)
 
 
 def _check_unit(unit: str, known: tuple[str, str]) -> None:

@@ -15,7 +15,7 @@ from ...plan.plan import Plan
 from ..low_rank import Factor, pivoted_cholesky
 from .fluctuation import FeatureMean, Operator
 from .moments import Moments
-from .subject import CenteredGram, Pairs, TwoSamples, hadamard, product_rows
+from .subject import CenteredGram, PairSubject, SampleSubject, hadamard, product_rows
 
 _FACTOR_FROM = 500
 _NOTHING = 1e-14  # of k(x, x): what rounding leaves of a variance that is 0
@@ -43,7 +43,7 @@ class Effect:
     defined: bool
 
 
-def difference_of_means(subject: TwoSamples) -> Effect:
+def difference_of_means(subject: SampleSubject) -> Effect:
     """Return μ_X - μ_Y, and the mean variance of the features within the samples."""
     subject.check_rows(3, "an interval")
     sizes, sums = np.array(subject.sizes), subject.row_sums
@@ -66,7 +66,7 @@ def difference_of_means(subject: TwoSamples) -> Effect:
     return Effect(mean, variance, error, variance > 0.0 or moments.squared > nothing)
 
 
-def _product(subject: TwoSamples) -> Operator:
+def _product(subject: SampleSubject) -> Operator:
     """Return W ↦ KW, on a verified factor where the rank is below a quarter of the rows."""
     n, points = subject.n, subject.pooled
     factor = _factor(subject.kernel, points)
@@ -81,7 +81,7 @@ def _factor(kernel: Kernel, points: Array) -> Factor | None:
     return pivoted_cholesky(kernel, points, max_rank=min(n // 4, 500)) if n >= _FACTOR_FROM else None
 
 
-def _noise_of_means(subject: TwoSamples) -> float:
+def _noise_of_means(subject: SampleSubject) -> float:
     r"""Return an unbiased estimate of :math:`\mathrm{tr} C^2`, C = C_X/n + C_Y/m, from centered Gram blocks."""
     n, m = subject.sizes
     parts = [subject.pooled[part] for part in subject.parts]
@@ -97,7 +97,7 @@ def _covariance_square(blocks: Blocks, diagonal: Array, plan: Plan) -> float:
     return float(product_rows(centered, centered, plan).sum()) / (n * (n - 3) if n >= 4 else n**2)
 
 
-def _cross_square(subject: TwoSamples) -> float:
+def _cross_square(subject: SampleSubject) -> float:
     """Return tr(C_X C_Y) from the doubly centered block between the samples."""
     n, m = subject.sizes
     raw = subject.kernel.blocks(*(subject.pooled[part] for part in subject.parts))
@@ -109,7 +109,7 @@ def _cross_square(subject: TwoSamples) -> float:
     return float(subject.plan.matmul(squares, n, m, np.ones(m)).sum()) / ((n - 1) * (m - 1))
 
 
-def cross_covariance(pairs: Pairs) -> Effect:
+def cross_covariance(pairs: PairSubject) -> Effect:
     """Return the cross-covariance operator, and the geometric mean of the squared norms of the two covariances."""
     n = pairs.n
     if n < 4:
@@ -142,7 +142,7 @@ def cross_covariance(pairs: Pairs) -> Effect:
     return Effect(mean, scale, _standard_error(mean, max(noise, 0.0)), varies)
 
 
-def _pair_product(pairs: Pairs) -> Operator:
+def _pair_product(pairs: PairSubject) -> Operator:
     """Return W ↦ (K̄ ∘ Z̄) W, on verified factors where the product of their ranks is below half of the rows."""
     n = pairs.n
     factors = [_factor(kernel, table) for kernel, table in zip(pairs.kernels, pairs.tables, strict=True)]

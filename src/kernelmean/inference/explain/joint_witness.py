@@ -11,8 +11,7 @@ import numpy as np
 from ...core.array import Array
 from ...core.points import points_like
 from ...core.validate import check_same_columns
-from ...plan.plan import DEFAULT, Plan
-from .subject import Pairs, hadamard
+from .subject import PairSubject, hadamard
 
 
 @final
@@ -24,13 +23,13 @@ class JointWitness:
 
     Attributes
     ----------
-    pairs : Pairs
+    pairs : PairSubject
         The tables, and the kernel of either.
     norm : float
         √HSIC (V-statistic): times the unit witness it is the plain difference of the means.
     """
 
-    pairs: Pairs
+    pairs: PairSubject
     norm: float
 
     def __call__(self, x: Any, y: Any) -> Array:
@@ -54,43 +53,19 @@ class JointWitness:
         return self.pairs.plan.matmul(blocks, len(places[0]), n, np.full((n, 1), 1.0 / n))[:, 0]
 
 
-def dependence_witness(
-    X: Any,
-    Y: Any,
-    kernel: Any = "gaussian",
-    *,
-    bandwidth: Any = "median",
-    estimator: Any = "kme",
-    plan: Plan = DEFAULT,
-) -> JointWitness:
-    """Return the unit function on which the joint law of two variables differs most from independence.
-
-    Parameters
-    ----------
-    X, Y : array of shape (n, d) and (n, e), or data frame
-        Row i of X and row i of Y are one observation.
-    kernel, bandwidth, estimator
-        As in :func:`dependence_contributions`.
-    plan : Plan
+def joint_witness(subject: PairSubject) -> JointWitness:
+    """Return the unit function on which the joint distribution of two variables differs most from independence.
 
     Raises
     ------
     ValueError
-        When the numbers of rows differ, or the witness is 0 everywhere: a constant variable, for example.
+        When the witness is 0 everywhere: of a constant variable, for example.
 
     Notes
     -----
-    O(n² (d + e)) time once, and O(n (d + e)) per pair of points. Gretton et al. (2005), section 3; at the observations
-    it is ``dependence_contributions(...).witness`` but for centering and the factor.
-
-    Examples
-    --------
-    >>> x = np.linspace(-1, 1, 50)[:, None]
-    >>> w = dependence_witness(x, x**2, bandwidth=0.5)
-    >>> bool(w([[0.0]], [[0.0]])[0] > 0 > w([[0.0]], [[1.0]])[0])
-    True
+    O(n² (d + e)) time once, and O(n (d + e)) per pair of points. Gretton et al. (2005), section 3.
     """
-    pairs = Pairs.of(X, Y, kernel, bandwidth, estimator, plan).owned()
+    pairs = subject.owned()
     squared = float(pairs.products(unbiased=False).mean()) / pairs.n
     magnitude = np.prod([np.abs(gram.raw_diagonal).mean() for gram in pairs.centered(unbiased=False)])
     if squared <= 1e-28 * magnitude:

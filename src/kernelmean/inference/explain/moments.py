@@ -11,7 +11,7 @@ from ...core.array import Array, centered, slices
 from ...kernels import Kernel
 from ...plan.tiles import serial_blas
 from ..low_rank import pivoted_cholesky
-from .subject import TwoSamples
+from .subject import SampleSubject
 
 _TILE = 256
 _RANK, _ROWS = 64, 500
@@ -53,12 +53,12 @@ class Moments:
         return self.squared / total if total > 0.0 else 0.0
 
 
-def moments(subject: TwoSamples, kernel: Kernel | None = None) -> Moments:
+def moments(subject: SampleSubject, kernel: Kernel | None = None) -> Moments:
     """Return the moments with the subject's kernel or another: O(n r²) on a verified factor of rank r ≤ 64, else O(n²).
 
     The factor leaves out at most 1e-10 of the trace, and the moments are accurate to 1e-10 of the mean of k(x, x).
     """
-    other = TwoSamples(subject.pooled, subject.sizes, kernel or subject.kernel, subject.plan)
+    other = SampleSubject(subject.pooled, subject.sizes, kernel or subject.kernel, subject.plan)
     traces = other.diagonal @ other.labels
     factor = pivoted_cholesky(other.kernel, other.pooled, max_rank=_RANK) if other.n > _ROWS else None
     if factor is None:

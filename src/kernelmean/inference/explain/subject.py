@@ -8,29 +8,22 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray
-from ...core.conflicts import refuse
+from ...core.array import Array, IntArray, as_host
 from ...core.frozen import owned
-from ...core.points import Names, named_points
-from ...estimators import KernelMean
-from ...estimators.options import KernelLike
-from ...kernels import Kernel
+from ...core.points import Names
+from ...estimators import KME, KernelMean
+from ...kernels import Gaussian, Kernel
+from ...kernels.bandwidth import median_bandwidth
 from ...kernels.base import Blocks
-from ...plan.plan import Plan
-from ..kernel_choice import (
-    ESTIMATORS,
-    KernelOf,
-    base_kernel,
-    choose_kernel,
-    representative_rows,
-    unknown_estimator,
-)
-from ..samples import check_pairs, in_fixed_order, matched
+from ...plan.plan import DEFAULT, Plan
+from ..kernel_choice import KernelOf, choose_kernel, is_constant, representative_rows
+from ..questions import TwoSamples
+from ..samples import in_fixed_order
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class TwoSamples:
+class SampleSubject:
     """Two samples, one above the other in ``pooled``, and the kernel that compares them."""
 
     pooled: Array
@@ -40,14 +33,14 @@ class TwoSamples:
     names: Names = None
 
     @classmethod
-    def of(cls, X: Any, Y: Any, kernel: KernelLike, bandwidth: Any, estimator: Any, plan: Plan) -> TwoSamples:
-        """Check two tables, and choose the kernel from the pooled rows, in the order in which the test has them."""
-        tables = matched(X, Y)
-        first, second = (table.values for table in tables)
-        rows = np.concatenate(in_fixed_order(first, second))
-        chosen = kernel_for(rows, kernel, bandwidth, estimator, "the pooled sample")
-        names = next((table.names for table in tables if table.named), None)
-        return cls(np.concatenate([first, second]), (len(first), len(second)), chosen, plan, names)
+    def of(cls, X: Array, Y: Array, kernel: Kernel, plan: Plan = DEFAULT, names: Names = None) -> SampleSubject:
+        """Put two samples of the same columns one above the other."""
+        return cls(np.concatenate([X, Y]), (len(X), len(Y)), kernel, plan, names)
+
+    @classmethod
+    def gaussian(cls, X: Array, Y: Array) -> SampleSubject:
+        """Take the Gaussian kernel of the median distance, in whatever order the samples come."""
+        return cls.of(X, Y, kernel_for(np.concatenate(in_fixed_order(X, Y)), KME(), "the pooled sample"))
 
     @property
     def n(self) -> int:
@@ -94,7 +87,7 @@ class TwoSamples:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class PairSubject:
     """Rows that belong together, with a kernel for either variable."""
 
     tables: tuple[Array, Array]
@@ -102,31 +95,21 @@ class Pairs:
     plan: Plan
     names: tuple[Names, Names] = (None, None)
 
-    @classmethod
-    def of(cls, X: Any, Y: Any, kernels: Any, bandwidth: Any, estimator: Any, plan: Plan) -> Pairs:
-        """Check two tables, and choose the kernel of each from its rows."""
-        tables, names = check_pairs(X, Y), (named_points(X, "X")[1], named_points(Y, "Y")[1])
-        first, second = (
-            kernel_for(table, kernel, theta, estimator, name)
-            for table, kernel, theta, name in zip(tables, both(kernels), both(bandwidth), "XY", strict=True)
-        )
-        return cls(tables, (first, second), plan, names)
-
     @property
     def n(self) -> int:
         """Return the number of pairs."""
         return len(self.tables[0])
 
-    def owned(self) -> Pairs:
+    def owned(self) -> PairSubject:
         """Return the pairs in memory of their own, for what outlives the call."""
         first, second = (owned(table, table) for table in self.tables)
         return replace(self, tables=(first, second))
 
-    def repaired(self, partner: IntArray) -> Pairs:
+    def repaired(self, partner: IntArray) -> PairSubject:
         """Return row i of X with row ``partner[i]`` of Y, for all i."""
         return replace(self, tables=(self.tables[0], self.tables[1][partner]))
 
-    def joined(self, other: Pairs) -> Pairs:
+    def joined(self, other: PairSubject) -> PairSubject:
         """Return the pairs of both, these first."""
         first, second = (np.concatenate(tables) for tables in zip(self.tables, other.tables, strict=True))
         return replace(self, tables=(first, second))
@@ -209,33 +192,56 @@ def hadamard(first: Blocks, second: Blocks) -> Blocks:
     return lambda i, j: first(i, j) * second(i, j)
 
 
-def kernel_for(points: Array, kernel: KernelLike, bandwidth: Any, estimator: Any, name: str) -> Kernel:
-    """Return the kernel with the estimator's noise in it; rules look at 1000 rows when there are more."""
-    rows, found = representative_rows(points), given_estimator(kernel, bandwidth, estimator)
-    if isinstance(found, KernelMean):
-        return choose_kernel(points, found, rows, name).kernel
-    return found(points, base_kernel(points, kernel, bandwidth, rows, name).kernel)[0]
+Subject = SampleSubject | PairSubject
 
 
-def given_estimator(kernel: KernelLike, bandwidth: Any, estimator: Any) -> KernelMean | KernelOf:
-    """Return an estimator with its kernel, or the function that stands for one.
+def subject_of(result: Any, plan: Plan) -> Subject:
+    """Return what a test looked at, with the kernel that explains it.
 
     Raises
     ------
     ValueError
-        When no estimator has the name, or one that brings its kernel was passed beside another kernel or bandwidth.
+        When the result holds no data, or its rows have a design.
     """
-    if isinstance(estimator, KernelMean):
-        reason = f"estimator={estimator!r} brings its own kernel and bandwidth"
-        refuse(reason, kernel=(kernel, "gaussian"), bandwidth=(bandwidth, "median"))
-        return estimator
-    if isinstance(estimator, str):
-        if estimator not in ESTIMATORS:
-            raise unknown_estimator(estimator, ESTIMATORS)
-        named: KernelMean = ESTIMATORS[estimator]().set_params(kernel=kernel, bandwidth=bandwidth)
-        return named
-    function: KernelOf = estimator
-    return function
+    question = check_plain(result.question)
+    X, Y = as_host(question.X), as_host(question.Y)
+    if isinstance(question, TwoSamples):
+        kernel = reference_kernel(np.concatenate([X, Y])) if result.members else result.kernel
+        return SampleSubject.of(X, Y, kernel, plan, question.names)
+    kernels = (reference_kernel(X), reference_kernel(Y)) if result.members else result.kernel
+    return PairSubject((X, Y), kernels, plan, question.names)
+
+
+def check_plain(question: Any) -> Any:
+    """Return a question whose rows are there, and have no design."""
+    if question is None:
+        raise ValueError(
+            "this result holds no data: it was read from a file, or comes of a test that keeps none; call mmd_test or "
+            "hsic_test on the data, and ask what it returns"
+        )
+    if question.design is not None:
+        raise ValueError(
+            "explanations are of plain samples and pairs, and this test had a design; call the test without it, and "
+            "ask what that returns"
+        )
+    return question
+
+
+def reference_kernel(points: Array) -> Gaussian:
+    """Return the kernel that explains a test of many kernels: Gaussian, with columns in units of their spread.
+
+    The bandwidth is the median distance in these units, of 1000 rows when there are more.
+    """
+    spread = points.std(axis=0)
+    spread = np.where(spread > 0.0, spread, 1.0)
+    some = (points / spread)[representative_rows(points)]
+    theta = 1.0 if is_constant(some) else float(median_bandwidth(some))
+    return Gaussian(theta * spread)
+
+
+def kernel_for(points: Array, estimator: KernelMean | KernelOf, name: str) -> Kernel:
+    """Return the kernel of an estimator for some rows; rules look at 1000 of them when there are more."""
+    return choose_kernel(points, estimator, representative_rows(points), name).kernel
 
 
 def both(value: Any) -> tuple[Any, Any]:

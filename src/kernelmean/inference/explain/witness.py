@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -12,17 +12,14 @@ from ...core.array import Array, IntArray, RngLike, as_rng
 from ...core.frozen import Frozen
 from ...core.points import points_like
 from ...core.validate import check_points, check_same_columns
-from ...embedding.embedding import Embedding
-from ...estimators import KernelMean
-from ...estimators.options import KernelLike
+from ...embedding.embedding import Embedding, embed
 from ...kernels import Kernel
-from ...plan.plan import DEFAULT, Plan
 from ..custom import relabelings
 from ..permutations import Relabelings
 from ..resampling import check_n_resamples
 from .fluctuation import LEAST_DRAWS
-from .means import means_of
-from .subject import TwoSamples
+from .joint_witness import JointWitness, joint_witness
+from .subject import SampleSubject, Subject
 
 _BATCH_BYTES = 2**26
 _ROUNDING = 1e-9
@@ -85,35 +82,18 @@ class Witness:
         return axes, self(points).reshape((size,) * len(axes))
 
 
-def witness(
-    X: Any,
-    Y: Any,
-    kernel: KernelLike = "gaussian",
-    *,
-    bandwidth: Any = "median",
-    estimator: str | KernelMean = "kme",
-    plan: Plan = DEFAULT,
-) -> Witness:
-    """Return the unit function on which the means of two samples differ most.
+def witness(mu: Embedding, nu: Embedding) -> Witness:
+    """Return the unit function on which two means differ most.
 
     Parameters
     ----------
-    X, Y : array of shape (n, d) and (m, d), or data frame; or two Embedding
-        Embeddings are taken as they are, with their weights and noise; then the options below must be left out.
-    kernel, bandwidth
-        As in :func:`kernelmean.mmd_test`.
-    estimator : str or KernelMean
-        How the means are estimated: "kme", "mkme", "mmkme", "s-kmse", "f-kmse", or any KernelMean (which brings its
-        kernel). A noise without weights is fitted to the pooled rows, as in tests; anything else to each sample, with
-        the kernel of the pooled rows.
-    plan : Plan
+    mu, nu : Embedding
+        Under one kernel, with weights and noise as they are: such as the means that any estimator fits to two samples.
 
     Raises
     ------
     ValueError
-        When the columns differ, or the two means are equal.
-    TypeError
-        When only one of X and Y is an Embedding.
+        When the two means are equal.
 
     Notes
     -----
@@ -121,15 +101,28 @@ def witness(
 
     Examples
     --------
-    >>> w = witness([[0.0], [0.5]], [[3.0], [3.5]], bandwidth=1.0)
+    >>> import kernelmean as km
+    >>> kernel = km.kernels.Gaussian(1.0)
+    >>> w = witness(km.embed([[0.0], [0.5]], kernel), km.embed([[3.0], [3.5]], kernel))
     >>> w([[0.0], [3.0]]).round(2)
     array([ 0.69, -0.67])
     >>> (x,), values = w.grid(size=5)
     >>> bool(values[0] > 0 > values[-1])
     True
     """
-    first, second = means_of(X, Y, kernel, bandwidth, estimator, plan)
-    return Witness(first.witness(second), (first - second).norm())
+    for mean in (mu, nu):
+        if not isinstance(mean, Embedding):
+            raise TypeError(f"{type(mean).__name__} is no Embedding; pass km.embed(X, kernel), or estimator.embedding_")
+    return Witness(mu.witness(nu), (mu - nu).norm())
+
+
+def witness_of(subject: Subject) -> Witness | JointWitness:
+    """Return the witness of two samples, or of two variables; see :meth:`kernelmean.TestResult.witness`."""
+    if isinstance(subject, SampleSubject):
+        means = (embed(subject.pooled[part], subject.kernel, plan=subject.plan) for part in subject.parts)
+        first, second = (replace(mean, names=subject.names) for mean in means)
+        return witness(first, second)
+    return joint_witness(subject)
 
 
 @final
@@ -168,57 +161,25 @@ class WitnessBands(Frozen):
 
 
 def witness_bands(
-    X: Any,
-    Y: Any,
-    points: Any = None,
-    kernel: KernelLike = "gaussian",
-    *,
-    bandwidth: Any = "median",
-    estimator: Any = "kme",
-    level: float = 0.95,
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    plan: Plan = DEFAULT,
+    subject: SampleSubject, points: Any = None, *, level: float = 0.95, n_resamples: int = 999, rng: RngLike = None
 ) -> WitnessBands:
-    r"""Return μ_X - μ_Y at points, and simultaneous permutation bands under the hypothesis of equal laws.
+    r"""Return μ_X - μ_Y at points, and simultaneous permutation bands under the hypothesis of equal distributions.
 
-    Under random relabelings the value at a point z has mean 0 and deviation
+    Under random permutations the value at a point z has mean 0 and deviation
     :math:`s(z) = \sqrt{(n+m)^2 σ²(z) / (n m (n+m-1))}`, σ²(z) the variance of k(z, ·) over the pooled rows. The band is
-    c·s(z), c the level-quantile of :math:`\max_z |f_π(z)| / s(z)` over the relabelings.
+    c·s(z), c the level-quantile of :math:`\max_z |f_π(z)| / s(z)` over the permutations.
 
     Parameters
     ----------
-    X, Y : array of shape (n, d) and (m, d), or data frame
-    points : array of shape (p, d), optional
-        The pooled rows by default. Any other choice must not depend on which row is in which sample.
-    kernel, bandwidth, estimator
-        As in :func:`effect_size`; with a noise the values are those of the function smoothed by it once more.
-    level : float
-        1 - α: when the laws are equal, the witness stays inside the band at all points with at least this
-        probability, exactly.
-    n_resamples, rng
-        All relabelings when there are no more than n_resamples + 1; at least 99 are asked for.
-    plan : Plan
-
-    Raises
-    ------
-    ValueError
-        When the columns differ or the level is not between 0 and 1.
+    subject : SampleSubject
+    points, level, n_resamples, rng
+        As in :meth:`kernelmean.TestResult.witness`; None is the pooled rows.
 
     Notes
     -----
-    A point outside says that the laws differ; that they differ at this very point is a reading, not a theorem: the
-    witness is a smoothed difference of densities. O(p (n + m) n_resamples) time, O((p + n + m) batch) memory.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> bands = witness_bands(rng.normal(size=(50, 1)), rng.normal(2.0, size=(30, 1)), [[0.0], [1.0], [2.0]], rng=0)
-    >>> bands.outside
-    array([0, 2])
+    O(p (n + m) n_resamples) time, O((p + n + m) batch) memory.
     """
     check_level(level)
-    subject = TwoSamples.of(X, Y, kernel, bandwidth, estimator, plan)
     places = subject.pooled if points is None else points_like(points, subject.names, "points", "X and Y")
     check_same_columns(subject.pooled, places, ("the samples", "points"))
     listed = relabelings(subject.sizes, check_n_resamples(n_resamples, LEAST_DRAWS), as_rng(rng))
@@ -246,7 +207,7 @@ def _relative(values: Array, scale: Array) -> Array:
     return np.divide(np.abs(values), scale, out=np.zeros_like(values), where=scale > 0.0)
 
 
-def _null_deviation(subject: TwoSamples, places: Array) -> Array:
+def _null_deviation(subject: SampleSubject, places: Array) -> Array:
     """Return the deviation of the witness at every point over all relabelings, shape (p,)."""
     blocks, n, ones = subject.kernel.blocks(places, subject.pooled), subject.n, np.ones(subject.n)
     means = subject.plan.matmul(blocks, len(places), n, ones) / n
@@ -260,7 +221,7 @@ def _null_deviation(subject: TwoSamples, places: Array) -> Array:
     return np.sqrt(variance * n**2 / (first * second * max(n - 1, 1)))
 
 
-def _values(subject: TwoSamples, places: Array, listed: Relabelings) -> Iterator[Array]:
+def _values(subject: SampleSubject, places: Array, listed: Relabelings) -> Iterator[Array]:
     """Yield the witness at all points under batches of relabelings, shape (p, b), the observed one first."""
     blocks = subject.kernel.blocks(places, subject.pooled)
     size = max(16, _BATCH_BYTES // (8 * (subject.n + len(places))))

@@ -102,7 +102,7 @@ class Question(ABC):
         posed = self.posed(asked, statistic, how)
         result = posed if isinstance(posed, TestResult) else posed.result(posed.null)
         notes = self.units_notes(adaptive=True) if asked.default else ()
-        return replace(result, notes=(*result.notes, *notes)) if notes else result
+        return replace(result, notes=(*result.notes, *notes), question=self)
 
     def posed(self, asked: Estimators, statistic: Kind, how: Resampling) -> Posed | TestResult:
         """Return the test with its null; the result itself where it takes more than one null, as an adaptive test."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
 from ...core.array import SILENT, Array, IntArray, Progress, RngLike, as_rng
-from ...inference.explain import EffectSize, WitnessBands, contributions, effect_size, witness_bands
+from ...inference.explain import EffectSize, SampleSubject, WitnessBands, contributions, effect_size, witness_bands
 from ...kernels import Kernel
 from ...report import Bars, Panel
 from ...tables.columns import Encoded
@@ -152,14 +152,20 @@ def _effect(points: Sequence[Array], kernel: Any, rng: np.random.Generator) -> E
         return None
     if np.ptp(np.concatenate([first, second]), axis=0).max() == 0.0:
         return None  # rows that vary were not drawn
-    return effect_size(first, second, kernel, rng=rng)
+    return cast("EffectSize", effect_size(_subject(first, second, kernel), rng=rng))
+
+
+def _subject(first: Array, second: Array, kernel: Any) -> SampleSubject:
+    return (
+        SampleSubject.of(first, second, kernel) if isinstance(kernel, Kernel) else SampleSubject.gaussian(first, second)
+    )
 
 
 def _telling(
     encoded: Encoded, points: Sequence[Array], drawn: Sequence[IntArray], kernel: Any, shown: Sequence[str]
 ) -> tuple[TellingRow, ...]:
     """Return the rows of either table that add most to MMD²."""
-    found = contributions(points[0], points[1], kernel)
+    found = contributions(_subject(points[0], points[1], kernel), "u")
     whole = float(np.abs(found.values).sum())
     rows = []
     for side, values in enumerate(found.by_sample):
@@ -186,4 +192,4 @@ def _witness(samples: Sequence[Array], rng: np.random.Generator) -> WitnessBands
     low, high = span(np.concatenate([first, second]))
     reach = _MARGIN * (high - low)
     grid = np.linspace(low - reach, high + reach, _GRID)[:, None]
-    return witness_bands(first[:, None], second[:, None], grid, rng=rng)
+    return witness_bands(SampleSubject.gaussian(first[:, None], second[:, None]), grid, rng=rng)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.array import Array, RngLike
 from ...core.table import as_table
-from ...inference.explain import WitnessBands, witness_bands
+from ...inference.explain import SampleSubject, WitnessBands, witness_bands
 from ...inference.samples import matched
 from ...report.canvas import FIRST, QUIET, SECOND, describe, ink, new_axes, new_figure, set_legend, set_texts, short
 from ...report.canvas.figure import matplotlib
@@ -64,7 +64,7 @@ def column_witness(
 def _bands(samples: Sequence[Array], rng: RngLike) -> WitnessBands:
     """Return the witness of one column of two samples over its range, with the band of chance."""
     (grid,) = grids(np.concatenate(samples), _GRID)
-    return witness_bands(samples[0], samples[1], grid[:, None], rng=rng)
+    return witness_bands(SampleSubject.gaussian(samples[0], samples[1]), grid[:, None], rng=rng)
 
 
 def _draw(ax: Axes, samples: Sequence[Array], bands: WitnessBands, names: tuple[str, str], column: str) -> Axes:

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.array import Array, RngLike
 from ...core.table import Table
 from ...core.words import listed
-from ...inference.explain import WitnessBands, witness_bands
+from ...inference.explain import SampleSubject, WitnessBands, witness_bands
 from ...inference.samples import matched
 from ...report.canvas import FIRST, QUIET, SECOND, describe, new_axes, set_legend, set_texts, short
 from ...report.canvas.figure import matplotlib
@@ -74,7 +74,7 @@ def witness_map(
     first, second = (_two(table, chosen) for table in tables)
     across, up = grids(np.concatenate([first, second]), _GRID)
     points = np.stack([part.ravel() for part in np.meshgrid(across, up)], axis=1)
-    bands = witness_bands(first, second, points, rng=rng)
+    bands = witness_bands(SampleSubject.gaussian(first, second), points, rng=rng)
     own = ax is None
     ax = new_axes(ax, (5.4, 4.2))
     _shade(ax, across, up, bands, colors)

@@ -1,0 +1,335 @@
+"""The verbs of a result: it knows its question, and says how large, where, and by which rows and columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..core.array import RngLike
+from ..plan.plan import DEFAULT, Plan
+
+if TYPE_CHECKING:
+    from .explain import (
+        Attribution,
+        Contributions,
+        DependenceSize,
+        EffectSize,
+        EquivalenceResult,
+        JointWitness,
+        Witness,
+        WitnessBands,
+    )
+    from .explain.subject import Subject
+
+
+class Explained:
+    """What a result can say of the rows that it looked at, with the kernel of its test.
+
+    A test of many kernels, which has none of its own, is explained by one reference kernel: Gaussian, its bandwidth the
+    median distance of the rows with their columns in units of their spread. What comes back names the kernel.
+    """
+
+    question: Any
+
+    def effect_size(
+        self, *, level: float = 0.95, n_resamples: int = 999, rng: RngLike = None, plan: Plan = DEFAULT
+    ) -> EffectSize | DependenceSize:
+        r"""Return the size of the difference of two samples, or of a dependence, with confidence intervals.
+
+        The intervals invert tests of every possible distance, by one simulation of the fluctuations of the feature
+        means (:mod:`kernelmean.inference.explain.fluctuation`). They hold when the distributions are equal, nearly
+        equal, or far apart.
+
+        Parameters
+        ----------
+        level : float
+            The confidence of each interval on its own, the rest on either side half.
+        n_resamples : int
+            Gaussian multiplier draws, at least 99.
+        rng : int, Generator, or None
+            The seed.
+        plan : Plan
+
+        Returns
+        -------
+        EffectSize or DependenceSize
+
+        Raises
+        ------
+        ValueError
+            When the result holds no data or its test had a design; there are fewer than three rows in a sample, or
+            four pairs; nothing varies; or the level is not in (0, 1).
+
+        Notes
+        -----
+        A distance is one *of a kernel*: to compare sizes between data sets pass the test a fixed bandwidth. The
+        intervals take the kernel as given.
+        For equal distributions the interval covers with probability 1 - (1 - level)/2 at least, exactly, for all n and
+        m: it begins above 0 only where the permutation test rejects at (1 - level)/2. Otherwise, and for dependence, it
+        is asymptotic: ``docs/explain.md`` has what is measured. Every sample borrows three rows of the other to learn
+        what it may have missed. ``standard_error``² = 4 (⟨D, CD⟩ - tr C²)₊ + 2 tr C², C the covariance of
+        μ̂_X - μ̂_Y, tr C² unbiased from centered Gram matrices. The first term is the variance of Gretton et al. (2012),
+        corollary 16, for different distributions, the second that of theorem 12 for equal ones; Sutherland et al.
+        (2017) keep both. Alignments are normalised as by Cortes et al. (2012), eq. (2), with unbiased estimates as by
+        Székely & Rizzo (2014).
+        O(n² n_resamples) time for n rows in all, O(n r n_resamples) where the Gram matrix has rank r; memory
+        O(n batch).
+
+        Examples
+        --------
+        >>> import kernelmean as km
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(80, 1)), rng.normal(1.0, size=(60, 1))
+        >>> size = km.mmd_test(X, Y, kernel=km.kernels.Gaussian(1.0), rng=0).effect_size(rng=0)
+        >>> size.distance.low < 0.42 < size.distance.high  # the exact MMD is 0.421
+        True
+        """
+        from .explain import effect_size
+
+        return effect_size(self._subject(plan), level=level, n_resamples=n_resamples, rng=rng)
+
+    def equivalence(
+        self,
+        margin: float,
+        *,
+        unit: str = "distance",
+        method: str = "simulated",
+        level: float = 0.95,
+        n_resamples: int = 999,
+        rng: RngLike = None,
+    ) -> EquivalenceResult:
+        r"""Test the hypothesis MMD ≥ margin against MMD < margin, or that of √HSIC.
+
+        The p-value is the share of the simulated fluctuations under which a distance of ``margin`` gives no more than
+        the observed one, the observed one counted; or a bound that holds for all distributions and sizes.
+
+        Parameters
+        ----------
+        margin : float
+            The largest difference, or dependence, that does not matter. It is one of a kernel: fix the bandwidth of the
+            test before seeing the data.
+        unit : {"distance", "explained", "alignment"}
+            Whether the margin is an MMD or √HSIC; or of two samples a share of the feature variance as in
+            :class:`~kernelmean.inference.explain.EffectSize`, of two variables an alignment.
+        method : {"simulated", "bound"}
+            "bound" is for two samples, and needs far more rows, a kernel with 0 ≤ k(x, y) ≤ k(0) and unit "distance".
+        level : float
+            1 - α.
+        n_resamples, rng
+            As in :meth:`effect_size`.
+
+        Returns
+        -------
+        EquivalenceResult
+
+        Raises
+        ------
+        ValueError
+            As :meth:`effect_size`; when the margin is not positive, or exceeds every possible distance; or there is no
+            bound for the kernel or the unit, where one is asked for or all rows are equal.
+
+        Notes
+        -----
+        "simulated" is asymptotic, with the simulation and the cost of :meth:`effect_size`; its level at the margin is
+        measured in ``docs/explain.md``. Where all rows of both samples are equal there is nothing to simulate, and the
+        bound takes its place; the result says so in ``method``. Few rows cannot show equivalence: then p is large even
+        for equal samples.
+        "bound" is exact for every n and m, and conservative: with K = k(0) and c = 1/n + 1/m,
+        :math:`P(|\mathrm{MMD} - \widehat{\mathrm{MMD}}_V| > \sqrt{Kc} + t) ≤ \exp(-t^2 / (Kc))` by McDiarmid's
+        inequality, since one row of n moves the difference of means by at most √(2K)/n (after Gretton et al. 2012,
+        theorem 7).
+
+        Examples
+        --------
+        >>> import kernelmean as km
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> X, Y = rng.normal(size=(400, 1)), rng.normal(size=(300, 1))
+        >>> km.mmd_test(X, Y, kernel=km.kernels.Gaussian(1.0), rng=0).equivalence(0.25, rng=0).equivalent
+        True
+        """
+        from .explain import Hypothesis, equivalence
+
+        hypothesis = Hypothesis(margin, unit, level)
+        return equivalence(self._subject(DEFAULT), hypothesis, method=method, n_resamples=n_resamples, rng=rng)
+
+    def witness(
+        self, points: Any = None, *, level: float = 0.95, n_resamples: int = 999, rng: RngLike = None
+    ) -> Witness | JointWitness | WitnessBands:
+        """Return the function that tells the samples, or the pairs from independent ones, best; or bands at points.
+
+        Parameters
+        ----------
+        points : array of shape (p, d), optional
+            Of two samples: where to evaluate the difference of the means with simultaneous permutation bands. They must
+            not depend on which row is in which sample; the pooled rows will do.
+        level : float
+            1 - α: when the distributions are equal, the difference stays inside the band at all points with at least
+            this probability, exactly.
+        n_resamples, rng
+            Of the bands: all permutations when there are no more than n_resamples + 1; at least 99 are asked for.
+
+        Returns
+        -------
+        Witness or JointWitness
+            A function of points, or of pairs of points.
+        WitnessBands
+            Where points were passed.
+
+        Raises
+        ------
+        ValueError
+            When the result holds no data or its test had a design; the means are equal, or a variable is constant;
+            points have other columns; or bands are asked for pairs.
+
+        Notes
+        -----
+        A point outside the bands says that the distributions differ; that they differ at this very point is a reading,
+        not a theorem: the witness is a smoothed difference of densities. O(n² d) time once, and O(n d) per point;
+        O(p n n_resamples) with bands. Gretton et al. (2012), section 2.3; Gretton et al. (2005), section 3.
+
+        Examples
+        --------
+        >>> import kernelmean as km
+        >>> result = km.mmd_test([[0.0], [0.5]], [[3.0], [3.5]], kernel=km.kernels.Gaussian(1.0))
+        >>> result.witness()([[0.0], [3.0]]).round(2)
+        array([ 0.69, -0.67])
+        """
+        from .explain import PairSubject, witness_bands, witness_of
+
+        subject = self._subject(DEFAULT)
+        if points is None:
+            return witness_of(subject)
+        if isinstance(subject, PairSubject):
+            raise ValueError(  # noqa: TRY004 (of the points, which such a result has no use for)
+                "bands are for two samples; of two variables call witness()(X, Y) at pairs of points"
+            )
+        return witness_bands(subject, points, level=level, n_resamples=n_resamples, rng=rng)
+
+    def contributions(self, statistic: str | None = None) -> Contributions:
+        r"""Return what every observation adds to MMD², :math:`f(x_i)/n` and :math:`-f(y_j)/m`, or to HSIC.
+
+        f = μ_X - μ_Y is the witness, and :math:`\mathrm{MMD}^2 = \overline{f(x)} - \overline{f(y)}`. For the unbiased
+        statistic every observation meets the witness of all others: its own term leaves its own mean. A pair adds
+        :math:`n^{-2} \sum_j \bar K_{ij} \bar Z_{ij}` to HSIC, the cross-covariance operator at its centered features;
+        "u" replaces the centered matrices by the U-centered ones and n² by n(n-3).
+
+        Parameters
+        ----------
+        statistic : {"u", "v"}, optional
+            Unbiased, as is usual for two samples, or the V-statistic, as is usual for two variables.
+
+        Returns
+        -------
+        Contributions
+
+        Raises
+        ------
+        ValueError
+            When the result holds no data or its test had a design, or there are too few rows for the statistic.
+
+        Notes
+        -----
+        O(n² d) time for n rows in all, O(block²) memory. Gretton et al. (2012), eq. (3), (5) and section 2.3; Gretton
+        et al. (2005), eq. (9); Song et al. (2012), eq. (5), in the form of Székely & Rizzo (2014).
+
+        Examples
+        --------
+        >>> import kernelmean as km
+        >>> result = km.mmd_test([[0.0], [0.1], [2.0]], [[2.1], [1.9]], kernel=km.kernels.Gaussian(0.5))
+        >>> found = result.contributions()
+        >>> found.values.round(2)
+        array([ 0.16,  0.16, -0.33,  0.3 ,  0.3 ])
+        >>> bool(abs(found.values.sum() - result.statistic) < 1e-12)
+        True
+        """
+        from .explain import SampleSubject, contributions
+
+        subject = self._subject(DEFAULT)
+        usual = "u" if isinstance(subject, SampleSubject) else "v"
+        return contributions(subject, usual if statistic is None else statistic)
+
+    def attribute(
+        self,
+        *,
+        kernel: Any = None,
+        estimator: Any = None,
+        adjustment: str = "max-t",
+        names: Any = None,
+        groups: Any = None,
+        n_resamples: int = 999,
+        rng: RngLike = None,
+        scheme: str = "auto",
+        plan: Plan = DEFAULT,
+    ) -> Attribution:
+        r"""Test every column, or every pair of columns, on its own, with p-values that hold for all together.
+
+        All columns see the same permutations. Their statistics become approximate p-values, each by the mean, deviation
+        and skewness of its own row, and the step-down max-T method of Westfall & Young adjusts them.
+
+        Parameters
+        ----------
+        kernel : str, class or Kernel, or a tuple of two, optional
+            A family, such as the default, Gaussian, or a kernel with a rule for its bandwidth: every column gets it
+            with a bandwidth of its own, θ in standard deviations of the column, and for ``drop`` all columns are
+            divided by their deviation. Or a kernel as it is, in the units of the data, which must take one column (one
+            bandwidth per axis is cut to the column). Of two variables a tuple is the kernel of X and that of Y.
+        estimator : str, KernelMean or callable, or a tuple of two, optional
+            "kme"; or "mkme", "mmkme" or a KernelMean without filter, whose noise is fitted to every column.
+        adjustment : {"max-t", "holm"}
+            "holm" (1979) needs no assumption, and n_resamples of at least 20 d at level 0.05.
+        names : sequence of str, or a tuple of two, optional
+            The columns; by default those of the data frame.
+        groups : dict from str to sequence of int, or a tuple of two, optional
+            Columns that take several coordinates, as ``TableEncoder.groups_`` has them: each is tested as a whole, by a
+            kernel on its block, and named once. The blocks do not overlap and leave no coordinate out.
+        n_resamples, rng, scheme
+            As in :func:`kernelmean.mmd_test`.
+        plan : Plan
+
+        Returns
+        -------
+        Attribution
+            Of two variables its columns are pairs of names.
+
+        Raises
+        ------
+        ValueError
+            When the result holds no data or its test had a design, or there are too few rows.
+
+        Notes
+        -----
+        When no column differs, and none jointly with another, P(any adjusted p ≤ α) ≤ α exactly, for every n and m.
+        When some differ, the same holds for wrongly named columns, provided that the columns that do not differ one by
+        one do not differ jointly either (subset pivotality; samples that differ only in how equally distributed columns
+        depend on each other are outside of it, except with "holm"). For pairs: when X and Y are independent it holds
+        exactly; when some pairs depend on each other, for wrongly named ones if, without the columns of the others, X
+        and Y are independent jointly. Ties count, p is never 0. Constant columns have p = 1. Swapping X and Y changes
+        nothing, nor does shifting or rescaling a column, but for rounding.
+        d tests of one column, and O(n² d) time for the drops; with groups as much for each of them; d e tests of pairs.
+        Westfall & Young (1993), algorithm 4.1.
+
+        Examples
+        --------
+        >>> import kernelmean as km
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(1)
+        >>> X, Y = rng.normal(size=(40, 3)), rng.normal([0.0, 1.5, 0.0], size=(60, 3))
+        >>> km.mmd_test(X, Y, rng=0).attribute(rng=0).differing()
+        ('x1',)
+        """
+        from .asked import asked
+        from .explain import ColumnTests, attribute
+        from .explain.subject import check_plain
+        from .kernel_choice import ESTIMATORS
+        from .resampling import Resampling
+
+        question = check_plain(self.question)
+        wanted = asked(kernel, estimator, ESTIMATORS, question.kernel_sides, adaptive=False)
+        how = Resampling.of(scheme, n_resamples, rng, plan)
+        return attribute(question, ColumnTests(wanted.sides, adjustment, how, plan), names, groups)
+
+    def _subject(self, plan: Plan) -> Subject:
+        from .explain import subject_of
+
+        return subject_of(self, plan)
