@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 import kernelmean as km
@@ -15,7 +16,7 @@ def estimator_of(kernel: Any = "gaussian", bandwidth: Any = "median", estimator:
         return estimator
     if isinstance(kernel, tuple) or isinstance(bandwidth, tuple):
         kernels, widths = (each if isinstance(each, tuple) else (each, each) for each in (kernel, bandwidth))
-        return tuple(NAMED[estimator](own, bandwidth=width) for own, width in zip(kernels, widths, strict=True))
+        return tuple(NAMED[estimator](own, bandwidth=width) for own, width in zip_longest(kernels, widths))
     return NAMED[estimator](kernel, bandwidth=bandwidth)
 
 

@@ -21,8 +21,8 @@ from explained import (
     witness_bands,
 )
 from kernelmean.inference.explain.features import difference_of_means
-from kernelmean.inference.explain.subject import TwoSamples
-from kernelmean.plan import DEFAULT, Plan
+from kernelmean.inference.explain.subject import SampleSubject
+from kernelmean.plan import Plan
 
 SERIAL = Plan(threads=1)
 RUNS = [40, pytest.param(1500, marks=pytest.mark.slow)]
@@ -141,7 +141,7 @@ def test_the_standard_error_is_that_of_the_statistic(shift, least):
     kernel, found, errors = km.kernels.Gaussian(1.0), [], []
     for seed in range(150):
         X, Y = two_samples(seed, 50, 30, 1, shift, 1.0)
-        effect = difference_of_means(TwoSamples.of(X, Y, kernel, "median", "kme", DEFAULT))
+        effect = difference_of_means(SampleSubject.of(X, Y, kernel))
         found.append(effect.mean.squared)
         errors.append(effect.standard_error)
     ratio = np.mean(errors) / np.std(found)

@@ -97,6 +97,7 @@ class Explained:
         level: float = 0.95,
         n_resamples: int = 999,
         rng: RngLike = None,
+        plan: Plan = DEFAULT,
     ) -> EquivalenceResult:
         r"""Test the hypothesis MMD ≥ margin against MMD < margin, or that of √HSIC.
 
@@ -115,7 +116,7 @@ class Explained:
             "bound" is for two samples, and needs far more rows, a kernel with 0 ≤ k(x, y) ≤ k(0) and unit "distance".
         level : float
             1 - α.
-        n_resamples, rng
+        n_resamples, rng, plan
             As in :meth:`effect_size`.
 
         Returns
@@ -151,10 +152,16 @@ class Explained:
         from .explain import Hypothesis, equivalence
 
         hypothesis = Hypothesis(margin, unit, level)
-        return equivalence(self._subject(DEFAULT), hypothesis, method=method, n_resamples=n_resamples, rng=rng)
+        return equivalence(self._subject(plan), hypothesis, method=method, n_resamples=n_resamples, rng=rng)
 
     def witness(
-        self, points: Any = None, *, level: float = 0.95, n_resamples: int = 999, rng: RngLike = None
+        self,
+        points: Any = None,
+        *,
+        level: float = 0.95,
+        n_resamples: int = 999,
+        rng: RngLike = None,
+        plan: Plan = DEFAULT,
     ) -> Witness | JointWitness | WitnessBands:
         """Return the function that tells the samples, or the pairs from independent ones, best; or bands at points.
 
@@ -168,6 +175,7 @@ class Explained:
             this probability, exactly.
         n_resamples, rng
             Of the bands: all permutations when there are no more than n_resamples + 1; at least 99 are asked for.
+        plan : Plan
 
         Returns
         -------
@@ -197,20 +205,20 @@ class Explained:
         >>> result.witness()([[0.0], [3.0]]).round(2)
         array([ 0.69, -0.67])
         """
-        from .explain import PairSubject, joint_witness, means_of, witness, witness_bands
+        from .explain import PairSubject, SampleSubject, any_subject_of, joint_witness, means_of, witness, witness_bands
 
-        subject = self._subject(DEFAULT)
-        if points is None:
-            if isinstance(subject, PairSubject):
-                return joint_witness(subject)
+        if points is None and isinstance(subject := any_subject_of(self, plan), SampleSubject):
             return witness(*means_of(self.question, subject))
+        subject = self._subject(plan)
+        if points is None and isinstance(subject, PairSubject):
+            return joint_witness(subject)
         if isinstance(subject, PairSubject):
             raise ValueError(  # noqa: TRY004 (of the points, which such a result has no use for)
                 "bands are for two samples; of two variables call witness()(X, Y) at pairs of points"
             )
         return witness_bands(subject, points, level=level, n_resamples=n_resamples, rng=rng)
 
-    def contributions(self, statistic: str | None = None) -> Contributions:
+    def contributions(self, statistic: str | None = None, *, plan: Plan = DEFAULT) -> Contributions:
         r"""Return what every observation adds to MMD², :math:`f(x_i)/n` and :math:`-f(y_j)/m`, or to HSIC.
 
         f = μ_X - μ_Y is the witness, and :math:`\mathrm{MMD}^2 = \overline{f(x)} - \overline{f(y)}`. For the unbiased
@@ -222,6 +230,7 @@ class Explained:
         ----------
         statistic : {"u", "v"}, optional
             Unbiased, as is usual for two samples, or the V-statistic, as is usual for two variables.
+        plan : Plan
 
         Returns
         -------
@@ -249,7 +258,7 @@ class Explained:
         """
         from .explain import SampleSubject, contributions
 
-        subject = self._subject(DEFAULT)
+        subject = self._subject(plan)
         usual = "u" if isinstance(subject, SampleSubject) else "v"
         return contributions(subject, usual if statistic is None else statistic)
 

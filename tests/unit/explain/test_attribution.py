@@ -13,9 +13,8 @@ from kernelmean import hsic_test, median_bandwidth, mmd_test
 from kernelmean.inference.combine import evidence, standardized
 from kernelmean.inference.explain.attribution import on_columns
 from kernelmean.inference.explain.moments import moments, without_each
-from kernelmean.inference.explain.subject import TwoSamples
+from kernelmean.inference.explain.subject import SampleSubject
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
-from kernelmean.plan import DEFAULT
 
 
 def samples(n=30, m=20, dim=4, shift=1.5):
@@ -128,7 +127,7 @@ def test_names_come_from_data_frames_or_the_argument():
 def test_leaving_columns_out_of_a_gaussian_kernel(kernel):
     rng = np.random.default_rng(1)
     X, Y = rng.normal(size=(300, 3)), rng.normal(0.2, size=(260, 3))
-    subject = TwoSamples.of(X, Y, kernel, "median", "kme", DEFAULT)
+    subject = SampleSubject.of(X, Y, kernel)
     fast = without_each(subject.pooled, subject.sizes, np.broadcast_to(kernel.bandwidth, 3))
     for j in range(3):
         others = [k for k in range(3) if k != j]
@@ -155,7 +154,7 @@ def test_any_family_and_a_kernel_as_it_is():
 def test_moments_of_factors_and_of_the_whole_gram_agree():
     rng = np.random.default_rng(2)
     X, Y = rng.normal(size=(400, 1)), rng.normal(0.3, size=(250, 1))
-    subject = TwoSamples.of(X, Y, Gaussian(1.0), "median", "kme", DEFAULT)
+    subject = SampleSubject.of(X, Y, Gaussian(1.0))
     by_factor = moments(subject)
     K = Gaussian(1.0)(subject.pooled, subject.pooled)
     assert abs(by_factor.squared - unbiased(K, range(400))) < 1e-9

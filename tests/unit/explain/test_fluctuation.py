@@ -10,7 +10,7 @@ import pytest
 from kernelmean.inference.explain import fluctuation
 from kernelmean.inference.explain.features import cross_covariance, difference_of_means
 from kernelmean.inference.explain.fluctuation import Fluctuations, fluctuations, largest_eigenvalue
-from kernelmean.inference.explain.subject import Pairs, TwoSamples
+from kernelmean.inference.explain.subject import PairSubject, SampleSubject
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
 from kernelmean.plan import DEFAULT
 
@@ -21,7 +21,7 @@ def samples(n=14, m=9):
 
 
 def subject(X, Y, kernel):
-    return TwoSamples.of(X, Y, kernel, "median", "kme", DEFAULT)
+    return SampleSubject.of(X, Y, kernel)
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), Laplacian(2.0), Polynomial(2, 1.0)], ids=repr)
@@ -98,7 +98,7 @@ def test_dependence_of_explicit_matrices():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(25, 1))
     Y = X + 0.5 * rng.normal(size=(25, 1))
-    found = cross_covariance(Pairs.of(X, Y, (Gaussian(1.0), Laplacian(1.0)), "median", "kme", DEFAULT)).mean
+    found = cross_covariance(PairSubject((X, Y), (Gaussian(1.0), Laplacian(1.0)), DEFAULT)).mean
     H = np.eye(25) - 1 / 25
     partner = np.random.default_rng(0).permutation(25)
     K, Z = H @ Gaussian(1.0)(X, X) @ H, H @ Laplacian(1.0)(Y, Y) @ H
@@ -114,7 +114,7 @@ def test_dependence_of_explicit_matrices():
 def test_products_on_factors_are_those_of_the_gram_matrix(rows):
     rng = np.random.default_rng(0)
     X, Y, W = rng.normal(size=(rows, 1)), rng.normal(size=(rows - 20, 1)), rng.normal(size=(rows, 3))
-    pairs = Pairs.of(X, np.r_[Y, Y[:20]], Gaussian(3.0), "median", "kme", DEFAULT)
+    pairs = PairSubject((X, np.r_[Y, Y[:20]]), (Gaussian(3.0), Gaussian(3.0)), DEFAULT)
     H = np.eye(rows) - 1 / rows
     M = np.ones((rows, rows))
     for table in pairs.tables:
@@ -166,7 +166,7 @@ def coins(seed):
     rng = np.random.default_rng(seed)
     x = rng.random((50, 1)) < 0.3
     y = np.where(rng.random((50, 1)) < 0.5, x, rng.random((50, 1)) < 0.3)
-    return Pairs.of(x.astype(float), y.astype(float), "gaussian", 1.0, "kme", DEFAULT)
+    return PairSubject((x.astype(float), y.astype(float)), (Gaussian(1.0), Gaussian(1.0)), DEFAULT)
 
 
 def test_the_sketched_eigenvalue_is_the_largest():

@@ -9,7 +9,6 @@ from scipy.stats import binom
 
 import explained
 import kernelmean as km
-from kernelmean.inference.explain.effect import effect_size
 from kernelmean.kernels import Gaussian
 
 N, M = 24, 18
@@ -91,7 +90,7 @@ def test_the_effect_of_a_group_is_that_of_its_coordinates():
         for c in explained.attribute(X, Y, groups=encoder.groups_, n_resamples=99, rng=0, bandwidth=1.0).columns
         if c.name == "arm"
     )
-    whole = effect_size(X[:, arm], Y[:, arm], kernel=Gaussian(1.0))
+    whole = explained.effect_size(X[:, arm], Y[:, arm], kernel=Gaussian(1.0))
     assert column.effect == pytest.approx(whole.explained.value, rel=1e-9)
 
 

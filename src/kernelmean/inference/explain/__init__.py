@@ -7,7 +7,7 @@ from .equivalence import EquivalenceResult, Hypothesis, equivalence
 from .fluctuation import Estimate
 from .joint_witness import JointWitness, joint_witness
 from .means import means_of
-from .subject import PairSubject, SampleSubject, subject_of
+from .subject import PairSubject, SampleSubject, any_subject_of, subject_of
 from .witness import Witness, WitnessBands, witness, witness_bands
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "SampleSubject",
     "Witness",
     "WitnessBands",
+    "any_subject_of",
     "attribute",
     "contributions",
     "effect_size",

@@ -16,7 +16,7 @@ from ...kernels import Gaussian, Kernel
 from ...kernels.bandwidth import median_bandwidth
 from ...kernels.base import Blocks
 from ...plan.plan import DEFAULT, Plan
-from ..kernel_choice import KernelOf, choose_kernel, is_constant, representative_rows
+from ..kernel_choice import KernelOf, choose_kernel, is_constant, is_plain, representative_rows
 from ..questions import TwoSamples
 from ..samples import in_fixed_order
 
@@ -201,9 +201,20 @@ def subject_of(result: Any, plan: Plan) -> Subject:
     Raises
     ------
     ValueError
-        When the result holds no data, or its rows have a design.
+        When the result holds no data, its rows have a design, or its estimator shrinks or is fitted under every
+        permutation.
     """
     question = check_plain(result.question)
+    _check_estimators(question)
+    return _made(question, result, plan)
+
+
+def any_subject_of(result: Any, plan: Plan) -> Subject:
+    """Return what a test looked at whatever its estimator, for the witness, which takes the means as they are."""
+    return _made(check_plain(result.question), result, plan)
+
+
+def _made(question: Any, result: Any, plan: Plan) -> Subject:
     X, Y = as_host(question.X), as_host(question.Y)
     if isinstance(question, TwoSamples):
         kernel = reference_kernel(np.concatenate([X, Y])) if result.members else result.kernel
@@ -225,6 +236,16 @@ def check_plain(question: Any) -> Any:
             "ask what that returns"
         )
     return question
+
+
+def _check_estimators(question: Any) -> None:
+    """Raise when means with weights of their own were compared, which have no kernel that says it all."""
+    for side in () if question.asked is None else question.asked.sides:
+        if isinstance(side, KernelMean) and not (is_plain(side) and side.fit_on in ("auto", "pooled", "separate")):
+            raise ValueError(
+                f"estimator is {side!r}, with weights or parameters that permutations change; explanations are of "
+                "tests with a kernel, such as estimator='kme' or 'mkme', and so is all but witness()"
+            )
 
 
 def reference_kernel(points: Array) -> Gaussian:
