@@ -162,6 +162,13 @@ class TestImport:
         assert "kernelmean.inference.engine" in loaded
         assert loaded.isdisjoint(OPTIONAL | {"scipy.signal"})
 
+    def test_help_is_shown_without_loading_what_computes(self) -> None:
+        code = "import sys\nfrom kernelmean.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass"
+        code += "\nprint(*sorted({'scipy', 'sklearn', 'pandas', 'pyarrow'} & set(sys.modules)))"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+        assert "Questions about tables" in done.stdout
+        assert done.stdout.splitlines()[-1] == ""
+
     def test_version_is_printed_without_loading_the_commands(self) -> None:
         code = "import sys\nfrom kernelmean.cli import main\ntry: main(['--version'])\nexcept SystemExit: pass"
         code += "\nassert not {'numpy', 'typer', 'kernelmean.cli.app'} & set(sys.modules)"

@@ -13,8 +13,6 @@ from typing import Any, final
 
 import numpy as np
 
-from kernelmean.tables import read_table
-
 from .arrays import Array
 from .catalogue import DATA_SETS, Home
 from .experiment import Columns
@@ -177,6 +175,8 @@ def _built_in(name: str) -> bytes | None:
     """Return a table that comes with kernelmean, when it is the right one."""
     if name not in _BUILT_IN:
         return None
+    from kernelmean.tables import read_table  # slow to import, which help can do without
+
     values = read_table(name).values.copy()
     values[:, -1] = _BUILT_IN[name](values[:, -1])
     cells = ([plain(repr(value)) for value in row] for row in values.tolist())

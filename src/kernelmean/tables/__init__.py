@@ -1,4 +1,8 @@
-"""Tables: files, frames and batches read into columns, and the built-in tables by name."""
+"""Tables: where rows come from, what their columns hold, and the built-in tables by name.
+
+A ``Source`` says where rows are and yields them; a ``Frame`` holds some of them as they were read, columns of any kind;
+a ``Table`` holds finite numbers with names.
+"""
 
 from typing import TYPE_CHECKING
 

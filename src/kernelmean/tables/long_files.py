@@ -48,7 +48,7 @@ def chosen_names(
 
 
 @dataclass(frozen=True)
-class Choice:
+class ColumnChoice:
     """Which columns of a table, how their text is written, what is done with missing cells, and rows at a time."""
 
     columns: tuple[str, ...] | None = None
@@ -75,7 +75,7 @@ _Open: TypeAlias = Callable[[Sequence[RowGroup] | None, TextColumns], Iterator[F
 """From row groups (None: all), and what reads columns of text, to frames."""
 
 
-def _opened(source: str, names: tuple[str, ...], choice: Choice, frames: _Open, *, iso: bool = False) -> Source:
+def _opened(source: str, names: tuple[str, ...], choice: ColumnChoice, frames: _Open, *, iso: bool = False) -> Source:
     """Return the source of what a file holds; its text is read as anything, or strictly as numbers."""
     types: dict[str, str] = {}
     numbers: dict[str, str] = {}
@@ -92,7 +92,7 @@ def _opened(source: str, names: tuple[str, ...], choice: Choice, frames: _Open, 
     )
 
 
-def file_source(path: Path, choice: Choice) -> Source:
+def file_source(path: Path, choice: ColumnChoice) -> Source:
     """Return a file, or a folder of Parquet files, as a source of rows; raises as :func:`kernelmean.read`."""
     if str(path) == STANDARD_INPUT:
         raise ValueError("standard input can be read once only, not batch by batch; write the table to a file first")
@@ -117,7 +117,7 @@ def file_source(path: Path, choice: Choice) -> Source:
     raise unknown_ending(path)
 
 
-def _csv(path: Path, choice: Choice) -> Source:
+def _csv(path: Path, choice: ColumnChoice) -> Source:
     blocks = CsvBlocks.of(path, choice.text)
     names = choice.names(list(blocks.raw), str(path))
     types: dict[str, str] = {}
@@ -134,7 +134,7 @@ def _csv(path: Path, choice: Choice) -> Source:
     )
 
 
-def _arrow(path: Path, choice: Choice) -> Source:
+def _arrow(path: Path, choice: ColumnChoice) -> Source:
     arrow = import_arrow()
     names = choice.names(arrow_names(path), str(path))
     n_rows = sum(arrow_rows(path))
@@ -153,7 +153,7 @@ def _arrow(path: Path, choice: Choice) -> Source:
     return replace(_opened(str(path), names, choice, frames), n_rows=choice.known(n_rows))
 
 
-def parquet_source(files: Sequence[Path], source: str, choice: Choice) -> Source:
+def parquet_source(files: Sequence[Path], source: str, choice: ColumnChoice) -> Source:
     """Return Parquet files of the same columns as one source of rows."""
     looks = [_look(path, choice) for path in files]
     names = looks[0].names
@@ -205,7 +205,7 @@ def _rows_of(groups: Sequence[RowGroup], names: Sequence[str], batch_rows: int) 
 
 
 @dataclass(frozen=True)
-class _Look:
+class _Footer:
     """What a Parquet file says of itself: the chosen columns, the rows of its groups, whether all hold numbers."""
 
     names: tuple[str, ...]
@@ -213,7 +213,7 @@ class _Look:
     plain: bool
 
 
-def _look(path: Path, choice: Choice) -> _Look:
+def _look(path: Path, choice: ColumnChoice) -> _Footer:
     arrow = import_arrow()
     from pyarrow import parquet, types
 
@@ -228,7 +228,7 @@ def _look(path: Path, choice: Choice) -> _Look:
     check_columns(found, path)
     names = choice.names(found, str(path))
     kinds = [schema.field(name).type for name in names]
-    return _Look(names, rows, all(types.is_floating(kind) or types.is_integer(kind) for kind in kinds))
+    return _Footer(names, rows, all(types.is_floating(kind) or types.is_integer(kind) for kind in kinds))
 
 
 def _damaged(path: Path, error: BaseException) -> ValueError:

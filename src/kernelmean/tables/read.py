@@ -19,7 +19,7 @@ from ..core.validate import check_integer
 from ..core.words import listed
 from .datasets import BUILT_IN
 from .files import PARQUET, ending, import_arrow
-from .long_files import BATCH_ROWS, Choice, chosen_names, file_source, parquet_source
+from .long_files import BATCH_ROWS, ColumnChoice, chosen_names, file_source, parquet_source
 from .readers import PLAIN, TextFormat
 from .reading import read_frame
 from .source import READER, UNNAMED, Source, joined, numbered, numbers_of
@@ -92,7 +92,7 @@ def read(
         raise ValueError(f"passes is {passes!r}; write 1, 2, or None")
     if in_memory:
         refuse("in_memory=True holds all rows", passes=(passes, None), checkpoint=(checkpoint, None))
-    choice = Choice(None if columns is None else tuple(columns), tuple(drop), text, missing, batch_rows)
+    choice = ColumnChoice(None if columns is None else tuple(columns), tuple(drop), text, missing, batch_rows)
     if isinstance(source, Source):
         _refuse_again(source, choice)
         return replace(
@@ -115,7 +115,7 @@ def hold(table: Any, study: str) -> Any:
     """
     if is_path(table):
         name = os.fspath(table)
-        return file_source(Path(name), Choice()).whole() if os.path.isdir(name) else read_frame(name)
+        return file_source(Path(name), ColumnChoice()).whole() if os.path.isdir(name) else read_frame(name)
     if not isinstance(table, Source):
         return table
     if table.in_memory is False or table.passes is not None or table.checkpoint is not None:
@@ -131,9 +131,9 @@ def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
     return isinstance(source, str | os.PathLike)
 
 
-def _refuse_again(source: Source, choice: Choice) -> None:
+def _refuse_again(source: Source, choice: ColumnChoice) -> None:
     """Raise when a source is to be read in another way than it says."""
-    usual = Choice()
+    usual = ColumnChoice()
     refuse(
         f"{source!r} was read already",
         columns=(choice.columns, None),
@@ -144,7 +144,7 @@ def _refuse_again(source: Source, choice: Choice) -> None:
     )
 
 
-def _source(source: Any, choice: Choice) -> Source:
+def _source(source: Any, choice: ColumnChoice) -> Source:
     refuse_sparse(source, UNNAMED)
     if is_path(source):
         return _named(source, choice)
@@ -160,21 +160,21 @@ def _source(source: Any, choice: Choice) -> Source:
     return _in_memory(source, choice)
 
 
-def _named(path: str | os.PathLike[str], choice: Choice) -> Source:
+def _named(path: str | os.PathLike[str], choice: ColumnChoice) -> Source:
     """Return a file, a folder, or a built-in table."""
     if os.fspath(path) in BUILT_IN:
         return _in_memory(read_frame(path, text=choice.text), choice)
     return file_source(Path(path), choice)
 
 
-def _files(paths: Sequence[Path], choice: Choice) -> Source:
+def _files(paths: Sequence[Path], choice: ColumnChoice) -> Source:
     others = [path for path in paths if ending(path) not in PARQUET]
     if others and len(paths) > 1:
         raise ValueError(f"{others[0]} is no Parquet file; several files are read as one table where all are Parquet")
     return file_source(paths[0], choice) if len(paths) == 1 else parquet_source(paths, listed(map(str, paths)), choice)
 
 
-def _arrow_reader(reader: Any, choice: Choice) -> Source:
+def _arrow_reader(reader: Any, choice: ColumnChoice) -> Source:
     source = "the Arrow reader"
     names = choice.names(reader.schema.names, source)
     once = _OneReading(reader, source)
@@ -190,7 +190,7 @@ def _streamed(
     names: tuple[str, ...],
     frames: Callable[[Any], Iterator[Frame]],
     arrays: Callable[[], Iterator[Array]],
-    choice: Choice,
+    choice: ColumnChoice,
 ) -> Source:
     """Return a source of batches that are made elsewhere."""
 
@@ -232,7 +232,7 @@ class _Partitions:
         return (part for part in computed if len(part))
 
 
-def _batches(source: Iterable[Any], choice: Choice, called: str) -> Source:
+def _batches(source: Iterable[Any], choice: ColumnChoice, called: str) -> Source:
     """Return the rows of an iterable of tables; the first one is looked at for its names."""
     iterator = iter(source)
     first = next(iterator, None)
@@ -278,7 +278,7 @@ def _columns(table: Table | Frame) -> str:
     return f"the columns {listed(table.names)}" + ("" if table.named else ", as an array without names")
 
 
-def _in_memory(source: Any, choice: Choice) -> Source:
+def _in_memory(source: Any, choice: ColumnChoice) -> Source:
     """Return a table that is in memory: all its rows are there, and cut into batches."""
     frame = to_frame(source, UNNAMED)
     names = chosen_names(frame.names, frame.source, choice.columns, choice.drop)

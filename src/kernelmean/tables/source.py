@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -147,6 +147,23 @@ class Source:
             names=tuple(names),
             _frames=lambda some: (frame.called(names) for frame in self._frames(some)),
             _whole=lambda: self._whole().called(names),
+        )
+
+    def in_one_pass(self) -> Source:
+        """Return the source to a test that adds up numbers once; raise where it says what only studies look at."""
+        refuse(
+            f"{self.source} is read once, for a test of numbers",
+            passes=(self.passes, None),
+            checkpoint=(self.checkpoint, None),
+            in_memory=(self.in_memory or None, None),
+        )
+        return self
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Raise: an array of a source would hold all rows, without a word, and have no names."""
+        raise TypeError(
+            f"{self!r} is read row by row; write rows.whole() for a table in memory, which has names, or "
+            "numpy.concatenate(list(rows)) for its numbers"
         )
 
     def __repr__(self) -> str:

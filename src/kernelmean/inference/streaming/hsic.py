@@ -85,7 +85,7 @@ def hsic_stream_test(
     if isinstance(plan, RemotePlan):
         asked = recipes if features is None else features
         return cast("TestResult", plan.hsic_stream_test(X, Y, asked=asked, pilot=pilot, test=test))
-    first, second = read(X), read(Y)
+    first, second = read(X).in_one_pass(), read(Y).in_one_pass()
     if None not in (first.n_rows, second.n_rows) and first.n_rows != second.n_rows:
         raise _unequal(first, second)
     (taken,) = pilot_rows((first.n_rows,), pilot)

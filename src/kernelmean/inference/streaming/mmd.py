@@ -115,7 +115,7 @@ def mmd_stream_test(
     if isinstance(plan, RemotePlan):
         options = {"asked": asked, "pilot": pilot, "seed": seed, "checkpoint": checkpoint, "test": test}
         return cast("TestResult", plan.mmd_stream_test(X, Y, **options))
-    samples = matched(read(X), read(Y))
+    samples = matched(read(X).in_one_pass(), read(Y).in_one_pass())
     kept = None
     if checkpoint is not None:
         columns = [list(batches.names) for batches in samples]

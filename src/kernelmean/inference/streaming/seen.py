@@ -17,8 +17,7 @@ from ...embedding.features.base import Summary
 from ...tables.columns.coding import Categories, Coding, Numbers, Spread
 from ...tables.columns.encoded import Encoding
 from ...tables.columns.kinds import ColumnType, as_labels, as_numbers, nanoseconds
-from ...tables.columns.summary import ABSENT, CategoryShares
-from ...tables.columns.summary import Summary as ColumnSummary
+from ...tables.columns.summary import ABSENT, CategoryShares, ColumnSummary
 
 _LARGEST_EXPONENT = 1000
 

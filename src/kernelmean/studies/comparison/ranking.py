@@ -8,7 +8,7 @@ import numpy as np
 
 from ...inference.multiple import holm
 from ...noise import Noise, Normal
-from ...tables.columns import Summary
+from ...tables.columns import ColumnSummary
 from ...tables.columns.coding import Coding, Numbers
 from ...tables.columns.encoded import groups_of
 from .result import ColumnDifference
@@ -16,7 +16,7 @@ from .result import ColumnDifference
 
 def ranked(
     codings: Sequence[Coding],
-    summaries: Sequence[Summary],
+    summaries: Sequence[ColumnSummary],
     noise: Noise | tuple[Noise, Noise],
     alone: Mapping[str, tuple[float, float]],
 ) -> tuple[ColumnDifference, ...]:

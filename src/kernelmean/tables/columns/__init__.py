@@ -5,17 +5,17 @@ from .encoder import TableEncoder
 from .missing import Missing, MissingCells
 from .noisy import NoisyRows
 from .numbers import table_of_numbers
-from .summary import CategoryShares, Summary, summarize
+from .summary import CategoryShares, ColumnSummary, summarize
 
 __all__ = [
     "CategoryShares",
+    "ColumnSummary",
     "Encoded",
     "Encoding",
     "EncodingOptions",
     "Missing",
     "MissingCells",
     "NoisyRows",
-    "Summary",
     "TableEncoder",
     "encode",
     "match_columns",

@@ -28,7 +28,7 @@ class CategoryShares:
 
 @final
 @dataclass(frozen=True)
-class Summary:
+class ColumnSummary:
     """What a column is like in every table.
 
     Attributes
@@ -53,18 +53,18 @@ class Summary:
         return difference / self.deviation if self.deviation else 0.0 * difference
 
 
-def summarize(coding: Coding, frames: Sequence[Frame]) -> Summary:
+def summarize(coding: Coding, frames: Sequence[Frame]) -> ColumnSummary:
     """Return what a column is like in every table."""
     if isinstance(coding, Numbers):
         offset = coding.origin / 1e9
-        return Summary(tuple(_mean(coding.numbers(f)) + offset for f in frames), coding.deviation, ())
+        return ColumnSummary(tuple(_mean(coding.numbers(f)) + offset for f in frames), coding.deviation, ())
     assert isinstance(coding, Categories)
     shares = _shares(coding, frames)
     if coding.type.kind != "boolean":
-        return Summary((np.nan,) * len(frames), np.nan, shares)
+        return ColumnSummary((np.nan,) * len(frames), np.nan, shares)
     truths = [np.asarray(frame[coding.name], dtype=np.float64) for frame in frames]
     pooled = np.concatenate(truths)
-    return Summary(tuple(map(_mean, truths)), float(np.nanstd(pooled)), shares)
+    return ColumnSummary(tuple(map(_mean, truths)), float(np.nanstd(pooled)), shares)
 
 
 def _mean(values: Array) -> float:
