@@ -253,9 +253,7 @@ def raw_moments(x: float, law: str, width: Any, order: int) -> list[Any]:
         "Uniform": lambda r: width**r / (r + 1),
     }[law]
     moments = [mp.mpf(0) if r % 2 else central(r) for r in range(order + 1)]
-    return [
-        mp.fsum(comb(r, i) * mp.mpf(x) ** (r - i) * moments[i] for i in range(r + 1)) for r in range(order + 1)
-    ]
+    return [mp.fsum(comb(r, i) * mp.mpf(x) ** (r - i) * moments[i] for i in range(r + 1)) for r in range(order + 1)]
 
 
 def power_of_sum(terms: Sequence[Sequence[Any]], offset: Any, degree: int) -> Any:
