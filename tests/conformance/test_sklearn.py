@@ -13,8 +13,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernelmean.density import KernelMeanMatching
-from kernelmean.estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, BayesianKernelMean, KernelMean, MedianOfMeans
-from kernelmean.estimators.filters import Landweber
+from kernelmean.estimators import (
+    FKMSE,
+    KME,
+    MKME,
+    MMKME,
+    SKMSE,
+    VPMKME,
+    BayesianKernelMean,
+    KernelMean,
+    Landweber,
+    MedianOfMeans,
+)
 from kernelmean.noise import Normal
 
 ESTIMATORS = [

@@ -15,8 +15,7 @@ from sklearn.neighbors import KernelDensity
 from tables import Rng, disguised, size
 
 import kernelmean as km
-from kernelmean.kernels import Gaussian
-from kernelmean.kernels.distance_induced import DistanceInduced
+from kernelmean.kernels import DistanceInduced, Gaussian
 
 sys.path.append(str(Path(__file__).parents[1] / "precision"))
 _DIGITS_LOST = 1e-12

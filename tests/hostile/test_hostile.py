@@ -20,7 +20,7 @@ from hostile_tables import GOOD, TABLES, swelling
 
 import kernelmean as km
 from kernelmean.cli import main
-from kernelmean.estimators.files import read_columns
+from kernelmean.estimators import read_columns
 from kernelmean.inference.result import TestResult
 from kernelmean.tables import read_table
 from kernelmean_paper.store import read_log

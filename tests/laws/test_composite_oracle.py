@@ -13,10 +13,10 @@ from kernelmean.kernels import (
     Linear,
     Polynomial,
     Product,
+    QuadraticGaussian,
     RationalQuadratic,
     TensorProduct,
 )
-from kernelmean.kernels.gaussian import QuadraticGaussian
 from kernelmean.noise import Blankout, Dirac, Normal, Sampled, Switch
 
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.expected import NoClosedFormError, expected
-from kernelmean.expected._core import difference, smoothed
-from kernelmean.expected.profiles import Profile, box
-from kernelmean.expected.profiles.exponential import LaplacePowers
-from kernelmean.expected.separable import SmoothedSeparable
+from kernelmean.expected import NoClosedFormError, SmoothedSeparable, difference, expected, profiles, smoothed
 from kernelmean.kernels import (
     Categorical,
     Gaussian,
@@ -17,11 +13,11 @@ from kernelmean.kernels import (
     Linear,
     Polynomial,
     Product,
+    QuadraticGaussian,
     RationalQuadratic,
     TensorProduct,
     Wendland,
 )
-from kernelmean.kernels.gaussian import QuadraticGaussian
 from kernelmean.noise import Blankout, Dirac, Laplace, Normal, Switch, Uniform
 
 X = np.zeros((3, 2))
@@ -130,7 +126,10 @@ MESSAGES = [
         "the noise correlates columns that the tensor product separates; use a covariance that is block-diagonal in "
         "the same columns, or noise.Sampled",
     ),
-    (lambda: Profile(1.0, 1.0, (LaplacePowers(1.0, (1.0,)),), box(1.0).plus_box(1.0)), THREE),
+    (
+        lambda: profiles.Profile(1.0, 1.0, (profiles.LaplacePowers(1.0, (1.0,)),), profiles.box(1.0).plus_box(1.0)),
+        THREE,
+    ),
 ]
 
 

@@ -6,6 +6,7 @@ import pytest
 from kernelmean.expected.support import KERNELS
 from kernelmean.kernels import (
     Categorical,
+    DistanceInduced,
     Gaussian,
     Kernel,
     Laplacian,
@@ -18,7 +19,6 @@ from kernelmean.kernels import (
     TensorProduct,
     Wendland,
 )
-from kernelmean.kernels.distance_induced import DistanceInduced
 
 PLAIN = [*KERNELS, 0.5 * Gaussian(2.0), Gaussian(0.01), RationalQuadratic(0.5, 2.0)]
 

@@ -8,14 +8,18 @@ import pytest
 
 import kernelmean as km
 from kernelmean import estimators as est
-from kernelmean.embedding.means import means
-from kernelmean.embedding.score import diagonal_share
-from kernelmean.estimators.contraction_search import search_free
-from kernelmean.estimators.filters import Cutoff, IteratedRidge, Landweber, NuMethod, Ridge
-from kernelmean.estimators.loocv import axes, contracted, isotropic, leave_one_out
-from kernelmean.estimators.loocv.ridge import Spectrum, printed_scores, scores
-from kernelmean.estimators.problem import Problem
-from kernelmean.estimators.strength import Weighing
+from kernelmean.embedding import diagonal_share, means
+from kernelmean.estimators import (
+    Cutoff,
+    IteratedRidge,
+    Landweber,
+    NuMethod,
+    Problem,
+    Ridge,
+    Weighing,
+    loocv,
+    search_free,
+)
 from kernelmean.kernels import Gaussian, Polynomial
 from kernelmean.noise import Dirac, Normal
 
@@ -46,7 +50,7 @@ def test_shared_gaussian_noise(shape, theta, scale):
     for noise in noises:
         fitted = est.KernelMean(Gaussian(theta), noise=noise, filter="scale", strength=1 / scale - 1).fit(X)
         weights = np.full(len(X) - 1, scale / (len(X) - 1))
-        brute = leave_one_out(
+        brute = loocv.leave_one_out(
             lambda rest, w=weights, v=noise: km.embed(X[rest], Gaussian(theta), weights=w, noise=v), X
         )
         np.testing.assert_allclose(fitted.loocv_, brute, **TIGHT)
@@ -62,8 +66,8 @@ def test_contraction_moves_the_mean(shape, r, noise):
         return km.embed(center + r * (X[rest] - center), Gaussian(theta), noise=Normal(noise))
 
     Y = (X - X.mean(axis=0)) / theta
-    terms = contracted.terms(Y, r, noise / theta**2, diagonal_share(len(X), "loocv"), *X.shape)
-    np.testing.assert_allclose(terms.score().value, leave_one_out(fit, X), **TIGHT)
+    terms = loocv.contracted.terms(Y, r, noise / theta**2, diagonal_share(len(X), "loocv"), *X.shape)
+    np.testing.assert_allclose(terms.score().value, loocv.leave_one_out(fit, X), **TIGHT)
 
 
 def refit(X, kernel, noise, weights_of):
@@ -74,7 +78,7 @@ def refit(X, kernel, noise, weights_of):
             X[rest], kernel, noise=noise, weights=weights_of(km.expected(kernel, X[rest], X[rest], noise, noise))
         )
 
-    return leave_one_out(fit, X)
+    return loocv.leave_one_out(fit, X)
 
 
 def ridge_weights(Q, strength, times=1):
@@ -89,7 +93,7 @@ def ridge_weights(Q, strength, times=1):
 def test_ridge_path(shape, theta):
     X, kernel = sample(*shape), Gaussian(theta)
     strengths = np.array([1e-3, 0.1, 1.0, 30.0, 1e5])
-    path = scores(Spectrum.of(kernel(X, X), 1.0), strengths)
+    path = loocv.ridge.scores(loocv.Spectrum.of(kernel(X, X), 1.0), strengths)
     brute = [refit(X, kernel, Dirac(), lambda Q, lam=lam: ridge_weights(Q, lam)) for lam in strengths]
     np.testing.assert_allclose([score.value for score in path], brute, **TIGHT)
 
@@ -136,14 +140,16 @@ def test_generic_means(kernel):
     X = sample(7, 2) - 5.0
     noise = Normal.diagonal([0.2, 0.5])
     found = means(kernel, X, noise, diagonal_share(7, "loocv")).score().value
-    np.testing.assert_allclose(found, leave_one_out(lambda rest: km.embed(X[rest], kernel, noise=noise), X), **TIGHT)
+    np.testing.assert_allclose(
+        found, loocv.leave_one_out(lambda rest: km.embed(X[rest], kernel, noise=noise), X), **TIGHT
+    )
 
 
 def test_one_covariance_per_point():
     X, kernel = sample(7, 2), Gaussian(1.2)
     noise = Normal.diagonal(np.random.default_rng(2).uniform(0.1, 1.0, size=(7, 2)))
     fitted = est.KernelMean(kernel, noise=noise).fit(X)
-    brute = leave_one_out(lambda rest: km.embed(X[rest], kernel, noise=noise.take(rest)), X)
+    brute = loocv.leave_one_out(lambda rest: km.embed(X[rest], kernel, noise=noise.take(rest)), X)
     np.testing.assert_allclose(fitted.loocv_, brute, **TIGHT)
 
 
@@ -177,9 +183,9 @@ def test_the_printed_score_keeps_the_point_as_a_basis_point():
         others = np.where(np.arange(n) == i, 0.0, 1.0 / (n - 1))
         gap = np.linalg.solve(K + strength * np.eye(n), K @ others) - np.eye(n)[i]
         total += gap @ K @ gap
-    spectrum = Spectrum.of(K, 1.0)
-    np.testing.assert_allclose(printed_scores(spectrum, np.array([strength])), total / n, **TIGHT)
-    assert abs(scores(spectrum, np.array([strength]))[0].value - total / n) > 1e-3
+    spectrum = loocv.Spectrum.of(K, 1.0)
+    np.testing.assert_allclose(loocv.printed_scores(spectrum, np.array([strength])), total / n, **TIGHT)
+    assert abs(loocv.ridge.scores(spectrum, np.array([strength]))[0].value - total / n) > 1e-3
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.7])
@@ -208,11 +214,11 @@ def central(function, point):
 def test_gradients(scale, theta):
     X = sample(15, 4)
     Y, alpha = problem(X, theta).Y, diagonal_share(15, "loocv")
-    distances = isotropic.Distances(Y)
+    distances = loocv.isotropic.Distances(Y)
     cases = [
-        (lambda e: axes.terms(Y, e, alpha), np.array([0.2, 1.1, 0.01, 3.0])),
-        (lambda p: contracted.terms(Y, p[0], p[1], alpha, *Y.shape), np.array([0.7, 0.4])),
-        (lambda p: isotropic.terms(distances, p[0], alpha), np.array([0.4])),
+        (lambda e: loocv.axes.terms(Y, e, alpha), np.array([0.2, 1.1, 0.01, 3.0])),
+        (lambda p: loocv.contracted.terms(Y, p[0], p[1], alpha, *Y.shape), np.array([0.7, 0.4])),
+        (lambda p: loocv.isotropic.terms(distances, p[0], alpha), np.array([0.4])),
     ]
     for terms, point in cases:
         numeric = central(lambda p, f=terms: f(p).score(scale).log, point)
@@ -246,7 +252,7 @@ def test_scores_of_narrow_kernels_keep_their_digits(ratio, dim):
     X = sample(6, dim)
     Y = problem(X, ratio * km.median_bandwidth(X)).Y
     noise = np.random.default_rng(3).uniform(0.5, 2.0, size=dim) * 2.0 / ratio**2 / dim
-    score = axes.terms(Y, noise, diagonal_share(6, "loocv")).score()
+    score = loocv.axes.terms(Y, noise, diagonal_share(6, "loocv")).score()
     with mpmath.workdps(60):
         log, sign = exact_excess(Y, noise)
     assert sign == score.sign
@@ -257,7 +263,7 @@ def test_ridge_scores_of_narrow_kernels_keep_their_digits():
     X, kernel = sample(7, 3), Gaussian(1.0)
     off = 1e-30 * kernel(X, X) * (1 - np.eye(7))
     strength = 1e29
-    found = scores(Spectrum.of(np.eye(7) + off, 1.0), np.array([strength]))[0].excess
+    found = loocv.ridge.scores(loocv.Spectrum.of(np.eye(7) + off, 1.0), np.array([strength]))[0].excess
     with mpmath.workdps(120):
         total = mpmath.mpf(0)
         for i in range(7):
@@ -298,7 +304,7 @@ def test_the_free_contraction_gains_on_both_its_limits():
 
 def test_printed_scores_of_many_strengths_are_those_of_each():
     X = np.random.default_rng(5).normal(size=(6, 2))
-    spectrum = Spectrum.of(Gaussian(1.0)(X, X), 1.0)
+    spectrum = loocv.Spectrum.of(Gaussian(1.0)(X, X), 1.0)
     strengths = np.array([0.01, 0.3, 2.0])
-    each = [printed_scores(spectrum, np.array([strength]))[0] for strength in strengths]
-    np.testing.assert_allclose(printed_scores(spectrum, strengths), each, rtol=1e-13)
+    each = [loocv.printed_scores(spectrum, np.array([strength]))[0] for strength in strengths]
+    np.testing.assert_allclose(loocv.printed_scores(spectrum, strengths), each, rtol=1e-13)

@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from kernelmean.core.simplex_qp import solve_simplex_qp
-from kernelmean.density.mixture import Mixture
-from kernelmean.density.objective import Objective, weights_problem
-from kernelmean.density.parameters import COVARIANCE_TYPES, Layout
+from kernelmean.density import COVARIANCE_TYPES, Layout, Mixture, Objective, weights_problem
 from kernelmean.embedding import embed
-from kernelmean.kernels import Gaussian, Laplacian, Linear, Polynomial
-from kernelmean.kernels.gaussian import QuadraticGaussian
+from kernelmean.kernels import Gaussian, Laplacian, Linear, Polynomial, QuadraticGaussian
 from kernelmean.noise import Laplace, Normal
 
 DIM, N, K = 3, 25, 4

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from numpy.polynomial.legendre import leggauss
 
-from kernelmean.expected import difference, smoothed
-from kernelmean.expected.separable import fused_separable, separable_pairs
+from kernelmean.expected import difference, fused_separable, separable_pairs, smoothed
 from kernelmean.kernels import Gaussian, Laplacian, Matern, Wendland
 from kernelmean.noise import IndependentSum, Laplace, Normal, Uniform
 

@@ -22,7 +22,7 @@ from kernelmean import kernels as k
 from kernelmean import noise as v
 from kernelmean.estimators import KernelMean
 from kernelmean.expected import NoClosedFormError, expected
-from kernelmean.kernels.distance_induced import DistanceInduced
+from kernelmean.kernels import DistanceInduced
 
 Checks = Iterator[tuple[float, Any, Any]]
 Rng = np.random.Generator

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 import kernelmean as km
-from kernelmean.kernels.bandwidth import bandwidth_from, normal_rule_bandwidth
+from kernelmean.kernels import bandwidth_from, normal_rule_bandwidth
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.kernels import Gaussian
-from kernelmean.kernels.distances import squared_distance_blocks
+from kernelmean.kernels import Gaussian, squared_distance_blocks
 from kernelmean.kernels.gaussian import scaled_blocks
 
 EVERYTHING = slice(None)

@@ -3,7 +3,7 @@ import pytest
 from numpy.polynomial import Chebyshev
 from scipy.integrate import quad
 
-from kernelmean.estimators.filters import Cutoff, IteratedRidge, Landweber, NuMethod, Ridge, Scale, as_filter
+from kernelmean.estimators import Cutoff, IteratedRidge, Landweber, NuMethod, Ridge, Scale, as_filter
 
 X = np.linspace(1e-3, 1.0, 200)
 WEAK = [  # a strength at which each filter leaves nearly all of the larger eigenvalues

@@ -13,9 +13,9 @@ import explained
 import kernelmean as km
 from explained import witness_bands
 from kernelmean import estimators, features
-from kernelmean.embedding.herding import herd
+from kernelmean.embedding import herd
 from kernelmean.estimators import filters as km_filters
-from kernelmean.estimators.curves import score_curves
+from kernelmean.estimators import score_curves
 from kernelmean.inference.streaming import two_sample_stream
 from kernelmean.kernels import (
     Categorical,
@@ -24,11 +24,11 @@ from kernelmean.kernels import (
     Laplacian,
     Matern,
     Polynomial,
+    QuadraticGaussian,
     RationalQuadratic,
     Scaled,
     Wendland,
 )
-from kernelmean.kernels.gaussian import QuadraticGaussian
 from kernelmean.noise import Blankout, Laplace, Normal, Sampled, Switch, Uniform
 from kernelmean.studies.density import fit_densities
 from kernelmean.studies.estimate import fit_all

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelmean.embedding import embed
-from kernelmean.embedding.herding import herd
+from kernelmean.embedding import embed, herd
 from kernelmean.kernels import Gaussian
 from kernelmean.noise import Normal
 

@@ -14,11 +14,11 @@ import pytest
 
 import kernelmean as km
 from kernelmean.embedding import Embedding
+from kernelmean.estimators import Landweber, read_columns
 from kernelmean.estimators import serial as _serial
-from kernelmean.estimators.files import load, read_columns, save
-from kernelmean.estimators.filters import Landweber
-from kernelmean.kernels.base import Kernel
-from kernelmean.noise.base import Noise
+from kernelmean.estimators.files import load, save
+from kernelmean.kernels import Kernel
+from kernelmean.noise import Noise
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((5, 2))

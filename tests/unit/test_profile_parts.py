@@ -7,24 +7,27 @@ import numpy as np
 import pytest
 
 from exact import Law
-from kernelmean.expected.profiles import LaplacePowers, Profile, Spline, box
-from kernelmean.expected.profiles.exponential import sum_of_laws
+from kernelmean.expected import profiles
 
 GAPS = np.array([0.0, 0.3, 1.0, 2.5, 20.0])
 
 
 def density_of_sum(*laws):
-    return sum(law.density(GAPS) for law in sum_of_laws(laws))
+    return sum(law.density(GAPS) for law in profiles.sum_of_laws(laws))
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.01, 2.0, 40.0])
 def test_a_sum_of_mixtures_is_the_mixture_of_the_sums(scale):
     first, second = (0.2, 0.5, 0.3), (0.6, 0.4)
     expected = sum(
-        w * v * density_of_sum(LaplacePowers(1.0, (0.0,) * i + (1.0,)), LaplacePowers(scale, (0.0,) * j + (1.0,)))
+        w
+        * v
+        * density_of_sum(
+            profiles.LaplacePowers(1.0, (0.0,) * i + (1.0,)), profiles.LaplacePowers(scale, (0.0,) * j + (1.0,))
+        )
         for (i, w), (j, v) in product(enumerate(first), enumerate(second))
     )
-    found = density_of_sum(LaplacePowers(1.0, first), LaplacePowers(scale, second))
+    found = density_of_sum(profiles.LaplacePowers(1.0, first), profiles.LaplacePowers(scale, second))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
@@ -32,7 +35,9 @@ def test_a_sum_of_mixtures_is_the_mixture_of_the_sums(scale):
 @pytest.mark.parametrize("deviation", [1e-5, 1e-3])
 @pytest.mark.parametrize("scales", [(1.0,), (0.3, 1.0)], ids=["one law", "beside a narrower one"])
 def test_panels_of_a_box_meet_at_the_rounded_peak_of_a_wide_law(scales, deviation, gap):
-    profile = Profile(1.0, deviation**2, tuple(LaplacePowers(scale, (1.0,)) for scale in scales), box(0.01))
+    profile = profiles.Profile(
+        1.0, deviation**2, tuple(profiles.LaplacePowers(scale, (1.0,)) for scale in scales), profiles.box(0.01)
+    )
     truth = Law().plus_normal(deviation**2).plus_box(0.01)
     for scale in scales:
         truth = truth.plus_laplace(scale)
@@ -44,13 +49,13 @@ def test_the_mean_of_a_polynomial_over_a_normal_has_terms_of_every_degree(deviat
     truth = Law().plus_normal(deviation**2)
     for halfwidth in (0.7, 0.8, 0.4):
         truth = truth.plus_box(halfwidth)
-    profile = Profile(1.0, deviation**2, spline=box(0.7).plus_box(0.8).plus_box(0.4))
+    profile = profiles.Profile(1.0, deviation**2, spline=profiles.box(0.7).plus_box(0.8).plus_box(0.4))
     gaps = [0.0, 0.2, 0.5, 1.1, 1.8]
     np.testing.assert_allclose(profile(np.array(gaps)), [float(truth(gap)) for gap in gaps], rtol=1e-12)
 
 
 def spline(powers, divisor=1):
-    return Spline(tuple((Fraction(x), tuple(map(Fraction, c))) for x, c in powers), Fraction(divisor))
+    return profiles.Spline(tuple((Fraction(x), tuple(map(Fraction, c))) for x, c in powers), Fraction(divisor))
 
 
 def test_two_knots_or_steps_alone_make_no_box():
@@ -59,17 +64,17 @@ def test_two_knots_or_steps_alone_make_no_box():
     gaps = np.array([0.0, 0.5, 1.5])
     np.testing.assert_allclose(parabola(gaps), [0.75, 0.75 * 0.75, 0.0], rtol=1e-15)
     np.testing.assert_allclose(steps(gaps), [2 / 6, 2 / 6, 1 / 6], rtol=1e-15)
-    assert [law.is_box for law in (parabola, steps, box(2.0))] == [False, False, True]
+    assert [law.is_box for law in (parabola, steps, profiles.box(2.0))] == [False, False, True]
 
 
 @pytest.mark.parametrize("scales", [(), (0.03,)], ids=["no law", "a narrow law"])
 @pytest.mark.parametrize("unit", [0.1, 1.0, 10.0])
 def test_far_out_a_narrow_box_under_a_normal_keeps_its_digits_in_any_unit(unit, scales):
     halfwidth, variance = 0.7 * unit, unit**2
-    laws = tuple(LaplacePowers(scale * unit, (1.0,)) for scale in scales)
+    laws = tuple(profiles.LaplacePowers(scale * unit, (1.0,)) for scale in scales)
     truth = Law().plus_normal(variance).plus_box(halfwidth)
     for law in laws:
         truth = truth.plus_laplace(law.scale)
     gaps = unit * np.array([0.0, 5.0, 7.6, 7.8, 12.0, 20.0, 30.0])
-    found = Profile(1.0, variance, laws, box(halfwidth))(gaps)
+    found = profiles.Profile(1.0, variance, laws, profiles.box(halfwidth))(gaps)
     np.testing.assert_allclose(found, [float(truth(gap)) for gap in gaps], rtol=1e-12)

@@ -10,16 +10,13 @@ import pytest
 from scipy.integrate import quad
 
 from exact import Law
-from kernelmean.expected.profiles import LaplacePowers, Profile, box, wendland
-from kernelmean.expected.profiles.exponential import _product_of_powers, horner, product_of_densities, sum_of_laws
+from kernelmean.expected import SmoothedSeparable, profiles, smooth_separable
+from kernelmean.expected.profiles.exponential import _product_of_powers, horner, product_of_densities
 from kernelmean.expected.profiles.exponential_spline import lower_gammas
 from kernelmean.expected.profiles.half_line import body_moments, tail_moments
 from kernelmean.expected.profiles.spline import Knot
-from kernelmean.expected.profiles.tilted import product_of_profiles
-from kernelmean.expected.separable import SmoothedSeparable, smooth_separable
 from kernelmean.kernels import Laplacian
-from kernelmean.noise import Dirac, Laplace, Normal
-from kernelmean.noise.sums import IndependentSum
+from kernelmean.noise import Dirac, IndependentSum, Laplace, Normal
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +27,7 @@ def digits():
 
 def power(scale, m):
     """Return the law with characteristic function (1 + b²ω²)^{-m}."""
-    return LaplacePowers(scale, (0.0,) * (m - 1) + (1.0,))
+    return profiles.LaplacePowers(scale, (0.0,) * (m - 1) + (1.0,))
 
 
 def exact_power_density(m, scale, gap):
@@ -97,13 +94,13 @@ class TestExponential:
         for _ in range(25):
             scales = np.cumprod(1 + np.append(0, rng.choice(factors, len(powers) - 1)))[rng.permutation(len(powers))]
             gaps = np.append(0.0, scales.max() * 10 ** rng.uniform(-3, 1.6, 3))
-            laws = sum_of_laws(power(float(b), m) for b, m in zip(scales, powers, strict=True))
+            laws = profiles.sum_of_laws(power(float(b), m) for b, m in zip(scales, powers, strict=True))
             values = sum(law.density(gaps) for law in laws)
             truths = exact_sum(scales, powers, gaps)
             assert relative_error(values, truths) < 1e-11
 
     def test_equal_scales_add_their_powers(self):
-        assert sum_of_laws([power(0.5, 2), power(0.5, 1)]) == (power(0.5, 3),)
+        assert profiles.sum_of_laws([power(0.5, 2), power(0.5, 1)]) == (power(0.5, 3),)
 
     def test_products_of_densities_are_positive_mixtures(self):
         gaps = np.linspace(0, 10, 11)
@@ -141,12 +138,12 @@ class TestSpline:
         r = np.linspace(0, 1.2, 13)
         for order, formula in ((0, np.maximum(1 - r, 0)), (2, np.maximum(1 - r, 0) ** 3 * (3 * r + 1))):
             mass = 1.0 if order == 0 else 0.8
-            np.testing.assert_allclose(mass * 1.3 * wendland(order, 1.3)(1.3 * r), formula, atol=1e-15)
+            np.testing.assert_allclose(mass * 1.3 * profiles.wendland(order, 1.3)(1.3 * r), formula, atol=1e-15)
 
     @pytest.mark.parametrize("widths", [(0.3, 1.7), (1e-6, 1.0), (1.0, 1.0 + 1e-9), (1e6, 0.4)], ids=str)
     def test_convolutions_are_exact(self, widths):
         first, second = map(Fraction, widths)
-        law = box(widths[0]).plus_box(widths[1])
+        law = profiles.box(widths[0]).plus_box(widths[1])
         outer, inner = first + second, abs(first - second)
         for place in (0.0, 0.3, 0.5, 0.999999):
             gap = float(inner) + place * float(outer - inner)
@@ -155,7 +152,7 @@ class TestSpline:
         assert law(np.array([1.0001 * float(outer)]))[0] == 0
 
     def test_pieces_join_and_have_mass_one(self):
-        law = wendland(2, 1.3).plus_box(0.123).plus_box(1.7)
+        law = profiles.wendland(2, 1.3).plus_box(0.123).plus_box(1.7)
         for left, right in zip(law.pieces[:-1], law.pieces[1:], strict=True):
             assert left.stop == right.start
             assert left.from_stop[0] == pytest.approx(right.from_start[0], abs=1e-16)
@@ -185,7 +182,7 @@ def test_all_three_kinds_of_variables_at_once():
     rng = np.random.default_rng(0)
     for trial in range(60):
         m, (deviation, halfwidth) = int(rng.integers(1, 5)), 10 ** rng.uniform(-3, 3, 2)
-        profile = Profile(1.0, deviation**2, (power(1.0, m),), box(halfwidth))
+        profile = profiles.Profile(1.0, deviation**2, (power(1.0, m),), profiles.box(halfwidth))
         widest = max(deviation, halfwidth, 1.0)
         gaps = [0.0, rng.uniform(0, 5) * widest, abs(halfwidth + rng.uniform(-3, 3) * min(deviation, 1.0))]
         with mp.workdps(400 if min(deviation, halfwidth) < 0.05 or widest > 20 else 120):
@@ -201,7 +198,7 @@ def test_all_three_kinds_of_variables_at_once():
 @pytest.mark.parametrize("variance", [1e-14, 1e-20, 1e-28])
 @pytest.mark.parametrize("halfwidth", [1e-2, 1e-5, 1e-8, 1e-11])
 def test_a_narrow_box_with_a_narrower_normal_keeps_its_digits(variance, halfwidth):
-    profile = Profile(1.0, variance, (power(1.0, 1),), box(halfwidth))
+    profile = profiles.Profile(1.0, variance, (power(1.0, 1),), profiles.box(halfwidth))
     factor = np.sinh(halfwidth) / halfwidth * np.exp(variance / 2)
     assert profile(np.array([1.0]))[0] == pytest.approx(factor * np.exp(-1) / 2, rel=1e-14)
 
@@ -209,7 +206,7 @@ def test_a_narrow_box_with_a_narrower_normal_keeps_its_digits(variance, halfwidt
 @pytest.mark.parametrize(("ratio", "i", "j"), [(1.02, 2, 1), (1.1, 4, 1), (1.3, 4, 4), (1.6, 4, 4)])
 def test_laws_of_nearly_equal_scales_keep_their_digits_in_the_tail(ratio, i, j):
     """The mixture over scales varies by e^{-t/c}: 9 nodes were right at t = 30 and wrong by a tenth at t = 650."""
-    profile = Profile(1.0, exponentials=(power(1.0, j), power(ratio, i)))
+    profile = profiles.Profile(1.0, exponentials=(power(1.0, j), power(ratio, i)))
     truth = Law().plus_laplace(1.0, j).plus_laplace(ratio, i)
     for gap in (0.0, 1.0, 30.0, 200.0, 650.0):
         assert profile(np.array([gap]))[0] == pytest.approx(float(truth(gap)), rel=1e-12)
@@ -221,11 +218,11 @@ def test_a_polynomial_of_one_coefficient_is_constant():
 
 
 PROFILES = {
-    "gaussian": Profile(math.sqrt(2 * math.pi) * 0.8, variance=0.64),
-    "laplacian": Profile(2.0, exponentials=(power(1.0, 1),)),
-    "matern": Profile(1.4, exponentials=(power(0.7, 3),)),
-    "wendland": Profile(0.8 * 1.5, spline=wendland(2, 1.5)),
-    "triangle": Profile(1.5, spline=wendland(0, 1.5)),
+    "gaussian": profiles.Profile(math.sqrt(2 * math.pi) * 0.8, variance=0.64),
+    "laplacian": profiles.Profile(2.0, exponentials=(power(1.0, 1),)),
+    "matern": profiles.Profile(1.4, exponentials=(power(0.7, 3),)),
+    "wendland": profiles.Profile(0.8 * 1.5, spline=profiles.wendland(2, 1.5)),
+    "triangle": profiles.Profile(1.5, spline=profiles.wendland(0, 1.5)),
 }
 GAPS = np.array([0.0, 0.3, 1.0, 2.5])
 
@@ -258,9 +255,9 @@ def test_every_noise_smooths_as_quadrature_does(name, scale):
 @pytest.mark.parametrize("factors", [("gaussian", "gaussian"), *product(["gaussian"], list(PROFILES)[1:])])
 def test_products_with_gaussians_are_products_also_under_normal_noise(factors):
     first, second = (PROFILES[name] for name in factors)
-    both = product_of_profiles([first, second])
+    both = profiles.product_of_profiles([first, second])
     np.testing.assert_allclose(both(GAPS), first(GAPS) * second(GAPS), rtol=1e-12)
-    thrice = product_of_profiles([first, both, first])
+    thrice = profiles.product_of_profiles([first, both, first])
     np.testing.assert_allclose(thrice(GAPS), first(GAPS) ** 3 * second(GAPS), rtol=1e-12)
     for scale in (0.2, 1.3):
         density = lambda t, s=scale: math.exp(-0.5 * (t / s) ** 2) / math.sqrt(2 * math.pi) / s  # noqa: E731
@@ -273,12 +270,12 @@ def test_products_with_gaussians_are_products_also_under_normal_noise(factors):
 
 def test_products_of_matern_kernels_are_products():
     first, second = PROFILES["laplacian"], PROFILES["matern"]
-    both = product_of_profiles([first, second])
+    both = profiles.product_of_profiles([first, second])
     assert both.is_exponential
     np.testing.assert_allclose(both(GAPS), first(GAPS) * second(GAPS), rtol=1e-12)
-    with_gaussian = product_of_profiles([first, PROFILES["gaussian"], second])
+    with_gaussian = profiles.product_of_profiles([first, PROFILES["gaussian"], second])
     np.testing.assert_allclose(with_gaussian(GAPS), both(GAPS) * PROFILES["gaussian"](GAPS), rtol=1e-12)
-    again = product_of_profiles([with_gaussian, PROFILES["gaussian"]])
+    again = profiles.product_of_profiles([with_gaussian, PROFILES["gaussian"]])
     np.testing.assert_allclose(again(GAPS), with_gaussian(GAPS) * PROFILES["gaussian"](GAPS), rtol=1e-12)
 
 
@@ -289,13 +286,13 @@ def test_products_that_have_no_form_are_refused():
     )
     for factors in (("wendland", "matern"), ("wendland", "triangle")):
         with pytest.raises(TypeError) as error:
-            product_of_profiles([PROFILES[name] for name in factors])
+            profiles.product_of_profiles([PROFILES[name] for name in factors])
         assert str(error.value) == text
-    smooth = product_of_profiles([PROFILES["gaussian"], PROFILES["matern"]]).plus_normal(0.1)
+    smooth = profiles.product_of_profiles([PROFILES["gaussian"], PROFILES["matern"]]).plus_normal(0.1)
     with pytest.raises(TypeError) as error:
-        product_of_profiles([smooth, PROFILES["gaussian"]])
+        profiles.product_of_profiles([smooth, PROFILES["gaussian"]])
     assert str(error.value) == f"{text}; multiply first and smooth the product once"
-    tilted = product_of_profiles([PROFILES["gaussian"], PROFILES["wendland"].plus_laplace(1.0)])
+    tilted = profiles.product_of_profiles([PROFILES["gaussian"], PROFILES["wendland"].plus_laplace(1.0)])
     with pytest.raises(TypeError, match="only when the compact part is one Uniform noise"):
         tilted.plus_normal(0.1)
 
@@ -314,8 +311,12 @@ def test_profiles_know_what_they_are():
     for profile in PROFILES.values():
         assert profile.plus_laplace(0.0) is profile
         assert profile.plus_box(0.0) is profile
-    assert [spline.is_box for spline in (box(0.3), box(0.3).plus_box(0.2), wendland(2, 1.0))] == [True, False, False]
-    assert [spline.halfwidth for spline in (box(0.3), box(0.25).plus_box(0.5), wendland(2, 1.5))] == [0.3, 0.75, 1.5]
+    assert [
+        spline.is_box for spline in (profiles.box(0.3), profiles.box(0.3).plus_box(0.2), profiles.wendland(2, 1.0))
+    ] == [True, False, False]
+    assert [
+        spline.halfwidth for spline in (profiles.box(0.3), profiles.box(0.25).plus_box(0.5), profiles.wendland(2, 1.5))
+    ] == [0.3, 0.75, 1.5]
 
 
 @pytest.mark.parametrize(
@@ -332,9 +333,9 @@ def test_profiles_know_what_they_are():
 )
 def test_a_box_with_a_normal_and_laplace_powers_is_their_mean_over_the_box(deviation, halfwidth, laws):
     parts = tuple(sorted((power(scale, m) for scale, m in laws), key=lambda law: law.scale))
-    smooth = Profile(1.3, deviation**2, parts)
+    smooth = profiles.Profile(1.3, deviation**2, parts)
     gaps = np.array([0.0, 0.3, halfwidth, halfwidth + 0.1, 3.0])
-    found = Profile(1.3, deviation**2, parts, box(halfwidth))(gaps)
+    found = profiles.Profile(1.3, deviation**2, parts, profiles.box(halfwidth))(gaps)
     truth = [
         quad(
             lambda t, gap=gap: smooth(np.array([abs(gap - t)]))[0],
@@ -356,7 +357,7 @@ def test_a_box_with_a_normal_and_laplace_powers_is_their_mean_over_the_box(devia
 )
 def test_sums_of_powers_of_two_scales_are_convolutions(pair):
     first, second = (power(scale, m) for scale, m in pair)
-    both = Profile(1.0, exponentials=tuple(sorted((first, second), key=lambda law: law.scale)))
+    both = profiles.Profile(1.0, exponentials=tuple(sorted((first, second), key=lambda law: law.scale)))
 
     def product_at(t, gap):
         return first.density(np.array([abs(gap - t)]))[0] * second.density(np.array([abs(t)]))[0]
@@ -383,15 +384,15 @@ def test_knots_keep_what_rounding_leaves_of_them():
 
 
 def test_heights_of_products_are_those_of_their_factors():
-    gaussian, matern = Profile(3.0, variance=0.64), PROFILES["matern"]
-    both = product_of_profiles([gaussian, matern])
+    gaussian, matern = profiles.Profile(3.0, variance=0.64), PROFILES["matern"]
+    both = profiles.product_of_profiles([gaussian, matern])
     np.testing.assert_allclose(both(GAPS), gaussian(GAPS) * matern(GAPS), rtol=1e-12)
-    two = product_of_profiles([gaussian, Profile(0.5, variance=2.0)])
-    np.testing.assert_allclose(two(GAPS), gaussian(GAPS) * Profile(0.5, variance=2.0)(GAPS), rtol=1e-12)
+    two = profiles.product_of_profiles([gaussian, profiles.Profile(0.5, variance=2.0)])
+    np.testing.assert_allclose(two(GAPS), gaussian(GAPS) * profiles.Profile(0.5, variance=2.0)(GAPS), rtol=1e-12)
 
 
 def test_products_of_mixtures_of_powers_are_products():
-    first, second = LaplacePowers(0.7, (0.2, 0.5, 0.3)), LaplacePowers(1.3, (0.6, 0.4))
+    first, second = profiles.LaplacePowers(0.7, (0.2, 0.5, 0.3)), profiles.LaplacePowers(1.3, (0.6, 0.4))
     mass, law = product_of_densities(first, second)
     np.testing.assert_allclose(mass * law.density(GAPS), first.density(GAPS) * second.density(GAPS), rtol=1e-12)
     assert law.scale == pytest.approx(1 / (1 / 0.7 + 1 / 1.3), rel=1e-15)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from sklearn.utils import check_random_state
 from threadpoolctl import ThreadpoolController
 
 from ..core.array import Array, IntArray
-from ..plan.plan import DEFAULT
 from .mixture import Mixture
 from .parameters import CovarianceType
 
 PoolOver = Literal["clusters", "data"]
-_LARGE = 2**20  # numbers × components, from which runs of k-means have threads of their own
 _SPREAD = 1e-3  # pooled within-cluster variances below this share of the data's mean that clusters are points
 
 
@@ -98,32 +95,12 @@ def _labels(X: Array, n_components: int, weights: Array, n_init: int, seed: int)
 
 
 def _clusters(X: Array, n_components: int, weights: Array, n_init: int, seed: int) -> IntArray:
-    """Return k-means clusters; the runs on large tables in threads, which changes nothing."""
-    from sklearn.cluster import KMeans, kmeans_plusplus  # slow to import
+    """Return k-means clusters, by one thread: sums of several would depend on their number."""
+    from sklearn.cluster import KMeans  # slow to import
 
-    def run(start: Any, n_init: int) -> Any:
-        kmeans = KMeans(n_components, init=start, n_init=n_init, random_state=seed)
-        with _threads().limit(limits=1, user_api="openmp"):  # they wait for each other where cores are busy
-            return kmeans.fit(X, sample_weight=weights)
-
-    if X.size * n_components < _LARGE or n_init == 1:
-        return np.asarray(run("k-means++", n_init).labels_)
-    rng = check_random_state(seed)
-    starts = [kmeans_plusplus(X, n_components, sample_weight=weights, random_state=rng)[0] for _ in range(n_init)]
-    return _best(
-        [(one.labels_, one.inertia_) for one in DEFAULT.map(lambda start: run(start, 1), starts, X.size * n_init)]
-    )
-
-
-def _best(runs: list[tuple[IntArray, float]]) -> IntArray:
-    """Return the labels of least inertia, of equal clusterings those that were first, as scikit-learn does."""
-    best: IntArray = runs[0][0]
-    least = runs[0][1]
-    for labels, inertia in runs[1:]:
-        same = len(np.unique(np.stack([labels, best]), axis=1).T) == len(np.unique(best))
-        if inertia < least and not same:
-            best, least = labels, inertia
-    return best
+    kmeans = KMeans(n_components, n_init=n_init, random_state=seed)
+    with _threads().limit(limits=1, user_api="openmp"):
+        return np.asarray(kmeans.fit(X, sample_weight=weights).labels_)
 
 
 @cache

@@ -1,13 +1,23 @@
 """Estimators of kernel means, as scikit-learn knows estimators."""
 
+from typing import TYPE_CHECKING
+
 from ..core import lazy as _lazy
 from .bayesian import BayesianKernelMean
+from .contraction_search import search_free, search_tied
 from .curves import ScoreCurve, ScoreCurves, score_curves
-from .density_bandwidth import LikelihoodBandwidth, likelihood_bandwidth
+from .density_bandwidth import LikelihoodBandwidth, leave_one_out_likelihood, likelihood_bandwidth
+from .filters import Cutoff, Filter, IteratedRidge, Landweber, NuMethod, Ridge, Scale, as_filter
 from .kernel_mean import KernelMean
-from .median_of_means import MedianOfMeans
+from .median_of_means import MedianOfMeans, geometric_median
 from .named import FKMSE, KME, MKME, MMKME, NAMED, SKMSE, VPMKME
+from .noise_search import search_diagonal, search_full, search_isotropic
+from .problem import Problem
 from .spectral_factors import Damping, damping
+from .strength import Weighing
+
+if TYPE_CHECKING:
+    from .files import read_columns
 
 __all__ = [
     "FKMSE",
@@ -18,15 +28,33 @@ __all__ = [
     "SKMSE",
     "VPMKME",
     "BayesianKernelMean",
+    "Cutoff",
     "Damping",
+    "Filter",
+    "IteratedRidge",
     "KernelMean",
+    "Landweber",
     "LikelihoodBandwidth",
     "MedianOfMeans",
+    "NuMethod",
+    "Problem",
+    "Ridge",
+    "Scale",
     "ScoreCurve",
     "ScoreCurves",
+    "Weighing",
+    "as_filter",
     "damping",
+    "geometric_median",
+    "leave_one_out_likelihood",
     "likelihood_bandwidth",
+    "read_columns",
     "score_curves",
+    "search_diagonal",
+    "search_free",
+    "search_full",
+    "search_isotropic",
+    "search_tied",
 ]
 
-_lazy.attach(__name__)
+_lazy.attach(__name__, {"files": "read_columns"})

@@ -3,16 +3,21 @@
 from ..core.rules import NoClosedFormError
 from . import composite, gaussian, polynomial, replacing, sampled, separable  # noqa: F401 (they register their rules)
 from ._core import difference, difference_rules, expected, expected_blocks, expected_diag, smoothed, smoothed_rules
+from .separable import SmoothedSeparable, fused_separable, separable_pairs, smooth_separable
 from .support import SupportTable, support
 
 __all__ = [
     "NoClosedFormError",
+    "SmoothedSeparable",
     "SupportTable",
     "difference",
     "difference_rules",
     "expected",
     "expected_blocks",
     "expected_diag",
+    "fused_separable",
+    "separable_pairs",
+    "smooth_separable",
     "smoothed",
     "smoothed_rules",
     "support",

@@ -1,10 +1,12 @@
 """Kernels: values k(X, Y) that know nothing of noise."""
 
+from .bandwidth import Bandwidth, bandwidth_from, median_bandwidth, normal_rule_bandwidth
 from .base import Kernel, Stationary
 from .categorical import Categorical
 from .compose import Product, Scaled, Sum, TensorProduct
 from .distance_induced import DistanceInduced
-from .gaussian import Gaussian
+from .distances import squared_distance_blocks
+from .gaussian import Gaussian, QuadraticGaussian
 from .laplacian import Laplacian
 from .matern import Matern
 from .polynomial import Linear, Polynomial
@@ -13,6 +15,7 @@ from .separable import Separable
 from .wendland import Wendland
 
 __all__ = [
+    "Bandwidth",
     "Categorical",
     "DistanceInduced",
     "Gaussian",
@@ -22,6 +25,7 @@ __all__ = [
     "Matern",
     "Polynomial",
     "Product",
+    "QuadraticGaussian",
     "RationalQuadratic",
     "Scaled",
     "Separable",
@@ -29,4 +33,8 @@ __all__ = [
     "Sum",
     "TensorProduct",
     "Wendland",
+    "bandwidth_from",
+    "median_bandwidth",
+    "normal_rule_bandwidth",
+    "squared_distance_blocks",
 ]

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 import kernelmean as km
-from kernelmean.estimators import damping, filters, score_curves
-from kernelmean.estimators.loocv import leave_one_out
+from kernelmean.estimators import damping, filters, loocv, score_curves
 from record import data, shown
 from record.registry import SEARCHED, Values, recorded, where_searched
 
@@ -112,9 +111,9 @@ def bayesian(strength: Any) -> Values:
 def by_definition() -> Values:
     X, kernel = data.X[:12], K.Gaussian(1.5)
     return {
-        "kme": leave_one_out(lambda rows: km.embed(X[rows], kernel), X),
-        "noisy": leave_one_out(lambda rows: km.embed(X[rows], kernel, noise=V.Normal(0.2)), X),
-        "s-kmse": leave_one_out(lambda rows: km.SKMSE(kernel, strength=0.2).fit(X[rows]).embedding_, X),
+        "kme": loocv.leave_one_out(lambda rows: km.embed(X[rows], kernel), X),
+        "noisy": loocv.leave_one_out(lambda rows: km.embed(X[rows], kernel, noise=V.Normal(0.2)), X),
+        "s-kmse": loocv.leave_one_out(lambda rows: km.SKMSE(kernel, strength=0.2).fit(X[rows]).embedding_, X),
     }
 
 

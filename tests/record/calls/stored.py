@@ -9,8 +9,7 @@ import numpy as np
 
 import kernelmean as km
 from kernelmean import features
-from kernelmean.estimators import filters
-from kernelmean.estimators.files import read_columns
+from kernelmean.estimators import filters, read_columns
 from record import data, shown
 from record.registry import Values, recorded, where_searched
 

@@ -10,22 +10,22 @@ import pytest
 import scipy.special
 
 from kernelmean.core.array import as_host, home, is_foreign, like
-from kernelmean.expected.profiles import LaplacePowers, Profile, box, wendland
+from kernelmean.expected import profiles
 
 from .libraries import STRICT, TORCH, Library
 
-MATERN = LaplacePowers(1.0, (0.0, 0.4, 0.6))
+MATERN = profiles.LaplacePowers(1.0, (0.0, 0.4, 0.6))
 PROFILES = {
-    "normal": Profile(1.0, 0.3),
-    "exponential": Profile(1.0, 0.0, (MATERN,)),
-    "exponential and normal": Profile(1.0, 0.3, (MATERN,)),
-    "exponential and uniform": Profile(1.0, 0.0, (MATERN,), box(0.7)),
-    "normal and a smooth compact part": Profile(1.0, 0.3, (), wendland(2, 0.9).plus_box(0.2)),
-    "normal and a wide compact part": Profile(1.0, 0.003, (), wendland(2, 0.9).plus_box(0.7)),
-    "all three, a box narrow against the normal": Profile(1.0, 0.3, (MATERN,), box(0.1)),
-    "all three, a box wide against the normal": Profile(1.0, 0.003, (MATERN,), box(0.7)),
-    "all three, a box narrow against the exponential": Profile(1.0, 1e-6, (MATERN,), box(0.005)),
-    "compact": Profile(1.0, 0.0, (), wendland(2, 0.9).plus_box(0.7)),
+    "normal": profiles.Profile(1.0, 0.3),
+    "exponential": profiles.Profile(1.0, 0.0, (MATERN,)),
+    "exponential and normal": profiles.Profile(1.0, 0.3, (MATERN,)),
+    "exponential and uniform": profiles.Profile(1.0, 0.0, (MATERN,), profiles.box(0.7)),
+    "normal and a smooth compact part": profiles.Profile(1.0, 0.3, (), profiles.wendland(2, 0.9).plus_box(0.2)),
+    "normal and a wide compact part": profiles.Profile(1.0, 0.003, (), profiles.wendland(2, 0.9).plus_box(0.7)),
+    "all three, a box narrow against the normal": profiles.Profile(1.0, 0.3, (MATERN,), profiles.box(0.1)),
+    "all three, a box wide against the normal": profiles.Profile(1.0, 0.003, (MATERN,), profiles.box(0.7)),
+    "all three, a box narrow against the exponential": profiles.Profile(1.0, 1e-6, (MATERN,), profiles.box(0.005)),
+    "compact": profiles.Profile(1.0, 0.0, (), profiles.wendland(2, 0.9).plus_box(0.7)),
 }
 GAPS = np.array([0.0, 1e-4, 0.003, 0.1, 0.65, 0.7, 1.3, 4.0])
 

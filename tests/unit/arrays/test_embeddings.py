@@ -12,10 +12,9 @@ import kernelmean as km
 from kernelmean import kernels, noise
 from kernelmean.core.array import as_host, home, is_foreign, to_numpy
 from kernelmean.core.rules import NoClosedFormError
-from kernelmean.expected._core import expected_blocks
+from kernelmean.expected import expected_blocks
 from kernelmean.expected.support import KERNELS, NOISES
-from kernelmean.kernels.distance_induced import DistanceInduced
-from kernelmean.kernels.gaussian import QuadraticGaussian
+from kernelmean.kernels import DistanceInduced, QuadraticGaussian
 
 from .libraries import LIBRARIES, STRICT, TORCH, Library
 

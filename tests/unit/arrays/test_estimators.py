@@ -12,8 +12,8 @@ from sklearn.base import clone
 import kernelmean as km
 from kernelmean import kernels, noise
 from kernelmean.core.array import home, to_numpy
+from kernelmean.estimators import loocv
 from kernelmean.estimators.loocv.isotropic import Distances, Summed
-from kernelmean.estimators.loocv.pair_sums import pair_sum
 
 from .libraries import LIBRARIES, Library
 
@@ -117,9 +117,9 @@ def test_sums_over_pairs_are_those_of_numpy_however_narrow_the_kernel(library: L
     """Sums of 1e-300 and below are told apart by their logarithms."""
     A, B = library.rounded(X / spread), library.rounded(X[::-1] / spread)
     for other in (A, B):
-        exact = pair_sum(A, other)
+        exact = loocv.pair_sum(A, other)
         own = library.make(X / spread)
-        found = pair_sum(own, own if other is A else library.make(X[::-1] / spread))
+        found = loocv.pair_sum(own, own if other is A else library.make(X[::-1] / spread))
         assert found.log == pytest.approx(exact.log, rel=library.tolerance)
         np.testing.assert_allclose(found.left, exact.left, rtol=library.tolerance)
         rounding = library.tolerance * float(exact.left.max())  # gaps are differences of squares

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.embedding.coresets.atoms import Atoms
-from kernelmean.embedding.coresets.thinning import swapped
+from kernelmean.embedding import coresets
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal
 from kernelmean.tables import read_table
@@ -55,7 +54,7 @@ def test_swaps_and_new_weights_bring_it_nearer():
 
 
 def test_every_swap_is_the_best_one():
-    whole = Atoms.sample(Gaussian(1.0), sample(30))
+    whole = coresets.Atoms.sample(Gaussian(1.0), sample(30))
     rows, weights = np.array([3, 8, 8, 20]), np.array([0.2, 0.2, 0.5, 0.1])
     gram = whole.kernel(whole.points, whole.points)
 
@@ -68,7 +67,7 @@ def test_every_swap_is_the_best_one():
     for i in range(4):
         trials = [error(np.r_[expected[:i], z, expected[i + 1 :]]) for z in range(30)]
         expected[i] = int(np.argmin(trials))
-    np.testing.assert_array_equal(swapped(whole, whole.values(whole), rows, weights), expected)
+    np.testing.assert_array_equal(coresets.swapped(whole, whole.values(whole), rows, weights), expected)
 
 
 def test_new_weights_are_the_best_on_the_simplex():

@@ -3,17 +3,15 @@
 import numpy as np
 import pytest
 
-from kernelmean.embedding.coresets.atoms import Atoms
-from kernelmean.embedding.coresets.halving import halve
-from kernelmean.embedding.coresets.thinning import compressed, split
+from kernelmean.embedding import coresets
 from kernelmean.kernels import Gaussian
 from kernelmean.noise import Normal
 
 
 def atoms(n, seed=0, weights=None, noise=None):
     X = np.random.default_rng(seed).normal(size=(n, 2))
-    made = Atoms.sample(Gaussian(1.0), X)
-    return Atoms(made.kernel, X, noise or made.noise, made.weights if weights is None else np.asarray(weights))
+    made = coresets.Atoms.sample(Gaussian(1.0), X)
+    return coresets.Atoms(made.kernel, X, noise or made.noise, made.weights if weights is None else np.asarray(weights))
 
 
 def distance(whole, rows, weights):
@@ -27,7 +25,7 @@ def distance(whole, rows, weights):
 @pytest.mark.parametrize("noise", [None, Normal(0.3)])
 def test_the_norm_is_that_of_the_change_and_the_sum_of_weights_stays(n, size, noise):
     whole = atoms(n, noise=noise, weights=np.random.default_rng(1).uniform(0.1, 1.0, n))
-    rows, weights, norm = halve(whole, size, np.random.default_rng(2))
+    rows, weights, norm = coresets.halve(whole, size, np.random.default_rng(2))
     assert len(rows) == len(np.unique(rows)) == size
     assert weights.sum() == pytest.approx(whole.weights.sum(), rel=1e-12)
     assert norm == pytest.approx(distance(whole, rows, weights), rel=1e-9, abs=1e-12)
@@ -38,7 +36,7 @@ def test_every_point_keeps_its_weight_on_average_for_any_sizes(n, size):
     whole, total, runs = atoms(n), np.zeros(n), 1200
     squares = np.zeros(n)
     for seed in range(runs):
-        last = split(whole, size, np.random.default_rng(seed))[-1]
+        last = coresets.split(whole, size, np.random.default_rng(seed))[-1]
         found = np.zeros(n)
         found[last.rows] = last.weights
         total += found
@@ -51,7 +49,7 @@ def test_every_point_keeps_its_weight_on_average_for_any_sizes(n, size):
 
 def test_errors_cancel():
     whole = atoms(512)
-    balanced = [split(whole, 64, np.random.default_rng(seed))[-1] for seed in range(10)]
+    balanced = [coresets.split(whole, 64, np.random.default_rng(seed))[-1] for seed in range(10)]
     mean = np.mean([distance(whole, each.rows, each.weights) for each in balanced])
     rng = np.random.default_rng(3)
     random = np.mean([distance(whole, rng.choice(512, 64, replace=False), np.full(64, 1 / 64)) for _ in range(10)])
@@ -61,19 +59,19 @@ def test_errors_cancel():
 def test_a_heavy_point_stays():
     weights = np.array([100.0, *[1.0] * 9])
     for seed in range(20):
-        last = split(atoms(10, weights=weights), 3, np.random.default_rng(seed))[-1]
+        last = coresets.split(atoms(10, weights=weights), 3, np.random.default_rng(seed))[-1]
         assert 0 in last.rows
         assert last.weights[last.rows == 0] >= 100.0
 
 
 def test_equal_points_cost_nothing():
-    same = Atoms.sample(Gaussian(1.0), np.ones((16, 2)))
-    assert split(same, 3, np.random.default_rng(0))[-1].moved == 0.0
+    same = coresets.Atoms.sample(Gaussian(1.0), np.ones((16, 2)))
+    assert coresets.split(same, 3, np.random.default_rng(0))[-1].moved == 0.0
 
 
 def test_compress_moves_no_further_than_it_says_and_keeps_the_sum():
     whole = atoms(3000, weights=np.random.default_rng(4).uniform(0.5, 1.0, 3000))
-    stages = compressed(whole, 30, np.random.default_rng(5), dense=1000)
+    stages = coresets.compressed(whole, 30, np.random.default_rng(5), dense=1000)
     sizes = [len(stage.rows) for stage in stages]
     assert sizes[0] == 3000
     assert 30 < sizes[1] < 1600

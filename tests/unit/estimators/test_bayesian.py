@@ -4,8 +4,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import kernelmean as km
-from kernelmean.estimators import BayesianKernelMean
-from kernelmean.estimators.loocv import leave_one_out
+from kernelmean.estimators import BayesianKernelMean, loocv
 
 
 def sample(n=25, dim=2):
@@ -34,7 +33,7 @@ def test_leave_one_out_is_the_definition():
         return km.embed(X[rest], kernel, weights=np.linalg.solve(R + strength * np.eye(len(rest)), target), noise=noise)
 
     fitted = BayesianKernelMean(kernel, strength=strength, smoothing=1.21).fit(X)
-    assert fitted.loocv_ == pytest.approx(leave_one_out(fit, X), rel=1e-10)
+    assert fitted.loocv_ == pytest.approx(loocv.leave_one_out(fit, X), rel=1e-10)
     chosen = BayesianKernelMean(kernel, smoothing=1.21).fit(X)
     assert chosen.loocv_ <= fitted.loocv_
     for factor in (0.8, 1.25):

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.estimators import KernelMean, score_curves
+from kernelmean.estimators import Cutoff, IteratedRidge, KernelMean, Landweber, score_curves
 from kernelmean.estimators.curves import sample_of
-from kernelmean.estimators.filters import Cutoff, IteratedRidge, Landweber
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal
 

@@ -4,8 +4,7 @@ from scipy.stats import multivariate_normal
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from kernelmean.estimators import MKME, MMKME, KernelMean, likelihood_bandwidth
-from kernelmean.estimators.density_bandwidth import leave_one_out_likelihood
+from kernelmean.estimators import MKME, MMKME, KernelMean, leave_one_out_likelihood, likelihood_bandwidth
 from kernelmean.noise import Normal
 
 

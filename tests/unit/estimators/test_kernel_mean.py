@@ -7,9 +7,7 @@ from scipy.spatial.distance import pdist
 from scipy.stats import multivariate_normal
 
 import kernelmean as km
-from kernelmean.estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
-from kernelmean.estimators.filters import NuMethod
-from kernelmean.estimators.loocv.ridge import Spectrum, printed_scores
+from kernelmean.estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean, NuMethod, loocv
 from kernelmean.kernels import Gaussian, Linear
 from kernelmean.noise import Dirac, Normal
 
@@ -80,7 +78,10 @@ def test_the_printed_criterion_chooses_another_strength():
     assert printed.strength_ != pytest.approx(exact.strength_, rel=0.1)
     assert exact.loocv_ < printed.loocv_
     near = [KernelMean(filter="ridge", strength=factor * printed.strength_).fit(X) for factor in (0.9, 1.1)]
-    values = [float(printed_scores(Spectrum.of(exact.kernel_(X, X), 1.0), np.array([f.strength_]))[0]) for f in near]
+    values = [
+        float(loocv.printed_scores(loocv.Spectrum.of(exact.kernel_(X, X), 1.0), np.array([f.strength_]))[0])
+        for f in near
+    ]
     assert printed.criterion_.value < min(values)
 
 

@@ -3,8 +3,7 @@ import pytest
 from scipy.optimize import minimize
 
 import kernelmean as km
-from kernelmean.estimators import KME, MedianOfMeans
-from kernelmean.estimators.median_of_means import geometric_median
+from kernelmean.estimators import KME, MedianOfMeans, geometric_median
 from kernelmean.noise import Normal
 
 

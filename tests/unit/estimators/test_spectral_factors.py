@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.estimators import KernelMean, damping
-from kernelmean.estimators.filters import Cutoff, IteratedRidge, Landweber
+from kernelmean.estimators import Cutoff, IteratedRidge, KernelMean, Landweber, damping
 from kernelmean.kernels import Gaussian, Laplacian, Linear
 from kernelmean.noise import Normal
 

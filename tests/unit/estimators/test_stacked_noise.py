@@ -9,9 +9,8 @@ import pytest
 from scipy.spatial.distance import pdist
 
 import kernelmean as km
-from kernelmean.embedding.score import Terms, diagonal_share
-from kernelmean.estimators import stacked_noise
-from kernelmean.estimators.loocv.stacked import sketched, stacked
+from kernelmean.embedding import Terms, diagonal_share
+from kernelmean.estimators import loocv, stacked_noise
 from kernelmean.kernels import Gaussian
 
 RNG = np.random.default_rng(0)
@@ -102,8 +101,8 @@ def test_an_excess_of_nothing_warns_of_nothing():
 
 def test_bins_are_never_more_than_distances():
     spread, close = 10.0 ** RNG.uniform(-100, 100, (3, 1225)), RNG.uniform(1, 4, (3, 1225))
-    assert sketched(spread, 1).shape == (3, 1225)
-    assert sketched(close, 1).shape == (3, 64)
+    assert loocv.sketched(spread, 1).shape == (3, 1225)
+    assert loocv.sketched(close, 1).shape == (3, 64)
 
 
 @pytest.mark.parametrize("few", [0, 10**9], ids=["on a sketch first", "on all distances"])
@@ -116,7 +115,7 @@ def test_both_ways_to_explore_end_at_the_same_noise(monkeypatch, few):
 
 def test_a_sketch_has_few_bins_and_nearly_the_same_sums():
     distances = gaps([LAWS["normal"](80), LAWS["heavy tails"](80)])
-    whole, coarse = stacked(distances, 2), sketched(distances, 2)
+    whole, coarse = loocv.stacked(distances, 2), loocv.sketched(distances, 2)
     assert coarse.shape[1] < whole.shape[1] / 4
     s = np.geomspace(1.0, 100.0, 9)[:, None]
     for exact, near in zip(whole.laplace(s), coarse.laplace(s), strict=True):

@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 
 from kernelmean.embedding import embed
-from kernelmean.estimators import KernelMean
+from kernelmean.estimators import Cutoff, Filter, IteratedRidge, KernelMean, Landweber, NuMethod, Ridge, Weighing, loocv
 from kernelmean.estimators import strength as strengths
-from kernelmean.estimators.filters import Cutoff, Filter, IteratedRidge, Landweber, NuMethod, Ridge
-from kernelmean.estimators.loocv.masked import spectral_score
-from kernelmean.estimators.strength import Weighing
 from kernelmean.expected import expected
-from kernelmean.kernels import Gaussian, Linear
-from kernelmean.kernels.bandwidth import median_bandwidth
+from kernelmean.kernels import Gaussian, Linear, median_bandwidth
 from kernelmean.noise import Dirac, Normal
 
 
@@ -105,7 +101,7 @@ def test_a_filter_of_ones_own_takes_a_strength_and_has_the_score_of_the_definiti
 
 def test_the_score_of_any_factor_is_that_of_the_shortcut():
     problem = weighing(0.6)
-    ours = spectral_score(problem.cross, problem.square, problem.constant, lambda x: Ridge().factor(x, 0.3))
+    ours = loocv.spectral_score(problem.cross, problem.square, problem.constant, lambda x: Ridge().factor(x, 0.3))
     assert ours.excess == pytest.approx(problem.at(Ridge(), 0.3).score.excess, rel=1e-10)
 
 

@@ -10,7 +10,6 @@ import pytest
 import kernelmean as km
 from kernelmean import features
 from kernelmean.embedding.features.compensated import Total
-from kernelmean.embedding.features.loocv import DampedScore
 from kernelmean.kernels import Gaussian, Laplacian, Matern
 from kernelmean.noise import Laplace, Normal, Uniform
 
@@ -155,7 +154,7 @@ def test_leaving_one_out_needs_plain_rows():
 
 def test_the_damped_score_is_the_score_and_its_gradient():
     mu = features.embed(X, PHI)
-    damped = DampedScore(PHI, mu.mean, mu.count)
+    damped = features.DampedScore(PHI, mu.mean, mu.count)
     for variances in (np.array([0.01, 0.02]), np.array([0.5, 3.0])):
         value, gradient = damped(variances)
         gain = mu.loocv(Normal.diagonal(variances)).score().value - mu.loocv().score().value
@@ -170,7 +169,7 @@ def test_the_chosen_noise_is_the_best_on_a_fine_grid(theta):
     phi = features.fourier(Gaussian(theta), 2, 128)
     mu = features.embed(X, phi)
     chosen = features.choose_noise(mu)
-    damped = DampedScore(phi, mu.mean, mu.count)
+    damped = features.DampedScore(phi, mu.mean, mu.count)
     grid = np.exp(np.linspace(math.log(1e-6), math.log(1e3), 2000)) * theta**2
     best = min(damped(s * np.ones(2))[0] for s in grid)
     own = damped(chosen.variances(2))[0]
@@ -199,5 +198,5 @@ def test_rows_without_spread_need_no_noise():
 def test_noise_shrinks_as_one_over_n():
     """Also for more rows than any sample holds: a hundred million copies of the same distribution."""
     mu = features.embed(np.random.default_rng(5).normal(size=(4000, 2)), PHI)
-    noises = [DampedScore(PHI, mu.mean, n).isotropic() for n in (10**6, 10**8)]
+    noises = [features.DampedScore(PHI, mu.mean, n).isotropic() for n in (10**6, 10**8)]
     assert 99 < noises[0] / noises[1] < 101

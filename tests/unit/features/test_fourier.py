@@ -8,21 +8,19 @@ from scipy.special import ndtri
 
 import kernelmean as km
 from kernelmean import features
-from kernelmean.embedding.features.draws import DESIGNS
-from kernelmean.embedding.features.spectral import spectra, spectral_rules
 from kernelmean.kernels import (
     Categorical,
     Gaussian,
     Laplacian,
     Matern,
     Product,
+    QuadraticGaussian,
     RationalQuadratic,
     Scaled,
     Sum,
     TensorProduct,
     Wendland,
 )
-from kernelmean.kernels.gaussian import QuadraticGaussian
 from kernelmean.noise import Blankout, Dirac, Laplace, Normal, Uniform
 
 from .problems import fourier_pair, within
@@ -66,7 +64,7 @@ LINES = (
 
 @pytest.mark.parametrize("kernel", LINES, ids=repr)
 def test_spectra_by_quadrature(kernel):
-    (spectrum,) = spectra(kernel, 1)
+    (spectrum,) = features.spectra(kernel, 1)
     size = 2**18 if spectrum.normals == 1 else 600
     nodes = ndtri((np.arange(size) + 0.5) / size)
     Z = np.stack(np.meshgrid(*[nodes] * spectrum.normals), axis=-1).reshape(-1, spectrum.normals)
@@ -79,13 +77,13 @@ def test_spectra_by_quadrature(kernel):
 
 def test_spectra_of_a_full_metric():
     C = np.array([[1.0, 0.6], [0.6, 2.0]])
-    (spectrum,) = spectra(QuadraticGaussian(C), 2)
+    (spectrum,) = features.spectra(QuadraticGaussian(C), 2)
     A = spectrum.frequencies(np.eye(2))
     np.testing.assert_allclose(A.T @ A, np.linalg.inv(C), rtol=1e-12)
 
 
 def test_every_sampler_is_tested():
-    assert {signature[0] for signature in spectral_rules} <= {type(kernel) for kernel in KERNELS}
+    assert {signature[0] for signature in features.spectral_rules} <= {type(kernel) for kernel in KERNELS}
 
 
 PAIRS = [
@@ -116,7 +114,7 @@ def test_noise_after_the_pass_equals_noise_before_it():
 
 
 def test_orthogonal_rows_are_orthogonal_and_each_is_normal():
-    groups = DESIGNS["orthogonal"](4, 4096, np.random.default_rng(0))
+    groups = features.DESIGNS["orthogonal"](4, 4096, np.random.default_rng(0))
     gram = groups @ np.swapaxes(groups, 1, 2)
     off = gram - np.einsum("gij,ij->gij", gram, np.eye(4))
     assert np.abs(off).max() < 1e-12
@@ -138,7 +136,7 @@ def test_a_design_has_a_smaller_error_than_independent_frequencies(design, dim):
     assert rms[design] < 0.65 * rms["plain"]
 
 
-@pytest.mark.parametrize("design", sorted(DESIGNS))
+@pytest.mark.parametrize("design", sorted(features.DESIGNS))
 def test_bounds_hold_with_their_probability(design):
     """100 random problems, three errors each; 1000 are in the slow test."""
     rng = np.random.default_rng(5)
@@ -148,7 +146,7 @@ def test_bounds_hold_with_their_probability(design):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("guarantee", "share"), [("auto", 0.99), ("student", 0.98)])
-@pytest.mark.parametrize("design", sorted(DESIGNS))
+@pytest.mark.parametrize("design", sorted(features.DESIGNS))
 def test_bounds_hold_on_99_of_100_problems(design, guarantee, share):
     """What is reported by default; Student's quantile, where it is asked for, is nearly right for skewed spreads."""
     rng = np.random.default_rng(6)
@@ -159,7 +157,7 @@ def test_bounds_hold_on_99_of_100_problems(design, guarantee, share):
 def test_the_standard_error_is_that_of_repeated_draws():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 3)) + 0.5
-    for design in DESIGNS:
+    for design in features.DESIGNS:
         phis = [features.fourier(Gaussian(1.0), 3, 128, design=design, rng=seed) for seed in range(120)]
         found = [features.embed(X, phi).squared_distance(features.embed(Y, phi)) for phi in phis]
         claimed = np.sqrt(np.mean([estimate.standard_error**2 for estimate in found]))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from kernelmean import features
-from kernelmean.embedding.features.landmarks import pivoted_triangle
 from kernelmean.kernels import Gaussian, Laplacian, Linear, Matern
 from kernelmean.noise import Laplace, Normal, Uniform
 
@@ -73,7 +72,7 @@ def test_landmarks_are_distinct_and_no_more_than_there_are():
 def test_triangle_is_a_cholesky_factor_of_the_reordered_matrix():
     A = np.random.default_rng(0).normal(size=(6, 4))
     gram = A @ A.T
-    triangle, order = pivoted_triangle(gram.copy(), 1e-10)
+    triangle, order = features.pivoted_triangle(gram.copy(), 1e-10)
     assert len(order) == 4
     lower = np.tril(triangle)
     np.testing.assert_allclose(lower @ lower.T, gram[np.ix_(order, order)], atol=1e-12)

@@ -15,10 +15,7 @@ from kernelmean.inference.adaptive import Adaptive, snapped
 from kernelmean.inference.combine import COMBINATIONS, evidence, standardized
 from kernelmean.inference.members import Member, PairMember
 from kernelmean.inference.views import VIEWS, Views, available, view, whitened
-from kernelmean.kernels import Gaussian, Linear, Polynomial
-from kernelmean.kernels.bandwidth import median_bandwidth
-from kernelmean.kernels.distance_induced import DistanceInduced
-from kernelmean.kernels.wendland import Wendland
+from kernelmean.kernels import DistanceInduced, Gaussian, Linear, Polynomial, Wendland, median_bandwidth
 from nulls import hsic_null, mmd_null
 
 TWO = (

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.estimators import NAMED
-from kernelmean.estimators.filters import Cutoff, IteratedRidge, Landweber, Ridge
+from kernelmean.estimators import NAMED, Cutoff, IteratedRidge, Landweber, Ridge
 from kernelmean.expected import expected
 from kernelmean.inference.refitted_noise import RefittedNoiseHSIC, RefittedNoiseMMD, squared_distances
 from kernelmean.inference.weighted_mmd import RefittedMMD

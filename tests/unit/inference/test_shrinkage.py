@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.estimators.filters import Cutoff, IteratedRidge, Ridge
+from kernelmean.estimators import Cutoff, IteratedRidge, Ridge
 from kernelmean.inference import SCHEMES
 from kernelmean.inference.ridge_stack import RidgeStack, ridge_weights
 from kernelmean.inference.shrinkage import SCOSE, ShrunkMMD, leave_one_out_factor

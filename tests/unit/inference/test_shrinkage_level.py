@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom
 
 import kernelmean as km
-from kernelmean.estimators.filters import Landweber
+from kernelmean.estimators import Landweber
 
 LEVELS = (0.05, 0.1, 0.25)
 LEVELS_OF_MANY = (0.01, 0.05, 0.1)

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from kernelmean.estimators.loocv import binned, isotropic
+from kernelmean.estimators import loocv
 from kernelmean.plan import Plan
+
+binned, isotropic = loocv.binned, loocv.isotropic
 
 
 def points(n=40, dim=3):
@@ -24,7 +26,7 @@ def test_laplace_is_the_mean_and_its_derivative(s, unit):
 def test_tiles_give_what_stored_distances_give(monkeypatch):
     Y = points(1100, 2)
     stored = isotropic.Distances(Y)
-    monkeypatch.setattr(isotropic, "STORE_UP_TO", 10)
+    monkeypatch.setattr(loocv.isotropic, "STORE_UP_TO", 10)
     tiled = isotropic.Distances(Y)
     for s in (0.3, 40.0):
         np.testing.assert_allclose(tiled.laplace(s), stored.laplace(s), rtol=1e-12)
@@ -48,9 +50,9 @@ def test_two_points():
 @pytest.mark.parametrize("store_up_to", [10, 350, 5000])  # nothing stored, the first rows, all
 @pytest.mark.parametrize("bandwidth", [0.5, 3.0])
 def test_pairs_made_once_serve_every_bandwidth_the_whole_sample_and_its_first_rows(monkeypatch, store_up_to, bandwidth):
-    monkeypatch.setattr(isotropic, "STORE_UP_TO", store_up_to)
-    monkeypatch.setattr(isotropic, "SUM_UP_TO", 100)
-    monkeypatch.setattr(isotropic, "_TILE", 64)
+    monkeypatch.setattr(loocv.isotropic, "STORE_UP_TO", store_up_to)
+    monkeypatch.setattr(loocv.isotropic, "SUM_UP_TO", 100)
+    monkeypatch.setattr(loocv.isotropic, "_TILE", 64)
     X = np.random.default_rng(1).normal(size=(500, 3)) + 7.0
     pairs = isotropic.Pairs(X, 0.7, leading=333)
     for shared, rows in ((pairs, X), (pairs.first, X[:333])):
@@ -62,8 +64,8 @@ def test_pairs_made_once_serve_every_bandwidth_the_whole_sample_and_its_first_ro
 
 
 def test_pairs_are_gathered_once_for_the_whole_and_its_first_rows(monkeypatch):
-    monkeypatch.setattr(isotropic, "STORE_UP_TO", 10)
-    monkeypatch.setattr(isotropic, "SUM_UP_TO", 10)
+    monkeypatch.setattr(loocv.isotropic, "STORE_UP_TO", 10)
+    monkeypatch.setattr(loocv.isotropic, "SUM_UP_TO", 10)
     calls = []
     gathering = isotropic.Distances._gathering
     monkeypatch.setattr(isotropic.Distances, "_gathering", lambda self: calls.append(self.n) or gathering(self))
@@ -78,7 +80,7 @@ def test_pairs_are_gathered_once_for_the_whole_and_its_first_rows(monkeypatch):
 def small(monkeypatch):
     """Make thirty points many: none of their distances is stored, tiles have eight rows."""
     for name, value in {"STORE_UP_TO": 10, "SUM_UP_TO": 10, "_TILE": 8, "_CHUNK": 7}.items():
-        monkeypatch.setattr(isotropic, name, value)
+        monkeypatch.setattr(loocv.isotropic, name, value)
 
 
 @pytest.mark.parametrize("leading", [0, 11, 16])
@@ -125,7 +127,10 @@ def test_stored_distances_are_taken_up_to_a_number_of_points(small):
 
 def test_distances_in_other_units_are_those_of_scaled_points(small):
     Y = points(20)
-    scaled, plain = isotropic.Scaled(isotropic.Distances(Y), 2.5), isotropic.Distances(np.sqrt(2.5) * Y)
+    scaled, plain = (
+        isotropic.Scaled(isotropic.Distances(Y), 2.5),
+        isotropic.Distances(np.sqrt(2.5) * Y),
+    )
     assert scaled.largest == pytest.approx(plain.largest)
     assert scaled.dim == 3
     np.testing.assert_allclose(scaled.laplace(1.3), plain.laplace(1.3), rtol=1e-11)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.estimators import KernelMean
-from kernelmean.estimators.loocv import isotropic
-from kernelmean.estimators.problem import Problem
+from kernelmean.estimators import KernelMean, Problem, loocv
 from kernelmean.kernels import Gaussian
+
+isotropic = loocv.isotropic
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.4, None])

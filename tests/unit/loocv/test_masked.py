@@ -3,9 +3,9 @@ import sys
 import numpy as np
 import pytest
 
-from kernelmean.embedding.means import means
-from kernelmean.estimators.loocv.masked import Masked, score_of, spectral_score
-from kernelmean.estimators.loocv.ridge import LIMIT, Spectrum, check_size
+from kernelmean.embedding import means
+from kernelmean.estimators import loocv
+from kernelmean.estimators.loocv.ridge import LIMIT, check_size
 from kernelmean.expected import expected
 from kernelmean.kernels import Gaussian, Linear
 from kernelmean.noise import Normal
@@ -18,7 +18,7 @@ def gram(n=7):
 
 def test_every_column_lives_without_its_point():
     K = gram()
-    masked = Masked(K)
+    masked = loocv.Masked(K)
     columns = np.random.default_rng(1).normal(size=K.shape) * (1 - np.eye(7))
     applied, solved = masked.apply(columns), masked.solve(columns, 0.3)
     for i in range(7):
@@ -34,13 +34,13 @@ def test_every_column_lives_without_its_point():
 
 def test_the_score_of_zero_weights_is_the_constant():
     K = gram()
-    assert score_of(np.zeros_like(K), K, K, 1.0).value == 1.0
+    assert loocv.score_of(np.zeros_like(K), K, K, 1.0).value == 1.0
 
 
 def test_ridge_weights_from_the_spectrum():
     K = gram()
     weights = np.linalg.solve(K + 0.2 * np.eye(7), K.mean(axis=1))
-    np.testing.assert_allclose(Spectrum.of(K, 1.0).weights(0.2), weights, rtol=1e-11)
+    np.testing.assert_allclose(loocv.Spectrum.of(K, 1.0).weights(0.2), weights, rtol=1e-11)
 
 
 def test_too_many_points_are_refused():
@@ -55,7 +55,7 @@ def test_the_score_of_a_filter_is_that_of_its_weights_without_each_point():
         expected(Gaussian(1.0), X, X, w=Normal(0.2)),
         expected(Gaussian(1.0), X, X, Normal(0.2), Normal(0.2)),
     )
-    found = spectral_score(cross, square, 1.0, lambda gamma: gamma / (gamma + 0.3))
+    found = loocv.spectral_score(cross, square, 1.0, lambda gamma: gamma / (gamma + 0.3))
     excess = []
     for i in range(7):
         rest = np.delete(np.arange(7), i)

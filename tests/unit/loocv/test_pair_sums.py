@@ -3,8 +3,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from kernelmean.estimators import loocv
 from kernelmean.estimators.loocv.contracted import spanned
-from kernelmean.estimators.loocv.pair_sums import _tile_size, pair_sum
+from kernelmean.estimators.loocv.pair_sums import _tile_size
 
 
 def brute(A, B):
@@ -25,17 +26,17 @@ def test_sums_and_moments(n, unit):
     rng = np.random.default_rng(n)
     A = unit * rng.normal(size=(n, 2))
     for B in (A, A[::-1] * 0.9):
-        found = pair_sum(A, B)
+        found = loocv.pair_sum(A, B)
         log, left, right, both = brute(A, B)
         assert found.log == pytest.approx(log, rel=1e-11)
         for part, exact in ((found.left, left), (found.right, right), (found.both, both)):
             np.testing.assert_allclose(part, exact, rtol=1e-9, atol=1e-9 * unit**2)
-        assert pair_sum(A, B, moments=False).log == pytest.approx(log, rel=1e-11)
+        assert loocv.pair_sum(A, B, moments=False).log == pytest.approx(log, rel=1e-11)
 
 
 def test_gaps_are_weighted_squared_differences():
     A = np.array([[0.0, 1.0], [0.5, 3.0]])
-    np.testing.assert_allclose(pair_sum(A, A).gaps, [0.25, 4.0], rtol=1e-12)
+    np.testing.assert_allclose(loocv.pair_sum(A, A).gaps, [0.25, 4.0], rtol=1e-12)
 
 
 @pytest.mark.parametrize("shape", [(4, 10), (5, 5), (6, 2)])
@@ -54,11 +55,11 @@ def test_tiles_and_ways_to_make_distances_give_the_same_sums(monkeypatch, tile, 
     monkeypatch.setattr("kernelmean.estimators.loocv.pair_sums._DIFFERENCES_UP_TO", direct)
     A = np.random.default_rng(1).normal(size=(13, 3))
     for B in (A, 0.9 * A[::-1]):
-        found = pair_sum(A, B)
+        found = loocv.pair_sum(A, B)
         np.testing.assert_allclose(found.log, brute(A, B)[0], rtol=1e-11)
         for part, exact in zip((found.left, found.right, found.both), brute(A, B)[1:], strict=True):
             np.testing.assert_allclose(part, exact, rtol=1e-9)
-        bare = pair_sum(A, B, moments=False)
+        bare = loocv.pair_sum(A, B, moments=False)
         assert (bare.left.size, bare.right.size, bare.both.size) == (0, 0, 0)
         assert bare.log == pytest.approx(found.log, rel=1e-14)
     assert (found.gaps >= 0.0).all()
@@ -85,11 +86,11 @@ def test_sums_of_points_elsewhere_are_those_of_numpy(monkeypatch, tile):
     B = 0.9 * A[::-1]
     first, second = (xp.asarray(np.ascontiguousarray(Z), device=xp.Device("device1")) for Z in (A, B))
     for pair, exact in (((first, first), brute(A, A)), ((first, second), brute(A, B))):
-        found = pair_sum(*pair)
+        found = loocv.pair_sum(*pair)
         np.testing.assert_allclose(found.log, exact[0], rtol=1e-11)
         for part, means in zip((found.left, found.right, found.both), exact[1:], strict=True):
             np.testing.assert_allclose(part, means, rtol=1e-9)
-        bare = pair_sum(*pair, moments=False)
+        bare = loocv.pair_sum(*pair, moments=False)
         assert bare.log == pytest.approx(found.log, rel=1e-14)
         assert bare.left.size == 0
 
@@ -98,6 +99,6 @@ def test_of_points_elsewhere_one_pair_alone_may_weigh_all():
     """The greatest weight of a tile is 1, whatever the others are."""
     xp = pytest.importorskip("array_api_strict")
     A, B = np.array([[0.0], [40.0]]), np.array([[90.0], [0.5]])
-    found = pair_sum(*(xp.asarray(Z, device=xp.Device("device1")) for Z in (A, B)))
+    found = loocv.pair_sum(*(xp.asarray(Z, device=xp.Device("device1")) for Z in (A, B)))
     assert found.log == pytest.approx(-0.25, rel=1e-14)
     np.testing.assert_allclose([found.left, found.right, found.both], [[0.0], [0.25], [0.0]], atol=1e-14)

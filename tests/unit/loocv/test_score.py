@@ -3,22 +3,26 @@ import math
 import numpy as np
 import pytest
 
-from kernelmean.embedding.means import Means
-from kernelmean.embedding.score import Terms, diagonal_share
-from kernelmean.estimators.loocv import Score
+from kernelmean.embedding import Means, Terms, diagonal_share
+from kernelmean.estimators import loocv
 from kernelmean.estimators.loocv.ridge import LIMIT, check_size
 
 
 def test_order_is_that_of_the_excess_where_values_are_equal():
-    scores = [Score(1.0, -1, -3.0), Score(1.0, -1, -500.0), Score(1.0, 0, -math.inf), Score.of(1e-200, 1.0)]
+    scores = [
+        loocv.Score(1.0, -1, -3.0),
+        loocv.Score(1.0, -1, -500.0),
+        loocv.Score(1.0, 0, -math.inf),
+        loocv.Score.of(1e-200, 1.0),
+    ]
     assert sorted([scores[k] for k in (2, 0, 3, 1)], key=lambda score: score.key) == scores
     assert scores[1] < scores[2] < scores[3]
     assert scores[1].value == scores[3].value
 
 
 def test_excess_beyond_floating_point_is_zero_or_infinite():
-    assert Score(1.0, -1, -800.0).excess == 0.0
-    assert Score(1.0, 1, 800.0).excess == math.inf
+    assert loocv.Score(1.0, -1, -800.0).excess == 0.0
+    assert loocv.Score(1.0, 1, 800.0).excess == math.inf
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.4, 0.0, None])
@@ -57,12 +61,12 @@ def test_too_many_points_for_an_eigendecomposition_are_told_what_needs_none():
 
 
 def test_scores_without_excess_are_equal_and_between_the_others():
-    zero = Score(1.0, 0, -math.inf)
+    zero = loocv.Score(1.0, 0, -math.inf)
     assert zero.key == (0, 0.0)
     assert zero <= zero
     assert not zero < zero
-    assert Score(1.0, -1, 3.0) < zero < Score(1.0, 1, -3.0)
-    assert Score(1.0, 1, 709.9).excess == math.inf
+    assert loocv.Score(1.0, -1, 3.0) < zero < loocv.Score(1.0, 1, -3.0)
+    assert loocv.Score(1.0, 1, 709.9).excess == math.inf
     half = Terms(-math.log(2.0), 0.0, np.ones(1), np.ones(1))  # 2 L̄ = Q̄
     for scale in (0.0, 1.0):
         assert half.score(scale) == zero

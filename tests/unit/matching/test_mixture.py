@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, kstest, multivariate_normal, norm
 
-from kernelmean.density.mixture import Mixture
+from kernelmean.density import Mixture
 from kernelmean.embedding import embed
 from kernelmean.kernels import Gaussian
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
-from kernelmean.density import KernelMeanMatching, prototypes
-from kernelmean.density.parameters import COVARIANCE_TYPES, given_mixture, public_covariances
-from kernelmean.density.prototypes import kmeans_prototypes
+from kernelmean.density import COVARIANCE_TYPES, KernelMeanMatching, kmeans_prototypes
+from kernelmean.density.parameters import given_mixture, public_covariances
 from kernelmean.density.recipe import RECIPE_OPTIONS, Sample, make_recipe
 
 OPTIONS = {"floor": 1e-3, "pooling": 0.0, "n_init": 3, "seed": 0}
@@ -107,17 +107,14 @@ def test_a_ridge_is_a_share_of_the_variance_in_every_direction(kind, spread):
 
 
 @pytest.mark.parametrize("seed", [0, 3])
-def test_runs_of_kmeans_in_threads_find_what_scikit_learn_finds(monkeypatch, seed):
+@pytest.mark.parametrize("threads", [1, 2])
+def test_clusters_are_those_of_scikit_learn_whatever_the_threads(seed, threads):
     X = np.random.default_rng(seed).normal(size=(600, 3))
     weights = np.random.default_rng(1).random(600)
     weights /= weights.sum()
-    wanted = KMeans(6, n_init=5, random_state=seed).fit(X - weights @ X, sample_weight=600 * weights).labels_
-    monkeypatch.setattr(prototypes, "_LARGE", 1)
-    np.testing.assert_array_equal(prototypes._labels(X, 6, weights, 5, seed), np.unique(wanted, return_inverse=True)[1])
-
-
-def test_of_equal_clusterings_the_first_one_stays():
-    one, renamed, other = np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.array([0, 1, 1, 1])
-    assert prototypes._best([(one, 2.0), (renamed, 1.9)]) is one
-    assert prototypes._best([(one, 2.0), (other, 1.9)]) is other
-    assert prototypes._best([(one, 2.0), (other, 2.1)]) is one
+    with threadpool_limits(1, user_api="openmp"):
+        labels = KMeans(6, n_init=5, random_state=seed).fit(X - weights @ X, sample_weight=600 * weights).labels_
+    with threadpool_limits(threads, user_api="openmp"):
+        found = kmeans_prototypes(X, weights, 6, "diag", **OPTIONS | {"n_init": 5, "seed": seed})
+    np.testing.assert_allclose(found.weights, [weights[labels == k].sum() for k in range(6)], rtol=1e-12)
+    np.testing.assert_allclose(found.means[0], np.average(X[labels == 0], axis=0, weights=weights[labels == 0]))

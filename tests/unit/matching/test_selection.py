@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 
-from kernelmean.density import KernelMeanMatching
-from kernelmean.density.selection import recommended, select
+from kernelmean.density import KernelMeanMatching, recommended, select
 
 
 def test_scores_are_those_of_the_folds_and_the_best_is_refitted():

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.estimators.filters import Landweber
+from kernelmean.estimators import Landweber
 from kernelmean.studies import plots
 from kernelmean.studies.density import Densities, fit_densities
 from kernelmean.studies.dependence import Dependence, dependence

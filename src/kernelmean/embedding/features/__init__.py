@@ -1,13 +1,17 @@
 """Finite features of kernels: kernel means in constant memory, with stated errors."""
 
 from .base import FeatureMap, Summary
+from .draws import DESIGNS
 from .embedding import FeatureEmbedding, embed
 from .error import Estimate
 from .fourier import Fourier, fourier
-from .landmarks import Landmarks, nystrom, random_cholesky
-from .loocv import choose_noise
+from .landmarks import Landmarks, nystrom, pivoted_triangle, random_cholesky
+from .loocv import DampedScore, choose_noise
+from .spectral import spectra, spectral_rules
 
 __all__ = [
+    "DESIGNS",
+    "DampedScore",
     "Estimate",
     "FeatureEmbedding",
     "FeatureMap",
@@ -18,5 +22,8 @@ __all__ = [
     "embed",
     "fourier",
     "nystrom",
+    "pivoted_triangle",
     "random_cholesky",
+    "spectra",
+    "spectral_rules",
 ]
