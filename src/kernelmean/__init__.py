@@ -155,7 +155,7 @@ _lazy.attach(
         "dependence_contributions": "kernelmean.hsic_test(X, Y).contributions()",
         "dependence_attribute": "kernelmean.hsic_test(X, Y).attribute()",
         "witness_bands": "kernelmean.mmd_test(X, Y).witness(points)",
-        "witness": "kernelmean.mmd_test(X, Y).witness(), or of two embeddings kernelmean.inference.explain.witness(mu, nu)",
+        "witness": "kernelmean.mmd_test(X, Y).witness(); of embeddings inference.explain.witness(mu, nu)",
         "equivalence_test": "kernelmean.mmd_test(X, Y).equivalence(margin)",
         "effect_size": "kernelmean.mmd_test(X, Y).effect_size()",
         "contributions": "kernelmean.mmd_test(X, Y).contributions()",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import explained
 import kernelmean as km
 from kernelmean.studies.comparison import compare
 from kernelmean.studies.density import fit_densities
@@ -31,8 +32,8 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
     "compare": lambda X, Y: compare(X, Y, n_resamples=49).test.pvalue,
     "dependence": lambda X, Y: [pair.pvalue for pair in dependence(X, n_resamples=49).pairs],
     "fit_densities": lambda X, Y: fit_densities(X, estimator="mkme", n_components=[2]).candidates[0].loss,
-    "contributions": lambda X, Y: km.contributions(X, Y).strongest(3).tolist(),
-    "effect_size": lambda X, Y: km.effect_size(X, Y, rng=0).statistic,
+    "contributions": lambda X, Y: explained.contributions(X, Y).strongest(3).tolist(),
+    "effect_size": lambda X, Y: explained.effect_size(X, Y, rng=0).statistic,
     **{
         name: lambda X, Y, make=make: float(make().fit(X).loocv_)
         for name, make in [("KME", km.KME), ("FKMSE", km.FKMSE), ("MKME", km.MKME), ("MMKME", km.MMKME)]

@@ -16,6 +16,7 @@ import polars as pl
 from peers import COMPARISONS
 from tables import Rng, disguised, mixed_columns, size, spoiled, table
 
+import explained
 import kernelmean as km
 from kernelmean.kernels import Gaussian
 from kernelmean.noise import Normal
@@ -149,7 +150,7 @@ def refusals(rng: Rng) -> None:
         "mmd_test first": lambda: km.mmd_test(bad, X, n_resamples=9),
         "mmd_test second": lambda: km.mmd_test(X, bad, n_resamples=9),
         "hsic_test": lambda: km.hsic_test(X, bad, n_resamples=9),
-        "witness": lambda: km.witness(X, bad),
+        "witness": lambda: explained.witness(X, bad),
         "median_bandwidth": lambda: km.median_bandwidth(bad),
         "KernelMeanMatching": lambda: km.KernelMeanMatching(2).fit(bad),
     }

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom
 
 import kernelmean as km
-from kernelmean.inference.explain import (
+from explained import (
     attribute,
     dependence_attribute,
     dependence_effect_size,

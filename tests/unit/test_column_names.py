@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import explained
 import kernelmean as km
 from in_batches import in_batches
 
@@ -33,7 +34,7 @@ def encoded(X: Any, Y: Any) -> Any:
 
 
 def attributed(X: Any, Y: Any) -> Any:
-    return sorted((each.name, each.pvalue) for each in km.attribute(X, Y, n_resamples=19, rng=0).columns)
+    return sorted((each.name, each.pvalue) for each in explained.attribute(X, Y, n_resamples=19, rng=0).columns)
 
 
 GROUPS = np.repeat([0, 1], 20)
@@ -53,12 +54,12 @@ TESTS: dict[str, Callable[[Any, Any], Any]] = {
     "compare": lambda X, Y: km.compare(X, Y, n_resamples=99).test.pvalue,
     "compare in batches": lambda X, Y: in_batches(X, Y, n_frequencies=16, n_resamples=99).test.statistic,
     "attribute": attributed,
-    "effect_size": lambda X, Y: km.effect_size(X, Y, n_resamples=99, rng=0).statistic,
-    "equivalence_test": pvalue(km.equivalence_test, margin=0.9, n_resamples=99, rng=0),
-    "contributions": lambda X, Y: km.contributions(X, Y).statistic,
-    "witness": lambda X, Y: km.witness(X, Y)(PLACES),
-    "witness, f-kmse": lambda X, Y: km.witness(X, Y, estimator="f-kmse")(PLACES),
-    "witness_bands": lambda X, Y: km.witness_bands(X, Y, PLACES, n_resamples=99, rng=0).adjusted,
+    "effect_size": lambda X, Y: explained.effect_size(X, Y, n_resamples=99, rng=0).statistic,
+    "equivalence_test": pvalue(explained.equivalence_test, margin=0.9, n_resamples=99, rng=0),
+    "contributions": lambda X, Y: explained.contributions(X, Y).statistic,
+    "witness": lambda X, Y: explained.witness(X, Y)(PLACES),
+    "witness, f-kmse": lambda X, Y: explained.witness(X, Y, estimator="f-kmse")(PLACES),
+    "witness_bands": lambda X, Y: explained.witness_bands(X, Y, PLACES, n_resamples=99, rng=0).adjusted,
     "DriftMonitor": monitored,
     "TableEncoder": encoded,
     "expected": lambda X, Y: km.expected(KERNEL, X, Y).mean(),
@@ -201,7 +202,7 @@ def test_names_are_kept_by_what_is_made_of_an_embedding(tmp_path: Any) -> None:
 
 
 def test_points_of_a_joint_witness_are_matched_by_name() -> None:
-    found = km.dependence_witness(A, B)
+    found = explained.dependence_witness(A, B)
     np.testing.assert_array_equal(found(A[["x1", "x0"]], B), found(A, B))
     with pytest.raises(ValueError, match="columns of y are a, b"):
         found(A, B.rename(columns={"x0": "a", "x1": "b"}))
@@ -250,7 +251,7 @@ def test_a_series_is_one_column(kind: str) -> None:
         np.testing.assert_allclose(function(X, Y), function(x, y), rtol=1e-9, err_msg=name)
     named = "x0" if "Arrow" in kind or "without" in kind else "before"
     assert [column.name for column in km.compare(X, Y, n_resamples=19).columns] == [named]
-    assert km.witness(X, Y)(Y).shape == (40,)
+    assert explained.witness(X, Y)(Y).shape == (40,)
     for test in (km.hsic_test, km.dhsic_test):
         assert test(X, Y, rng=0).pvalue == test(x, y, rng=0).pvalue
     assert km.hsic_stream_test(X, Y, bandwidth=1.0).pvalue == km.hsic_stream_test(x, y, bandwidth=1.0).pvalue

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import explained
 import kernelmean as km
+from explained import witness_bands
 from kernelmean import estimators, features
 from kernelmean.embedding.herding import herd
 from kernelmean.estimators import filters as km_filters
 from kernelmean.estimators.curves import score_curves
-from kernelmean.inference.explain import witness_bands
 from kernelmean.inference.streaming import two_sample_stream
 from kernelmean.kernels import (
     Categorical,
@@ -269,7 +270,7 @@ CASES = {
     ),
     "witness": Case(
         _samples,
-        lambda X, Y: km.witness(X, Y, K),
+        lambda X, Y: explained.witness(X, Y, K),
         lambda w: [w(SPOT), w.norm, w.grid(size=3)[1]],
         lambda w: [w.function.points, w.function.weights],
     ),
@@ -280,15 +281,15 @@ CASES = {
         lambda bands: [bands.points, bands.values, bands.halfwidth, bands.adjusted],
     ),
     "dependence witness": Case(
-        _samples, lambda X, Y: km.dependence_witness(X, Y, bandwidth=1.0), lambda w: [w(SPOT, SPOT), w.norm]
+        _samples, lambda X, Y: explained.dependence_witness(X, Y, bandwidth=1.0), lambda w: [w(SPOT, SPOT), w.norm]
     ),
     "contributions": Case(
         _samples,
-        lambda X, Y: km.contributions(X, Y, K),
+        lambda X, Y: explained.contributions(X, Y, K),
         lambda found: [found.values.copy(), found.witness.copy(), found.strongest(3)],
         lambda found: [found.values, found.witness, *found.by_sample],
     ),
-    "effect_size": Case(_samples, lambda X, Y: km.effect_size(X, Y, K), lambda found: [repr(found)]),
+    "effect_size": Case(_samples, lambda X, Y: explained.effect_size(X, Y, K), lambda found: [repr(found)]),
     "fit_all": Case(
         lambda: {"X": _rows()},
         lambda **given: fit_all(*given.values()),

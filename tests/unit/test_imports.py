@@ -47,7 +47,7 @@ light = sorted(set(sys.modules) - before)
 km.KernelMeanMatching(n_components=1, random_state=0).fit(X)
 km.compare(X, Y, n_resamples=9, rng=0)
 km.dependence(X, n_resamples=9, rng=0)
-km.effect_size(X, Y)
+explained.effect_size(X, Y)
 for name in km.__all__:
     getattr(km, name)
 import socket

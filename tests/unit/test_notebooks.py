@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import explained
 import kernelmean as km
 from kernelmean.report.card import Grid, card
 from kernelmean.studies.density import fit_densities
@@ -41,7 +42,7 @@ SHOWN: dict[str, Callable[[], Any]] = {
     "adaptive test": lambda: km.mmd_test(X, Y, estimator="adaptive", n_resamples=99, rng=0),
     "test of independence": lambda: km.hsic_test(X, X**2, estimator="kme", n_resamples=99, rng=0),
     "test of three samples": lambda: km.k_sample_test(X, Y, X + 1.0, n_resamples=99, rng=0),
-    "equivalence test": lambda: km.equivalence_test(X, Y, 1.2, bandwidth=1.0, rng=0),
+    "equivalence test": lambda: explained.equivalence_test(X, Y, 1.2, bandwidth=1.0, rng=0),
     "comparison": compared,
     "dependence": lambda: km.dependence(X, n_resamples=19, estimator="kme"),
     "joint dependence": lambda: km.dependence(X, "x0", n_resamples=19, estimator="kme"),

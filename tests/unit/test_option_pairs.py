@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import explained
 import kernelmean as km
 from kernelmean import features, kernels
 
@@ -38,9 +39,9 @@ def test_a_refusal_names_the_option_that_has_no_effect(call: Callable[[], Any], 
 def test_options_that_were_left_at_their_defaults_never_raise() -> None:
     mean = km.MKME(LAPLACE)
     assert km.mmd_test(X, Y, estimator=mean, kernel=None, design=None, plan=None, **QUICK).pvalue > 0
-    assert km.witness(X, Y, estimator=mean).norm > 0
+    assert explained.witness(X, Y, estimator=mean).norm > 0
 
 
 def test_the_searched_kernel_of_an_estimator_is_used_whatever_its_bandwidth_was() -> None:
     assert km.mmd_test(X, Y, estimator=km.FKMSE(bandwidth=2.0), **QUICK).kernel == GAUSS
-    assert km.witness(X, Y, estimator=km.MMKME(bandwidth=2.0)).function.kernel == GAUSS
+    assert explained.witness(X, Y, estimator=km.MMKME(bandwidth=2.0)).function.kernel == GAUSS

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import explained
 import kernelmean as km
 from in_batches import in_batches
 from kernelmean import features, kernels, noise, streaming
@@ -151,13 +152,16 @@ CASES: dict[str, tuple[Run, Values]] = {
             "seed": (1,),
         },
     ),
-    "effect_size": (of(km.effect_size, X, Y, rng=0, n_resamples=99), {**EXPLAINED, "level": (0.8,), **SIMULATED}),
+    "effect_size": (
+        of(explained.effect_size, X, Y, rng=0, n_resamples=99),
+        {**EXPLAINED, "level": (0.8,), **SIMULATED},
+    ),
     "dependence_effect_size": (
-        of(km.dependence_effect_size, X, Z, rng=0, n_resamples=99),
+        of(explained.dependence_effect_size, X, Z, rng=0, n_resamples=99),
         {**EXPLAINED, "level": (0.8,), **SIMULATED},
     ),
     "equivalence_test": (
-        of(km.equivalence_test, X, Y, 0.3),
+        of(explained.equivalence_test, X, Y, 0.3),
         {
             **EXPLAINED,
             "unit": ("explained",),
@@ -168,26 +172,32 @@ CASES: dict[str, tuple[Run, Values]] = {
         },
     ),
     "dependence_equivalence_test": (
-        of(km.dependence_equivalence_test, X, Z, 0.3, rng=0, n_resamples=99),
+        of(explained.dependence_equivalence_test, X, Z, 0.3, rng=0, n_resamples=99),
         {**EXPLAINED, "unit": ("alignment",), "level": (0.8,), **SIMULATED},
     ),
     "witness": (
-        of(km.witness, X, Y, show=evaluated),
+        of(explained.witness, X, Y, show=evaluated),
         {**KERNEL, "estimator": ("mkme", "f-kmse", OWN, km.FKMSE(GAUSS))},
     ),
-    "dependence_witness": (of(km.dependence_witness, X, Z, show=lambda found: found(X[:3], Z[:3])), EXPLAINED),
+    "dependence_witness": (of(explained.dependence_witness, X, Z, show=lambda found: found(X[:3], Z[:3])), EXPLAINED),
     "witness_bands": (
-        of(km.witness_bands, X, Y, rng=0, n_resamples=99),
+        of(explained.witness_bands, X, Y, rng=0, n_resamples=99),
         {**EXPLAINED, "points": (X[:3],), "level": (0.8,), **SIMULATED},
     ),
-    "contributions": (of(km.contributions, X, Y, show=lambda found: found.values), {**EXPLAINED, "statistic": ("v",)}),
+    "contributions": (
+        of(explained.contributions, X, Y, show=lambda found: found.values),
+        {**EXPLAINED, "statistic": ("v",)},
+    ),
     "dependence_contributions": (
-        of(km.dependence_contributions, X, Z, show=lambda found: found.values),
+        of(explained.dependence_contributions, X, Z, show=lambda found: found.values),
         {**EXPLAINED, "statistic": ("u",)},
     ),
-    "attribute": (of(km.attribute, X, Y, show=lambda found: (found.summary(), found.scheme), **QUICK), ATTRIBUTED),
+    "attribute": (
+        of(explained.attribute, X, Y, show=lambda found: (found.summary(), found.scheme), **QUICK),
+        ATTRIBUTED,
+    ),
     "dependence_attribute": (
-        of(km.dependence_attribute, X, Z, show=lambda found: (found.summary(), found.scheme), **QUICK),
+        of(explained.dependence_attribute, X, Z, show=lambda found: (found.summary(), found.scheme), **QUICK),
         ATTRIBUTED,
     ),
     "DriftMonitor": (

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
+import explained
 import kernelmean as km
 
 KERNEL = km.kernels.Gaussian(1.0)
@@ -31,7 +32,7 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "mmd_stream_test": lambda X: km.mmd_stream_test(X, X),
     "compare": lambda X: km.compare(X, X),
     "dependence": km.dependence,
-    "witness": lambda X: km.witness(X, X),
+    "witness": lambda X: explained.witness(X, X),
     "embed": lambda X: km.embed(X, KERNEL),
     "an embedding": km.embed([[0.0]], KERNEL),
     "expected": lambda X: km.expected(KERNEL, X, X),

@@ -184,6 +184,8 @@ class Explained:
 
         Notes
         -----
+        The function is the difference of the means of the test's estimator, weights and noise included; values at
+        points are those of plain means under the kernel of the test, in which a noise is twice.
         A point outside the bands says that the distributions differ; that they differ at this very point is a reading,
         not a theorem: the witness is a smoothed difference of densities. O(n² d) time once, and O(n d) per point;
         O(p n n_resamples) with bands. Gretton et al. (2012), section 2.3; Gretton et al. (2005), section 3.
@@ -195,11 +197,13 @@ class Explained:
         >>> result.witness()([[0.0], [3.0]]).round(2)
         array([ 0.69, -0.67])
         """
-        from .explain import PairSubject, witness_bands, witness_of
+        from .explain import PairSubject, joint_witness, means_of, witness, witness_bands
 
         subject = self._subject(DEFAULT)
         if points is None:
-            return witness_of(subject)
+            if isinstance(subject, PairSubject):
+                return joint_witness(subject)
+            return witness(*means_of(self.question, subject))
         if isinstance(subject, PairSubject):
             raise ValueError(  # noqa: TRY004 (of the points, which such a result has no use for)
                 "bands are for two samples; of two variables call witness()(X, Y) at pairs of points"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import explained
 import kernelmean as km
 from record import data, shown
 from record.registry import Values, recorded, where_searched
@@ -17,19 +18,19 @@ SMALL = ["kme", "mkme"]
 
 @recorded("explain/witness, {estimator}", wider=where_searched, estimator=["kme", "mkme", "s-kmse", "f-kmse"])
 def witness(estimator: str) -> Values:
-    found = km.witness(X, Y, ONE, estimator=estimator)
+    found = explained.witness(X, Y, ONE, estimator=estimator)
     return {"norm": found.norm, "values": shown.plain(found.function(data.GRID))}
 
 
 @recorded("explain/witness of embeddings")
 def witness_of_embeddings() -> Values:
-    found = km.witness(km.embed(X, ONE, weights=data.WEIGHTS), km.embed(Y, ONE, noise=km.noise.Normal(0.1)))
+    found = explained.witness(km.embed(X, ONE, weights=data.WEIGHTS), km.embed(Y, ONE, noise=km.noise.Normal(0.1)))
     return {"norm": found.norm, "values": shown.plain(found.function(data.GRID))}
 
 
 @recorded("explain/bands of the witness, {estimator}", wider=where_searched, estimator=SMALL)
 def bands(estimator: str) -> Values:
-    found = km.witness_bands(X, Y, data.GRID, ONE, estimator=estimator, level=0.9, n_resamples=99, rng=1)
+    found = explained.witness_bands(X, Y, data.GRID, ONE, estimator=estimator, level=0.9, n_resamples=99, rng=1)
     return {
         "values": shown.plain(found.values),
         "halfwidth": shown.plain(found.halfwidth),
@@ -41,7 +42,7 @@ def bands(estimator: str) -> Values:
     "explain/contributions, {estimator}, {statistic}", wider=where_searched, estimator=SMALL, statistic=["u", "v"]
 )
 def contributions(estimator: str, statistic: str) -> Values:
-    found = km.contributions(X, Y, ONE, estimator=estimator, statistic=statistic)
+    found = explained.contributions(X, Y, ONE, estimator=estimator, statistic=statistic)
     return {
         "statistic": found.statistic,
         **shown.array("values", found.values),
@@ -70,19 +71,19 @@ def columns(found: Any) -> Values:
 def attribute(estimator: str, adjustment: str) -> Values:
     A, B = data.numbers(60, 30), data.numbers(61, 25, 0.3)
     options: dict[str, Any] = {"kernel": ONE, "estimator": estimator, "adjustment": adjustment}
-    return columns(km.attribute(A, B, **options, n_resamples=99, rng=1))
+    return columns(explained.attribute(A, B, **options, n_resamples=99, rng=1))
 
 
 @recorded("explain/groups of columns")
 def attribute_groups() -> Values:
     A, B = data.normal(62, 30, 4), data.normal(63, 25, 4, shift=0.3)
     groups = {"first": [0, 1], "second": [2, 3]}
-    return columns(km.attribute(A, B, kernel=ONE, estimator="kme", groups=groups, n_resamples=99, rng=1))
+    return columns(explained.attribute(A, B, kernel=ONE, estimator="kme", groups=groups, n_resamples=99, rng=1))
 
 
 @recorded("explain/size of an effect, {estimator}", wider=where_searched, estimator=SMALL)
 def effect(estimator: str) -> Values:
-    found = km.effect_size(X, Y + 0.3, ONE, estimator=estimator, level=0.9, n_resamples=99, rng=1)
+    found = explained.effect_size(X, Y + 0.3, ONE, estimator=estimator, level=0.9, n_resamples=99, rng=1)
     return {
         "statistic": found.statistic,
         "standard error": found.standard_error,
@@ -99,13 +100,13 @@ def effect(estimator: str) -> Values:
 def equivalence(unit: str, method: Any) -> Values:
     options: dict[str, Any] = {"estimator": "kme", "unit": unit, "method": method, "level": 0.9}
     drawn = {} if method == "bound" else {"n_resamples": 99, "rng": 1}
-    found = km.equivalence_test(X, Y, 0.4, ONE, **options, **drawn)
+    found = explained.equivalence_test(X, Y, 0.4, ONE, **options, **drawn)
     return {"statistic": found.statistic, "pvalue": found.pvalue, "upper": found.upper, "method": found.method}
 
 
 @recorded("explain/dependence, witness of {estimator}", wider=where_searched, estimator=SMALL)
 def dependence_witness(estimator: str) -> Values:
-    found = km.dependence_witness(U, W, TWO, estimator=estimator)
+    found = explained.dependence_witness(U, W, TWO, estimator=estimator)
     return {"norm": found.norm, "values": shown.plain(found(data.GRID, data.GRID[::-1]))}
 
 
@@ -116,7 +117,7 @@ def dependence_witness(estimator: str) -> Values:
     statistic=["u", "v"],
 )
 def dependence_contributions(estimator: str, statistic: str) -> Values:
-    found = km.dependence_contributions(U, W, TWO, estimator=estimator, statistic=statistic)
+    found = explained.dependence_contributions(U, W, TWO, estimator=estimator, statistic=statistic)
     return {"statistic": found.statistic, **shown.array("values", found.values)}
 
 
@@ -124,12 +125,12 @@ def dependence_contributions(estimator: str, statistic: str) -> Values:
 def dependence_attribute(adjustment: str) -> Values:
     options: dict[str, Any] = {"kernel": TWO, "estimator": "kme", "adjustment": adjustment}
     names = (("u", "v"), ("w", "z"))
-    return columns(km.dependence_attribute(U, W, **options, names=names, n_resamples=99, rng=1))
+    return columns(explained.dependence_attribute(U, W, **options, names=names, n_resamples=99, rng=1))
 
 
 @recorded("explain/dependence, size of an effect, {estimator}", wider=where_searched, estimator=SMALL)
 def dependence_effect(estimator: str) -> Values:
-    found = km.dependence_effect_size(U, W, TWO, estimator=estimator, level=0.9, n_resamples=99, rng=1)
+    found = explained.dependence_effect_size(U, W, TWO, estimator=estimator, level=0.9, n_resamples=99, rng=1)
     return {
         "statistic": found.statistic,
         "standard error": found.standard_error,
@@ -142,5 +143,5 @@ def dependence_effect(estimator: str) -> Values:
 @recorded("explain/dependence, equivalence in {unit}", unit=["distance", "alignment"])
 def dependence_equivalence(unit: str) -> Values:
     options: dict[str, Any] = {"estimator": "kme", "unit": unit, "level": 0.9, "n_resamples": 99, "rng": 1}
-    found = km.dependence_equivalence_test(U, W, 0.3, TWO, **options)
+    found = explained.dependence_equivalence_test(U, W, 0.3, TWO, **options)
     return {"statistic": found.statistic, "pvalue": found.pvalue, "upper": found.upper, "method": found.method}

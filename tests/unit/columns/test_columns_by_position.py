@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from slow_tables import Slow, Tables
 
+import explained
 import kernelmean as km
 from kernelmean.embedding.features import fourier
 from kernelmean.inference.streaming.table_features import TableFeatures
@@ -51,10 +52,12 @@ def test_variances_of_other_shapes_are_never_joined_to_coordinates() -> None:
 def test_attributed_columns_are_the_same_wherever_they_stand() -> None:
     found = []
     for encoder, (X, Y) in encoders():
-        result = km.attribute(X, Y, groups=encoder.groups_, n_resamples=19, rng=0)
+        result = explained.attribute(X, Y, groups=encoder.groups_, n_resamples=19, rng=0)
         found.append({each.name: (each.statistic, each.effect, each.drop, each.pvalue) for each in result.columns})
         for name, block in encoder.groups_.items():
-            alone = km.attribute(X[:, block], Y[:, block], groups={name: range(len(block))}, n_resamples=19, rng=0)
+            alone = explained.attribute(
+                X[:, block], Y[:, block], groups={name: range(len(block))}, n_resamples=19, rng=0
+            )
             assert found[-1][name][0] == pytest.approx(alone.columns[0].statistic, rel=1e-9)
     for other in found[1:]:
         for name, numbers in other.items():
@@ -69,7 +72,7 @@ def test_attributed_pairs_are_the_same_wherever_they_stand() -> None:
         places = np.cumsum([0, *(len(encoder.groups_[name]) for name in names)])
         groups = {name: range(places[k], places[k + 1]) for k, name in enumerate(names)}
         sides = X[:, x], X[:, encoder.groups_["e"]]
-        result = km.dependence_attribute(*sides, groups=(groups, {"e": [0]}), n_resamples=19, rng=0)
+        result = explained.dependence_attribute(*sides, groups=(groups, {"e": [0]}), n_resamples=19, rng=0)
         found.append({each.name: (each.statistic, each.effect, each.pvalue) for each in result.columns})
     for other in found[1:]:
         for name, numbers in other.items():

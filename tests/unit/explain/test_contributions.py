@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from explained import contributions, dependence_contributions, dependence_witness
 from kernelmean import hsic_test, mmd_test
-from kernelmean.inference.explain import contributions, dependence_contributions, dependence_witness
 from kernelmean.inference.explain.subject import CenteredGram
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
 from kernelmean.plan import DEFAULT, Plan

@@ -7,13 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from kernelmean.inference.explain import (
-    dependence_effect_size,
-    dependence_equivalence_test,
-    effect_size,
-    equivalence_test,
-    witness_bands,
-)
+from explained import dependence_effect_size, dependence_equivalence_test, effect_size, equivalence_test, witness_bands
 from kernelmean.kernels import Gaussian, Linear
 
 

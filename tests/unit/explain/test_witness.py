@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference.explain import contributions, witness, witness_bands
+from explained import contributions, witness, witness_bands
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.plan import Plan
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernelmean.inference.explain import contributions, effect_size, witness_bands
+from explained import contributions, effect_size, witness_bands
 from kernelmean.report import Bars, Panel, Section, html
 from kernelmean.studies.comparison import Comparison, compare
 from kernelmean.studies.pages import comparison_page, evidence, gather

@@ -10,7 +10,7 @@ pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
 from matplotlib import pyplot
 
 import kernelmean as km
-from kernelmean.inference.explain import witness_bands
+from explained import witness_bands
 from kernelmean.studies import plots
 
 RNG = np.random.default_rng(1)

@@ -5,9 +5,10 @@ from .contributions import Contributions, contributions
 from .effect import DependenceSize, EffectSize, effect_size
 from .equivalence import EquivalenceResult, Hypothesis, equivalence
 from .fluctuation import Estimate
-from .joint_witness import JointWitness
+from .joint_witness import JointWitness, joint_witness
+from .means import means_of
 from .subject import PairSubject, SampleSubject, subject_of
-from .witness import Witness, WitnessBands, witness, witness_bands, witness_of
+from .witness import Witness, WitnessBands, witness, witness_bands
 
 __all__ = [
     "Attribution",
@@ -28,8 +29,9 @@ __all__ = [
     "contributions",
     "effect_size",
     "equivalence",
+    "joint_witness",
+    "means_of",
     "subject_of",
     "witness",
     "witness_bands",
-    "witness_of",
 ]

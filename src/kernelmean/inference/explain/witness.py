@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -12,14 +12,13 @@ from ...core.array import Array, IntArray, RngLike, as_rng
 from ...core.frozen import Frozen
 from ...core.points import points_like
 from ...core.validate import check_points, check_same_columns
-from ...embedding.embedding import Embedding, embed
+from ...embedding.embedding import Embedding
 from ...kernels import Kernel
 from ..custom import relabelings
 from ..permutations import Relabelings
 from ..resampling import check_n_resamples
 from .fluctuation import LEAST_DRAWS
-from .joint_witness import JointWitness, joint_witness
-from .subject import SampleSubject, Subject
+from .subject import SampleSubject
 
 _BATCH_BYTES = 2**26
 _ROUNDING = 1e-9
@@ -114,15 +113,6 @@ def witness(mu: Embedding, nu: Embedding) -> Witness:
         if not isinstance(mean, Embedding):
             raise TypeError(f"{type(mean).__name__} is no Embedding; pass km.embed(X, kernel), or estimator.embedding_")
     return Witness(mu.witness(nu), (mu - nu).norm())
-
-
-def witness_of(subject: Subject) -> Witness | JointWitness:
-    """Return the witness of two samples, or of two variables; see :meth:`kernelmean.TestResult.witness`."""
-    if isinstance(subject, SampleSubject):
-        means = (embed(subject.pooled[part], subject.kernel, plan=subject.plan) for part in subject.parts)
-        first, second = (replace(mean, names=subject.names) for mean in means)
-        return witness(first, second)
-    return joint_witness(subject)
 
 
 @final

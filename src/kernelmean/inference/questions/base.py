@@ -95,6 +95,10 @@ class Question(ABC):
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
         """Return what to tell of columns of very different spreads where nobody chose a kernel."""
 
+    @abstractmethod
+    def answered_by(self, asked: Estimators) -> Self:
+        """Return the question with what answered it, its rows out of reach of the caller."""
+
     # -- the answer --------------------------------------------------------------------------------------------------
 
     def answered(self, asked: Estimators, statistic: Kind, how: Resampling) -> TestResult:
@@ -102,7 +106,7 @@ class Question(ABC):
         posed = self.posed(asked, statistic, how)
         result = posed if isinstance(posed, TestResult) else posed.result(posed.null)
         notes = self.units_notes(adaptive=True) if asked.default else ()
-        return replace(result, notes=(*result.notes, *notes), question=self)
+        return replace(result, notes=(*result.notes, *notes), question=self.answered_by(asked))
 
     def posed(self, asked: Estimators, statistic: Kind, how: Resampling) -> Posed | TestResult:
         """Return the test with its null; the result itself where it takes more than one null, as an adaptive test."""

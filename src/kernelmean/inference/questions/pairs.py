@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from ...core.array import Array, as_host, check_numpy, is_foreign, like
+from ...core.frozen import owned
 from ...core.points import Names, named_points
 from ...core.table import Table
 from ...kernels import Kernel
@@ -50,6 +51,8 @@ class Pairs(Question):
         Which rows may change partners; None is all of them.
     engine : callable
         From a problem and a resampling to the null, where there is no design.
+    asked : Estimators or None
+        What answered it.
     """
 
     X: Array
@@ -57,6 +60,7 @@ class Pairs(Question):
     names: tuple[Names, Names] = (None, None)
     design: PairDesign | WildPairs | None = None
     engine: Engine = permutation_null
+    asked: Estimators | None = None
 
     kernel_sides: ClassVar[int] = 2
 
@@ -150,6 +154,11 @@ class Pairs(Question):
             [[(made[0][pair.x], made[1][pair.y])] for pair in pairs],
             lambda part, how: own._null((first, second), part, statistic, how),
         )
+
+    def answered_by(self, asked: Estimators) -> Self:
+        """Return the question with what answered it; rows of other libraries are copied."""
+        X, Y = (owned(rows, rows) if is_foreign(rows) else rows for rows in (self.X, self.Y))
+        return replace(self, X=X, Y=Y, asked=asked)
 
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
         """Return what to tell of the spreads of the columns of either variable."""

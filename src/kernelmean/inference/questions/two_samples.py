@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from ...core.array import Array, as_host, is_foreign, joined, like
+from ...core.frozen import owned
 from ...core.points import Names
 from ...core.table import Table
 from ...kernels import Kernel
@@ -49,6 +50,8 @@ class TwoSamples(Question):
         Which rows may change places; None is all of them.
     engine : callable
         From a problem and a resampling to the null, where there is no design.
+    asked : Estimators or None
+        What answered it.
     """
 
     X: Array
@@ -56,6 +59,7 @@ class TwoSamples(Question):
     names: Names = None
     design: SampleDesign | None = None
     engine: Engine = permutation_null
+    asked: Estimators | None = None
 
     kernel_sides: ClassVar[int] = 1
 
@@ -145,6 +149,11 @@ class TwoSamples(Question):
             [list(views.kernels(member.view, member.kernel)) for member in members],
             lambda part, how: own._null(viewed, part, statistic, how),
         )
+
+    def answered_by(self, asked: Estimators) -> Self:
+        """Return the question with what answered it; rows of other libraries are copied."""
+        X, Y = (owned(rows, rows) if is_foreign(rows) else rows for rows in (self.X, self.Y))
+        return replace(self, X=X, Y=Y, asked=asked)
 
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
         """Return what to tell of the spreads of the columns."""
