@@ -22,7 +22,7 @@ print(f"correlation  {np.corrcoef(x[:, 0], y[:, 0])[0, 1]:+.3f}")
 print(f"HSIC         p = {km.hsic_test(x, y, rng=0).pvalue:.3f}")
 print(f"adaptive     p = {km.hsic_test(x, y, estimator='adaptive', rng=0).pvalue:.3f}")
 
-witness = km.dependence_witness(x, y, bandwidth=0.4)
+witness = km.hsic_test(x, y, kernel=km.kernels.Gaussian(0.4), rng=0).witness()
 axis = np.linspace(-1.6, 1.6, 61)
 a, b = np.meshgrid(axis, axis)
 values = witness(a.reshape(-1, 1), b.reshape(-1, 1)).reshape(a.shape)

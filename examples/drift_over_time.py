@@ -22,11 +22,11 @@ level, margin = 0.005, 0.1
 sizes = []
 for week in range(1, 11):
     rows = rng.normal([0.15 * max(0, week - 6), 0, 0], size=(200, 3))
-    pvalue = km.mmd_test(reference, rows, kernel=kernel, rng=week).pvalue
-    size = km.effect_size(reference, rows, kernel, n_resamples=199, rng=week).distance
+    result = km.mmd_test(reference, rows, kernel=kernel, rng=week)
+    size = result.effect_size(n_resamples=199, rng=week).distance
     sizes.append(size)
-    alarm = "  alarm" if pvalue <= level else ""
-    print(f"week {week:2}: p = {pvalue:.3f}, MMD {size.value:.3f} ({size.low:.3f} to {size.high:.3f}){alarm}")
+    alarm = "  alarm" if result.pvalue <= level else ""
+    print(f"week {week:2}: p = {result.pvalue:.3f}, MMD {size.value:.3f} ({size.low:.3f} to {size.high:.3f}){alarm}")
 
 ax = plots.new_figure((6.0, 3.2)).add_subplot()
 weeks = np.arange(1, 11)
