@@ -100,7 +100,7 @@ def test_tables_of_different_columns_are_refused(kernel):
     [
         (lambda: Gaussian([]), ValueError, "bandwidth is empty"),
         (lambda: Gaussian(1 + 0j), TypeError, "complex numbers"),
-        (lambda: Laplacian("1"), TypeError, "numbers are needed"),
+        (lambda: Laplacian("1"), ValueError, "bandwidth is .1.; pass a number, one per column, or one of .median."),
         (lambda: Matern(np.inf, 1.0), ValueError, "nu is inf"),
         (lambda: Matern("a", 1.0), TypeError, "nu holds"),
         (lambda: Matern(1.0, 1.0), ValueError, "one of 0.5, 1.5"),
