@@ -22,18 +22,9 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import binom, binomtest
 
-from explain_coverage import KERNEL, LAWS, PAIRS, SERIAL, judged, misses, truth
+from explain_coverage import KERNEL, LAWS, PAIRS, SERIAL, judged, misses, samples, truth, variables
 from kernelmean import DriftMonitor, embed, features
 from kernelmean.embedding.features import Landmarks
-from kernelmean.inference.explain import (
-    attribute,
-    dependence_attribute,
-    dependence_effect_size,
-    dependence_equivalence_test,
-    effect_size,
-    equivalence_test,
-    witness_bands,
-)
 from kernelmean.inference.multiple import holm
 
 FOLDER = Path(__file__).parent
@@ -42,7 +33,7 @@ BLOCK = re.compile(r"(?<=<!-- coverage -->\n).*?(?=<!-- /coverage -->)", flags=r
 LIMIT = 0.01
 TWO_SAMPLES = {f"{first.name}, {second.name}": (first, second) for first, second in LAWS}
 DEPENDENT = {name: (sample, exact) for name, sample, exact in PAIRS}
-OPTIONS = {"bandwidth": 1.0, "n_resamples": 199, "plan": SERIAL}
+OPTIONS = {"n_resamples": 199, "plan": SERIAL}
 Draw = Callable[[int], np.ndarray]
 
 
@@ -71,7 +62,7 @@ def sizes(names: str, n: int, m: int) -> Statement:
 
     def failed(seed: int) -> np.ndarray:
         X, Y = pair(first, second, seed, n, m)
-        size = effect_size(X, Y, level=0.9, rng=seed, **OPTIONS)
+        size = samples(X, Y).effect_size(level=0.9, rng=seed, **OPTIONS)
         return misses([[size.distance, size.explained]], exact)
 
     ends = ("MMD too high", "MMD too low", "explained too high", "explained too low")
@@ -92,7 +83,7 @@ def dependences(name: str, n: int) -> Statement:
 
     def failed(seed: int) -> np.ndarray:
         Z = both_vary(sample, seed, n)
-        size = dependence_effect_size(Z[:, :1], Z[:, 1:], level=0.9, rng=seed, **OPTIONS)
+        size = variables(Z[:, :1], Z[:, 1:]).effect_size(level=0.9, rng=seed, **OPTIONS)
         return misses([[size.distance, size.alignment]], exact)
 
     ends = ("√HSIC too high", "√HSIC too low", "alignment too high", "alignment too low")
@@ -113,7 +104,7 @@ def equivalences(names: str, n: int, m: int, unit: str) -> Statement:
 
     def failed(seed: int) -> np.ndarray:
         X, Y = pair(first, second, seed, n, m)
-        return np.array([equivalence_test(X, Y, margin, unit=unit, rng=seed, **OPTIONS).pvalue <= 0.05])
+        return np.array([samples(X, Y).equivalence(margin, unit=unit, rng=seed, **OPTIONS).pvalue <= 0.05])
 
     law = f"{names}; {n} and {m} rows"
     return Statement("equivalence_test", law, (f"claimed at the margin, {unit}",), 0.05, failed)
@@ -124,7 +115,7 @@ def dependence_equivalences(name: str, n: int) -> Statement:
 
     def failed(seed: int) -> np.ndarray:
         Z = both_vary(sample, seed, n)
-        result = dependence_equivalence_test(Z[:, :1], Z[:, 1:], exact[0], unit="distance", rng=seed, **OPTIONS)
+        result = variables(Z[:, :1], Z[:, 1:]).equivalence(exact[0], unit="distance", rng=seed, **OPTIONS)
         return np.array([result.pvalue <= 0.05])
 
     return Statement("dependence_equivalence_test", f"{name}; {n} rows", ("claimed at the margin",), 0.05, failed)
@@ -136,7 +127,7 @@ def bands(names: str, n: int, m: int) -> Statement:
 
     def failed(seed: int) -> np.ndarray:
         X, Y = pair(first, second, seed, n, m)
-        found = witness_bands(X, Y, places, bandwidth=1.0, level=0.9, n_resamples=99, rng=seed, plan=SERIAL)
+        found = samples(X, Y).witness(places, level=0.9, n_resamples=99, rng=seed, plan=SERIAL)
         return np.array([len(found.outside) > 0])
 
     law = f"{names}; {n} and {m} rows"
@@ -151,7 +142,7 @@ def columns(adjustment: str, shift: float) -> Statement:
         pooled = rng_of(seed).standard_t(3, size=(36, 4)) @ mix
         pooled[:12, 0] += shift
         own = {"n_resamples": 99, "rng": seed, "adjustment": adjustment, "plan": SERIAL}
-        return judged(attribute(pooled[:12], pooled[12:], **own).differing(), right)[:1]
+        return judged(samples(pooled[:12], pooled[12:]).attribute(**own).differing(), right)[:1]
 
     law = f"4 correlated t₃ columns, {'one shifted' if shift else 'none differs'}; {adjustment}"
     return Statement("attribute", law, ("a wrong column named",), 0.05, failed)
@@ -162,7 +153,7 @@ def pairs(adjustment: str) -> Statement:
         rng = rng_of(seed)
         X, Y = rng.standard_t(3, size=(30, 2)), rng.integers(0, 3, size=(30, 2)).astype(float)
         own = {"n_resamples": 99, "rng": seed, "adjustment": adjustment, "plan": SERIAL}
-        return judged(dependence_attribute(X, Y, **own).differing(), set())[:1]
+        return judged(variables(X, Y).attribute(**own).differing(), set())[:1]
 
     return Statement(
         "dependence_attribute", f"2 × 2 independent columns; {adjustment}", ("a pair named",), 0.05, failed

@@ -16,15 +16,24 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import binomtest
 
-from kernelmean import embed, kernels, noise
-from kernelmean.inference.explain import attribute, dependence_attribute, dependence_effect_size, effect_size
+from kernelmean import TestResult, embed, hsic_test, kernels, mmd_test, noise
 from kernelmean.plan import Plan
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "explain.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 SERIAL = Plan(threads=1)
 KERNEL = kernels.Gaussian(1.0)
-OPTIONS = {"bandwidth": 1.0, "level": 0.9, "n_resamples": 199, "plan": SERIAL}
+OPTIONS = {"level": 0.9, "n_resamples": 199, "plan": SERIAL}
+
+
+def samples(X: np.ndarray, Y: np.ndarray) -> TestResult:
+    """The test of two samples that is explained."""
+    return mmd_test(X, Y, kernel=KERNEL, n_resamples=1, rng=0)
+
+
+def variables(X: np.ndarray, Y: np.ndarray) -> TestResult:
+    """The test of two variables that is explained."""
+    return hsic_test(X, Y, kernel=KERNEL, n_resamples=1, rng=0)
 
 
 @dataclass(frozen=True)
@@ -115,7 +124,7 @@ def two_samples(runs: int) -> Iterator[Misses]:
                 if (X[0] == X).all() and (X[0] == Y).all():
                     refused += 1
                     continue
-                size = effect_size(X, Y, rng=seed, **OPTIONS)
+                size = samples(X, Y).effect_size(rng=seed, **OPTIONS)
                 found.append([size.distance, size.explained])
             yield f"{first.name}, {second.name}", f"{n}, {m}", runs, misses(found, exact), refused
 
@@ -182,7 +191,7 @@ def dependence(runs: int) -> Iterator[Misses]:
                 if (Z[0] == Z).all(axis=0).any():
                     refused += 1
                     continue
-                size = dependence_effect_size(Z[:, :1], Z[:, 1:], rng=seed, **OPTIONS)
+                size = variables(Z[:, :1], Z[:, 1:]).effect_size(rng=seed, **OPTIONS)
                 found.append([size.distance, size.alignment])
             yield name, f"{n}", runs, misses(found, exact), refused
 
@@ -197,12 +206,12 @@ def families(runs: int) -> Iterator[tuple[str, str, int, int]]:
             pooled, X = rng.standard_t(3, size=(36, 4)) @ mix, rng.standard_t(3, size=(40, 2))
             Y = rng.integers(0, 3, size=(40, 2)).astype(float)
             own = {"n_resamples": 199, "rng": seed, "adjustment": adjustment, "plan": SERIAL}
-            counts[0] += judged(attribute(pooled[:12], pooled[12:], **own).differing(), set())
+            counts[0] += judged(samples(pooled[:12], pooled[12:]).attribute(**own).differing(), set())
             pooled[:12, 0] += 2.0
-            counts[1] += judged(attribute(pooled[:12], pooled[12:], **own).differing(), {"x0"})
-            counts[2] += judged(dependence_attribute(X, Y, **own).differing(), set())
+            counts[1] += judged(samples(pooled[:12], pooled[12:]).attribute(**own).differing(), {"x0"})
+            counts[2] += judged(variables(X, Y).attribute(**own).differing(), set())
             Y[:, 1] += 0.5 * X[:, 0]
-            counts[3] += judged(dependence_attribute(X, Y, **own).differing(), {("x0", "x1")})
+            counts[3] += judged(variables(X, Y).attribute(**own).differing(), {("x0", "x1")})
         cases = (
             "4 correlated columns of 12 and 24 rows, t₃: none differs",
             "the same, one shifted by 2",

@@ -71,7 +71,7 @@ def contributions(subject: Subject | tuple[Embedding, Embedding], statistic: str
     >>> kernel = km.kernels.Gaussian(0.5)
     >>> means = km.embed([[0.0], [0.1], [2.0]], kernel), km.embed([[2.1], [1.9]], kernel)
     >>> contributions(means, "v").values.round(2)
-    array([ 0.23,  0.22, -0.12,  0.13,  0.13])
+    array([ 0.22,  0.22, -0.22,  0.32,  0.32])
     """
     _check_kind(statistic)
     if isinstance(subject, tuple):
