@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,13 +13,13 @@ from .. import __version__
 from ..core.surface import command_line
 from ..core.words import printable
 from ..estimators.files import load, read_columns
+from ..inference.facts import short
+from ..report import terminal
 from ..studies.dependence import dependence as test_dependence
-from ..studies.pages import dependence_page
 from ..studies.pages.dependence import FIGURES as DEPENDENCE_FIGURES
-from ..studies.pages.facts import short
 from ..tables.readers import PLAIN
 from ..tables.reading import TextFormat
-from . import show, tidy
+from . import show
 from .compare import COMPARISONS, compare
 from .complete import columns as columns_of
 from .config import Config
@@ -171,14 +172,13 @@ def dependence(
             categorical=split_names(categorical or (), source.frame.names),
             keep=split_names(keep or (), source.frame.names),
         )
-    notes, drawn = [*source.notes, *result.notes], []
+    result = replace(result, notes=(*source.notes, *result.notes), name=short(source.name), seed=seed)
+    drawn = []
     if plots is not None and plot_path is not None:
         ax = plots.new_figure(plots.dependence.map_size(result)).add_subplot()
         write_picture(plots, plots.dependence_map(result, ax=ax), plot_path)
         drawn.append(f"map of all pairs drawn in {plot_path}")
-    page = dependence_page(result, name=short(source.name), notes=notes, seed=seed) if output.page else None
-    content = {**result.as_dict(), "seed": seed}
-    output.put(show.dependence(result), [*notes, *drawn], content, tidy.dependence(result), page)
+    output.put(result, result.document() if output.page else None, drawn)
 
 
 @app.command(epilog=_examples("kernelmean info mean.npz"), rich_help_panel=FILES)
@@ -186,8 +186,8 @@ def info(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What estimate --save wrote.")], quiet: Quiet = False
 ) -> None:
     """Show what is in a saved embedding."""
-    lines = show.saved(load(file), read_columns(file))
-    print("\n".join(map(printable, lines[:1] if quiet else lines)))
+    said = show.saved(load(file), read_columns(file))
+    print(printable(said.sentence or said.title) if quiet else terminal.render(said))
 
 
 app.command(epilog=_examples(*ESTIMATES), rich_help_panel=QUESTIONS)(estimate)

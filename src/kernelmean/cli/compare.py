@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import ModuleType
 from typing import Annotated, Any
 
@@ -13,11 +14,9 @@ from ..core.words import listed
 from ..studies.comparison import Comparison
 from ..studies.comparison import compare as compare_tables
 from ..studies.long_tables import compare_stream
-from ..studies.pages import comparison_page, gather
 from ..studies.pages.comparison import FIGURES
 from ..tables.readers import PLAIN
 from ..tables.reading import TextFormat
-from . import show, tidy
 from .complete import columns as columns_of
 from .config import Config
 from .drift import LEVEL, check_drift, check_power, drifted
@@ -143,14 +142,11 @@ def compare(
             told, result = _streamed((a, str(b)), rows, estimator, named, report, options)
         else:
             told, result = _in_memory((a, b, by, groups), rows, estimator, named, report, options)
-        found = gather(result, level=level, rng=seed, progress=report) if output.page else None
+        result = replace(result, notes=(*told, *result.notes), level=level, seed=seed)
+        page = result.document(progress=report) if output.page else None
     check_power(fail_on_drift, result.test)
-    notes, drawn = [*told, *result.notes], []
-    if plots is not None and plot_path is not None:
-        drawn.append(_draw_witnesses(plots, plot_path, result, seed))
-    content = {**result.as_dict(), "verdict": result.verdict(level), "level": level, "seed": seed}
-    page = None if found is None else comparison_page(result, found, level=level, notes=notes, seed=seed)
-    output.put(show.comparison(result, level), [*notes, *drawn], content, tidy.comparison(result), page)
+    drawn = [] if plots is None or plot_path is None else [_draw_witnesses(plots, plot_path, result, seed)]
+    output.put(result, page, drawn)
     return drifted(fail_on_drift, result.test)
 
 

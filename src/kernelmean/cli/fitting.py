@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,14 +10,12 @@ import typer
 
 from ..core.words import count, listed
 from ..estimators.files import save
+from ..inference.facts import short
 from ..studies.density import fit_densities
 from ..studies.estimate import ESTIMATORS, fit_all
-from ..studies.pages import density_page
 from ..studies.pages.density import FIGURES
-from ..studies.pages.facts import short
 from ..tables.readers import PLAIN
 from ..tables.reading import TextFormat
-from . import show, tidy
 from .config import Config
 from .inputs import FIT_LIMIT, read_numbers, reading, split_names
 from .options import (
@@ -90,12 +89,13 @@ def estimate(
             keep=split_names(keep or (), source.frame.names),
             progress=report,
         )
-    notes = [*source.notes, *fits.notes]
+    fits = replace(fits, notes=(*source.notes, *fits.notes), name=short(source.name), seed=seed)
+    written = []
     if save_path is not None:
         name = estimator or fits.best
         save(fits.embedding(name), save_path, columns=fits.table.names)
-        notes.append(f"{name} saved to {save_path}")
-    output.put(show.fits(fits), notes, {**fits.as_dict(), "seed": seed})
+        written.append(f"{name} saved to {save_path}")
+    output.put(fits, files=written)
 
 
 @reads_text
@@ -147,16 +147,15 @@ def density(
             rng=seed,
             progress=report,
         )
-    notes = [*source.notes, *result.notes]
-    page = density_page(result, name=short(source.name), notes=notes, seed=seed) if output.page else None
+    result = replace(result, notes=(*source.notes, *result.notes), name=short(source.name), seed=seed)
+    written = []
     if save_path is not None:
         save(result.embedding(), save_path, columns=result.table.names)
-        notes.append(f"the mixture saved to {save_path}")
+        written.append(f"the mixture saved to {save_path}")
     if sample is not None and sample_to is not None:
         write_rows(result.sample(sample, seed), result.table.names, sample_to)
-        notes.append(f"{count(sample, 'row')} drawn from the mixture written to {sample_to}")
+        written.append(f"{count(sample, 'row')} drawn from the mixture written to {sample_to}")
     if plots is not None and plot_path is not None:
         write_picture(plots, plots.density_pairs(result), plot_path)
-        notes.append(f"marginals and pairs drawn in {plot_path}")
-    content = {**result.as_dict(), "seed": seed}
-    output.put(show.densities(result), notes, content, tidy.densities(result), page)
+        written.append(f"marginals and pairs drawn in {plot_path}")
+    output.put(result, result.document() if output.page else None, written)

@@ -138,7 +138,7 @@ def monitor(
         kept = {"batches": seen, "monitor": json.loads(watch.to_json())}
         write_file(checkpoint, json.dumps(sealed(kept)).encode())
     content = {**state.as_dict(), "verdict": state.verdict(), "reference": reference, "batches": rows, "seed": seed}
-    output.put(show.monitoring(state, reference, len(known), rows), notes, content, rows or [_numbers(state)])
+    output.write(show.monitoring(state, reference, len(known), rows, notes), content, rows or [_numbers(state)])
     return _exit_code(state, fail_on_drift)
 
 

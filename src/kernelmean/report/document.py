@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 
 
@@ -147,6 +148,12 @@ class Section:
     charts: tuple[Chart, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
     items: tuple[str, ...] = ()
+
+
+def program() -> tuple[str, str]:
+    """Return what makes pages, by its name and version."""
+    name = __package__.partition(".")[0]
+    return "Program", f"{name} {sys.modules[name].__version__}"
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def test_csv_and_parquet_and_the_library_give_one_answer(
         estimator="kme",
         n_resamples=99,
         names=("before.csv", "after.csv"),
-    ).as_dict()
+    ).to_dict()
     for one in found:
         assert one["statistic"] == ours["statistic"]
         assert one["pvalue"] == ours["pvalue"]

@@ -66,7 +66,7 @@ def said(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
             with pytest.raises(SystemExit) as exit_:
                 main([*words, *options, *quiet])
             out, told["stderr"] = capfd.readouterr()
-            told["quiet" if quiet else "terminal"] = out.splitlines()[0]
+            told["quiet" if quiet else "terminal"] = " ".join(out.split("\n\n")[0].split())
         told["code"] = int(exit_.value.code or 0)
         told["json"] = json.loads(Path("r.json").read_text())["verdict"]
         if page:

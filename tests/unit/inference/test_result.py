@@ -40,8 +40,7 @@ def test_it_names_everything(result):
     text = result.summary()
     for part in (
         result.method,
-        "p-value: 0.005",
-        "199 rearrangements",
+        "p-value    0.005, exact, from 199 permutations",
         "gemm (random labelings",
         "Gaussian",
         "30 and 40",
@@ -129,7 +128,7 @@ def test_a_kernel_that_does_not_tell_rows_apart_is_noted(bandwidth):
     X, Y = rng.normal(size=(20, 2)), rng.normal(2.0, size=(15, 2))
     blind, seeing = mmd_test(X, Y, bandwidth=bandwidth, rng=0), mmd_test(X, Y, bandwidth=1.0, rng=0)
     assert (blind.pvalue, seeing.pvalue) == (1.0, 0.001)
-    assert "the kernel does not tell them apart" in blind.summary()
+    assert "the kernel does not tell them apart" in " ".join(blind.summary().split())
     assert "does not tell" not in seeing.summary()
     assert TestResult.from_json(blind.to_json(null_distribution=True)).notes == blind.notes
 
@@ -137,7 +136,7 @@ def test_a_kernel_that_does_not_tell_rows_apart_is_noted(bandwidth):
 def test_a_single_differing_row_is_noted_as_too_few():
     coins = np.zeros((40, 1))
     coins[3] = 1.0
-    assert "too few rows differ" in mmd_test(coins[:20], coins[20:], bandwidth=1.0, rng=0).summary()
+    assert any("too few rows differ" in note for note in mmd_test(coins[:20], coins[20:], bandwidth=1.0, rng=0).notes)
 
 
 @pytest.mark.parametrize("name", ["statistic", "pvalue", "tolerance", "memory"])

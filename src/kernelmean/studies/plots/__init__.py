@@ -15,7 +15,7 @@ from .damping import spectrum_damping
 from .density import density_pairs, marginal_density
 from .dependence import dependence_map
 from .noise import noise_per_column
-from .scores import loocv_curve
+from .scores import loocv_curve, scores_below_kme
 from .witness import column_witness, column_witnesses
 from .witness_map import witness_map
 
@@ -32,6 +32,7 @@ __all__ = [
     "noise_per_column",
     "null_distribution",
     "save",
+    "scores_below_kme",
     "spectrum_damping",
     "witness_map",
     "write",

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...estimators import KernelMean
 from ...estimators.curves import ScoreCurve, ScoreCurves, score_curves
-from ...report.canvas import COLORS, DASHES, MARKERS, QUIET, describe, new_axes, set_legend, set_texts, short
+from ...report.canvas import (
+    COLORS,
+    DASHES,
+    FIRST,
+    MARKERS,
+    QUIET,
+    describe,
+    ink,
+    new_axes,
+    set_legend,
+    set_texts,
+    short,
+)
 from ...report.canvas.words import number
 
 if TYPE_CHECKING:
@@ -106,3 +118,34 @@ def _words(found: ScoreCurves, symbol: str) -> str:
         f"{_SCORES[found.criterion].capitalize()} along {label}: a curve with a mark at what was chosen, "
         f"{', '.join(chosen)}, score {found.score:.5g}, which is {gain}."
     )
+
+
+def scores_below_kme(gains: Mapping[str, float], *, ax: Axes | None = None) -> Axes:
+    """Draw how much lower the leave-one-out score of every estimator is than that of the empirical kernel mean.
+
+    Parameters
+    ----------
+    gains : mapping from str to float
+        The score of KME less that of each estimator.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Raises
+    ------
+    ImportError
+        When matplotlib is not installed.
+
+    Examples
+    --------
+    >>> ax = scores_below_kme({"kme": 0.0, "mkme": 0.02})
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['kme', 'mkme']
+    """
+    ax = new_axes(ax, (5.4, 1.2 + 0.3 * len(gains)))
+    ax.barh(range(len(gains)), list(gains.values()), height=0.65, color=FIRST, alpha=0.8, edgecolor=ink(), lw=0.5)
+    ax.set_yticks(range(len(gains)), list(gains), parse_math=False)
+    ax.invert_yaxis()
+    ax.axvline(0.0, color=QUIET, lw=0.8)
+    set_texts(ax, x="leave-one-out score of KME less that of the estimator")
+    bars = ", ".join(f"{name} {number(gain)}" for name, gain in gains.items())
+    return describe(ax, f"Bars of how much lower the leave-one-out score is than that of KME: {bars}.")
