@@ -35,7 +35,10 @@ _LONGEST_EMPTY = 2**20
 _DTYPES = ("<f8", "<i8", "|b1")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 # RuntimeError, with NotImplementedError and RecursionError: members that are encrypted, of a later zip, nested too deep
-_DAMAGE = (ValueError, TypeError, LookupError, AttributeError, RuntimeError, OverflowError, EOFError, struct.error)
+_DAMAGE = (
+    *(ValueError, TypeError, LookupError, AttributeError, AssertionError),
+    *(RuntimeError, OverflowError, EOFError, struct.error),
+)
 
 
 def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = ()) -> None:

@@ -244,7 +244,10 @@ def _checked(cls: Any, *values: Any) -> Any:
     for field, value in zip(fields(cls), values, strict=True):
         if not _fits(value, hints[field.name]):
             raise ValueError(f"the {field.name} of its {cls.__name__} is no {field.type}")
-    return cls(*values)
+    made = cls(*values)
+    if isinstance(made, Shown):
+        made.check()
+    return made
 
 
 def _fits(value: Any, hint: Any) -> bool:

@@ -292,14 +292,17 @@ class TestResult(Frozen, Result):
                 members=tuple(MemberOutcome(**member) for member in content["members"]),
                 pairs=tuple(PairOutcome(**pair) for pair in content["pairs"]),
             )
-            result._check_pvalue()
+            result.check()
             _check_seal(content)
         except (KeyError, TypeError, AttributeError, OverflowError, json.JSONDecodeError) as error:
             raise ValueError(f"this is no TestResult in JSON ({error}); write result.to_json(...)") from error
         return result
 
-    def _check_pvalue(self) -> None:
+    def check(self) -> None:
         """Raise when the p-value is not the share of arrangements that reach the statistic."""
+        super().check()
+        if not all(member.weight > 0.0 for member in self.members):
+            raise ValueError("a kernel of the test has no positive weight; it was altered")
         reached = np.count_nonzero(self.null_distribution >= self.statistic - self.tolerance)
         share = float((1 + reached) / (1 + self.n_resamples))
         if not abs(share - self.pvalue) <= 1e-12:

@@ -19,6 +19,10 @@ class Shown(ABC):
     def describe(self) -> Description:
         """Return what is to be said."""
 
+    def check(self) -> None:
+        """Raise where what was read from a file does not fit together, or cannot be described."""
+        self.describe()
+
     def summary(self) -> str:
         """Return what ``print`` and the terminal show, in at most 80 columns."""
         return terminal.render(self.describe())

@@ -80,7 +80,7 @@ def _written(mean: float, kind: str) -> str:
     if not math.isfinite(mean):
         return "none"
     if kind == "datetime":
-        return str(np.datetime64(round(mean), "s"))
+        return str(np.datetime64(round(mean), "s")).replace("T", " ")
     if kind == "duration":
         return f"{signed(mean)} s"
     return signed(mean, "z,.0f") if kind == "numeric" and 1e4 <= abs(mean) < 1e9 else signed(mean)
