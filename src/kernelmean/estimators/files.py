@@ -42,12 +42,12 @@ _DAMAGE = (
 
 
 def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = ()) -> None:
-    """Save an embedding, an estimator, a kernel or a noise of the library to a file.
+    """Save an embedding, an estimator, a kernel, a noise or a result of the library to a file.
 
     Parameters
     ----------
-    value : Embedding, KernelMean or another estimator, Kernel or Noise
-        What to save.
+    value : Embedding, KernelMean or another estimator, Kernel, Noise, TestResult or another result
+        What to save; of a comparison of tables with their rows.
     path : str or path
         The file; an existing one is replaced, in one step, when the new one is complete. A device is written to.
     columns : iterable of str
