@@ -19,7 +19,7 @@ import kernelmean as km
 from kernelmean.cli import main
 from kernelmean.core.surface import command_line
 from kernelmean.inference.outcome import Result
-from kernelmean.report import charts
+from kernelmean.report import pictures
 from kernelmean.report.shown import Shown
 from kernelmean.studies import plots
 from kernelmean.studies.density import fit_densities
@@ -149,7 +149,7 @@ def test_one_card_is_made_of_all(result: Result) -> None:
 
 
 def test_it_is_drawn_and_the_picture_says_what_it_shows(result: Result) -> None:
-    if charts.missing():
+    if pictures.missing():
         pytest.skip("pictures need the extra 'plot'")
     from matplotlib import pyplot
 

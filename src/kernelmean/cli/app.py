@@ -175,8 +175,7 @@ def dependence(
     result = replace(result, notes=(*source.notes, *result.notes), name=short(source.name), seed=seed)
     drawn = []
     if plots is not None and plot_path is not None:
-        ax = plots.new_figure(plots.dependence.map_size(result)).add_subplot()
-        write_picture(plots, plots.dependence_map(result, ax=ax), plot_path)
+        write_picture(plots, result.plot(), plot_path)
         drawn.append(f"map of all pairs drawn in {plot_path}")
     output.put(result, result.document() if output.page else None, drawn)
 

@@ -18,7 +18,7 @@ from ..core.array import Array
 from ..core.disk import write_file
 from ..core.words import listed, printable
 from ..inference.outcome import Result
-from ..report import Document, charts, html, markdown, terminal
+from ..report import Document, html, markdown, pictures, terminal
 from ..report.description import Description
 from ..report.markup import csv_cell
 from .config import config_file
@@ -86,7 +86,7 @@ class Output:
             return
         told += [f"report written to {path}" for path in (self.html, self.markdown) if path is not None]
         told += [f"its figures: {listed(drawn)}"] if drawn else []
-        told += [f"without figures: {charts.missing()}"] if page is not None and charts.missing() else []
+        told += [f"without figures: {pictures.missing()}"] if page is not None and pictures.missing() else []
         whole_text = "\n".join([terminal.render(said), *terminal.notes(told)])
         print(printable(said.sentence) if self.quiet else whole_text)
 

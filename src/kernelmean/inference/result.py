@@ -18,7 +18,7 @@ from ..report.description import Description, Grid
 from ..report.document import Document
 from .members import MemberOutcome
 from .outcome import Result
-from .page import made_by, null_section
+from .page import made_by, null_distribution, null_section
 from .schemes import SCHEMES
 
 WILD = "wild bootstrap"
@@ -225,15 +225,15 @@ class TestResult(Frozen, Result):
         values = np.quantile(self.null_distribution, _QUANTILES)
         return {str(level): float(value) for level, value in zip(_QUANTILES, values, strict=True)}
 
-    def plot(self, ax: Any = None, *, bins: Any = "auto") -> Any:
+    def plot(self, ax: Any = None, *, bins: Any = None) -> Any:
         """Draw the null distribution as a histogram, and the observed statistic as a line: ``plots.null_distribution``.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
-        bins : int, str or sequence
-            As in ``matplotlib.axes.Axes.hist``.
+        bins : int, str or sequence, optional
+            As in ``numpy.histogram``; by default Rice's rule.
 
         Returns
         -------
@@ -251,8 +251,6 @@ class TestResult(Frozen, Result):
         >>> import kernelmean as km
         >>> axes = km.mmd_test([[0.0], [1.0], [2.0]], [[5.0], [6.0], [9.0]]).plot()  # doctest: +SKIP
         """
-        from ..report.canvas import null_distribution
-
         return null_distribution(self, bins=bins, ax=ax)
 
     def to_json(self, *, null_distribution: bool = False) -> str:

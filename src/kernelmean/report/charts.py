@@ -12,9 +12,9 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from ..core.disk import write_file
-from . import canvas as _canvas
+from . import pictures
 from .document import AnyPanel, Chart
-from .drawing import LETTERS, draw, plain, samples, size
+from .drawing import draw, plain, samples, size_of
 from .figures import describe, labels
 from .markup import Markup, element
 from .palette import SHADES, Look, looks
@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT, _ON_PAGE = 4.6, 3.3, (4.2, 3.1)
 """Of a panel, in inches; on a page smaller, so that its texts are larger on a phone."""
+_LETTERS = 45
+"""In a line of a title, for one panel."""
 _WIDEST, _REM_AN_INCH = 1.25, 4.8
 _INK, _EDGE, _RULE, _SURFACE = (SHADES[part].light for part in ("ink", "edge", "rule", "surface"))
 _STYLE = {
     "font.family": ["DejaVu Sans"],
     "font.size": 10,
+    "svg.fonttype": "none",
     "axes.titlesize": 10.5,
     "axes.titlelocation": "left",
     "figure.titlesize": 12,
@@ -63,15 +66,6 @@ class Drawing:
     """Whether a panel is too wide for a phone, so that it needs a box to scroll in."""
 
 
-def missing() -> str | None:
-    """Return why charts cannot be drawn and what to do, or None when they can."""
-    try:
-        _canvas.check_format("chart.svg")
-    except ImportError as error:
-        return str(error)
-    return None
-
-
 def save(chart: Chart, path: str | Path) -> None:
     """Write a chart with all its panels, title and legend on a light surface, as .svg, .png or .pdf.
 
@@ -84,12 +78,12 @@ def save(chart: Chart, path: str | Path) -> None:
     ImportError
         When matplotlib is not installed.
     """
-    _canvas.check_format(path)
+    pictures.check_format(path)
     if Path(path).suffix.lower() == ".svg":
         write_file(path, standalone(chart).encode())
         return
     with _style():
-        _canvas.save(_figure(chart), path)
+        pictures.save(_figure(chart), path)
 
 
 def standalone(chart: Chart) -> str:
@@ -111,7 +105,7 @@ def drawing(chart: Chart, prefix: str) -> Drawing:
     ImportError
         When matplotlib is not installed.
     """
-    styles = looks(labels(chart))
+    styles = looks(labels(chart.panels))
     with _style():
         panels = tuple(_page_panel(chart, k, styles, f"{prefix}-{k + 1}") for k in range(len(chart.panels)))
         found = {label: sample for panel in chart.panels for label, sample in samples(panel, styles).items()}
@@ -123,7 +117,7 @@ def drawing(chart: Chart, prefix: str) -> Drawing:
 
 def _page_panel(chart: Chart, which: int, styles: dict[str, Look], prefix: str) -> Markup:
     panel = chart.panels[which]
-    figure = _on_page(size(panel, _ON_PAGE))
+    figure = _on_page(size_of(panel, _ON_PAGE))
     draw(figure.add_subplot(facecolor="none"), panel, styles)
     title = f"{chart.title}: {panel.title}" if len(chart.panels) > 1 and panel.title else chart.title
     named = element("title", title, id=f"{prefix}-title") + element("desc", describe(panel), id=f"{prefix}-desc")
@@ -136,21 +130,21 @@ def _page_panel(chart: Chart, which: int, styles: dict[str, Look], prefix: str) 
 
 def _is_wide(panel: AnyPanel) -> bool:
     """Say whether a panel is so wide that its texts would be too small on a phone."""
-    return size(panel, _ON_PAGE)[0] > _WIDEST * _ON_PAGE[0]
+    return size_of(panel, _ON_PAGE)[0] > _WIDEST * _ON_PAGE[0]
 
 
 def _figure(chart: Chart) -> Figure:
     """Return all panels under the title, above the legend."""
     wide = min(len(chart.panels), 2 if len(chart.panels) in (2, 4) else 3) or 1
     high = -(-len(chart.panels) // wide)
-    sizes = [size(panel, (_WIDTH, _HEIGHT)) for panel in chart.panels] or [(_WIDTH, _HEIGHT)]
+    sizes = [size_of(panel, (_WIDTH, _HEIGHT)) for panel in chart.panels] or [(_WIDTH, _HEIGHT)]
     width, height = (max(one[axis] for one in sizes) for axis in (0, 1))
-    figure = _canvas.new_figure((max(width * wide, 6.0), height * high + 0.8))
-    styles, found = looks(labels(chart)), {}
+    figure = pictures.new_figure((max(width * wide, 6.0), height * high + 0.8))
+    styles, found = looks(labels(chart.panels)), {}
     for k, panel in enumerate(chart.panels):
         draw(figure.add_subplot(high, wide, k + 1), panel, styles)
         found.update(samples(panel, styles))
-    figure.suptitle(plain(fill(chart.title, LETTERS * wide)), ha="left", x=0.01)
+    figure.suptitle(plain(fill(chart.title, _LETTERS * wide)), ha="left", x=0.01)
     figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.08)
     columns = max(1, min(len(found), 2 * wide))
     names = [plain(label) for label in found]
@@ -168,7 +162,7 @@ def _sample(sample: Any, prefix: str) -> Markup:
 
 def _on_page(size: tuple[float, float]) -> Figure:
     """Return a figure without a surface of its own."""
-    figure = _canvas.new_figure(size)
+    figure = pictures.new_figure(size)
     figure.patch.set_visible(False)
     return figure
 
@@ -186,7 +180,7 @@ def _style() -> Iterator[None]:
 
 def _svg(figure: Figure) -> str:
     stream = io.StringIO()
-    _canvas.write(figure, stream, ".svg")
+    pictures.write(figure, stream, ".svg")
     return re.sub(r"<!--.*?-->\n?", "", stream.getvalue(), flags=re.DOTALL)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.resources import files
 
-from . import charts
+from . import charts, pictures
 from .anchors import Anchors
 from .content import OUTCOMES, UNKNOWN, check_table, numeric_columns, tally
 from .document import Chart, Document, Section, Table, Verdict
@@ -52,7 +52,7 @@ class _Page:
             [self.anchors.take(f"{place} verdict {number + 1}") for number in range(len(section.verdicts))]
             for section, place in zip(document.sections, self.places, strict=True)
         ]
-        self.why_no_pictures = charts.missing()
+        self.why_no_pictures = pictures.missing()
 
     def whole(self) -> Markup:
         """Return the html element."""

@@ -18,6 +18,11 @@ def signed(value: float, form: str = "z.4g") -> str:
     return f"{value:{form}}".replace("-", "−")
 
 
+def rounded(value: float) -> str:
+    """Return a number of three digits with a true minus sign."""
+    return signed(value, ".3g")
+
+
 def percent(share: float) -> str:
     """Return a share in percent, with two digits.
 

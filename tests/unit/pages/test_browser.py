@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernelmean.report import Document, charts, html
+from kernelmean.report import Document, html, pictures
 from kernelmean.studies.comparison import compare
 from kernelmean.studies.density import fit_densities
 from kernelmean.studies.dependence import dependence
@@ -67,7 +67,7 @@ def page() -> Iterator[Page]:
     program = executable()
     if program is None:
         pytest.skip(f"no browser is installed (one of {', '.join(NAMES)}): pages are not looked at")
-    if charts.missing():
+    if pictures.missing():
         pytest.skip("charts need the extra 'plot'")
     with opened(program) as one:
         yield one

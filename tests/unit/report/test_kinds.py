@@ -110,7 +110,7 @@ def test_words_and_tables_have_the_numbers() -> None:
 
 
 def test_chance_and_cells_take_no_colour_from_the_series() -> None:
-    assert labels(chart(*ALL)) == ["A", "B", "more A", "rows"]
+    assert labels(ALL) == ["A", "B", "more A", "rows"]
 
 
 def test_a_page_shows_all_kinds_in_its_own_colours_and_scrolls_the_wide_ones() -> None:

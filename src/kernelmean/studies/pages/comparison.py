@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ...core.words import count, listed
-from ...inference.explain import EffectSize, WitnessBands
+from ...inference.explain import EffectSize
 from ...inference.facts import brief, titles
 from ...inference.page import made_by, null_section
-from ...report import Chart, Document, Panel, Section, Strip, Table
+from ...report import Chart, Document, Section, Table
 from ...report.numbers import percent
+from ..plots.witness import witness_panel
 from .evidence import Evidence
 from .parts import caveats
 
@@ -142,7 +141,7 @@ def _shapes(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> 
 
 def _witnesses(evidence: Evidence, labels: tuple[str, str]) -> Chart:
     axes = {name: panel.x_label for name, panel in zip(evidence.columns, evidence.marginals, strict=True)}
-    panels = tuple(_witness(name, axes[name], bands, labels) for name, bands in evidence.witnesses.items())
+    panels = tuple(witness_panel(name, axes[name], bands, labels) for name, bands in evidence.witnesses.items())
     outside = [name for name, bands in evidence.witnesses.items() if len(bands.outside)]
     found = (
         f"It leaves the grey strip of chance in {listed(map(brief, outside))}."
@@ -154,20 +153,6 @@ def _witnesses(evidence: Evidence, labels: tuple[str, str]) -> Chart:
         f"kernel. If a column did not differ, all of its witness would stay in the grey strip in 95 % of cases. {found}"
     )
     return Chart("witnesses", "Where each table has more rows than the other", panels, text)
-
-
-def _witness(name: str, axis: str, bands: WitnessBands, labels: tuple[str, str]) -> Panel:
-    """Return the witness of one column as two areas, over the strip of chance."""
-    x = tuple(bands.points[:, 0].tolist())
-    zero = tuple(np.zeros(len(x)).tolist())
-    above, below = (tuple(part.tolist()) for part in (np.maximum(bands.values, 0), np.minimum(bands.values, 0)))
-    width = tuple(bands.halfwidth.tolist())
-    strips = (
-        Strip("chance (95 %)", x, tuple(-w for w in width), width, quiet=True),
-        Strip(f"more of {labels[0]}", x, zero, above),
-        Strip(f"more of {labels[1]}", x, below, zero),
-    )
-    return Panel(name, axis, "witness", strips=strips)
 
 
 def _rows(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> Iterator[Section]:

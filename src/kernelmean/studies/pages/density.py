@@ -9,10 +9,10 @@ import numpy as np
 
 from ...core.words import count, listed
 from ...inference.page import made_by
-from ...report import Chart, Curve, Document, Panel, Section, Table
+from ...report import Chart, Document, Section, Table
 from ...report.description import Grid
-from ...report.marginals import bins, outline
 from ...report.numbers import percent
+from ..plots.density import curve_panel
 from .parts import caveats
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FIGURES = ("marginals",)
 """The names of the charts that a page has."""
-_MOST_COMPONENTS, _MOST_COLUMNS, _MOST_PANELS, _GRID = 20, 8, 6, 121
+_MOST_COMPONENTS, _MOST_COLUMNS, _MOST_PANELS = 20, 8, 6
 
 
 def density_page(result: Densities) -> Document:
@@ -91,22 +91,13 @@ def _components(result: Densities) -> Section:
 
 def _marginals(result: Densities) -> Section:
     shown = result.table.names[:_MOST_PANELS]
-    panels = tuple(_marginal(result, j, name) for j, name in enumerate(shown))
+    panels = tuple(curve_panel(result, j, name) for j, name in enumerate(shown))
     hidden = len(result.table.names) - len(shown)
     words = (f"The first {len(shown)} of {len(result.table.names)} columns.",) if hidden else ()
     text = f"The density of the fitted mixture over histograms of {listed(shown)}."
     return Section(
         "The mixture beside the data", words, charts=(Chart("marginals", "One column at a time", panels, text),)
     )
-
-
-def _marginal(result: Densities, j: int, name: str) -> Panel:
-    values = result.table.values[:, j]
-    edges = bins(values)
-    grid = np.linspace(edges[0], edges[-1], _GRID)
-    density = np.exp(result.marginal([j]).logpdf(grid[:, None]))
-    curve = Curve("mixture", tuple(grid.tolist()), tuple(density.tolist()))
-    return Panel(name, name, "density", curves=(curve,), steps=(outline("data", values, edges, density=True),))
 
 
 def _caveats(result: Densities) -> Iterator[str]:

@@ -12,9 +12,10 @@ from ...core.table import Frame
 from ...core.words import count
 from ...inference.facts import brief
 from ...inference.page import made_by, null_section
-from ...report import Chart, Document, HeatMap, Panel, Points, Section
+from ...report import Chart, Document, Panel, Points, Section
 from ...report.marginals import marginal
 from ...report.numbers import signed
+from ..plots.dependence import heat_map
 from .cells import Axis, names_of
 from .parts import caveats
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 _MOST_CELLS, _MOST_CLOUDS, _MOST_POINTS, _MOST_PARTS = 40, 4, 250, 4
 FIGURES = ("map", "pairs", *(f"pair-{k + 1}" for k in range(_MOST_CLOUDS)), "null-distribution")
 """The names of the charts that a page may have."""
-_STRENGTH = "strength"
 
 
 def dependence_page(result: Dependence) -> Document:
@@ -70,18 +70,7 @@ def _summary(result: Dependence) -> Iterator[str]:
 def _map(result: Dependence) -> Section:
     level = result.level
     x, y = (_strongest(result, group) for group in (result.x, result.y))
-    strength, adjusted = result.matrix(), result.matrix("adjusted")
-    cells = [
-        [
-            None if a == b else (float(strength[at]), float(adjusted[at]))
-            for b in y
-            for at in [(result.x.index(a), result.y.index(b))]
-        ]
-        for a in x
-    ]
-    stars = frozenset((i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell and cell[1] <= level)
-    values = tuple(tuple(None if cell is None else cell[0] for cell in row) for row in cells)
-    panel = HeatMap("", _STRENGTH, x, y, values, stars, f"adjusted p at most {level:g}")
+    panel = heat_map(result, x, y, level)
     hidden = len({*result.x, *result.y}) - len({*x, *y})
     rest = f" Left out for room: {count(hidden, 'column')}." if hidden else ""
     text = (
