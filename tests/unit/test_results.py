@@ -148,6 +148,21 @@ def test_one_card_is_made_of_all(result: Result) -> None:
     assert html.escape(result.describe().sentence) in card
 
 
+def test_without_jinja_pages_say_what_to_install_and_notebooks_show_text(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    result = made("test")
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r'pages need Jinja2; write: pip install "kernelmean\[plot\]"'):
+        result.to_html()
+    assert result._repr_html_() is None
+    with pytest.raises(SystemExit) as exit_:
+        main(["dependence", "iris", "--html", str(tmp_path / "page.html")])
+    out, err = capsys.readouterr()
+    assert (exit_.value.code, out) == (2, "")
+    assert err == 'kernelmean: pages need Jinja2; write: pip install "kernelmean[plot]"\n'
+
+
 def test_it_is_drawn_and_the_picture_says_what_it_shows(result: Result) -> None:
     if pictures.missing():
         pytest.skip("pictures need the extra 'plot'")

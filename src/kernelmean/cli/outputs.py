@@ -18,9 +18,9 @@ from ..core.array import Array
 from ..core.disk import write_file
 from ..core.words import listed, printable
 from ..inference.outcome import Result
-from ..report import Document, html, markdown, pictures, terminal
+from ..report import Document, html, markdown, pictures, templates, terminal
 from ..report.description import Description
-from ..report.markup import csv_cell
+from .cells import csv_cell
 from .config import config_file
 from .targets import MARK, SCREEN, Target, check_own, check_target, check_targets
 
@@ -50,6 +50,8 @@ class Output:
 
         ``others`` are further outputs by the names of their options, and ``figures`` those of the report.
         """
+        if self.html is not None:
+            templates.check()
         options = {f"--{name.replace('_', '-')}": path for name, path in others.items()}
         own = {"--html": self.html, "--markdown": self.markdown, "--csv": self.csv, "--json": self.json}
         check_targets(own | options, (*inputs, config_file(self.config)), figures)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,8 @@ from . import pictures
 from .document import AnyPanel, Chart
 from .drawing import draw, plain, samples, size_of
 from .figures import describe, labels
-from .markup import Markup, element
 from .palette import SHADES, Look, looks
+from .templates import clean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,6 +54,8 @@ _STYLE = {
     "lines.markersize": 5.5,
     "hatch.linewidth": 0.6,
 }
+_FONT = "'DejaVu Sans'"
+"""What texts were measured in; Verdana has the same widths where a reader lacks it."""
 _VARIABLES = {shade.light: f"var(--{part})" for part, shade in reversed(SHADES.items())}
 
 
@@ -60,8 +63,8 @@ _VARIABLES = {shade.light: f"var(--{part})" for part, shade in reversed(SHADES.i
 class Drawing:
     """A chart as parts of a page: panels as SVG, and a sample of every line with its label."""
 
-    panels: tuple[Markup, ...]
-    legend: tuple[tuple[Markup, str], ...]
+    panels: tuple[str, ...]
+    legend: tuple[tuple[str, str], ...]
     wide: bool
     """Whether a panel is too wide for a phone, so that it needs a box to scroll in."""
 
@@ -90,7 +93,7 @@ def standalone(chart: Chart) -> str:
     """Return the text of an SVG file, with what is to be seen in its title and description."""
     with _style():
         text = _svg(_figure(chart))
-    named = element("title", chart.title, id="title") + element("desc", chart.text, id="desc")
+    named = _named(chart.title, chart.text)
     opening = r"(<svg [^>]*)>"
     return re.sub(
         opening, lambda found: f'{found[1]} role="img" aria-labelledby="title desc">\n {named}', text, count=1
@@ -115,17 +118,23 @@ def drawing(chart: Chart, prefix: str) -> Drawing:
     return Drawing(panels, legend, any(_is_wide(panel) for panel in chart.panels))
 
 
-def _page_panel(chart: Chart, which: int, styles: dict[str, Look], prefix: str) -> Markup:
+def _page_panel(chart: Chart, which: int, styles: dict[str, Look], prefix: str) -> str:
     panel = chart.panels[which]
     figure = _on_page(size_of(panel, _ON_PAGE))
     draw(figure.add_subplot(facecolor="none"), panel, styles)
     title = f"{chart.title}: {panel.title}" if len(chart.panels) > 1 and panel.title else chart.title
-    named = element("title", title, id=f"{prefix}-title") + element("desc", describe(panel), id=f"{prefix}-desc")
-    naming = {"aria_labelledby": f"{prefix}-title", "aria_describedby": f"{prefix}-desc"}
+    named = _named(title, describe(panel), f"{prefix}-")
+    naming = {"role": "img", "aria-labelledby": f"{prefix}-title", "aria-describedby": f"{prefix}-desc"}
     if _is_wide(panel):
         width = f"width: {_REM_AN_INCH * figure.get_figwidth():.1f}rem"
-        return _inline(_svg(figure), Markup(named), prefix, class_="panel wide", style=width, role="img", **naming)
-    return _inline(_svg(figure), Markup(named), prefix, class_="panel", role="img", **naming)
+        return _inline(_svg(figure), named, prefix, {"class": "panel wide", "style": width, **naming})
+    return _inline(_svg(figure), named, prefix, {"class": "panel", **naming})
+
+
+def _named(title: str, text: str, prefix: str = "") -> str:
+    """Return the title and the description of a picture."""
+    title, text = (escape(clean(one)) for one in (title, text))
+    return f'<title id="{prefix}title">{title}</title><desc id="{prefix}desc">{text}</desc>'
 
 
 def _is_wide(panel: AnyPanel) -> bool:
@@ -152,12 +161,12 @@ def _figure(chart: Chart) -> Figure:
     return figure
 
 
-def _sample(sample: Any, prefix: str) -> Markup:
+def _sample(sample: Any, prefix: str) -> str:
     """Return the sample of a line as a small SVG of its own."""
     figure = _on_page((0.42, 0.18))
     figure.set_layout_engine("none")
     figure.legend([sample], [""], loc="center", borderpad=0, borderaxespad=0, handletextpad=0, handlelength=2.6)
-    return _inline(_svg(figure), Markup(), prefix, class_="sample", aria_hidden="true")
+    return _inline(_svg(figure), "", prefix, {"class": "sample", "aria-hidden": "true"})
 
 
 def _on_page(size: tuple[float, float]) -> Figure:
@@ -181,10 +190,11 @@ def _style() -> Iterator[None]:
 def _svg(figure: Figure) -> str:
     stream = io.StringIO()
     pictures.write(figure, stream, ".svg")
-    return re.sub(r"<!--.*?-->\n?", "", stream.getvalue(), flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->\n?", "", stream.getvalue(), flags=re.DOTALL)
+    return text.replace(_FONT, f"{_FONT}, Verdana, sans-serif")
 
 
-def _inline(text: str, named: Markup, prefix: str, **attributes: str) -> Markup:
+def _inline(text: str, named: str, prefix: str, attributes: dict[str, str]) -> str:
     """Return an SVG file as an element of a page: own ids, the page's colours, no surface, no declarations."""
     view = re.search(r'viewBox="([^"]*)"', text)
     body = text[text.index(">", text.index("<svg ")) + 1 :]
@@ -195,5 +205,6 @@ def _inline(text: str, named: Markup, prefix: str, **attributes: str) -> Markup:
     body = re.sub(r'(href="#|url\(#)', rf"\1{prefix}-", body)
     body = re.sub(r"#[0-9a-f]{6}\b", lambda m: _VARIABLES.get(m[0], m[0]), body)
     body = re.sub(r"\s*\n\s*", " ", body)
-    opening = element("svg", viewBox=view[1] if view else "0 0 1 1", **attributes).removesuffix("</svg>")
-    return Markup(opening + named + body.strip())
+    written = {"viewBox": view[1] if view else "0 0 1 1", **attributes}
+    opening = " ".join(f'{name}="{escape(value)}"' for name, value in written.items())
+    return f"<svg {opening}>{named}{body.strip()}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LETTER = 5.5
 """The points that a letter takes."""
 _MOST_MARKERS, _LETTERS_OF_TICKS, _LETTERS_OF_NAME, _MOST_WRITTEN_CELLS = 15, 24, 22, 16
-_SHADES_OF_SURFACE = 13
+_SHADES_OF_SURFACE, _FEW_POINTS = 13, 60
 _MARK_DASHES = ((0, (1, 1.5)), (0, (6, 2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 1, 2, 1, 2)))
 _STEP_DASHES = ("solid", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
 _HATCHES = ("", "///", "...", "xxx")
@@ -277,9 +277,10 @@ def _step_style(look: Look, which: int) -> dict[str, Any]:
 def _point_style(points: Points, look: Look, width: float | None = None) -> dict[str, Any]:
     """Return large marks for few points, which something is to be said of, and small ones for clouds."""
     style: dict[str, Any] = {"color": _color(look), "marker": look.marker, "linestyle": "none", "zorder": 3.0}
-    if len(points.x) <= _MOST_MARKERS:
-        return style | {"markersize": width or 7.5, "markeredgecolor": _ink(), "markeredgewidth": 0.8}
-    return style | {"markersize": width or 3.0, "alpha": 0.55, "markeredgewidth": 0}
+    if len(points.x) > _FEW_POINTS:
+        return style | {"markersize": width or 3.0, "alpha": 0.55, "markeredgewidth": 0}
+    size = width or (7.5 if len(points.x) <= _MOST_MARKERS else 4.5)
+    return style | {"markersize": size, "markeredgecolor": _ink(), "markeredgewidth": 0.8}
 
 
 def _surface_style(panel: Surface, which: int, look: Look) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from . import card, terminal
+from . import card, templates, terminal
 from .description import Description
 
 
@@ -30,6 +30,6 @@ class Shown(ABC):
     def __str__(self) -> str:
         return self.summary()
 
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
-        return card.render(self.describe())
+    def _repr_html_(self) -> str | None:
+        """Return what a notebook shows; without the extra "plot" it shows the text."""
+        return card.render(self.describe()) if templates.available() else None
