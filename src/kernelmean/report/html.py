@@ -36,7 +36,7 @@ def render(document: Document) -> str:
     places = [anchors.take(section.title) for section in document.sections]
     main, verdicts, made_by = (anchors.take(name) for name in ("content", "verdicts", "made-by"))
     parts = [_part(section, place, anchors) for section, place in zip(document.sections, places, strict=True)]
-    return templates.filled(
+    page = templates.filled(
         "page.html",
         document=document,
         parts=parts,
@@ -55,6 +55,7 @@ def render(document: Document) -> str:
         bars=BARS,
         outcome=_outcome,
     )
+    return f"{page}\n"
 
 
 def framed(document: Document) -> str:

@@ -154,8 +154,8 @@ def alt_text(picture: Any) -> str:
     >>> import kernelmean as km
     >>> ax = km.mmd_test([[0.0], [1.0], [2.0]], [[5.0], [6.0], [9.0]], estimator="kme").plot()
     >>> print(alt_text(ax).replace(". ", ".\n"))
-    The observed value is 0.9077.
-    Those that chance alone makes reach from −0.247 to 0.9077; as large or larger: 1 of 19.
+    The observed value is 0.9084.
+    Those that chance alone makes reach from −0.2466 to 0.9084; as large or larger: 1 of 19.
     """
     axes = picture.axes if hasattr(picture, "add_subplot") else [picture]
     return " ".join(_WORDS[ax] for ax in axes if ax in _WORDS)

@@ -34,6 +34,7 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from kernelmean.studies.comparison import compare
     >>> from kernelmean.studies.pages import gather
     >>> rng = np.random.default_rng(0)

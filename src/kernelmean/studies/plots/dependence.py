@@ -49,6 +49,7 @@ def dependence_map(result: Dependences, *, level: float = 0.05, ax: Axes | None 
 
     Examples
     --------
+    >>> import numpy as np
     >>> from kernelmean.studies.dependence import dependence
     >>> x = np.linspace(0.0, 1.0, 20)
     >>> ax = dependence_map(dependence(np.column_stack([x, x**2]), estimator="kme"))

@@ -59,8 +59,8 @@ def loocv_curve(estimator: KernelMean, columns: Sequence[str] = (), *, ax: Axes 
     --------
     >>> import kernelmean as km
     >>> ax = loocv_curve(km.MKME().fit(np.random.default_rng(0).normal(size=(30, 2))))
-    >>> ax.get_legend_handles_labels()[1]
-    ['without noise: 0.42859', 'chosen σ = 0.332']
+    >>> [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    ['without noise: 0.42859', 'score', 'chosen σ = 0.332']
     """
     found = score_curves(estimator, columns)
     return pictures.show(_panel(found), ax, size=(5.6, 3.8), words=_words(found, _PARAMETERS[found.parameter][1]))
