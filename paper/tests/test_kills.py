@@ -148,7 +148,7 @@ class TestDask:
     def cluster(self, synthetic):
         """Yield a cluster of two processes on this machine."""
         distributed = pytest.importorskip("distributed", reason="clusters need the extra 'dask'")
-        options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+        options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
         with distributed.LocalCluster(**options) as cluster:
             yield cluster
 

@@ -121,7 +121,7 @@ def two_processes() -> Iterator[Any]:
     """A Dask client of two processes with a thread each."""
     import distributed
 
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with (
         tempfile.TemporaryDirectory() as scratch,
         warnings.catch_warnings(),

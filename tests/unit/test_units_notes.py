@@ -40,7 +40,7 @@ def test_the_columns_of_largest_and_smallest_spread_are_named_with_what_to_write
     for note in found:
         assert "'grams' spreads " in note
         assert "'age'" in note
-        assert ("kernelmean.studies.dependence" if "hsic" in name else "kernelmean.compare") in note
+        assert ("kernelmean.dependence" if "hsic" in name else "kernelmean.compare") in note
         assert ("estimator='adaptive'" in note) == (name in ADAPTIVE)
         assert note in str(result)
         assert note in result.summary()

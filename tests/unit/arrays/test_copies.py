@@ -49,7 +49,7 @@ CALLS = {
 def _copies(run: Callable[[], Any], tile: int) -> int:
     """Return how often an array leaves the device while tiles have so many rows."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("plan", "inference.schemes.device"):
+        for module in ("plan.plan", "inference.schemes.device"):
             patch.setattr(f"kernelmean.{module}.tile_shape", lambda x, block, memory: (tile, tile))
         count = 0
         leave = type(POINTS[0]).to_device

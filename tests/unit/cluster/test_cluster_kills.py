@@ -37,7 +37,7 @@ def blocks(monkeypatch: pytest.MonkeyPatch) -> Any:
 def client(blocks: Any) -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as client:
         yield client
 
@@ -121,7 +121,7 @@ def test_a_lost_scheduler_is_told(monkeypatch):
     from distributed import Client, LocalCluster
 
     monkeypatch.setattr("kernelmean.inference.cluster.running._PATIENCE", 2.0)
-    cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None)
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0")
     client = Client(cluster, set_as_default=False)
     plan = km.DaskPlan(client)
     threading.Timer(2.0, cluster.close).start()
