@@ -9,30 +9,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from ..core.disk import write_file
 from . import pictures
 from .document import AnyPanel, Chart
-from .drawing import draw, plain, samples, size_of
+from .drawing import draw, samples, size_of
 from .figures import describe, labels
 from .palette import SHADES, Look, looks
-from .templates import clean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH, _HEIGHT, _ON_PAGE = 4.6, 3.3, (4.2, 3.1)
 """Of a panel, in inches; on a page smaller, so that its texts are larger on a phone."""
-_LETTERS = 45
-"""In a line of a title, for one panel."""
 _WIDEST, _REM_AN_INCH = 1.25, 4.8
 _INK, _EDGE, _RULE, _SURFACE = (SHADES[part].light for part in ("ink", "edge", "rule", "surface"))
 _STYLE = {
     "font.family": ["DejaVu Sans"],
     "font.size": 10,
-    "svg.fonttype": "none",
     "axes.titlesize": 10.5,
     "axes.titlelocation": "left",
     "figure.titlesize": 12,
@@ -54,8 +48,7 @@ _STYLE = {
     "lines.markersize": 5.5,
     "hatch.linewidth": 0.6,
 }
-_FONT = "'DejaVu Sans'"
-"""What texts were measured in; Verdana has the same widths where a reader lacks it."""
+_TAG = re.compile("<[^>]*>")
 _VARIABLES = {shade.light: f"var(--{part})" for part, shade in reversed(SHADES.items())}
 
 
@@ -82,22 +75,8 @@ def save(chart: Chart, path: str | Path) -> None:
         When matplotlib is not installed.
     """
     pictures.check_format(path)
-    if Path(path).suffix.lower() == ".svg":
-        write_file(path, standalone(chart).encode())
-        return
     with _style():
         pictures.save(_figure(chart), path)
-
-
-def standalone(chart: Chart) -> str:
-    """Return the text of an SVG file, with what is to be seen in its title and description."""
-    with _style():
-        text = _svg(_figure(chart))
-    named = _named(chart.title, chart.text)
-    opening = r"(<svg [^>]*)>"
-    return re.sub(
-        opening, lambda found: f'{found[1]} role="img" aria-labelledby="title desc">\n {named}', text, count=1
-    )
 
 
 def drawing(chart: Chart, prefix: str) -> Drawing:
@@ -123,18 +102,12 @@ def _page_panel(chart: Chart, which: int, styles: dict[str, Look], prefix: str) 
     figure = _on_page(size_of(panel, _ON_PAGE))
     draw(figure.add_subplot(facecolor="none"), panel, styles)
     title = f"{chart.title}: {panel.title}" if len(chart.panels) > 1 and panel.title else chart.title
-    named = _named(title, describe(panel), f"{prefix}-")
+    named = pictures.naming(title, describe(panel), f"{prefix}-")
     naming = {"role": "img", "aria-labelledby": f"{prefix}-title", "aria-describedby": f"{prefix}-desc"}
     if _is_wide(panel):
         width = f"width: {_REM_AN_INCH * figure.get_figwidth():.1f}rem"
         return _inline(_svg(figure), named, prefix, {"class": "panel wide", "style": width, **naming})
     return _inline(_svg(figure), named, prefix, {"class": "panel", **naming})
-
-
-def _named(title: str, text: str, prefix: str = "") -> str:
-    """Return the title and the description of a picture."""
-    title, text = (escape(clean(one)) for one in (title, text))
-    return f'<title id="{prefix}title">{title}</title><desc id="{prefix}desc">{text}</desc>'
 
 
 def _is_wide(panel: AnyPanel) -> bool:
@@ -143,21 +116,13 @@ def _is_wide(panel: AnyPanel) -> bool:
 
 
 def _figure(chart: Chart) -> Figure:
-    """Return all panels under the title, above the legend."""
+    """Return all panels under the title and the legend."""
     wide = min(len(chart.panels), 2 if len(chart.panels) in (2, 4) else 3) or 1
-    high = -(-len(chart.panels) // wide)
-    sizes = [size_of(panel, (_WIDTH, _HEIGHT)) for panel in chart.panels] or [(_WIDTH, _HEIGHT)]
+    sizes = [(_WIDTH, _HEIGHT), *(size_of(panel, (_WIDTH, _HEIGHT)) for panel in chart.panels)]
     width, height = (max(one[axis] for one in sizes) for axis in (0, 1))
-    figure = pictures.new_figure((max(width * wide, 6.0), height * high + 0.8))
-    styles, found = looks(labels(chart.panels)), {}
-    for k, panel in enumerate(chart.panels):
-        draw(figure.add_subplot(high, wide, k + 1), panel, styles)
-        found.update(samples(panel, styles))
-    figure.suptitle(plain(fill(chart.title, _LETTERS * wide)), ha="left", x=0.01)
+    words = [chart.text, *[""] * len(chart.panels)][: len(chart.panels)]
+    figure = pictures.show_all(chart.panels, words, wide=wide, size=(width, height), title=chart.title)
     figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.08)
-    columns = max(1, min(len(found), 2 * wide))
-    names = [plain(label) for label in found]
-    figure.legend(list(found.values()), names, loc="outside lower center", ncols=columns)
     return figure
 
 
@@ -190,8 +155,7 @@ def _style() -> Iterator[None]:
 def _svg(figure: Figure) -> str:
     stream = io.StringIO()
     pictures.write(figure, stream, ".svg")
-    text = re.sub(r"<!--.*?-->\n?", "", stream.getvalue(), flags=re.DOTALL)
-    return text.replace(_FONT, f"{_FONT}, Verdana, sans-serif")
+    return re.sub(r"<!--.*?-->\n?", "", stream.getvalue(), flags=re.DOTALL)
 
 
 def _inline(text: str, named: str, prefix: str, attributes: dict[str, str]) -> str:
@@ -199,12 +163,17 @@ def _inline(text: str, named: str, prefix: str, attributes: dict[str, str]) -> s
     view = re.search(r'viewBox="([^"]*)"', text)
     body = text[text.index(">", text.index("<svg ")) + 1 :]
     body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", body, count=1, flags=re.DOTALL)
-    body = body.replace("xlink:href", "href")
-    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', body))
-    body = re.sub(r' id="([^"]*)"', lambda m: f' id="{prefix}-{m[1]}"' if m[1] in used else "", body)
-    body = re.sub(r'(href="#|url\(#)', rf"\1{prefix}-", body)
-    body = re.sub(r"#[0-9a-f]{6}\b", lambda m: _VARIABLES.get(m[0], m[0]), body)
+    used = {name for tag in _TAG.findall(body) for name in re.findall(r'(?:href="#|url\(#)([^")]+)', tag)}
+    body = _TAG.sub(lambda tag: _of_page(tag[0], used, prefix), body)
     body = re.sub(r"\s*\n\s*", " ", body)
     written = {"viewBox": view[1] if view else "0 0 1 1", **attributes}
     opening = " ".join(f'{name}="{escape(value)}"' for name, value in written.items())
     return f"<svg {opening}>{named}{body.strip()}"
+
+
+def _of_page(tag: str, used: set[str], prefix: str) -> str:
+    """Return a tag with ids of its own, without those that nothing refers to, in the page's colours."""
+    tag = tag.replace("xlink:href", "href")
+    tag = re.sub(r' id="([^"]*)"', lambda m: f' id="{prefix}-{m[1]}"' if m[1] in used else "", tag)
+    tag = re.sub(r'(href="#|url\(#)', rf"\1{prefix}-", tag)
+    return re.sub(r"#[0-9a-f]{6}\b", lambda m: _VARIABLES.get(m[0], m[0]), tag)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from textwrap import fill
 from typing import IO, TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -17,6 +18,7 @@ from ..core.disk import write_file
 from .document import AnyPanel
 from .figures import describe, labels
 from .palette import looks
+from .templates import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +33,11 @@ _METADATA: dict[str, dict[str, None]] = {
 """What a file would otherwise say of when and by what it was written."""
 _WHERE = {".png": "Description", ".pdf": "Subject"}
 _WORDS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
-_LETTER, _SAMPLE = 5.5, 50.0
-"""The points that a letter takes, and those of the sample of a line in a legend."""
+_TITLES: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+_LETTER, _SAMPLE, _LETTERS = 5.5, 50.0, 45
+"""The points of a letter, those of the sample of a line in a legend, and the letters of a title over a panel."""
+_FONT = "'DejaVu Sans'"
+"""What texts are measured in; Verdana has the same widths where a reader lacks it."""
 
 
 def matplotlib() -> Any:
@@ -102,9 +107,11 @@ def show(panel: AnyPanel, ax: Axes | None = None, *, size: tuple[float, float] =
     return described_by(ax, words or describe(panel))
 
 
-def show_all(panels: Sequence[AnyPanel], words: Sequence[str], *, wide: int, size: tuple[float, float]) -> Figure:
-    """Draw panels in rows of ``wide``, each of a size in inches, under one legend."""
-    from .drawing import draw, samples
+def show_all(
+    panels: Sequence[AnyPanel], words: Sequence[str], *, wide: int, size: tuple[float, float], title: str = ""
+) -> Figure:
+    """Draw panels in rows of ``wide``, each of a size in inches, under one title and legend."""
+    from .drawing import draw, plain, samples
 
     high = -(-len(panels) // wide)
     figure, styles = new_figure((max(size[0] * wide, 5.0), size[1] * high + 0.4)), looks(labels(panels))
@@ -112,6 +119,9 @@ def show_all(panels: Sequence[AnyPanel], words: Sequence[str], *, wide: int, siz
     for k, (panel, text) in enumerate(zip(panels, words, strict=True)):
         draw(described_by(figure.add_subplot(high, wide, k + 1), text), panel, styles)
         found |= samples(panel, styles)
+    if title:
+        figure.suptitle(plain(fill(title, _LETTERS * wide)), ha="left", x=0.01)
+        _TITLES[figure] = title
     _legend_above(figure, found)
     return figure
 
@@ -158,7 +168,7 @@ def alt_text(picture: Any) -> str:
     Those that chance alone makes reach from −0.2466 to 0.9084; as large or larger: 1 of 19.
     """
     axes = picture.axes if hasattr(picture, "add_subplot") else [picture]
-    return " ".join(_WORDS[ax] for ax in axes if ax in _WORDS)
+    return " ".join(_WORDS[ax] for ax in axes if _WORDS.get(ax))
 
 
 def save(figure: Any, path: str | Path) -> None:
@@ -194,9 +204,9 @@ def write(figure: Figure, target: str | Path | IO[Any], ending: str) -> None:
     """Write a figure to a file or stream, always with the same bytes."""
     content, words = io.BytesIO(), alt_text(figure)
     metadata = {_WHERE[ending]: words} if words and ending in _WHERE else {}
-    with matplotlib().rc_context({"svg.hashsalt": "kernelmean"}):
+    with matplotlib().rc_context({"svg.hashsalt": "kernelmean", "svg.fonttype": "none"}):
         figure.savefig(content, format=ending[1:], dpi=150, metadata=_METADATA[ending] | metadata)
-    whole = _described(content.getvalue(), words) if ending == ".svg" and words else content.getvalue()
+    whole = _told(content.getvalue(), _TITLES.get(figure, ""), words) if ending == ".svg" else content.getvalue()
     if isinstance(target, str | Path):
         write_file(target, whole)
     elif isinstance(target, io.TextIOBase):
@@ -205,7 +215,16 @@ def write(figure: Figure, target: str | Path | IO[Any], ending: str) -> None:
         target.write(whole)
 
 
-def _described(svg: bytes, words: str) -> bytes:
-    """Return an SVG file whose description says what is to be seen."""
-    named = f' role="img" aria-labelledby="desc">\n <desc id="desc">{escape(words)}</desc>'
-    return re.sub(r"(<svg [^>]*)>", lambda found: found[1] + named, svg.decode(), count=1).encode()
+def _told(svg: bytes, title: str, words: str) -> bytes:
+    """Return an SVG file in fonts that readers have, whose title and description say what is to be seen."""
+    text = re.sub("<text [^>]*>", lambda tag: tag[0].replace(_FONT, f"{_FONT}, Verdana, sans-serif"), svg.decode())
+    if not title and not words:
+        return text.encode()
+    opening = f' role="img" aria-labelledby="{"title desc" if title else "desc"}">\n {naming(title, words)}'
+    return re.sub(r"(<svg [^>]*)>", lambda found: found[1] + opening, text, count=1).encode()
+
+
+def naming(title: str, words: str, prefix: str = "") -> str:
+    """Return the title, where there is one, and the description of a picture as elements of SVG."""
+    heading = f'<title id="{prefix}title">{escape(clean(title))}</title>' if title else ""
+    return f'{heading}<desc id="{prefix}desc">{escape(clean(words))}</desc>'
