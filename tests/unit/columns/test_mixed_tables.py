@@ -74,7 +74,7 @@ def test_means_are_in_the_units_of_the_column() -> None:
     assert found["dose"].means == pytest.approx((A["dose"].mean(), B["dose"].mean()))
     assert found["flag"].means == pytest.approx((A["flag"].mean(), B["flag"].mean()))
     assert found["size"].means == pytest.approx((A["size"].cat.codes.mean(), B["size"].cat.codes.mean()))
-    assert found["visit"].describe()[0] == str(A["visit"].mean().round("s").isoformat())
+    assert found["visit"].describe()[0] == str(A["visit"].mean().round("s").isoformat(" "))
     pooled = pd.concat([A, B])
     for name, values in (("dose", pooled["dose"]), ("flag", pooled["flag"]), ("size", pooled["size"].cat.codes)):
         gap = (values[:N].mean() - values[N:].mean()) / values.std(ddof=0)
