@@ -141,6 +141,11 @@ def test_the_page_says_the_same(result: Result) -> None:
     assert all(note in words for note in shown)
 
 
+def test_a_page_has_no_other_figures_than_those_that_are_announced(result: Result) -> None:
+    drawn = [chart.name for section in result.document().sections for chart in section.charts]
+    assert set(drawn) <= set(result.figures)
+
+
 def test_one_card_is_made_of_all(result: Result) -> None:
     assert type(result)._repr_html_ is Shown._repr_html_
     card = result._repr_html_()

@@ -15,8 +15,8 @@ from ..core.words import printable
 from ..estimators.files import load, read_columns
 from ..inference.facts import short
 from ..report import terminal
+from ..studies.dependence import Dependence
 from ..studies.dependence import dependence as test_dependence
-from ..studies.pages.dependence import FIGURES as DEPENDENCE_FIGURES
 from ..tables.readers import PLAIN
 from ..tables.reading import TextFormat
 from . import show
@@ -153,7 +153,7 @@ def dependence(
 ) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs."""
     output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
-    output.check(data, figures=DEPENDENCE_FIGURES, plot=plot_path)
+    output.check(data, figures=Dependence.figures, plot=plot_path)
     plots = drawing(plot_path)
     source = read_one(data, reading(columns, drop, max_rows, seed, text, *row_limit(estimator)))
     groups = [split_names(texts or (), source.frame.names) for texts in (x, y)]

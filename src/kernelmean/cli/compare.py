@@ -14,7 +14,6 @@ from ..core.words import listed
 from ..studies.comparison import Comparison
 from ..studies.comparison import compare as compare_tables
 from ..studies.long_tables import compare_stream
-from ..studies.pages.comparison import FIGURES
 from ..tables.readers import PLAIN
 from ..tables.reading import TextFormat
 from .complete import columns as columns_of
@@ -123,7 +122,7 @@ def compare(
     check_drift(fail_on_drift, resamples)
     level = LEVEL if fail_on_drift is None else fail_on_drift
     output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
-    output.check(a, b, figures=FIGURES, plot=plot_path, checkpoint=checkpoint)
+    output.check(a, b, figures=Comparison.figures, plot=plot_path, checkpoint=checkpoint)
     plots = drawing(plot_path)
     rows = reading(columns, drop, max_rows, seed, text, *row_limit(estimator, "takes all rows of two files"))
     options: dict[str, Any] = {

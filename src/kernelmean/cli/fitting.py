@@ -11,9 +11,8 @@ import typer
 from ..core.words import count, listed
 from ..estimators.files import save
 from ..inference.facts import short
-from ..studies.density import fit_densities
+from ..studies.density import Densities, fit_densities
 from ..studies.estimate import ESTIMATORS, fit_all
-from ..studies.pages.density import FIGURES
 from ..tables.readers import PLAIN
 from ..tables.reading import TextFormat
 from .config import Config
@@ -132,7 +131,7 @@ def density(
     if (sample is None) != (sample_to is None):
         raise ValueError("--sample N and --sample-to FILE belong together; write both or none")
     output = Output(html_path, markdown_path, csv_path, json_path, quiet, config)
-    output.check(data, figures=FIGURES, plot=plot_path, save=save_path, sample_to=sample_to)
+    output.check(data, figures=Densities.figures, plot=plot_path, save=save_path, sample_to=sample_to)
     plots = drawing(plot_path)
     source = read_numbers(data, reading(columns, drop, max_rows, seed, text, FIT_LIMIT), missing)
     with progress(quiet) as report:

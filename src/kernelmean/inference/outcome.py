@@ -16,6 +16,8 @@ class Result(Shown):
     """The outcome of a test or a study. Subclasses say what was found; how that is shown is said here, once."""
 
     holds: ClassVar[tuple[type[Any], ...] | None] = ()
+    figures: ClassVar[tuple[str, ...]] = ()
+    """The names of the charts that its page may have: those of files beside Markdown."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:

@@ -100,6 +100,7 @@ class TestResult(Frozen, Result):
 
     __test__ = False  # its name makes pytest curious
     holds: ClassVar[tuple[type[Any], ...] | None] = (MemberOutcome, PairOutcome)
+    figures: ClassVar[tuple[str, ...]] = ("null-distribution",)
 
     statistic: float
     pvalue: float

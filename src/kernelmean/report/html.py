@@ -35,7 +35,7 @@ def render(document: Document) -> str:
     anchors = Anchors()
     places = [anchors.take(section.title) for section in document.sections]
     main, verdicts, made_by = (anchors.take(name) for name in ("content", "verdicts", "made-by"))
-    parts = [_part(section, place, anchors) for section, place in zip(document.sections, places, strict=True)]
+    parts = [_placed(section, place, anchors) for section, place in zip(document.sections, places, strict=True)]
     page = templates.filled(
         "page.html",
         document=document,
@@ -64,7 +64,7 @@ def framed(document: Document) -> str:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Placed:
     """A section with its place, and those of its verdicts."""
 
     section: Section
@@ -72,9 +72,9 @@ class _Part:
     claims: tuple[str, ...]
 
 
-def _part(section: Section, place: str, anchors: Anchors) -> _Part:
+def _placed(section: Section, place: str, anchors: Anchors) -> _Placed:
     claims = tuple(anchors.take(f"{place} verdict {number + 1}") for number in range(len(section.verdicts)))
-    return _Part(section, place, claims)
+    return _Placed(section, place, claims)
 
 
 def _outcome(verdict: Verdict) -> tuple[str, str]:

@@ -94,6 +94,7 @@ class Densities(Frozen, Result):
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (Candidate, Table, KernelMeanMatching, Mixture, Trial)
+    figures: ClassVar[tuple[str, ...]] = ("marginals",)
 
     table: Table
     sizes: tuple[int, int]

@@ -123,6 +123,7 @@ class Comparison(Result):
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (ColumnDifference, CategoryShares, *ENCODED)
+    figures: ClassVar[tuple[str, ...]] = ("columns", "witnesses", "null-distribution")
 
     names: tuple[str, str]
     sizes: tuple[int, int]

@@ -83,6 +83,7 @@ class Dependence(Result):
     """
 
     holds: ClassVar[tuple[type[Any], ...] | None] = (PairDependence, *ENCODED)
+    figures: ClassVar[tuple[str, ...]] = ("map", "pairs", "pair-1", "pair-2", "pair-3", "pair-4", "null-distribution")
 
     x: tuple[str, ...]
     y: tuple[str, ...]

@@ -18,9 +18,6 @@ from .parts import caveats
 if TYPE_CHECKING:
     from ..comparison import Comparison
 
-FIGURES = ("columns", "witnesses", "null-distribution")
-"""The names of the charts that a page may have."""
-
 
 def comparison_page(result: Comparison, evidence: Evidence) -> Document:
     """Return the page of a comparison.

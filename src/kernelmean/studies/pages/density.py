@@ -18,8 +18,6 @@ from .parts import caveats
 if TYPE_CHECKING:
     from ..density import Densities
 
-FIGURES = ("marginals",)
-"""The names of the charts that a page has."""
 _MOST_COMPONENTS, _MOST_COLUMNS, _MOST_PANELS = 20, 8, 6
 
 

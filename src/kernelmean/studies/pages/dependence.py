@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ..dependence import Dependence, PairDependence
 
 _MOST_CELLS, _MOST_CLOUDS, _MOST_POINTS, _MOST_PARTS = 40, 4, 250, 4
-FIGURES = ("map", "pairs", *(f"pair-{k + 1}" for k in range(_MOST_CLOUDS)), "null-distribution")
-"""The names of the charts that a page may have."""
 
 
 def dependence_page(result: Dependence) -> Document:
