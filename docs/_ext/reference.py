@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 API = Path(__file__).parents[1] / "api"
 PAGE = API / "more.md"
 _NOT_FOR_USERS = re.compile(
-    r"kernelmean\.(__main__|cli|core|expected\.profiles|inference\.schemes|report\.canvas|studies\.pages|tables\.readers)\b"
+    r"kernelmean\.(__main__|cli|core|expected\.profiles|inference\.schemes|report\.(drawing|figures|picture|templates)|studies\.pages|tables\.readers)\b"
 )
 _SUMMARY = re.compile(r"\.\. currentmodule:: ([\w.]+)\n\n\.\. autosummary::\n((?:   .*\n|\n)+)")
 _HEAD = """# More names

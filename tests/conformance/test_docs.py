@@ -17,7 +17,7 @@ from kernelmean.cli import main
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OPTIONAL = ("numba", "matplotlib", "torch", "dask")
-PICTURES = ("kernelmean.studies.plots", "kernelmean.report.canvas", "kernelmean.studies.comparison.result")
+PICTURES = ("kernelmean.studies.plots", "kernelmean.report.pictures", "kernelmean.studies.comparison.result")
 MODULES = sorted(module.name for module in pkgutil.walk_packages(kernelmean.__path__, "kernelmean."))
 PYTHON_PAGES = [
     page for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if ">>>" in page.read_text()

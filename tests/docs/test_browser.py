@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from kernelmean.report import charts, html
+from kernelmean.report import html, pictures
 
 from ..unit.pages.test_browser import MAKERS
 from ..unit.report.test_browser import NAMES, Page, executable, opened
@@ -97,7 +97,7 @@ def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """Write a report as its command does; that of the paper is the one that is kept."""
     if request.param == "paper":
         return PAPER
-    if charts.missing():
+    if pictures.missing():
         pytest.skip("NOT LOOKED AT: charts need the extra 'plot'")
     file = tmp_path_factory.mktemp(request.param) / "report.html"
     file.write_text(html.render(MAKERS[request.param]()), encoding="utf-8")

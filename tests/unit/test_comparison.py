@@ -122,13 +122,13 @@ def test_columns_get_permutations_enough_for_holm() -> None:
 
 
 def test_the_same_seed_gives_the_same_numbers() -> None:
-    first, second, other = (json.dumps(quick(rng=seed).as_dict()) for seed in (1, 1, 2))
+    first, second, other = (json.dumps(quick(rng=seed).to_dict()) for seed in (1, 1, 2))
     assert first == second
     assert first != other
 
 
 def test_the_dictionary_is_json_and_complete() -> None:
-    content = json.loads(json.dumps(quick(names=("A", "B")).as_dict(), allow_nan=False))
+    content = json.loads(json.dumps(quick(names=("A", "B")).to_dict(), allow_nan=False))
     assert content["names"] == ["A", "B"]
     assert content["sizes"] == [30, 25]
     assert {column["name"] for column in content["columns"]} == {"x0", "x1", "x2"}
@@ -180,7 +180,7 @@ def test_holm_is_its_definition() -> None:
 def test_columns_are_matched_by_name() -> None:
     first, second = (pd.DataFrame(sample, columns=["a", "b", "c"]) for sample in (X, Y))
     straight, moved = quick(first, second), quick(first, second[["c", "a", "b"]])
-    assert straight.as_dict() == moved.as_dict()
+    assert straight.to_dict() == moved.to_dict()
 
 
 @pytest.mark.parametrize("estimator", ["s-kmse", "f-kmse"])

@@ -96,7 +96,7 @@ def test_constant_columns_are_left_out_and_told() -> None:
 
 
 def test_result_as_json(fits: Densities) -> None:
-    content = json.loads(json.dumps(fits.as_dict(), allow_nan=False))
+    content = json.loads(json.dumps(fits.to_dict(), allow_nan=False))
     assert content["rows"] == {"training": 56, "held out": 24}
     assert np.sum(content["mixture"]["weights"]) == pytest.approx(1.0)
 

@@ -74,7 +74,7 @@ def test_pairs_that_come_out_small_are_tested_again_with_enough_permutations_for
 
 
 def test_threads_change_nothing() -> None:
-    assert quick(many_columns(60), plan=km.Plan(threads=3)).as_dict() == quick(many_columns(60)).as_dict()
+    assert quick(many_columns(60), plan=km.Plan(threads=3)).to_dict() == quick(many_columns(60)).to_dict()
 
 
 def test_strength_is_the_unbiased_normalised_hsic() -> None:
@@ -122,7 +122,7 @@ def test_matrix_is_symmetric_with_a_column_fully_dependent_on_itself() -> None:
 
 
 def test_one_column_may_be_a_plain_name() -> None:
-    assert quick(TABLE, "a", "b").as_dict() == quick(TABLE, ["a"], ["b"]).as_dict()
+    assert quick(TABLE, "a", "b").to_dict() == quick(TABLE, ["a"], ["b"]).to_dict()
 
 
 def test_unknown_measures_are_refused() -> None:
@@ -135,7 +135,7 @@ def test_units_and_seeds() -> None:
     for one, other in zip(quick().pairs, quick(scaled).pairs, strict=True):
         assert (one.x, one.y, one.pvalue) == (other.x, other.y, other.pvalue)
         assert one.strength == pytest.approx(other.strength, abs=1e-9)
-    assert quick(rng=1).as_dict() == quick(rng=1).as_dict()
+    assert quick(rng=1).to_dict() == quick(rng=1).to_dict()
 
 
 def test_constant_columns_are_left_out_and_told() -> None:
@@ -151,7 +151,7 @@ def test_independent_columns_are_rarely_called_dependent() -> None:
 
 
 def test_result_as_json() -> None:
-    content = json.loads(json.dumps(quick(TABLE, ["a"], ["square", "b"]).as_dict(), allow_nan=False))
+    content = json.loads(json.dumps(quick(TABLE, ["a"], ["square", "b"]).to_dict(), allow_nan=False))
     assert content["rows"] == 40
     assert content["test"]["pvalue"] < 0.05
     assert len(content["pairs"]) == 2

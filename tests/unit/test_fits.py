@@ -57,7 +57,7 @@ def test_narrow_kernels_are_ranked_by_what_lies_below_rounding() -> None:
 
 
 def test_the_dictionary_is_json() -> None:
-    content = json.loads(json.dumps(fit_all(X).as_dict(), allow_nan=False))
+    content = json.loads(json.dumps(fit_all(X).to_dict(), allow_nan=False))
     assert set(content["estimators"]) == set(ESTIMATORS)
     assert content["rows"] == 25
 

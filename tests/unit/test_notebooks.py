@@ -13,7 +13,8 @@ import pytest
 
 import explained
 import kernelmean as km
-from kernelmean.report.card import Grid, card
+from kernelmean.report.card import render
+from kernelmean.report.description import Description, Grid
 from kernelmean.studies.density import fit_densities
 from kernelmean.studies.estimate import fit_all
 
@@ -128,7 +129,7 @@ def test_an_adaptive_test_lists_the_kernels_that_tell_most_and_says_how_many_mor
     result = SHOWN["adaptive test"]()
     words = Parts(result._repr_html_()).words
     assert result.strongest(1)[0].label in words
-    assert f"and {len(result.members) - 5} more" in words
+    assert f"The 5 strongest of {len(result.members)} kernels" in words
 
 
 def test_an_embedding_is_described_and_not_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,14 +141,14 @@ def test_an_embedding_is_described_and_not_evaluated(monkeypatch: pytest.MonkeyP
 
 
 def test_numbers_have_as_many_digits_as_a_reader_needs() -> None:
-    text = card("T", [("kernel", "Gaussian(bandwidth=2.0916545846760783)"), ("rows", "1234567")])
+    text = render(Description("T", facts=[("kernel", "Gaussian(bandwidth=2.0916545846760783)"), ("rows", "1234567")]))
     assert "Gaussian(bandwidth=2.09165)" in text
     assert "1234567" in text
 
 
 def test_long_texts_are_cut_and_empty_parts_left_out() -> None:
-    text = card("T", [("kernel", "k" * 500)], grid=Grid(("a",), []))
+    text = render(Description("T", facts=[("kernel", "k" * 500)], grids=[Grid("G", ("a",), [])]))
     assert "k" * 119 + "…" in text
     assert text.count("<table>") == 1
     assert "<details>" not in text
-    assert "<summary>2 notes</summary>" in card("T", notes=["one", "two"])
+    assert "<summary>2 notes</summary>" in render(Description("T", notes=["one", "two"]))

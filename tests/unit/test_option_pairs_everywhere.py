@@ -217,7 +217,7 @@ CASES: dict[str, tuple[Run, Values]] = {
     ),
     "compare": (
         lambda **options: described(
-            (km.compare(*(GAPS if "missing" in options else (MIXED, OTHER)), **QUICK | options)).as_dict()
+            (km.compare(*(GAPS if "missing" in options else (MIXED, OTHER)), **QUICK | options)).to_dict()
         ),
         {**TABLE, "names": (("u", "v"),), "estimator": ("kme", "mkme"), "bandwidth": (0.5,), **DRAWN},
     ),
@@ -228,7 +228,7 @@ CASES: dict[str, tuple[Run, Values]] = {
                     *(GAPS if "missing" in options else (MIXED, OTHER)),
                     **{"n_resamples": 19, "n_frequencies": 32} | options,
                 )
-            ).as_dict()
+            ).to_dict()
         ),
         {
             **TABLE,
@@ -246,7 +246,7 @@ CASES: dict[str, tuple[Run, Values]] = {
             km.dependence(
                 (GAPS[0] if "missing" in options else MIXED)[["a", "c", "d"]],
                 **{"rng": 0, "n_resamples": 19, "estimator": "kme"} | options,
-            ).as_dict()
+            ).to_dict()
         ),
         {**TABLE, "x": (["a"],), "y": (["d"],), "estimator": ("mkme", "scose"), **DRAWN},
     ),
@@ -397,7 +397,7 @@ CASES: dict[str, tuple[Run, Values]] = {
         ),
         {"groups": (["0", "2"],)},
     ),
-    "fits.fit_all": (of(fits.fit_all, X, show=lambda found: found.as_dict()), {"bandwidth": (0.5,), "scale": (False,)}),
+    "fits.fit_all": (of(fits.fit_all, X, show=lambda found: found.to_dict()), {"bandwidth": (0.5,), "scale": (False,)}),
 }
 CHANCE = "the values, or these data, leave both options in force and by chance the same result"
 DRAWN_NOT = "the rows are so few that none are drawn"

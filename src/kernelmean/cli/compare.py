@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -55,9 +55,7 @@ def compare(
     Long tables are read batch by batch, all rows of them (--stream). The exit code is 0; 2 for bad input; with
     --fail-on-drift 1 when the tables differ; 70 when kernelmean itself failed; 130 when a stream was stopped.
     """
-    from ..studies.pages import comparison_page, gather  # slow to import, which help can do without
-    from ..studies.pages.comparison import FIGURES
-    from . import show, tidy
+    from ..studies.comparison import Comparison  # slow to import, which help can do without
     from .drift import LEVEL, check_drift, check_power, drifted
     from .inputs import check_pair, is_streamed, reading, row_limit
     from .outputs import drawing
@@ -67,20 +65,19 @@ def compare(
     check_drift(drift.fail_on_drift, test.resamples)
     level = LEVEL if drift.fail_on_drift is None else drift.fail_on_drift
     output = report.output
-    output.check(tables.a, tables.b, figures=FIGURES, plot=report.plot_path, checkpoint=long.checkpoint)
+    output.check(tables.a, tables.b, figures=Comparison.figures, plot=report.plot_path, checkpoint=long.checkpoint)
     plots = drawing(report.plot_path)
     rows = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of two files"))
     compared = _in_batches if is_streamed(tables, long, test.estimator, rows) else _in_memory
     with progress(report.quiet) as step:
         notes, result = compared(tables, long, rows, partial(_compare, test, table), step)
-        found = gather(result, level=level, rng=test.seed, progress=step) if output.page else None
+        result = replace(result, notes=(*notes, *result.notes), level=level, seed=test.seed)
+        page = result.document(progress=step) if output.page else None
     check_power(drift.fail_on_drift, result.test)
-    told, drawn = [*notes, *result.notes], []
+    drawn = []
     if plots is not None and report.plot_path is not None:
         drawn.append(_draw_witnesses(plots, report.plot_path, result, test.seed))
-    content = {**result.as_dict(), "verdict": result.verdict(level), "level": level, "seed": test.seed}
-    page = None if found is None else comparison_page(result, found, level=level, notes=told, seed=test.seed)
-    output.put(show.comparison(result, level), [*told, *drawn], content, tidy.comparison(result), page)
+    output.put(result, page, drawn)
     return drifted(drift.fail_on_drift, result.test)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -52,11 +52,8 @@ class Scaling(ScaleOption, Seed):
 def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, report: ReportOutput) -> None:
     """Fit a mixture density by kernel mean matching, and compare it with others on rows held out."""
     from ..estimators.files import save  # slow to import, which help can do without
-    from ..studies.density import fit_densities
-    from ..studies.pages import density_page
-    from ..studies.pages.density import FIGURES
-    from ..studies.pages.facts import short
-    from . import show, tidy
+    from ..inference.facts import short
+    from ..studies.density import Densities, fit_densities
     from .inputs import read_numbers, reading
     from .outputs import drawing, write_picture, write_rows
     from .progress import progress
@@ -64,7 +61,9 @@ def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, 
     if (kept.sample is None) != (kept.sample_to is None):
         raise ValueError("--sample N and --sample-to FILE belong together; write both or none")
     output = report.output
-    output.check(fit.data, figures=FIGURES, plot=report.plot_path, save=kept.save_path, sample_to=kept.sample_to)
+    output.check(
+        fit.data, figures=Densities.figures, plot=report.plot_path, save=kept.save_path, sample_to=kept.sample_to
+    )
     plots = drawing(report.plot_path)
     source = read_numbers(fit.data, reading(table, units.seed, FIT_LIMIT), table.missing)
     with progress(report.quiet) as told:
@@ -79,19 +78,18 @@ def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, 
             rng=units.seed,
             progress=told,
         )
-    notes = [*source.notes, *result.notes]
-    page = density_page(result, name=short(source.name), notes=notes, seed=units.seed) if output.page else None
+    result = replace(result, notes=(*source.notes, *result.notes), name=short(source.name), seed=units.seed)
+    written = []
     if kept.save_path is not None:
         save(result.embedding(), kept.save_path, columns=result.table.names)
-        notes.append(f"the mixture saved to {kept.save_path}")
+        written.append(f"the mixture saved to {kept.save_path}")
     if kept.sample is not None and kept.sample_to is not None:
         write_rows(result.sample(kept.sample, units.seed), result.table.names, kept.sample_to)
-        notes.append(f"{count(kept.sample, 'row')} drawn from the mixture written to {kept.sample_to}")
+        written.append(f"{count(kept.sample, 'row')} drawn from the mixture written to {kept.sample_to}")
     if plots is not None and report.plot_path is not None:
         write_picture(plots, plots.density_pairs(result), report.plot_path)
-        notes.append(f"marginals and pairs drawn in {report.plot_path}")
-    content = {**result.as_dict(), "seed": units.seed}
-    output.put(show.densities(result), notes, content, tidy.densities(result), page)
+        written.append(f"marginals and pairs drawn in {report.plot_path}")
+    output.put(result, result.document() if output.page else None, written)
 
 
 def _counts(text: str | None) -> list[int]:

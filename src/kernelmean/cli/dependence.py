@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import typer
@@ -35,18 +35,16 @@ class TwoGroups:
 @takes_options
 def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, report: ReportOutput) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs."""
-    from ..plan.plan import Plan  # slow to import, which help can do without
+    from ..inference.facts import short  # slow to import, which help can do without
+    from ..plan.plan import Plan
+    from ..studies.dependence import Dependence
     from ..studies.dependence import dependence as test_dependence
-    from ..studies.pages import dependence_page
-    from ..studies.pages.dependence import FIGURES
-    from ..studies.pages.facts import short
-    from . import show, tidy
     from .inputs import read_one, reading, row_limit
     from .outputs import drawing, write_picture
     from .progress import progress
 
     output = report.output
-    output.check(groups.data, figures=FIGURES, plot=report.plot_path)
+    output.check(groups.data, figures=Dependence.figures, plot=report.plot_path)
     plots = drawing(report.plot_path)
     source = read_one(groups.data, reading(table, test.seed, *row_limit(test.estimator)))
     names = source.frame.names
@@ -61,11 +59,9 @@ def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, report: Rep
             plan=Plan(),
             progress=told,
         )
-    notes, drawn = [*source.notes, *result.notes], []
+    result = replace(result, notes=(*source.notes, *result.notes), name=short(source.name), seed=test.seed)
+    drawn = []
     if plots is not None and report.plot_path is not None:
-        ax = plots.new_figure(plots.dependence.map_size(result)).add_subplot()
-        write_picture(plots, plots.dependence_map(result, ax=ax), report.plot_path)
+        write_picture(plots, result.plot(), report.plot_path)
         drawn.append(f"map of all pairs drawn in {report.plot_path}")
-    page = dependence_page(result, name=short(source.name), notes=notes, seed=test.seed) if output.page else None
-    content = {**result.as_dict(), "seed": test.seed}
-    output.put(show.dependence(result), [*notes, *drawn], content, tidy.dependence(result), page)
+    output.put(result, result.document() if output.page else None, drawn)

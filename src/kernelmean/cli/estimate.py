@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -41,8 +41,8 @@ class Fit(BandwidthOption, ScaleOption, Seed):
 def estimate(saved: Saved, fit: Fit, table: NumberTable, numbers: JsonOutput) -> None:
     """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
     from ..estimators.files import save  # slow to import, which help can do without
+    from ..inference.facts import short
     from ..studies.estimate import ESTIMATORS, fit_all
-    from . import show
     from .inputs import read_numbers, reading
     from .progress import progress
 
@@ -61,9 +61,10 @@ def estimate(saved: Saved, fit: Fit, table: NumberTable, numbers: JsonOutput) ->
             keep=table.kept(source.frame.names),
             progress=told,
         )
-    notes = [*source.notes, *fits.notes]
+    fits = replace(fits, notes=(*source.notes, *fits.notes), name=short(source.name), seed=fit.seed)
+    written = []
     if saved.save_path is not None:
         name = saved.estimator or fits.best
         save(fits.embedding(name), saved.save_path, columns=fits.table.names)
-        notes.append(f"{name} saved to {saved.save_path}")
-    output.put(show.fits(fits), notes, {**fits.as_dict(), "seed": fit.seed})
+        written.append(f"{name} saved to {saved.save_path}")
+    output.put(fits, files=written)

@@ -18,7 +18,8 @@ def info(
 ) -> None:
     """Show what is in a saved embedding."""
     from ..estimators.files import load, read_columns  # slow to import, which help can do without
+    from ..report import terminal
     from . import show
 
-    lines = show.saved(load(file), read_columns(file))
-    print("\n".join(map(printable, lines[:1] if quiet else lines)))
+    said = show.saved(load(file), read_columns(file))
+    print(printable(said.sentence or said.title) if quiet else terminal.render(said))

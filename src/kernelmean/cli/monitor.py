@@ -71,6 +71,6 @@ def monitor(watched: Watched, watching: Watching, table: BatchTable, rows: RowsO
     seen = watch(watched, watching, table)
     content = {**seen.state.as_dict(), "verdict": seen.state.verdict(), "reference": watched.reference}
     content |= {"batches": seen.batches, "seed": watching.seed}
-    lines = show.monitoring(seen.state, watched.reference, seen.known, seen.batches)
-    output.put(lines, seen.notes, content, seen.batches or [seen.numbers])
+    said = show.monitoring(seen.state, watched.reference, seen.known, seen.batches, seen.notes)
+    output.write(said, content, seen.batches or [seen.numbers])
     return drift_found(seen.state, watched.fail_on_drift)

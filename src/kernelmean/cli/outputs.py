@@ -17,12 +17,12 @@ from .. import __version__
 from ..core.array import Array
 from ..core.disk import write_file
 from ..core.words import listed, printable
-from ..report import Document, charts, html, markdown
-from ..report.markup import csv_cell
-from . import show
+from ..inference.outcome import Result
+from ..report import Document, html, markdown, pictures, templates, terminal
+from ..report.description import Description
+from .cells import csv_cell
 from .config import config_file
 from .targets import MARK, SCREEN, Target, check_own, check_target, check_targets
-from .tidy import Rows
 
 
 @dataclass(frozen=True)
@@ -50,31 +50,36 @@ class Output:
 
         ``others`` are further outputs by the names of their options, and ``figures`` those of the report.
         """
+        if self.html is not None:
+            templates.check()
         options = {f"--{name.replace('_', '-')}": path for name, path in others.items()}
         own = {"--html": self.html, "--markdown": self.markdown, "--csv": self.csv, "--json": self.json}
         check_targets(own | options, (*inputs, config_file(self.config)), figures)
 
-    def put(
+    def put(self, result: Result, page: Document | None = None, files: Sequence[str] = ()) -> None:
+        """Print a result, and write what was asked for; ``files`` says which others were written."""
+        self.write(result.describe(), result.to_dict(), result.rows(), page, files)
+
+    def write(
         self,
-        lines: Sequence[str],
-        notes: Sequence[str],
+        said: Description,
         content: dict[str, Any],
-        rows: Rows | None = None,
+        rows: Sequence[dict[str, Any]],
         page: Document | None = None,
+        files: Sequence[str] = (),
     ) -> None:
-        """Print the lines (with ``quiet`` the first), and write what was asked for."""
-        told = list(dict.fromkeys([*([self.config] if self.config else []), *notes]))
+        """Print a description (with ``quiet`` its sentence), and write what was asked for."""
+        said = replace(said, notes=tuple(dict.fromkeys([*([self.config] if self.config else []), *said.notes])))
         texts: dict[str, str] = {}
-        drawn: list[str] = []
+        told = list(files)
         if self.json is not None:
-            whole = plain({**content, "notes": told, "version": __version__})
+            whole = plain({**content, "notes": [*said.notes, *files], "version": __version__})
             texts[self.json] = json_.dumps(whole, indent=2, allow_nan=False) + "\n"
-        if self.csv is not None and rows is not None:
+        if self.csv is not None:
             texts[self.csv] = as_csv(rows)
         if self.html is not None and page is not None:
             texts[self.html] = html.render(page)
-        if self.markdown is not None and page is not None:
-            drawn = write_markdown(page, Path(self.markdown))
+        drawn = write_markdown(page, Path(self.markdown)) if self.markdown is not None and page is not None else []
         for path, text in texts.items():
             if path != SCREEN:
                 write_file(path, text.encode())
@@ -83,8 +88,9 @@ class Output:
             return
         told += [f"report written to {path}" for path in (self.html, self.markdown) if path is not None]
         told += [f"its figures: {listed(drawn)}"] if drawn else []
-        told += [f"without figures: {charts.missing()}"] if page is not None and charts.missing() else []
-        print("\n".join(map(printable, lines[:1] if self.quiet else [*lines, *show.notes(told)])))
+        told += [f"without figures: {pictures.missing()}"] if page is not None and pictures.missing() else []
+        whole_text = "\n".join([terminal.render(said), *terminal.notes(told)])
+        print(printable(said.sentence) if self.quiet else whole_text)
 
 
 def drawing(path: str | None) -> ModuleType | None:
@@ -107,7 +113,7 @@ def write_rows(values: Array, names: Sequence[str], path: Path) -> None:
     write_file(path, text.getvalue().encode())
 
 
-def as_csv(rows: Rows) -> str:
+def as_csv(rows: Sequence[dict[str, Any]]) -> str:
     """Return rows of the same columns as CSV; what is not known is empty, and no text is a formula.
 
     Examples

@@ -20,7 +20,8 @@ from ..kernels.base import Kernel, check_kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan.plan import DEFAULT, Plan, RemotePlan
-from ..report.card import card
+from ..report.description import Description
+from ..report.shown import Shown
 from . import density
 from .herding import Herd, herd
 
@@ -49,7 +50,7 @@ class Part(Frozen):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Embedding:
+class Embedding(Shown):
     r"""A function :math:`μ = Σ_i β_i E_{\tilde x ∼ v(·|x_i)} k(\tilde x, ·)` in the RKHS of a kernel.
 
     Made by :func:`embed`, and by ``+``, ``-`` and scaling of others. Values: ``mu @ nu`` is the inner product,
@@ -221,14 +222,14 @@ class Embedding:
         check_same_columns(*pair, names)
         check_names_agree(self.names, other.names, names)
 
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows; nothing is evaluated for it."""
+    def describe(self) -> Description:
+        """Return what it is made of; nothing is evaluated for it."""
         n, dim = sum(part.points.shape[0] for part in self.parts), self.parts[0].points.shape[1]
         total = sum(float(as_host(part.weights).sum()) for part in self.parts)
         facts = [("points", f"{n:,}"), ("columns", f"{dim:,}"), ("kernel", repr(self.kernel))]
         facts += [("noise", ", ".join(dict.fromkeys(repr(part.noise) for part in self.parts)))]
         facts += [("weights", f"sum {total:.6g}")]
-        return card("Kernel mean embedding", facts)
+        return Description("Kernel mean embedding", facts=facts)
 
     def __repr__(self) -> str:
         noises = ", ".join(sorted({repr(part.noise) for part in self.parts}))

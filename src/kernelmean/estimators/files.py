@@ -35,16 +35,19 @@ _LONGEST_EMPTY = 2**20
 _DTYPES = ("<f8", "<i8", "|b1")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 # RuntimeError, with NotImplementedError and RecursionError: members that are encrypted, of a later zip, nested too deep
-_DAMAGE = (ValueError, TypeError, LookupError, AttributeError, RuntimeError, OverflowError, EOFError, struct.error)
+_DAMAGE = (
+    *(ValueError, TypeError, LookupError, AttributeError, AssertionError),
+    *(RuntimeError, OverflowError, EOFError, struct.error),
+)
 
 
 def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = ()) -> None:
-    """Save an embedding, an estimator, a kernel or a noise of the library to a file.
+    """Save an embedding, an estimator, a kernel, a noise or a result of the library to a file.
 
     Parameters
     ----------
-    value : Embedding, KernelMean or another estimator, Kernel or Noise
-        What to save.
+    value : Embedding, KernelMean or another estimator, Kernel, Noise, TestResult or another result
+        What to save; of a comparison of tables with their rows.
     path : str or path
         The file; an existing one is replaced, in one step, when the new one is complete. A device is written to.
     columns : iterable of str

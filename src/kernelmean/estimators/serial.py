@@ -9,7 +9,8 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache, partial, reduce
 from importlib import import_module
 from operator import add
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,7 @@ from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..noise.normal import Normal
 from ..noise.sampled import Sampled
+from ..report.shown import Shown
 from .base import MeanEstimator
 from .filters import Filter
 
@@ -38,6 +40,10 @@ _HOMES = (
     "inference.streaming",
     "inference.streaming.table_features",
     "inference.streaming.table_pass",
+    "studies.comparison",
+    "studies.dependence",
+    "studies.density",
+    "studies.estimate",
 )
 """Where classes that files may name live besides the packages imported above; named, as some lie in higher layers."""
 _PACKAGE = __package__.partition(".")[0]
@@ -57,7 +63,7 @@ class Kind:
 
 @cache
 def kinds() -> Mapping[str, Kind]:
-    """Return every class that a file may name: kernels, noises, filters, estimators, features, and what they hold."""
+    """Return every class that a file may name: kernels, noises, estimators, features, results, and what they hold."""
     for home in _HOMES:
         import_module(f"{_PACKAGE}.{home}")
     values = [
@@ -69,9 +75,22 @@ def kinds() -> Mapping[str, Kind]:
     table["Bandwidth"] = Kind(Bandwidth, ("value", "rule", "exact", "n_points"), Bandwidth, _get_bandwidth)
     table["Part"] = replace(table["Part"], make=_part)
     table["Embedding"] = Kind(Embedding, ("kernel", "parts"), _embedding)
+    for cls in dict.fromkeys(part for result in _results() for part in (result, *(result.holds or ()))):
+        values_of_it = Kind(cls, _field_names(cls), partial(_checked, cls)) if is_dataclass(cls) else _model_kind(cls)
+        table[cls.__name__] = values_of_it
     for cls in _concrete(MeanEstimator):
         table[cls.__name__] = Kind(cls, ("parameters", "fitted"), partial(_estimator, cls), _get_estimator)
     return table
+
+
+def _results() -> list[type[Shown]]:
+    """Return the classes of results that files keep."""
+    return [cls for cls in _concrete(Shown) if cls.holds is not None]
+
+
+def _model_kind(cls: Any) -> Kind:
+    """Return how a model of scikit-learn's manner is written: by its parameters, and all that was fitted."""
+    return Kind(cls, ("parameters", "fitted"), partial(_model, cls), _get_model)
 
 
 def _field_names(cls: Any) -> tuple[str, ...]:
@@ -79,9 +98,13 @@ def _field_names(cls: Any) -> tuple[str, ...]:
 
 
 def check_savable(value: Any, error: type[Exception]) -> Any:
-    """Return ``value`` when it is what files are for, an embedding, an estimator, a kernel, a noise or a filter."""
-    if not isinstance(value, Embedding | MeanEstimator | Kernel | Noise | Filter | FeatureMap | Summary):
-        raise error(f"{value!r} cannot be saved or loaded: it is no embedding, estimator, kernel, noise or filter")
+    """Return ``value`` when it is what files are for: an embedding, an estimator, a kernel, a noise, a result."""
+    if isinstance(value, Embedding | MeanEstimator | Kernel | Noise | Filter | FeatureMap | Summary):
+        return value
+    if not (isinstance(value, Shown) and value.holds is not None):
+        raise error(
+            f"{value!r} cannot be saved or loaded: it is no embedding, estimator, kernel, noise, filter or result"
+        )
     return value
 
 
@@ -168,7 +191,8 @@ def _decode(tree: Any, arrays: _Once) -> Any:
 
 _READERS: Mapping[str, Callable[[Any, _Once], Any]] = {
     "array": lambda content, arrays: arrays.take(content),
-    "texts": lambda content, _: np.array([str(text) for text in content], dtype=object),
+    "texts": lambda content, _: np.array([None if text is None else str(text) for text in content], dtype=object),
+    "times": lambda content, arrays: arrays.take(content[1]).astype(_time_type(content[0])),
     "class": lambda content, _: kinds()[content].cls,
     "float": lambda content, _: float(content),
     "tuple": lambda content, arrays: tuple(_decode(item, arrays) for item in content),
@@ -196,12 +220,68 @@ def _concrete(base: type[Any]) -> list[type[Any]]:
 
 def _array(array: AnyArray, arrays: list[AnyArray]) -> dict[str, Any]:
     """Store an array in one of the three types that files hold; names of columns are texts."""
-    if array.dtype.kind in "OU" and all(isinstance(item, str) for item in array.flat):
+    if array.dtype.kind in "OU" and array.ndim == 1 and all(item is None or isinstance(item, str) for item in array):
         return {"texts": array.tolist()}
+    if array.dtype.kind in "mM":
+        arrays.append(np.ascontiguousarray(array).view("<i8"))
+        return {"times": [array.dtype.str, len(arrays) - 1]}
     if array.dtype.kind not in _DTYPES:
         raise TypeError(f"an array of type {array.dtype} cannot be saved; convert it to numbers first")
     arrays.append(np.asarray(array, dtype=_DTYPES[array.dtype.kind], order="C"))
     return {"array": len(arrays) - 1}
+
+
+def _time_type(name: Any) -> np.dtype[Any]:
+    """Return the type of times that a file names."""
+    if not (isinstance(name, str) and name[:3] in ("<M8", "<m8")):
+        raise ValueError(f"its header names {name!r}, which is no type of times")
+    return np.dtype(name)
+
+
+def _checked(cls: Any, *values: Any) -> Any:
+    """Make a value of a result, once what its fields are told to hold is there."""
+    hints = get_type_hints(cls)
+    for field, value in zip(fields(cls), values, strict=True):
+        if not _fits(value, hints[field.name]):
+            raise ValueError(f"the {field.name} of its {cls.__name__} is no {field.type}")
+    made = cls(*values)
+    if isinstance(made, Shown):
+        made.check()
+    return made
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of an annotated type; what is in arrays and in types that say no more is not looked at."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        fits = any(_fits(value, one) for one in arguments)
+    elif origin is Literal:
+        fits = value in arguments
+    elif origin is tuple:
+        items = arguments[:1] * len(value) if arguments[-1] is Ellipsis and isinstance(value, tuple) else arguments
+        fits = isinstance(value, tuple) and len(value) == len(items) and all(map(_fits, value, items))
+    elif origin is not None and isinstance(value, dict):
+        fits = issubclass(dict, origin) and all(_fits(item, arguments[-1]) for item in value.values())
+    elif hint in (float, int):
+        fits = isinstance(value, int if hint is int else (int, float)) and not isinstance(value, bool)
+    else:
+        fits = hint is Any or isinstance(value, hint if origin is None else origin)
+    return fits
+
+
+def _get_model(model: Any, name: str) -> dict[str, Any]:
+    parameters = model.get_params(deep=False)
+    return dict(parameters) if name == "parameters" else {k: v for k, v in vars(model).items() if k not in parameters}
+
+
+def _model(cls: Callable[..., Any], parameters: Any, fitted: Any) -> Any:
+    """Make a model with its parameters, and give back what it had fitted."""
+    model, known = cls(**parameters), {*inspect.get_annotations(cls), "feature_names_in_"}
+    if not set(fitted) <= known:
+        raise ValueError(f"its {cls.__name__} has attributes that are not fitted ones")
+    for name, value in fitted.items():
+        setattr(model, name, value)
+    return model
 
 
 def _get_bandwidth(bandwidth: Bandwidth, name: str) -> Any:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any, Self, final
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from ..core.array import Array
+from ..core.array import SILENT, Array, Progress
 from ..core.frozen import Frozen
 from ..core.sealed import parse, sealed, unsealed
-from ..report.card import Grid, card
+from ..core.words import count
+from ..report.description import Description, Grid
+from ..report.document import Document
 from .explained import Explained
 from .members import MemberOutcome
+from .outcome import Result
+from .page import made_by, null_distribution, null_section
 from .schemes import SCHEMES
 
 WILD = "wild bootstrap"
@@ -56,7 +60,7 @@ class PairOutcome:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class TestResult(Explained, Frozen):
+class TestResult(Explained, Frozen, Result):
     """The outcome of a permutation test; ``statistic, pvalue = result`` unpacks it.
 
     Attributes
@@ -99,6 +103,8 @@ class TestResult(Explained, Frozen):
     """
 
     __test__ = False  # its name makes pytest curious
+    holds: ClassVar[tuple[type[Any], ...] | None] = (MemberOutcome, PairOutcome)
+    figures: ClassVar[tuple[str, ...]] = ("null-distribution",)
 
     statistic: float
     pvalue: float
@@ -137,63 +143,81 @@ class TestResult(Explained, Frozen):
             f"n_resamples={self.n_resamples})"
         )
 
-    def __str__(self) -> str:
-        return "\n".join([repr(self), *(f"  note: {note}" for note in self.notes)])
-
-    def summary(self) -> str:
-        """Return a few lines of text for a reader."""
-        lines = [self.method, *(f"  {name}: {text}" for name, text in self._facts()), *self._kernel_lines()]
-        lines.append(f"  rows: {self._rows}; memory: about {self.memory / 2**20:.3g} MiB")
-        lines += [
-            f"  samples {pair.first} and {pair.second}: {pair.statistic:.6g}, adjusted p {pair.adjusted:.4g}"
-            for pair in self.pairs
-        ]
-        return "\n".join(lines + [f"  note: {note}" for note in self.notes])
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
-        facts = [*self._facts(), ("rows", self._rows)]
-        if not self.members:
-            facts += [("kernel", repr(self.kernel)), ("noise", repr(self.noise))]
-        return card(self.method, facts, grid=self._grid(), notes=self.notes)
-
-    def _facts(self) -> list[tuple[str, str]]:
-        """Return the statistic, the p-value and the scheme, each with what a reader needs to judge it."""
+    def facts(self, of: str = "") -> list[tuple[str, str]]:
+        """Return the statistic (and ``of`` what it is), the p-value with what it rests on, and the kernels of many."""
         quantile = self.quantiles().get("0.95")
-        beside = "" if quantile is None else f" (95 % of the null: below {quantile:.6g})"
-        return [
-            (self.statistic_name, f"{self.statistic:.6g}{beside}"),
-            ("p-value", f"{self.pvalue:.4g}, {self._origin}"),
-            ("scheme", f"{self.scheme}{_described(self.scheme)}"),
-        ]
+        chance = "" if quantile is None else f" (95 % of the null: below {quantile:.4g})"
+        statistic = f"{self.statistic:.4g}, {self.statistic_name}{of}{chance}"
+        return [("statistic", statistic), ("p-value", self.origin), *self._kernels()]
 
     @property
-    def _rows(self) -> str:
-        return " and ".join(f"{size:,}" for size in self.sizes)
+    def origin(self) -> str:
+        """The p-value with what it rests on."""
+        if self.scheme == WILD:
+            draws = f"{self.n_resamples} draws of dependent multipliers"
+            return f"{self.pvalue:.3g}, asymptotic, not exact, from {draws}"
+        finest = self.pvalue * (self.n_resamples + 1) < 1.5
+        source = f"{self.pvalue:.3g}, exact, from {count(self.n_resamples, 'permutation')} (scheme {self.scheme})"
+        return source + ("; no smaller one is possible with so many" if finest else "")
 
-    def _grid(self) -> Grid | None:
-        """Return the pairs of several samples, or the kernels of an adaptive test that tell most."""
+    def _kernels(self) -> list[tuple[str, str]]:
+        """Say how many kernels an adaptive test used, and which told most."""
+        if not self.members:
+            return []
+        most = ", ".join(member.label for member in self.strongest(3))
+        return [("kernels", f"{len(self.members)}, which make one p-value; strongest: {most}")]
+
+    def describe(self) -> Description:
+        """Return the test in words, its numbers, and the kernels that tell most or the pairs of several samples."""
+        facts = self.facts()
+        if not self.members:
+            facts += [("kernel", _text(self.kernel)), ("noise", _text(self.noise))]
+        if self.scheme in SCHEMES:
+            facts.append(("scheme", f"{self.scheme} ({SCHEMES[self.scheme].summary})"))
+        facts += [("rows", " and ".join(f"{size:,}" for size in self.sizes))]
+        facts += [("memory", f"about {self.memory / 2**20:.3g} MiB")]
+        return Description(self.method, facts=facts, grids=tuple(self._grids()), notes=self.notes)
+
+    def _grids(self) -> Iterator[Grid]:
+        """Yield the pairs of several samples, and the kernels of an adaptive test, those that tell most first."""
         if self.pairs:
-            names = ("samples", "statistic", "p", "adjusted p")
             values = ((p, (p.statistic, p.pvalue, p.adjusted)) for p in self.pairs)
-            return Grid(names, [(f"{p.first} and {p.second}", *(f"{x:.4g}" for x in row)) for p, row in values])
+            rows = [(f"{p.first} and {p.second}", *(f"{x:.4g}" for x in row)) for p, row in values]
+            yield Grid("Pairs of samples", ("samples", "statistic", "p", "adjusted p"), rows, noun="pair")
+        if self.members:
+            yield self.grid_of_kernels()
+
+    def grid_of_kernels(self) -> Grid:
+        """Return the five kernels of an adaptive test that tell most."""
         told = self.strongest(_STRONGEST)
         rows = [(member.label, f"{member.weight:.3g}", f"{member.pvalue:.3g}") for member in told]
-        return Grid(("kernel", "weight", "p of its own"), rows, left_out=len(self.members) - len(told))
+        title = f"The {len(rows)} strongest of {len(self.members)} kernels, which make one p-value together"
+        return Grid(title, ("kernel", "weight", "p of its own, not adjusted"), rows)
 
-    @property
-    def _origin(self) -> str:
-        """Say what the p-value rests on."""
-        if self.scheme == WILD:
-            return f"asymptotic, not exact, from {self.n_resamples} draws of dependent multipliers"
-        return f"from {self.n_resamples} rearrangements and the observed one"
+    def document(self, *, progress: Progress = SILENT) -> Document:
+        """Return the page of the test: its numbers, how the p-value came about, the null distribution."""
+        del progress
+        page = self.describe().document()
+        test = null_section(self, "the rows were permuted anew", self.describe().facts)
+        others = [section for section in page.sections if section.title == "Notes"]
+        pairs = [section for section in page.sections if section.title == "Pairs of samples"]
+        return replace(page, sections=(*pairs, test, *others), made_by=made_by(self, None))
 
-    def _kernel_lines(self) -> list[str]:
-        """Name the kernel, or the five members that tell most, strongest first."""
-        if not self.members:
-            return [f"  kernel: {self.kernel!r}; noise: {self.noise!r}"]
-        lines = [f"    {m.label}: weight {m.weight:.3g}, own p {m.pvalue:.3g}" for m in self.strongest(_STRONGEST)]
-        return [f"  kernels: {len(self.members)}, of which tell most:", *lines]
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain names, numbers and texts, the null distribution as quantiles."""
+        content: dict[str, Any] = {name: getattr(self, name) for name in (*_PLAIN, "n_resamples")}
+        content |= {"kernel": _text(self.kernel), "noise": _text(self.noise)}
+        content |= {"sizes": list(self.sizes), "notes": list(self.notes)}
+        content["members"] = [asdict(member) for member in self.members]
+        content["pairs"] = [asdict(pair) for pair in self.pairs]
+        content["null_quantiles"] = self.quantiles()
+        return content
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the test as one row, then the pairs of several samples."""
+        whole: dict[str, Any] = {"tested": "all samples" if self.pairs else "all rows", "first": None, "second": None}
+        found = [{**whole, "statistic": self.statistic, "pvalue": self.pvalue, "adjusted": None}]
+        return found + [{"tested": "pair", **asdict(pair)} for pair in self.pairs]
 
     def strongest(self, size: int) -> tuple[MemberOutcome, ...]:
         """Return the members of an adaptive test that tell most, strongest first."""
@@ -207,15 +231,15 @@ class TestResult(Explained, Frozen):
         values = np.quantile(self.null_distribution, _QUANTILES)
         return {str(level): float(value) for level, value in zip(_QUANTILES, values, strict=True)}
 
-    def plot(self, ax: Any = None, *, bins: Any = "auto") -> Any:
+    def plot(self, ax: Any = None, *, bins: Any = None) -> Any:
         """Draw the null distribution as a histogram, and the observed statistic as a line: ``plots.null_distribution``.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
-        bins : int, str or sequence
-            As in ``matplotlib.axes.Axes.hist``.
+        bins : int, str or sequence, optional
+            As in ``numpy.histogram``; by default Rice's rule.
 
         Returns
         -------
@@ -233,23 +257,16 @@ class TestResult(Explained, Frozen):
         >>> import kernelmean as km
         >>> axes = km.mmd_test([[0.0], [1.0], [2.0]], [[5.0], [6.0], [9.0]]).plot()  # doctest: +SKIP
         """
-        from ..report.canvas import null_distribution
-
         return null_distribution(self, bins=bins, ax=ax)
 
     def to_json(self, *, null_distribution: bool = False) -> str:
-        """Return a JSON object; the null distribution as quantiles, or in full when asked for.
+        """Return :meth:`to_dict` as JSON, with the null distribution in full when asked for.
 
         The kernel and the noise are written as their ``repr``; :func:`kernelmean.save` keeps them as objects.
         """
-        content: dict[str, Any] = {name: getattr(self, name) for name in (*_PLAIN, "n_resamples")}
-        content |= {"kernel": repr(self.kernel), "noise": repr(self.noise), "sizes": self.sizes, "notes": self.notes}
-        content["members"] = [asdict(member) for member in self.members]
-        content["pairs"] = [asdict(pair) for pair in self.pairs]
-        content["null_quantiles"] = self.quantiles()
         if not null_distribution:
-            return json.dumps(content)
-        return json.dumps(sealed({**content, "null_distribution": self.null_distribution.tolist()}))
+            return json.dumps(self.to_dict())
+        return json.dumps(sealed({**self.to_dict(), "null_distribution": self.null_distribution.tolist()}))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -272,21 +289,24 @@ class TestResult(Explained, Frozen):
             result = cls(
                 **{name: content[name] for name in _PLAIN},
                 null_distribution=np.array(content["null_distribution"], dtype=np.float64),
-                kernel=_Text(content["kernel"]),
-                noise=_Text(content["noise"]),
+                kernel=str(content["kernel"]),
+                noise=str(content["noise"]),
                 sizes=tuple(content["sizes"]),
                 notes=tuple(content["notes"]),
                 members=tuple(MemberOutcome(**member) for member in content["members"]),
                 pairs=tuple(PairOutcome(**pair) for pair in content["pairs"]),
             )
-            result._check_pvalue()
+            result.check()
             _check_seal(content)
         except (KeyError, TypeError, AttributeError, OverflowError, json.JSONDecodeError) as error:
             raise ValueError(f"this is no TestResult in JSON ({error}); write result.to_json(...)") from error
         return result
 
-    def _check_pvalue(self) -> None:
+    def check(self) -> None:
         """Raise when the p-value is not the share of arrangements that reach the statistic."""
+        super().check()
+        if not all(member.weight > 0.0 for member in self.members):
+            raise ValueError("a kernel of the test has no positive weight; it was altered")
         reached = np.count_nonzero(self.null_distribution >= self.statistic - self.tolerance)
         share = float((1 + reached) / (1 + self.n_resamples))
         if not abs(share - self.pvalue) <= 1e-12:
@@ -295,13 +315,9 @@ class TestResult(Explained, Frozen):
             )
 
 
-class _Text(str):
-    """The ``repr`` of an object that stays as it was written."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
+def _text(value: Any) -> str:
+    """Return an object as text; of a result that was read from JSON it is a text already."""
+    return value if isinstance(value, str) else repr(value)
 
 
 def _content(text: str) -> dict[str, Any]:
@@ -320,8 +336,3 @@ def _check_seal(content: dict[str, Any]) -> None:
     """Raise when a result has other members than are written, or was altered."""
     texts = ("kernel", "noise", "sizes", "notes", "members", "pairs")
     unsealed(content, (*_PLAIN, "n_resamples", *texts, "null_quantiles", "null_distribution"))
-
-
-def _described(scheme: str) -> str:
-    """Return what a scheme does, in brackets."""
-    return f" ({SCHEMES[scheme].summary})" if scheme in SCHEMES else ""

@@ -3,7 +3,23 @@
 from __future__ import annotations
 
 from .content import counted
-from .document import Band, Bars, Chart, Curve, Document, HeatMap, Panel, Points, Section, Steps, Strip, Table, Verdict
+from .document import (
+    Band,
+    Bars,
+    Chart,
+    Curve,
+    Document,
+    HeatMap,
+    Panel,
+    Points,
+    Section,
+    Steps,
+    Strip,
+    Surface,
+    Table,
+    Ticks,
+    Verdict,
+)
 from .html import render as to_html
 from .markdown import render as to_markdown
 
@@ -19,7 +35,9 @@ __all__ = [
     "Section",
     "Steps",
     "Strip",
+    "Surface",
     "Table",
+    "Ticks",
     "Verdict",
     "counted",
     "to_html",

@@ -7,16 +7,14 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from ..core.disk import write_file
-from . import canvas as _canvas
+from . import pictures
 from .document import AnyPanel, Chart
-from .drawing import LETTERS, draw, plain, samples, size
+from .drawing import draw, samples, size_of
 from .figures import describe, labels
-from .markup import Markup, element
 from .palette import SHADES, Look, looks
 
 if TYPE_CHECKING:
@@ -50,6 +48,7 @@ _STYLE = {
     "lines.markersize": 5.5,
     "hatch.linewidth": 0.6,
 }
+_TAG = re.compile("<[^>]*>")
 _VARIABLES = {shade.light: f"var(--{part})" for part, shade in reversed(SHADES.items())}
 
 
@@ -57,19 +56,10 @@ _VARIABLES = {shade.light: f"var(--{part})" for part, shade in reversed(SHADES.i
 class Drawing:
     """A chart as parts of a page: panels as SVG, and a sample of every line with its label."""
 
-    panels: tuple[Markup, ...]
-    legend: tuple[tuple[Markup, str], ...]
+    panels: tuple[str, ...]
+    legend: tuple[tuple[str, str], ...]
     wide: bool
     """Whether a panel is too wide for a phone, so that it needs a box to scroll in."""
-
-
-def missing() -> str | None:
-    """Return why charts cannot be drawn and what to do, or None when they can."""
-    try:
-        _canvas.check_format("chart.svg")
-    except ImportError as error:
-        return str(error)
-    return None
 
 
 def save(chart: Chart, path: str | Path) -> None:
@@ -84,23 +74,9 @@ def save(chart: Chart, path: str | Path) -> None:
     ImportError
         When matplotlib is not installed.
     """
-    _canvas.check_format(path)
-    if Path(path).suffix.lower() == ".svg":
-        write_file(path, standalone(chart).encode())
-        return
+    pictures.check_format(path)
     with _style():
-        _canvas.save(_figure(chart), path)
-
-
-def standalone(chart: Chart) -> str:
-    """Return the text of an SVG file, with what is to be seen in its title and description."""
-    with _style():
-        text = _svg(_figure(chart))
-    named = element("title", chart.title, id="title") + element("desc", chart.text, id="desc")
-    opening = r"(<svg [^>]*)>"
-    return re.sub(
-        opening, lambda found: f'{found[1]} role="img" aria-labelledby="title desc">\n {named}', text, count=1
-    )
+        pictures.save(_figure(chart), path)
 
 
 def drawing(chart: Chart, prefix: str) -> Drawing:
@@ -111,7 +87,7 @@ def drawing(chart: Chart, prefix: str) -> Drawing:
     ImportError
         When matplotlib is not installed.
     """
-    styles = looks(labels(chart))
+    styles = looks(labels(chart.panels))
     with _style():
         panels = tuple(_page_panel(chart, k, styles, f"{prefix}-{k + 1}") for k in range(len(chart.panels)))
         found = {label: sample for panel in chart.panels for label, sample in samples(panel, styles).items()}
@@ -121,54 +97,46 @@ def drawing(chart: Chart, prefix: str) -> Drawing:
     return Drawing(panels, legend, any(_is_wide(panel) for panel in chart.panels))
 
 
-def _page_panel(chart: Chart, which: int, styles: dict[str, Look], prefix: str) -> Markup:
+def _page_panel(chart: Chart, which: int, styles: dict[str, Look], prefix: str) -> str:
     panel = chart.panels[which]
-    figure = _on_page(size(panel, _ON_PAGE))
+    figure = _on_page(size_of(panel, _ON_PAGE))
     draw(figure.add_subplot(facecolor="none"), panel, styles)
     title = f"{chart.title}: {panel.title}" if len(chart.panels) > 1 and panel.title else chart.title
-    named = element("title", title, id=f"{prefix}-title") + element("desc", describe(panel), id=f"{prefix}-desc")
-    naming = {"aria_labelledby": f"{prefix}-title", "aria_describedby": f"{prefix}-desc"}
+    named = pictures.naming(title, describe(panel), f"{prefix}-")
+    naming = {"role": "img", "aria-labelledby": f"{prefix}-title", "aria-describedby": f"{prefix}-desc"}
     if _is_wide(panel):
         width = f"width: {_REM_AN_INCH * figure.get_figwidth():.1f}rem"
-        return _inline(_svg(figure), Markup(named), prefix, class_="panel wide", style=width, role="img", **naming)
-    return _inline(_svg(figure), Markup(named), prefix, class_="panel", role="img", **naming)
+        return _inline(_svg(figure), named, prefix, {"class": "panel wide", "style": width, **naming})
+    return _inline(_svg(figure), named, prefix, {"class": "panel", **naming})
 
 
 def _is_wide(panel: AnyPanel) -> bool:
     """Say whether a panel is so wide that its texts would be too small on a phone."""
-    return size(panel, _ON_PAGE)[0] > _WIDEST * _ON_PAGE[0]
+    return size_of(panel, _ON_PAGE)[0] > _WIDEST * _ON_PAGE[0]
 
 
 def _figure(chart: Chart) -> Figure:
-    """Return all panels under the title, above the legend."""
+    """Return all panels under the title and the legend."""
     wide = min(len(chart.panels), 2 if len(chart.panels) in (2, 4) else 3) or 1
-    high = -(-len(chart.panels) // wide)
-    sizes = [size(panel, (_WIDTH, _HEIGHT)) for panel in chart.panels] or [(_WIDTH, _HEIGHT)]
+    sizes = [(_WIDTH, _HEIGHT), *(size_of(panel, (_WIDTH, _HEIGHT)) for panel in chart.panels)]
     width, height = (max(one[axis] for one in sizes) for axis in (0, 1))
-    figure = _canvas.new_figure((max(width * wide, 6.0), height * high + 0.8))
-    styles, found = looks(labels(chart)), {}
-    for k, panel in enumerate(chart.panels):
-        draw(figure.add_subplot(high, wide, k + 1), panel, styles)
-        found.update(samples(panel, styles))
-    figure.suptitle(plain(fill(chart.title, LETTERS * wide)), ha="left", x=0.01)
+    words = [chart.text, *[""] * len(chart.panels)][: len(chart.panels)]
+    figure = pictures.show_all(chart.panels, words, wide=wide, size=(width, height), title=chart.title)
     figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.08)
-    columns = max(1, min(len(found), 2 * wide))
-    names = [plain(label) for label in found]
-    figure.legend(list(found.values()), names, loc="outside lower center", ncols=columns)
     return figure
 
 
-def _sample(sample: Any, prefix: str) -> Markup:
+def _sample(sample: Any, prefix: str) -> str:
     """Return the sample of a line as a small SVG of its own."""
     figure = _on_page((0.42, 0.18))
     figure.set_layout_engine("none")
     figure.legend([sample], [""], loc="center", borderpad=0, borderaxespad=0, handletextpad=0, handlelength=2.6)
-    return _inline(_svg(figure), Markup(), prefix, class_="sample", aria_hidden="true")
+    return _inline(_svg(figure), "", prefix, {"class": "sample", "aria-hidden": "true"})
 
 
 def _on_page(size: tuple[float, float]) -> Figure:
     """Return a figure without a surface of its own."""
-    figure = _canvas.new_figure(size)
+    figure = pictures.new_figure(size)
     figure.patch.set_visible(False)
     return figure
 
@@ -186,20 +154,26 @@ def _style() -> Iterator[None]:
 
 def _svg(figure: Figure) -> str:
     stream = io.StringIO()
-    _canvas.write(figure, stream, ".svg")
+    pictures.write(figure, stream, ".svg")
     return re.sub(r"<!--.*?-->\n?", "", stream.getvalue(), flags=re.DOTALL)
 
 
-def _inline(text: str, named: Markup, prefix: str, **attributes: str) -> Markup:
+def _inline(text: str, named: str, prefix: str, attributes: dict[str, str]) -> str:
     """Return an SVG file as an element of a page: own ids, the page's colours, no surface, no declarations."""
     view = re.search(r'viewBox="([^"]*)"', text)
     body = text[text.index(">", text.index("<svg ")) + 1 :]
     body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", body, count=1, flags=re.DOTALL)
-    body = body.replace("xlink:href", "href")
-    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', body))
-    body = re.sub(r' id="([^"]*)"', lambda m: f' id="{prefix}-{m[1]}"' if m[1] in used else "", body)
-    body = re.sub(r'(href="#|url\(#)', rf"\1{prefix}-", body)
-    body = re.sub(r"#[0-9a-f]{6}\b", lambda m: _VARIABLES.get(m[0], m[0]), body)
+    used = {name for tag in _TAG.findall(body) for name in re.findall(r'(?:href="#|url\(#)([^")]+)', tag)}
+    body = _TAG.sub(lambda tag: _of_page(tag[0], used, prefix), body)
     body = re.sub(r"\s*\n\s*", " ", body)
-    opening = element("svg", viewBox=view[1] if view else "0 0 1 1", **attributes).removesuffix("</svg>")
-    return Markup(opening + named + body.strip())
+    written = {"viewBox": view[1] if view else "0 0 1 1", **attributes}
+    opening = " ".join(f'{name}="{escape(value)}"' for name, value in written.items())
+    return f"<svg {opening}>{named}{body.strip()}"
+
+
+def _of_page(tag: str, used: set[str], prefix: str) -> str:
+    """Return a tag with ids of its own, without those that nothing refers to, in the page's colours."""
+    tag = tag.replace("xlink:href", "href")
+    tag = re.sub(r' id="([^"]*)"', lambda m: f' id="{prefix}-{m[1]}"' if m[1] in used else "", tag)
+    tag = re.sub(r'(href="#|url\(#)', rf"\1{prefix}-", tag)
+    return re.sub(r"#[0-9a-f]{6}\b", lambda m: _VARIABLES.get(m[0], m[0]), tag)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 
 
@@ -65,6 +66,15 @@ class Points:
 
 
 @dataclass(frozen=True)
+class Ticks:
+    """The rows of a sample as short lines at the edge of the axes: at the top, or at the bottom."""
+
+    label: str
+    x: tuple[float, ...]
+    top: bool = True
+
+
+@dataclass(frozen=True)
 class Panel:
     """One pair of axes."""
 
@@ -80,6 +90,29 @@ class Panel:
     strips: tuple[Strip, ...] = ()
     steps: tuple[Steps, ...] = ()
     points: tuple[Points, ...] = ()
+    ticks: tuple[Ticks, ...] = ()
+    """In the looks of lines and areas of the same label."""
+    x_falls: bool = False
+    """Whether the largest x stands at the left."""
+    y_range: tuple[float, float] | None = None
+    """What is shown of y, where curves rise far above what matters."""
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Heights over two axes: shades around 0, or lines where ``levels`` are given; ``chance`` is hatched below 0."""
+
+    title: str
+    x_label: str
+    y_label: str
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    values: tuple[tuple[float, ...], ...]
+    """One row for every y."""
+    levels: tuple[float, ...] = ()
+    chance: tuple[tuple[float, ...], ...] = ()
+    points: tuple[Points, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,6 +124,8 @@ class Bars:
     names: tuple[str, ...]
     series: tuple[tuple[str, tuple[float, ...]], ...]
     """Labels, and one value of every name."""
+    notes: tuple[str, ...] = ()
+    """What is written at the ends of the bars of a single series."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +142,7 @@ class HeatMap:
     star_label: str = ""
 
 
-AnyPanel = Panel | Bars | HeatMap
+AnyPanel = Panel | Surface | Bars | HeatMap
 
 
 @dataclass(frozen=True)
@@ -149,6 +184,12 @@ class Section:
     items: tuple[str, ...] = ()
 
 
+def program() -> tuple[str, str]:
+    """Return what makes pages, by its name and version."""
+    name = __package__.partition(".")[0]
+    return "Program", f"{name} {sys.modules[name].__version__}"
+
+
 @dataclass(frozen=True)
 class Document:
     """A title, a summary in plain words, sections, and what made it (versions, seed, commit).
@@ -164,8 +205,6 @@ class Document:
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, for notebooks: no script runs in it, and nothing of it gets out."""
-        from . import html
-        from .markup import element
+        from .html import framed
 
-        style = "width: 100%; height: 80vh; border: 0"
-        return element("iframe", srcdoc=html.render(self), sandbox="", title=self.title, style=style)
+        return framed(self)

@@ -8,16 +8,17 @@ from itertools import pairwise
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from .document import AnyPanel, Bars, Curve, HeatMap, Panel, Steps, Strip
-from .palette import SHADES, Look
+from .document import AnyPanel, Bars, Curve, HeatMap, Panel, Points, Steps, Strip, Surface, Ticks
+from .numbers import rounded
+from .palette import FIRST, QUIET, SECOND, SHADES, Look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LETTERS = 45
-"""In a line of a title of one panel."""
+_LETTER = 5.5
+"""The points that a letter takes."""
 _MOST_MARKERS, _LETTERS_OF_TICKS, _LETTERS_OF_NAME, _MOST_WRITTEN_CELLS = 15, 24, 22, 16
-_INK, _EDGE = (SHADES[part].light for part in ("ink", "edge"))
+_SHADES_OF_SURFACE, _FEW_POINTS = 13, 60
 _MARK_DASHES = ((0, (1, 1.5)), (0, (6, 2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 1, 2, 1, 2)))
 _STEP_DASHES = ("solid", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
 _HATCHES = ("", "///", "...", "xxx")
@@ -27,7 +28,7 @@ _HEAT, _HEAT_SAMPLES = 0.6, (0.0, 0.5, 1.0)
 """The opacity of a cell of value 1, on which ink is still legible in the light and in the dark."""
 
 
-def size(panel: AnyPanel, standard: tuple[float, float]) -> tuple[float, float]:
+def size_of(panel: AnyPanel, standard: tuple[float, float]) -> tuple[float, float]:
     """Return the width and height of a panel in inches: room for every name and cell, else the standard."""
     width, height = standard
     if isinstance(panel, Bars):
@@ -44,9 +45,24 @@ def draw(ax: Axes, panel: AnyPanel, styles: dict[str, Look]) -> None:
         _draw_bars(ax, panel, styles)
     elif isinstance(panel, HeatMap):
         _draw_cells(ax, panel)
+    elif isinstance(panel, Surface):
+        _draw_surface(ax, panel, styles)
     else:
         _draw_lines(ax, panel, styles)
-    ax.set_title(plain(fill(panel.title, LETTERS)))
+    labels = (
+        ("", "") if isinstance(panel, HeatMap) else (panel.x_label, "" if isinstance(panel, Bars) else panel.y_label)
+    )
+    wide, high = (72.0 / ax.figure.dpi * side for side in (ax.bbox.width, ax.bbox.height))
+    ax.set_xlabel(_fitted(labels[0], wide))
+    ax.set_ylabel(_fitted(labels[1], high))
+    if panel.title:
+        ax.set_title(_fitted(panel.title, wide), loc="left", fontsize="medium")
+
+
+def _fitted(text: str, points: float) -> str:
+    """Break a text into lines of so many points, and leave its dollars alone."""
+    lines = (fill(line, max(int(points / _LETTER), 12), break_long_words=False) for line in text.splitlines())
+    return plain("\n".join(lines))
 
 
 def samples(panel: AnyPanel, styles: dict[str, Look]) -> dict[str, Any]:
@@ -59,12 +75,14 @@ def samples(panel: AnyPanel, styles: dict[str, Look]) -> dict[str, Any]:
         return {label: Patch(**_bar_style(styles[label], k)) for k, label in enumerate(labels)}
     if isinstance(panel, HeatMap):
         cells = {f"{panel.value_label} {value:g}": Patch(**_cell_style(value)) for value in _HEAT_SAMPLES}
-        star = Line2D([], [], color=_INK, marker="*", linestyle="none")
+        star = Line2D([], [], color=_ink(), marker="*", linestyle="none")
         return cells | ({panel.star_label: star} if panel.star_label else {})
+    if isinstance(panel, Surface):
+        return _samples_of_surface(panel, styles)
     strips = {s.label: Patch(**_strip_style(s, styles.get(s.label))) for s in panel.strips if s.x}
     steps = {s.label: Line2D([], [], **_step_style(styles[s.label], k)) for k, s in enumerate(panel.steps) if s.heights}
     lines = {c.label: Line2D([], [], **_line_style(styles[c.label], dashed=c.dashed)) for c in panel.curves if c.x}
-    points = {p.label: Line2D([], [], **_point_style(styles[p.label], 6.0)) for p in panel.points if p.x}
+    points = {p.label: Line2D([], [], **_point_style(p, styles[p.label], 6.0)) for p in panel.points if p.x}
     hatches = repeated(_HATCHES, len(panel.bands))
     bands = {band.label: Patch(**_band_style(hatch)) for band, hatch in zip(panel.bands, hatches, strict=True)}
     marks = {label: Line2D([], [], **_mark_style(k)) for k, (label, _) in enumerate(panel.marks)}
@@ -91,15 +109,21 @@ def _draw_lines(ax: Axes, panel: Panel, styles: dict[str, Look]) -> None:
         if steps.heights:
             _draw_steps(ax, steps, _step_style(styles[steps.label], k))
     for points in (one for one in panel.points if one.x):
-        ax.plot(points.x, points.y, **_point_style(styles[points.label], 3.0))
+        ax.plot(points.x, points.y, **_point_style(points, styles[points.label]))
     for curve in panel.curves:
         if curve.x:
             _draw_curve(ax, curve, styles[curve.label])
+    for ticks in panel.ticks:
+        _draw_ticks(ax, ticks, styles[ticks.label])
     for k, (_, at) in enumerate(panel.marks):
         ax.axvline(at, **_mark_style(k))
+    _set_axes(ax, panel)
+
+
+def _set_axes(ax: Axes, panel: Panel) -> None:
+    """Set the scales and ranges of axes on which everything is drawn."""
     if any(steps.heights for steps in panel.steps):
         ax.set_ylim(bottom=0.0)
-    ax.set(xlabel=plain(fill(panel.x_label, LETTERS)), ylabel=plain(fill(panel.y_label, LETTERS)))
     if not panel.x_log and max(map(abs, ax.get_xlim())) >= _LONG_NUMBERS:
         ax.locator_params(axis="x", nbins=4)
     if panel.x_log:
@@ -107,6 +131,10 @@ def _draw_lines(ax: Axes, panel: Panel, styles: dict[str, Look]) -> None:
         _logarithmic(ax, "x", places)
     if panel.y_log:
         _logarithmic(ax, "y", [y for curve in panel.curves for y in curve.y])
+    if panel.y_range is not None:
+        ax.set_ylim(*panel.y_range)
+    if panel.x_falls:
+        ax.invert_xaxis()
 
 
 def _draw_curve(ax: Axes, curve: Curve, look: Look) -> None:
@@ -119,7 +147,57 @@ def _draw_curve(ax: Axes, curve: Curve, look: Look) -> None:
     ax.plot(curve.x, curve.y, markevery=None if few else -(-len(curve.x) // _MOST_MARKERS), **style)
     if curve.errors:
         low, high = ([y + sign * e for y, e in zip(curve.y, curve.errors, strict=True)] for sign in (-1, 1))
-        ax.fill_between(curve.x, low, high, color=look.color, alpha=0.2, lw=0)
+        ax.fill_between(curve.x, low, high, color=_color(look), alpha=0.2, lw=0)
+
+
+def _draw_ticks(ax: Axes, ticks: Ticks, look: Look) -> None:
+    low, high = (0.95, 1.0) if ticks.top else (0.0, 0.05)
+    ax.vlines(ticks.x, low, high, color=_color(look), lw=0.5, alpha=0.6, transform=ax.get_xaxis_transform())
+
+
+def _draw_surface(ax: Axes, panel: Surface, styles: dict[str, Look]) -> None:
+    """Draw lines of equal height over the points, or shades with the points over them and chance hatched."""
+    if panel.levels:
+        ax.contour(panel.x, panel.y, panel.values, colors=FIRST, linewidths=1.0, levels=panel.levels)
+    else:
+        _shade(ax, panel)
+    for k, one in enumerate(panel.points):
+        ax.plot(one.x, one.y, **_surface_style(panel, k, styles[one.label]))
+    ax.set(xlim=(panel.x[0], panel.x[-1]), ylim=(panel.y[0], panel.y[-1]))
+
+
+def _shade(ax: Axes, panel: Surface) -> None:
+    """Colour heights from those of the second sample to those of the first, and hatch where chance may make them."""
+    import matplotlib as mpl
+
+    colors = mpl.colors.LinearSegmentedColormap.from_list("two", [SECOND, "#f7f7f7", FIRST])
+    most = max((abs(value) for row in panel.values for value in row), default=0.0) or 1.0
+    levels = [most * (2.0 * k / (_SHADES_OF_SURFACE - 1) - 1.0) for k in range(_SHADES_OF_SURFACE)]
+    image = ax.contourf(panel.x, panel.y, panel.values, levels=levels, cmap=colors)
+    bar: dict[str, Any] = {
+        "label": plain(panel.label),
+        "ticks": [-most, 0.0, most],
+        "format": lambda value, _: rounded(value),
+    }
+    ax.figure.colorbar(image, ax=ax, **bar)
+    least = min((value for row in panel.chance for value in row), default=0.0)
+    if least < 0.0:
+        with mpl.rc_context({"hatch.color": QUIET, "hatch.linewidth": 0.7}):
+            ax.contourf(panel.x, panel.y, panel.chance, levels=[least, 0.0], colors="none", hatches=["///"])
+
+
+def _samples_of_surface(panel: Surface, styles: dict[str, Look]) -> dict[str, Any]:
+    """Return what stands for the points, for lines of equal height, and for chance."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    points = ((k, p) for k, p in enumerate(panel.points) if p.x)
+    found: dict[str, Any] = {p.label: Line2D([], [], **_surface_style(panel, k, styles[p.label])) for k, p in points}
+    if panel.levels:
+        return found | {panel.label: Line2D([], [], color=FIRST, lw=1.0)}
+    hatch: dict[str, Any] = {"facecolor": "none", "edgecolor": QUIET, "hatch": "///", "lw": 0}
+    chance = any(value < 0.0 for row in panel.chance for value in row)
+    return found | ({"chance (95 %)": Patch(**hatch)} if chance else {})
 
 
 def _draw_steps(ax: Axes, steps: Steps, style: dict[str, Any]) -> None:
@@ -135,8 +213,12 @@ def _draw_bars(ax: Axes, panel: Bars, styles: dict[str, Look]) -> None:
         ax.barh(places, values, height=0.9 * height, **_bar_style(styles[label], k))
     ax.set_yticks(range(len(panel.names)), [plain(_short(name)) for name in panel.names])
     ax.set_ylim(len(panel.names) - 0.4, -0.6)
-    ax.set_xlim(left=0.0)
-    ax.set_xlabel(plain(fill(panel.x_label, LETTERS)))
+    ends = [0.0, *(value for _, own in panel.series for value in own)]
+    low, high = min(ends), max(ends)
+    ax.set_xlim(1.05 * low, (1.22 if panel.notes else 1.05) * high or 1.0)
+    for row, note in enumerate(panel.notes):
+        at: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center", "fontsize": "small"}
+        ax.annotate(note, (max(panel.series[0][1][row], 0.0), row), **at)
     ax.grid(visible=False, axis="y")
 
 
@@ -152,7 +234,7 @@ def _draw_cells(ax: Axes, panel: HeatMap) -> None:
             ax.add_patch(Rectangle((j, i), 1, 1, **_cell_style(value)))
             number = f"{value:z.2f}".replace("0.", ".").replace("-", "−") if written else ""
             text = number + ("*" if (i, j) in panel.stars else "")
-            ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", fontsize=8.5, color=_INK)
+            ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", fontsize=8.5, color=_ink())
     names = [[plain(_short(name)) for name in axis] for axis in (panel.columns, panel.rows)]
     ax.set_xticks([j + 0.5 for j in range(len(names[0]))], names[0], rotation=90)
     ax.set_yticks([i + 0.5 for i in range(len(names[1]))], names[1])
@@ -161,48 +243,79 @@ def _draw_cells(ax: Axes, panel: HeatMap) -> None:
     ax.tick_params(length=0)
 
 
+def _ink() -> str:
+    """Return the colour of text in the style that is drawn in: black, or white in a dark one."""
+    import matplotlib as mpl
+
+    return str(mpl.rcParams["text.color"])
+
+
+def _edge() -> str:
+    """Return the colour of what is beside the matter: that of the page's axes, or grey in a style of the reader's."""
+    import matplotlib as mpl
+
+    own = mpl.rcParams["axes.edgecolor"]
+    return str(own) if own == SHADES["edge"].light else QUIET
+
+
+def _color(look: Look) -> str:
+    return _ink() if look.part == "ink" else look.color
+
+
 def _line_style(look: Look, *, dashed: bool) -> dict[str, Any]:
     """Return colour and marker, filled or open: lines never differ by their colour alone."""
-    style: dict[str, Any] = {"color": look.color, "marker": look.marker}
+    style: dict[str, Any] = {"color": _color(look), "marker": look.marker}
     if dashed:
         return style | {"linestyle": (0, (5, 2.5)), "markerfacecolor": "none", "markeredgewidth": 1.0}
     return style | {"markeredgewidth": 0}
 
 
 def _step_style(look: Look, which: int) -> dict[str, Any]:
-    return {"color": look.color, "linewidth": 1.8, "linestyle": _STEP_DASHES[which % len(_STEP_DASHES)]}
+    return {"color": _color(look), "linewidth": 1.8, "linestyle": _STEP_DASHES[which % len(_STEP_DASHES)]}
 
 
-def _point_style(look: Look, width: float) -> dict[str, Any]:
-    return {"color": look.color, "marker": look.marker, "markersize": width, "linestyle": "none", "alpha": 0.55} | {
-        "markeredgewidth": 0
-    }
+def _point_style(points: Points, look: Look, width: float | None = None) -> dict[str, Any]:
+    """Return large marks for few points, which something is to be said of, and small ones for clouds."""
+    style: dict[str, Any] = {"color": _color(look), "marker": look.marker, "linestyle": "none", "zorder": 3.0}
+    if len(points.x) > _FEW_POINTS:
+        return style | {"markersize": width or 3.0, "alpha": 0.55, "markeredgewidth": 0}
+    size = width or (7.5 if len(points.x) <= _MOST_MARKERS else 4.5)
+    return style | {"markersize": size, "markeredgecolor": _ink(), "markeredgewidth": 0.8}
+
+
+def _surface_style(panel: Surface, which: int, look: Look) -> dict[str, Any]:
+    """Return points that are seen on every shade, or grey ones beside lines."""
+    style: dict[str, Any] = {"marker": look.marker, "linestyle": "none", "zorder": 3.0}
+    if panel.levels:
+        return style | {"markersize": 2.5, "color": QUIET, "alpha": 0.7, "markeredgewidth": 0}
+    face, edge = ("white", "black")[:: -1 if which % 2 else 1]
+    return style | {"markersize": 4.0, "markerfacecolor": face, "markeredgecolor": edge, "markeredgewidth": 0.7}
 
 
 def _strip_style(strip: Strip, look: Look | None) -> dict[str, Any]:
     """Return the style of an area: grey and hatched for chance, a colour with an edge for a finding."""
     if strip.quiet or look is None:
         return _band_style("///") | {"alpha": 0.3}
-    return {"facecolor": look.color, "edgecolor": look.color, "alpha": 0.55, "lw": 0.8, "zorder": 1.2}
+    return {"facecolor": _color(look), "edgecolor": _color(look), "alpha": 0.55, "lw": 0.8, "zorder": 1.2}
 
 
 def _bar_style(look: Look, which: int) -> dict[str, Any]:
-    return {"facecolor": look.color, "edgecolor": _INK, "alpha": 0.75, "lw": 0.6} | {
+    return {"facecolor": _color(look), "edgecolor": _ink(), "alpha": 0.75, "lw": 0.6} | {
         "hatch": _HATCHES[which % len(_HATCHES)]
     }
 
 
 def _cell_style(value: float) -> dict[str, Any]:
     opacity = _HEAT * min(max(value, 0.0), 1.0)
-    return {"facecolor": (SHADES["series-1"].light, opacity), "edgecolor": _EDGE, "lw": 0.4}
+    return {"facecolor": (SHADES["series-1"].light, opacity), "edgecolor": _edge(), "lw": 0.4}
 
 
 def _band_style(hatch: str) -> dict[str, Any]:
-    return {"facecolor": _EDGE, "edgecolor": _EDGE, "alpha": 0.25, "lw": 0, "hatch": hatch, "zorder": 0.5}
+    return {"facecolor": _edge(), "edgecolor": _edge(), "alpha": 0.25, "lw": 0, "hatch": hatch, "zorder": 0.5}
 
 
 def _mark_style(which: int) -> dict[str, Any]:
-    return {"color": _INK, "linewidth": 1.1, "linestyle": _MARK_DASHES[which % len(_MARK_DASHES)], "zorder": 1.5}
+    return {"color": _ink(), "linewidth": 1.1, "linestyle": _MARK_DASHES[which % len(_MARK_DASHES)], "zorder": 1.5}
 
 
 def _logarithmic(ax: Axes, axis: str, values: Sequence[float]) -> None:

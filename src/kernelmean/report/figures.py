@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from .document import AnyPanel, Bars, Chart, Curve, HeatMap, Panel, Points, Steps, Strip, Table
+from .document import AnyPanel, Bars, Chart, Curve, HeatMap, Panel, Points, Steps, Strip, Surface, Table
 
 BARS = "Bars and shaded strips around lines are one standard error to either side."
 _Row = tuple[str, str, str, str, str]
 
 
-def labels(chart: Chart) -> list[str]:
+def labels(panels: Sequence[AnyPanel]) -> list[str]:
     """Return the labels that have a look of their own, each once, in their order."""
-    return list(dict.fromkeys(label for panel in chart.panels for label in _labels(panel)))
+    return list(dict.fromkeys(label for panel in panels for label in _labels(panel)))
 
 
 def has_errors(chart: Chart) -> bool:
@@ -40,6 +40,8 @@ def describe(panel: AnyPanel) -> str:
         return " ".join(parts + [f"{label}: {', '.join(map(_number, values))}." for label, values in panel.series])
     if isinstance(panel, HeatMap):
         return _describe_cells(panel)
+    if isinstance(panel, Surface):
+        return _describe_surface(panel)
     parts = [f"{panel.y_label}{_log(panel.y_log)} against {panel.x_label}{_log(panel.x_log)}."]
     parts += [_strip(strip) for strip in panel.strips if strip.x]
     parts += [_outline(steps) for steps in panel.steps if steps.heights]
@@ -53,6 +55,8 @@ def describe(panel: AnyPanel) -> str:
 def _labels(panel: AnyPanel) -> Iterator[str]:
     if isinstance(panel, Bars):
         yield from (label for label, _ in panel.series)
+    elif isinstance(panel, Surface):
+        yield from (points.label for points in panel.points if points.x)
     elif isinstance(panel, Panel):
         yield from (strip.label for strip in panel.strips if strip.x and not strip.quiet)
         yield from (steps.label for steps in panel.steps if steps.heights)
@@ -61,7 +65,7 @@ def _labels(panel: AnyPanel) -> Iterator[str]:
 
 
 def _axes(panel: AnyPanel) -> tuple[str, str]:
-    if isinstance(panel, Panel):
+    if isinstance(panel, Panel | Surface):
         return panel.x_label, panel.y_label
     return ("value of", panel.x_label) if isinstance(panel, Bars) else ("row and column", panel.value_label)
 
@@ -69,6 +73,8 @@ def _axes(panel: AnyPanel) -> tuple[str, str]:
 def _rows(panel: AnyPanel) -> Iterator[_Row]:
     if isinstance(panel, Panel):
         yield from _panel_rows(panel)
+    elif isinstance(panel, Surface):
+        yield from ((panel.title, *row) for row in _surface_rows(panel))
     elif isinstance(panel, Bars):
         for label, values in panel.series:
             yield from ((panel.title, label, name, _number(v), "") for name, v in zip(panel.names, values, strict=True))
@@ -101,6 +107,32 @@ def _panel_rows(panel: Panel) -> Iterator[_Row]:
         yield title, band.label, "", _range(band.low, band.high), ""
     for label, at in panel.marks:
         yield title, label, _number(at), "", ""
+
+
+def _surface_rows(panel: Surface) -> Iterator[tuple[str, str, str, str]]:
+    """Yield where heights are largest and least, and where the points lie."""
+    for value, x, y in _ends(panel):
+        yield f"{panel.label} {_number(value)}", _number(x), _number(y), ""
+    for one in panel.points:
+        if one.x:
+            where = _range(min(one.x), max(one.x)), _range(min(one.y), max(one.y))
+            yield f"{one.label} ({len(one.x)})", *where, ""
+
+
+def _ends(panel: Surface) -> tuple[tuple[float, float, float], ...]:
+    """Return the largest and the least height with their places."""
+    heights = [
+        (v, x, y) for y, row in zip(panel.y, panel.values, strict=True) for x, v in zip(panel.x, row, strict=True)
+    ]
+    return (max(heights), min(heights)) if heights else ()
+
+
+def _describe_surface(panel: Surface) -> str:
+    parts = [f"{panel.label} over {panel.x_label} and {panel.y_label}."]
+    parts += [f"{one.label}: {len(one.x)} points, {_extent(one)}." for one in panel.points if one.x]
+    for which, (value, x, y) in zip(("Largest", "Least"), _ends(panel), strict=False):
+        parts.append(f"{which}: {_number(value)} at {_number(x)} and {_number(y)}.")
+    return " ".join(parts)
 
 
 def _cells(panel: HeatMap, caption: str) -> Table:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
-from . import charts
+from . import charts, pictures
 from .anchors import Anchors
 from .content import OUTCOMES, UNKNOWN, check_table, numeric_columns, tally
 from .document import Chart, Document, Section, Table, Verdict
@@ -130,7 +130,7 @@ def _table(table: Table) -> list[str]:
 
 def _figure(chart: Chart, folder: Path) -> list[str]:
     """Write a chart as a file and return the link to it, with what is to be seen in words."""
-    why_not = charts.missing()
+    why_not = pictures.missing()
     if why_not:
         return [
             f"**{escaped(chart.title)}**. {escaped(chart.text)}",

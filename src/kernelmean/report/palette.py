@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import final
 
-from .canvas import COLORS
-
 
 @final
 @dataclass(frozen=True)
@@ -19,6 +17,12 @@ class Shade:
     dark: str
 
 
+COLORS = ("#0072B2", "#D55E00", "#00AA5A", "#D1779D", "#6D4313", "#8D74FF", "#583A66")
+"""Of lines in one picture, in an order in which neighbours differ to the colour-blind; none tells lines apart alone."""
+FIRST, SECOND = COLORS[:2]
+"""Colours of the first and the second sample."""
+QUIET = "#8a8a8a"
+"""The colour of what is chance, or of what all else is compared with."""
 _SERIES = [color.lower() for color in COLORS]
 SHADES: dict[str, Shade] = {
     "surface": Shade("#ffffff", "#15181c"),

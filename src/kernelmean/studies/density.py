@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from sklearn.base import clone
@@ -16,9 +16,12 @@ from ..core.frozen import Frozen
 from ..core.table import Table
 from ..core.words import count, listed
 from ..density import KernelMeanMatching, Mixture, select
+from ..density.validation import Trial
 from ..embedding.embedding import Embedding
+from ..inference.outcome import Result
 from ..kernels import Gaussian
-from ..report.card import Grid, card
+from ..report.description import Description, Grid
+from ..report.document import Document
 from ..tables.columns import table_of_numbers
 from ..tables.read import hold
 
@@ -68,7 +71,7 @@ class Candidate:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Densities(Frozen):
+class Densities(Frozen, Result):
     """Density estimates of one table.
 
     Attributes
@@ -85,7 +88,14 @@ class Densities(Frozen):
         What was subtracted from every column, and what it was divided by then.
     notes : tuple of str
         What else a reader should know.
+    name : str
+        What to call the table.
+    seed : int or None
+        Of the run, where it is to be named.
     """
+
+    holds: ClassVar[tuple[type[Any], ...] | None] = (Candidate, Table, KernelMeanMatching, Mixture, Trial)
+    figures: ClassVar[tuple[str, ...]] = ("marginals",)
 
     table: Table
     sizes: tuple[int, int]
@@ -94,6 +104,8 @@ class Densities(Frozen):
     center: Array
     unit: Array
     notes: tuple[str, ...]
+    name: str = "the table"
+    seed: int | None = None
 
     def verdict(self) -> str:
         """Return which density describes rows held out best, and whether that is clear, in a sentence.
@@ -157,15 +169,38 @@ class Densities(Frozen):
 
         return density_pairs(self, columns)
 
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: which density is best on the rows held out, and the losses of all."""
-        fit, held = self.sizes
-        facts = [("rows", f"{fit:,} to fit, {held:,} held out"), ("columns", listed(self.table.names))]
-        rows = [(one.name, one.choice, f"{one.loss:.3f}", f"{one.error:.3f}") for one in self.candidates]
-        grid = Grid(("density", "chosen on the training rows", "nats a row", "error"), rows, numbers=2)
-        return card("Density estimates", facts, sentence=self.verdict(), grid=grid, notes=self.notes)
+    def describe(self) -> Description:
+        """Return which density is best on the rows held out, and the losses of all."""
+        rows = [
+            (c.name, c.choice, f"{c.loss:.3f}", f"{c.error:.3f}", _behind(c), f"{c.seconds:.1f}")
+            for c in self.candidates
+        ]
+        header = ("density", "chosen on the training rows", "nats a row", "error", "behind the best", "seconds")
+        grid = Grid("Losses on the rows held out, the best first", header, rows, 2, strong=frozenset({(0, 2)}))
+        return Description(f"Densities of {self.name}", self.verdict(), self.facts(), (grid,), self.notes)
 
-    def as_dict(self) -> dict[str, Any]:
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the rows, and what the loss is."""
+        fit, held = self.sizes
+        unit = "columns standardised" if self.scaled else "columns in their own units"
+        return [
+            ("rows", f"{fit:,} to fit, {held:,} held out; {count(len(self.table.names), 'column')}"),
+            ("loss", f"mean negative log density of the rows held out, {unit}; lower is better"),
+        ]
+
+    def document(self, *, progress: Progress = SILENT) -> Document:
+        """Return the page of the densities: the losses, the components of the mixture, and its marginals."""
+        from .pages import density_page
+
+        del progress
+        return density_page(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return every density, the best first."""
+        names = ("loss", "error", "behind", "behind_error", "choice", "seconds")
+        return [{"density": one.name, **{name: getattr(one, name) for name in names}} for one in self.candidates]
+
+    def to_dict(self) -> dict[str, Any]:
         """Return the losses and the mixture as plain names and numbers, for JSON."""
         mixture = self.mixture()
         return {
@@ -181,7 +216,14 @@ class Densities(Frozen):
                 "covariances": mixture.covariances.tolist(),
             },
             "notes": list(self.notes),
+            "seed": self.seed,
         }
+
+
+def _behind(candidate: Candidate) -> str:
+    if candidate.behind == 0.0:
+        return "–"
+    return f"{candidate.behind:.3f} ± {candidate.behind_error:.3f}"
 
 
 def fit_densities(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -15,12 +15,17 @@ from ..core.words import count, listed
 from ..embedding.embedding import Embedding, Part
 from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
 from ..estimators.loocv.ridge import LIMIT
+from ..inference.outcome import Result
 from ..kernels import Gaussian
 from ..kernels.bandwidth import Bandwidth, bandwidth_from
 from ..noise import Dirac, Noise, Normal
-from ..report.card import Grid, card
+from ..report.description import Description, Grid
+from ..report.numbers import number_range
 from ..tables.columns import table_of_numbers
 from ..tables.read import hold
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _ROUNDING = 1e-12
 
@@ -37,7 +42,7 @@ ESTIMATORS: dict[str, Callable[..., KernelMean]] = {
 
 @final
 @dataclass(frozen=True, eq=False)
-class Fits(Frozen):
+class Fits(Frozen, Result):
     """Estimators fitted to one table.
 
     Attributes
@@ -50,12 +55,20 @@ class Fits(Frozen):
         What every column was divided by; ones when the table was not scaled.
     notes : tuple of str
         What else a reader should know.
+    name : str
+        What to call the table.
+    seed : int or None
+        Of the run, where it is to be named.
     """
+
+    holds: ClassVar[tuple[type[Any], ...] | None] = (Table,)
 
     table: Table
     estimators: dict[str, KernelMean]
     unit: Array
     notes: tuple[str, ...]
+    name: str = "the table"
+    seed: int | None = None
 
     @property
     def best(self) -> str:
@@ -87,15 +100,53 @@ class Fits(Frozen):
             chosen["noise"] = np.sqrt(self.embedding(name).noise.variances(len(self.unit))).tolist()  # type: ignore[attr-defined]
         return chosen
 
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the estimator with the lowest leave-one-out score, and the scores of all."""
+    def describe(self) -> Description:
+        """Return the estimator with the lowest leave-one-out score, and the scores and choices of all."""
         n, dim = self.table.values.shape
-        rows = [(name, f"{one.loocv_:.8g}") for name, one in self.estimators.items()]
-        facts = [("rows", f"{n:,}"), ("columns", f"{dim:,}")]
-        grid = Grid(("estimator", "leave-one-out score"), rows)
-        return card("Estimates of the kernel mean", facts, sentence=self.verdict(), grid=grid, notes=self.notes)
+        header = ("estimator", "score", "below kme", "noise sd", "other")
+        facts = [("rows", f"{n:,}"), ("columns", f"{dim:,}"), ("score", "leave-one-out; lower is better")]
+        grid = Grid("Scores and what was chosen", header, [self._row(name) for name in self.estimators])
+        return Description(f"Estimates of the kernel mean of {self.name}", self.verdict(), facts, (grid,), self.notes)
 
-    def as_dict(self) -> dict[str, Any]:
+    def _row(self, name: str) -> tuple[str, ...]:
+        chosen, words = self.parameters(name), {"strength": "λ", "contraction": "r"}
+        noise = number_range(chosen["noise"]) if "noise" in chosen else "none"
+        other = ", ".join(f"{word} = {chosen[key]:.4g}" for key, word in words.items() if key in chosen)
+        return name, f"{self.estimators[name].loocv_:.8g}", f"{self._gain(name):.3g}", noise, other
+
+    def _gain(self, name: str) -> float:
+        """Return how much lower a score is than that of KME."""
+        return float(self.estimators["kme"].loocv_ - self.estimators[name].loocv_)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how much lower the score of every estimator is than that of KME: ``plots.scores_below_kme``.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a new figure by default.
+
+        Raises
+        ------
+        ImportError
+            When matplotlib is not installed.
+        """
+        from .plots import scores_below_kme
+
+        return scores_below_kme({name: self._gain(name) for name in self.estimators}, ax=ax)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return every estimator with its score; of a noise per column the smallest and the largest deviation."""
+        found = []
+        for name, fit in self.estimators.items():
+            chosen = self.parameters(name)
+            noise = chosen.get("noise", [0.0])
+            scores = {"estimator": name, "loocv": fit.loocv_, "below_kme": self._gain(name)}
+            others = {"strength": chosen.get("strength"), "contraction": chosen.get("contraction")}
+            found.append({**scores, "least_noise": min(noise), "most_noise": max(noise), **others})
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
         """Return the scores and parameters as plain names and numbers, for JSON."""
         scores = {
             name: {"loocv": fit.loocv_, "excess": fit.criterion_.excess, **self.parameters(name)}
@@ -109,6 +160,7 @@ class Fits(Frozen):
             "best": self.best,
             "estimators": scores,
             "notes": list(self.notes),
+            "seed": self.seed,
         }
 
 

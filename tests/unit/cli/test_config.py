@@ -51,8 +51,8 @@ def test_a_file_says_what_the_command_line_would(folder: Path, capsys: pytest.Ca
     written = call(capsys, *WORDS)
     assert (code, err) == (0, "")
     note = (
-        "  note: kernelmean.toml says, where the command line does not: a, by, groups, estimator, resamples, columns, "
-        "scale, json\n"
+        "  note: kernelmean.toml says, where the command line does not: a, by, groups,\n"
+        "    estimator, resamples, columns, scale, json\n"
     )
     assert out.replace(note, "") == written[1]
     assert note in out

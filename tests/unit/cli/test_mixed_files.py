@@ -76,8 +76,9 @@ def test_mixed_files_work_out_of_the_box(folder: Path, capsys: pytest.CaptureFix
     out = run(capsys, "compare", "before.csv", "after.csv", "--missing", "category", *QUICK)
     assert out.startswith("before.csv and after.csv differ")
     lines = out[out.index("Columns that differ most") :].splitlines()
-    assert lines[2].split()[0] == "city"
-    assert "% Rome" in lines[2]
+    first = next(line for line in lines[1:] if line.split()[0] in ("city", "age", "visit", "size", "code"))
+    assert first.split()[0] == "city"
+    assert "% Rome" in first
     assert "5 and 4 missing cells of age: a category of its own" in out
     assert any("2024-0" in line for line in lines if line.split()[:1] == ["visit"])
 
@@ -97,7 +98,7 @@ def test_csv_and_parquet_and_the_library_give_one_answer(
         estimator="kme",
         n_resamples=99,
         names=("before.csv", "after.csv"),
-    ).as_dict()
+    ).to_dict()
     for one in found:
         assert one["statistic"] == ours["statistic"]
         assert one["pvalue"] == ours["pvalue"]

@@ -213,7 +213,7 @@ class TestFiles:
     def test_without_matplotlib_the_report_has_numbers_and_says_so(
         self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("kernelmean.report.charts.missing", lambda: "write: pip install it")
+        monkeypatch.setattr("kernelmean.report.pictures.missing", lambda: "write: pip install it")
         code, out, _ = run(capsys, *PAIR, "--html", "r.html")
         assert code == 0
         assert "note: without figures: write: pip install it" in out

@@ -55,7 +55,8 @@ def test_long_files_are_streamed_and_said_to_be(ending: str, folder: Path, capsy
         assert fact in out
     for fact in ("orthogonal random Fourier frequencies; standard error", "stay in their sample", "drawn at random"):
         assert fact in out
-    assert out[out.index("Columns that differ most") :].splitlines()[2].split()[0] == "a"
+    first = [line.split()[0] for line in out[out.index("Columns that differ most") :].splitlines()]
+    assert next(name for name in first if name in ("a", "b", "c", "d")) == "a"
 
 
 @pytest.mark.parametrize(
@@ -246,7 +247,7 @@ def test_types_that_only_later_rows_tell(
     code, out, err = run(capsys, "one.csv", "two.csv", "--missing", "category", *QUICK)
     assert (code, err) == (0, "")
     assert "600 of one.csv, 600 of two.csv; 4 columns" in out
-    assert "2024-01-01T05:00:00" in out
+    assert out.count("2024-01-01") == out.count("05:00:00") == 2
     (folder / "bad.csv").write_text("\n".join(["n,t,m,c", *early, *late, "oops,2024-01-01,7,x"]) + "\n")
     code, _, err = run(capsys, "bad.csv", "two.csv", "--missing", "category", *QUICK)
     assert code == 2
@@ -257,5 +258,5 @@ def test_a_stream_says_that_another_test_took_the_place_of_the_adaptive_one(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("first.parquet", "moved.parquet", *QUICK)
-    assert "the adaptive test, which takes its place in memory, was not run" in run(capsys, *words)[1]
+    assert "the adaptive test, which takes its place in memory, was not run" in " ".join(run(capsys, *words)[1].split())
     assert "was not run" not in run(capsys, *words, "--estimator", "mkme")[1]

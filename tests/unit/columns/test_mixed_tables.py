@@ -74,7 +74,7 @@ def test_means_are_in_the_units_of_the_column() -> None:
     assert found["dose"].means == pytest.approx((A["dose"].mean(), B["dose"].mean()))
     assert found["flag"].means == pytest.approx((A["flag"].mean(), B["flag"].mean()))
     assert found["size"].means == pytest.approx((A["size"].cat.codes.mean(), B["size"].cat.codes.mean()))
-    assert found["visit"].describe()[0] == str(A["visit"].mean().round("s").isoformat())
+    assert found["visit"].describe()[0] == str(A["visit"].mean().round("s").isoformat(" "))
     pooled = pd.concat([A, B])
     for name, values in (("dose", pooled["dose"]), ("flag", pooled["flag"]), ("size", pooled["size"].cat.codes)):
         gap = (values[:N].mean() - values[N:].mean()) / values.std(ddof=0)
@@ -121,7 +121,7 @@ def test_noise_lies_between_knowing_and_not_knowing_a_cell() -> None:
 
 def test_the_answer_is_json_with_the_rule_and_the_counts() -> None:
     result = quick(BLANK_A, BLANK_B, missing="category")
-    content = json.loads(json.dumps(result.as_dict(), allow_nan=False))
+    content = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert content["missing"]["rule"] == "category"
     counts = {column["name"]: column["cells"] for column in content["missing"]["columns"]}
     assert counts == {name: [int(T[name].isna().sum()) for T in (BLANK_A, BLANK_B)] for name in ("dose", "arm")}
@@ -150,14 +150,14 @@ def test_numbers_give_the_identical_answer_in_every_library(estimator: str) -> N
     for other in results[1:]:
         assert tuple(other.test) == tuple(results[0].test)
         assert sorted(c.pvalue for c in other.columns) == sorted(c.pvalue for c in results[0].columns)
-    assert results[1].as_dict() == results[2].as_dict() == results[3].as_dict()
+    assert results[1].to_dict() == results[2].to_dict() == results[3].to_dict()
 
 
 @pytest.mark.parametrize("estimator", ["adaptive", "kme", "mmkme"])
 def test_the_order_of_columns_changes_nothing(estimator: str) -> None:
     turned = [table[["size", "arm", "visit", "dose", "flag"]] for table in (A, B)]
     straight, other = quick(estimator=estimator), quick(*turned, estimator=estimator)
-    assert straight.as_dict() == other.as_dict()
+    assert straight.to_dict() == other.to_dict()
 
 
 def test_mixed_tables_give_the_identical_answer_in_every_library() -> None:
@@ -166,7 +166,7 @@ def test_mixed_tables_give_the_identical_answer_in_every_library() -> None:
     same = [plain, [pl.from_pandas(t) for t in blank], [pl.from_pandas(t).to_arrow() for t in blank]]
     options: dict[str, Any] = {"ordinal": {"size": ["low", "mid", "high"]}}
     for rule in ("drop", "category", MIXED_RULES):
-        results = [quick(*tables, missing=rule, **options).as_dict() for tables in same]
+        results = [quick(*tables, missing=rule, **options).to_dict() for tables in same]
         assert results[0] == results[1] == results[2]
 
 
@@ -226,7 +226,7 @@ def test_a_category_that_depends_on_a_number_is_found() -> None:
     result = km.dependence(table, estimator="kme", n_resamples=199)
     assert {result.pairs[0].x, result.pairs[0].y} == {"dose", "grade"}
     assert result.pairs[0].adjusted <= 0.05
-    assert result.as_dict()["kinds"]["grade"] == "categorical"
+    assert result.to_dict()["kinds"]["grade"] == "categorical"
 
 
 def test_the_order_of_columns_changes_no_dependence() -> None:

@@ -41,8 +41,7 @@ def test_it_names_everything(result):
     text = result.summary()
     for part in (
         result.method,
-        "p-value: 0.005",
-        "199 rearrangements",
+        "p-value    0.005, exact, from 199 permutations",
         "gemm (random labelings",
         "Gaussian",
         "30 and 40",
@@ -97,10 +96,10 @@ def test_the_plot_shows_the_null_distribution_and_the_statistic(result):
     from matplotlib import pyplot
 
     axes = result.plot(bins=20)
-    assert sum(bar.get_height() for bar in axes.patches) == result.n_resamples
+    assert sum(axes.patches[0].get_data().values) == pytest.approx(1.0)
     assert axes.lines[0].get_xdata()[0] == result.statistic
     assert axes.get_xlabel() == result.statistic_name
-    assert "p = 0.005" in axes.get_legend().get_texts()[-1].get_text()
+    assert "p = 0.005" in axes.figure.legends[0].get_texts()[-1].get_text()
     assert result.plot(axes) is axes
     pyplot.close(axes.figure)
     with pytest.raises(ValueError, match="no null distribution"):
@@ -133,7 +132,7 @@ def test_a_kernel_that_does_not_tell_rows_apart_is_noted(bandwidth):
         mmd_test(X, Y, estimator=KME(bandwidth=1.0), rng=0),
     )
     assert (blind.pvalue, seeing.pvalue) == (1.0, 0.001)
-    assert "the kernel does not tell them apart" in blind.summary()
+    assert "the kernel does not tell them apart" in " ".join(blind.summary().split())
     assert "does not tell" not in seeing.summary()
     assert TestResult.from_json(blind.to_json(null_distribution=True)).notes == blind.notes
 
@@ -141,7 +140,8 @@ def test_a_kernel_that_does_not_tell_rows_apart_is_noted(bandwidth):
 def test_a_single_differing_row_is_noted_as_too_few():
     coins = np.zeros((40, 1))
     coins[3] = 1.0
-    assert "too few rows differ" in mmd_test(coins[:20], coins[20:], estimator=KME(bandwidth=1.0), rng=0).summary()
+    blind = mmd_test(coins[:20], coins[20:], estimator=KME(bandwidth=1.0), rng=0)
+    assert any("too few rows differ" in note for note in blind.notes)
 
 
 @pytest.mark.parametrize("name", ["statistic", "pvalue", "tolerance", "memory"])

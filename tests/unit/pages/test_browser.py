@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from kernelmean.report import Document, charts, html
+from kernelmean.report import Document, html, pictures
 from kernelmean.studies.comparison import compare
 from kernelmean.studies.density import fit_densities
 from kernelmean.studies.dependence import dependence
-from kernelmean.studies.pages import comparison_page, density_page, dependence_page, gather
 
 from ..report.test_browser import NAMES, Page, executable, opened
 
@@ -42,21 +42,21 @@ def comparison() -> Document:
 
     names = ("a/folder/with/a/long/name/before.csv", "a/folder/with/a/long/name/after.csv")
     result = compare(table(40, 0.0), table(30, 1.0), names=names, **QUICK)
-    return comparison_page(result, gather(result), seed=0)
+    return replace(result, seed=0).document()
 
 
 def map_of_pairs() -> Document:
     values = np.random.default_rng(0).normal(size=(12, 8))
     frame = pd.DataFrame(values, columns=[f"a long name of column {k}" for k in range(8)])
     frame["a long name of column 7"] = frame["a long name of column 0"]
-    return dependence_page(dependence(frame, **QUICK))
+    return dependence(frame, **QUICK).document()
 
 
 def densities() -> Document:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("kernelmean.studies.density._COMPONENTS", (1,))
         rows = np.random.default_rng(0).normal(size=(40, 2))
-        return density_page(fit_densities(rows, estimator="mkme", n_components=[2]))
+        return fit_densities(rows, estimator="mkme", n_components=[2]).document()
 
 
 MAKERS = {"comparison": comparison, "dependence": map_of_pairs, "density": densities}
@@ -67,7 +67,7 @@ def page() -> Iterator[Page]:
     program = executable()
     if program is None:
         pytest.skip(f"no browser is installed (one of {', '.join(NAMES)}): pages are not looked at")
-    if charts.missing():
+    if pictures.missing():
         pytest.skip("charts need the extra 'plot'")
     with opened(program) as one:
         yield one

@@ -70,7 +70,8 @@ def test_the_curve_is_the_marginal_density(fits: Densities) -> None:
 
 
 def test_one_column() -> None:
-    page = density_page(fit_densities(ROWS[:, :1], estimator="mkme", n_components=[1]), name="data.csv", seed=4)
+    fits = fit_densities(ROWS[:, :1], estimator="mkme", n_components=[1])
+    page = density_page(replace(fits, name="data.csv", seed=4))
     assert page.title == "Densities of data.csv"
     assert ("Seed", "4") in page.made_by
     assert [len(section.charts) for section in page.sections] == [0, 0, 1, 0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -17,15 +19,24 @@ RNG = np.random.default_rng(1)
 X, Y = RNG.normal(size=(30, 2)), RNG.normal([0.0, 2.0], size=(25, 2))
 
 
+def drawn(ax: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the heights of the band of chance, and the witness over its grid: the two areas together."""
+    chance, above, below = (area.get_paths()[0].vertices for area in ax.collections[:3])
+    n = (len(above) - 3) // 2
+    first, second = above[1 : n + 1], below[1 : n + 1]
+    other = above[n + 2 : 2 * n + 2][::-1], below[n + 2 : 2 * n + 2][::-1]
+    values = sum(part[:, 1] for part in (first, second, *other))
+    return chance[:, 1], first[:, 0], values
+
+
 def test_the_curve_is_the_witness_and_the_band_is_that_of_chance() -> None:
     ax = plots.column_witness(X[:, 1], Y[:, 1], column="dose", names=("before", "after"))
-    curve = ax.get_lines()[-1]
-    grid = curve.get_xdata()
+    chance, grid, values = drawn(ax)
     bands = witness_bands(X[:, [1]], Y[:, [1]], grid[:, None], rng=0)
-    np.testing.assert_allclose(curve.get_ydata(), bands.values)
-    band = ax.collections[0].get_paths()[0].vertices[:, 1]
-    assert band.max() == pytest.approx(bands.halfwidth.max())
-    assert ax.get_legend_handles_labels()[1] == ["chance (95 %)", "more before", "more after"]
+    np.testing.assert_allclose(values, bands.values)
+    assert chance.max() == pytest.approx(bands.halfwidth.max())
+    labels = [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    assert labels == ["chance (95 %)", "more of before", "more of after"]
     assert ax.get_xlabel() == "dose"
 
 
@@ -35,13 +46,13 @@ def test_one_panel_a_column() -> None:
 
 
 def test_constant_columns_draw_a_flat_line() -> None:
-    curve = plots.column_witness(np.ones(5), np.ones(4)).get_lines()[-1]
-    np.testing.assert_allclose(curve.get_ydata(), 0.0, atol=1e-12)
+    _, _, values = drawn(plots.column_witness(np.ones(5), np.ones(4)))
+    np.testing.assert_allclose(values, 0.0, atol=1e-12)
 
 
 def test_a_single_witness_has_a_legend_and_panels_have_one_together() -> None:
     (legend,) = plots.column_witness(X[:, 0], Y[:, 0]).figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["chance (95 %)", "more X", "more Y"]
+    assert [text.get_text() for text in legend.get_texts()] == ["chance (95 %)", "more of X", "more of Y"]
     figure = plots.column_witnesses(X, Y, ["x1", "x0"])
     assert len(figure.legends) == 1
     assert all(ax.get_legend() is None for ax in figure.axes)
@@ -49,8 +60,8 @@ def test_a_single_witness_has_a_legend_and_panels_have_one_together() -> None:
 
 def test_words_of_the_witness_name_where_it_is_largest() -> None:
     ax = plots.column_witness(X[:, 1], Y[:, 1], column="dose", names=("before", "after"))
-    curve = ax.get_lines()[-1]
-    top, bottom = (float(curve.get_xdata()[pick(curve.get_ydata())]) for pick in (np.argmax, np.argmin))
+    _, grid, values = drawn(ax)
+    top, bottom = (float(grid[pick(values)]) for pick in (np.argmax, np.argmin))
     words = plots.alt_text(ax).replace("−", "-")
     assert f"Largest surplus of before at {top:.3g}, of after at {bottom:.3g}." in words
     assert "It leaves the band of chance between" in words
@@ -70,7 +81,8 @@ def test_the_map_has_the_colours_of_the_witness_and_hatches_chance() -> None:
     share = len(bands.outside) / len(points)
     assert 0 < share < 1
     assert f"Beyond chance: {share:.0%} of the map." in plots.alt_text(ax)
-    assert [line.get_label() for line in ax.get_lines()] == ["before", "after"]
+    labels = [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    assert labels == ["before", "after", "chance (95 %)"]
     np.testing.assert_array_equal(ax.get_lines()[0].get_xydata(), X[:, ::-1])
 
 

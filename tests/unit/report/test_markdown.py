@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kernelmean.report import Chart, Document, Section, charts, markdown
+from kernelmean.report import Chart, Document, Section, markdown, pictures
 
 UNESCAPED = r"(?<!\\)"
-NEEDS_MATPLOTLIB = pytest.mark.skipif(charts.missing() is not None, reason="charts need the extra 'plot'")
+NEEDS_MATPLOTLIB = pytest.mark.skipif(pictures.missing() is not None, reason="charts need the extra 'plot'")
 
 
 def tables(text: str) -> list[list[str]]:
@@ -27,7 +27,7 @@ def test_tables_have_as_many_cells_in_every_row(
     document: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_pictures: bool
 ) -> None:
     if not with_pictures:
-        monkeypatch.setattr(charts, "missing", lambda: "no matplotlib")
+        monkeypatch.setattr(pictures, "missing", lambda: "no matplotlib")
     found = tables(markdown.render(document, tmp_path))
     assert len(found) == (3 if with_pictures else 6)
     for rows in found:

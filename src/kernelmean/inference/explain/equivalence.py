@@ -12,7 +12,8 @@ from ...core.array import Array, RngLike, as_rng
 from ...core.conflicts import refuse
 from ...core.validate import check_positive
 from ...kernels import Kernel
-from ...report.card import card
+from ...report.description import Description
+from ...report.shown import Shown
 from .effect import maximum_distance
 from .features import Effect, cross_covariance, difference_of_means
 from .fluctuation import fluctuations
@@ -24,7 +25,7 @@ Method = Literal["simulated", "bound"]
 
 @final
 @dataclass(frozen=True)
-class EquivalenceResult:
+class EquivalenceResult(Shown):
     """The outcome of an equivalence test; ``statistic, pvalue = result`` unpacks it.
 
     Attributes
@@ -68,23 +69,14 @@ class EquivalenceResult:
         """Say whether it was shown that the margin is not reached."""
         return self.pvalue <= 1.0 - self.level + 1e-12
 
-    def summary(self) -> str:
-        """Return a few lines of text for a reader."""
-        facts = "".join(f"{name}: {text}\n" for name, text in self._facts())
-        return f"{self._outcome()}\n{facts}{self.method}; kernel: {self.kernel!r}"
-
-    def _outcome(self) -> str:
-        said = "shown" if self.equivalent else "not shown"
-        return f"less than {self.margin:.4g} ({self.unit}): {said} at level {1.0 - self.level:.3g}"
-
-    def _facts(self) -> list[tuple[str, str]]:
-        return [("p-value", f"{self.pvalue:.4g}"), (f"upper limit ({self.level:.0%})", f"{self.upper:.4g}")]
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
-        facts = [*self._facts(), ("rows", " and ".join(f"{size:,}" for size in self.sizes))]
+    def describe(self) -> Description:
+        """Return whether the margin was shown not to be reached, and what that rests on."""
+        facts = [("p-value", f"{self.pvalue:.4g}"), (f"upper limit ({self.level:.0%})", f"{self.upper:.4g}")]
+        facts += [("rows", " and ".join(f"{size:,}" for size in self.sizes))]
         facts += [("p-value from", self.method), ("kernel", repr(self.kernel))]
-        return card("Equivalence test", facts, sentence=f"A difference or dependence {self._outcome()}.")
+        said = "shown" if self.equivalent else "not shown"
+        outcome = f"less than {self.margin:.4g} ({self.unit}): {said} at level {1.0 - self.level:.3g}"
+        return Description("Equivalence test", f"A difference or dependence {outcome}.", facts)
 
 
 @final

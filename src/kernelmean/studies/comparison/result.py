@@ -5,21 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from ...core.array import RngLike
-from ...core.words import listed
+from ...core.array import SILENT, Progress, RngLike
+from ...core.surface import written
+from ...core.words import count, listed
 from ...inference import TestResult
-from ...inference.facts import beside, facts_of, titles
-from ...report.card import Grid, card
+from ...inference.facts import beside, titles
+from ...inference.kernel_choice import ESTIMATORS
+from ...inference.outcome import Result
+from ...report.description import Description, Grid
+from ...report.document import Document
+from ...report.numbers import number_range, signed
 from ...tables.columns import CategoryShares, Encoded, MissingCells
+from ..saved import ENCODED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_PANELS, _ROWS = 6, 8
+_PANELS, _LONGEST_CELL = 6, 24
 
 
 @final
@@ -64,8 +70,9 @@ class ColumnDifference:
         """Return what the column is like in either table, in a few words: its mean, or a category and its share."""
         if self.kind == "categorical":
             most = max(self.shares, key=lambda each: abs(each.shares[0] - each.shares[1]))
-            return f"{most.shares[0]:.1%} {most.category}", f"{most.shares[1]:.1%} {most.category}"
-        first, second = (_written(mean, self.kind) for mean in self.means)
+            first, second = (_cut(f"{share:.1%} {most.category}") for share in most.shares)
+        else:
+            first, second = (_written(mean, self.kind) for mean in self.means)
         return first, second
 
 
@@ -73,15 +80,19 @@ def _written(mean: float, kind: str) -> str:
     if not math.isfinite(mean):
         return "none"
     if kind == "datetime":
-        return str(np.datetime64(round(mean), "s"))
+        return str(np.datetime64(round(mean), "s")).replace("T", " ")
     if kind == "duration":
-        return f"{mean:.4g} s"
-    return f"{mean:.4g}"
+        return f"{signed(mean)} s"
+    return signed(mean, "z,.0f") if kind == "numeric" and 1e4 <= abs(mean) < 1e9 else signed(mean)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Result):
     """The comparison of two tables: a joint test, and one test a column.
 
     Attributes
@@ -105,7 +116,14 @@ class Comparison:
     encoded : Encoded
         The two tables as the coordinates that the kernels see, with the columns that these belong to. Noise and
         kernels of ``test`` are in the order of its coordinates.
+    level : float
+        p-values at most this count as a difference wherever the result is shown.
+    seed : int or None
+        Of the run, where it is to be named.
     """
+
+    holds: ClassVar[tuple[type[Any], ...] | None] = (ColumnDifference, CategoryShares, *ENCODED)
+    figures: ClassVar[tuple[str, ...]] = ("columns", "witnesses", "null-distribution")
 
     names: tuple[str, str]
     sizes: tuple[int, int]
@@ -117,13 +135,32 @@ class Comparison:
     notes: tuple[str, ...]
     missing: MissingCells
     encoded: Encoded = field(repr=False)
+    level: float = 0.05
+    seed: int | None = None
 
-    def differ(self, level: float = 0.05) -> bool:
-        """Whether the joint test rejects that both tables come from one law, at this level."""
-        return self.test.pvalue <= level
+    @property
+    def statistic(self) -> float:
+        """The statistic of the joint test."""
+        return self.test.statistic
 
-    def verdict(self, level: float = 0.05) -> str:
+    @property
+    def pvalue(self) -> float:
+        """The p-value of the joint test."""
+        return self.test.pvalue
+
+    def differ(self, level: float | None = None) -> bool:
+        """Whether the joint test rejects that both tables come from one law, at :attr:`level` or another one."""
+        return self.test.pvalue <= (self.level if level is None else level)
+
+    def adjusted(self) -> dict[str, float]:
+        """Return the adjusted p-value of every column; of a single one that of the joint test, which is of it."""
+        if len(self.columns) == 1:
+            return {self.columns[0].name: self.test.pvalue}
+        return {column.name: column.adjusted for column in self.columns}
+
+    def verdict(self, level: float | None = None) -> str:
         """Return the outcome of the joint test in a sentence, which every report begins with."""
+        level = self.level if level is None else level
         (first, second), p = titles(self.names), beside(self.test.pvalue, level)
         if self.differ(level):
             return f"{first} and {second} differ: p = {p}, at most {level:g}."
@@ -170,19 +207,71 @@ class Comparison:
         first, second = (frame.select(names).to_table("drop") for frame in self.encoded.frames)
         return column_witnesses(first, second, names, names=self.names, rng=rng)
 
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the verdict at level 0.05, the test, the columns that differ most."""
-        (n, m), (first, second) = self.sizes, self.names
-        facts = [("rows", f"{n:,} of {first}, {m:,} of {second}"), *facts_of(self.test)]
-        rows = [
-            (column.name, *column.describe(), f"{column.pvalue:.2g}", f"{column.adjusted:.2g}")
-            for column in self.columns[:_ROWS]
-        ]
-        header = ("column", f"mean {first}", f"mean {second}", "p", "adjusted p")
-        grid = Grid(header, rows, left_out=len(self.columns) - len(rows))
-        return card(f"Comparison of {first} and {second}", facts, sentence=self.verdict(), grid=grid, notes=self.notes)
+    def describe(self) -> Description:
+        """Return the verdict, the test, and the columns, those that differ most first."""
+        title = f"{' and '.join(titles(self.names))} compared"
+        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes)
 
-    def as_dict(self) -> dict[str, Any]:
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the rows, the statistic, its p-value, the kernels and the scale."""
+        n, m = self.sizes
+        unit = "standard deviations" if self.scaled else "the units of the data"
+        unscaled = written("scale=False", "--no-scale")
+        scale = f"every column divided by its standard deviation over both tables ({unscaled} leaves them as they are)"
+        of = f" of the {self.estimator} estimates" if self.estimator in ESTIMATORS else ""
+        bandwidth = [] if self.bandwidth is None else [("bandwidth", f"{number_range(self.bandwidth)}, in {unit}")]
+        return [
+            ("rows", f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}; {count(len(self.columns), 'column')}"),
+            *self.test.facts(of),
+            *bandwidth,
+            ("scale", scale if self.scaled else "columns as they are, so those with large numbers weigh most"),
+        ]
+
+    def grid(self) -> Grid:
+        """Return the columns as texts, those that differ most first."""
+        values, noisy = self.adjusted(), any(column.noise for column in self.columns)
+        heads = ("column", *(f"mean {name}" for name in titles(self.names)), "gap/sd")
+        heads += (*(("noise sd",) if noisy else ()), "MMD²", "p", "adjusted p")
+        alone = self.test.pvalue if len(self.columns) == 1 else None
+        rows = [
+            (
+                column.name,
+                *column.describe(),
+                "" if math.isnan(column.gap) else signed(column.gap, "+z.2f"),
+                *((f"{column.noise:.2g}",) if noisy else ()),
+                signed(column.statistic, "z.2g"),
+                f"{column.pvalue if alone is None else alone:.2g}",
+                f"{values[column.name]:.2g}",
+            )
+            for column in self.columns
+        ]
+        strong = frozenset((k, 0) for k, column in enumerate(self.columns) if values[column.name] <= self.level)
+        title, beyond = "Columns that differ most", "which differ less"
+        return Grid(title, heads, rows, noun="column", beyond=beyond, strong=strong, mark="differs")
+
+    def document(self, *, progress: Progress = SILENT) -> Document:
+        """Return the page of the comparison: by how much, in which columns and rows the tables differ, and the test.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with what comes next, the steps done, and the steps in all.
+        """
+        from ..pages import comparison_page, gather
+
+        return comparison_page(self, gather(self, rng=self.seed or 0, progress=progress))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the joint test, then every column, those that differ most first."""
+        joint: dict[str, Any] = dict.fromkeys(_COLUMNS)
+        joint |= {"tested": "all columns", "statistic": self.test.statistic, "pvalue": self.test.pvalue}
+        found = [joint]
+        for column in self.columns:
+            values = (*column.means, column.gap, column.noise, column.statistic, column.pvalue, column.adjusted)
+            found.append(dict(zip(_COLUMNS, ("column", column.name, column.kind, *values), strict=True)))
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain names and numbers, for JSON."""
         test = self.test
         return {
@@ -202,7 +291,12 @@ class Comparison:
             "columns": [_without_nan(asdict(column)) for column in self.columns],
             "missing": self.missing.as_dict(),
             "notes": list(self.notes),
+            "level": self.level,
+            "seed": self.seed,
         }
+
+
+_COLUMNS = ("tested", "column", "kind", "mean_first", "mean_second", "gap", "noise", "statistic", "pvalue", "adjusted")
 
 
 def _without_nan(content: dict[str, Any]) -> dict[str, Any]:

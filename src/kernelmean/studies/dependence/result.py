@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from ...core.array import Array
+from ...core.array import SILENT, Array, Progress
 from ...core.words import count, listed
 from ...inference import TestResult
-from ...inference.facts import beside, brief, facts_of
-from ...report.card import Grid, card
+from ...inference.facts import beside, brief
+from ...inference.outcome import Result
+from ...report.description import Description, Grid
+from ...report.document import Document
+from ...report.numbers import signed
 from ...tables.columns import Encoded, MissingCells
+from ..saved import ENCODED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MEASURES = ("strength", "pvalue", "adjusted")
-_ROWS = 8
 
 
 @final
@@ -52,7 +55,7 @@ class PairDependence:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Dependence:
+class Dependence(Result):
     """The dependence between two groups of columns, or between all columns of a table.
 
     Attributes
@@ -71,7 +74,16 @@ class Dependence:
         The rule for missing cells, and how many there are in every column.
     encoded : Encoded
         The table as the coordinates that the kernels see, with the columns that these belong to.
+    name : str
+        What to call the table.
+    level : float
+        p-values at most this count as a dependence wherever the result is shown.
+    seed : int or None
+        Of the run, where it is to be named.
     """
+
+    holds: ClassVar[tuple[type[Any], ...] | None] = (PairDependence, *ENCODED)
+    figures: ClassVar[tuple[str, ...]] = ("map", "pairs", "pair-1", "pair-2", "pair-3", "pair-4", "null-distribution")
 
     x: tuple[str, ...]
     y: tuple[str, ...]
@@ -82,13 +94,41 @@ class Dependence:
     notes: tuple[str, ...]
     missing: MissingCells
     encoded: Encoded = field(repr=False)
+    name: str = "the table"
+    level: float = 0.05
+    seed: int | None = None
 
-    def dependent(self, level: float = 0.05) -> tuple[PairDependence, ...]:
-        """Return the pairs whose adjusted p-value is at most ``level``, those of the smallest first."""
+    @property
+    def joint(self) -> TestResult:
+        """The joint test of two groups of columns.
+
+        Raises
+        ------
+        AttributeError
+            Where all pairs of columns were looked at, each of which has a p-value of its own.
+        """
+        if self.test is None:
+            raise AttributeError("every pair of columns was tested alone; write result.pairs, or result.to_frame()")
+        return self.test
+
+    @property
+    def statistic(self) -> float:
+        """The statistic of :attr:`joint`."""
+        return self.joint.statistic
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of :attr:`joint`."""
+        return self.joint.pvalue
+
+    def dependent(self, level: float | None = None) -> tuple[PairDependence, ...]:
+        """Return the pairs whose adjusted p-value is at most a level, by default that of the result, smallest first."""
+        level = self.level if level is None else level
         return tuple(pair for pair in self.pairs if pair.adjusted <= level)
 
-    def verdict(self, level: float = 0.05) -> str:
+    def verdict(self, level: float | None = None) -> str:
         """Return the outcome in a sentence, which every report begins with."""
+        level = self.level if level is None else level
         if self.test is None:
             return self.on_pairs(level)
         first, second = (
@@ -102,8 +142,9 @@ class Dependence:
             "there is none."
         )
 
-    def on_pairs(self, level: float = 0.05) -> str:
+    def on_pairs(self, level: float | None = None) -> str:
         """Return in a sentence how many pairs depend on each other, and which most."""
+        level = self.level if level is None else level
         found, all_of = len(self.dependent(level)), count(len(self.pairs), "pair")
         most = self.strongest(level)
         if most is None:
@@ -114,7 +155,7 @@ class Dependence:
             f"most of all {brief(most.x)} and {brief(most.y)}."
         )
 
-    def strongest(self, level: float = 0.05) -> PairDependence | None:
+    def strongest(self, level: float | None = None) -> PairDependence | None:
         """Return the pair of the largest strength among those that depend on each other, if any do."""
         return max(self.dependent(level), key=lambda pair: pair.strength, default=None)
 
@@ -133,13 +174,13 @@ class Dependence:
                 grid[self.x.index(pair.y), self.y.index(pair.x)] = value
         return grid
 
-    def plot(self, *, level: float = 0.05, ax: Axes | None = None) -> Axes:
+    def plot(self, *, level: float | None = None, ax: Axes | None = None) -> Axes:
         """Draw the strength of all pairs as a heat map: ``plots.dependence_map``.
 
         Parameters
         ----------
         level : float
-            Pairs whose adjusted p-value is at most this carry a star.
+            Pairs whose adjusted p-value is at most this carry a star; by default that of the result.
         ax : Axes, optional
             Where to draw; a new figure by default.
 
@@ -150,20 +191,52 @@ class Dependence:
         """
         from ..plots import dependence_map
 
-        return dependence_map(self, level=level, ax=ax)
+        return dependence_map(self, level=self.level if level is None else level, ax=ax)
 
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the verdict at level 0.05, the joint test, the pairs that depend most."""
-        facts = [("rows", f"{self.n_rows:,}"), *([] if self.test is None else facts_of(self.test))]
-        rows = [
-            (pair.x, pair.y, f"{pair.strength:.2f}", f"{pair.pvalue:.2g}", f"{pair.adjusted:.2g}")
-            for pair in self.pairs[:_ROWS]
-        ]
+    def describe(self) -> Description:
+        """Return the verdict, the joint test where there is one, and the pairs, those that depend most first."""
+        title = f"Dependence between columns of {self.name}"
+        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the rows, the estimator, and the joint test, where there is one."""
+        facts = [("rows", f"{self.n_rows:,}"), ("test", f"HSIC, estimator {self.estimator}")]
+        return facts if self.test is None else [*facts, *self.test.facts()]
+
+    def grid(self) -> Grid:
+        """Return the pairs as texts, those that depend most first."""
+        rows = [(p.x, p.y, signed(p.strength, "z.2f"), f"{p.pvalue:.2g}", f"{p.adjusted:.2g}") for p in self.pairs]
+        strong = frozenset((k, j) for k, pair in enumerate(self.pairs) if pair.adjusted <= self.level for j in (0, 1))
         header = ("column", "column", "strength", "p", "adjusted p")
-        grid = Grid(header, rows, numbers=2, left_out=len(self.pairs) - len(rows))
-        return card("Dependence between columns", facts, sentence=self.verdict(), grid=grid, notes=self.notes)
+        title, beyond = "Pairs that depend most", "which depend less"
+        return Grid(title, header, rows, 2, "pair", beyond, strong, "depend")
 
-    def as_dict(self) -> dict[str, Any]:
+    def document(self, *, progress: Progress = SILENT) -> Document:
+        """Return the page of the study: the map of all pairs, the strongest ones, and how it was tested."""
+        from ..pages import dependence_page
+
+        del progress
+        return dependence_page(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the joint test of two groups, where there is one, then every pair, those that depend most first."""
+        found: list[dict[str, Any]] = []
+        if self.test is not None:
+            groups: dict[str, Any] = {
+                "tested": "groups",
+                "x": ", ".join(self.x),
+                "y": ", ".join(self.y),
+                "strength": None,
+            }
+            joint = {"statistic": self.statistic, "pvalue": self.pvalue, "adjusted": None}
+            found.append({**groups, **joint, "n_resamples": self.test.n_resamples})
+        for pair in self.pairs:
+            names = {"tested": "pair", "x": pair.x, "y": pair.y, "strength": pair.strength, "statistic": None}
+            values = {"pvalue": pair.pvalue, "adjusted": pair.adjusted, "n_resamples": pair.n_resamples}
+            found.append({**names, **values})
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
         """Return the result as plain names and numbers, for JSON."""
         test = self.test
         joint = None if test is None else {"statistic": test.statistic, "statistic_name": test.statistic_name}
@@ -180,4 +253,5 @@ class Dependence:
             "kinds": {coding.name: coding.type.kind for coding in self.encoded.codings},
             "missing": self.missing.as_dict(),
             "notes": list(self.notes),
+            "seed": self.seed,
         }

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-
-import numpy as np
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ...core.words import count, listed
-from ...inference.explain import EffectSize, WitnessBands
-from ...report import Chart, Document, Panel, Section, Strip, Table
-from ..comparison import ColumnDifference, Comparison
-from .evidence import Evidence, adjusted
-from .facts import brief, comparison_facts, titles
-from .parts import caveats, made_by, null_section, percent, signed
+from ...inference.explain import EffectSize
+from ...inference.facts import brief, titles
+from ...inference.page import made_by, null_section
+from ...report import Chart, Document, Section, Table
+from ...report.numbers import percent
+from ..plots.witness import witness_panel
+from .evidence import Evidence
+from .parts import caveats
 
-FIGURES = ("columns", "witnesses", "null-distribution")
-"""The names of the charts that a page may have."""
-_MOST_LISTED, _LONGEST_CELL = 50, 24
+if TYPE_CHECKING:
+    from ..comparison import Comparison
 
 
-def comparison_page(
-    result: Comparison,
-    evidence: Evidence,
-    *,
-    level: float = 0.05,
-    notes: Sequence[str] = (),
-    seed: int | None = None,
-) -> Document:
+def comparison_page(result: Comparison, evidence: Evidence) -> Document:
     """Return the page of a comparison.
 
     Parameters
@@ -36,15 +28,10 @@ def comparison_page(
         What :func:`kernelmean.studies.comparison.compare` found.
     evidence : Evidence
         What :func:`gather` found, at the same level.
-    level : float
-        p-values at most this count as a difference.
-    notes : sequence of str
-        What else a reader should know, beside the notes of the result.
-    seed : int, optional
-        Of the run, to be named.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from kernelmean.studies.comparison import compare
     >>> from kernelmean.studies.pages import gather
     >>> rng = np.random.default_rng(0)
@@ -56,38 +43,38 @@ def comparison_page(
     >>> page.summary[0]
     'One of 2 columns differs on its own: x1.'
     """
-    labels = titles(result.names)
+    said, labels = result.describe(), titles(result.names)
     sections = (
-        _columns(result, labels, level),
-        _shapes(result, evidence, labels, level),
-        *_rows(result, evidence, labels, level),
-        null_section(result.test, "the rows were dealt anew to the two tables", comparison_facts(result)),
-        caveats(_caveats(result, evidence, level), (*notes, *result.notes)),
+        _columns(result),
+        _shapes(result, evidence, labels),
+        *_rows(result, evidence, labels),
+        null_section(result.test, "the rows were dealt anew to the two tables", said.facts),
+        caveats(_caveats(result, evidence), said.notes),
     )
     return Document(
-        title=f"{labels[0]} and {labels[1]} compared",
-        headline=result.verdict(level),
-        summary=(on_columns(result, level), *on_effect(evidence.effect, result.differ(level))),
+        title=said.title,
+        headline=said.sentence,
+        summary=(on_columns(result), *on_effect(evidence.effect, result.differ())),
         sections=sections,
-        made_by=made_by(result.test, seed),
+        made_by=made_by(result.test, result.seed),
     )
 
 
-def on_columns(result: Comparison, level: float = 0.05) -> str:
+def on_columns(result: Comparison) -> str:
     """Return in words which columns differ on their own, and what that means beside the joint test."""
-    values = adjusted(result)
-    names = [name for name, p in values.items() if p <= level]
+    values = result.adjusted()
+    names = [name for name, p in values.items() if p <= result.level]
     if len(values) == 1:
         return f"{listed(map(brief, values))} is the only column, so the test of both tables is the test of it."
     if names:
         found = f"{_numeral(len(names))} of {len(values)} columns {'differs' if len(names) == 1 else 'differ'}"
-        if result.differ(level):
+        if result.differ():
             return f"{found} on {'its' if len(names) == 1 else 'their'} own: {listed(map(brief, names))}."
         return (
             f"Still, {found.lower()} when each is tested alone: {listed(map(brief, names))}. A difference in few of "
             "many columns can escape the test of all of them together."
         )
-    if result.differ(level):
+    if result.differ():
         return (
             f"None of the {len(values)} columns differs clearly on its own: the difference lies in how columns go "
             "together, or is spread over several of them."
@@ -117,54 +104,23 @@ def _numeral(number: int) -> str:
     return "One" if number == 1 else f"{number}"
 
 
-def _columns(result: Comparison, labels: tuple[str, str], level: float) -> Section:
-    values, noisy = adjusted(result), any(column.noise for column in result.columns)
-    alone = len(result.columns) == 1
-    kept = result.columns[:_MOST_LISTED]
-    rows = tuple(_column(column, result.test.pvalue if alone else None, values, noisy, level) for column in kept)
-    strong = frozenset((k, 0) for k, column in enumerate(kept) if values[column.name] <= level)
+def _columns(result: Comparison) -> Section:
+    level, grid = result.level, result.grid()
     words = [
         f"Each column was tested alone. Adjusted p-values are for all columns together: if none differed, one of at "
         f"most {level:g} would come up with probability at most {level:g}."
     ]
-    if alone:
+    if len(result.columns) == 1:
         words = ["There is one column; its p-value is that of the test of both tables."]
     if any(column.shares for column in result.columns):
         words.append("Of categories, the one whose share differs most is named; true values count 1.")
-    rest = len(result.columns) - len(kept)
-    words += [f"{count(rest, 'column')} more, with larger p-values, are left out here."] if rest else []
-    header = ("column", "differs", "adjusted p", *(f"mean of {label}" for label in labels), "gap in deviations")
-    header += (*(["noise"] if noisy else []), "MMD²", "p")
     caption = "Columns, those that differ most first; a positive gap: the mean of the first table is larger"
-    return Section("Which columns differ", tuple(words), tables=(Table(caption, header, rows, strong),))
+    return Section("Which columns differ", (*words, *grid.words_on_rest()), tables=(grid.table(caption),))
 
 
-def _column(
-    column: ColumnDifference, p: float | None, values: dict[str, float], noisy: bool, level: float
-) -> tuple[str, ...]:
-    corrected = values[column.name]
-    return (
-        column.name,
-        "yes" if corrected <= level else "no",
-        f"{corrected:.2g}",
-        *(_cell(*one, column.kind) for one in zip(column.describe(), column.means, strict=True)),
-        "" if math.isnan(column.gap) else signed(column.gap, "+z.2f"),
-        *([f"{column.noise:.2g}"] if noisy else []),
-        signed(column.statistic, "z.2g"),
-        f"{column.pvalue if p is None else p:.2g}",
-    )
-
-
-def _cell(text: str, mean: float, kind: str) -> str:
-    """Return a mean as people write it, or a share with the start of its category."""
-    if kind == "numeric":
-        return signed(mean, "z,.0f") if 1e4 <= abs(mean) < 1e9 else text.replace("-", "−")
-    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
-
-
-def _shapes(result: Comparison, evidence: Evidence, labels: tuple[str, str], level: float) -> Section:
-    values = adjusted(result)
-    differing = [name for name, p in values.items() if p <= level]
+def _shapes(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> Section:
+    values = result.adjusted()
+    differing = [name for name, p in values.items() if p <= result.level]
     if differing:
         words = "The columns that differ, one panel each."
         hidden = len(differing) - len(evidence.columns)
@@ -183,7 +139,7 @@ def _shapes(result: Comparison, evidence: Evidence, labels: tuple[str, str], lev
 
 def _witnesses(evidence: Evidence, labels: tuple[str, str]) -> Chart:
     axes = {name: panel.x_label for name, panel in zip(evidence.columns, evidence.marginals, strict=True)}
-    panels = tuple(_witness(name, axes[name], bands, labels) for name, bands in evidence.witnesses.items())
+    panels = tuple(witness_panel(name, axes[name], bands, labels) for name, bands in evidence.witnesses.items())
     outside = [name for name, bands in evidence.witnesses.items() if len(bands.outside)]
     found = (
         f"It leaves the grey strip of chance in {listed(map(brief, outside))}."
@@ -197,23 +153,9 @@ def _witnesses(evidence: Evidence, labels: tuple[str, str]) -> Chart:
     return Chart("witnesses", "Where each table has more rows than the other", panels, text)
 
 
-def _witness(name: str, axis: str, bands: WitnessBands, labels: tuple[str, str]) -> Panel:
-    """Return the witness of one column as two areas, over the strip of chance."""
-    x = tuple(bands.points[:, 0].tolist())
-    zero = tuple(np.zeros(len(x)).tolist())
-    above, below = (tuple(part.tolist()) for part in (np.maximum(bands.values, 0), np.minimum(bands.values, 0)))
-    width = tuple(bands.halfwidth.tolist())
-    strips = (
-        Strip("chance (95 %)", x, tuple(-w for w in width), width, quiet=True),
-        Strip(f"more of {labels[0]}", x, zero, above),
-        Strip(f"more of {labels[1]}", x, below, zero),
-    )
-    return Panel(name, axis, "witness", strips=strips)
-
-
-def _rows(result: Comparison, evidence: Evidence, labels: tuple[str, str], level: float) -> Iterator[Section]:
+def _rows(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> Iterator[Section]:
     """Yield the section of telling rows, where a difference was found."""
-    if not result.differ(level):
+    if not result.differ():
         return
     rows = tuple((labels[row.table], f"{row.row}", percent(row.share), *row.cells) for row in evidence.rows)
     words = (
@@ -228,13 +170,14 @@ def _rows(result: Comparison, evidence: Evidence, labels: tuple[str, str], level
     yield Section("Which rows tell", (words,), tables=(table,))
 
 
-def _caveats(result: Comparison, evidence: Evidence, level: float) -> Iterator[str]:
+def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
+    level = result.level
     yield (
         f"The p-value is exact: if both tables came from one law, one of at most {level:g} would come up with "
         f"probability at most {level:g}, at any size. That needs independent rows: repeated measurements of the same "
         "subjects, time series and matched pairs need a test of their own."
     )
-    if result.differ(level):
+    if result.differ():
         yield "A small p says that there is a difference, not that it is large or matters: that is for the effect size."
     else:
         yield "To show that a difference is smaller than some margin, test for equivalence instead."

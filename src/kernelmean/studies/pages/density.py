@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...core.words import count, listed
-from ...report import Chart, Curve, Document, Panel, Section, Table
-from ..density import Candidate, Densities
-from .facts import density_facts
-from .marginals import bins, outline
-from .parts import caveats, made_by, percent
+from ...inference.page import made_by
+from ...report import Chart, Document, Section, Table
+from ...report.description import Grid
+from ...report.numbers import percent
+from ..plots.density import curve_panel
+from .parts import caveats
 
-FIGURES = ("marginals",)
-"""The names of the charts that a page has."""
-_MOST_COMPONENTS, _MOST_COLUMNS, _MOST_PANELS, _GRID = 20, 8, 6, 121
+if TYPE_CHECKING:
+    from ..density import Densities
+
+_MOST_COMPONENTS, _MOST_COLUMNS, _MOST_PANELS = 20, 8, 6
 
 
-def density_page(
-    result: Densities, *, name: str = "the table", notes: Sequence[str] = (), seed: int | None = None
-) -> Document:
+def density_page(result: Densities) -> Document:
     """Return the page of densities side by side.
 
     Parameters
     ----------
     result : Densities
         What :func:`kernelmean.studies.density.fit_densities` found.
-    name : str
-        What to call the table.
-    notes : sequence of str
-        What else a reader should know, beside the notes of the result.
-    seed : int, optional
-        Of the run, to be named.
 
     Examples
     --------
@@ -42,46 +37,33 @@ def density_page(
     >>> [section.title for section in page.sections]
     ['Rows held out', 'The mixture', 'The mixture beside the data', 'What to keep in mind']
     """
-    sections = (
-        _scores(result),
-        _components(result),
-        _marginals(result),
-        caveats(_caveats(result), (*notes, *result.notes)),
-    )
+    said = result.describe()
+    (losses,) = said.grids
+    sections = (_scores(losses), _components(result), _marginals(result), caveats(_caveats(result), said.notes))
     return Document(
-        title=f"Densities of {name}",
-        headline=result.verdict(),
+        title=said.title,
+        headline=said.sentence,
         summary=(_fitted(result),),
         sections=sections,
-        made_by=(*made_by(None, seed), *density_facts(result)),
+        made_by=(*made_by(None, result.seed), *said.facts),
     )
 
 
 def _fitted(result: Densities) -> str:
     """Return what kernel mean matching chose, and how far it is behind where it is clearly not the best."""
     ours = next(one for one in result.candidates if one.name == "kernel mean matching")
-    behind = f" It is {_behind(ours)} nats a row behind {result.candidates[0].name}." if ours.clearly_behind else ""
+    gap = f"{ours.behind:.3f} ± {ours.behind_error:.3f} nats a row behind {result.candidates[0].name}"
+    behind = f" It is {gap}." if ours.clearly_behind else ""
     return f"Kernel mean matching chose by cross-validation on the training rows: {ours.choice}.{behind}"
 
 
-def _scores(result: Densities) -> Section:
-    rows = tuple(
-        (c.name, f"{c.loss:.3f} ± {c.error:.3f}", _behind(c), c.choice, f"{c.seconds:.1f}") for c in result.candidates
-    )
+def _scores(losses: Grid) -> Section:
     words = (
         "The loss is the mean negative log density of rows that no fit has seen: lower is better, and one nat less "
-        "means that rows are e = 2.7 times as likely. ± is one standard error; that of a difference is taken row by "
-        "row.",
+        "means that rows are e = 2.7 times as likely. The error is one standard error; that of a difference, after ±, "
+        "is taken row by row."
     )
-    header = ("density", "nats a row", "behind the best", "chosen on the training rows", "seconds")
-    caption = "Losses on the rows held out, the best first"
-    return Section("Rows held out", words, tables=(Table(caption, header, rows, frozenset({(0, 1)})),))
-
-
-def _behind(candidate: Candidate) -> str:
-    if candidate.behind == 0.0:
-        return "–"
-    return f"{candidate.behind:.3f} ± {candidate.behind_error:.3f}"
+    return Section("Rows held out", (words,), tables=(losses.table(),))
 
 
 def _components(result: Densities) -> Section:
@@ -107,22 +89,13 @@ def _components(result: Densities) -> Section:
 
 def _marginals(result: Densities) -> Section:
     shown = result.table.names[:_MOST_PANELS]
-    panels = tuple(_marginal(result, j, name) for j, name in enumerate(shown))
+    panels = tuple(curve_panel(result, j, name) for j, name in enumerate(shown))
     hidden = len(result.table.names) - len(shown)
     words = (f"The first {len(shown)} of {len(result.table.names)} columns.",) if hidden else ()
     text = f"The density of the fitted mixture over histograms of {listed(shown)}."
     return Section(
         "The mixture beside the data", words, charts=(Chart("marginals", "One column at a time", panels, text),)
     )
-
-
-def _marginal(result: Densities, j: int, name: str) -> Panel:
-    values = result.table.values[:, j]
-    edges = bins(values)
-    grid = np.linspace(edges[0], edges[-1], _GRID)
-    density = np.exp(result.marginal([j]).logpdf(grid[:, None]))
-    curve = Curve("mixture", tuple(grid.tolist()), tuple(density.tolist()))
-    return Panel(name, name, "density", curves=(curve,), steps=(outline("data", values, edges, density=True),))
 
 
 def _caveats(result: Densities) -> Iterator[str]:

@@ -3,47 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...core.array import IntArray
 from ...core.table import Frame
 from ...core.words import count
-from ...report import Chart, Document, HeatMap, Panel, Points, Section, Table
-from ..dependence import Dependence, PairDependence
+from ...inference.facts import brief
+from ...inference.page import made_by, null_section
+from ...report import Chart, Document, Panel, Points, Section
+from ...report.marginals import marginal
+from ...report.numbers import signed
+from ..plots.dependence import heat_map
 from .cells import Axis, names_of
-from .facts import brief, dependence_facts
-from .marginals import marginal
-from .parts import caveats, made_by, null_section, signed
+from .parts import caveats
 
-_MOST_LISTED, _MOST_CELLS, _MOST_CLOUDS, _MOST_POINTS, _MOST_PARTS = 50, 40, 4, 250, 4
-FIGURES = ("map", "pairs", *(f"pair-{k + 1}" for k in range(_MOST_CLOUDS)), "null-distribution")
-"""The names of the charts that a page may have."""
-_STRENGTH = "strength"
+if TYPE_CHECKING:
+    from ..dependence import Dependence, PairDependence
+
+_MOST_CELLS, _MOST_CLOUDS, _MOST_POINTS, _MOST_PARTS = 40, 4, 250, 4
 
 
-def dependence_page(
-    result: Dependence,
-    *,
-    name: str = "the table",
-    level: float = 0.05,
-    notes: Sequence[str] = (),
-    seed: int | None = None,
-) -> Document:
+def dependence_page(result: Dependence) -> Document:
     """Return the page of a study of dependence.
 
     Parameters
     ----------
     result : Dependence
         What :func:`kernelmean.studies.dependence.dependence` found.
-    name : str
-        What to call the table.
-    level : float
-        p-values at most this count as a dependence.
-    notes : sequence of str
-        What else a reader should know, beside the notes of the result.
-    seed : int, optional
-        Of the run, to be named.
 
     Examples
     --------
@@ -53,28 +41,23 @@ def dependence_page(
     >>> dependence_page(dependence(data, n_resamples=199)).headline
     '1 of 3 pairs of columns depends on each other (adjusted p at most 0.05), most of all x0 and x2.'
     """
-    test = result.test
-    tested = (
-        ()
-        if test is None
-        else (
-            null_section(test, "rows of one group were paired anew with those of the other", dependence_facts(result)),
-        )
-    )
-    sections = (_map(result, level), *_shapes(result, level), _pairs(result, level), *tested)
+    said, test = result.describe(), result.test
+    anew = "rows of one group were paired anew with those of the other"
+    tested = () if test is None else (null_section(test, anew, said.facts),)
+    sections = (_map(result), *_shapes(result), _pairs(result), *tested)
     return Document(
-        title=f"Dependence between columns of {name}",
-        headline=result.verdict(level),
-        summary=tuple(_summary(result, level)),
-        sections=(*sections, caveats(_caveats(result, level), (*notes, *result.notes))),
-        made_by=(*made_by(test, seed), *(dependence_facts(result) if test is None else [])),
+        title=said.title,
+        headline=said.sentence,
+        summary=tuple(_summary(result)),
+        sections=(*sections, caveats(_caveats(result), said.notes)),
+        made_by=(*made_by(test, result.seed), *(said.facts if test is None else ())),
     )
 
 
-def _summary(result: Dependence, level: float) -> Iterator[str]:
-    most = result.strongest(level)
+def _summary(result: Dependence) -> Iterator[str]:
+    most = result.strongest()
     if result.test is not None and len(result.pairs) > 1:
-        yield result.on_pairs(level)
+        yield result.on_pairs()
     if most is not None:
         yield (
             f"The strongest dependence is that of {brief(most.x)} and {brief(most.y)}: {most.strength:.2f} on a scale "
@@ -82,20 +65,10 @@ def _summary(result: Dependence, level: float) -> Iterator[str]:
         )
 
 
-def _map(result: Dependence, level: float) -> Section:
+def _map(result: Dependence) -> Section:
+    level = result.level
     x, y = (_strongest(result, group) for group in (result.x, result.y))
-    strength, adjusted = result.matrix(), result.matrix("adjusted")
-    cells = [
-        [
-            None if a == b else (float(strength[at]), float(adjusted[at]))
-            for b in y
-            for at in [(result.x.index(a), result.y.index(b))]
-        ]
-        for a in x
-    ]
-    stars = frozenset((i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell and cell[1] <= level)
-    values = tuple(tuple(None if cell is None else cell[0] for cell in row) for row in cells)
-    panel = HeatMap("", _STRENGTH, x, y, values, stars, f"adjusted p at most {level:g}")
+    panel = heat_map(result, x, y, level)
     hidden = len({*result.x, *result.y}) - len({*x, *y})
     rest = f" Left out for room: {count(hidden, 'column')}." if hidden else ""
     text = (
@@ -114,9 +87,9 @@ def _strongest(result: Dependence, group: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in group if name in kept)
 
 
-def _shapes(result: Dependence, level: float) -> Iterator[Section]:
+def _shapes(result: Dependence) -> Iterator[Section]:
     """Yield the section of the strongest pairs: clouds of points, or a column split by the categories of the other."""
-    shown = result.dependent(level)[:_MOST_CLOUDS]
+    shown = result.dependent()[:_MOST_CLOUDS]
     if not shown:
         return
     (frame,) = result.encoded.frames
@@ -158,42 +131,23 @@ def _title(pair: PairDependence) -> str:
     return f"{pair.x} and {pair.y}: strength {signed(pair.strength, 'z.2f')}"
 
 
-def _pairs(result: Dependence, level: float) -> Section:
-    kept = result.pairs[:_MOST_LISTED]
-    rows = tuple(
-        (
-            p.x,
-            p.y,
-            signed(p.strength, "z.2f"),
-            f"{p.pvalue:.2g}",
-            f"{p.adjusted:.2g}",
-            _yes(p.adjusted <= level),
-        )
-        for p in kept
-    )
-    strong = frozenset((k, 0) for k, pair in enumerate(kept) if pair.adjusted <= level)
-    strong |= frozenset((k, 1) for k, _ in strong)
-    rest = len(result.pairs) - len(kept)
+def _pairs(result: Dependence) -> Section:
+    level, grid = result.level, result.grid()
     words = (
         f"Adjusted p-values are for all {count(len(result.pairs), 'pair')} together: if all columns were independent, "
-        f"one of at most {level:g} would come up with probability at most {level:g}.",
-        *([f"{count(rest, 'pair')} more, with larger p-values, are left out here."] if rest else []),
+        f"one of at most {level:g} would come up with probability at most {level:g}."
     )
-    header = ("column", "column", _STRENGTH, "p", "adjusted p", "depend")
-    return Section("Pairs in numbers", words, tables=(Table("Pairs, smallest p-value first", header, rows, strong),))
+    caption = "Pairs, smallest p-value first"
+    return Section("Pairs in numbers", (words, *grid.words_on_rest()), tables=(grid.table(caption),))
 
 
-def _yes(is_so: bool) -> str:
-    return "yes" if is_so else "no"
-
-
-def _caveats(result: Dependence, level: float) -> Iterator[str]:
+def _caveats(result: Dependence) -> Iterator[str]:
     yield (
-        f"The p-values are exact: for independent columns one of at most {level:g} would come up with probability at "
-        f"most {level:g}, at any size. That needs independent rows: time series and repeated measurements of the same "
-        "subjects need a test of their own."
+        f"The p-values are exact: for independent columns one of at most {result.level:g} would come up with "
+        f"probability at most {result.level:g}, at any size. That needs independent rows: time series and repeated "
+        "measurements of the same subjects need a test of their own."
     )
     yield "Dependence is no cause: a third column may move both."
-    if result.dependent(level):
+    if result.dependent():
         yield "A small p says that there is a dependence, not that it is strong: that is for the strength."
     yield "Strength has its own Gaussian kernels at the median bandwidth, whatever the test looked at."

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast, final
+from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
 
 from ...core.array import SILENT, Array, IntArray, Progress, RngLike, as_rng
 from ...inference.explain import EffectSize, SampleSubject, WitnessBands, contributions, effect_size, witness_bands
+from ...inference.facts import titles
 from ...kernels import Kernel
 from ...report import Bars, Panel
+from ...report.marginals import marginal, span
 from ...tables.columns import Encoded
-from ..comparison import Comparison
 from .cells import Axis, written
-from .facts import titles
-from .marginals import marginal, span
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison
 
 MOST_ROWS = 2000
 """Of either table that the effect size, witnesses and contributions look at."""
@@ -57,7 +59,8 @@ class Evidence:
     effect : EffectSize or None
         None where a table has fewer than three rows, or no row differs from another.
     columns : tuple of str
-        The columns that are shown: those that differ, at most six; where none does, the three of the smallest p-values.
+        The columns that are shown: those that differ at the level of the result, at most six; where none does, the
+        three of the smallest p-values.
     marginals : tuple of Panel or Bars
         Of each of these columns.
     witnesses : dict from str to WitnessBands
@@ -76,15 +79,13 @@ class Evidence:
     used: tuple[int, int]
 
 
-def gather(result: Comparison, *, level: float = 0.05, rng: RngLike = 0, progress: Progress = SILENT) -> Evidence:
+def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT) -> Evidence:
     """Look at the two tables of a comparison once more: where, which rows, and by how much they differ.
 
     Parameters
     ----------
     result : Comparison
         What :func:`kernelmean.studies.comparison.compare` found.
-    level : float
-        Columns whose adjusted p-value is at most this are shown.
     rng : int or Generator
         Draws rows where a table has more than 2000, and seeds intervals and bands.
     progress : callable, optional
@@ -103,13 +104,13 @@ def gather(result: Comparison, *, level: float = 0.05, rng: RngLike = 0, progres
     >>> found.columns, len(found.rows)
     (('x1',), 10)
     """
-    generator, encoded, shown = as_rng(rng), result.encoded, _shown(result, level)
+    generator, encoded, shown = as_rng(rng), result.encoded, _shown(result)
     drawn = [_drawn(len(frame), generator) for frame in encoded.frames]
     points = [table[rows] for table, rows in zip(encoded.points(), drawn, strict=True)]
     progress("effect size", 0, 2)
     effect = _effect(points, _kernel(result), generator)
     progress("rows, witnesses and marginals", 1, 2)
-    rows = _telling(encoded, points, drawn, _kernel(result), shown) if result.differ(level) else ()
+    rows = _telling(encoded, points, drawn, _kernel(result), shown) if result.differ() else ()
     codings = {coding.name: coding for coding in encoded.codings}
     axes = [Axis.of(codings[name], *encoded.frames) for name in shown]
     marginals = tuple(_marginal(axis, result) for axis in axes)
@@ -123,16 +124,9 @@ def gather(result: Comparison, *, level: float = 0.05, rng: RngLike = 0, progres
     return Evidence(effect, shown, marginals, witnesses, rows, (len(points[0]), len(points[1])))
 
 
-def adjusted(result: Comparison) -> dict[str, float]:
-    """Return the adjusted p-value of every column; of a single one that of the joint test, which is of it."""
-    if len(result.columns) == 1:
-        return {result.columns[0].name: result.test.pvalue}
-    return {column.name: column.adjusted for column in result.columns}
-
-
-def _shown(result: Comparison, level: float) -> tuple[str, ...]:
-    values = adjusted(result)
-    differing = tuple(name for name, p in values.items() if p <= level)
+def _shown(result: Comparison) -> tuple[str, ...]:
+    values = result.adjusted()
+    differing = tuple(name for name, p in values.items() if p <= result.level)
     return differing[:_MOST_COLUMNS] or tuple(values)[:_WITHOUT_FINDING]
 
 

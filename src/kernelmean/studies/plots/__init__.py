@@ -5,17 +5,18 @@ apart by the colour-blind, and no line differs from another by its colour alone.
 the style of matplotlib, dark ones included. :func:`alt_text` says in words what a picture shows.
 """
 
-from ...report.canvas import COLORS as COLORS
-from ...report.canvas import FIRST as FIRST
-from ...report.canvas import FORMATS as FORMATS
-from ...report.canvas import QUIET as QUIET
-from ...report.canvas import SECOND as SECOND
-from ...report.canvas import alt_text, check_format, new_figure, null_distribution, save, write
+from ...inference.page import null_distribution
+from ...report.palette import COLORS as COLORS
+from ...report.palette import FIRST as FIRST
+from ...report.palette import QUIET as QUIET
+from ...report.palette import SECOND as SECOND
+from ...report.pictures import FORMATS as FORMATS
+from ...report.pictures import alt_text, check_format, new_figure, save, write
 from .damping import spectrum_damping
 from .density import density_pairs, marginal_density
 from .dependence import dependence_map
 from .noise import noise_per_column
-from .scores import loocv_curve
+from .scores import loocv_curve, scores_below_kme
 from .witness import column_witness, column_witnesses
 from .witness_map import witness_map
 
@@ -32,6 +33,7 @@ __all__ = [
     "noise_per_column",
     "null_distribution",
     "save",
+    "scores_below_kme",
     "spectrum_damping",
     "witness_map",
     "write",

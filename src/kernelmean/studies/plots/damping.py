@@ -9,8 +9,8 @@ import numpy as np
 
 from ...estimators import KernelMean
 from ...estimators.spectral_factors import Damping, damping
-from ...report.canvas import COLORS, DASHES, QUIET, SECOND, describe, new_axes, set_legend, set_texts, short
-from ...report.canvas.words import number
+from ...report import Curve, Panel, Points, Strip, pictures
+from ...report.numbers import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,49 +49,43 @@ def spectrum_damping(estimator: KernelMean, columns: Sequence[str] = (), *, ax: 
     ('frequency × bandwidth, ω θ', 'eigenvalue of the Gram matrix')
     """
     found = damping(estimator, columns)
-    ax = new_axes(ax, (5.6, 3.4))
-    if len(found.weights):
-        ax.fill_between(found.places, 0.0, found.weights, color=QUIET, alpha=0.3, lw=0, label="what the kernel sees")
-    for k, (name, factors) in enumerate(zip(found.names, found.factors, strict=True)):
-        ax.plot(
-            found.places,
-            factors,
-            color=COLORS[k % len(COLORS)],
-            ls=DASHES[k % len(DASHES)],
-            lw=1.8,
-            label=_named(name, found),
-        )
-    if found.axis == "eigenvalue":
-        _mark(ax, found)
-    ax.set_ylim(0.0, max(1.05, 1.05 * float(found.factors.max())))
-    set_texts(ax, x=_label(found), y="factor")
-    set_legend(ax, above=False)
-    return describe(ax, _words(found))
+    return pictures.show(_panel(found), ax, size=(5.6, 3.6), words=_words(found))
 
 
-def _mark(ax: Axes, found: Damping) -> None:
-    """Mark the eigenvalues of the sample, the largest and others evenly spread below it."""
-    ax.set_xscale("log")
-    ax.invert_xaxis()
+def _panel(found: Damping) -> Panel:
+    x = tuple(found.places.tolist())
+    curves = tuple(
+        Curve(_named(name, found), x, tuple(factors.tolist()))
+        for name, factors in zip(found.names, found.factors, strict=True)
+    )
+    seen = (Strip("what the kernel sees", x, (0.0,) * len(x), tuple(found.weights.tolist()), quiet=True),)
+    of_sample = found.axis == "eigenvalue"
+    return Panel(
+        "",
+        _label(found),
+        "factor",
+        curves,
+        x_log=of_sample,
+        x_falls=of_sample,
+        strips=seen if len(found.weights) else (),
+        points=(_eigenvalues(found),) if of_sample else (),
+        y_range=(0.0, max(1.05, 1.05 * float(found.factors.max()))),
+    )
+
+
+def _eigenvalues(found: Damping) -> Points:
+    """Return the eigenvalues of the sample, the largest and others evenly spread below it."""
     kept = np.unique(np.geomspace(1, len(found.eigenvalues), _MOST_MARKS).astype(np.intp)) - 1
     values = found.eigenvalues[kept]
     factors = np.interp(np.log(values), np.log(found.places), found.factors[0])
-    ax.plot(
-        values,
-        factors,
-        "o",
-        color=SECOND,
-        ms=4,
-        mec="white",
-        mew=0.5,
-        label=f"{len(kept)} of {len(found.eigenvalues)} eigenvalues of the sample",
-    )
+    label = f"{len(kept)} of {len(found.eigenvalues)} eigenvalues of the sample"
+    return Points(label, tuple(values.tolist()), tuple(factors.tolist()))
 
 
 def _named(name: str, found: Damping) -> str:
     if found.axis == "eigenvalue":
         return name
-    return short(name) if len(found.names) > 1 else "every column"
+    return name if len(found.names) > 1 else "every column"
 
 
 def _label(found: Damping) -> str:
@@ -102,9 +96,9 @@ def _label(found: Damping) -> str:
 
 def _words(found: Damping) -> str:
     """Say by what the ends of the spectrum are multiplied."""
-    ends = number(found.places[0]), number(found.places[-1])
+    ends = rounded(found.places[0]), rounded(found.places[-1])
     parts = [
-        f"{name}: {number(factors[0])} at {ends[0]}, {number(factors[-1])} at {ends[1]}"
+        f"{name}: {rounded(factors[0])} at {ends[0]}, {rounded(factors[-1])} at {ends[1]}"
         for name, factors in zip(found.names, found.factors, strict=True)
     ]
     return f"Factor of every {found.axis}, 1 keeps it and 0 drops it. {'; '.join(parts)}."

@@ -11,14 +11,15 @@ from ...core.array import Array
 from ...core.table import Table
 from ...core.words import listed
 from ...density import Mixture
-from ...report.canvas import FIRST, QUIET, describe, new_axes, new_figure, set_legend, set_texts
-from ...report.canvas.words import number
+from ...report import Curve, Panel, Points, Surface, pictures
+from ...report.figures import describe
+from ...report.marginals import bins, outline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_CURVE, _MAP, _MOST_PAIRED = 241, 101, 5
+_CURVE, _MAP, _MOST_PAIRED = 121, 101, 5
 _HELD = (0.95, 0.75, 0.5, 0.25)
 """The shares of the rows that the contours hold."""
 
@@ -59,15 +60,20 @@ def density_pairs(result: Fitted, columns: Sequence[str] = ()) -> Figure:
     4
     """
     names = tuple(columns) or result.table.names[:_MOST_PAIRED]
-    size = len(names)
-    figure = new_figure((2.2 * size + 0.6, 2.2 * size + 0.4))
-    for i, j in np.ndindex(size, size):
-        ax = figure.add_subplot(size, size, 1 + i * size + j)
-        marginal_density(result, tuple(dict.fromkeys((names[j], names[i]))), ax=ax)
-        outer = names[j] if i == size - 1 else "", ("density" if size == 1 else names[i]) if j == 0 else ""
-        set_texts(ax, x=outer[0], y=outer[1])
-        ax.tick_params(labelbottom=i == size - 1, labelleft=j == 0 and (i > 0 or size == 1))
+    cells = [tuple(dict.fromkeys((column, row))) for row in names for column in names]
+    panels = [_panel(result, cell) for cell in cells]
+    figure = pictures.show_all(panels, list(map(describe, panels)), wide=len(names), size=(2.2, 2.2))
+    for k, ax in enumerate(figure.axes):
+        i, j = divmod(k, len(names))
+        inner = i < len(names) - 1, j > 0
+        ax.set_xlabel("" if inner[0] else ax.get_xlabel())
+        ax.set_ylabel("" if inner[1] else _outer(ax.get_ylabel(), names[i], alone=len(names) == 1))
+        ax.tick_params(labelbottom=not inner[0], labelleft=not inner[1] and (i > 0 or len(names) == 1))
     return figure
+
+
+def _outer(label: str, name: str, *, alone: bool) -> str:
+    return label if alone or label != "density" else name
 
 
 def marginal_density(result: Fitted, columns: Sequence[str], *, ax: Axes | None = None) -> Axes:
@@ -97,42 +103,41 @@ def marginal_density(result: Fitted, columns: Sequence[str], *, ax: Axes | None 
     >>> marginal_density(fit_densities(rows, estimator="mkme", n_components=[1]), ["x1"]).get_xlabel()
     'x1'
     """
+    panel = _panel(result, columns)
+    return pictures.show(panel, ax, size=(4.6, 3.6), words=describe(panel))
+
+
+def _panel(result: Fitted, columns: Sequence[str]) -> Panel | Surface:
     names = result.table.names
     if len(columns) not in (1, 2) or len(set(columns)) != len(columns) or any(name not in names for name in columns):
         raise ValueError(f"columns is {tuple(columns)}; pass one or two different names of {listed(names)}")
     index = [names.index(name) for name in columns]
+    return curve_panel(result, index[0], "") if len(index) == 1 else _contours(result, index)
+
+
+def curve_panel(result: Fitted, column: int, title: str) -> Panel:
+    """Return the density of one column over a histogram of its rows."""
+    name, values = result.table.names[column], result.table.values[:, column]
+    edges = bins(values)
+    grid = np.linspace(edges[0], edges[-1], _CURVE)
+    density = np.exp(result.marginal([column]).logpdf(grid[:, None]))
+    curve = Curve("mixture", tuple(grid.tolist()), tuple(density.tolist()))
+    return Panel(title, name, "density", curves=(curve,), steps=(outline("data", values, edges, density=True),))
+
+
+def _contours(result: Fitted, index: Sequence[int]) -> Surface:
+    """Return the rows of two columns, and lines of equal density that hold shares of them."""
     data, mixture = result.table.values[:, index], result.marginal(index)
-    own = ax is None
-    ax = new_axes(ax, (4.6, 3.6))
-    words = _curve(ax, data, mixture) if len(index) == 1 else _contours(ax, data, mixture)
-    if own:
-        set_legend(ax, above=True)
-    set_texts(ax, x=columns[0], y="density" if len(index) == 1 else columns[1])
-    return describe(ax, f"Density of {' and '.join(columns)}: {words}")
-
-
-def _curve(ax: Axes, data: Array, mixture: Mixture) -> str:
-    """Draw a histogram and the density over it, and return in words where the density is highest."""
-    x = _axis(data[:, 0], _CURVE)
-    values = np.exp(mixture.logpdf(x[:, None]))
-    ax.hist(data[:, 0], bins="auto", density=True, color=QUIET, alpha=0.45, label="rows")
-    ax.plot(x, values, color=FIRST, lw=1.8, label="fitted density")
-    ax.set_xlim(x[0], x[-1])
-    return f"a curve over a histogram of {len(data)} rows, highest at {number(x[np.argmax(values)])}."
-
-
-def _contours(ax: Axes, data: Array, mixture: Mixture) -> str:
-    """Draw the rows and lines of equal density that hold shares of them, and return in words where it is highest."""
     x, y = (_axis(column, _MAP) for column in data.T)
     points = np.stack([part.ravel() for part in np.meshgrid(x, y)], axis=1)
     values = np.exp(mixture.logpdf(points)).reshape(len(y), len(x))
     levels = np.unique(np.quantile(np.exp(mixture.logpdf(data)), [1.0 - share for share in _HELD]))
-    ax.plot(*data.T, ".", color=QUIET, ms=2.5, alpha=0.7, label="rows")
-    ax.plot([], [], color=FIRST, lw=1.0, label="lines that hold 25, 50, 75, 95 %")
-    ax.contour(x, y, values, colors=FIRST, linewidths=1.0, levels=levels)
-    ax.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
-    top = points[np.argmax(values)]
-    return f"contours over {len(data)} rows, highest at {number(top[0])} and {number(top[1])}."
+    rows = Points("rows", *(tuple(column.tolist()) for column in data.T))
+    names = [result.table.names[j] for j in index]
+    lines = "lines that hold 25, 50, 75, 95 %"
+    heights = tuple(map(tuple, values.tolist()))
+    axes = tuple(x.tolist()), tuple(y.tolist())
+    return Surface("", names[0], names[1], lines, *axes, heights, tuple(levels.tolist()), points=(rows,))
 
 
 def _axis(values: Array, size: int) -> Array:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
-from ...core.array import Array
-from ...core.words import count
-from ...report.canvas import describe, new_axes, set_texts, short
-from ...report.canvas.words import number
+from ...report import HeatMap, pictures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_CELLS_WITH_TEXT, _LIGHT = 16, 0.55
+    from ...core.array import Array
 
 
 class Dependences(Protocol):
@@ -53,53 +49,25 @@ def dependence_map(result: Dependences, *, level: float = 0.05, ax: Axes | None 
 
     Examples
     --------
+    >>> import numpy as np
     >>> from kernelmean.studies.dependence import dependence
     >>> x = np.linspace(0.0, 1.0, 20)
     >>> ax = dependence_map(dependence(np.column_stack([x, x**2]), estimator="kme"))
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['x0', 'x1']
     """
+    return pictures.show(heat_map(result, result.x, result.y, level), ax, size=(4.2, 3.4))
+
+
+def heat_map(result: Dependences, x: Sequence[str], y: Sequence[str], level: float) -> HeatMap:
+    """Return the strength of some pairs; a column beside itself has none."""
     strength, adjusted = result.matrix(), result.matrix("adjusted")
-    ax = new_axes(ax, map_size(result))
-    image = ax.imshow(strength, vmin=0.0, vmax=1.0, cmap="Blues")
-    rows, columns = ([short(name) for name in names] for names in (result.x, result.y))
-    ax.set_xticks(range(len(columns)), columns, rotation=45, ha="right", rotation_mode="anchor", parse_math=False)
-    ax.set_yticks(range(len(rows)), rows, parse_math=False)
-    in_full = max(strength.shape) <= _CELLS_WITH_TEXT
-    for (i, j), value in np.ndenumerate(strength):
-        if result.x[i] != result.y[j]:
-            _cell(ax, (i, j), float(value), starred=bool(adjusted[i, j] <= level), in_full=in_full)
-    ax.figure.colorbar(image, ax=ax, shrink=0.9, label="strength\n(unbiased, normalised HSIC)")
-    set_texts(ax, title=f"* adjusted p at most {level:g}")
-    return describe(ax, _words(result, strength, adjusted, level))
-
-
-def map_size(result: Dependences) -> tuple[float, float]:
-    """Return the inches that all cells, names and the bar of colours need."""
-    names = 0.092 * max(len(short(name)) for name in (*result.x, *result.y))
-    height = max(1.2 + 0.7 * names + 0.45 * len(result.x), 3.4)
-    return max(2.0 + names + 0.45 * len(result.y), 4.2), height
-
-
-def _cell(ax: Axes, at: tuple[int, int], value: float, *, starred: bool, in_full: bool) -> None:
-    """Write into one cell: the number where there is room, and the star."""
-    written = f"{value:z.2f}".replace("0.", ".").replace("-", "−") if in_full else ""
-    color = "white" if value > _LIGHT else "black"
-    text = written + ("*" if starred else "")
-    ax.text(at[1], at[0], text, ha="center", va="center", fontsize="x-small", color=color)
-
-
-def _words(result: Dependences, strength: Array, adjusted: Array, level: float) -> str:
-    """Say how large the map is, which pair depends most, and how many pairs carry a star."""
-    pairs = [
-        (float(strength[i, j]), bool(adjusted[i, j] <= level), frozenset((x, y)))
-        for i, x in enumerate(result.x)
-        for j, y in enumerate(result.y)
-        if x != y
-    ]
-    most = max(pairs, key=lambda pair: pair[0])
-    every, found = len({names for _, _, names in pairs}), len({names for _, star, names in pairs if star})
-    return (
-        f"Heat map of the dependence of {count(len(result.x), 'column')} and {count(len(result.y), 'column')}. "
-        f"Strongest: {' and '.join(sorted(most[2]))}, {number(most[0])}. Of {count(every, 'pair')} {found} with a star."
+    places = [[(result.x.index(a), result.y.index(b)) for b in y] for a in x]
+    known = [[a != b for b in y] for a in x]
+    cells = [(i, j) for i, row in enumerate(known) for j, there in enumerate(row) if there]
+    values = tuple(
+        tuple(float(strength[at]) if there else None for at, there in zip(row, beside, strict=True))
+        for row, beside in zip(places, known, strict=True)
     )
+    stars = frozenset((i, j) for i, j in cells if adjusted[places[i][j]] <= level)
+    return HeatMap("", "strength", tuple(x), tuple(y), values, stars, f"adjusted p at most {level:g}")

@@ -9,8 +9,8 @@ import numpy as np
 from ...estimators import KernelMean
 from ...estimators.curves import column_names, sample_of
 from ...noise import Normal
-from ...report.canvas import FIRST, describe, ink, new_axes, set_texts, short
-from ...report.canvas.words import number
+from ...report import Bars, pictures
+from ...report.numbers import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,21 +55,12 @@ def noise_per_column(estimator: KernelMean, *, ax: Axes | None = None) -> Axes:
     relative = np.divide(sigma, spread, out=np.zeros_like(sigma), where=spread > 0)
     shown = np.sort(np.argsort(-relative, kind="stable")[:_MOST_BARS])
     names = [column_names(estimator)[j] for j in shown]
-    ax = new_axes(ax, (5.4, 1.3 + 0.28 * len(shown)))
-    ax.barh(range(len(shown)), relative[shown], height=0.65, color=FIRST, alpha=0.8, edgecolor=ink(), lw=0.5)
-    for place, j in enumerate(shown):
-        ax.annotate(
-            number(sigma[j]),
-            (relative[j], place),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize="small",
-        )
-    ax.set_yticks(range(len(shown)), [short(name) for name in names], parse_math=False)
-    ax.invert_yaxis()
-    ax.set_xlim(0.0, 1.22 * (float(relative.max()) or 1.0))
     left = f"\n{len(sigma) - len(shown)} columns with less are left out" if len(sigma) > len(shown) else ""
-    set_texts(ax, x=f"noise, in standard deviations of the column\n(at the bars: σ in its units){left}")
-    bars = ", ".join(f"{name} {number(relative[j])}" for name, j in zip(names, shown, strict=True))
-    return describe(ax, f"Bars of the noise in every column, in standard deviations of the column: {bars}.")
+    bars = Bars(
+        "",
+        f"noise, in standard deviations of the column\n(at the bars: σ in its units){left}",
+        tuple(names),
+        (("noise", tuple(relative[shown].tolist())),),
+        tuple(rounded(sigma[j]) for j in shown),
+    )
+    return pictures.show(bars, ax, size=(5.4, 2.0))

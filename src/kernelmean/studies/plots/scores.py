@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...estimators import KernelMean
 from ...estimators.curves import ScoreCurve, ScoreCurves, score_curves
-from ...report.canvas import COLORS, DASHES, MARKERS, QUIET, describe, new_axes, set_legend, set_texts, short
-from ...report.canvas.words import number
+from ...report import Bars, Curve, Panel, Points, pictures
+from ...report.numbers import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,50 +59,80 @@ def loocv_curve(estimator: KernelMean, columns: Sequence[str] = (), *, ax: Axes 
     --------
     >>> import kernelmean as km
     >>> ax = loocv_curve(km.MKME().fit(np.random.default_rng(0).normal(size=(30, 2))))
-    >>> ax.get_legend_handles_labels()[1]
-    ['without noise: 0.42859', 'chosen σ = 0.332']
+    >>> [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    ['without noise: 0.42859', 'score', 'chosen σ = 0.332']
     """
     found = score_curves(estimator, columns)
-    ax = new_axes(ax, (5.6, 3.6))
+    return pictures.show(_panel(found), ax, size=(5.6, 3.8), words=_words(found, _PARAMETERS[found.parameter][1]))
+
+
+def _panel(found: ScoreCurves) -> Panel:
     label, symbol, without = _PARAMETERS[found.parameter]
-    ax.axhline(0.0, color=QUIET, lw=1.2, ls=(0, (5, 2)), label=f"{without}: {found.without:.5g}")
-    for k, curve in enumerate(found.curves):
-        _draw(ax, curve, found, k, symbol)
-    if found.parameter in ("noise", "strength"):
-        ax.set_xscale("log")
-    ax.ticklabel_format(axis="y", scilimits=(-2, 3))
-    _cut(ax, found)
-    set_texts(ax, x=label, y=f"{_SCORES[found.criterion]}\nminus that {without}")
-    set_legend(ax, above=False)
-    return describe(ax, _words(found, symbol))
+    ends = tuple(float(end(curve.values[k] for curve in found.curves)) for end, k in ((min, 0), (max, -1)))
+    line = Curve(f"{without}: {found.without:.5g}", ends, (0.0, 0.0), dashed=True)
+    curves = [
+        Curve(curve.name or "score", tuple(curve.values.tolist()), tuple((curve.scores - found.without).tolist()))
+        for curve in found.curves
+    ]
+    return Panel(
+        "",
+        label,
+        f"{_SCORES[found.criterion]}\nminus that {without}",
+        (line, *curves),
+        x_log=found.parameter in ("noise", "strength"),
+        points=tuple(_chosen(curve, found, symbol) for curve in found.curves),
+        y_range=_cut(found),
+    )
 
 
-def _draw(ax: Axes, curve: ScoreCurve, found: ScoreCurves, k: int, symbol: str) -> None:
-    """Draw one curve and its mark; what was chosen to be 0 is marked at the left end, what is infinite not at all."""
-    color, name = COLORS[k % len(COLORS)], f"{short(curve.name)}: " if curve.name else ""
-    label = f"{name}chosen {symbol} = {number(curve.chosen)}"
-    ax.plot(curve.values, curve.scores - found.without, color=color, ls=DASHES[k % len(DASHES)], lw=1.6)
-    place = [max(curve.chosen, curve.values[0])] if math.isfinite(curve.chosen) else []
-    height = [found.score - found.without] * len(place)
-    ax.plot(place, height, MARKERS[k % len(MARKERS)], color=color, ms=7, mec="white", mew=0.8, label=label)
+def _chosen(curve: ScoreCurve, found: ScoreCurves, symbol: str) -> Points:
+    """Return the mark of what was chosen: at the left end where it is 0, nowhere where it is infinite."""
+    name = f"{curve.name}: " if curve.name else ""
+    place = (float(max(curve.chosen, curve.values[0])),) if math.isfinite(curve.chosen) else (math.nan,)
+    return Points(f"{name}chosen {symbol} = {rounded(curve.chosen)}", place, (float(found.score - found.without),))
 
 
-def _cut(ax: Axes, found: ScoreCurves) -> None:
-    """Cut curves that rise so high that the minimum would be a dent."""
+def _cut(found: ScoreCurves) -> tuple[float, float] | None:
+    """Return what to show of curves that rise so high that the minimum would be a dent."""
     every = np.concatenate([curve.scores for curve in found.curves])
     depth, height = found.without - float(every.min()), float(every.max()) - found.without
-    if 0 < _HEADROOM * depth < height:
-        ax.set_ylim(-1.15 * depth, _HEADROOM * depth)
+    return (-1.15 * depth, _HEADROOM * depth) if 0 < _HEADROOM * depth < height else None
 
 
 def _words(found: ScoreCurves, symbol: str) -> str:
     """Say what was chosen, and what it gained."""
     chosen = [
-        f"{symbol} = {number(curve.chosen)}" + (f" for {curve.name}" if curve.name else "") for curve in found.curves
+        f"{symbol} = {rounded(curve.chosen)}" + (f" for {curve.name}" if curve.name else "") for curve in found.curves
     ]
     label, _, without = _PARAMETERS[found.parameter]
-    gain = f"{number(found.without - found.score)} less than {without}"
+    gain = f"{rounded(found.without - found.score)} less than {without}"
     return (
         f"{_SCORES[found.criterion].capitalize()} along {label}: a curve with a mark at what was chosen, "
         f"{', '.join(chosen)}, score {found.score:.5g}, which is {gain}."
     )
+
+
+def scores_below_kme(gains: Mapping[str, float], *, ax: Axes | None = None) -> Axes:
+    """Draw how much lower the leave-one-out score of every estimator is than that of the empirical kernel mean.
+
+    Parameters
+    ----------
+    gains : mapping from str to float
+        The score of KME less that of each estimator.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Raises
+    ------
+    ImportError
+        When matplotlib is not installed.
+
+    Examples
+    --------
+    >>> ax = scores_below_kme({"kme": 0.0, "mkme": 0.02})
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['kme', 'mkme']
+    """
+    values = tuple(float(gain) for gain in gains.values())
+    label = "leave-one-out score of KME less that of the estimator"
+    return pictures.show(Bars("", label, tuple(gains), (("score below that of kme", values),)), ax, size=(5.4, 2.0))

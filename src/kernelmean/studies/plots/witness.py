@@ -1,4 +1,4 @@
-"""Where one column of two samples differs: the witness as a curve, with the band of chance."""
+"""Where one column of two samples differs: the witness as areas, with the band of chance."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from ...core.array import Array, RngLike
 from ...core.table import as_table
 from ...inference.explain import SampleSubject, WitnessBands, witness_bands
 from ...inference.samples import matched
-from ...report.canvas import FIRST, QUIET, SECOND, describe, ink, new_axes, new_figure, set_legend, set_texts, short
-from ...report.canvas.figure import matplotlib
-from ...report.canvas.words import number
+from ...report import Panel, Strip, Ticks, pictures
+from ...report.numbers import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,8 +26,8 @@ def column_witness(
 ) -> Axes:
     """Draw where one column of the first sample is denser than that of the second, and where less dense.
 
-    The curve is the witness, the difference of the two kernel means; the grey band holds it at all points together
-    with probability 0.95 if both samples come from one law. Ticks are the data, at most 200 of either sample.
+    The edge of the areas is the witness, the difference of the two kernel means; the grey band holds it at all points
+    together with probability 0.95 if both samples come from one law. Ticks are the data, at most 200 of either sample.
 
     Parameters
     ----------
@@ -53,58 +52,10 @@ def column_witness(
     >>> ax.get_xlabel()
     'dose'
     """
-    own, samples = ax is None, tuple(as_table(np.asarray(sample, dtype=float)[:, None]).values for sample in (x, y))
-    matplotlib()
-    bands = _bands(samples, rng)
-    ax = _draw(new_axes(ax, (5.0, 3.3)), samples, bands, names, column)
-    set_legend(ax, above=own)
-    return ax
-
-
-def _bands(samples: Sequence[Array], rng: RngLike) -> WitnessBands:
-    """Return the witness of one column of two samples over its range, with the band of chance."""
-    (grid,) = grids(np.concatenate(samples), _GRID)
-    return witness_bands(SampleSubject.gaussian(samples[0], samples[1]), grid[:, None], rng=rng)
-
-
-def _draw(ax: Axes, samples: Sequence[Array], bands: WitnessBands, names: tuple[str, str], column: str) -> Axes:
-    """Draw the band, the curve and the data, without a legend."""
-    grid = bands.points[:, 0]
-    ax.fill_between(grid, -bands.halfwidth, bands.halfwidth, color=QUIET, alpha=0.3, lw=0, label="chance (95 %)")
-    ax.axhline(0.0, color=QUIET, lw=0.8)
-    for sign, color, name in ((1, FIRST, names[0]), (-1, SECOND, names[1])):
-        part = np.where(sign * bands.values > 0, bands.values, 0.0)
-        ax.fill_between(grid, 0.0, part, color=color, alpha=0.4, lw=0, label=f"more {short(name)}")
-    ax.plot(grid, bands.values, color=ink(), lw=1.2)
-    _ticks(ax, samples)
-    set_texts(ax, x=column, y="witness")
-    return describe(ax, _words(bands, grid, names, column))
-
-
-def grids(pooled: Array, size: int) -> list[Array]:
-    """Return a grid over the range of every column of the pooled rows, and a little beyond."""
-    low, high = pooled.min(axis=0), pooled.max(axis=0)
-    reach = np.where(high > low, _MARGIN * (high - low), 1.0)
-    return [np.linspace(*ends, size) for ends in zip(low - reach, high + reach, strict=True)]
-
-
-def _ticks(ax: Axes, samples: Sequence[Array]) -> None:
-    """Mark the data: the first sample at the top, the second at the bottom."""
-    for sample, color, (start, end) in zip(samples, (FIRST, SECOND), ((0.95, 1.0), (0.0, 0.05)), strict=True):
-        shown = sample[np.linspace(0, len(sample) - 1, min(len(sample), _TICKS)).astype(np.intp), 0]
-        ax.vlines(shown, start, end, color=color, lw=0.5, alpha=0.6, transform=ax.get_xaxis_transform())
-
-
-def _words(bands: WitnessBands, grid: Array, names: tuple[str, str], column: str) -> str:
-    """Say where the witness is largest to either side, and whether it leaves the band."""
-    of = f" of {column}" if column else ""
-    ends = zip(names, (np.argmax(bands.values), np.argmin(bands.values)), strict=True)
-    places = ", ".join(f"of {name} at {number(grid[k])}" for name, k in ends)
-    out = bands.outside
-    band = "It stays within the band of chance."
-    if len(out):
-        band = f"It leaves the band of chance between {number(grid[out[0]])} and {number(grid[out[-1]])}."
-    return f"Witness{of}, {names[0]} against {names[1]}. Largest surplus {places}. {band}"
+    samples = tuple(as_table(np.asarray(sample, dtype=float)[:, None]).values for sample in (x, y))
+    pictures.matplotlib()
+    panel, words = _drawn(samples, names, column, rng)
+    return pictures.show(panel, ax, size=(5.0, 3.4), words=words)
 
 
 def column_witnesses(
@@ -132,15 +83,60 @@ def column_witnesses(
     2
     """
     first, second = matched(X, Y)
-    wide = min(3, len(columns))
-    high = -(-len(columns) // wide)
-    figure = new_figure((max(4.2 * wide, 5.0), 2.8 * high + 0.3))
-    for k, name in enumerate(columns):
-        j = first.names.index(name)
-        ax = figure.add_subplot(high, wide, k + 1)
-        samples = first.values[:, [j]], second.values[:, [j]]
-        _draw(ax, samples, _bands(samples, rng), names, name)
-        if k % wide:
-            ax.set_ylabel("")
-    set_legend(figure.axes[0], above=True)
-    return figure
+    index = [first.names.index(name) for name in columns]
+    drawn = [
+        _drawn((first.values[:, [j]], second.values[:, [j]]), names, name, rng)
+        for j, name in zip(index, columns, strict=True)
+    ]
+    panels, words = zip(*drawn, strict=True) if drawn else ((), ())
+    return pictures.show_all(panels, words, wide=min(3, max(len(columns), 1)), size=(4.2, 2.8))
+
+
+def _drawn(samples: Sequence[Array], names: tuple[str, str], column: str, rng: RngLike) -> tuple[Panel, str]:
+    """Return the panel of one column of two samples, and what it shows in words."""
+    (grid,) = grids(np.concatenate(samples), _GRID)
+    bands = witness_bands(SampleSubject.gaussian(samples[0], samples[1]), grid[:, None], rng=rng)
+    return witness_panel("", column, bands, names, samples), _words(bands, grid, names, column)
+
+
+def witness_panel(
+    title: str, label: str, bands: WitnessBands, names: tuple[str, str], samples: Sequence[Array] = ()
+) -> Panel:
+    """Return the witness of one column as two areas, over the strip of chance; samples are ticks at the edges."""
+    x = tuple(bands.points[:, 0].tolist())
+    zero = (0.0,) * len(x)
+    above, below = (tuple(part.tolist()) for part in (np.maximum(bands.values, 0), np.minimum(bands.values, 0)))
+    width = bands.halfwidth.tolist()
+    first, second = (f"more of {name}" for name in names)
+    strips = (
+        Strip("chance (95 %)", x, tuple(-w for w in width), tuple(width), quiet=True),
+        Strip(first, x, zero, above),
+        Strip(second, x, below, zero),
+    )
+    pairs = zip((first, second), samples, (True, False), strict=False)
+    ticks = tuple(Ticks(name, tuple(some(sample, _TICKS)[:, 0].tolist()), top) for name, sample, top in pairs)
+    return Panel(title, label, "witness", strips=strips, ticks=ticks)
+
+
+def grids(pooled: Array, size: int) -> list[Array]:
+    """Return a grid over the range of every column of the pooled rows, and a little beyond."""
+    low, high = pooled.min(axis=0), pooled.max(axis=0)
+    reach = np.where(high > low, _MARGIN * (high - low), 1.0)
+    return [np.linspace(*ends, size) for ends in zip(low - reach, high + reach, strict=True)]
+
+
+def some(sample: Array, most: int) -> Array:
+    """Return at most so many rows, evenly spread over the sample."""
+    return sample[np.linspace(0, len(sample) - 1, min(len(sample), most)).astype(np.intp)]
+
+
+def _words(bands: WitnessBands, grid: Array, names: tuple[str, str], column: str) -> str:
+    """Say where the witness is largest to either side, and whether it leaves the band."""
+    of = f" of {column}" if column else ""
+    ends = zip(names, (np.argmax(bands.values), np.argmin(bands.values)), strict=True)
+    places = ", ".join(f"of {name} at {rounded(grid[k])}" for name, k in ends)
+    out = bands.outside
+    band = "It stays within the band of chance."
+    if len(out):
+        band = f"It leaves the band of chance between {rounded(grid[out[0]])} and {rounded(grid[out[-1]])}."
+    return f"Witness{of}, {names[0]} against {names[1]}. Largest surplus {places}. {band}"

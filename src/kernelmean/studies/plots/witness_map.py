@@ -12,15 +12,14 @@ from ...core.table import Table
 from ...core.words import listed
 from ...inference.explain import SampleSubject, WitnessBands, witness_bands
 from ...inference.samples import matched
-from ...report.canvas import FIRST, QUIET, SECOND, describe, new_axes, set_legend, set_texts, short
-from ...report.canvas.figure import matplotlib
-from ...report.canvas.words import number
-from .witness import grids
+from ...report import Points, Surface, pictures
+from ...report.numbers import rounded
+from .witness import grids, some
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_GRID, _SHADES, _MOST_POINTS = 41, 13, 400
+_GRID, _MOST_POINTS = 41, 400
 
 
 def witness_map(
@@ -68,21 +67,36 @@ def witness_map(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('x1', 'x0')
     """
-    colors = matplotlib().colors.LinearSegmentedColormap.from_list("witness", [SECOND, "#f7f7f7", FIRST])
+    pictures.matplotlib()
     tables = matched(X, Y)
     chosen = tuple(columns) or tables[0].names[:2]
-    first, second = (_two(table, chosen) for table in tables)
-    across, up = grids(np.concatenate([first, second]), _GRID)
+    samples = [_two(table, chosen) for table in tables]
+    across, up = grids(np.concatenate(samples), _GRID)
     points = np.stack([part.ravel() for part in np.meshgrid(across, up)], axis=1)
-    bands = witness_bands(SampleSubject.gaussian(first, second), points, rng=rng)
-    own = ax is None
-    ax = new_axes(ax, (5.4, 4.2))
-    _shade(ax, across, up, bands, colors)
-    ax.plot(*_some(first).T, "o", ms=3.8, mfc="white", mec="black", mew=0.7, label=short(names[0]))
-    ax.plot(*_some(second).T, "^", ms=4.4, mfc="black", mec="white", mew=0.6, label=short(names[1]))
-    set_texts(ax, x=chosen[0], y=chosen[1])
-    set_legend(ax, above=own)
-    return describe(ax, _words(bands, names, chosen))
+    bands = witness_bands(SampleSubject.gaussian(samples[0], samples[1]), points, rng=rng)
+    shape = len(up), len(across)
+    excess = np.abs(bands.values) - bands.halfwidth
+    panel = Surface(
+        "",
+        chosen[0],
+        chosen[1],
+        "witness",
+        tuple(across.tolist()),
+        tuple(up.tolist()),
+        _rows(bands.values.reshape(shape)),
+        chance=_rows(excess.reshape(shape)),
+        points=tuple(_points(name, sample) for name, sample in zip(names, samples, strict=True)),
+    )
+    return pictures.show(panel, ax, size=(5.4, 4.2), words=_words(bands, names, chosen))
+
+
+def _rows(values: Array) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, values.tolist()))
+
+
+def _points(name: str, sample: Array) -> Points:
+    x, y = some(sample, _MOST_POINTS).T
+    return Points(name, tuple(x.tolist()), tuple(y.tolist()))
 
 
 def _two(table: Table, columns: Sequence[str]) -> Array:
@@ -92,28 +106,11 @@ def _two(table: Table, columns: Sequence[str]) -> Array:
     return table.values[:, [table.names.index(name) for name in columns]]
 
 
-def _shade(ax: Axes, across: Array, up: Array, bands: WitnessBands, colors: Any) -> None:
-    """Colour the values from that of the second sample to that of the first, and hatch where they stay in the band."""
-    values, most = bands.values.reshape(len(up), -1), float(np.abs(bands.values).max()) or 1.0
-    levels = np.linspace(-most, most, _SHADES)
-    image = ax.contourf(across, up, values, levels=levels, cmap=colors)
-    ax.figure.colorbar(image, ax=ax, label="witness", ticks=[-most, 0.0, most], format=lambda v, _: number(v))
-    excess = np.abs(values) - bands.halfwidth.reshape(values.shape)
-    if excess.min() < 0:
-        with matplotlib().rc_context({"hatch.color": QUIET, "hatch.linewidth": 0.7}):
-            ax.contourf(across, up, excess, levels=[float(excess.min()), 0.0], colors="none", hatches=["///"])
-        ax.fill_between([], [], facecolor="none", edgecolor=QUIET, hatch="///", lw=0, label="chance (95 %)")
-
-
-def _some(sample: Array) -> Array:
-    return sample[np.linspace(0, len(sample) - 1, min(len(sample), _MOST_POINTS)).astype(np.intp)]
-
-
 def _words(bands: WitnessBands, names: tuple[str, str], columns: Sequence[str]) -> str:
     """Say where either sample is densest beside the other, and how much of the map is beyond chance."""
     ends = zip(names, (np.argmax(bands.values), np.argmin(bands.values)), strict=True)
     places = [
-        f"of {name} at {columns[0]} {number(bands.points[k, 0])} and {columns[1]} {number(bands.points[k, 1])}"
+        f"of {name} at {columns[0]} {rounded(bands.points[k, 0])} and {columns[1]} {rounded(bands.points[k, 1])}"
         for name, k in ends
     ]
     share = len(bands.outside) / len(bands.points)

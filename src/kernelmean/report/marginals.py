@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.array import Array
-from ...report import Bars, Panel, Steps
+from ..core.array import Array
+from .document import Bars, Panel, Steps
 
 _MOST_VALUES, _FEWEST_BINS, _MOST_BINS = 12, 5, 40
 _CORE, _FAR = (0.005, 0.995), 3.0

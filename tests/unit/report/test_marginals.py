@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernelmean.report import Bars, Panel
-from kernelmean.studies.pages.marginals import bins, marginal, outline, span
+from kernelmean.report.marginals import bins, marginal, outline, span
 
 RNG = np.random.default_rng(0)
 

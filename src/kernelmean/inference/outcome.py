@@ -1,0 +1,83 @@
+"""What every result can do: be printed, shown, drawn, written as a page, turned into a table, saved."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from ..core.array import SILENT, Progress
+from ..report.document import Document
+from ..report.shown import Shown
+
+
+class Result(Shown):
+    """The outcome of a test or a study. Subclasses say what was found; how that is shown is said here, once."""
+
+    holds: ClassVar[tuple[type[Any], ...] | None] = ()
+    figures: ClassVar[tuple[str, ...]] = ()
+    """The names of the charts that its page may have: those of files beside Markdown."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as plain names, numbers and texts: what ``--json`` writes."""
+
+    @abstractmethod
+    def rows(self) -> Sequence[dict[str, Any]]:
+        """Return one row for everything that was tested or fitted, all of the same columns: what ``--csv`` writes."""
+
+    def to_frame(self) -> Any:
+        """Return :meth:`rows` as a pandas data frame.
+
+        Raises
+        ------
+        ImportError
+            When pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("to_frame() returns a pandas data frame; write: pip install pandas") from None
+        return pd.DataFrame(list(self.rows()))
+
+    def document(self, *, progress: Progress = SILENT) -> Document:
+        """Return the page of the result as a value, to which sections can be added before it is written.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with what comes next, the steps done, and the steps in all, where a page takes long.
+        """
+        del progress
+        return self.describe().document()
+
+    def to_html(self) -> str:
+        """Return the page of the result, which needs no other file: what ``--html`` writes.
+
+        Raises
+        ------
+        ImportError
+            When the extra "plot" is not installed.
+        """
+        from ..report.html import render
+
+        return render(self.document())
+
+    @abstractmethod
+    def plot(self, *args: Any, **options: Any) -> Any:
+        """Draw the result with matplotlib, and return the axes or the figure."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the result, with the rows that it rests on, to a file that :func:`kernelmean.load` reads.
+
+        Raises
+        ------
+        TypeError
+            When it holds something that is not of the library, such as a kernel of your own.
+        OSError
+            When the file cannot be written.
+        """
+        from ..estimators.files import save
+
+        save(self, path)

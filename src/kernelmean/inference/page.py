@@ -1,0 +1,136 @@
+"""The part of a page that is about a test: how its p-value came about, and the null distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ..core.array import Array
+from ..core.words import count
+from ..report import pictures
+from ..report.document import Chart, Panel, Section, Strip, program
+from ..report.marginals import bins as edges_of
+from ..report.marginals import outline
+from ..report.numbers import signed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .result import TestResult
+
+
+def null_section(test: TestResult, anew: str, facts: Sequence[tuple[str, str]]) -> Section:
+    """Return the section of a test: how its p-value came about, and the null distribution with the observed value.
+
+    ``anew`` says what happens to the rows under a random arrangement.
+    """
+    charts = (null_chart(test),) if test.n_resamples else ()
+    kernels = (test.grid_of_kernels().table(),) if test.members else ()
+    return Section("The test", (_share(test, anew),), tables=kernels, charts=charts, settings=tuple(facts))
+
+
+def _share(test: TestResult, anew: str) -> str:
+    reached = _reached(test)
+    found = {0: "none has", 1: "one has"}.get(reached, f"{reached:,} have")
+    return (
+        f"Of {count(test.n_resamples, 'other arrangement')}, in which {anew}, {found} a statistic as large as the "
+        f"observed one, or larger: p = (1 + {reached:,}) / (1 + {test.n_resamples:,}) = {test.pvalue:.3g}."
+    )
+
+
+def _reached(test: Tested) -> int:
+    """Return how many of the other arrangements reach the observed statistic."""
+    return round(test.pvalue * (len(test.null_distribution) + 1)) - 1
+
+
+class Tested(Protocol):
+    """A result with the statistics of all arrangements that were looked at."""
+
+    @property
+    def statistic(self) -> float:
+        """The observed statistic."""
+
+    @property
+    def pvalue(self) -> float:
+        """The share of arrangements that reach it."""
+
+    @property
+    def null_distribution(self) -> Array:
+        """The statistics of the other arrangements, shape (B,)."""
+
+
+def null_distribution(result: Tested, *, bins: Any = None, ax: Axes | None = None) -> Axes:
+    """Draw the statistic under rearrangements as a histogram, and the observed statistic as a line.
+
+    Where the histogram reaches the observed statistic it is shaded: the share of that part, with the observed
+    arrangement counted, is the p-value.
+
+    Parameters
+    ----------
+    result : TestResult
+        Or anything else that has ``statistic``, ``pvalue`` and ``null_distribution``.
+    bins : int, str or sequence, optional
+        As in ``numpy.histogram``; by default Rice's rule.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Raises
+    ------
+    ImportError
+        When matplotlib is not installed.
+    ValueError
+        When there was one arrangement only, so that there is nothing to draw.
+
+    Examples
+    --------
+    >>> import kernelmean as km
+    >>> ax = null_distribution(km.mmd_test([[0.0], [1.0], [2.0]], [[5.0], [6.0], [9.0]], estimator="kme"))
+    >>> ax.get_xlabel()
+    'MMD² (unbiased)'
+    """
+    if not len(result.null_distribution):
+        raise ValueError("there is no arrangement but the observed one, so no null distribution to draw")
+    panel = replace(_null_panel(result, bins), title=getattr(result, "method", ""))
+    return pictures.show(panel, ax, size=(6.0, 3.4), words=_null_words(result))
+
+
+def null_chart(test: TestResult) -> Chart:
+    """Return the histogram of the statistic under random arrangements, with the observed value."""
+    title = "What chance alone makes, and what was observed"
+    return Chart("null-distribution", title, (_null_panel(test),), _null_words(test))
+
+
+def _null_panel(result: Tested, bins: Any = None) -> Panel:
+    """Return the histogram, with the part that reaches the observed value shaded."""
+    null, statistic = np.asarray(result.null_distribution, dtype=np.float64), float(result.statistic)
+    edges = edges_of(null) if bins is None else np.histogram_bin_edges(null, bins)
+    steps = outline(count(len(null), "random arrangement"), null, edges)
+    top = (max(steps.heights),) * 2
+    reaching = Strip("as large or larger", (statistic, float(edges[-1])), (0.0, 0.0), top)
+    name = getattr(result, "statistic_name", "") or "statistic"
+    return Panel(
+        "",
+        name[0].upper() + name[1:],
+        "share of arrangements",
+        steps=(steps,),
+        strips=(reaching,) if edges[0] < statistic < edges[-1] else (),
+        marks=((f"observed, p = {result.pvalue:.3g}", statistic),),
+    )
+
+
+def _null_words(result: Tested) -> str:
+    null = result.null_distribution
+    return (
+        f"The observed value is {signed(result.statistic)}. Those that chance alone makes reach from "
+        f"{signed(null.min())} to {signed(null.max())}; as large or larger: {_reached(result):,} of {len(null):,}."
+    )
+
+
+def made_by(test: TestResult | None, seed: int | None) -> tuple[tuple[str, str], ...]:
+    """Return what made a page: nothing in it depends on the time or the machine."""
+    facts = [program()]
+    facts += [] if seed is None else [("Seed", str(seed))]
+    return (*facts, *([] if test is None else [("Test", test.method), ("p-value", test.origin)]))

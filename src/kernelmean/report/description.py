@@ -1,0 +1,98 @@
+"""What a value says of itself, said once: the terminal, cards in notebooks and pages are written from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from .document import Document, Section, Table, program
+
+_DIGITS = re.compile(r"\d+\.\d{6,}")
+Facts = Sequence[tuple[str, str]]
+MOST_ROWS = 50
+"""Of a grid on a page."""
+
+
+@final
+@dataclass(frozen=True)
+class Grid:
+    """A table of texts, of which short forms show the first rows.
+
+    Attributes
+    ----------
+    title : str
+    header : tuple of str
+    rows : sequence of tuple of str
+    numbers : int
+        Columns from here on hold numbers.
+    noun, beyond : str
+        What a row is, and what is to be said of rows that are left out: "which differ less".
+    strong : frozenset of (int, int)
+        Cells (row, column) that stand out.
+    mark : str
+        What the rows with such a cell do: on a page a column says it in words.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    numbers: int = 1
+    noun: str = "row"
+    beyond: str = ""
+    strong: frozenset[tuple[int, int]] = frozenset()
+    mark: str = ""
+
+    def left_out(self, shown: int) -> str:
+        """Return in words how many rows there are beside the first ``shown``, "" where there is none."""
+        rest = len(self.rows) - shown
+        if rest <= 0:
+            return ""
+        return f"{rest:,} {self.noun}{'s' if rest > 1 else ''} more" + (f", {self.beyond}" if self.beyond else "")
+
+    def words_on_rest(self) -> tuple[str, ...]:
+        """Return the sentence on the rows that a page leaves out, where there are some."""
+        rest = self.left_out(MOST_ROWS)
+        return (f"Left out here: {rest}.",) if rest else ()
+
+    def table(self, caption: str = "") -> Table:
+        """Return the table of a page: the first rows, and in words which of them stand out."""
+        rows, header, strong = tuple(self.rows[:MOST_ROWS]), self.header, {row for row, _ in self.strong}
+        if self.mark:
+            header = (*header, self.mark)
+            rows = tuple((*row, "yes" if k in strong else "no") for k, row in enumerate(rows))
+        return Table(
+            caption or self.title, header, rows, frozenset(cell for cell in self.strong if cell[0] < len(rows))
+        )
+
+
+@final
+@dataclass(frozen=True)
+class Description:
+    """What a value is, the outcome in a sentence, facts, grids, and what else a reader should know."""
+
+    title: str
+    sentence: str = ""
+    facts: Facts = ()
+    grids: Sequence[Grid] = ()
+    notes: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "facts", tuple((name, _legible(text)) for name, text in self.facts))
+
+    def document(self) -> Document:
+        """Return the page that says this and no more."""
+        sections = [
+            Section(grid.title, grid.words_on_rest(), tables=(grid.table(),)) for grid in self.grids if grid.rows
+        ]
+        if self.facts:
+            sections.append(Section("What it rests on", settings=tuple(self.facts)))
+        if self.notes:
+            sections.append(Section("Notes", items=tuple(self.notes)))
+        return Document(self.title, (), tuple(sections), (program(),), self.sentence)
+
+
+def _legible(text: str) -> str:
+    """Return a text whose numbers have no more digits than a reader needs."""
+    return _DIGITS.sub(lambda number: f"{float(number[0]):.6g}", text)

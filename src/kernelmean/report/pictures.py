@@ -1,0 +1,230 @@
+"""Pictures in notebooks, scripts and files: panels on axes of matplotlib, with words for who cannot see them.
+
+Needs the extra ``plot``. The same picture gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from textwrap import fill
+from typing import IO, TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from ..core.disk import write_file
+from .document import AnyPanel
+from .figures import describe, labels
+from .palette import looks
+from .templates import clean
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = (".png", ".svg", ".pdf")
+_METADATA: dict[str, dict[str, None]] = {
+    ".png": {"Software": None},
+    ".svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
+    ".pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")),
+}
+"""What a file would otherwise say of when and by what it was written."""
+_WHERE = {".png": "Description", ".pdf": "Subject"}
+_WORDS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+_TITLES: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+_LETTER, _SAMPLE, _LETTERS = 5.5, 50.0, 45
+"""The points of a letter, those of the sample of a line in a legend, and the letters of a title over a panel."""
+_FONT = "'DejaVu Sans'"
+"""What texts are measured in; Verdana has the same widths where a reader lacks it."""
+
+
+def matplotlib() -> Any:
+    """Return matplotlib, or say how to install it.
+
+    Raises
+    ------
+    ImportError
+    """
+    try:
+        import matplotlib.figure
+    except ImportError:
+        raise ImportError('pictures need matplotlib; write: pip install "kernelmean[plot]"') from None
+    return matplotlib
+
+
+def missing() -> str | None:
+    """Return why pictures cannot be drawn and what to do, or None when they can."""
+    try:
+        matplotlib()
+    except ImportError as error:
+        return str(error)
+    return None
+
+
+def check_format(path: str | Path) -> None:
+    """Raise when a picture cannot be written under this name, before long work begins."""
+    if Path(path).suffix.lower() not in FORMATS:
+        raise ValueError(f"{path}: a picture ends in .png, .svg or .pdf")
+    matplotlib()
+
+
+def new_figure(size: tuple[float, float]) -> Figure:
+    """Return an empty figure of a size in inches, that belongs to no window and that a notebook shows.
+
+    Examples
+    --------
+    >>> new_figure((4.0, 3.0)).get_size_inches().tolist()
+    [4.0, 3.0]
+    """
+    matplotlib()
+    from .picture import Picture
+
+    return Picture(figsize=size, layout="constrained")
+
+
+def show(panel: AnyPanel, ax: Axes | None = None, *, size: tuple[float, float] = (5.4, 3.5), words: str = "") -> Axes:
+    """Draw a panel with its legend on axes, or on a new figure of pyplot, which notebooks display.
+
+    ``words`` are what :func:`alt_text` says, by default those of the panel.
+    """
+    from .drawing import draw, samples, size_of
+
+    own, styles = ax is None, looks(labels([panel]))
+    if ax is None:
+        matplotlib()
+        from matplotlib import pyplot
+
+        wide, high = size_of(panel, size)
+        ax = pyplot.figure(figsize=(wide, high + 0.4), layout="constrained").add_subplot()
+    draw(ax, panel, styles)
+    found = samples(panel, styles)
+    if own:
+        _legend_above(ax.figure, found)
+    elif found:
+        ax.legend(list(found.values()), _names(found), loc="best", fontsize="small")
+    return described_by(ax, words or describe(panel))
+
+
+def show_all(
+    panels: Sequence[AnyPanel], words: Sequence[str], *, wide: int, size: tuple[float, float], title: str = ""
+) -> Figure:
+    """Draw panels in rows of ``wide``, each of a size in inches, under one title and legend."""
+    from .drawing import draw, plain, samples
+
+    high = -(-len(panels) // wide)
+    figure, styles = new_figure((max(size[0] * wide, 5.0), size[1] * high + 0.4)), looks(labels(panels))
+    found: dict[str, Any] = {}
+    for k, (panel, text) in enumerate(zip(panels, words, strict=True)):
+        draw(described_by(figure.add_subplot(high, wide, k + 1), text), panel, styles)
+        found |= samples(panel, styles)
+    if title:
+        figure.suptitle(plain(fill(title, _LETTERS * wide)), ha="left", x=0.01)
+        _TITLES[figure] = title
+    _legend_above(figure, found)
+    return figure
+
+
+def _legend_above(figure: Any, found: dict[str, Any]) -> None:
+    if not found:
+        return
+    names, width = _names(found), 72.0 / figure.dpi * figure.bbox.width
+    columns = int(width / (_SAMPLE + _LETTER * max(map(len, names))))
+    options = {"loc": "outside upper center", "ncols": min(max(columns, 1), 3), "frameon": False}
+    figure.legend(list(found.values()), names, **options)
+
+
+def _names(found: dict[str, Any]) -> list[str]:
+    from .drawing import plain
+
+    return [plain(label) for label in found]
+
+
+def described_by(ax: Axes, words: str) -> Axes:
+    """Keep what axes show in words, and return the axes."""
+    _WORDS[ax] = words
+    return ax
+
+
+def alt_text(picture: Any) -> str:
+    r"""Return what a picture of this library shows in words, for the ``alt`` of an HTML page.
+
+    Parameters
+    ----------
+    picture : Axes or Figure
+
+    Returns
+    -------
+    str
+        Empty for axes that no function of this library has drawn on.
+
+    Examples
+    --------
+    >>> import kernelmean as km
+    >>> ax = km.mmd_test([[0.0], [1.0], [2.0]], [[5.0], [6.0], [9.0]], estimator="kme").plot()
+    >>> print(alt_text(ax).replace(". ", ".\n"))
+    The observed value is 0.9084.
+    Those that chance alone makes reach from −0.2466 to 0.9084; as large or larger: 1 of 19.
+    """
+    axes = picture.axes if hasattr(picture, "add_subplot") else [picture]
+    return " ".join(_WORDS[ax] for ax in axes if _WORDS.get(ax))
+
+
+def save(figure: Any, path: str | Path) -> None:
+    """Write a figure, or the figure of axes, in the format that the ending names.
+
+    The file says neither when nor by which program it was written: the same picture gives the same bytes. It says what
+    is to be seen, as :func:`alt_text` does: an SVG in its description, a PNG and a PDF in their metadata.
+
+    Parameters
+    ----------
+    figure : Figure or Axes
+    path : str or Path
+        Ends in .png, .svg or .pdf.
+
+    Raises
+    ------
+    ValueError
+        When the ending is another one.
+    OSError
+        When the file cannot be written.
+
+    Examples
+    --------
+    >>> save(None, "picture.doc")
+    Traceback (most recent call last):
+    ValueError: picture.doc: a picture ends in .png, .svg or .pdf
+    """
+    check_format(path)
+    write(getattr(figure, "figure", figure), path, Path(path).suffix.lower())
+
+
+def write(figure: Figure, target: str | Path | IO[Any], ending: str) -> None:
+    """Write a figure to a file or stream, always with the same bytes."""
+    content, words = io.BytesIO(), alt_text(figure)
+    metadata = {_WHERE[ending]: words} if words and ending in _WHERE else {}
+    with matplotlib().rc_context({"svg.hashsalt": "kernelmean", "svg.fonttype": "none"}):
+        figure.savefig(content, format=ending[1:], dpi=150, metadata=_METADATA[ending] | metadata)
+    whole = _told(content.getvalue(), _TITLES.get(figure, ""), words) if ending == ".svg" else content.getvalue()
+    if isinstance(target, str | Path):
+        write_file(target, whole)
+    elif isinstance(target, io.TextIOBase):
+        target.write(whole.decode())
+    else:
+        target.write(whole)
+
+
+def _told(svg: bytes, title: str, words: str) -> bytes:
+    """Return an SVG file in fonts that readers have, whose title and description say what is to be seen."""
+    text = re.sub("<text [^>]*>", lambda tag: tag[0].replace(_FONT, f"{_FONT}, Verdana, sans-serif"), svg.decode())
+    if not title and not words:
+        return text.encode()
+    opening = f' role="img" aria-labelledby="{"title desc" if title else "desc"}">\n {naming(title, words)}'
+    return re.sub(r"(<svg [^>]*)>", lambda found: found[1] + opening, text, count=1).encode()
+
+
+def naming(title: str, words: str, prefix: str = "") -> str:
+    """Return the title, where there is one, and the description of a picture as elements of SVG."""
+    heading = f'<title id="{prefix}title">{escape(clean(title))}</title>' if title else ""
+    return f'{heading}<desc id="{prefix}desc">{escape(clean(words))}</desc>'

@@ -1,0 +1,260 @@
+"""What every result can do, whatever was asked: one contract, held by all of them."""
+
+from __future__ import annotations
+
+import html
+import json
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean.cli import main
+from kernelmean.core.surface import command_line
+from kernelmean.inference.outcome import Result
+from kernelmean.report import pictures
+from kernelmean.report.shown import Shown
+from kernelmean.studies import plots
+from kernelmean.studies.density import fit_densities
+from kernelmean.studies.estimate import fit_all
+from kernelmean.tables import read_table
+
+pd = pytest.importorskip("pandas")
+
+RNG = np.random.default_rng(2)
+X, Y = RNG.normal(size=(30, 2)), RNG.normal([0.0, 1.0], size=(25, 2))
+QUICK: dict[str, Any] = {"estimator": "kme", "n_resamples": 99}
+
+
+def mixed(n: int, shift: float) -> Any:
+    rng = np.random.default_rng(n)
+    days = pd.Timestamp("2024-02-01") + pd.to_timedelta(rng.integers(0, 90, n), "D")
+    frame = pd.DataFrame({"a rather long name of a column of numbers": rng.normal(shift, size=n), "day": days})
+    frame["city"] = rng.choice(["Rome", "Oslo"], n)
+    frame["size"] = pd.Categorical(rng.choice(list("SML"), n), list("SML"), ordered=True)
+    frame["ok"] = rng.random(n) < 0.5
+    frame["dose"] = rng.normal(size=n)
+    frame.loc[:1, ["dose", "city"]] = None
+    return frame
+
+
+def densities() -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernelmean.studies.density._COMPONENTS", (1, 2))
+        return fit_densities(np.concatenate([X, Y]), estimator="mkme", n_components=[1])
+
+
+def long_tables() -> Any:
+    rng = np.random.default_rng(0)
+    tables = rng.normal(size=(900, 2)), rng.normal([0.0, 0.3], size=(800, 2))
+    return km.compare_stream(*tables, n_frequencies=16, n_resamples=99)
+
+
+MAKERS: dict[str, Callable[[], Result]] = {
+    "test": lambda: km.mmd_test(X, Y, rng=0, **QUICK),
+    "adaptive test": lambda: km.mmd_test(X, Y, estimator="adaptive", n_resamples=99, rng=0),
+    "test with noise": lambda: km.mmd_test(X, Y, estimator="mmkme", n_resamples=99, rng=0),
+    "test of independence": lambda: km.hsic_test(X, X**2, rng=0, **QUICK),
+    "test of three samples": lambda: km.k_sample_test(X, Y, X + 1.0, n_resamples=99, rng=0),
+    "test of pairs": lambda: km.paired_mmd_test(X[:25], Y, n_resamples=99, rng=0),
+    "test of series": lambda: km.wild_mmd_test(X, Y, block_length=3, n_resamples=99, rng=0),
+    "comparison": lambda: km.compare(mixed(40, 0.0), mixed(35, 1.0), names=("a/b.csv", "c"), missing="category"),
+    "comparison of noisy cells": lambda: km.compare(
+        mixed(40, 0.0).drop(columns="city"), mixed(35, 1.0).drop(columns="city"), missing={"dose": "noise"}, **QUICK
+    ),
+    "comparison of long tables": long_tables,
+    "dependence of all pairs": lambda: km.dependence(mixed(40, 0.0), missing="drop", **QUICK),
+    "dependence of groups": lambda: km.dependence(X, "x0", **QUICK),
+    "densities": densities,
+    "estimates": lambda: fit_all(X),
+}
+STUDIES = ("comparison", "comparison of long tables", "dependence of all pairs", "densities", "estimates")
+made = cache(lambda name: MAKERS[name]())
+
+
+@pytest.fixture(params=MAKERS)
+def result(request: pytest.FixtureRequest) -> Result:
+    return made(request.param)
+
+
+@pytest.fixture
+def study(request: pytest.FixtureRequest) -> Result:
+    return made(request.param)
+
+
+def plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_every_result_is_tried() -> None:
+    tried = {type(made(name)) for name in MAKERS}
+    known = {cls for cls in Result.__subclasses__() if cls.__module__.startswith("kernelmean.")}
+    assert tried == known
+
+
+def test_it_is_printed_in_eighty_columns_and_says_all_notes(result: Result) -> None:
+    text = str(result)
+    assert text == result.summary()
+    assert max(map(len, text.splitlines())) <= 80
+    said = result.describe()
+    assert plain(text).startswith(plain(said.sentence or said.title))
+    for name, fact in said.facts:
+        assert f"{name} {plain(fact)}" in plain(text)
+    for note in said.notes:
+        assert f"note: {plain(note)}" in plain(text)
+
+
+def test_plain_values_go_through_json(result: Result) -> None:
+    assert json.loads(json.dumps(result.to_dict())) is not None
+    assert result.to_dict()["notes"] == list(result.describe().notes)
+
+
+def test_the_frame_has_the_rows(result: Result) -> None:
+    frame, rows = result.to_frame(), result.rows()
+    assert list(frame.columns) == list(rows[0])
+    assert len(frame) == len(rows)
+    assert all(list(row) == list(rows[0]) for row in rows)
+
+
+def test_without_pandas_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        made("test").to_frame()
+
+
+def test_the_page_says_the_same(result: Result) -> None:
+    page = result.to_html()
+    assert page.startswith("<!doctype html>")
+    assert page == result.to_html()
+    said = result.describe()
+    for text in (said.title, said.sentence, *(text for _, text in said.facts)):
+        assert html.escape(text) in page
+    shown = {plain(note).casefold().rstrip(".") for note in said.notes}
+    words = plain(html.unescape(page)).casefold()
+    assert all(note in words for note in shown)
+
+
+def test_a_page_has_no_other_figures_than_those_that_are_announced(result: Result) -> None:
+    drawn = [chart.name for section in result.document().sections for chart in section.charts]
+    assert set(drawn) <= set(result.figures)
+
+
+def test_one_card_is_made_of_all(result: Result) -> None:
+    assert type(result)._repr_html_ is Shown._repr_html_
+    card = result._repr_html_()
+    assert html.escape(result.describe().title) in card
+    assert html.escape(result.describe().sentence) in card
+
+
+def test_without_jinja_pages_say_what_to_install_and_notebooks_show_text(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    result = made("test")
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r'pages need Jinja2; write: pip install "kernelmean\[plot\]"'):
+        result.to_html()
+    assert result._repr_html_() is None
+    with pytest.raises(SystemExit) as exit_:
+        main(["dependence", "iris", "--html", str(tmp_path / "page.html")])
+    out, err = capsys.readouterr()
+    assert (exit_.value.code, out) == (2, "")
+    assert err == 'kernelmean: pages need Jinja2; write: pip install "kernelmean[plot]"\n'
+
+
+def test_it_is_drawn_and_the_picture_says_what_it_shows(result: Result) -> None:
+    if pictures.missing():
+        pytest.skip("pictures need the extra 'plot'")
+    from matplotlib import pyplot
+
+    pyplot.switch_backend("agg")
+    assert len(plots.alt_text(result.plot())) > 20
+    pyplot.close("all")
+
+
+def test_it_comes_back_from_a_file(result: Result, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("one", "two")]
+    result.save(paths[0])
+    back = km.load(paths[0])
+    assert type(back) is type(result)
+    assert str(back) == str(result)
+    assert json.dumps(back.to_dict()) == json.dumps(result.to_dict())
+    assert back._repr_html_() == result._repr_html_()
+    assert back.to_html() == result.to_html()
+    back.save(paths[1])
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_statistics_and_pvalues_are_those_of_the_test_where_there_is_one(result: Result) -> None:
+    content = result.to_dict()
+    test = content if "pvalue" in content else content.get("test")
+    if test is None:
+        assert not hasattr(result, "pvalue")
+    else:
+        assert (result.pvalue, result.statistic) == (test["pvalue"], test["statistic"])
+
+
+COMMANDS: dict[str, tuple[tuple[str, ...], Callable[[Any], Result]]] = {
+    "compare": (
+        ("compare", "wine", "--by", "target", "--groups", "0,1", "--estimator", "kme", "--resamples", "99"),
+        lambda wine: km.compare(*parts(wine), names=("target=0", "target=1"), rng=0, **QUICK),
+    ),
+    "dependence": (
+        ("dependence", "wine", "--columns", "ash,hue,proline", "--estimator", "kme", "--resamples", "99"),
+        lambda wine: km.dependence(wine[["ash", "hue", "proline"]], rng=0, **QUICK),
+    ),
+    "estimate": (("estimate", "wine", "--columns", "ash,hue"), lambda wine: fit_all(wine[["ash", "hue"]])),
+}
+
+
+def parts(wine: Any) -> Iterator[Any]:
+    return (wine[wine["target"] == cultivar].drop(columns="target") for cultivar in (0.0, 1.0))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_command_line_prints_the_result(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words, ask = COMMANDS[name]
+    table = read_table("wine")
+    result = ask(pd.DataFrame(np.asarray(table), columns=list(table.names)))
+    with pytest.raises(SystemExit) as exit_:
+        main([*words])
+    assert exit_.value.code in (0, None)
+    with command_line():
+        assert capsys.readouterr().out == f"{result}\n"
+
+
+def leaves(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if isinstance(tree, dict | list) and tree:
+        for key, item in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            yield from leaves(item, (*path, key))
+    else:
+        yield path
+
+
+@pytest.mark.parametrize("name", [*STUDIES, "adaptive test"])
+def test_a_file_that_was_altered_is_refused_or_reads_as_a_result(name: str, tmp_path: Path) -> None:
+    made(name).save(tmp_path / "good")
+    with zipfile.ZipFile(tmp_path / "good") as archive:
+        contents = {member: archive.read(member) for member in archive.namelist()}
+    places = list(leaves(json.loads(contents["header.json"])["value"], ("value",)))
+    rng, read = np.random.default_rng(0), 0
+    for place in rng.permutation(len(places))[:40]:
+        for bad in (None, "nonsense", -7, {"tuple": []}):
+            header = json.loads(contents["header.json"])
+            inner = header
+            for key in places[place][:-1]:
+                inner = inner[key]
+            inner[places[place][-1]] = bad
+            with zipfile.ZipFile(tmp_path / "bad", "w") as archive:
+                for member, content in contents.items():
+                    archive.writestr(member, json.dumps(header) if member == "header.json" else content)
+            with suppress(ValueError):
+                assert str(km.load(tmp_path / "bad"))
+                read += 1
+    assert read < 80
