@@ -113,7 +113,7 @@ def test_an_encoding_says_what_keywords_say() -> None:
     rules: dict[str, Any] = {"missing": {"dose": "category"}, "ordinal": {"arm": ["a", "b"]}, "scale": False}
     whole = Encoding(**rules)
     for study in (lambda **how: km.compare(blank, B, **HOW, **how), lambda **how: km.dependence(blank, **HOW, **how)):
-        assert study(encoding=whole).as_dict() == study(**rules).as_dict()
+        assert study(encoding=whole).to_dict() == study(**rules).to_dict()
         with pytest.raises(ValueError, match="write missing=, ordinal=, scale= in it"):
             study(encoding=whole, **rules)
         with pytest.raises(TypeError, match=r"no option 'missng', did you mean 'missing'|no option 'missng'"):
