@@ -32,6 +32,11 @@ class Kernel(ABC):
         """Prepare ``f(i, j) = k(X[i], Y[j])`` for slices; families with a faster way override it."""
         return lambda i, j: self(X[i, :], Y[j, :])
 
+    @classmethod
+    def examples(cls) -> tuple[Kernel, ...]:
+        """Return values of the family that :func:`kernelmean.support` lists and the laws of the tests try."""
+        return ()
+
     def __add__(self, other: Kernel) -> Kernel:
         from .compose import Sum
 
