@@ -86,9 +86,10 @@ class ToyFilter(Filter):
 LOADED = """
 import sys
 from importlib import util
+from pathlib import Path
 
 for name in ("kernels.toy", "noise.toy", "estimators.toy"):
-    spec = util.spec_from_file_location(f"kernelmean.{name}", f"{name}.py")
+    spec = util.spec_from_file_location(f"kernelmean.{name}", Path(__file__).with_name(f"{name}.py"))
     sys.modules[spec.name] = module = util.module_from_spec(spec)
     spec.loader.exec_module(module)
 """
@@ -126,10 +127,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(folder: Path, *words: str) -> str:
+def run(folder: Path, *words: str, at: Path | None = None) -> str:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}
     command = [sys.executable, "-W", "error", *words]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=at or folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -146,8 +147,8 @@ def test_what_was_added_is_listed_saved_and_used(folder: Path) -> None:
 
 def test_the_laws_and_the_backends_try_what_was_added(folder: Path) -> None:
     laws = ["laws/test_kernel_laws.py", "laws/test_expected_laws.py", "unit/arrays/test_embeddings.py"]
-    options = ["-p", "toys", "-p", "no:cacheprovider", "-q", "-k", "Toy", "-c", str(TESTS.parent / "pyproject.toml")]
-    said = run(folder, "-m", "pytest", *options, *(str(TESTS / law) for law in laws))
+    options = ["-p", "toys", "-p", "no:cacheprovider", "-q", "-k", "Toy"]
+    said = run(folder, "-m", "pytest", *options, *(f"tests/{law}" for law in laws), at=TESTS.parent)
     counted = re.search(r"(\d+) passed", said)
     assert counted is not None
     assert int(counted[1]) > 60, said
