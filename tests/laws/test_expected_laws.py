@@ -5,11 +5,19 @@ import sys
 import numpy as np
 import pytest
 
-from kernelmean.expected import NoClosedFormError, expected, expected_blocks, expected_diag, support
-from kernelmean.expected.support import KERNELS, NOISES
-from kernelmean.kernels import Categorical, Gaussian, Stationary
+from kernelmean.expected import (
+    NoClosedFormError,
+    expected,
+    expected_blocks,
+    expected_diag,
+    kernel_examples,
+    noise_examples,
+    support,
+)
+from kernelmean.kernels import Categorical, Gaussian, Laplacian, Stationary
 from kernelmean.noise import Additive, Dirac, Laplace, Normal, Sampled, Switch, Uniform
 
+KERNELS, NOISES = kernel_examples(), noise_examples()
 SIDES = {(kernel, noise): sides for kernel, noise, sides in support()}
 PAIRS = [(k, name) for k in KERNELS for name in NOISES if SIDES[repr(k), name] != "none"]
 SHARED = [pair for pair in PAIRS if NOISES[pair[1]].per_point is None]
@@ -28,6 +36,16 @@ def test_the_table_says_both_one_or_none():
     assert "| Linear() | both |" in str(support())
 
 
+NAMES = (
+    "Normal",
+    "Normal, diagonal",
+    "Normal, full",
+    "Normal, one per point",
+    "Laplace",
+    "Uniform",
+    "Blankout",
+    "Switch",
+)
 FORMS = {
     "Gaussian(bandwidth=1.0)": "both both both both both both both none",
     "Gaussian(bandwidth=(1.0, 2.0))": "both both both both both both both none",
@@ -52,25 +70,26 @@ FORMS = {
 
 
 def test_every_closed_form_that_was_there_is_there():
-    table = support()
-    found = {(kernel, noise): sides for kernel, noise, sides in table}
-    wanted = {(kernel, n): s for kernel, sides in FORMS.items() for n, s in zip(NOISES, sides.split(), strict=True)}
-    assert found == wanted
-    assert str(table).splitlines() == [
-        f"| kernel | {' | '.join(NOISES)} |",
-        "|---|---|---|---|---|---|---|---|---|",
-        *(f"| {kernel} | {sides.replace(' ', ' | ')} |" for kernel, sides in FORMS.items()),
-    ]
+    """One that was added is none that was lost."""
+    wanted = {(kernel, n): s for kernel, sides in FORMS.items() for n, s in zip(NAMES, sides.split(), strict=True)}
+    assert {pair: SIDES.get(pair) for pair in wanted} == wanted
+
+
+def test_the_table_is_printed_row_by_row():
+    head, rule, *rows = str(support()).splitlines()
+    assert head == f"| kernel | {' | '.join(NOISES)} |"
+    assert rule == "|---" * (len(NOISES) + 1) + "|"
+    assert rows == [f"| {k!r} | {' | '.join(SIDES[repr(k), name] for name in NOISES)} |" for k in KERNELS]
 
 
 def test_both_sides_are_tried_with_the_noise_and_one_without(monkeypatch):
     module = sys.modules["kernelmean.expected.support"]
-    assert not module._works(KERNELS[2], NOISES["Normal"], NOISES["Normal, full"])
-    assert module._works(KERNELS[2], NOISES["Normal"], Dirac())
+    assert not module._works(Laplacian(1.0), NOISES["Normal"], NOISES["Normal, full"])
+    assert module._works(Laplacian(1.0), NOISES["Normal"], Dirac())
     tried = []
     monkeypatch.setattr(module, "_works", lambda *call: tried.append(call) or True)
-    assert module._sides(KERNELS[0], NOISES["Normal"]) == "both"
-    assert tried == [(KERNELS[0], NOISES["Normal"], Dirac()), (KERNELS[0], NOISES["Normal"], NOISES["Normal"])]
+    assert module._sides(Gaussian(1.0), NOISES["Normal"]) == "both"
+    assert tried == [(Gaussian(1.0), NOISES["Normal"], Dirac()), (Gaussian(1.0), NOISES["Normal"], NOISES["Normal"])]
 
 
 def test_a_form_for_one_noisy_side_alone_is_told(monkeypatch):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelmean.expected.support import KERNELS
+from kernelmean.expected import kernel_examples
 from kernelmean.kernels import (
     Categorical,
     DistanceInduced,
@@ -20,7 +20,7 @@ from kernelmean.kernels import (
     Wendland,
 )
 
-PLAIN = [*KERNELS, 0.5 * Gaussian(2.0), Gaussian(0.01), RationalQuadratic(0.5, 2.0)]
+PLAIN = [*kernel_examples(), 0.5 * Gaussian(2.0), Gaussian(0.01), RationalQuadratic(0.5, 2.0)]
 
 
 def points(kernel, n, seed=0):

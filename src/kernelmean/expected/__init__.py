@@ -4,7 +4,7 @@ from ..core.rules import NoClosedFormError
 from . import composite, gaussian, polynomial, replacing, sampled, separable  # noqa: F401 (they register their rules)
 from ._core import difference, difference_rules, expected, expected_blocks, expected_diag, smoothed, smoothed_rules
 from .separable import SmoothedSeparable, fused_separable, separable_pairs, smooth_separable
-from .support import SupportTable, support
+from .support import SupportTable, kernel_examples, noise_examples, support
 
 __all__ = [
     "NoClosedFormError",
@@ -16,6 +16,8 @@ __all__ = [
     "expected_blocks",
     "expected_diag",
     "fused_separable",
+    "kernel_examples",
+    "noise_examples",
     "separable_pairs",
     "smooth_separable",
     "smoothed",

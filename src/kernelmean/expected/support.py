@@ -1,50 +1,38 @@
-"""The table of closed forms, found by trying every pair rather than by being written down."""
+"""The table of closed forms: every pair of examples that families show of themselves, tried and not written down."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
-from .. import kernels as k
-from .. import noise as v
 from ..core.rules import NoClosedFormError
 from ..kernels.base import Kernel
 from ..noise.base import Noise
+from ..noise.dirac import Dirac
 from ._core import expected
 
-KERNELS: tuple[Kernel, ...] = (
-    k.Gaussian(1.0),
-    k.Gaussian((1.0, 2.0)),
-    k.Laplacian(1.0),
-    k.Matern(1.5, 1.0),
-    k.Matern(2.5, 1.0),
-    k.Matern(3.5, 1.0),
-    k.Wendland(0, 1.0),
-    k.Wendland(2, 1.0),
-    k.RationalQuadratic(1.0, 1.0),
-    k.Linear(),
-    k.Polynomial(2),
-    k.Polynomial(3),
-    k.Categorical(0.1),
-    k.Gaussian(1.0) + k.Linear(),
-    k.Gaussian(1.0) * k.Gaussian(2.0),
-    k.Gaussian(1.0) * k.Laplacian(1.0),
-    k.TensorProduct((k.Gaussian(1.0), k.Laplacian(1.0)), ((0,), (1,))),
-)
 
-_COVARIANCE = np.array([[1.0, 0.3], [0.3, 0.5]])
-NOISES: dict[str, Noise] = {
-    "Normal": v.Normal(0.1),
-    "Normal, diagonal": v.Normal.diagonal([0.1, 0.2]),
-    "Normal, full": v.Normal(_COVARIANCE),
-    "Normal, one per point": v.Normal(np.stack([_COVARIANCE, 2 * _COVARIANCE])),
-    "Laplace": v.Laplace(0.3),
-    "Uniform": v.Uniform(0.5),
-    "Blankout": v.Blankout(0.2),
-    "Switch": v.Switch(0.2, levels=3),
-}
+def kernel_examples() -> tuple[Kernel, ...]:
+    """Return the values that every family of kernels shows of itself, families by their names."""
+    return tuple(chain.from_iterable(family.examples() for family in _families(Kernel)))
+
+
+def noise_examples() -> dict[str, Noise]:
+    """Return the values that every family of noises shows of itself, by names that begin with that of the family."""
+    return dict(chain.from_iterable(family.examples().items() for family in _families(Noise)))
+
+
+def _families(base: Any) -> list[Any]:
+    """Return the classes below ``base`` that have examples of their own."""
+    found, left = [], [base]
+    while left:
+        left += (cls := left.pop()).__subclasses__()
+        found += [cls] * ("examples" in vars(cls) and cls is not base)
+    return sorted(found, key=lambda cls: cls.__name__)
 
 
 @dataclass(frozen=True)
@@ -60,7 +48,7 @@ class SupportTable:
         return iter(self.rows)
 
     def __str__(self) -> str:
-        names = list(NOISES)
+        names = list(dict.fromkeys(row[1] for row in self.rows))
         lines = ["| kernel | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
         sides = {(kernel, noise): cell for kernel, noise, cell in self.rows}
         for kernel in dict.fromkeys(row[0] for row in self.rows):
@@ -76,13 +64,14 @@ def support() -> SupportTable:
     >>> ("Linear()", "Laplace", "both") in support().rows
     True
     """
+    noises = noise_examples().items()
     return SupportTable(
-        tuple((repr(kernel), name, _sides(kernel, noise)) for kernel in KERNELS for name, noise in NOISES.items())
+        tuple((repr(kernel), name, _sides(kernel, noise)) for kernel in kernel_examples() for name, noise in noises)
     )
 
 
 def _sides(kernel: Kernel, noise: Noise) -> str:
-    if not _works(kernel, noise, v.Dirac()):
+    if not _works(kernel, noise, Dirac()):
         return "none"
     return "both" if _works(kernel, noise, noise) else "one"
 

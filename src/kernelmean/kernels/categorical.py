@@ -29,6 +29,11 @@ class Categorical(Kernel):
 
     similarity: float = 0.0
 
+    @classmethod
+    def examples(cls) -> tuple[Kernel, ...]:
+        """Return values for the table of support and for the laws."""
+        return (cls(0.1),)
+
     def __post_init__(self) -> None:
         similarity = check_numbers(self.similarity, "similarity")
         if similarity.ndim or not 0.0 <= similarity <= 1.0:

@@ -64,6 +64,14 @@ class Sum(Kernel):
 
     terms: tuple[Kernel, ...]
 
+    @classmethod
+    def examples(cls) -> tuple[Kernel, ...]:
+        """Return values for the table of support and for the laws."""
+        from .gaussian import Gaussian
+        from .polynomial import Linear
+
+        return (Gaussian(1.0) + Linear(),)
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", check_kernels(self.terms, "terms"))
 
@@ -93,6 +101,14 @@ class Product(Kernel):
     """The product of kernels on the same columns, as ``k1 * k2`` makes it."""
 
     factors: tuple[Kernel, ...]
+
+    @classmethod
+    def examples(cls) -> tuple[Kernel, ...]:
+        """Return values for the table of support and for the laws."""
+        from .gaussian import Gaussian
+        from .laplacian import Laplacian
+
+        return Gaussian(1.0) * Gaussian(2.0), Gaussian(1.0) * Laplacian(1.0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "factors", check_kernels(self.factors, "factors"))
@@ -138,6 +154,14 @@ class TensorProduct(Kernel):
 
     kernels: tuple[Kernel, ...]
     columns: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def examples(cls) -> tuple[Kernel, ...]:
+        """Return values for the table of support and for the laws."""
+        from .gaussian import Gaussian
+        from .laplacian import Laplacian
+
+        return (cls((Gaussian(1.0), Laplacian(1.0)), ((0,), (1,))),)
 
     def __init__(self, kernels: Sequence[Kernel], columns: Sequence[Sequence[int]]) -> None:
         object.__setattr__(self, "kernels", check_kernels(kernels, "kernels"))

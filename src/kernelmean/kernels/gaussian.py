@@ -12,7 +12,7 @@ from ..core.array import Array, full, is_foreign, like, namespace, precision
 from ..core.validate import as_value
 from . import portable
 from .axes import check_axes, check_bandwidth
-from .base import Blocks, Stationary
+from .base import Blocks, Kernel, Stationary
 from .distances import recentered, squared_distance_blocks
 
 _NEAR = 8.0  # exp(2 x · y) then is at most e^16, and its relative error 16 eps
@@ -47,6 +47,11 @@ class Gaussian(Stationary):
     """
 
     bandwidth: Any
+
+    @classmethod
+    def examples(cls) -> tuple[Kernel, ...]:
+        """Return values for the table of support and for the laws."""
+        return cls(1.0), cls((1.0, 2.0))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bandwidth", check_bandwidth(self.bandwidth))

@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from ..core.array import Array, as_type, is_foreign, like, namespace, overwritten, precision
 from . import portable
 from .axes import check_axes, check_bandwidth
-from .base import Blocks
+from .base import Blocks, Kernel
 from .distances import recentered
 from .separable import AxisProfile, Separable
 
@@ -47,6 +47,11 @@ class Laplacian(Separable):
     """
 
     bandwidth: Any
+
+    @classmethod
+    def examples(cls) -> tuple[Kernel, ...]:
+        """Return values for the table of support and for the laws."""
+        return (cls(1.0),)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bandwidth", check_bandwidth(self.bandwidth))

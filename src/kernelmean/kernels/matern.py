@@ -13,6 +13,7 @@ import numpy as np
 from ..core.array import Array, namespace, overwritten
 from ..core.validate import check_positive
 from .axes import check_axes, check_bandwidth
+from .base import Kernel
 from .separable import AxisProfile, Separable
 
 
@@ -53,6 +54,11 @@ class Matern(Separable):
 
     nu: float
     bandwidth: Any
+
+    @classmethod
+    def examples(cls) -> tuple[Kernel, ...]:
+        """Return values for the table of support and for the laws."""
+        return tuple(cls(nu, 1.0) for nu in (1.5, 2.5, 3.5))
 
     def __post_init__(self) -> None:
         nu = check_positive(self.nu, "nu")

@@ -32,6 +32,11 @@ class Polynomial(Kernel):
     degree: int
     offset: float = 1.0
 
+    @classmethod
+    def examples(cls) -> tuple[Kernel, ...]:
+        """Return values for the table of support and for the laws."""
+        return cls(2), cls(3)
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "degree", check_integer(self.degree, "degree", 1))
         object.__setattr__(self, "offset", as_value(check_positive(self.offset, "offset", zero=True)))
@@ -67,6 +72,11 @@ class Linear(Polynomial):
 
     degree: int = 1
     offset: float = 0.0
+
+    @classmethod
+    def examples(cls) -> tuple[Kernel, ...]:
+        """Return values for the table of support and for the laws."""
+        return (cls(),)
 
     def __repr__(self) -> str:
         return "Linear()"

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.array import Array, full, like, overwritten, precision
 from ..core.validate import as_value, check_positive
 from .axes import check_axes, check_bandwidth
-from .base import Blocks, Stationary
+from .base import Blocks, Kernel, Stationary
 from .distances import recentered, squared_distance_blocks
 
 
@@ -47,6 +47,11 @@ class RationalQuadratic(Stationary):
 
     bandwidth: Any
     alpha: float
+
+    @classmethod
+    def examples(cls) -> tuple[Kernel, ...]:
+        """Return values for the table of support and for the laws."""
+        return (cls(1.0, 1.0),)
 
     def __post_init__(self) -> None:
         alpha = check_positive(self.alpha, "alpha")

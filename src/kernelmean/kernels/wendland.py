@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.array import Array, positive_part
 from .axes import check_axes, check_bandwidth
+from .base import Kernel
 from .separable import AxisProfile, Separable
 
 
@@ -48,6 +49,11 @@ class Wendland(Separable):
 
     order: Literal[0, 2]
     bandwidth: Any
+
+    @classmethod
+    def examples(cls) -> tuple[Kernel, ...]:
+        """Return values for the table of support and for the laws."""
+        return cls(0, 1.0), cls(2, 1.0)
 
     def __post_init__(self) -> None:
         if self.order not in (0, 2):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import comb
 from typing import Any, Literal
 
@@ -35,6 +35,11 @@ class Noise(ABC):
         """Return the marginal law on a block of columns."""
         del index
         return self
+
+    @classmethod
+    def examples(cls) -> Mapping[str, Noise]:
+        """Return values of the family that :func:`kernelmean.support` lists and the laws of the tests try, by name."""
+        return {}
 
     @abstractmethod
     def sample(self, X: Array, rng: np.random.Generator) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,11 @@ class Blankout(Noise):
 
     probability: Any
     value: Any = 0.0
+
+    @classmethod
+    def examples(cls) -> Mapping[str, Noise]:
+        """Return values for the table of support and for the laws."""
+        return {"Blankout": cls(0.2)}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "probability", as_value(check_probability(self.probability)))
@@ -86,6 +92,11 @@ class Switch(Noise):
 
     probability: float
     levels: int
+
+    @classmethod
+    def examples(cls) -> Mapping[str, Noise]:
+        """Return values for the table of support and for the laws."""
+        return {"Switch": cls(0.2, levels=3)}
 
     def __post_init__(self) -> None:
         probability = check_probability(self.probability)

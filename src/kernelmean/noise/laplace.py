@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import factorial
 from typing import Any, final
@@ -10,7 +11,7 @@ import numpy as np
 
 from ..core.array import Array, like, namespace
 from ..core.validate import as_value, check_positive
-from .base import Additive, check_density, dim_of, per_axis
+from .base import Additive, Noise, check_density, dim_of, per_axis
 
 
 @final
@@ -35,6 +36,11 @@ class Laplace(Additive):
     """
 
     scale: Any
+
+    @classmethod
+    def examples(cls) -> Mapping[str, Noise]:
+        """Return values for the table of support and for the laws."""
+        return {"Laplace": cls(0.3)}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", check_width(self.scale, "scale"))

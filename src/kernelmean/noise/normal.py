@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
@@ -12,7 +13,7 @@ from scipy.special import factorial2
 from ..core.array import Array, is_foreign, like, total
 from ..core.frozen import Frozen, owned, sealed
 from ..core.validate import check_finite, check_numbers, check_positive
-from .base import Additive, check_density
+from .base import Additive, Noise, check_density
 
 Form = Literal["isotropic", "diagonal", "full"]
 _EVENT = {"isotropic": 0, "diagonal": 1, "full": 2}
@@ -50,6 +51,17 @@ class Normal(Frozen, Additive):
 
     covariance: Array
     form: Form
+
+    @classmethod
+    def examples(cls) -> Mapping[str, Noise]:
+        """Return values for the table of support and for the laws."""
+        covariance = np.array([[1.0, 0.3], [0.3, 0.5]])
+        return {
+            "Normal": cls(0.1),
+            "Normal, diagonal": cls.diagonal([0.1, 0.2]),
+            "Normal, full": cls(covariance),
+            "Normal, one per point": cls(np.stack([covariance, 2 * covariance])),
+        }
 
     def __init__(self, covariance: Any) -> None:
         ndim = np.ndim(covariance)

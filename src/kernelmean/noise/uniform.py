@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
 from ..core.array import Array, like, namespace
-from .base import Additive, check_density, dim_of, per_axis
+from .base import Additive, Noise, check_density, dim_of, per_axis
 from .laplace import check_width, widths_of_axes
 
 
@@ -34,6 +35,11 @@ class Uniform(Additive):
     """
 
     halfwidth: Any
+
+    @classmethod
+    def examples(cls) -> Mapping[str, Noise]:
+        """Return values for the table of support and for the laws."""
+        return {"Uniform": cls(0.5)}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "halfwidth", check_width(self.halfwidth, "halfwidth"))

@@ -12,14 +12,14 @@ import kernelmean as km
 from kernelmean import kernels, noise
 from kernelmean.core.array import as_host, home, is_foreign, to_numpy
 from kernelmean.core.rules import NoClosedFormError
-from kernelmean.expected import expected_blocks
-from kernelmean.expected.support import KERNELS, NOISES
+from kernelmean.expected import expected_blocks, kernel_examples, noise_examples
 from kernelmean.kernels import DistanceInduced, QuadraticGaussian
 
 from .libraries import LIBRARIES, STRICT, TORCH, Library
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(11, 2)), RNG.normal(size=(8, 2)) + 0.5
+KERNELS, NOISES = kernel_examples(), noise_examples()
 ALL_KERNELS = (*KERNELS, DistanceInduced(), DistanceInduced(0.5), QuadraticGaussian(NOISES["Normal, full"].covariance))
 ALL_NOISES = {
     "none": noise.Dirac(),

@@ -1,0 +1,154 @@
+"""A kernel, a noise and a filter are one file each: the laws, the table of support, files and backends follow.
+
+The files are loaded under names within the package, as if they lay there, in a process of its own, which then runs the
+tests of the laws for what they added. A scheme that is added is ``tests/added_schemes.py``, a command
+``tests/unit/cli/test_other_packages.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+KERNEL = '''
+from dataclasses import dataclass, replace
+import numpy as np
+from kernelmean.core.array import like, namespace
+from kernelmean.core.validate import check_same_columns
+from kernelmean.expected import smoothed_rules
+from kernelmean.kernels import Stationary
+from kernelmean.noise import Additive
+
+WAVES = np.array([[1.0, 0.0], [0.5, 2.0], [-1.0, 0.5]])
+
+@dataclass(frozen=True)
+class Toy(Stationary):
+    """k(x, y) = Σ_m a_m cos(ω_m · (x - y)), for two columns."""
+
+    amplitudes: tuple[float, ...] = (0.5, 0.3, 0.2)
+
+    @classmethod
+    def examples(cls):
+        return (cls(),)
+
+    def __call__(self, X, Y):
+        check_same_columns(X, Y)
+        xp, a = namespace(X), like(np.array(self.amplitudes), X)
+        left, right = X @ like(WAVES.T, X), Y @ like(WAVES.T, Y)
+        return (a * xp.cos(left)) @ xp.cos(right).T + (a * xp.sin(left)) @ xp.sin(right).T
+
+@smoothed_rules.register(Toy, Additive)
+def smooth(kernel, noise, dim):
+    return replace(kernel, amplitudes=tuple((np.array(kernel.amplitudes) * noise.characteristic(WAVES)).tolist()))
+'''
+NOISE = '''
+from dataclasses import dataclass
+import numpy as np
+from kernelmean.noise import Additive
+
+@dataclass(frozen=True)
+class ToyNoise(Additive):
+    """Every column is off by the step, one way or the other."""
+
+    step: float
+
+    @classmethod
+    def examples(cls):
+        return {"ToyNoise": cls(0.3)}
+
+    def sample_gap(self, shape, rng):
+        return self.step * rng.choice([-1.0, 1.0], size=shape)
+
+    def moments(self, order, dim):
+        return np.stack([np.full(dim, (r % 2 == 0) * self.step**r) for r in range(order + 1)])
+
+    def characteristic(self, frequencies):
+        return np.cos(self.step * frequencies).prod(axis=1)
+'''
+FILTER = '''
+from dataclasses import dataclass
+import numpy as np
+from kernelmean.estimators import Filter
+
+@dataclass(frozen=True)
+class ToyFilter(Filter):
+    """x g_λ(x) = 1 - exp(-x/λ)."""
+
+    def factor(self, eigenvalues, strength):
+        return -np.expm1(-eigenvalues / strength)
+'''
+LOADED = """
+import sys
+from importlib import util
+from pathlib import Path
+
+for name in ("kernels.toy", "noise.toy", "estimators.toy"):
+    spec = util.spec_from_file_location(f"kernelmean.{name}", Path(__file__).with_name(f"{name}.py"))
+    sys.modules[spec.name] = module = util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+"""
+USED = """
+import numpy as np
+import kernelmean as km
+from kernelmean.estimators import loocv
+from kernelmean.estimators.toy import ToyFilter
+from kernelmean.kernels.toy import Toy
+from kernelmean.noise.toy import ToyNoise
+
+X = np.random.default_rng(0).normal(size=(9, 2))
+mu = km.embed(X, Toy(), noise=ToyNoise(0.3))
+km.save(mu, "mean.npz")
+again = km.load("mean.npz")
+assert (again.kernel, again.noise) == (Toy(), ToyNoise(0.3)) and again @ mu == mu @ mu
+fitted = km.KernelMean(km.kernels.Gaussian(1.0), filter=ToyFilter(), strength=0.4).fit(X)
+def without(rows):
+    return km.KernelMean(km.kernels.Gaussian(1.0), filter=ToyFilter(), strength=0.4).fit(X[rows]).embedding_
+assert abs(fitted.loocv_ - loocv.leave_one_out(without, X)) < 1e-12
+km.save(fitted, "estimator.npz")
+assert km.load("estimator.npz").filter == ToyFilter()
+Y = np.random.default_rng(1).normal(size=(60, 2))
+assert km.mmd_test(Y[:30], Y[30:] + 1.0, kernel=Toy(), estimator="kme", n_resamples=99, rng=0).pvalue <= 0.05
+print(km.support())
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("toys")
+    files = {"kernels.toy": KERNEL, "noise.toy": NOISE, "estimators.toy": FILTER, "toys": LOADED}
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+    return folder
+
+
+def run(folder: Path, *words: str, at: Path | None = None) -> str:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, "-W", "error", *words]
+    done = subprocess.run(command, cwd=at or folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_what_was_added_is_listed_saved_and_used(folder: Path) -> None:
+    (folder / "used.py").write_text("import toys\n" + USED)
+    head, _, *rows = run(folder, "used.py").splitlines()
+    column = [cell.strip() for cell in head.split("|")].index("ToyNoise")
+    cells = {row.split("|")[1].strip(): row.split("|")[column].strip() for row in rows}
+    assert cells["Toy(amplitudes=(0.5, 0.3, 0.2))"] == "both"
+    assert cells["Linear()"] == "both"
+    assert cells["Categorical(similarity=0.1)"] == "none"
+
+
+def test_the_laws_and_the_backends_try_what_was_added(folder: Path) -> None:
+    laws = ["laws/test_kernel_laws.py", "laws/test_expected_laws.py", "unit/arrays/test_embeddings.py"]
+    options = ["-p", "toys", "-p", "no:cacheprovider", "-q", "-k", "Toy"]
+    said = run(folder, "-m", "pytest", *options, *(f"tests/{law}" for law in laws), at=TESTS.parent)
+    counted = re.search(r"(\d+) passed", said)
+    assert counted is not None
+    assert int(counted[1]) > 60, said
