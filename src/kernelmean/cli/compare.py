@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -58,7 +57,7 @@ def compare(
     from ..studies.comparison import Comparison  # slow to import, which help can do without
     from .drift import LEVEL, check_drift, check_power, drifted
     from .inputs import check_pair, is_streamed, reading, row_limit
-    from .outputs import drawing
+    from .outputs import check_picture
     from .progress import progress
 
     check_pair(tables)
@@ -66,7 +65,7 @@ def compare(
     level = LEVEL if drift.fail_on_drift is None else drift.fail_on_drift
     output = report.output
     output.check(tables.a, tables.b, figures=Comparison.figures, plot=report.plot_path, checkpoint=long.checkpoint)
-    plots = drawing(report.plot_path)
+    check_picture(report.plot_path)
     rows = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of two files"))
     compared = _in_batches if is_streamed(tables, long, test.estimator, rows) else _in_memory
     with progress(report.quiet) as step:
@@ -75,8 +74,8 @@ def compare(
         page = result.document(progress=step) if output.page else None
     check_power(drift.fail_on_drift, result.test)
     drawn = []
-    if plots is not None and report.plot_path is not None:
-        drawn.append(_draw_witnesses(plots, report.plot_path, result, test.seed))
+    if report.plot_path is not None:
+        drawn.append(_draw_witnesses(report.plot_path, result, test.seed))
     output.put(result, page, drawn)
     return drifted(drift.fail_on_drift, result.test)
 
@@ -122,12 +121,12 @@ def _compare(test: TwoSampleTest, table: MixedTable, first: Any, second: Any, **
     )
 
 
-def _draw_witnesses(plots: ModuleType, path: str, result: Comparison, seed: int) -> str:
+def _draw_witnesses(path: str, result: Comparison, seed: int) -> str:
     """Draw the columns of numbers that differ most, and say so."""
     from .outputs import write_picture
 
     names = result.numbers[:_PANELS]
     if not names:
         return "no picture drawn: it would show columns of numbers, and none of the columns that vary is one"
-    write_picture(plots, result.plot(names, rng=seed), path)
+    write_picture(result.plot(names, rng=seed), path)
     return f"witness of {listed(names)} drawn in {path}"

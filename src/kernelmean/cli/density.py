@@ -55,7 +55,7 @@ def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, 
     from ..inference.facts import short
     from ..studies.density import Densities, fit_densities
     from .inputs import read_numbers, reading
-    from .outputs import drawing, write_picture, write_rows
+    from .outputs import check_picture, write_picture, write_rows
     from .progress import progress
 
     if (kept.sample is None) != (kept.sample_to is None):
@@ -64,7 +64,7 @@ def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, 
     output.check(
         fit.data, figures=Densities.figures, plot=report.plot_path, save=kept.save_path, sample_to=kept.sample_to
     )
-    plots = drawing(report.plot_path)
+    check_picture(report.plot_path)
     source = read_numbers(fit.data, reading(table, units.seed, FIT_LIMIT), table.missing)
     with progress(report.quiet) as told:
         result = fit_densities(
@@ -86,8 +86,8 @@ def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, 
     if kept.sample is not None and kept.sample_to is not None:
         write_rows(result.sample(kept.sample, units.seed), result.table.names, kept.sample_to)
         written.append(f"{count(kept.sample, 'row')} drawn from the mixture written to {kept.sample_to}")
-    if plots is not None and report.plot_path is not None:
-        write_picture(plots, plots.density_pairs(result), report.plot_path)
+    if report.plot_path is not None:
+        write_picture(result.plot(), report.plot_path)
         written.append(f"marginals and pairs drawn in {report.plot_path}")
     output.put(result, result.document() if output.page else None, written)
 

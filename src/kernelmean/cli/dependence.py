@@ -40,12 +40,12 @@ def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, report: Rep
     from ..studies.dependence import Dependence
     from ..studies.dependence import dependence as test_dependence
     from .inputs import read_one, reading, row_limit
-    from .outputs import drawing, write_picture
+    from .outputs import check_picture, write_picture
     from .progress import progress
 
     output = report.output
     output.check(groups.data, figures=Dependence.figures, plot=report.plot_path)
-    plots = drawing(report.plot_path)
+    check_picture(report.plot_path)
     source = read_one(groups.data, reading(table, test.seed, *row_limit(test.estimator)))
     names = source.frame.names
     with progress(report.quiet) as told:
@@ -61,7 +61,7 @@ def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, report: Rep
         )
     result = replace(result, notes=(*source.notes, *result.notes), name=short(source.name), seed=test.seed)
     drawn = []
-    if plots is not None and report.plot_path is not None:
-        write_picture(plots, result.plot(), report.plot_path)
+    if report.plot_path is not None:
+        write_picture(result.plot(), report.plot_path)
         drawn.append(f"map of all pairs drawn in {report.plot_path}")
     output.put(result, result.document() if output.page else None, drawn)

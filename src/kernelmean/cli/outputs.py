@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import ModuleType
 from typing import Any
 
 from .. import __version__
@@ -93,15 +92,11 @@ class Output:
         print(printable(said.sentence) if self.quiet else whole_text)
 
 
-def drawing(path: str | None) -> ModuleType | None:
-    """Return the module that draws when a picture is wanted; a bad ending or a missing extra ends work early."""
-    if path is None:
-        return None
-    from ..studies import plots
-
-    plots.check_format(path)
-    check_target(path)
-    return plots
+def check_picture(path: str | None) -> None:
+    """Raise for a bad ending or a missing extra when a picture is wanted, before long work begins."""
+    if path is not None:
+        pictures.check_format(path)
+        check_target(path)
 
 
 def write_rows(values: Array, names: Sequence[str], path: Path) -> None:
@@ -146,10 +141,10 @@ def write_markdown(page: Document, path: Path) -> list[str]:
     return [figure.name for figure in figures]
 
 
-def write_picture(plots: ModuleType, figure: Any, path: str) -> None:
+def write_picture(figure: Any, path: str) -> None:
     """Write a matplotlib figure, or that of axes, in the format that the ending names."""
     stream = io.BytesIO()
-    plots.write(getattr(figure, "figure", figure), stream, Path(path).suffix.lower())
+    pictures.write(getattr(figure, "figure", figure), stream, Path(path).suffix.lower())
     write_file(path, stream.getvalue())
 
 

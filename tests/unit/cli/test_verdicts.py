@@ -16,6 +16,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.cli import main
+from kernelmean.studies import plots  # before anything of it is patched
 from kernelmean.studies.density import fit_densities
 from kernelmean.studies.estimate import fit_all
 
@@ -41,6 +42,7 @@ def _blank_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     def write(figure: Any, target: Any, ending: str) -> None:
         target.write(blank) if hasattr(target, "write") else Path(target).write_text(blank)
 
+    assert plots.write, "imported while nothing is patched"
     monkeypatch.setattr("kernelmean.report.pictures.write", write)
 
 
