@@ -113,7 +113,7 @@ assert abs(fitted.loocv_ - loocv.leave_one_out(without, X)) < 1e-12
 km.save(fitted, "estimator.npz")
 assert km.load("estimator.npz").filter == ToyFilter()
 Y = np.random.default_rng(1).normal(size=(60, 2))
-assert km.mmd_test(Y[:30], Y[30:] + 1.0, kernel=Toy(), estimator="kme", n_resamples=99, rng=0).pvalue <= 0.05
+assert km.mmd_test(Y[:30], Y[30:] + 1.0, kernel=Toy(), n_resamples=99, rng=0).pvalue <= 0.05
 print(km.support())
 """
 

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from in_batches import in_batches
 from kernelmean.cli import main
 from kernelmean.core.surface import command_line
 from kernelmean.inference.outcome import Result
@@ -54,7 +55,7 @@ def densities() -> Any:
 def long_tables() -> Any:
     rng = np.random.default_rng(0)
     tables = rng.normal(size=(900, 2)), rng.normal([0.0, 0.3], size=(800, 2))
-    return km.compare_stream(*tables, n_frequencies=16, n_resamples=99)
+    return in_batches(*tables, n_frequencies=16, n_resamples=99)
 
 
 MAKERS: dict[str, Callable[[], Result]] = {
