@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import Field, dataclass, fields, is_dataclass, replace
 from functools import cache, partial, reduce
 from importlib import import_module
 from operator import add
@@ -94,7 +94,12 @@ def _model_kind(cls: Any) -> Kind:
 
 
 def _field_names(cls: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(cls))
+    """Return the fields that files keep."""
+    return tuple(field.name for field in _kept(cls))
+
+
+def _kept(cls: Any) -> list[Field[Any]]:
+    return [field for field in fields(cls) if field.metadata.get("kept", True)]
 
 
 def check_savable(value: Any, error: type[Exception]) -> Any:
@@ -241,7 +246,7 @@ def _time_type(name: Any) -> np.dtype[Any]:
 def _checked(cls: Any, *values: Any) -> Any:
     """Make a value of a result, once what its fields are told to hold is there."""
     hints = get_type_hints(cls)
-    for field, value in zip(fields(cls), values, strict=True):
+    for field, value in zip(_kept(cls), values, strict=True):
         if not _fits(value, hints[field.name]):
             raise ValueError(f"the {field.name} of its {cls.__name__} is no {field.type}")
     made = cls(*values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -120,7 +120,7 @@ class TestResult(Explained, Frozen, Result):
     notes: tuple[str, ...] = ()
     members: tuple[MemberOutcome, ...] = ()
     pairs: tuple[PairOutcome, ...] = ()
-    question: Any = None
+    question: Any = field(default=None, metadata={"kept": False})
 
     def __post_init__(self) -> None:
         super().__post_init__()
