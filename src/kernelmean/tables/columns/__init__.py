@@ -12,7 +12,6 @@ __all__ = [
     "ColumnSummary",
     "Encoded",
     "Encoding",
-    "EncodingOptions",
     "Missing",
     "MissingCells",
     "NoisyRows",
