@@ -57,7 +57,12 @@ def digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Digest:
     [
         ("figure2", "kernelmean_paper/mixtures.py", "DEGREES = ", "DEGREES = 1 + "),
         ("figure2", "kernelmean_paper/figure2.py", "def trial(self, ", "def trial(self, *_, "),
-        ("figure1", "kernelmean/embedding/linear_form.py", "import numpy as np", "import numpy.linalg\nimport numpy as np"),
+        (
+            "figure1",
+            "kernelmean/embedding/linear_form.py",
+            "import numpy as np",
+            "import numpy.linalg\nimport numpy as np",
+        ),
         ("table1", "kernelmean_paper/density_table.py", "def generator(self, ", "def generator(self, *_, "),
         ("table3", "kernelmean_paper/originals.py", "_is_number(", "_is_numeral("),
         ("table4", "kernelmean_paper/hsic_tests.py", "PERMUTATIONS = ", "PERMUTATIONS = 1 + "),
