@@ -1,13 +1,15 @@
 """The array seam: the types that every layer shares, and what is done to arrays of any library.
 
-NumPy arrays go the way they always went. Arrays of torch, or of another library that speaks the Python array API, are
-*foreign*: they stay in their library and on their device, and ``namespace(x)`` is what dense work is written in.
+Work on arrays is written in the Python array API, ``namespace(x)``, which holds for torch, CuPy, JAX and NumPy alike;
+arrays stay in their library and on their device. Where NumPy or SciPy have a faster way, a function names it once, by
+:class:`array_api`. Nobody outside of core asks which library an array is of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, TypeGuard
+from functools import update_wrapper
+from typing import Any, Generic, ParamSpec, TypeAlias, TypeGuard, TypeVar, final
 
 import array_api_compat as compat
 import numpy as np
@@ -16,6 +18,8 @@ import scipy.special
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
+P = ParamSpec("P")
+R = TypeVar("R")
 RngLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | None
 Progress: TypeAlias = Callable[[str, int, int], None]
 """What long work calls with the name of the next step, the steps done, and the steps in all."""
@@ -60,7 +64,7 @@ def slices(n: int, size: int, *, start: int = 0) -> list[slice]:
     return [slice(first, min(first + size, n)) for first in range(start, n, size)]
 
 
-# -- foreign arrays ---------------------------------------------------------------------------------------------------
+# -- which library an array is of --------------------------------------------------------------------------------------
 
 
 def is_foreign(x: Any) -> TypeGuard[Any]:
@@ -68,6 +72,39 @@ def is_foreign(x: Any) -> TypeGuard[Any]:
     if type(x) is np.ndarray or isinstance(x, _OWN) or compat.is_dask_array(x):
         return False
     return compat.is_torch_array(x) or hasattr(x, "__array_namespace__")
+
+
+@final
+class array_api(Generic[P, R]):  # noqa: N801  # a decorator, with a name like those of functools
+    """A function of arrays, written in the array API; the library of its first argument decides what runs.
+
+    Examples
+    --------
+    >>> @array_api
+    ... def twice(x):
+    ...     return x + x
+    >>> @twice.numpy
+    ... def _(x):
+    ...     return np.multiply(x, 2.0)
+    >>> twice(np.ones(2))
+    array([2., 2.])
+    """
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        self._general = self._of_numpy = function
+        update_wrapper(self, function)
+
+    def numpy(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Take ``function`` for NumPy's arrays: equal to rounding, and faster."""
+        self._of_numpy = function
+        return function
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the function that is meant for the library of the first argument."""
+        return (self._general if is_foreign(args[0]) else self._of_numpy)(*args, **kwargs)
+
+    def __reduce__(self) -> str:
+        return str(self.__name__)  # type: ignore[attr-defined]  # update_wrapper has set it
 
 
 def namespace(x: Any) -> Any:
@@ -284,6 +321,21 @@ def without_diagonal(tile: Any, value: float = 0.0) -> Any:
         return tile
     xp, rows = namespace(tile), like(np.arange(tile.shape[0]), tile, "int64")
     return xp.where(rows[:, None] == rows[None, :], xp.asarray(value, dtype=tile.dtype, device=tile.device), tile)
+
+
+def is_array(x: Any) -> bool:
+    """Whether ``x`` is an array, of any library."""
+    return isinstance(x, np.ndarray) or is_foreign(x)
+
+
+def as_numbers(x: Any) -> Any:
+    """Return an array of another library as it is, anything else as NumPy's and float64."""
+    return x if is_foreign(x) else np.asarray(x, dtype=np.float64)
+
+
+def on_host_up_to(x: Any, rows: int) -> Any:
+    """Return a table as NumPy's where it is in host memory or has few rows; otherwise, and if it is, as it is."""
+    return as_host(x) if is_foreign(x) and (in_host_memory(x) or x.shape[0] <= rows) else x
 
 
 def in_host_memory(x: Any) -> bool:

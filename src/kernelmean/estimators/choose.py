@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.array import Array, as_host, covariance, in_host_memory, is_foreign, like, namespace
+from ..core.array import Array, covariance, like, namespace, on_host_up_to
 from ..core.frozen import sealed
 from ..embedding.embedding import Embedding, embed
 from ..embedding.means import means
@@ -80,8 +80,9 @@ def choose(X: Array, kernel: Kernel, options: Options, pairs: Pairs | None = Non
     """Return the estimate that ``options`` describe, all free parameters chosen; ``pairs`` has the distances of X."""
     if isinstance(options.noise, Noise):
         check_noise(options.noise, *X.shape)
-    if is_foreign(X) and (in_host_memory(X) or X.shape[0] <= (HOST_ROWS if options.spectral is None else LIMIT)):
-        fitted = choose(as_host(X), kernel, options, pairs)
+    host = on_host_up_to(X, HOST_ROWS if options.spectral is None else LIMIT)
+    if host is not X:
+        fitted = choose(host, kernel, options, pairs)
         return replace(fitted, points=X if fitted.contraction == 1.0 else like(fitted.points, X))
     if options.spectral is not None:
         assert not isinstance(options.noise, str)

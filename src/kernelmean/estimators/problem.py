@@ -6,17 +6,18 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
 from ..core.array import (
     Array,
+    array_api,
     as_float64,
     as_host,
     as_type,
     centered,
     column_variances,
-    is_foreign,
     like,
     namespace,
     precision,
@@ -63,6 +64,22 @@ def lower(first: Choice, second: Choice) -> Choice:
     return second if second.score < first.score else first
 
 
+_Squared: TypeAlias = isotropic.Distances | isotropic.Scaled | isotropic.Summed
+
+
+@array_api
+def _distances(Y: Array, pairs: isotropic.Pairs | None, bandwidths: Array) -> _Squared:  # noqa: ARG001
+    """Return the squared distances of all pairs of rows; those known already serve NumPy's arrays."""
+    return isotropic.Summed(Y, some_rows(Y, _SKETCHED))
+
+
+@_distances.numpy
+def _(Y: Array, pairs: isotropic.Pairs | None, bandwidths: Array) -> _Squared:
+    if pairs is None or np.ptp(bandwidths) > 0:
+        return isotropic.Distances(Y)
+    return pairs.under(float(bandwidths[0]))
+
+
 class Problem:
     """A sample in units of the bandwidth, and its score at a noise.
 
@@ -98,13 +115,9 @@ class Problem:
         self._pairs = pairs
 
     @cached_property
-    def distances(self) -> isotropic.Distances | isotropic.Scaled | isotropic.Summed:
+    def distances(self) -> _Squared:
         """The squared distances of all pairs."""
-        if is_foreign(self.Y):
-            return isotropic.Summed(self.Y, some_rows(self.Y, _SKETCHED))
-        if self._pairs is None or np.ptp(self.bandwidths) > 0:
-            return isotropic.Distances(self.Y)
-        return self._pairs.under(float(self.bandwidths[0]))
+        return _distances(self.Y, self._pairs, self.bandwidths)
 
     @cached_property
     def part(self) -> Array:

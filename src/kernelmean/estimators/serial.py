@@ -15,7 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from ..core.array import Array, is_foreign, to_numpy
+from ..core.array import Array, is_array, to_numpy
 from ..core.frozen import sealed
 from ..core.validate import names_in
 from ..embedding.embedding import Embedding, Part, embed
@@ -146,7 +146,7 @@ def _object(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
 
 def _collection(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
     """Return an array, a sequence or a dictionary as JSON; and an infinite number or NaN, which JSON has not."""
-    if isinstance(value, np.ndarray) or is_foreign(value):
+    if is_array(value):
         return _array(to_numpy(value), arrays)
     if isinstance(value, float):
         return {"float": str(value)}

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from ..core.array import Array, as_float64, centered, is_foreign, joined, like, namespace, slices, total
+from ..core.array import Array, array_api, as_float64, centered, joined, like, namespace, slices, total
 from ..kernels.axes import check_axes
 from ..kernels.base import Blocks, Kernel
 from ..kernels.compose import Scaled
@@ -61,9 +61,7 @@ def _per_point(kernel: Gaussian, X: Array, v: Noise, Y: Array, w: Noise) -> Bloc
     squared = np.broadcast_to(np.square(check_axes(kernel.bandwidth, dim)), (dim,))
     X, Y = centered(X, Y)
     if "full" in (left.form, right.form):
-        if is_foreign(X):
-            return _portable_full(squared, X, left, Y, right)
-        return lambda i, j: _full(squared, X[i], left.take(i), Y[j], right.take(j))
+        return _full_blocks(X, left, Y, right, squared)
     first, second = (like(np.broadcast_to(v.variances(dim), Z.shape), Z) for v, Z in ((left, X), (right, Y)))
     return lambda i, j: _axes(squared, X[i, :], first[i, :], Y[j, :], second[j, :])
 
@@ -119,10 +117,11 @@ def _log_gaussian(covariance: Array, gap: Array) -> Array:
 _ROW_NUMBERS = 2**22  # numbers of whitened differences at a time
 
 
-def _portable_full(squared: Array, X: Array, v: Normal, Y: Array, w: Normal) -> Blocks:
-    """Prepare the Gram matrix for full covariances of arrays of any library, in float64, many factors at once."""
+@array_api
+def _full_blocks(X: Array, v: Normal, Y: Array, w: Normal, squared: Array) -> Blocks:
+    """Prepare the Gram matrix for full covariances, in float64, many factors at once."""
     if v.per_point is None:
-        flipped = _portable_full(squared, Y, w, X, v)
+        flipped = _full_blocks(Y, w, X, v, squared)
         return lambda i, j: flipped(j, i).T
     dim, dtype = X.shape[1], X.dtype
     X, Y = as_float64(X), as_float64(Y)
@@ -147,6 +146,11 @@ def _portable_full(squared: Array, X: Array, v: Normal, Y: Array, w: Normal) -> 
         return gram
 
     return block
+
+
+@_full_blocks.numpy
+def _(X: Array, v: Normal, Y: Array, w: Normal, squared: Array) -> Blocks:
+    return lambda i, j: _full(squared, X[i], v.take(i), Y[j], w.take(j))
 
 
 def _log_gaussians(covariances: Array, gaps: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from ..core.array import Array, IntArray, RngLike, as_rng, centered, is_foreign, take_rows, to_numpy
+from ..core.array import Array, IntArray, RngLike, array_api, as_rng, centered, take_rows, to_numpy
 from ..core.validate import as_points, check_integer, check_points, check_varying
 from .axes import check_rule
 
@@ -79,8 +79,20 @@ def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = 5000, r
     """
     X = as_points(X)
     check_integer(exact_up_to, "exact_up_to", 2)
-    if is_foreign(X):
-        return _on_host(X, squared, exact_up_to, rng)
+    return _median_bandwidth(X, squared, exact_up_to, rng)
+
+
+@array_api
+def _median_bandwidth(X: Any, squared: bool, exact_up_to: int, rng: RngLike) -> Bandwidth:
+    """Return it for an array of any library: the rows that count are copied."""
+    exact = X.shape[0] <= exact_up_to
+    rows = np.arange(X.shape[0]) if exact else _some_rows(X.shape[0], exact_up_to, rng)
+    found = median_bandwidth(to_numpy(take_rows(X, rows)), squared=squared, exact_up_to=exact_up_to)
+    return Bandwidth(found, found.rule, exact, found.n_points)
+
+
+@_median_bandwidth.numpy
+def _(X: Any, squared: bool, exact_up_to: int, rng: RngLike) -> Bandwidth:
     if np.abs(X).max() > _LARGEST:
         raise ValueError(f"X holds values up to {np.abs(X).max():.3g}, whose differences overflow; rescale the columns")
     exact = len(X) <= exact_up_to
@@ -99,14 +111,6 @@ def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = 5000, r
         median, rule = _median(distances[distances > 0]), rule + " that are not 0"
     theta = np.sqrt(median) * (unit if squared else np.sqrt(unit))
     return Bandwidth(theta, rule, exact, len(X))
-
-
-def _on_host(X: Any, squared: bool, exact_up_to: int, rng: RngLike) -> Bandwidth:
-    """Return the same for an array of another library: the rows that count are copied."""
-    exact = X.shape[0] <= exact_up_to
-    rows = np.arange(X.shape[0]) if exact else _some_rows(X.shape[0], exact_up_to, rng)
-    found = median_bandwidth(to_numpy(take_rows(X, rows)), squared=squared, exact_up_to=exact_up_to)
-    return Bandwidth(found, found.rule, exact, found.n_points)
 
 
 def _some_rows(n: int, size: int, rng: RngLike) -> IntArray:

@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ..core.array import Array, as_float64, is_foreign, squared_norms
+from ..core.array import Array, array_api, as_float64, squared_norms
 from ..core.validate import as_value, check_numbers, check_same_columns
 from . import portable
 from .base import Blocks, Kernel
@@ -59,31 +59,42 @@ class DistanceInduced(Kernel):
 
     def diag(self, X: Array) -> Array:
         """Return |x_i|^α, shape (n,)."""
-        if is_foreign(X):
-            return squared_norms(X) ** (0.5 * self.exponent)
-        return np.asarray(np.linalg.norm(X, axis=1) ** self.exponent)
+        return _lengths(X) ** self.exponent
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Compute the norms once, and the distances block by block."""
         check_same_columns(X, Y)
         norm_X, norm_Y = self.diag(X), self.diag(Y)
-        if is_foreign(X):
-            return _portable_blocks(X, Y, norm_X, norm_Y, self.exponent)
+        X, Y = as_float64(X), as_float64(Y)  # distances cancel against norms
 
         def block(i: slice, j: slice) -> Array:
-            distances = cdist(X[i], Y[j])
+            distances = _distances(X[i, :], Y[j, :])
             if self.exponent != 1.0:
                 distances **= self.exponent
-            return np.asarray(0.5 * (norm_X[i, None] + norm_Y[None, j] - distances))
+            return 0.5 * (norm_X[i][:, None] + norm_Y[j][None, :] - distances)
 
         return block
 
 
-def _portable_blocks(X: Array, Y: Array, norm_X: Array, norm_Y: Array, exponent: float) -> Blocks:
-    """Do the same for arrays of any library, in float64: distances cancel against norms."""
+@array_api
+def _lengths(X: Array) -> Array:
+    """Return |x_i|, shape (n,)."""
+    lengths: Array = squared_norms(X) ** 0.5
+    return lengths
 
-    def block(i: slice, j: slice) -> Array:
-        squared = portable.summed_over_axes(as_float64(X[i, :]), as_float64(Y[j, :]), lambda gap: gap * gap)
-        return 0.5 * (norm_X[i][:, None] + norm_Y[j][None, :] - squared ** (0.5 * exponent))
 
-    return block
+@_lengths.numpy
+def _(X: Array) -> Array:
+    return np.asarray(np.linalg.norm(X, axis=1))
+
+
+@array_api
+def _distances(X: Array, Y: Array) -> Array:
+    """Return |x_i - y_j|, shape (n, m)."""
+    distances: Array = portable.summed_over_axes(X, Y, lambda gap: gap * gap) ** 0.5
+    return distances
+
+
+@_distances.numpy
+def _(X: Array, Y: Array) -> Array:
+    return cdist(X, Y)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
-from ..core.array import Array, as_float64, centered, is_foreign
+from ..core.array import Array, array_api, as_float64, centered
 from ..core.validate import check_same_columns
 from . import portable
 from .base import Blocks
@@ -18,6 +18,7 @@ _FEW_COLUMNS = 5  # up to here differences are as quick as a product that is sea
 _HOPELESS = 1e12  # from here on a product knows nothing of the smaller distances, or overflows
 
 
+@array_api
 def squared_distance_blocks(X: Array, Y: Array, *, floor: float = 0.0, dtype: npt.DTypeLike = np.float64) -> Blocks:
     r"""Prepare |x_i - y_j|² for slices of ``X`` (n, d) and ``Y`` (m, d), in the units that the caller scaled to.
 
@@ -31,8 +32,11 @@ def squared_distance_blocks(X: Array, Y: Array, *, floor: float = 0.0, dtype: np
     differences; a tile with many of them by differences altogether. Arrays of other libraries take
     :mod:`kernelmean.kernels.portable`.
     """
-    if is_foreign(X):
-        return portable.squared_distance_blocks(*recentered(X, Y), floor, np.dtype(dtype).name)
+    return portable.squared_distance_blocks(*recentered(X, Y), floor, np.dtype(dtype).name)
+
+
+@squared_distance_blocks.numpy
+def _(X: Array, Y: Array, *, floor: float = 0.0, dtype: npt.DTypeLike = np.float64) -> Blocks:
     dtype = np.dtype(dtype)
     left, right, far_X, far_Y = _factors(*recentered(X, Y), floor, dtype)
 

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from ..core.array import Array, full, is_foreign, like, namespace, precision
+from ..core.array import Array, array_api, full, like, namespace, precision
 from ..core.validate import as_value
 from . import portable
 from .axes import check_axes, check_bandwidth
@@ -99,10 +99,15 @@ class QuadraticGaussian(Stationary):
         return exponential_blocks(_whitened(X, factor), _whitened(Y, factor), dtype)
 
 
+@array_api
 def _whitened(X: Array, factor: Array) -> Array:
     """Return the rows L⁻¹x of the lower triangle L."""
-    if is_foreign(X):
-        return namespace(X).linalg.solve(like(factor, X), X.T).T
+    white: Array = namespace(X).linalg.solve(like(factor, X), X.T).T
+    return white
+
+
+@_whitened.numpy
+def _(X: Array, factor: Array) -> Array:
     return np.asarray(solve_triangular(factor, X.T, lower=True).T)
 
 
@@ -144,24 +149,37 @@ class ExponentialBlocks:
 
         None where a point is so far from the origin, compared with the bandwidth, that E would lose digits.
         """
-        if self.dtype != "float64" or is_foreign(self.X):
-            return None
-        norms = [np.einsum("ij,ij->i", Z, Z) for Z in (self.X, self.Y)]
-        if max(norm.max(initial=0.0) for norm in norms) > _NEAR:
-            return None
-
-        def middle(i: slice, j: slice) -> Array:
-            inner = twice[i] @ self.Y[j].T
-            return np.exp(inner, out=inner)
-
-        twice = 2.0 * self.X
-        return self.factor * np.exp(-norms[0]), middle, np.exp(-norms[1])
+        return None if self.dtype != "float64" else _separated(self.X, self.Y, self.factor)
 
 
+@array_api
+def _separated(X: Array, Y: Array, factor: float) -> tuple[Array, Blocks, Array] | None:  # noqa: ARG001
+    """Return the factors of ``ExponentialBlocks.separated``; they gain nothing on a device."""
+    return None
+
+
+@_separated.numpy
+def _(X: Array, Y: Array, factor: float) -> tuple[Array, Blocks, Array] | None:
+    norms = [np.einsum("ij,ij->i", Z, Z) for Z in (X, Y)]
+    if max(norm.max(initial=0.0) for norm in norms) > _NEAR:
+        return None
+
+    def middle(i: slice, j: slice) -> Array:
+        inner = twice[i] @ Y[j].T
+        return np.exp(inner, out=inner)
+
+    twice = 2.0 * X
+    return factor * np.exp(-norms[0]), middle, np.exp(-norms[1])
+
+
+@array_api
 def exponential_blocks(X: Array, Y: Array, dtype: str = "float64") -> ExponentialBlocks:
     """Prepare exp(-|x - y|²) for slices of two tables of float64."""
-    if is_foreign(X):
-        return ExponentialBlocks(X, Y, portable.exponential_blocks(X, Y, dtype), dtype)
+    return ExponentialBlocks(X, Y, portable.exponential_blocks(X, Y, dtype), dtype)
+
+
+@exponential_blocks.numpy
+def _(X: Array, Y: Array, dtype: str = "float64") -> ExponentialBlocks:
     distances = squared_distance_blocks(X, Y, floor=1.0, dtype=dtype)
 
     def tile(i: slice, j: slice) -> Array:

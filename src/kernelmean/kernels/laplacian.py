@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ..core.array import Array, as_type, is_foreign, like, namespace, overwritten, precision
+from ..core.array import Array, array_api, as_type, like, namespace, overwritten, precision
 from . import portable
 from .axes import check_axes, check_bandwidth
 from .base import Blocks, Kernel
@@ -65,13 +65,19 @@ class Laplacian(Separable):
         """Prepare the Gram matrix of slices: one distance and one exponential a pair."""
         scale = check_axes(self.bandwidth, X.shape[1])
         scaled_X, scaled_Y = (Z / like(scale, Z) for Z in recentered(X, Y))
-        if is_foreign(X):
-            return lambda i, j: as_type(_portable_tile(scaled_X[i, :], scaled_Y[j, :]), precision(X))
-        return lambda i, j: np.exp(-cdist(scaled_X[i], scaled_Y[j], "cityblock"))
+        dtype = precision(X)
+        return lambda i, j: as_type(_tile(scaled_X[i, :], scaled_Y[j, :]), dtype)
 
 
-def _portable_tile(X: Array, Y: Array) -> Array:
+@array_api
+def _tile(X: Array, Y: Array) -> Array:
+    """Return exp(-Σ_j |x_j - y_j|), shape (n, m)."""
     return overwritten("exp", -portable.summed_over_axes(X, Y, lambda gap: overwritten("abs", gap)))
+
+
+@_tile.numpy
+def _(X: Array, Y: Array) -> Array:
+    return np.exp(-cdist(X, Y, "cityblock"))
 
 
 def _exponential(theta: float, gap: Array) -> Array:

@@ -10,7 +10,7 @@ from operator import imul
 
 import numpy as np
 
-from ..core.array import Array, as_float64, as_type, full, is_foreign, joined, overwritten, precision, slices
+from ..core.array import Array, array_api, as_float64, as_type, full, joined, overwritten, precision, slices
 from ..core.validate import check_same_columns
 from .base import Blocks, Stationary
 
@@ -40,29 +40,28 @@ class Separable(Stationary):
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare the profiles, and multiply them axis by axis."""
         check_same_columns(X, Y)
-        profiles = self.profiles(X.shape[1])
-        if is_foreign(X):
-            table_X, table_Y, dtype = as_float64(X), as_float64(Y), precision(X)
-            return lambda i, j: as_type(_portable_product(profiles, table_X[i, :], table_Y[j, :]), dtype)
-        return lambda i, j: _product_over_axes(profiles, X[i], Y[j])
+        profiles, dtype = self.profiles(X.shape[1]), precision(X)
+        X, Y = as_float64(X), as_float64(Y)
+        return lambda i, j: as_type(_product_over_axes(X[i, :], Y[j, :], profiles), dtype)
 
 
-def _product_over_axes(profiles: Sequence[AxisProfile], X: Array, Y: Array) -> Array:
-    """Return Π_j f_j(|x_j - y_j|), shape (n, m), some rows at a time."""
-    gram = np.ones((len(X), len(Y)))
-    for rows in slices(len(X), max(1, _CHUNK // max(1, len(Y)))):
-        for axis, profile in enumerate(profiles):
-            gap = X[rows, axis, None] - Y[:, axis]
-            gram[rows] *= profile(np.abs(gap, out=gap))
-    return gram
-
-
-def _portable_product(profiles: Sequence[AxisProfile], X: Array, Y: Array) -> Array:
-    """Return the same for arrays of any library, a few strips of rows at a time: profiles hold several copies."""
+@array_api
+def _product_over_axes(X: Array, Y: Array, profiles: Sequence[AxisProfile]) -> Array:
+    """Return Π_j f_j(|x_j - y_j|), shape (n, m), a few strips of rows at a time: profiles hold several copies."""
 
     def strip(rows: slice) -> Array:
         gaps = (X[rows, :][:, axis][:, None] - Y[:, axis][None, :] for axis in range(X.shape[1]))
         return reduce(imul, (profile(overwritten("abs", gap)) for profile, gap in zip(profiles, gaps, strict=True)))
 
     gram: Array = joined([strip(rows) for rows in slices(X.shape[0], -(-X.shape[0] // _STRIPS))])
+    return gram
+
+
+@_product_over_axes.numpy
+def _(X: Array, Y: Array, profiles: Sequence[AxisProfile]) -> Array:
+    gram = np.ones((len(X), len(Y)))
+    for rows in slices(len(X), max(1, _CHUNK // max(1, len(Y)))):
+        for axis, profile in enumerate(profiles):
+            gap = X[rows, axis, None] - Y[:, axis]
+            gram[rows] *= profile(np.abs(gap, out=gap))
     return gram

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.array import Array, is_foreign, like, namespace
+from ..core.array import Array, like, namespace
 from ..core.validate import as_value, check_integer, check_numbers, check_positive
 from .base import Noise, dim_of, per_axis
 
@@ -64,11 +64,10 @@ class Blankout(Noise):
 
     def raw_moments(self, X: Array, order: int) -> Array:
         """Return E x̃_j^r for r = 0 … order, shape (order + 1, n, d)."""
-        p, powers = np.asarray(self.probability), np.arange(order + 1)[:, None, None]
-        if is_foreign(X):
-            kept, value = like(1 - p, X), np.asarray(self.value)
-            return namespace(X).stack([kept * X**r + like(p * value**r, X) for r in range(order + 1)])
-        return (1 - p) * X**powers + p * np.asarray(self.value) ** powers
+        p, value = np.asarray(self.probability), np.asarray(self.value)
+        kept = like(1 - p, X)
+        moments: Array = namespace(X).stack([kept * X**r + like(p * value**r, X) for r in range(order + 1)])
+        return moments
 
 
 @dataclass(frozen=True)
@@ -115,8 +114,6 @@ class Switch(Noise):
             )
 
     def _are_codes(self, X: Array) -> bool:
-        if not is_foreign(X):
-            return bool(np.isin(X, np.arange(self.levels)).all())
         xp = namespace(X)
         return bool(xp.all((xp.floor(X) == X) & (X >= 0) & (self.levels > X)))
 
@@ -129,13 +126,9 @@ class Switch(Noise):
     def raw_moments(self, X: Array, order: int) -> Array:
         """Return E x̃_j^r = (1 - p) x_j^r + p Σ_k k^r / levels for r = 0 … order, shape (order + 1, n, d)."""
         self.check_codes(X)
-        powers, p = np.arange(order + 1)[:, None, None], float(self.probability)
-        if is_foreign(X):
-            means = [float((np.arange(self.levels) ** float(r)).mean()) for r in range(order + 1)]
-            return namespace(X).stack([(1 - p) * X**r + p * mean for r, mean in enumerate(means)])
-        return (1 - p) * X**powers + p * (np.arange(self.levels) ** powers.astype(np.float64)).mean(
-            axis=2, keepdims=True
-        )
+        p, levels = float(self.probability), np.arange(float(self.levels))
+        moments: Array = namespace(X).stack([(1 - p) * X**r + p * float((levels**r).mean()) for r in range(order + 1)])
+        return moments
 
 
 def check_probability(value: Any) -> Array:

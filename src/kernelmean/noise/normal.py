@@ -10,7 +10,7 @@ from typing import Any, Literal, final
 import numpy as np
 from scipy.special import factorial2
 
-from ..core.array import Array, is_foreign, like, total
+from ..core.array import Array, array_api, like, total
 from ..core.frozen import Frozen, owned, sealed
 from ..core.validate import check_finite, check_numbers, check_positive
 from .base import Additive, Noise, check_density
@@ -168,7 +168,7 @@ class Normal(Frozen, Additive):
         else:
             deviation = np.sqrt(self.variances(dim))
             white, log_scale = gap / like(deviation, gap), np.log(deviation).sum(axis=-1)
-        squared: Array = total(white * white, axis=-1) if is_foreign(gap) else (white**2).sum(-1)
+        squared: Array = total(white * white, axis=-1)
         return -0.5 * squared - like(log_scale, gap) - 0.5 * dim * math.log(2 * math.pi)
 
     def moments(self, order: int, dim: int) -> Array:
@@ -199,12 +199,16 @@ class Normal(Frozen, Additive):
         return f"{name}({np.array2string(self.covariance, separator=', ', threshold=12)})"
 
 
+@array_api
 def _rows_times(gap: Array, matrices: Array) -> Array:
     """Return the row n of ``gap`` (..., n, d) times the matrix n, shape (n, d, d)."""
-    if not is_foreign(gap):
-        return np.einsum("...nj,nji->...ni", gap, matrices)
     product: Array = (gap[..., None, :] @ like(matrices, gap))[..., 0, :]
     return product
+
+
+@_rows_times.numpy
+def _(gap: Array, matrices: Array) -> Array:
+    return np.einsum("...nj,nji->...ni", gap, matrices)
 
 
 def _are_regular(covariances: Array) -> Any:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.array import Array, is_foreign, like, to_numpy
+from ..core.array import Array, like, to_numpy
 from ..core.validate import check_integer
 from .base import Noise
 
@@ -63,7 +63,6 @@ class Sampled(Noise):
 
     def copies(self, X: Array) -> Array:
         """Return the fixed draws, shape (n_samples, n, d); for points on a device they are made on the host."""
-        if is_foreign(X):
-            return like(self.copies(to_numpy(X)), X)
-        rng = np.random.default_rng(self.seed)
-        return np.stack([self.noise.sample(X, rng) for _ in range(self.n_samples)])
+        rng, host = np.random.default_rng(self.seed), to_numpy(X)
+        copies: Array = like(np.stack([self.noise.sample(host, rng) for _ in range(self.n_samples)]), X)
+        return copies

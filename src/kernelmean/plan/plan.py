@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar, final
 import numpy as np
 from joblib import cpu_count
 
-from ..core.array import Array, is_foreign, tile_shape
+from ..core.array import Array, array_api, as_numbers, tile_shape
 from ..core.validate import check_integer
 from ..kernels.base import Blocks
 from ..kernels.gaussian import ExponentialBlocks
@@ -116,21 +116,13 @@ class Plan:
         -----
         O(n m) kernel values; memory O(block) a thread and O((n + m) k).
         """
-        W = weights if is_foreign(weights) else np.asarray(weights, dtype=np.float64)
+        W = as_numbers(weights)
         if W.ndim not in (1, 2) or W.shape[0] != m:
             raise ValueError(f"weights have shape {W.shape}; ({m},) or ({m}, k) is needed")
         _check_square(n, m, symmetric)
         columns = W[:, None] if W.ndim == 1 else W
-        if is_foreign(W):
-            product: Array = _device.matmul(self._own(blocks), n, columns, self.tiles(W), symmetric=symmetric)
-            return product if W.ndim == 2 else product[:, 0]
-        mirrored = symmetric and columns.shape[1] <= _MIRRORED_WEIGHTS
-        tasks = triangle(n, self.block) if mirrored else rectangle(n, m, self.block)
-        out = np.zeros((n, columns.shape[1]))
-        sums, exponent = self._prepare(blocks, columns, n)
-        for span, part in self.map(lambda task: accumulate(task, sums, out.shape[1]), tasks, n * m):
-            out[span] += part
-        return np.ldexp(out, exponent, out=out).reshape(n, *W.shape[1:])
+        product = _product(columns, self, blocks, n, symmetric)
+        return product if W.ndim == 2 else product[:, 0]
 
     def bilinear(self, blocks: Blocks, beta: Array, gamma: Array, *, symmetric: bool = False) -> float:
         r"""Return :math:`Σ_{ij} β_i f(i, j) γ_j` for weights of shape (n,) and (m,), as :meth:`matmul` does.
@@ -261,6 +253,24 @@ def check_remote(plan: Any) -> RemotePlan:
     if not isinstance(plan, RemotePlan):
         raise TypeError(f"plan is {plan!r}; here a cluster is needed, plan=DaskPlan(client), and none by default")
     return plan
+
+
+@array_api
+def _product(columns: Array, plan: Plan, blocks: Blocks, n: int, symmetric: bool) -> Array:
+    """Return a tiled matrix (n, m) times columns (m, k), float64."""
+    product: Array = _device.matmul(plan._own(blocks), n, columns, plan.tiles(columns), symmetric=symmetric)
+    return product
+
+
+@_product.numpy
+def _(columns: Array, plan: Plan, blocks: Blocks, n: int, symmetric: bool) -> Array:
+    m, k = columns.shape
+    tasks = triangle(n, plan.block) if symmetric and k <= _MIRRORED_WEIGHTS else rectangle(n, m, plan.block)
+    out = np.zeros((n, k))
+    sums, exponent = plan._prepare(blocks, columns, n)
+    for span, part in plan.map(lambda task: accumulate(task, sums, k), tasks, n * m):
+        out[span] += part
+    return np.ldexp(out, exponent, out=out)
 
 
 def _check_square(n: int, m: int, symmetric: bool) -> None:

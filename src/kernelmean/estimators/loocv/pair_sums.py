@@ -10,8 +10,8 @@ from scipy.spatial.distance import cdist
 
 from ...core.array import (
     Array,
+    array_api,
     as_float64,
-    is_foreign,
     namespace,
     overwritten,
     precision,
@@ -51,10 +51,14 @@ class PairSum:
         return np.maximum(self.left + self.right - 2 * self.both, 0.0)
 
 
+@array_api
 def pair_sum(A: Array, B: Array, *, moments: bool = True) -> PairSum:
     """Return the sum over i ≠ j for two tables (n, d); ``B is A`` halves the work. O(n² d) time, O(block²) memory."""
-    if is_foreign(A):
-        return _combine(_device_tiles(A, B, moments))
+    return _combine(_device_tiles(A, B, moments))
+
+
+@pair_sum.numpy
+def _(A: Array, B: Array, *, moments: bool = True) -> PairSum:
     rows, symmetric = slices(len(A), _tile_size(len(A))), A is B
     blocks = _differences(A, B) if len(A) * A.size <= _DIFFERENCES_UP_TO else squared_distance_blocks(A, B, floor=1.0)
     cells = ((i, j) for k, i in enumerate(rows) for j in (rows[k:] if symmetric else rows))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
 
-from ...core.array import Array, added_where, is_foreign, namespace, overwritten, special
+from ...core.array import Array, added_where, array_api, namespace, overwritten, special
 
 SQRT_2PI = float(np.sqrt(2 * np.pi))
 _ROOT_HALF_PI, _ROOT_2 = float(np.sqrt(np.pi / 2)), float(np.sqrt(2))
@@ -30,12 +30,22 @@ def smooth_rules(width: float) -> list[tuple[Array, Array]]:
     return [leggauss(8 + math.ceil(4 * width)), leggauss(14 + math.ceil(12 * width))]
 
 
-def added_by_distance(
+@array_api
+def added_by_distance(  # the mask and ``near`` serve NumPy's arrays
+    value: Array,
+    beyond: Any,  # noqa: ARG001
+    near: Callable[[Array], Array],  # noqa: ARG001
+    far: Callable[[Array], Array],
+    argument: Array,
+) -> Array:
+    """Return ``value`` plus one of two functions, of which ``far`` is right everywhere, and ``near`` faster."""
+    return value + far(argument)
+
+
+@added_by_distance.numpy
+def _(
     value: Array, beyond: Any, near: Callable[[Array], Array], far: Callable[[Array], Array], argument: Array
 ) -> Array:
-    """Return ``value`` plus one of two functions; arrays of other libraries take ``far``, which is right everywhere."""
-    if is_foreign(value):
-        return value + far(argument)
     found: Array = added_where(added_where(value, ~beyond, near, argument), beyond, far, argument)
     return found
 
