@@ -151,7 +151,7 @@ def test_a_missing_closed_form_says_why_and_what_to_write_instead(call, message)
         (
             lambda: expected(Gaussian(1.0), X, X, Normal(np.stack([np.eye(2)] * 2))),
             ValueError,
-            "Normal(full, one per point, n=2) has 2 laws for 3 points; one per point is needed",
+            "Normal(full, one per point, n=2) has 2 distributions for 3 points; one per point is needed",
         ),
         (
             lambda: expected(Gaussian(1.0), X, X, w=Laplace([1.0, 2.0, 3.0])),
@@ -161,7 +161,7 @@ def test_a_missing_closed_form_says_why_and_what_to_write_instead(call, message)
         (
             lambda: expected(Gaussian(1.0), X, X, EACH, Laplace(1.0)),
             TypeError,
-            "one law per point has a closed form for Normal and Dirac noise, not for Laplace(scale=1.0)",
+            "one distribution per point has a closed form for Normal and Dirac noise, not for Laplace(scale=1.0)",
         ),
         (
             lambda: expected(Categorical(0.5), X, X, Switch(0.1, 3), Switch(0.1, 4)),

@@ -142,7 +142,7 @@ def test_log_densities_take_the_memory_of_a_block(monkeypatch):
         ({"X": np.zeros((2, 1)), "noise": 0}, TypeError, "noise is 0"),
         ({"X": np.zeros((2, 1)), "kernel": "gaussian"}, TypeError, "kernel is 'gaussian'"),
         ({"X": np.zeros((2, 1)), "kernel": Gaussian}, TypeError, "kernel is <class"),
-        ({"X": np.zeros((2, 1)), "noise": Normal(np.ones((3, 1, 1)))}, ValueError, "3 laws for 2 points"),
+        ({"X": np.zeros((2, 1)), "noise": Normal(np.ones((3, 1, 1)))}, ValueError, "3 distributions for 2 points"),
     ],
 )
 def test_bad_input_is_refused(arguments, error, text):

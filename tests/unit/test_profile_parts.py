@@ -13,7 +13,7 @@ GAPS = np.array([0.0, 0.3, 1.0, 2.5, 20.0])
 
 
 def density_of_sum(*laws):
-    return sum(law.density(GAPS) for law in profiles.sum_of_laws(laws))
+    return sum(law.density(GAPS) for law in profiles.sum_of_powers(laws))
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.01, 2.0, 40.0])

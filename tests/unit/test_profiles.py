@@ -94,13 +94,13 @@ class TestExponential:
         for _ in range(25):
             scales = np.cumprod(1 + np.append(0, rng.choice(factors, len(powers) - 1)))[rng.permutation(len(powers))]
             gaps = np.append(0.0, scales.max() * 10 ** rng.uniform(-3, 1.6, 3))
-            laws = profiles.sum_of_laws(power(float(b), m) for b, m in zip(scales, powers, strict=True))
+            laws = profiles.sum_of_powers(power(float(b), m) for b, m in zip(scales, powers, strict=True))
             values = sum(law.density(gaps) for law in laws)
             truths = exact_sum(scales, powers, gaps)
             assert relative_error(values, truths) < 1e-11
 
     def test_equal_scales_add_their_powers(self):
-        assert profiles.sum_of_laws([power(0.5, 2), power(0.5, 1)]) == (power(0.5, 3),)
+        assert profiles.sum_of_powers([power(0.5, 2), power(0.5, 1)]) == (power(0.5, 3),)
 
     def test_products_of_densities_are_positive_mixtures(self):
         gaps = np.linspace(0, 10, 11)

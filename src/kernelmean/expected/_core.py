@@ -1,7 +1,7 @@
 """The verb of the package: expectations of a kernel under noise, found in three tables.
 
-``difference(v, w)`` is the law of ε - ε'; ``smoothed(kernel, noise)`` is a kernel again; ``expected(kernel, X, Y,
-v, w)`` has one rule for all stationary kernels and additive noises, ``smoothed(k, difference(v, w))``, and others
+``difference(v, w)`` is the distribution of ε - ε'; ``smoothed(kernel, noise)`` is a kernel again; ``expected(kernel, X,
+Y, v, w)`` has one rule for all stationary kernels and additive noises, ``smoothed(k, difference(v, w))``, and others
 where a noise is not additive or not shared by all points, or the kernel not stationary. A missing pair raises:
 nothing is silently approximated.
 """
@@ -26,7 +26,7 @@ per_point_rules: Rules[Callable[..., Blocks]] = Rules("expected, per point")
 
 
 def difference(v: Noise, w: Noise) -> Noise:
-    """Return the law of ε - ε' for independent ε ~ v and ε' ~ w, both additive and symmetric.
+    """Return the distribution of ε - ε' for independent ε ~ v and ε' ~ w, both additive and symmetric.
 
     Examples
     --------
@@ -60,8 +60,8 @@ def smoothed(kernel: Kernel, noise: Noise, dim: int) -> Kernel:
     Notes
     -----
     Noise multiplies the kernel's spectrum by the noise's characteristic function, so smoothing is a semigroup:
-    smoothing twice is smoothing by the sum of the noises. By the law of ε - ε' (the same noise on both sides) the
-    result is positive semi-definite; by a noise on one side it need not be (Uniform noise: its spectrum has signs).
+    smoothing twice is smoothing by the sum of the noises. By the distribution of ε - ε' (the same noise on both sides)
+    the result is positive semi-definite; by a noise on one side it need not be (Uniform noise: its spectrum has signs).
 
     Examples
     --------
@@ -88,7 +88,7 @@ def expected(kernel: Kernel, X: Array, Y: Array, v: Noise | None = None, w: Nois
     X : array of shape (n, d)
     Y : array of shape (m, d)
     v, w : Noise, optional
-        The laws of x̃ around x and of ỹ around y; None is no noise. The two sides are independent, also for i = j.
+        The distributions of x̃ around x and of ỹ around y, None without noise; the two are independent, also for i = j.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def check_noise(noise: Noise, n: int, dim: int) -> None:
         raise TypeError(f"noise is {noise!r}, None or a value such as noise.Normal(0.1) is needed")
     check_dim(noise, dim)
     if noise.per_point not in (None, n):
-        raise ValueError(f"{noise!r} has {noise.per_point} laws for {n} points; one per point is needed")
+        raise ValueError(f"{noise!r} has {noise.per_point} distributions for {n} points; one per point is needed")
 
 
 def check_dim(noise: Noise, dim: int) -> None:

@@ -70,7 +70,7 @@ def _as_normal(noise: Noise) -> Normal:
     if isinstance(noise, Dirac):
         return Normal(0.0)
     if not isinstance(noise, Normal):
-        raise TypeError(f"one law per point has a closed form for Normal and Dirac noise, not for {noise!r}")
+        raise TypeError(f"one distribution per point has a closed form for Normal and Dirac noise, not for {noise!r}")
     return noise
 
 

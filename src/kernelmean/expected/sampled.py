@@ -34,7 +34,7 @@ def _copies(X: Array, noise: Noise) -> list[tuple[Array, Noise]]:
     return [(copies[k, :, :], Dirac()) for k in range(noise.n_samples)]
 
 
-# Also for the families with a rule for any noise: draws of a joint law must not be taken apart.
+# Also for the families with a rule for any noise: draws of a joint distribution must not be taken apart.
 for family in (Kernel, Product, TensorProduct, Polynomial):
     for sides in ((Sampled, Sampled), (Sampled, Noise), (Noise, Sampled)):
         blocks_rules.register(family, *sides)(_sampled)

@@ -55,8 +55,8 @@ class SmoothedSeparable(Separable):
     -----
     O(n m d) time with a constant of 10 to 100 exponentials, O(n m) memory. Relative error of a value about 1e-12,
     also in the tails, for widths of kernel and noise up to a factor 10⁶ apart. Positive semi-definite when the noise
-    is Normal, Laplace, or the difference of two copies of one law; under a single Uniform noise (one noisy side)
-    it need not be, as that law's characteristic function changes sign.
+    is Normal, Laplace, or the difference of two copies of one distribution; under a single Uniform noise (one noisy
+    side) it need not be, as that distribution's characteristic function changes sign.
 
     Examples
     --------
@@ -173,9 +173,9 @@ def _matern(kernel: Matern, dim: int) -> Profiles:
 
 
 def _exponential(scale: float, power: int) -> Profile:
-    """Return the density of a power of the Laplace law, scaled to one at zero."""
-    law = LaplacePowers(scale, (0.0,) * (power - 1) + (1.0,))
-    return Profile(scale / law.coefficients[0], exponentials=(law,))
+    """Return the density of a power of the Laplace distribution, scaled to one at zero."""
+    powers = LaplacePowers(scale, (0.0,) * (power - 1) + (1.0,))
+    return Profile(scale / powers.coefficients[0], exponentials=(powers,))
 
 
 @profile_rules.register(Wendland)
@@ -207,7 +207,7 @@ def _normal(noise: Normal, profiles: Profiles) -> Profiles:
 
 
 def _variances(noise: Normal, dim: int) -> Array:
-    """Return the variance of every axis, or raise when the axes are dependent or the law is not shared."""
+    """Return the variance of every axis, or raise when the axes are dependent or the distribution is not shared."""
     if noise.per_point is not None:
         raise NoClosedFormError("one covariance per point needs a Gaussian kernel")
     if noise.form == "full" and np.count_nonzero(noise.covariance - np.diag(np.diagonal(noise.covariance))):

@@ -51,7 +51,7 @@ class Kernel(ABC):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values of the family that :func:`kernelmean.support` lists and the laws of the tests try."""
+        """Return values of the family that :func:`kernelmean.support` lists and the tests try."""
         return ()
 
     def __add__(self, other: Kernel) -> Kernel:

@@ -31,7 +31,7 @@ class Categorical(Kernel):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the laws."""
+        """Return values for the table of support and for the tests."""
         return (cls(0.1),)
 
     def __post_init__(self) -> None:

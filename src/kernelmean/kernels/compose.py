@@ -66,7 +66,7 @@ class Sum(Kernel):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the laws."""
+        """Return values for the table of support and for the tests."""
         from .gaussian import Gaussian
         from .polynomial import Linear
 
@@ -104,7 +104,7 @@ class Product(Kernel):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the laws."""
+        """Return values for the table of support and for the tests."""
         from .gaussian import Gaussian
         from .laplacian import Laplacian
 
@@ -157,7 +157,7 @@ class TensorProduct(Kernel):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the laws."""
+        """Return values for the table of support and for the tests."""
         from .gaussian import Gaussian
         from .laplacian import Laplacian
 

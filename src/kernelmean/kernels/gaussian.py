@@ -50,7 +50,7 @@ class Gaussian(Stationary):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the laws."""
+        """Return values for the table of support and for the tests."""
         return cls(1.0), cls((1.0, 2.0))
 
     def __post_init__(self) -> None:

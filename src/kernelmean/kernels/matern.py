@@ -57,7 +57,7 @@ class Matern(Separable):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the laws."""
+        """Return values for the table of support and for the tests."""
         return tuple(cls(nu, 1.0) for nu in (1.5, 2.5, 3.5))
 
     def __post_init__(self) -> None:

@@ -34,7 +34,7 @@ class Polynomial(Kernel):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the laws."""
+        """Return values for the table of support and for the tests."""
         return cls(2), cls(3)
 
     def __post_init__(self) -> None:
@@ -75,7 +75,7 @@ class Linear(Polynomial):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the laws."""
+        """Return values for the table of support and for the tests."""
         return (cls(),)
 
     def __repr__(self) -> str:

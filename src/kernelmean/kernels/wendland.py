@@ -52,7 +52,7 @@ class Wendland(Separable):
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
-        """Return values for the table of support and for the laws."""
+        """Return values for the table of support and for the tests."""
         return cls(0, 1.0), cls(2, 1.0)
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Noises: laws v(·|x) around points, which know nothing of kernels."""
+"""Noises: distributions v(·|x) around points, which know nothing of kernels."""
 
 from .base import Additive, Noise
 from .blankout import Blankout, Switch

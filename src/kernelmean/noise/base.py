@@ -1,4 +1,4 @@
-"""What a noise is: a law v(·|x) around every point."""
+"""What a noise is: a distribution v(·|x) around every point."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..core.rules import NoClosedFormError
 
 
 class Noise(ABC):
-    """A corruption v(·|x): one law around every point x, the same for all points or one per point."""
+    """A corruption v(·|x): one distribution around every point x, the same for all points or one per point."""
 
     @property
     def per_point(self) -> int | None:
@@ -32,13 +32,13 @@ class Noise(ABC):
         return self
 
     def columns(self, index: tuple[int, ...]) -> Noise:
-        """Return the marginal law on a block of columns."""
+        """Return the marginal distribution on a block of columns."""
         del index
         return self
 
     @classmethod
     def examples(cls) -> Mapping[str, Noise]:
-        """Return values of the family that :func:`kernelmean.support` lists and the laws of the tests try, by name."""
+        """Return values of the family that :func:`kernelmean.support` lists and the tests try, by name."""
         return {}
 
     @abstractmethod

@@ -35,7 +35,7 @@ class Blankout(Noise):
 
     @classmethod
     def examples(cls) -> Mapping[str, Noise]:
-        """Return values for the table of support and for the laws."""
+        """Return values for the table of support and for the tests."""
         return {"Blankout": cls(0.2)}
 
     def __post_init__(self) -> None:
@@ -94,7 +94,7 @@ class Switch(Noise):
 
     @classmethod
     def examples(cls) -> Mapping[str, Noise]:
-        """Return values for the table of support and for the laws."""
+        """Return values for the table of support and for the tests."""
         return {"Switch": cls(0.2, levels=3)}
 
     def __post_init__(self) -> None:

@@ -39,7 +39,7 @@ class Laplace(Additive):
 
     @classmethod
     def examples(cls) -> Mapping[str, Noise]:
-        """Return values for the table of support and for the laws."""
+        """Return values for the table of support and for the tests."""
         return {"Laplace": cls(0.3)}
 
     def __post_init__(self) -> None:

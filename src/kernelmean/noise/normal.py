@@ -54,7 +54,7 @@ class Normal(Frozen, Additive):
 
     @classmethod
     def examples(cls) -> Mapping[str, Noise]:
-        """Return values for the table of support and for the laws."""
+        """Return values for the table of support and for the tests."""
         covariance = np.array([[1.0, 0.3], [0.3, 0.5]])
         return {
             "Normal": cls(0.1),

@@ -15,7 +15,7 @@ from .base import Noise
 class Sampled(Noise):
     """A noise known by ``n_samples`` seeded draws around every point: explicit Monte Carlo for any pair.
 
-    The law is the empirical law of the draws, so expectations under it are exact, Gram matrices are symmetric and
+    The distribution is that of the draws, so expectations under it are exact, Gram matrices are symmetric and
     positive semi-definite, and the error against ``noise`` itself falls as 1/√n_samples.
 
     Parameters

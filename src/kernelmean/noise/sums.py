@@ -43,7 +43,7 @@ class IndependentSum(Additive):
 
     @property
     def per_point(self) -> int | None:
-        """The number of points when a term has one law per point, else None."""
+        """The number of points when a term has one distribution per point, else None."""
         return common(self.terms, "per_point")
 
     @property

@@ -38,7 +38,7 @@ class Uniform(Additive):
 
     @classmethod
     def examples(cls) -> Mapping[str, Noise]:
-        """Return values for the table of support and for the laws."""
+        """Return values for the table of support and for the tests."""
         return {"Uniform": cls(0.5)}
 
     def __post_init__(self) -> None:

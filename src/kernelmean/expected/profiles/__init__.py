@@ -1,6 +1,6 @@
 """Closed forms on one axis: kernels as scaled densities of sums of normal, exponential and compact variables."""
 
-from .exponential import LaplacePowers, sum_of_laws
+from .exponential import LaplacePowers, sum_of_powers
 from .profile import Profile, Smoothable
 from .spline import Spline, box, wendland
 from .tilted import Tilted, product_of_profiles
@@ -13,6 +13,6 @@ __all__ = [
     "Tilted",
     "box",
     "product_of_profiles",
-    "sum_of_laws",
+    "sum_of_powers",
     "wendland",
 ]

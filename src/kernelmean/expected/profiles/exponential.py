@@ -1,4 +1,4 @@
-"""Exponential-polynomial laws: powers of the Laplace law, their mixtures, and their sums with other scales."""
+"""Exponential-polynomial distributions: powers of the Laplace distribution, their mixtures, their sums."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _LARGEST_LOSS = 300.0
 
 @dataclass(frozen=True)
 class LaplacePowers:
-    r"""The law with characteristic function :math:`Σ_m w_m (1 + b^2 ω^2)^{-m}`, m = 1, …, M.
+    r"""The distribution with characteristic function :math:`Σ_m w_m (1 + b^2 ω^2)^{-m}`, m = 1, …, M.
 
     Parameters
     ----------
     scale : float
         b, in the units of X.
     weights : tuple of float
-        w_1, …, w_M, of sum one in a law; the terms of a partial fraction may be negative.
+        w_1, …, w_M, of sum one in a distribution; the terms of a partial fraction may be negative.
 
     Notes
     -----
-    M = 1 is the Laplace law, and a single w_M = 1 the symmetric variance-gamma law, whose density is the Matérn
-    kernel of smoothness M - 1/2 up to a factor.
+    M = 1 is the Laplace distribution, and a single w_M = 1 the symmetric variance-gamma distribution, whose density is
+    the Matérn kernel of smoothness M - 1/2 up to a factor.
 
     Examples
     --------
@@ -75,8 +75,8 @@ def _exact_power_coefficients(power: int) -> list[Fraction]:
     return [Fraction(q, 2 ** (2 * p + 1) * factorial(p) ** 2) for q in numerators]
 
 
-def sum_of_laws(laws: Iterable[LaplacePowers]) -> tuple[LaplacePowers, ...]:
-    r"""Write the law of a sum of independent ``laws`` as a sum of densities, one term a scale.
+def sum_of_powers(terms: Iterable[LaplacePowers]) -> tuple[LaplacePowers, ...]:
+    r"""Write the distribution of a sum of independent ``terms`` as a sum of densities, one term a scale.
 
     Two powers of different scales a > b are separated by partial fractions while the terms stay comparable with
     their sum, and otherwise by Feynman's positive mixture over λ ~ Beta(i, j) with 1/c² = λ/a² + (1-λ)/b²,
@@ -87,23 +87,23 @@ def sum_of_laws(laws: Iterable[LaplacePowers]) -> tuple[LaplacePowers, ...]:
 
     Examples
     --------
-    >>> sum_of_laws([LaplacePowers(2.0, (1.0,)), LaplacePowers(1.0, (1.0,))])
+    >>> sum_of_powers([LaplacePowers(2.0, (1.0,)), LaplacePowers(1.0, (1.0,))])
     (LaplacePowers(scale=1.0, weights=(-0.3333333333333333,)), LaplacePowers(scale=2.0, weights=(1.3333333333333333,)))
     """
     start: dict[float, tuple[float, ...]] = {}
-    for law in sorted(laws, key=lambda law: -law.scale):
-        start = _product(start, law) if start else {law.scale: law.weights}
+    for powers in sorted(terms, key=lambda powers: -powers.scale):
+        start = _product(start, powers) if start else {powers.scale: powers.weights}
     return tuple(LaplacePowers(scale, start[scale]) for scale in sorted(start))
 
 
 def product_of_densities(first: LaplacePowers, second: LaplacePowers) -> tuple[float, LaplacePowers]:
-    """Return the mass and the normalized law of a product of two densities.
+    """Return the mass and the normalized distribution of a product of two densities.
 
-    The product is a positive mixture of powers at the summed rate (Berg and Vignat 2008, for Student's law); exact
-    rational arithmetic keeps the weights positive.
+    The product is a positive mixture of powers at the summed rate (Berg and Vignat 2008, for Student's t);
+    exact rational arithmetic keeps the weights positive.
     """
     scale = 1 / (1 / Fraction(first.scale) + 1 / Fraction(second.scale))
-    left, right = (_in_units(law, scale) for law in (first, second))
+    left, right = (_in_units(powers, scale) for powers in (first, second))
     residual = [Fraction(0)] * (len(left) + len(right) - 1)
     for (i, a), (j, b) in product(enumerate(left), enumerate(right)):
         residual[i + j] += a * b
@@ -116,11 +116,11 @@ def product_of_densities(first: LaplacePowers, second: LaplacePowers) -> tuple[f
     return float(mass), LaplacePowers(float(scale), tuple(float(w / sum(weights)) for w in weights))
 
 
-def _in_units(law: LaplacePowers, scale: Fraction) -> list[Fraction]:
+def _in_units(powers: LaplacePowers, scale: Fraction) -> list[Fraction]:
     """Return the exact coefficients of the density's polynomial in powers of t / ``scale``."""
-    ratio = scale / Fraction(law.scale)
-    total = [Fraction(0)] * len(law.weights)
-    for power, weight in enumerate(law.weights, start=1):
+    ratio = scale / Fraction(powers.scale)
+    total = [Fraction(0)] * len(powers.weights)
+    for power, weight in enumerate(powers.weights, start=1):
         for k, q in enumerate(_exact_power_coefficients(power)):
             total[k] += Fraction(weight) * q * ratio**k
     return total
@@ -129,13 +129,13 @@ def _in_units(law: LaplacePowers, scale: Fraction) -> list[Fraction]:
 _Terms = dict[float, tuple[float, ...]]
 
 
-def _product(terms: _Terms, law: LaplacePowers) -> _Terms:
-    """Multiply a sum of powers by another law, and collect the result by scale."""
+def _product(terms: _Terms, other: LaplacePowers) -> _Terms:
+    """Multiply a sum of powers by another term, and collect the result by scale."""
     collected: dict[float, dict[int, float]] = {}
     for scale, weights in terms.items():
-        for (i, w), (j, v) in product(enumerate(weights, start=1), enumerate(law.weights, start=1)):
+        for (i, w), (j, v) in product(enumerate(weights, start=1), enumerate(other.weights, start=1)):
             if w * v:
-                for c, power, weight in _product_of_powers(scale, i, law.scale, j):
+                for c, power, weight in _product_of_powers(scale, i, other.scale, j):
                     powers = collected.setdefault(c, {})
                     powers[power] = powers.get(power, 0.0) + w * v * weight
     return {c: tuple(powers.get(m, 0.0) for m in range(1, max(powers) + 1)) for c, powers in collected.items()}

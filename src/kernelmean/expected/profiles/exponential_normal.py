@@ -1,4 +1,4 @@
-"""Exponential-polynomial laws plus Gaussian noise: complete the square on both half-lines."""
+"""Exponential-polynomial distributions plus Gaussian noise: complete the square on both half-lines."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .exponential import LaplacePowers
 from .half_line import NEAR, added_by_distance, body_moments, normal_density, smooth_rules, tail_moments
 
 _WIDE = 5.0  # scales so many halfwidths wide are integrated rather than subtracted
-_PANEL_EDGES, _PANEL_NODES = (-7.0, -3.5, 0.0, 3.5, 7.0), 12  # in deviations; beyond, the density is a law's own
+_PANEL_EDGES, _PANEL_NODES = (-7.0, -3.5, 0.0, 3.5, 7.0), 12  # in deviations; beyond, it is the density itself
 
 
-def density_with_normal(law: LaplacePowers, deviation: float, gap: Array) -> Array:
-    """Return the density of ``law`` + N(0, s²) at ``gap`` ≥ 0, s = ``deviation``."""
-    value = _both_halves(law.coefficients, law.scale, deviation, gap)
-    value /= law.scale
+def density_with_normal(powers: LaplacePowers, deviation: float, gap: Array) -> Array:
+    """Return the density of ``powers`` + N(0, s²) at ``gap`` ≥ 0, s = ``deviation``."""
+    value = _both_halves(powers.coefficients, powers.scale, deviation, gap)
+    value /= powers.scale
     return value
 
 
@@ -52,23 +52,23 @@ class BoxWithBoth:
 
     With S the survival function of all but the uniform variable it is (S(t - h) - S(t + h)) / 2h. Where the box is
     narrow against s the difference cancels, but there the density is so smooth that 9 to 32 Gauss-Legendre nodes
-    are exact to rounding. A box that is wide against s but narrow against the scale b of a law costs b/h rounding
-    errors; from b/h = 5 on, the density of that law is integrated over the box instead, in panels graded around
+    are exact to rounding. A box that is wide against s but narrow against the scale b of a distribution costs b/h
+    rounding errors; from b/h = 5 on, its density is integrated over the box instead, in panels graded around
     its rounded peak.
     """
 
     halfwidth: float
-    laws: tuple[LaplacePowers, ...]
+    terms: tuple[LaplacePowers, ...]
     deviation: float
 
     def __call__(self, gap: Array) -> Array:
         """Return the density at ``gap`` ≥ 0."""
         if self.halfwidth < 0.75 * self.deviation:
             return self._smooth(gap)
-        wide = [law for law in self.laws if law.scale > _WIDE * self.halfwidth]
-        value = self._difference([law for law in self.laws if law not in wide], gap)
-        for law in wide:
-            value += self._in_panels(law, gap)
+        wide = [powers for powers in self.terms if powers.scale > _WIDE * self.halfwidth]
+        value = self._difference([powers for powers in self.terms if powers not in wide], gap)
+        for powers in wide:
+            value += self._in_panels(powers, gap)
         return value
 
     def _smooth(self, gap: Array) -> Array:
@@ -81,51 +81,51 @@ class BoxWithBoth:
         value: Array = namespace(gap).zeros_like(gap)
         for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
             shifted = namespace(gap).abs(gap - self.halfwidth * node)
-            for law in self.laws:
-                value += 0.5 * weight * density_with_normal(law, self.deviation, shifted)
+            for powers in self.terms:
+                value += 0.5 * weight * density_with_normal(powers, self.deviation, shifted)
         return value
 
-    def _in_panels(self, law: LaplacePowers, gap: Array) -> Array:
-        """Integrate the law's density, rounded by the normal noise within some deviations of zero, over the box."""
+    def _in_panels(self, powers: LaplacePowers, gap: Array) -> Array:
+        """Integrate the density, rounded by the normal noise within some deviations of zero, over the box."""
         xp, h = namespace(gap), self.halfwidth
         edges = [-math.inf, *(self.deviation * edge for edge in _PANEL_EDGES), math.inf]
         value = xp.zeros_like(gap)
         for start, stop in pairwise(edges):
             first, last = (xp.clip(edge - gap, -h, h) for edge in (start, stop))  # of the uniform variable
             width = last - first
-            value = added_where(value, width > 0, partial(self._panel, law), gap + first, width)
+            value = added_where(value, width > 0, partial(self._panel, powers), gap + first, width)
         value /= 2 * h
         return value
 
-    def _panel(self, law: LaplacePowers, start: Array, width: Array) -> Array:
+    def _panel(self, powers: LaplacePowers, start: Array, width: Array) -> Array:
         value: Array = namespace(start).zeros_like(start)
         for node, weight in zip(*leggauss(_PANEL_NODES), strict=True):
             at = namespace(start).abs(start + 0.5 * (1.0 + float(node)) * width)
-            value += 0.5 * float(weight) * width * density_with_normal(law, self.deviation, at)
+            value += 0.5 * float(weight) * width * density_with_normal(powers, self.deviation, at)
         return value
 
-    def _difference(self, laws: Sequence[LaplacePowers], gap: Array) -> Array:
-        """Return (S(t - h) - S(t + h)) / 2h of some laws."""
+    def _difference(self, terms: Sequence[LaplacePowers], gap: Array) -> Array:
+        """Return (S(t - h) - S(t + h)) / 2h of some distributions."""
         inner = gap - self.halfwidth
         xp = namespace(gap)
-        first = self._survival(laws, xp.abs(inner))
-        first = xp.where(inner < 0, _mass(laws) - first, first)
-        first -= self._survival(laws, gap + self.halfwidth)
+        first = self._survival(terms, xp.abs(inner))
+        first = xp.where(inner < 0, _mass(terms) - first, first)
+        first -= self._survival(terms, gap + self.halfwidth)
         first /= 2 * self.halfwidth
         return first
 
-    def _survival(self, laws: Sequence[LaplacePowers], gap: Array) -> Array:
+    def _survival(self, terms: Sequence[LaplacePowers], gap: Array) -> Array:
         """Return P(V + s Z > gap), gap ≥ 0: Q(gap/s) plus the tail of V, weighted by -1 on the other side."""
-        value: Array = _mass(laws) * special("ndtr", -gap / self.deviation)
-        for law in laws:
-            value += _both_halves(_tail_coefficients(law.coefficients), law.scale, self.deviation, gap, -1.0)
+        value: Array = _mass(terms) * special("ndtr", -gap / self.deviation)
+        for powers in terms:
+            value += _both_halves(_tail_coefficients(powers.coefficients), powers.scale, self.deviation, gap, -1.0)
         return value
 
 
-def _mass(laws: Sequence[LaplacePowers]) -> float:
-    return math.fsum(weight for law in laws for weight in law.weights)
+def _mass(terms: Sequence[LaplacePowers]) -> float:
+    return math.fsum(weight for powers in terms for weight in powers.weights)
 
 
 def _tail_coefficients(q: list[float]) -> list[float]:
-    """Return the tail ∫_x^∞ q(y) e^{-y} dy = r(x) e^{-x} of a law: r_k = Σ_{i ≥ k} q_i i!/k!."""
+    """Return the tail ∫_x^∞ q(y) e^{-y} dy = r(x) e^{-x} of a distribution: r_k = Σ_{i ≥ k} q_i i!/k!."""
     return [math.fsum(q[i] * math.perm(i, i - k) for i in range(k, len(q))) for k in range(len(q))]

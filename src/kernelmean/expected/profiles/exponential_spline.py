@@ -1,4 +1,4 @@
-"""Exponential-polynomial laws plus compact polynomial ones: incomplete gamma functions, piece by piece."""
+"""Exponential-polynomial distributions plus compact polynomial ones: incomplete gamma functions, piece by piece."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from .spline import Piece, Spline
 
 @dataclass(frozen=True)
 class SplineWithExponential:
-    r"""The density of a spline law plus a mixture of Laplace powers, :math:`\int w(u) f(t - u)\,du`.
+    r"""The density of a spline distribution plus a mixture of Laplace powers, :math:`\int w(u) f(t - u)\,du`.
 
     Examples
     --------
     >>> from .spline import box
-    >>> law = SplineWithExponential(box(0.5), LaplacePowers(1.0, (1.0,)))
-    >>> law(np.zeros(1)).round(6)  # 1 - exp(-1/2)
+    >>> powers = SplineWithExponential(box(0.5), LaplacePowers(1.0, (1.0,)))
+    >>> powers(np.zeros(1)).round(6)  # 1 - exp(-1/2)
     array([0.393469])
     """
 
     spline: Spline
-    law: LaplacePowers
+    powers: LaplacePowers
 
     def __call__(self, gap: Array) -> Array:
         """Return the density at ``gap`` ≥ 0."""
@@ -38,7 +38,7 @@ class SplineWithExponential:
 
     @cached_property
     def _parts(self) -> list[_Part]:
-        return [_Part(piece, self.law.scale, tuple(self.law.coefficients)) for piece in self.spline.pieces]
+        return [_Part(piece, self.powers.scale, tuple(self.powers.coefficients)) for piece in self.spline.pieces]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Compact polynomial laws plus Gaussian noise."""
+"""Compact polynomial distributions plus Gaussian noise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Integral = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class SplineWithNormal:
-    r"""The density of a spline law plus N(0, s²), :math:`\int w(u) φ((t - u)/s)/s \, du`.
+    r"""The density of a spline distribution plus N(0, s²), :math:`\int w(u) φ((t - u)/s)/s \, du`.
 
     A wide piece contributes its polynomial averaged over the whole Gaussian where ``gap`` lies inside it, and
     Gaussian tail moments beyond its ends, with nothing to cancel. On a narrow piece those terms cancel, but there

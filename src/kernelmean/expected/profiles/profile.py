@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.array import Array
 from ...core.rules import NoClosedFormError
-from .exponential import LaplacePowers, sum_of_laws
+from .exponential import LaplacePowers, sum_of_powers
 from .exponential_normal import BoxWithBoth, density_with_normal
 from .exponential_spline import SplineWithExponential
 from .half_line import normal_density
@@ -32,10 +32,10 @@ class Smoothable(Protocol):
         """Return the kernel smoothed by N(0, variance)."""
 
     def plus_laplace(self, scale: float) -> Smoothable:
-        """Return the kernel smoothed by the Laplace law of scale b."""
+        """Return the kernel smoothed by the Laplace distribution of scale b."""
 
     def plus_box(self, halfwidth: float) -> Smoothable:
-        """Return the kernel smoothed by the uniform law on [-h, h]."""
+        """Return the kernel smoothed by the uniform distribution on [-h, h]."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Profile:
     variance : float
         Z_1 ~ N(0, variance).
     exponentials : tuple of LaplacePowers
-        Z_2 is the sum of independent variables with these laws, of distinct scales in ascending order.
+        Z_2 is the sum of independent variables with these distributions, of distinct scales in ascending order.
     spline : Spline, optional
-        The law of Z_3.
+        The distribution of Z_3.
 
     Notes
     -----
@@ -97,18 +97,20 @@ class Profile:
         return replace(self, variance=self.variance + variance)
 
     def plus_laplace(self, scale: float) -> Profile:
-        """Return the kernel smoothed by the Laplace law of scale b."""
-        return self._plus_law(LaplacePowers(scale, (1.0,))) if scale else self
+        """Return the kernel smoothed by the Laplace distribution of scale b."""
+        return self._plus_powers(LaplacePowers(scale, (1.0,))) if scale else self
 
-    def _plus_law(self, law: LaplacePowers) -> Profile:
-        laws = {law.scale: law for law in self.exponentials}
-        if law.scale in laws:
-            law = LaplacePowers(law.scale, (0.0, *np.convolve(law.weights, laws[law.scale].weights).tolist()))
-        laws[law.scale] = law
-        return replace(self, exponentials=tuple(laws[scale] for scale in sorted(laws)))
+    def _plus_powers(self, powers: LaplacePowers) -> Profile:
+        terms = {powers.scale: powers for powers in self.exponentials}
+        if powers.scale in terms:
+            powers = LaplacePowers(
+                powers.scale, (0.0, *np.convolve(powers.weights, terms[powers.scale].weights).tolist())
+            )
+        terms[powers.scale] = powers
+        return replace(self, exponentials=tuple(terms[scale] for scale in sorted(terms)))
 
     def plus_box(self, halfwidth: float) -> Profile:
-        """Return the kernel smoothed by the uniform law on [-h, h]."""
+        """Return the kernel smoothed by the uniform distribution on [-h, h]."""
         if not halfwidth:
             return self
         return replace(self, spline=self.spline.plus_box(halfwidth) if self.spline else box(halfwidth))
@@ -129,12 +131,12 @@ class Profile:
         deviation, spline = math.sqrt(self.variance), self.spline
         if not self.exponentials:
             return [self._without_exponentials(deviation)]
-        laws = sum_of_laws(self.exponentials)
+        terms = sum_of_powers(self.exponentials)
         if deviation and spline:
-            return [BoxWithBoth(spline.halfwidth, laws, deviation)]
+            return [BoxWithBoth(spline.halfwidth, terms, deviation)]
         if deviation:
-            return [partial(density_with_normal, law, deviation) for law in laws]
-        return [SplineWithExponential(spline, law) if spline else law.density for law in laws]
+            return [partial(density_with_normal, powers, deviation) for powers in terms]
+        return [SplineWithExponential(spline, powers) if spline else powers.density for powers in terms]
 
     def _without_exponentials(self, deviation: float) -> Density:
         if self.spline is None:

@@ -1,4 +1,4 @@
-"""Laws with compact piecewise polynomial densities, built in exact integer arithmetic."""
+"""Distributions with compact piecewise polynomial densities, built in exact integer arithmetic."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Spline:
-    r"""The law with density :math:`\frac1N Σ_i Σ_k c_{ik} (t - x_i)_+^k / k!`, compactly supported and symmetric.
+    r"""The density :math:`\frac1N Σ_i Σ_k c_{ik} (t - x_i)_+^k / k!`, compactly supported and symmetric.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Spline:
     divisor: Fraction
 
     def plus_box(self, halfwidth: float) -> Spline:
-        """Return the law of the sum with an independent uniform variable on [-h, h]."""
+        """Return the distribution of the sum with an independent uniform variable on [-h, h]."""
         h = Fraction(halfwidth)
         moved: dict[Fraction, tuple[Fraction, ...]] = {}
         for knot, coefficients in self.powers:
@@ -91,7 +91,7 @@ class Spline:
 
     @property
     def is_box(self) -> bool:
-        """Whether the law is uniform."""
+        """Whether the distribution is uniform."""
         return len(self.powers) == 2 and len(self.powers[0][1]) == 1
 
     @property
@@ -148,13 +148,13 @@ def _taylor(powers: list[tuple[int, list[int]]], at: int, step: int, divisor: Fr
 
 
 def box(halfwidth: float) -> Spline:
-    """Return the uniform law on [-h, h]."""
+    """Return the uniform distribution on [-h, h]."""
     h, one = Fraction(halfwidth), Fraction(1)
     return Spline(((-h, (one,)), (h, (-one,))), 2 * h)
 
 
 def wendland(order: int, radius: float) -> Spline:
-    """Return the law with density proportional to Wendland's kernel: 1/θ times it for order 0, 5/4θ for order 2."""
+    """Return the density proportional to Wendland's kernel: 1/θ times it for order 0, 5/4θ for order 2."""
     if order == 0:
         return box(radius / 2).plus_box(radius / 2)
     theta, zero = Fraction(radius), Fraction(0)

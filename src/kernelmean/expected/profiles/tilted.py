@@ -104,8 +104,8 @@ def _unpacked(factor: Smoothable) -> list[Profile]:
 def _product_of_matern(first: Profile, second: Profile) -> Profile:
     if not all(part.is_exponential for part in (first, second)):
         raise NoClosedFormError(_NO_PRODUCT)
-    mass, law = product_of_densities(first.exponentials[0], second.exponentials[0])
-    return Profile(first.height * second.height * mass, exponentials=(law,))
+    mass, powers = product_of_densities(first.exponentials[0], second.exponentials[0])
+    return Profile(first.height * second.height * mass, exponentials=(powers,))
 
 
 _NO_PRODUCT = (

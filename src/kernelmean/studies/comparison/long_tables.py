@@ -1,4 +1,4 @@
-"""Do two tables of any length come from the same law, and which columns tell? All rows, in constant memory."""
+"""Do two tables of any length come from one distribution, and which columns tell? Constant memory."""
 
 from __future__ import annotations
 

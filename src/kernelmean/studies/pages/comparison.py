@@ -173,7 +173,7 @@ def _rows(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> It
 def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
     level = result.level
     yield (
-        f"The p-value is exact: if both tables came from one law, one of at most {level:g} would come up with "
+        f"The p-value is exact: if both tables came from one distribution, one of at most {level:g} would come up with "
         f"probability at most {level:g}, at any size. That needs independent rows: repeated measurements of the same "
         "subjects, time series and matched pairs need a test of their own."
     )

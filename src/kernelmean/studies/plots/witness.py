@@ -27,7 +27,8 @@ def column_witness(
     """Draw where one column of the first sample is denser than that of the second, and where less dense.
 
     The edge of the areas is the witness, the difference of the two kernel means; the grey band holds it at all points
-    together with probability 0.95 if both samples come from one law. Ticks are the data, at most 200 of either sample.
+    together with probability 0.95 if both samples come from one distribution. Ticks are the data, at most 200 of either
+    sample.
 
     Parameters
     ----------

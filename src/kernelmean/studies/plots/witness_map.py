@@ -34,8 +34,8 @@ def witness_map(
     """Draw where two columns of the first sample are denser than those of the second, and where less dense.
 
     The colour is the witness, the difference of the two kernel means. Where the map is hatched it stays within the band
-    that holds it at all points together with probability 0.95 if both samples come from one law. Circles are rows of
-    the first sample, triangles rows of the second, at most 400 of either.
+    that holds it at all points together with probability 0.95 if both samples come from one distribution. Circles are
+    rows of the first sample, triangles rows of the second, at most 400 of either.
 
     Parameters
     ----------

@@ -105,10 +105,10 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
     """Return why a column of numbers is refused, or a note on it, or neither.
 
     A column numbers rows when all its cells are different integers that fill at least half of their range, in a table
-    or in all together, and when rows drawn independently from any law on that range would all differ with a probability
-    below one in a million: 17 integers without a gap, or 45 on twice the range. The uniform law is the one under
-    which that is most probable. A column that is called an identifier is one when all its cells are different. Times
-    are noted only, and so are columns without names.
+    or in all together, and when rows drawn independently from any distribution on that range would all differ with a
+    probability below one in a million: 17 integers without a gap, or 45 on twice the range. The uniform distribution is
+    the one under which that is most probable. A column that is called an identifier is one when all its cells are
+    different. Times are noted only, and so are columns without names.
     """
     filled = [table for table in tables if table.rows]
     if not filled or not all(len(table.kept()) and table.distinct for table in filled):

@@ -20,8 +20,8 @@ class NoisyRows(Kernel):
     r"""The kernel :math:`E\,k(x + ε, y + η)` between rows that carry the variances of their own noise.
 
     A row is (x, e): d coordinates, and the d variances of ε ~ N(0, diag e). Noise of different rows is independent, and
-    so are the two draws of a row with itself: the matrix is the Gram matrix of the kernel means of the rows' laws, so
-    it is positive semi-definite, and a test may permute the rows, each with its noise.
+    so are the two draws of a row with itself: the matrix is the Gram matrix of the kernel means of the rows'
+    distributions, so it is positive semi-definite, and a test may permute the rows, each with its noise.
 
     Parameters
     ----------
