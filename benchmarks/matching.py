@@ -21,8 +21,8 @@ from scipy.optimize import minimize
 
 from kernelmean.density import KernelMeanMatching
 from kernelmean.density.joint import descend
-from kernelmean.density.objective import Objective
-from kernelmean.density.parameters import Layout
+from kernelmean.density.objective import MatchingObjective
+from kernelmean.density.parameters import ParameterLayout
 from kernelmean.density.recipe import Sample, make_recipe
 from kernelmean.kernels.bandwidth import median_bandwidth
 from kernelmean.kernels.gaussian import Gaussian
@@ -47,7 +47,7 @@ def fastest(function: Callable[[], object], rounds: int) -> float:
     return min(times)
 
 
-def torch_objective(mu, layout: Layout):
+def torch_objective(mu, layout: ParameterLayout):
     """Return the same function of the same vector, its gradient by autograd."""
     import torch
 
@@ -133,7 +133,7 @@ def joint(kind: str, rounds: int) -> None:
     sample = Sample.of(X)
     mu = recipe.target(sample, Gaussian(0.5 * float(median_bandwidth(X))))
     start, floor = recipe.start(sample, 10, 0), recipe.floor(sample)
-    layout, objective = Layout(kind, 10, 30, floor), Objective(mu)
+    layout, objective = ParameterLayout(kind, 10, 30, floor), MatchingObjective(mu)
     vector = layout.pack(start)
 
     def own(x: np.ndarray) -> tuple[float, np.ndarray]:

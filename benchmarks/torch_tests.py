@@ -30,7 +30,7 @@ import kernelmean as km
 from _timing import markdown
 from kernelmean.core.array import joined
 from kernelmean.inference.problem import KernelSide
-from kernelmean.inference.schemes.blocks import Bins
+from kernelmean.inference.schemes.blocks import RowBins
 from kernelmean.inference.schemes.device import bin_sums
 from kernelmean.inference.sizes import Resources
 
@@ -73,7 +73,7 @@ def mmd(X: Any, Y: Any, scheme: str, **options: Any) -> km.TestResult:
 def only_pass(X: Any, Y: Any, kernel: Any) -> Callable[[], Any]:
     """Return the pass over the Gram matrix alone."""
     labels = np.repeat([1.0, 0.0], [X.shape[0], Y.shape[0]])
-    bins = Bins.draw(labels, np.random.default_rng(0))
+    bins = RowBins.draw(labels, np.random.default_rng(0))
     side = KernelSide(joined([X, Y]), (kernel,)).permuted(bins.order).unshifted()
     return lambda: bin_sums(side, bins.edges, Resources())
 

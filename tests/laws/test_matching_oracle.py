@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernelmean.core.simplex_qp import solve_simplex_qp
-from kernelmean.density import COVARIANCE_TYPES, Layout, Mixture, Objective, weights_problem
+from kernelmean.density import COVARIANCE_TYPES, GaussianMixture, MatchingObjective, ParameterLayout, weights_problem
 from kernelmean.embedding import embed
 from kernelmean.kernels import Gaussian, Laplacian, Linear, Polynomial, QuadraticGaussian
 from kernelmean.noise import Laplace, Normal
@@ -44,7 +44,7 @@ def case(kernel, noise, offset=0.0):
     rng = np.random.default_rng(1)
     mu = embed(rng.normal(size=(N, DIM)) + offset, kernel, weights=rng.normal(size=N) / N, noise=noise)
     weights, means = rng.dirichlet(np.ones(K)), rng.normal(size=(K, DIM)) + offset
-    axes = Mixture(weights, means, rng.uniform(0.1, 1.0, (K, DIM)))
+    axes = GaussianMixture(weights, means, rng.uniform(0.1, 1.0, (K, DIM)))
     return mu, (axes, replace(axes, covariances=covariances(rng, K)))
 
 
@@ -104,7 +104,7 @@ def slices_of(objective, mixture, name):
 @pytest.mark.parametrize("kernel", kernels().values(), ids=kernels().keys())
 def test_value_and_gradients(kernel, noise):
     mu, mixtures = case(kernel, noise)
-    objective = Objective(mu)
+    objective = MatchingObjective(mu)
     for mixture in mixtures:
         value = objective(mixture)
         assert value.value == pytest.approx(distance(mu, mixture, noise), rel=1e-11, abs=1e-14)
@@ -118,7 +118,7 @@ def test_value_and_gradients(kernel, noise):
 @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
 def test_gradients_in_the_free_parameters(kind):
     mu, (axes, full) = case(Gaussian(1.3), Normal(0.3))
-    layout, objective = Layout(kind, K, DIM, 0.05, unit=4.0), Objective(mu)
+    layout, objective = ParameterLayout(kind, K, DIM, 0.05, unit=4.0), MatchingObjective(mu)
     vector = layout.pack(full if kind in ("tied", "full") else axes)
 
     def function(x):
@@ -133,15 +133,15 @@ def test_gradients_in_the_free_parameters(kind):
 def test_an_offset_of_a_million_changes_nothing():
     near, far = case(Gaussian(1.3), Normal(0.3)), case(Gaussian(1.3), Normal(0.3), offset=1e6)
     for a, b in zip(near[1], far[1], strict=True):
-        assert Objective(far[0])(b).value == pytest.approx(Objective(near[0])(a).value, rel=1e-7)
+        assert MatchingObjective(far[0])(b).value == pytest.approx(MatchingObjective(near[0])(a).value, rel=1e-7)
 
 
 def test_tiles_change_nothing(monkeypatch):
     mu, mixtures = case(Gaussian(1.3), Normal(0.3))
-    whole = [Objective(mu)(mixture) for mixture in mixtures]
+    whole = [MatchingObjective(mu)(mixture) for mixture in mixtures]
     monkeypatch.setattr("kernelmean.density.gaussians._TILE_NUMBERS", 7 * K * DIM)
     for before, mixture in zip(whole, mixtures, strict=True):
-        after = Objective(mu)(mixture)
+        after = MatchingObjective(mu)(mixture)
         np.testing.assert_allclose(after.covariances, before.covariances, rtol=1e-10, atol=1e-14)
         assert after.value == pytest.approx(before.value, rel=1e-12)
 
@@ -177,6 +177,6 @@ def test_inner_products_of_other_kernels_equal_sampling(kernel):
 def test_what_has_no_closed_form_says_so():
     rng = np.random.default_rng(0)
     with pytest.raises(TypeError, match="Gaussian kernel only"):
-        Objective(embed(rng.normal(size=(4, 2)), Linear()))
+        MatchingObjective(embed(rng.normal(size=(4, 2)), Linear()))
     with pytest.raises(TypeError, match="Normal or no noise"):
-        Objective(embed(rng.normal(size=(4, 2)), Gaussian(1.0), noise=Laplace(1.0)))
+        MatchingObjective(embed(rng.normal(size=(4, 2)), Gaussian(1.0), noise=Laplace(1.0)))

@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from kernelmean import KernelMeanMatching
-from kernelmean.report import Table, Verdict
+from kernelmean.report import TextTable, Verdict
 
 from .arrays import Array
 from .density_tasks import COMPONENTS, FACTORS, LONGEST, OWN, PROTOCOLS, REFERENCE, START, TARGETS, Fit, Task, quietly
@@ -218,7 +218,7 @@ COMPARISONS = (
 """What the paper says of its tables, and sees in its boldface."""
 
 
-def means_table(caption: str, first: str, cells: Sequence[Cell]) -> Table:
+def means_table(caption: str, first: str, cells: Sequence[Cell]) -> TextTable:
     """Return means with the paper's numbers in brackets, the smallest of a row emphasised, and paired differences."""
     header = (first, *ESTIMATORS, "MKME - KME", "MMKME - MKME")
     rows, emphasis = [], set()
@@ -228,7 +228,7 @@ def means_table(caption: str, first: str, cells: Sequence[Cell]) -> Table:
         rows.append((cell.label, *numbers, *gaps))
         emphasis.add((i, 1 + list(ESTIMATORS).index(cell.best(ESTIMATORS))))
     what = "mean held-out negative log-likelihood, in brackets the paper's; paired differences ± standard error"
-    return Table(f"{caption}: {what}", header, tuple(rows), frozenset(emphasis))
+    return TextTable(f"{caption}: {what}", header, tuple(rows), frozenset(emphasis))
 
 
 def claim_of_cells(

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernelmean import MKME
 from kernelmean.noise import Noise, Normal
-from kernelmean.report import Chart, Curve, Panel, Section, Table, Verdict
+from kernelmean.report import Chart, Curve, Panel, Section, TextTable, Verdict
 
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size
 from .loss_grid import ORACLE, ZERO, Cell
@@ -201,14 +201,14 @@ class Losses(Cell):
         )
 
 
-def _table(curves: list[Losses]) -> Table:
+def _table(curves: list[Losses]) -> TextTable:
     methods = ("best fixed σ²", "leave-one-out", "oracle")
     caption = (
         "Mean losses, in brackets the paired change from KME ± standard error; then the best fixed σ², and the medians "
         "of those of leave-one-out and of the oracle"
     )
     header = ("bandwidth", "KME", *methods, *(f"σ²: {name.removesuffix(' σ²')}" for name in methods))
-    return Table(caption, header, tuple(curve.row() for curve in curves))
+    return TextTable(caption, header, tuple(curve.row() for curve in curves))
 
 
 def _chart(curves: list[Losses]) -> Chart:

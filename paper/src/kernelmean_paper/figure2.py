@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernelmean import VPMKME
-from kernelmean.report import Chart, Curve, Panel, Section, Table, Verdict
+from kernelmean.report import Chart, Curve, Panel, Section, TextTable, Verdict
 
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size
 from .loss_grid import ORACLE, ZERO, Cell, Grid
@@ -259,7 +259,7 @@ class Reading(BandwidthReading):
 
     # -- tables and charts --------------------------------------------------------------------------------------------
 
-    def summary(self) -> Table:
+    def summary(self) -> TextTable:
         """Return the averages over the grid."""
         rows = [self._summary_row(name) for name in (*MAKERS, ORACLE, ZERO)]
         header = (
@@ -271,14 +271,14 @@ class Reading(BandwidthReading):
             "cells below MKME",
         )
         caption = f"Averages over the {len(self.grid.cells)} cells, {self.label}; changes are paired, ± standard error"
-        return Table(caption, header, tuple(rows))
+        return TextTable(caption, header, tuple(rows))
 
     def _summary_row(self, name: str) -> tuple[str, ...]:
         changes = ["" if name == base else str(self.grid.change(name, base)) for base in ("KME", "MKME")]
         wins = ["" if name == base else str(len(self.grid.below(name, base))) for base in ("KME", "MKME")]
         return (name, self._mean(name), *changes, *wins)
 
-    def cells(self) -> Table:
+    def cells(self) -> TextTable:
         """Return the mean loss in every cell; the best estimator is emphasized."""
         names = (*MAKERS, ORACLE)
         rows, best = [], set()
@@ -293,7 +293,7 @@ class Reading(BandwidthReading):
             f"Mean losses in every cell, {self.label}; MKME's paired change from KME ± standard error, and the part of "
             "the gap between KME and the oracle that it closes"
         )
-        return Table(caption, header, tuple(rows), frozenset(best))
+        return TextTable(caption, header, tuple(rows), frozenset(best))
 
     def charts(self) -> list[Chart]:
         """Return the panels of the paper, and the same relative to MKME."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernelmean import KernelMean, mmd_test
-from kernelmean.report import Band, Chart, Curve, Panel, Section, Table, Verdict
+from kernelmean.report import Band, Chart, Curve, Panel, Section, TextTable, Verdict
 
 from .experiment import Context, Experiment, Finding, Findings, Setting, Size
 from .mixtures import Mixture
@@ -316,29 +316,29 @@ class Reading(BandwidthReading):
             f"decides as KME in {same:.1%} of the trials: it multiplies both means by one factor."
         )
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[TextTable]:
         """Return power and level in every cell."""
         tables = [self._power_table()] if self.power else []
         return [*tables, self._level_table()] if self.null else tables
 
-    def _power_table(self) -> Table:
+    def _power_table(self) -> TextTable:
         rows = []
         for cell in self.power:
             rates = (f"{cell.rate(method).mean:.3f}" for method in METHODS)
             rows.append((*_values(cell), *rates, str(cell.gain("MKME", "KME")), str(cell.gain("MMKME", "KME"))))
         header = ("n", "d", "means moved", *METHODS, "MKME - KME", "MMKME - KME")
-        return Table(
+        return TextTable(
             f"Power at level {LEVEL:g}, {self.label}; differences are paired, ± standard error", header, tuple(rows)
         )
 
-    def _level_table(self) -> Table:
+    def _level_table(self) -> TextTable:
         rows = []
         for cell in self.null:
             low, high = cell.allowed("KME", self.confidence)
             rates = (f"{cell.rate(method).mean:.3f}" for method in METHODS)
             rows.append((*_values(cell)[:2], *rates, f"{low / cell.trials:.3f} to {high / cell.trials:.3f}"))
         header = ("n", "d", *METHODS, "allowed")
-        return Table(f"Rejections on samples of one mixture at level {LEVEL:g}, {self.label}", header, tuple(rows))
+        return TextTable(f"Rejections on samples of one mixture at level {LEVEL:g}, {self.label}", header, tuple(rows))
 
     def chart(self) -> Chart:
         """Return the panels of the paper: power above, level below."""

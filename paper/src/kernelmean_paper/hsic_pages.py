@@ -7,7 +7,7 @@ from math import factorial
 
 import numpy as np
 
-from kernelmean.report import Chart, Curve, Panel, Table
+from kernelmean.report import Chart, Curve, Panel, TextTable
 
 from .contradictions import TRIALS, falling_power, impossible_shares
 from .experiment import Findings
@@ -35,7 +35,7 @@ _INTERVAL = 0.95
 _FEWEST = min(SIZES.values())[0]
 
 
-def powers(reading: Reading) -> Table:
+def powers(reading: Reading) -> TextTable:
     """Return the powers of the paper's estimators with the printed ones in brackets, impossible ones marked."""
     wrong = inconsistent()
     rows: list[tuple[str, ...]] = []
@@ -49,10 +49,10 @@ def powers(reading: Reading) -> Table:
         f"Power of the paper's tests, {reading.label}; in brackets the paper's number of the column that is read, ! "
         "where it contradicts another or is no share of its trials"
     )
-    return Table(caption, ("α", "η", "rows", *COLUMNS), tuple(rows))
+    return TextTable(caption, ("α", "η", "rows", *COLUMNS), tuple(rows))
 
 
-def own_powers(readings: Sequence[Reading]) -> Table:
+def own_powers(readings: Sequence[Reading]) -> TextTable:
     """Return the powers of our tests beside MMKME's in the paper."""
     last = {reading.last: reading for reading in readings}
     rows: list[tuple[str, ...]] = []
@@ -66,10 +66,10 @@ def own_powers(readings: Sequence[Reading]) -> Table:
             rows.append((level, share, size, f"{printed['MMKME']:.3f}", *(f"{number:.3f}" for number in numbers)))
     header = ("α", "η", "rows", "paper: MMKME", *OWN)
     caption = "Power of tests of ours that choose no bandwidth, on the same subsamples"
-    return Table(caption, header, tuple(rows), frozenset(best))
+    return TextTable(caption, header, tuple(rows), frozenset(best))
 
 
-def which_reading(readings: Sequence[Reading]) -> Table:
+def which_reading(readings: Sequence[Reading]) -> TextTable:
     """Return how many cells of every column agree with the paper under every reading."""
     methods = (*BASELINES, PRINTED, "MKME", "MMKME", TIED, FREE)
     rows = tuple(
@@ -80,7 +80,7 @@ def which_reading(readings: Sequence[Reading]) -> Table:
         f"Cells within {CLEAR:g} standard errors of the paper's, of those that contradict no others; and the root mean "
         "square distance of KME, S-KMSE and F-KMSE in standard errors"
     )
-    return Table(caption, ("reading", *methods, "distance"), rows)
+    return TextTable(caption, ("reading", *methods, "distance"), rows)
 
 
 def _agreeing(reading: Reading, method: str) -> str:
@@ -88,7 +88,7 @@ def _agreeing(reading: Reading, method: str) -> str:
     return f"{sum(abs(one) <= CLEAR for one in z)} of {len(z)}"
 
 
-def levels(findings: Findings) -> Table:
+def levels(findings: Findings) -> TextTable:
     """Return the rates at which our tests reject permuted pairs, with the exact binomial interval of the level."""
     rows: list[tuple[str, ...]] = []
     for level in LEVELS:
@@ -102,7 +102,7 @@ def levels(findings: Findings) -> Table:
             rates = [f"{rejected(p, level):.3f}" for p in found]
             rows.append((level, str(setting.values["rows"]), str(trials), *rates, interval))
     header = ("α", "rows", "trials", *OWN, f"{_INTERVAL:.0%} interval of α")
-    return Table(
+    return TextTable(
         "Rejections of permuted pairs; below the interval where so few rows have no p-value near α", header, tuple(rows)
     )
 

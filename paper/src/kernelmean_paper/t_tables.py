@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernelmean.report import Chart, Curve, Panel, Section, Table, Verdict
+from kernelmean.report import Chart, Curve, Panel, Section, TextTable, Verdict
 
 from .density_table import (
     COMPARISONS,
@@ -92,10 +92,10 @@ class _TTable(DensityExperiment):
             "above the law that the rows were drawn from."
         )
 
-    def _table(self, protocol: str, cells: Sequence[Cell]) -> Table:
+    def _table(self, protocol: str, cells: Sequence[Cell]) -> TextTable:
         table = means_table(PROTOCOL_WORDS[protocol].capitalize(), self.first, cells)
         rows = tuple((*row, f"{cell.mean(LAW):.2f}") for row, cell in zip(table.rows, cells, strict=True))
-        return Table(table.caption, (*table.header, LAW), rows, table.emphasis)
+        return TextTable(table.caption, (*table.header, LAW), rows, table.emphasis)
 
     def _chart(self, measured: Mapping[str, Sequence[Cell]]) -> Chart:
         panels = [self._panel(PROTOCOL_WORDS[protocol], cells) for protocol, cells in measured.items() if cells]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import beta
 
-from kernelmean.report import Section, Table, Verdict
+from kernelmean.report import Section, TextTable, Verdict
 
 from . import spread, theory, theory_report
 from .arrays import Array
@@ -152,18 +152,20 @@ def values_of(findings: Findings, settings: list[Setting], method: str, measure:
     return findings.values(settings[0], method, measure) if settings else np.empty(0)
 
 
-def _errata_table(errors: list[Errors]) -> Table:
+def _errata_table(errors: list[Errors]) -> TextTable:
     header = ("erratum", "where: quantity", *SIDES, "error of printed", "error of corrected", "verdict")
     caption = (
         "Formulas: the numbers of the first trial, of vectors the first component, and the relative errors over all "
         "components and trials"
     )
-    return Table(caption, header, tuple(one.row() for one in errors))
+    return TextTable(caption, header, tuple(one.row() for one in errors))
 
 
-def _contradictions_table(found: tuple[Contradiction, ...]) -> Table:
+def _contradictions_table(found: tuple[Contradiction, ...]) -> TextTable:
     rows = tuple((str(one.number), one.statement, cell) for one in found for cell in one.cells)
-    return Table("Printed tables: cells that contradict each other or the text", ("erratum", "statement", "cell"), rows)
+    return TextTable(
+        "Printed tables: cells that contradict each other or the text", ("erratum", "statement", "cell"), rows
+    )
 
 
 def _contradiction(found: Contradiction) -> Verdict:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernelmean.report import Section, Table, Verdict
+from kernelmean.report import Section, TextTable, Verdict
 
 from .arrays import Array
 from .density_table import (
@@ -333,7 +333,7 @@ def _scale_words(sets: Sequence[Set]) -> str:
     return f"Not comparable with the paper's numbers on z-scored columns: {words}."
 
 
-def _side_by_side(sets: Sequence[Set]) -> Table:
+def _side_by_side(sets: Sequence[Set]) -> TextTable:
     header = (
         *("set", "paper: KME", "paper: MKME", *(f"MKME, {protocol}" for protocol in PROTOCOL_WORDS), NAMES[START]),
         *(NAMES[REFERENCE], NORMAL, "MKME, joint, columns in [-1, 1]", "not comparable because"),
@@ -346,7 +346,7 @@ def _side_by_side(sets: Sequence[Set]) -> Table:
         )
         for one in sets
     )
-    return Table(
+    return TextTable(
         "Protocols side by side, and what else is known of the sets: mean negative log-likelihoods", header, rows
     )
 

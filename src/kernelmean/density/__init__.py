@@ -1,18 +1,18 @@
 """Density estimation by kernel mean matching."""
 
 from .kernel_mean_matching import KernelMeanMatching
-from .mixture import Mixture
-from .objective import Objective, weights_problem
-from .parameters import COVARIANCE_TYPES, Layout
+from .mixture import GaussianMixture
+from .objective import MatchingObjective, weights_problem
+from .parameters import COVARIANCE_TYPES, ParameterLayout
 from .prototypes import kmeans_prototypes
 from .selection import Selection, recommended, select
 
 __all__ = [
     "COVARIANCE_TYPES",
+    "GaussianMixture",
     "KernelMeanMatching",
-    "Layout",
-    "Mixture",
-    "Objective",
+    "MatchingObjective",
+    "ParameterLayout",
     "Selection",
     "kmeans_prototypes",
     "recommended",

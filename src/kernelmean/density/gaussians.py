@@ -13,7 +13,7 @@ _TILE_NUMBERS = 2**18
 
 
 @dataclass(frozen=True)
-class Sums:
+class BumpSums:
     """Sums c_k = Σ_i β_i bump_k(x_i) and the derivatives of c_k in m_k and C_k."""
 
     values: Array
@@ -44,13 +44,13 @@ class Bumps:
         rows = [((self.points - m) @ root.T) for m, root in zip(means, roots, strict=True)]
         return np.stack([s - 0.5 * np.einsum("ij,ij->i", r, r) for s, r in zip(shifts, rows, strict=True)], axis=1)
 
-    def sums(self, beta: Array, means: Array, covariances: Array, shift: float) -> Sums:
+    def sums(self, beta: Array, means: Array, covariances: Array, shift: float) -> BumpSums:
         """Return the weighted sums and their derivatives, tile by tile."""
         rows = slices(len(self.points), max(1, _TILE_NUMBERS // means.size))
         tile = self._axis_tile if covariances.ndim == 2 else self._full_tile
         return tile(beta, means, covariances, shift, rows)
 
-    def _axis_tile(self, beta: Array, means: Array, variances: Array, shift: float, rows: list[slice]) -> Sums:
+    def _axis_tile(self, beta: Array, means: Array, variances: Array, shift: float, rows: list[slice]) -> BumpSums:
         precision, dim = 1.0 / variances, means.shape[1]
         quadratics = _quadratics(means, precision, shift).T
         moments = np.zeros((len(means), 2 * dim + 1))
@@ -62,9 +62,9 @@ class Bumps:
         mass = moments[:, -1:]
         first = moments[:, dim:-1] - mass * means
         second = moments[:, :dim] - means * (2.0 * first + mass * means)
-        return Sums(mass[:, 0], first * precision, 0.5 * precision * (second * precision - mass))
+        return BumpSums(mass[:, 0], first * precision, 0.5 * precision * (second * precision - mass))
 
-    def _full_tile(self, beta: Array, means: Array, covariances: Array, shift: float, rows: list[slice]) -> Sums:
+    def _full_tile(self, beta: Array, means: Array, covariances: Array, shift: float, rows: list[slice]) -> BumpSums:
         roots = _inverse_roots(covariances)
         shifts = shift + np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
         count, dim = means.shape
@@ -78,7 +78,7 @@ class Bumps:
                 second[k] += (terms[:, None] * white).T @ white
         inner = second - mass[:, None, None] * np.eye(dim)
         back = np.swapaxes(roots, 1, 2)
-        return Sums(mass, np.einsum("kji,kj->ki", roots, first), 0.5 * back @ inner @ roots)
+        return BumpSums(mass, np.einsum("kji,kj->ki", roots, first), 0.5 * back @ inner @ roots)
 
 
 def _quadratics(means: Array, precision: Array, shift: float) -> Array:
@@ -93,7 +93,7 @@ def _inverse_roots(covariances: Array) -> Array:
     return np.linalg.inv(np.linalg.cholesky(covariances))
 
 
-def overlaps(weights: Array, means: Array, covariances: Array, base: Array, shift: float) -> tuple[Array, Sums]:
+def overlaps(weights: Array, means: Array, covariances: Array, base: Array, shift: float) -> tuple[Array, BumpSums]:
     r"""Return G_kl = bump of T + S_k + S_l at m_k - m_l, and G w with the derivatives of ½ wᵀGw in every m_k and S_k.
 
     ``covariances`` are the S_k, (K, d) or (K, d, d), ``base`` is T, (d,) or (d, d). O(K² d), or O(K² d³) if full.
@@ -110,7 +110,7 @@ def overlaps(weights: Array, means: Array, covariances: Array, base: Array, shif
     else:
         outer = np.swapaxes(terms[:, :, None] * along, 1, 2) @ along
         widening = 0.5 * (outer - np.einsum("kl,klij->kij", terms, precision))
-    return gram, Sums(gram @ weights, slope, widening)
+    return gram, BumpSums(gram @ weights, slope, widening)
 
 
 def _axis_precisions(variances: Array, base: Array) -> tuple[Array, Array]:

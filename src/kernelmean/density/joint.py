@@ -12,11 +12,11 @@ from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from ..core.array import Array
-from .mixture import Mixture
-from .objective import Objective
-from .parameters import Layout
+from .mixture import GaussianMixture
+from .objective import MatchingObjective
+from .parameters import ParameterLayout
 
-Watch = Callable[[int, Mixture], bool]
+Watch = Callable[[int, GaussianMixture], bool]
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,18 @@ class Descent:
         Whether the steps ended by themselves.
     """
 
-    mixture: Mixture
+    mixture: GaussianMixture
     objective: Array
     converged: bool
 
 
 def descend(
-    objective: Objective, layout: Layout, start: Mixture, max_iter: int, tol: float, watch: Watch | None = None
+    objective: MatchingObjective,
+    layout: ParameterLayout,
+    start: GaussianMixture,
+    max_iter: int,
+    tol: float,
+    watch: Watch | None = None,
 ) -> Descent:
     """Minimise the objective from ``start`` by L-BFGS until a step gains less than ``tol`` of its size at the start.
 

@@ -17,13 +17,13 @@ from ..core.frozen import FrozenAttributes, sealed
 from ..core.points import points_like
 from ..core.validate import check_points, on_host, validated
 from ..embedding.embedding import Embedding
-from ..estimators.loocv.isotropic import Pairs
+from ..estimators.loocv.isotropic import PairDistances
 from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from .conflicts import check_conflicts, check_embedding_conflicts
 from .joint import warn_of
-from .mixture import Mixture
+from .mixture import GaussianMixture
 from .parameters import CovarianceType, n_free, public_covariances
 from .prototypes import PoolOver
 from .recipe import RECIPE_OPTIONS, Recipe, Sample, Update, check_at_least_one, make_recipe
@@ -138,7 +138,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
     trials_: list[Trial]
     validation_score_: float
     n_features_in_: int
-    _mixture: Mixture
+    _mixture: GaussianMixture
 
     def __init__(
         self,
@@ -262,7 +262,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         return self._finish(recipe, sample, mu, grid, self._best())
 
     @property
-    def mixture(self) -> Mixture:
+    def mixture(self) -> GaussianMixture:
         """The fitted mixture as a value."""
         check_is_fitted(self)
         return self._mixture
@@ -306,7 +306,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         check_is_fitted(self)
         return self._mixture.embedding(kernel or self.kernel_)
 
-    def start(self, X: Any, sample_weight: Any = None) -> Mixture:
+    def start(self, X: Any, sample_weight: Any = None) -> GaussianMixture:
         """Return the prototypes from which a fit to the rows of ``X`` sets out (of the first start and first K)."""
         recipe, grid, _ = self._prepare()
         sample = Sample.of(check_points(X), sample_weight)
@@ -341,7 +341,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
 
     def _trials(
         self, recipe: Recipe, sample: Sample, grid: Grid, rng: np.random.Generator, units: Units | None
-    ) -> tuple[list[Trial], Pairs | None]:
+    ) -> tuple[list[Trial], PairDistances | None]:
         """Try everything on a part of the rows; nothing when that part has no two different rows.
 
         The distances of all rows are returned too: one pass serves all bandwidths, of the part and of the whole.
@@ -357,11 +357,11 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         targets = ((float(f), recipe.target(part, self._kernel(theta, f), first)) for f in factors)
         return try_targets(recipe, part, targets, grid, sample.take(held), self._patience), pairs
 
-    def _pairs(self, X: Array, leading: int, theta: Any, factor: float) -> Pairs | None:
+    def _pairs(self, X: Array, leading: int, theta: Any, factor: float) -> PairDistances | None:
         """Return the distances, for the smallest bandwidth that there will be; none unless there is one θ."""
         if self.kernel is not None or np.ndim(theta) > 0:
             return None
-        return Pairs(X, float(np.sqrt(factor) * theta), leading)
+        return PairDistances(X, float(np.sqrt(factor) * theta), leading)
 
     def _best(self) -> Trial | None:
         return max(self.trials_, key=lambda trial: trial.score, default=None)
@@ -391,7 +391,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         self.validation_score_ = best.score if best else np.nan
         return self
 
-    def _describe(self, mixture: Mixture, target: Embedding) -> None:
+    def _describe(self, mixture: GaussianMixture, target: Embedding) -> None:
         """Set what a fit is asked for."""
         self._mixture, self.target_, self.kernel_ = mixture, target, target.kernel
         self.weights_, self.means_ = mixture.weights, mixture.means

@@ -18,7 +18,7 @@ _BLOCK_NUMBERS = 2**21
 
 
 @dataclass(frozen=True)
-class Mixture(Frozen):
+class GaussianMixture(Frozen):
     """The mixture Σ_k w_k N(m_k, S_k), S_k positive definite.
 
     Attributes

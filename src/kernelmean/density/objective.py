@@ -15,7 +15,7 @@ from ..noise.base import Additive, Noise
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal
 from .gaussians import Bumps, overlaps
-from .mixture import Mixture
+from .mixture import GaussianMixture
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Value:
     linear: Array
 
 
-class Objective:
+class MatchingObjective:
     r"""The function :math:`|Σ_k w_k μ[N(m_k, S_k)]|^2 - 2 ⟨\hat μ, Σ_k w_k μ[N(m_k, S_k)]⟩` of a mixture.
 
     It is :math:`|\hat μ - Σ_k w_k μ[N(m_k, S_k)]|^2` without the constant :math:`|\hat μ|^2`, which would cost O(n² d).
@@ -60,7 +60,7 @@ class Objective:
         self._groups = [(Bumps(x - self._origin), beta, noise) for x, beta, noise in groups]
         self._full = self._base.ndim == 2 or any(noise.ndim == 2 for _, _, noise in groups)
 
-    def __call__(self, mixture: Mixture) -> Value:
+    def __call__(self, mixture: GaussianMixture) -> Value:
         """Return the value and the derivatives."""
         axes = mixture.covariances.ndim == 2
         full = self._full or not axes
@@ -82,7 +82,7 @@ class Objective:
         return Value(value, 2.0 * (own.values - linear), 2.0 * slope, 2.0 * widening, gram, linear)
 
 
-def weights_problem(target: Embedding, mixture: Mixture) -> tuple[Array, Array]:
+def weights_problem(target: Embedding, mixture: GaussianMixture) -> tuple[Array, Array]:
     """Return the inner products of the components with each other (K, K) and with the target (K,).
 
     A Gaussian kernel with Gaussian or no noise takes the fast path; others need closed forms under Gaussian noise.
@@ -94,7 +94,7 @@ def weights_problem(target: Embedding, mixture: Mixture) -> tuple[Array, Array]:
     """
     simple = all(isinstance(part.noise, (Normal, Dirac)) for part in target.parts)
     if simple and isinstance(target.kernel, (Gaussian, QuadraticGaussian)):
-        value = Objective(target)(mixture)
+        value = MatchingObjective(target)(mixture)
         return value.gram, value.linear
     noises = [Normal.diagonal(S) if S.ndim == 1 else Normal(S) for S in mixture.covariances]
     parts = [embed(m[None], target.kernel, noise=v) for m, v in zip(mixture.means, noises, strict=True)]

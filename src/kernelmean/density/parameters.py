@@ -10,7 +10,7 @@ from scipy.special import softmax
 
 from ..core.array import Array
 from ..core.frozen import sealed
-from .mixture import Mixture
+from .mixture import GaussianMixture
 from .objective import Value
 
 CovarianceType = Literal["spherical", "diag", "tied", "full"]
@@ -18,7 +18,7 @@ COVARIANCE_TYPES: tuple[CovarianceType, ...] = ("spherical", "diag", "tied", "fu
 
 
 @dataclass(frozen=True)
-class Layout:
+class ParameterLayout:
     """How a vector (logits, means, factors) makes a mixture: w = softmax, S = floor + factor factorᵀ.
 
     The floor is the smallest variance in any direction; factors are numbers, axes or lower triangles. Means and factors
@@ -45,7 +45,7 @@ class Layout:
     def _triangular(self) -> bool:
         return self.covariance_type in ("tied", "full")
 
-    def pack(self, mixture: Mixture) -> Array:
+    def pack(self, mixture: GaussianMixture) -> Array:
         """Return the vector of a mixture; what is below the floor is lifted to just above it."""
         least = 1e-6 * self.floor + 1e-300
         excess = mixture.covariances - (self.floor * np.eye(self.dim) if self._triangular else self.floor)
@@ -71,7 +71,7 @@ class Layout:
         factors[:, *np.tril_indices(dim)] = flat.reshape(len(factors), -1)
         return logits, means, factors
 
-    def unpack(self, vector: Array) -> Mixture:
+    def unpack(self, vector: Array) -> GaussianMixture:
         """Return the mixture of a vector."""
         logits, means, factors = self._split(vector)
         if self._triangular:
@@ -79,9 +79,9 @@ class Layout:
             shape: tuple[int, ...] = (self.n_components, self.dim, self.dim)
         else:
             covariances, shape = np.square(factors) + self.floor, means.shape
-        return Mixture(softmax(logits), means, np.broadcast_to(covariances, shape))
+        return GaussianMixture(softmax(logits), means, np.broadcast_to(covariances, shape))
 
-    def pull(self, vector: Array, mixture: Mixture, value: Value) -> Array:
+    def pull(self, vector: Array, mixture: GaussianMixture, value: Value) -> Array:
         """Return the gradient in the vector from the derivatives in the mixture."""
         _, _, factors = self._split(vector)
         logits = mixture.weights * (value.weights - mixture.weights @ value.weights)
@@ -103,7 +103,7 @@ def public_covariances(covariances: Array, covariance_type: CovarianceType) -> A
     return np.asarray(sealed(covariances[0] if covariance_type == "tied" else covariances))
 
 
-def given_mixture(means: Array, covariances: Array, covariance_type: CovarianceType) -> Mixture:
+def given_mixture(means: Array, covariances: Array, covariance_type: CovarianceType) -> GaussianMixture:
     """Return the mixture, equally weighted, of means and of covariances in scikit-learn's shapes.
 
     Raises
@@ -126,7 +126,7 @@ def given_mixture(means: Array, covariances: Array, covariance_type: CovarianceT
         covariances = np.repeat(covariances[:, None], dim, axis=1)
     if covariance_type == "tied":
         covariances = np.repeat(covariances[None], K, axis=0)
-    return Mixture(np.full(K, 1.0 / K), means, covariances)
+    return GaussianMixture(np.full(K, 1.0 / K), means, covariances)
 
 
 def n_free(covariance_type: CovarianceType, n_components: int, dim: int) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ..core.array import Array, IntArray
-from .mixture import Mixture
+from .mixture import GaussianMixture
 from .parameters import CovarianceType
 
 PoolOver = Literal["clusters", "data"]
@@ -28,7 +28,7 @@ def kmeans_prototypes(
     spread: Array | float = 0.0,
     n_init: int,
     seed: int,
-) -> Mixture:
+) -> GaussianMixture:
     r"""Return one Gaussian per k-means cluster, :math:`S_k = (n_k \hat S_k + p \bar S) / (n_k + p)`, above a floor.
 
     Ŝ_k is the covariance within the cluster, S̄ the mean one of the clusters or that of the data, and p = ``pooling`` a
@@ -74,7 +74,7 @@ def kmeans_prototypes(
         scatter, counts = np.repeat(within[None], len(share), axis=0), np.ones_like(counts)
     pooled = everything if pool_over == "data" else within
     covariances = (len(X) * scatter + pooling * pooled) / (len(X) * counts + pooling)
-    return Mixture(share, means, lift(covariances + _shaped(spread, covariance_type, X.shape[1]), floor))
+    return GaussianMixture(share, means, lift(covariances + _shaped(spread, covariance_type, X.shape[1]), floor))
 
 
 def lift(covariances: Array, floor: float) -> Array:

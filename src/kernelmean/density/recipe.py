@@ -13,12 +13,12 @@ from ..core.simplex_qp import solve_simplex_qp
 from ..core.validate import check_points, check_positive, check_weights
 from ..embedding.embedding import Embedding, embed
 from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
-from ..estimators.loocv.isotropic import Pairs
+from ..estimators.loocv.isotropic import PairDistances
 from ..kernels.base import Kernel
 from .joint import Descent, Watch, descend
-from .mixture import Mixture
-from .objective import Objective, mean_covariance, weights_problem
-from .parameters import COVARIANCE_TYPES, CovarianceType, Layout, given_mixture
+from .mixture import GaussianMixture
+from .objective import MatchingObjective, mean_covariance, weights_problem
+from .parameters import COVARIANCE_TYPES, CovarianceType, ParameterLayout, given_mixture
 from .prototypes import PoolOver, kmeans_prototypes, lift
 
 Update = Literal["weights", "all"]
@@ -76,13 +76,13 @@ class Recipe:
     max_iter: int
     tol: float
     kmeans_n_init: int
-    prototypes: Mixture | None
+    prototypes: GaussianMixture | None
 
     def floor(self, sample: Sample) -> float:
         """Return the smallest variance of a component."""
         return max(self.variance_floor * sample.variance, float(np.finfo(np.float64).tiny))
 
-    def start(self, sample: Sample, n_components: int, seed: int) -> Mixture:
+    def start(self, sample: Sample, n_components: int, seed: int) -> GaussianMixture:
         """Return the prototypes: those given, or k-means clusters of a sample."""
         if self.prototypes is not None:
             return replace(self.prototypes, covariances=lift(self.prototypes.covariances, self.floor(sample)))
@@ -104,7 +104,7 @@ class Recipe:
         ridge = self.ridge * sample.variance
         return sample.spread + (ridge * np.eye(sample.points.shape[1]) if np.ndim(sample.spread) == 2 else ridge)
 
-    def target(self, sample: Sample, kernel: Kernel, pairs: Pairs | None = None) -> Embedding:
+    def target(self, sample: Sample, kernel: Kernel, pairs: PairDistances | None = None) -> Embedding:
         """Return the estimated kernel mean of a sample, whose distances ``pairs`` has for several bandwidths.
 
         What the estimator chooses is chosen on the rows as they are; then its weights are multiplied by the sample's.
@@ -120,7 +120,12 @@ class Recipe:
         return replace(mu, parts=(replace(mu.parts[0], weights=factors * mu.weights),))
 
     def run(
-        self, target: Embedding, start: Mixture, floor: float, n_iter: int | None = None, watch: Watch | None = None
+        self,
+        target: Embedding,
+        start: GaussianMixture,
+        floor: float,
+        n_iter: int | None = None,
+        watch: Watch | None = None,
     ) -> Descent:
         """Match a start to a target: the weights exactly, or all parameters in at most ``n_iter`` steps."""
         if self.update == "weights":
@@ -128,12 +133,14 @@ class Recipe:
             before = start.weights @ (gram @ start.weights - 2.0 * linear)
             solution = solve_simplex_qp(gram, linear)
             return Descent(replace(start, weights=solution.weights), np.array([before, 2.0 * solution.value]), True)
-        layout = Layout(self.covariance_type, len(start.weights), start.means.shape[1], floor, length_unit(start))
+        layout = ParameterLayout(
+            self.covariance_type, len(start.weights), start.means.shape[1], floor, length_unit(start)
+        )
         limit = self.max_iter if n_iter is None else n_iter
-        return descend(Objective(target), layout, start, limit, self.tol, watch)
+        return descend(MatchingObjective(target), layout, start, limit, self.tol, watch)
 
 
-def length_unit(mixture: Mixture) -> float:
+def length_unit(mixture: GaussianMixture) -> float:
     """Return a mixture's standard deviation: steps must not depend on where it lies between two rounder numbers."""
     spread = mixture.means - mixture.weights @ mixture.means
     within = mixture.covariances if mixture.covariances.ndim == 2 else np.diagonal(mixture.covariances, 0, 1, 2)
@@ -169,7 +176,7 @@ def check_at_least_one(**numbers: int) -> None:
             raise ValueError(f"{name} is {number}; at least 1 is needed")
 
 
-def _estimate(estimator: Any, X: Array, kernel: Kernel, pairs: Pairs | None) -> Embedding:
+def _estimate(estimator: Any, X: Array, kernel: Kernel, pairs: PairDistances | None) -> Embedding:
     """Return the embedding that an estimator of any class gives under this kernel, which brings its bandwidth."""
     if isinstance(estimator, KernelMean):
         return estimator.under(kernel, X, pairs)

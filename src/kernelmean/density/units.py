@@ -20,7 +20,7 @@ from ..kernels.axes import check_bandwidth
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..noise.normal import Normal
-from .mixture import Mixture
+from .mixture import GaussianMixture
 from .recipe import Recipe, Sample
 
 _DIGITS = 32
@@ -68,14 +68,16 @@ class Units:
         """Return lengths, such as bandwidths, in these units."""
         return _rounded(np.asarray(lengths, dtype=np.float64) / self.unit)
 
-    def mixture(self, mixture: Mixture) -> Mixture:
+    def mixture(self, mixture: GaussianMixture) -> GaussianMixture:
         """Return a mixture in these units."""
-        return Mixture(mixture.weights, self.rows(mixture.means), _rounded(mixture.covariances / self.unit / self.unit))
+        return GaussianMixture(
+            mixture.weights, self.rows(mixture.means), _rounded(mixture.covariances / self.unit / self.unit)
+        )
 
-    def mixture_back(self, mixture: Mixture) -> Mixture:
+    def mixture_back(self, mixture: GaussianMixture) -> GaussianMixture:
         """Return a mixture in the units of the table."""
         covariances = mixture.covariances * self.unit * self.unit
-        return Mixture(mixture.weights, self.origin + self.unit * mixture.means, covariances)
+        return GaussianMixture(mixture.weights, self.origin + self.unit * mixture.means, covariances)
 
     def log_density_back(self, score: float) -> float:
         """Return a log density of rows in the units of the table."""

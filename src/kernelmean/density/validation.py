@@ -10,7 +10,7 @@ import numpy as np
 from ..core.array import Array, IntArray
 from ..embedding.embedding import Embedding
 from .gaussians import Bumps
-from .mixture import Mixture
+from .mixture import GaussianMixture
 from .recipe import Recipe, Sample
 
 Grid = list[tuple[int, int]]  # numbers of components with seeds of k-means
@@ -56,7 +56,7 @@ class Stopper:
         self._origin = self.points.mean(axis=0)
         self._bumps = Bumps(self.points - self._origin)
 
-    def __call__(self, step: int, mixture: Mixture) -> bool:
+    def __call__(self, step: int, mixture: GaussianMixture) -> bool:
         """Note the score of a step; return whether to end."""
         score = float(self.weights @ mixture.logpdf_at(self._bumps, self._origin))
         if score > self.score:

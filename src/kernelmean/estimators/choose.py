@@ -23,14 +23,14 @@ from ..plan.tiles import serial_blas
 from .contraction_search import search_free, search_tied
 from .filters import Filter
 from .generic_search import search_variance
-from .loocv.isotropic import Pairs
+from .loocv.isotropic import PairDistances
 from .loocv.ridge import LIMIT
 from .noise_search import search_diagonal, search_full, search_isotropic
 from .options import NoiseForm, Options
-from .problem import Choice, Problem
+from .problem import Choice, GaussianProblem
 from .strength import ScoreLimitError, Strength, Weighing
 
-SEARCHES: dict[str, Callable[[Problem], Choice]] = {
+SEARCHES: dict[str, Callable[[GaussianProblem], Choice]] = {
     "isotropic": search_isotropic,
     "diagonal": search_diagonal,
     "full": search_full,
@@ -76,7 +76,7 @@ class Fitted:
         return embed(self.points, kernel, weights=self.weights, noise=self.noise)
 
 
-def choose(X: Array, kernel: Kernel, options: Options, pairs: Pairs | None = None) -> Fitted:
+def choose(X: Array, kernel: Kernel, options: Options, pairs: PairDistances | None = None) -> Fitted:
     """Return the estimate that ``options`` describe, all free parameters chosen; ``pairs`` has the distances of X."""
     if isinstance(options.noise, Noise):
         check_noise(options.noise, *X.shape)
@@ -88,7 +88,7 @@ def choose(X: Array, kernel: Kernel, options: Options, pairs: Pairs | None = Non
         assert not isinstance(options.noise, str)
         return _filtered(Weighing(X, kernel, options.noise or Dirac()), options.spectral, options)
     if isinstance(kernel, Gaussian):
-        problem = Problem(X, kernel, options.criterion, options.scale, pairs)
+        problem = GaussianProblem(X, kernel, options.criterion, options.scale, pairs)
         fixed = relative(options.noise, problem)
         if fixed is not None or isinstance(options.noise, str):
             return _gaussian(X, problem, options, fixed)
@@ -98,7 +98,7 @@ def choose(X: Array, kernel: Kernel, options: Options, pairs: Pairs | None = Non
 # -- Gaussian kernels: everything in units of θ and in logarithms ------------------------------------------------------
 
 
-def _gaussian(X: Array, problem: Problem, options: Options, fixed: Choice | None) -> Fitted:
+def _gaussian(X: Array, problem: GaussianProblem, options: Options, fixed: Choice | None) -> Fitted:
     with serial_blas:
         choice = fixed or SEARCHES[options.contraction or str(options.noise)](problem)
         scale = choice.terms.best_scale(options.scale)
@@ -116,7 +116,7 @@ def _gaussian(X: Array, problem: Problem, options: Options, fixed: Choice | None
         )
 
 
-def relative(noise: NoiseForm | Noise | None, problem: Problem) -> Choice | None:
+def relative(noise: NoiseForm | Noise | None, problem: GaussianProblem) -> Choice | None:
     """Return the score of a fixed noise that all points share, when it is Gaussian or none."""
     if noise is None or isinstance(noise, Dirac):
         return problem.without()
@@ -128,7 +128,7 @@ def relative(noise: NoiseForm | Noise | None, problem: Problem) -> Choice | None
     return problem.at(np.maximum(values, 0.0), vectors)
 
 
-def noise_of(problem: Problem, choice: Choice, asked: NoiseForm | Noise | None) -> Noise:
+def noise_of(problem: GaussianProblem, choice: Choice, asked: NoiseForm | Noise | None) -> Noise:
     """Return the chosen noise in the units of the data."""
     if not isinstance(asked, str):
         return asked or Dirac()

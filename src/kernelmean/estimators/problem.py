@@ -64,23 +64,23 @@ def lower(first: Choice, second: Choice) -> Choice:
     return second if second.score < first.score else first
 
 
-_Squared: TypeAlias = isotropic.Distances | isotropic.Scaled | isotropic.Summed
+_Squared: TypeAlias = isotropic.Distances | isotropic.ScaledDistances | isotropic.Summed
 
 
 @array_api
-def _distances(Y: Array, pairs: isotropic.Pairs | None, bandwidths: Array) -> _Squared:  # noqa: ARG001
+def _distances(Y: Array, pairs: isotropic.PairDistances | None, bandwidths: Array) -> _Squared:  # noqa: ARG001
     """Return the squared distances of all pairs of rows; those known already serve NumPy's arrays."""
     return isotropic.Summed(Y, some_rows(Y, _SKETCHED))
 
 
 @_distances.numpy
-def _(Y: Array, pairs: isotropic.Pairs | None, bandwidths: Array) -> _Squared:
+def _(Y: Array, pairs: isotropic.PairDistances | None, bandwidths: Array) -> _Squared:
     if pairs is None or np.ptp(bandwidths) > 0:
         return isotropic.Distances(Y)
     return pairs.under(float(bandwidths[0]))
 
 
-class Problem:
+class GaussianProblem:
     """A sample in units of the bandwidth, and its score at a noise.
 
     Parameters
@@ -100,7 +100,7 @@ class Problem:
         kernel: Gaussian,
         criterion: Criterion = "loocv",
         scale: float | None = 1.0,
-        pairs: isotropic.Pairs | None = None,
+        pairs: isotropic.PairDistances | None = None,
     ) -> None:
         self.n, self.dim = X.shape
         check_spread(X)

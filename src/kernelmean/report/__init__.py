@@ -16,7 +16,7 @@ from .document import (
     Steps,
     Strip,
     Surface,
-    Table,
+    TextTable,
     Ticks,
     Verdict,
 )
@@ -36,7 +36,7 @@ __all__ = [
     "Steps",
     "Strip",
     "Surface",
-    "Table",
+    "TextTable",
     "Ticks",
     "Verdict",
     "counted",

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ..core.words import count
-from .document import Document, Table, Verdict
+from .document import Document, TextTable, Verdict
 
 OUTCOMES = {
     "reproduced": ("✓", "good"),
@@ -42,13 +42,13 @@ def counted(verdicts: Sequence[Verdict]) -> str:
     return ", ".join(f"{counts[outcome]} {outcome}" for outcome in order if counts[outcome])
 
 
-def numeric_columns(table: Table) -> list[bool]:
+def numeric_columns(table: TextTable) -> list[bool]:
     """Say of each column whether all its filled cells begin with a number."""
     columns = [[row[k] for row in table.rows if k < len(row) and row[k].strip()] for k in range(len(table.header))]
     return [bool(cells) and all(_NUMBER.match(cell) or cell in "–—-" for cell in cells) for cells in columns]
 
 
-def check_table(table: Table) -> None:
+def check_table(table: TextTable) -> None:
     """Raise when a row has not as many cells as the header."""
     for row in table.rows:
         if len(row) != len(table.header):

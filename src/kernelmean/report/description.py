@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from .document import Document, Section, Table, program
+from .document import Document, Section, TextTable, program
 
 _DIGITS = re.compile(r"\d+\.\d{6,}")
 Facts = Sequence[tuple[str, str]]
@@ -56,13 +56,13 @@ class Grid:
         rest = self.left_out(MOST_ROWS)
         return (f"Left out here: {rest}.",) if rest else ()
 
-    def table(self, caption: str = "") -> Table:
+    def table(self, caption: str = "") -> TextTable:
         """Return the table of a page: the first rows, and in words which of them stand out."""
         rows, header, strong = tuple(self.rows[:MOST_ROWS]), self.header, {row for row, _ in self.strong}
         if self.mark:
             header = (*header, self.mark)
             rows = tuple((*row, "yes" if k in strong else "no") for k, row in enumerate(rows))
-        return Table(
+        return TextTable(
             caption or self.title, header, rows, frozenset(cell for cell in self.strong if cell[0] < len(rows))
         )
 

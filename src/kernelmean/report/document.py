@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Cells of text under a header; ``emphasis`` names the cells (row, column) that are the best of theirs."""
 
     caption: str
@@ -178,7 +178,7 @@ class Section:
     title: str
     paragraphs: tuple[str, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[TextTable, ...] = ()
     charts: tuple[Chart, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
     items: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from .document import AnyPanel, Bars, Chart, Curve, HeatMap, Panel, Points, Steps, Strip, Surface, Table
+from .document import AnyPanel, Bars, Chart, Curve, HeatMap, Panel, Points, Steps, Strip, Surface, TextTable
 
 BARS = "Bars and shaded strips around lines are one standard error to either side."
 _Row = tuple[str, str, str, str, str]
@@ -21,7 +21,7 @@ def has_errors(chart: Chart) -> bool:
     return any(curve.errors for panel in chart.panels if isinstance(panel, Panel) for curve in panel.curves)
 
 
-def numbers(chart: Chart) -> Table:
+def numbers(chart: Chart) -> TextTable:
     """Return what a chart draws as a table; of clouds of points only where they lie."""
     caption, panels = f"Numbers of: {chart.title}", chart.panels
     if len(panels) == 1 and isinstance(panels[0], HeatMap):
@@ -30,7 +30,7 @@ def numbers(chart: Chart) -> Table:
     x, y = ({one[axis] for one in map(_axes, panels)} for axis in (0, 1))
     header = ("panel", "line", x.pop() if len(x) == 1 else "x", y.pop() if len(y) == 1 else "y", "standard error")
     first, last = 0 if len(panels) > 1 else 1, 5 if has_errors(chart) else 4
-    return Table(caption, header[first:last], tuple(row[first:last] for row in rows))
+    return TextTable(caption, header[first:last], tuple(row[first:last] for row in rows))
 
 
 def describe(panel: AnyPanel) -> str:
@@ -135,11 +135,11 @@ def _describe_surface(panel: Surface) -> str:
     return " ".join(parts)
 
 
-def _cells(panel: HeatMap, caption: str) -> Table:
+def _cells(panel: HeatMap, caption: str) -> TextTable:
     """Return a heat map as a table with its rows and columns."""
     rows = tuple((row, *(_cell(panel, i, j) for j in range(len(panel.columns)))) for i, row in enumerate(panel.rows))
     star = f"; * {panel.star_label}" if panel.stars else ""
-    return Table(f"{caption} ({panel.value_label}{star})", ("", *panel.columns), rows)
+    return TextTable(f"{caption} ({panel.value_label}{star})", ("", *panel.columns), rows)
 
 
 def _cell(panel: HeatMap, i: int, j: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from . import charts, pictures, templates
 from .anchors import Anchors
 from .content import OUTCOMES, UNKNOWN, check_table, numeric_columns, tally
-from .document import Document, Section, Table, Verdict
+from .document import Document, Section, TextTable, Verdict
 from .figures import BARS, has_errors, numbers
 from .palette import variables
 
@@ -101,7 +101,7 @@ class _Grid:
     rows: list[list[_Cell]]
 
 
-def _prepared(table: Table, anchors: Anchors) -> _Grid:
+def _prepared(table: TextTable, anchors: Anchors) -> _Grid:
     check_table(table)
     numeric = numeric_columns(table)
     rows = [

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from . import charts, pictures
 from .anchors import Anchors
 from .content import OUTCOMES, UNKNOWN, check_table, numeric_columns, tally
-from .document import Chart, Document, Section, Table, Verdict
+from .document import Chart, Document, Section, TextTable, Verdict
 from .figures import BARS, has_errors, numbers
 
 _SIGNS = re.compile(r"[\\`*\[\]<>|~$&{}]|(?<![^\W_])_|_(?![^\W_])")
@@ -117,7 +117,7 @@ def _verdict(verdict: Verdict) -> str:
     return "  \n  ".join(parts)
 
 
-def _table(table: Table) -> list[str]:
+def _table(table: TextTable) -> list[str]:
     check_table(table)
     lines = [" | ".join(escaped(text) for text in table.header)]
     lines.append(" | ".join("---:" if right else "---" for right in numeric_columns(table)))

@@ -15,7 +15,7 @@ from ..core.array import SILENT, Array, Progress, RngLike, as_rng
 from ..core.frozen import Frozen
 from ..core.table import Table
 from ..core.words import count, listed
-from ..density import KernelMeanMatching, Mixture, select
+from ..density import GaussianMixture, KernelMeanMatching, select
 from ..density.validation import Trial
 from ..embedding.embedding import Embedding
 from ..inference.outcome import Result
@@ -94,7 +94,7 @@ class Densities(Frozen, Result):
         Of the run, where it is to be named.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (Candidate, Table, KernelMeanMatching, Mixture, Trial)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (Candidate, Table, KernelMeanMatching, GaussianMixture, Trial)
     figures: ClassVar[tuple[str, ...]] = ("marginals",)
 
     table: Table
@@ -124,19 +124,19 @@ class Densities(Frozen, Result):
         """Whether the columns were standardised."""
         return bool((self.unit != 1.0).any())
 
-    def mixture(self) -> Mixture:
+    def mixture(self) -> GaussianMixture:
         """Return the fitted mixture in the units of the table."""
         fitted = self.model.mixture
         scale = self.unit if fitted.covariances.ndim == 2 else np.outer(self.unit, self.unit)
         covariances = fitted.covariances * (scale**2 if fitted.covariances.ndim == 2 else scale)
-        return Mixture(fitted.weights, fitted.means * self.unit + self.center, covariances)
+        return GaussianMixture(fitted.weights, fitted.means * self.unit + self.center, covariances)
 
-    def marginal(self, index: Sequence[int]) -> Mixture:
+    def marginal(self, index: Sequence[int]) -> GaussianMixture:
         """Return the mixture of some columns, in the units of the table."""
         whole, chosen = self.mixture(), list(index)
         axes = whole.covariances.ndim == 2
         covariances = whole.covariances[:, chosen] if axes else whole.covariances[:, chosen][:, :, chosen]
-        return Mixture(whole.weights, whole.means[:, chosen], covariances)
+        return GaussianMixture(whole.weights, whole.means[:, chosen], covariances)
 
     def embedding(self) -> Embedding:
         """Return the kernel mean of the mixture, in the units of the table; its density and its draws are the model's.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import kernelmean as km
-from kernelmean.density import Mixture, select
+from kernelmean.density import GaussianMixture, select
 from record import data, shown
 from record.registry import Values, recorded
 
@@ -102,7 +102,9 @@ def best_of_several() -> Values:
 
 @recorded("matching/a mixture")
 def mixture() -> Values:
-    mix = Mixture(np.array([0.3, 0.7]), STARTS[0][:2], np.stack([0.5 * np.eye(2), np.array([[0.4, 0.1], [0.1, 0.3]])]))
+    mix = GaussianMixture(
+        np.array([0.3, 0.7]), STARTS[0][:2], np.stack([0.5 * np.eye(2), np.array([[0.4, 0.1], [0.1, 0.3]])])
+    )
     return {
         "log density": shown.plain(mix.logpdf(data.GRID)),
         "norm": mix.embedding(K.Gaussian(1.0)).norm(),

@@ -10,7 +10,7 @@ import pytest
 from added_schemes import Translations, Xor, added
 from kernelmean.inference.permutations import RandomPermutations
 from kernelmean.inference.rotations import Rotations
-from kernelmean.inference.schemes.blocks import Bins
+from kernelmean.inference.schemes.blocks import RowBins
 from kernelmean.inference.torus import Torus
 
 
@@ -97,7 +97,7 @@ def labelings_of(scheme, sizes, n_resamples, seed):
     if scheme != "blocks":
         return labels[permutations_of(scheme, sum(sizes), n_resamples, seed)]
     rng = np.random.default_rng(seed)
-    bins = Bins.draw(labels, rng)
+    bins = RowBins.draw(labels, rng)
     draws = next(RandomPermutations(bins.movable, n_resamples + 1, rng).batches(n_resamples + 1))
     found = []
     for draw in draws:

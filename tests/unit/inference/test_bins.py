@@ -7,7 +7,7 @@ import pytest
 
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem
 from kernelmean.inference.schemes import SCHEMES
-from kernelmean.inference.schemes.blocks import Bins, BinTiling, bin_size
+from kernelmean.inference.schemes.blocks import BinTiling, RowBins, bin_size
 from kernelmean.inference.sizes import Shape
 from kernelmean.inference.statistics import MMD
 from kernelmean.kernels import Gaussian, Linear
@@ -22,7 +22,7 @@ def test_the_size_gives_some_512_bins_and_the_smaller_sample_64():
 @pytest.mark.parametrize("sizes", [(7, 12), (301, 803), (640, 701), (1025, 1024)])
 def test_every_row_is_in_one_bin_of_its_sample(sizes):
     labels = np.random.default_rng(1).permutation(np.repeat([1.0, 0.0], sizes))
-    bins = Bins.draw(labels, np.random.default_rng(0))
+    bins = RowBins.draw(labels, np.random.default_rng(0))
     size = bin_size(*sizes)
     np.testing.assert_array_equal(np.sort(bins.order), np.arange(sum(sizes)))
     assert (bins.edges[0], bins.edges[-1]) == (0, sum(sizes))
@@ -31,7 +31,7 @@ def test_every_row_is_in_one_bin_of_its_sample(sizes):
     over = [(rows % size, label) for rows, label in zip(sizes, (1.0, 0.0), strict=True) if rows % size]
     assert list(zip(bins.sizes[bins.movable :], bins.labels[bins.movable :], strict=True)) == over
     np.testing.assert_array_equal(np.repeat(bins.labels, np.diff(bins.edges)), labels[bins.order])
-    other = Bins.draw(labels, np.random.default_rng(5))
+    other = RowBins.draw(labels, np.random.default_rng(5))
     assert (bins.order != other.order).mean() > 0.5
     moved = bins.relabeled(np.stack([np.arange(bins.movable), np.arange(bins.movable)[::-1]]))
     np.testing.assert_array_equal(moved[:, 0], bins.labels)
@@ -48,7 +48,7 @@ def test_sums_of_bins_are_those_of_the_centered_matrix(monkeypatch, tile):
     order = np.concatenate(
         [np.flatnonzero(labels)[:6], order[order >= 9][:12], np.arange(6, 9), order[order >= 9][12:]]
     )
-    bins = Bins(order, np.array([0, 3, 6, 9, 12, 15, 18, 21, 23]), np.array([1.0, 1, 0, 0, 0, 0, 1, 0]), 6)
+    bins = RowBins(order, np.array([0, 3, 6, 9, 12, 15, 18, 21, 23]), np.array([1.0, 1, 0, 0, 0, 0, 1, 0]), 6)
     draws = np.stack([np.arange(6), np.random.default_rng(2).permutation(6)])
     kernels = (Gaussian(2.0), Linear())
     problem = Problem(KernelSide(X, kernels), LabelSide(labels), ((1, 0), (0, 0)), MMD(9, 14)).shuffled(order)

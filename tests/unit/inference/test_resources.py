@@ -14,7 +14,7 @@ from kernelmean.inference.permutations import Relabelings
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem
 from kernelmean.inference.rotations import Rotations
 from kernelmean.inference.schemes import base, gather, gemm, low_rank
-from kernelmean.inference.schemes.blocks import Bins, BinTiling
+from kernelmean.inference.schemes.blocks import BinTiling, RowBins
 from kernelmean.inference.schemes.cyclic_tiles import RotationTiling, tile_sums
 from kernelmean.inference.sizes import Resources
 from kernelmean.inference.statistics import HSIC, MMD
@@ -125,7 +125,7 @@ def test_tiles_are_no_more_than_needed():
     assert (len(even), len(odd)) == (6, 10)
     labels = np.repeat([1.0, 0.0], [9, 14])
     problem = Problem(KernelSide(X, KERNELS), LabelSide(labels), ((0, 0),), MMD(9, 14))
-    bins = Bins(np.arange(23), np.array([0, 3, 6, 9, 12, 15, 18, 21, 23]), np.array([1.0, 1, 1, 0, 0, 0, 0, 0]), 7)
+    bins = RowBins(np.arange(23), np.array([0, 3, 6, 9, 12, 15, 18, 21, 23]), np.array([1.0, 1, 1, 0, 0, 0, 0, 0]), 7)
     tiling = BinTiling(problem, bins, np.arange(7)[None])
     assert tiling._groups == [slice(0, 8)]
 
@@ -135,7 +135,7 @@ def test_tiles_hold_as_many_bins_as_fit(monkeypatch, tile, sizes):
     monkeypatch.setattr("kernelmean.inference.schemes.blocks._TILE", tile)
     labels = np.repeat([1.0, 0.0], [9, 14])
     problem = Problem(KernelSide(X, KERNELS), LabelSide(labels), ((0, 0),), MMD(9, 14))
-    bins = Bins(np.arange(23), np.array([0, 3, 6, 9, 12, 15, 18, 21, 23]), np.array([1.0, 1, 1, 0, 0, 0, 0, 0]), 7)
+    bins = RowBins(np.arange(23), np.array([0, 3, 6, 9, 12, 15, 18, 21, 23]), np.array([1.0, 1, 1, 0, 0, 0, 0, 0]), 7)
     groups = BinTiling(problem, bins, np.arange(7)[None])._groups
     assert [group.stop - group.start for group in groups] == sizes
 

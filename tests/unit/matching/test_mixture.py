@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, kstest, multivariate_normal, norm
 
-from kernelmean.density import Mixture
+from kernelmean.density import GaussianMixture
 from kernelmean.embedding import embed
 from kernelmean.kernels import Gaussian
 
-FULL = Mixture(
+FULL = GaussianMixture(
     np.array([0.3, 0.7, 0.0]),
     np.array([[0.0, 1.0], [2.0, -1.0], [50.0, 50.0]]),
     np.array([[[1.0, 0.6], [0.6, 0.5]], [[0.3, -0.1], [-0.1, 2.0]], [[1.0, 0.0], [0.0, 1.0]]]),
 )
-AXES = Mixture(FULL.weights, FULL.means, np.array([[1.0, 0.5], [0.3, 2.0], [1.0, 1.0]]))
-LINE = Mixture(np.array([0.2, 0.8]), np.array([[-1.0], [2.0]]), np.array([[0.01], [1.5]]))
+AXES = GaussianMixture(FULL.weights, FULL.means, np.array([[1.0, 0.5], [0.3, 2.0], [1.0, 1.0]]))
+LINE = GaussianMixture(np.array([0.2, 0.8]), np.array([[-1.0], [2.0]]), np.array([[0.01], [1.5]]))
 
 
 @pytest.mark.parametrize("mixture", [FULL, AXES])

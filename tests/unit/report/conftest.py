@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelmean.report import Band, Chart, Curve, Document, Panel, Section, Table, Verdict
+from kernelmean.report import Band, Chart, Curve, Document, Panel, Section, TextTable, Verdict
 
 HOSTILE = (
     '"><script>alert(1)</script><img src="https://example.org/x.png"> & | `code` $1$ _a_ *b* '
@@ -59,7 +59,7 @@ def document() -> Document:
             )
         )
     )
-    wide = Table(
+    wide = TextTable(
         "Mean loss; the best in bold",
         ("data set", *(f"column {k}" for k in range(12))),
         tuple((name, *(f"{k}.25 ± 0.01" for k in range(12))) for name in ("wine", "glass", HOSTILE)),

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from kernelmean.report import Chart, Document, Panel, Section, Table, Verdict, html, pictures
+from kernelmean.report import Chart, Document, Panel, Section, TextTable, Verdict, html, pictures
 
 VOID = {"meta", "link", "br", "hr"}
 NEEDS_MATPLOTLIB = pytest.mark.skipif(pictures.missing() is not None, reason="charts need the extra 'plot'")
@@ -193,12 +193,12 @@ def test_little_documents_have_no_empty_parts() -> None:
 
 def test_a_row_that_is_too_short_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"'Caption'.*has 1 cells, the header 2"):
-        html.render(Document("T", (), (Section("S", tables=(Table("Caption", ("a", "b"), (("1",),)),)),)))
+        html.render(Document("T", (), (Section("S", tables=(TextTable("Caption", ("a", "b"), (("1",),)),)),)))
 
 
 def test_empty_charts_and_tables_are_shown() -> None:
     empty = Chart("none", "Nothing", (Panel("", "x", "y", (), x_log=True, y_log=True),), "No trial was run.")
-    section = Section("S", tables=(Table("Nothing", ("a",), ()),), charts=(empty,))
+    section = Section("S", tables=(TextTable("Nothing", ("a",), ()),), charts=(empty,))
     assert "No trial was run." in html.render(Document("T", (), (section,)))
 
 

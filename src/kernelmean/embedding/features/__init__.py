@@ -3,7 +3,7 @@
 from .base import FeatureMap, Summary
 from .draws import DESIGNS
 from .embedding import FeatureEmbedding, embed
-from .error import Estimate
+from .error import FeatureEstimate
 from .fourier import Fourier, fourier
 from .landmarks import Landmarks, nystrom, pivoted_triangle, random_cholesky
 from .loocv import DampedScore, choose_noise
@@ -12,8 +12,8 @@ from .spectral import spectra, spectral_rules
 __all__ = [
     "DESIGNS",
     "DampedScore",
-    "Estimate",
     "FeatureEmbedding",
+    "FeatureEstimate",
     "FeatureMap",
     "Fourier",
     "Landmarks",

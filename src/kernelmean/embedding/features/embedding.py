@@ -17,7 +17,7 @@ from ...plan.plan import DEFAULT, Plan, RemotePlan
 from ..means import Means
 from .base import HEAD, FeatureMap, Summary
 from .compensated import Total
-from .error import Estimate, Guarantee, from_frequencies
+from .error import FeatureEstimate, Guarantee, from_frequencies
 from .fourier import Fourier
 from .loocv import leave_one_out_means
 
@@ -102,7 +102,9 @@ class FeatureEmbedding(Summary):
         """Return μ(y_j) for the rows of ``Y`` (m, d), shape (m,)."""
         return self.features(self.features.check_rows(Y)) @ self.mean
 
-    def inner(self, other: FeatureEmbedding, *, confidence: float = 0.99, guarantee: Guarantee = "auto") -> Estimate:
+    def inner(
+        self, other: FeatureEmbedding, *, confidence: float = 0.99, guarantee: Guarantee = "auto"
+    ) -> FeatureEstimate:
         """Return ⟨μ, ν⟩ with its error.
 
         Parameters
@@ -122,7 +124,7 @@ class FeatureEmbedding(Summary):
 
     def squared_distance(
         self, other: FeatureEmbedding, *, confidence: float = 0.99, guarantee: Guarantee = "auto"
-    ) -> Estimate:
+    ) -> FeatureEstimate:
         """Return |μ - ν|², the V-statistic of the squared maximum mean discrepancy, with its error as :meth:`inner`."""
         self._check_compatible(other)
         gap, left_out = self.mean - other.mean, (self.residual + other.residual) ** 2
@@ -136,12 +138,12 @@ class FeatureEmbedding(Summary):
         limits: tuple[float, float],
         confidence: float,
         guarantee: Guarantee,
-    ) -> Estimate:
+    ) -> FeatureEstimate:
         if isinstance(self.features, Fourier):
             return from_frequencies(self.features, self.features.power(left, right), limits, confidence, guarantee)
         if guarantee != "auto":
             raise ValueError(f"guarantee is {guarantee!r}; landmarks have one bound, leave guarantee='auto'")
-        return Estimate(float(left @ right), 0.0, left_out, 1.0, "projection")
+        return FeatureEstimate(float(left @ right), 0.0, left_out, 1.0, "projection")
 
     def smoothed(self, noise: Noise) -> FeatureEmbedding:
         """Return the embedding under additional noise, from the sums alone, in O(m); Fourier features only.

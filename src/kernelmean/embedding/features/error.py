@@ -18,7 +18,7 @@ Guarantee = Literal["auto", "bernstein", "student", "projection"]
 
 @final
 @dataclass(frozen=True)
-class Estimate:
+class FeatureEstimate:
     """A number that features estimate, and how far it may be from what the kernel itself gives for the same rows.
 
     Attributes
@@ -43,7 +43,7 @@ class Estimate:
 
 def from_frequencies(
     features: Fourier, parts: Array, limits: tuple[float, float], confidence: float, guarantee: Guarantee
-) -> Estimate:
+) -> FeatureEstimate:
     r"""Return :math:`Σ_s c_s \overline{t}_s` with its error, ``parts`` t (M,) of every frequency within ``limits``.
 
     Notes
@@ -70,7 +70,7 @@ def from_frequencies(
         value += mass * float(means.mean())
         half = _bernstein(spread, count, length, delta) if guarantee == "bernstein" else _student(spread, count, delta)
         bound += mass * min(half, length)
-    return Estimate(value, standard_error(features, parts), bound, confidence, guarantee)
+    return FeatureEstimate(value, standard_error(features, parts), bound, confidence, guarantee)
 
 
 def _groups(features: Fourier, parts: Array) -> Iterator[tuple[float, Array]]:

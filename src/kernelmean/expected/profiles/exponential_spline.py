@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.array import Array, added_where, like, namespace, special
 from .exponential import LaplacePowers, horner
-from .spline import Piece, Spline
+from .spline import Spline, SplinePiece
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,17 @@ class SplineWithExponential:
         return value
 
     @cached_property
-    def _parts(self) -> list[_Part]:
-        return [_Part(piece, self.powers.scale, tuple(self.powers.coefficients)) for piece in self.spline.pieces]
+    def _parts(self) -> list[_PieceDensity]:
+        return [
+            _PieceDensity(piece, self.powers.scale, tuple(self.powers.coefficients)) for piece in self.spline.pieces
+        ]
 
 
 @dataclass(frozen=True)
-class _Part:
+class _PieceDensity:
     """One piece under the density q(x) e^{-x} / b, x = |t - u| / b."""
 
-    piece: Piece
+    piece: SplinePiece
     scale: float
     density: tuple[float, ...]
 

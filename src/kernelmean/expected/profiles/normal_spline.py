@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from ...core.array import Array, added_where, like, namespace, overwritten
 from .exponential import horner
 from .half_line import NEAR, added_by_distance, normal_density, smooth_rules, tail_moments
-from .spline import Knot, Piece, Spline
+from .spline import Knot, Spline, SplinePiece
 
 # Pieces up to this many standard deviations wide take the quadrature rules, wider ones their closed form.
 _NARROW = 1.5
@@ -42,7 +42,7 @@ class SplineWithNormal:
         return value
 
     @cached_property
-    def _wide(self) -> list[Piece]:
+    def _wide(self) -> list[SplinePiece]:
         return [piece for piece in self.spline.pieces if piece.width > _NARROW * self.deviation]
 
     @cached_property
@@ -55,10 +55,10 @@ class SplineWithNormal:
                 rules.append((piece.stop, near, far))
         return rules
 
-    def _within(self, piece: Piece, gap: Array) -> Array:
+    def _within(self, piece: SplinePiece, gap: Array) -> Array:
         return horner(self._averaged(piece), piece.stop.minus(gap) / piece.width)
 
-    def _averaged(self, piece: Piece) -> list[float]:
+    def _averaged(self, piece: SplinePiece) -> list[float]:
         """Coefficients of E p(t + s Z) from those of p: E (y + r Z)^k = Σ_j C(k, 2j) (2j-1)!! r^2j y^(k-2j)."""
         ratio, order = self.deviation / piece.width, len(piece.from_stop)
         averaged = [0.0] * order
@@ -93,7 +93,7 @@ class SplineWithNormal:
         return normal_density(z) * tail_moments(z, coefficients)
 
 
-def _integral(piece: Piece, width: float, nodes: Array, weights: Array, z: Array) -> Array:
+def _integral(piece: SplinePiece, width: float, nodes: Array, weights: Array, z: Array) -> Array:
     """Integrate the polynomial of a piece, ``width`` deviations wide and z beyond its right end, over φ."""
     value: Array = namespace(z).zeros_like(z)
     backward = (1 - nodes) / 2

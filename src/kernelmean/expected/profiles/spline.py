@@ -37,7 +37,7 @@ class Knot(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Piece:
+class SplinePiece:
     """One polynomial on [start, stop], as coefficients of (stop - t)^k / width^k and of (t - start)^k / width^k."""
 
     start: Knot
@@ -100,11 +100,11 @@ class Spline:
         return float(self.powers[-1][0])
 
     @cached_property
-    def pieces(self) -> tuple[Piece, ...]:
+    def pieces(self) -> tuple[SplinePiece, ...]:
         """The polynomials between neighboring knots, rounded to floats from left to right."""
         return tuple(self._pieces())
 
-    def _pieces(self) -> Iterator[Piece]:
+    def _pieces(self) -> Iterator[SplinePiece]:
         """Expand with integers, in units of the common denominators of the knots and of the coefficients."""
         unit = math.lcm(*(knot.denominator for knot, _ in self.powers))
         scale = math.lcm(*(c.denominator for _, coefficients in self.powers for c in coefficients))
@@ -115,7 +115,7 @@ class Spline:
         divisor = self.divisor * scale * unit**order
         for index, ((start, _), (stop, _)) in enumerate(pairwise(whole)):
             active, width = whole[: index + 1], stop - start
-            yield Piece(
+            yield SplinePiece(
                 Knot.at(start, unit),
                 Knot.at(stop, unit),
                 width / unit,

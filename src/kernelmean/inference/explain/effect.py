@@ -113,7 +113,7 @@ def effect_size(
 ) -> EffectSize | DependenceSize:
     """Return the size of a difference, or of a dependence; see :meth:`kernelmean.TestResult.effect_size`."""
     check_level(level)
-    drawing = Drawing(level, n_resamples, as_rng(rng))
+    drawing = IntervalDraws(level, n_resamples, as_rng(rng))
     if isinstance(subject, SampleSubject):
         return _difference(subject, drawing)
     return _dependence(subject, drawing)
@@ -121,7 +121,7 @@ def effect_size(
 
 @final
 @dataclass(frozen=True)
-class Drawing:
+class IntervalDraws:
     """The confidence of intervals, and the draws that they rest on."""
 
     level: float
@@ -129,7 +129,7 @@ class Drawing:
     rng: np.random.Generator
 
 
-def _difference(subject: SampleSubject, drawing: Drawing) -> EffectSize:
+def _difference(subject: SampleSubject, drawing: IntervalDraws) -> EffectSize:
     effect = difference_of_means(subject)
     if not effect.defined:
         raise ValueError(
@@ -159,7 +159,7 @@ def _difference(subject: SampleSubject, drawing: Drawing) -> EffectSize:
     )
 
 
-def _dependence(pairs: PairSubject, drawing: Drawing) -> DependenceSize:
+def _dependence(pairs: PairSubject, drawing: IntervalDraws) -> DependenceSize:
     effect = cross_covariance(pairs)
     if not effect.defined:
         raise ValueError("X or Y is constant, so its alignment is 0/0; pass variables that vary")
@@ -180,7 +180,7 @@ def _dependence(pairs: PairSubject, drawing: Drawing) -> DependenceSize:
     )
 
 
-def _resampling(drawing: Drawing) -> Resampling:
+def _resampling(drawing: IntervalDraws) -> Resampling:
     return Resampling.of(n_resamples=drawing.n_resamples, rng=drawing.rng)
 
 

@@ -21,7 +21,7 @@ _SUMS = ("added", "reference_count", "reference", "new", "new_counts", "directio
 
 @final
 @dataclass(frozen=True)
-class Choice:
+class MonitorOptions:
     """What a monitor depends on besides its reference; see :class:`kernelmean.DriftMonitor`."""
 
     kernel: KernelLike

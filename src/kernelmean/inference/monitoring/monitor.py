@@ -22,7 +22,7 @@ from ...plan.tiles import serial_blas
 from ...tables.columns.encoded import Encoding
 from ..facts import beside
 from .betting import Wealth
-from .checkpoint import HEAD, Choice, checked
+from .checkpoint import HEAD, MonitorOptions, checked
 from .coordinates import RowCoder, refuse_noise
 from .pool import Pool
 from .witnesses import Features, Witnesses, feature_maps, kernels_for
@@ -182,7 +182,7 @@ class DriftMonitor:
         refuse_noise(missing)
         encoding = Encoding(missing, ordinal, categorical, scale, keep=keep)
         encoding.inspect([frame])
-        choice = Choice(kernel, bandwidth, n_frequencies, recycle, shuffle, encoding, self.seed)
+        choice = MonitorOptions(kernel, bandwidth, n_frequencies, recycle, shuffle, encoding, self.seed)
         self._digest, self._earlier_digest = choice.digest(frame), choice.earlier_digest(frame)
         self._told_apart = choice.told_apart_earlier(frame)
         order = np.random.default_rng([self.seed, len(frame)]).permutation(len(frame))

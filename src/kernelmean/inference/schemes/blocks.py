@@ -30,7 +30,7 @@ _TILE = 512
 
 @final
 @dataclass(frozen=True)
-class Bins:
+class RowBins:
     """How the rows are cut: bins of ``size`` rows from either sample, then up to two with the rows left over.
 
     Attributes
@@ -51,7 +51,7 @@ class Bins:
     movable: int
 
     @classmethod
-    def draw(cls, labels: Array, rng: np.random.Generator) -> Bins:
+    def draw(cls, labels: Array, rng: np.random.Generator) -> RowBins:
         """Shuffle the rows of both samples and cut them."""
         samples = [rng.permutation(np.flatnonzero(labels == label)) for label in (1.0, 0.0)]
         size = bin_size(*map(len, samples))
@@ -99,7 +99,7 @@ class BinTiling(Tiling):
     """
 
     problem: Problem
-    bins: Bins
+    bins: RowBins
     permutations: IntArray
 
     @property
@@ -162,7 +162,7 @@ class Blocks(TiledScheme):
         self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources
     ) -> Tiling | Sums:
         """Draw the bins and their permutations."""
-        bins = Bins.draw(problem.labels, rng)
+        bins = RowBins.draw(problem.labels, rng)
         permutations = np.concatenate(list(RandomPermutations(bins.movable, n_resamples + 1, rng).batches(1024)))
         tiling = BinTiling(problem.shuffled(bins.order), bins, permutations)
         if on_device(problem.left):

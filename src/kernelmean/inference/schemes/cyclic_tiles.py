@@ -29,7 +29,7 @@ _STRIP = 128
 
 @final
 @dataclass(frozen=True)
-class _Part:
+class _TilePart:
     """What one tile adds: sums over what turns and what does not, and both margins of both sides."""
 
     spectrum: Spectrum  # (pairs, cosets, frequencies)
@@ -55,11 +55,11 @@ class RotationTiling(Tiling):
         rest = [rotations.rest] if rotations.rest.start < rotations.rest.stop else []
         return upper_tiles(slices(rotations.rest.start, rotations.order) + rest)
 
-    def evaluator(self) -> Callable[[Tile], _Part]:
+    def evaluator(self) -> Callable[[Tile], _TilePart]:
         """Prepare both sides, the right one for every coset."""
         return _Convolution(self.problem, self.rotations)
 
-    def total(self, parts: Iterable[tuple[Tile, _Part]]) -> Total:
+    def total(self, parts: Iterable[tuple[Tile, _TilePart]]) -> Total:
         """Add up spectra and margins."""
         problem, shape = self.problem, (len(self.problem.pairs), len(self.rotations.cosets))
         spectrum: Spectrum = np.zeros((*shape, self.rotations.order // 2 + 1), dtype=np.complex128)
@@ -95,7 +95,7 @@ class _Convolution:
         self.left = _Evaluation(problem.left, rotations.rest)
         self.rights = [_Evaluation(problem.right.permuted(order), rotations.rest) for order in rotations.cosets]
 
-    def __call__(self, tile: Tile) -> _Part:
+    def __call__(self, tile: Tile) -> _TilePart:
         left, left_margins = self.left(tile)
         rights, right_margins = zip(*(evaluate(tile) for evaluate in self.rights), strict=True)
         shape = (len(self.pairs), len(rights))
@@ -106,7 +106,7 @@ class _Convolution:
         else:
             weights = diagonal_weights(left.shape[2], rows=left.shape[1] if tile[0] == tile[1] else None)
             self._convolve(left, rights, weights, spectrum)
-        return _Part(spectrum, fixed, (left_margins, right_margins[0]))
+        return _TilePart(spectrum, fixed, (left_margins, right_margins[0]))
 
     def _convolve(self, left: Array, rights: Sequence[Array], weights: Array, out: Spectrum) -> None:
         """Add Σ_d w_d conj(F K_d) F Z_d to ``out``, chunk by chunk of diagonals d."""

@@ -24,7 +24,7 @@ def tile_sums(problem: Problem, rotations: Rotations, resources: Resources) -> S
     left = _Side(problem.left.tiles(), problem.left.shifts, len(places))
     orders = [problem.right.permuted(order) for order in rotations.cosets]
     rights = [_Side(right.tiles(), right.shifts, len(places)) for right in orders]
-    sums = _Convolution(problem.pairs, rotations, len(rights), resources)
+    sums = _DeviceConvolution(problem.pairs, rotations, len(rights), resources)
     for a, b in combinations_with_replacement(range(len(places)), 2):
         tile = places[a], places[b]
         sums.add(tile, left.evaluate(tile, a, b), [right.evaluate(tile, a, b) for right in rights])
@@ -55,7 +55,7 @@ class _Side:
 
 
 @final
-class _Convolution:
+class _DeviceConvolution:
     """Adds up spectra of what turns, and sums of what does not, for every pair and coset."""
 
     def __init__(self, pairs: tuple[tuple[int, int], ...], rotations: Rotations, cosets: int, resources: Resources):

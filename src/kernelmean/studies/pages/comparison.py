@@ -9,7 +9,7 @@ from ...core.words import count, listed
 from ...inference.explain import EffectSize
 from ...inference.facts import brief, titles
 from ...inference.page import made_by, null_section
-from ...report import Chart, Document, Section, Table
+from ...report import Chart, Document, Section, TextTable
 from ...report.numbers import percent
 from ..plots.witness import witness_panel
 from .evidence import Evidence
@@ -162,7 +162,7 @@ def _rows(result: Comparison, evidence: Evidence, labels: tuple[str, str]) -> It
         "These rows lie where the other table has fewest rows beside theirs: they add most to the statistic. Look at "
         "them first for errors of measurement, and for what has changed. They are examples, no tests."
     )
-    table = Table(
+    table = TextTable(
         "Rows that set the tables apart most; contributions are shares of what all rows add or take away",
         ("table", "row", "contribution", *evidence.columns),
         rows,

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.words import count, listed
 from ...inference.page import made_by
-from ...report import Chart, Document, Section, Table
+from ...report import Chart, Document, Section, TextTable
 from ...report.description import Grid
 from ...report.numbers import percent
 from ..plots.density import curve_panel
@@ -84,7 +84,7 @@ def _components(result: Densities) -> Section:
     left = [count(n, noun) for n, noun in zip(hidden, ("component", "column"), strict=True) if n]
     words = (f"Left out here: {listed(left)}.",) if left else ()
     caption = "Components of the mixture, the heaviest first: mean ± standard deviation, in the units of the table"
-    return Section("The mixture", words, tables=(Table(caption, ("component", "weight", *names), rows),))
+    return Section("The mixture", words, tables=(TextTable(caption, ("component", "weight", *names), rows),))
 
 
 def _marginals(result: Densities) -> Section:
