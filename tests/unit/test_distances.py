@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernelmean.kernels import Gaussian, squared_distance_blocks
-from kernelmean.kernels.gaussian import scaled_blocks
+from kernelmean.kernels.exponential import scaled_blocks
 
 EVERYTHING = slice(None)
 N = 240

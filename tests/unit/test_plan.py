@@ -13,7 +13,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from kernelmean.kernels import Gaussian
-from kernelmean.kernels.gaussian import scaled_blocks
+from kernelmean.kernels.exponential import scaled_blocks
 from kernelmean.plan import DEFAULT, Plan
 
 SHAPES = [(1, 1), (1, 2500), (2500, 1), (256, 1024), (257, 1025), (700, 513), (40, 40)]

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..core.array import Array, is_foreign, mean_of, slices, total, without_diagonal
 from ..expected import expected_blocks, expected_diag
-from ..kernels.base import Blocks, Kernel
+from ..kernels.base import Kernel
+from ..kernels.blocks import Blocks
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan.plan import DEFAULT

@@ -15,7 +15,8 @@ from ..core.array import Array, full, joined, of_one_type, slices
 from ..core.points import named_points, points_like
 from ..core.rules import NoClosedFormError, Rules
 from ..core.validate import check_same_columns
-from ..kernels.base import Blocks, Kernel, Stationary, check_kernel
+from ..kernels.base import Kernel, Stationary, check_kernel
+from ..kernels.blocks import Blocks
 from ..noise.base import Additive, Noise, common
 from ..noise.dirac import Dirac
 

@@ -9,10 +9,12 @@ import numpy as np
 
 from ..core.array import Array, take_columns
 from ..core.rules import NoClosedFormError
-from ..kernels.base import Blocks, Kernel
-from ..kernels.compose import Product, Scaled, Sum, TensorProduct
-from ..kernels.gaussian import Gaussian, QuadraticGaussian, scaled_blocks
+from ..kernels.base import Kernel, Product, Scaled, Sum
+from ..kernels.blocks import Blocks
+from ..kernels.exponential import scaled_blocks
+from ..kernels.gaussian import Gaussian, QuadraticGaussian
 from ..kernels.separable import Separable
+from ..kernels.tensor_product import TensorProduct
 from ..noise.base import Noise
 from ..noise.normal import Normal
 from ._core import blocks_rules, expected_blocks, missing, smoothed, smoothed_rules

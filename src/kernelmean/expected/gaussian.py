@@ -9,8 +9,8 @@ from scipy.linalg import cholesky, solve_triangular
 
 from ..core.array import Array, array_api, as_float64, centered, joined, like, namespace, slices, total
 from ..kernels.axes import check_axes
-from ..kernels.base import Blocks, Kernel
-from ..kernels.compose import Scaled
+from ..kernels.base import Kernel, Scaled
+from ..kernels.blocks import Blocks
 from ..kernels.gaussian import Gaussian, QuadraticGaussian
 from ..noise.base import Additive, Noise
 from ..noise.dirac import Dirac

@@ -13,7 +13,8 @@ import numpy as np
 from ..core.array import Array, namespace, take_columns
 from ..core.rules import NoClosedFormError, Rules
 from ..kernels.axes import check_axes
-from ..kernels.base import Blocks, Kernel
+from ..kernels.base import Kernel
+from ..kernels.blocks import Blocks
 from ..kernels.categorical import Categorical
 from ..kernels.gaussian import Gaussian
 from ..kernels.separable import AxisProfile, Separable

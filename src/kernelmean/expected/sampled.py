@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import product
 
 from ..core.array import Array
-from ..kernels.base import Blocks, Kernel
-from ..kernels.compose import Product, TensorProduct
+from ..kernels.base import Kernel, Product
+from ..kernels.blocks import Blocks
 from ..kernels.polynomial import Polynomial
+from ..kernels.tensor_product import TensorProduct
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..noise.sampled import Sampled

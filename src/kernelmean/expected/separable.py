@@ -13,8 +13,7 @@ import numpy as np
 from ..core.array import Array
 from ..core.rules import NoClosedFormError, Rules
 from ..kernels.axes import check_axes
-from ..kernels.base import Kernel, Stationary
-from ..kernels.compose import Product
+from ..kernels.base import Kernel, Product, Stationary
 from ..kernels.gaussian import Gaussian
 from ..kernels.laplacian import Laplacian
 from ..kernels.matern import Matern

@@ -11,6 +11,9 @@ import numpy as np
 
 from ..core.rules import NoClosedFormError
 from ..kernels.base import Kernel
+from ..kernels.gaussian import Gaussian
+from ..kernels.laplacian import Laplacian
+from ..kernels.polynomial import Linear
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ._core import expected
@@ -18,7 +21,12 @@ from ._core import expected
 
 def kernel_examples() -> tuple[Kernel, ...]:
     """Return the values that every family of kernels shows of itself, families by their names."""
-    return tuple(chain.from_iterable(family.examples() for family in _families(Kernel)))
+    shown = {family.__name__: family.examples() for family in _families(Kernel)}
+    shown |= {
+        "Sum": (Gaussian(1.0) + Linear(),),
+        "Product": (Gaussian(1.0) * Gaussian(2.0), Gaussian(1.0) * Laplacian(1.0)),
+    }
+    return tuple(chain.from_iterable(shown[name] for name in sorted(shown)))
 
 
 def noise_examples() -> dict[str, Noise]:

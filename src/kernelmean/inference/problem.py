@@ -15,8 +15,8 @@ import numpy as np
 
 from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean_of, namespace, take_rows
 from ..kernels import Kernel
-from ..kernels.base import Blocks
-from ..kernels.gaussian import ExponentialBlocks
+from ..kernels.blocks import Blocks
+from ..kernels.exponential import ExponentialBlocks
 from .low_rank import Factor, pivoted_cholesky
 from .permutations import AllLabelings, AllPermutations, RandomPermutations, Relabelings
 from .sizes import Shape

@@ -1,9 +1,8 @@
 """Kernels: values k(X, Y) that know nothing of noise."""
 
 from .bandwidth import Bandwidth, bandwidth_from, median_bandwidth, normal_rule_bandwidth
-from .base import Kernel, Stationary
+from .base import Kernel, Product, Scaled, Stationary, Sum
 from .categorical import Categorical
-from .compose import Product, Scaled, Sum, TensorProduct
 from .distance_induced import DistanceInduced
 from .distances import squared_distance_blocks
 from .gaussian import Gaussian, QuadraticGaussian
@@ -12,6 +11,7 @@ from .matern import Matern
 from .polynomial import Linear, Polynomial
 from .rational_quadratic import RationalQuadratic
 from .separable import Separable
+from .tensor_product import TensorProduct
 from .wendland import Wendland
 
 __all__ = [

@@ -1,18 +1,23 @@
-"""What a kernel is: a symmetric positive semi-definite function of two rows."""
+"""What a kernel is, a symmetric positive semi-definite function of two rows, and the algebra of kernels."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add, mul
 from typing import Any
 
 import numpy as np
 
 from ..core.array import Array, full, joined
+from ..core.validate import as_value, check_positive
 from .bandwidth import bandwidth_from
+from .blocks import Blocks
+from .exponential import scaled_blocks
 
-Blocks = Callable[[slice, slice], Array]
+BandwidthOf = Callable[[Array, str], Any]
 
 
 class Kernel(ABC):
@@ -34,7 +39,7 @@ class Kernel(ABC):
         """Prepare ``f(i, j) = k(X[i], Y[j])`` for slices; families with a faster way override it."""
         return lambda i, j: self(X[i, :], Y[j, :])
 
-    def resolved(self, X: Array, bandwidth_of: Callable[[Array, str], Any] = bandwidth_from) -> Kernel:
+    def resolved(self, X: Array, bandwidth_of: BandwidthOf = bandwidth_from) -> Kernel:
         """Return the kernel with the bandwidths that its rules, such as "median", find in the rows ``X`` (n, d).
 
         Examples
@@ -55,13 +60,9 @@ class Kernel(ABC):
         return ()
 
     def __add__(self, other: Kernel) -> Kernel:
-        from .compose import Sum
-
         return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
 
     def __mul__(self, other: Kernel | float) -> Kernel:
-        from .compose import Product, Scaled
-
         if isinstance(other, Kernel):
             return Product((self, other))
         return Scaled(float(other), self) if isinstance(other, (int, float)) else NotImplemented
@@ -91,3 +92,104 @@ class Stationary(Kernel):
         """Return the constant k(x, x), shape (n,)."""
         origin = np.zeros((1, X.shape[1]))
         return full(X, float(self(origin, origin)[0, 0]))
+
+
+@dataclass(frozen=True)
+class Scaled(Kernel):
+    """The kernel ``factor * kernel``, with ``factor`` ≥ 0.
+
+    Examples
+    --------
+    >>> from kernelmean.kernels import Gaussian
+    >>> 2.0 * Gaussian(1.0)
+    2.0 * Gaussian(bandwidth=1.0)
+    """
+
+    factor: float
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        factor = check_positive(self.factor, "factor", zero=True)
+        if factor.ndim:
+            raise ValueError(f"factor is {self.factor!r}, one number is needed")
+        object.__setattr__(self, "factor", as_value(factor))
+        check_kernel(self.kernel)
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return the Gram matrix, shape (n, m)."""
+        return self.factor * self.kernel(X, Y)
+
+    def diag(self, X: Array) -> Array:
+        """Return factor · k(x_i, x_i), shape (n,)."""
+        return self.factor * self.kernel.diag(X)
+
+    def blocks(self, X: Array, Y: Array) -> Blocks:
+        """Prepare the kernel inside, and scale its blocks."""
+        return scaled_blocks(self.factor, self.kernel.blocks(X, Y))
+
+    def resolved(self, X: Array, bandwidth_of: BandwidthOf = bandwidth_from) -> Scaled:
+        """Resolve the kernel inside."""
+        return replace(self, kernel=self.kernel.resolved(X, bandwidth_of))
+
+    def __repr__(self) -> str:
+        return f"{self.factor!r} * {self.kernel!r}"
+
+
+@dataclass(frozen=True)
+class Sum(Kernel):
+    """The sum of kernels on the same columns, as ``k1 + k2`` makes it."""
+
+    terms: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "terms", check_kernels(self.terms, "terms"))
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return the Gram matrix, shape (n, m)."""
+        return reduce(add, (kernel(X, Y) for kernel in self.terms))
+
+    def diag(self, X: Array) -> Array:
+        """Return Σ k(x_i, x_i), shape (n,)."""
+        return reduce(add, (kernel.diag(X) for kernel in self.terms))
+
+    def blocks(self, X: Array, Y: Array) -> Blocks:
+        """Prepare every term, and add their blocks."""
+        inner = [kernel.blocks(X, Y) for kernel in self.terms]
+        return lambda i, j: reduce(add, (block(i, j) for block in inner))
+
+    def resolved(self, X: Array, bandwidth_of: BandwidthOf = bandwidth_from) -> Sum:
+        """Resolve every one of the terms."""
+        return Sum(tuple(kernel.resolved(X, bandwidth_of) for kernel in self.terms))
+
+    def __repr__(self) -> str:
+        return "(" + " + ".join(map(repr, self.terms)) + ")"
+
+
+@dataclass(frozen=True)
+class Product(Kernel):
+    """The product of kernels on the same columns, as ``k1 * k2`` makes it."""
+
+    factors: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factors", check_kernels(self.factors, "factors"))
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return the Gram matrix, shape (n, m)."""
+        return reduce(mul, (kernel(X, Y) for kernel in self.factors))
+
+    def diag(self, X: Array) -> Array:
+        """Return Π k(x_i, x_i), shape (n,)."""
+        return reduce(mul, (kernel.diag(X) for kernel in self.factors))
+
+    def blocks(self, X: Array, Y: Array) -> Blocks:
+        """Prepare every factor, and multiply their blocks."""
+        inner = [kernel.blocks(X, Y) for kernel in self.factors]
+        return lambda i, j: reduce(mul, (block(i, j) for block in inner))
+
+    def resolved(self, X: Array, bandwidth_of: BandwidthOf = bandwidth_from) -> Product:
+        """Resolve every one of the factors."""
+        return Product(tuple(kernel.resolved(X, bandwidth_of) for kernel in self.factors))
+
+    def __repr__(self) -> str:
+        return "(" + " * ".join(map(repr, self.factors)) + ")"

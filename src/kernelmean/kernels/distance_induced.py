@@ -11,7 +11,8 @@ from scipy.spatial.distance import cdist
 from ..core.array import Array, array_api, as_float64, squared_norms
 from ..core.validate import as_value, check_numbers, check_same_columns
 from . import portable
-from .base import Blocks, Kernel
+from .base import Kernel
+from .blocks import Blocks
 
 
 @final

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from ..core.array import Array, array_api, as_float64, centered
 from ..core.validate import check_same_columns
 from . import portable
-from .base import Blocks
+from .blocks import Blocks
 
 _LOSS = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 2.5e-7}
 _FEW_COLUMNS = 5  # up to here differences are as quick as a product that is searched and mended

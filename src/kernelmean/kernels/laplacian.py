@@ -13,7 +13,8 @@ from scipy.spatial.distance import cdist
 from ..core.array import Array, array_api, as_type, like, namespace, overwritten, precision
 from . import portable
 from .axes import check_axes, check_bandwidth
-from .base import Blocks, Kernel
+from .base import Kernel
+from .blocks import Blocks
 from .distances import recentered
 from .separable import AxisProfile, Separable
 

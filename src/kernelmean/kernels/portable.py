@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.array import as_type, like, namespace, overwritten, squared_norms, to_numpy
-from .base import Blocks
+from .blocks import Blocks
 
 _HOPELESS = 1e12  # |x|² from which products may overflow
 _REACH = {"float64": 450.0, "float32": 2.0}  # |x|² up to which a product of that type is exact to its last digits

@@ -10,7 +10,8 @@ import numpy as np
 from ..core.array import Array, full, like, overwritten, precision
 from ..core.validate import as_value, check_positive
 from .axes import check_axes, check_bandwidth
-from .base import Blocks, Kernel, Stationary
+from .base import Kernel, Stationary
+from .blocks import Blocks
 from .distances import recentered, squared_distance_blocks
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..core.array import Array, array_api, as_float64, as_type, full, joined, overwritten, precision, slices
 from ..core.validate import check_same_columns
-from .base import Blocks, Stationary
+from .base import Stationary
+from .blocks import Blocks
 
 AxisProfile = Callable[[Array], Array]
 _STRIPS = 4  # of a tile on a device

@@ -14,7 +14,7 @@ from numba.extending import overload
 
 from ..core.array import Array
 from ..kernels.distances import recentered
-from ..kernels.gaussian import ExponentialBlocks
+from ..kernels.exponential import ExponentialBlocks
 
 # 2^r on [-1/2, 1/2], highest degree first: the Chebyshev interpolant of (2^r - 1) / r, so that 2^0 is exactly 1.
 _POWER_64 = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.array import as_float64, joined, namespace, slices
-from ..kernels.base import Blocks
+from ..kernels.blocks import Blocks
 
 
 def matmul(blocks: Blocks, n: int, weights: Any, tile: tuple[int, int], *, symmetric: bool = False) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ..core.array import Array, slices
-from ..kernels.base import Blocks
+from ..kernels.blocks import Blocks
 
 Tile = tuple[slice, slice, bool]  # rows, columns, and whether the mirrored tile is added too
 Task = tuple[slice, Iterator[Tile]]  # the rows of the result that one thread adds to, and its tiles

@@ -23,7 +23,7 @@ from kernelmean.inference.resampling import resources_of
 from kernelmean.inference.schemes import Cyclic
 from kernelmean.inference.sizes import Resources, Shape
 from kernelmean.kernels import Gaussian
-from kernelmean.kernels.gaussian import ExponentialBlocks
+from kernelmean.kernels.exponential import ExponentialBlocks
 from nulls import hsic_null, mmd_null, packed, resampling
 
 KERNEL = Gaussian(1.5)

@@ -10,7 +10,8 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...expected import expected_blocks
 from ...expected._core import expected_diag
-from ...kernels.base import Blocks, Kernel
+from ...kernels.base import Kernel
+from ...kernels.blocks import Blocks
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
 from ...plan.plan import DEFAULT, Plan

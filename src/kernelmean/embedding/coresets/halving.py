@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ...kernels.base import Blocks
+from ...kernels.blocks import Blocks
 from .atoms import Atoms
 
 _BLOCK = 128

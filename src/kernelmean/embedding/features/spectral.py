@@ -20,12 +20,12 @@ from scipy.special import ndtr
 from ...core.array import Array
 from ...core.rules import NoClosedFormError, Rules
 from ...kernels.axes import check_axes
-from ...kernels.base import Kernel
-from ...kernels.compose import Product, Scaled, Sum, TensorProduct
+from ...kernels.base import Kernel, Product, Scaled, Sum
 from ...kernels.gaussian import Gaussian, QuadraticGaussian
 from ...kernels.laplacian import Laplacian
 from ...kernels.matern import Matern
 from ...kernels.rational_quadratic import RationalQuadratic
+from ...kernels.tensor_product import TensorProduct
 
 
 @final

@@ -20,7 +20,7 @@ from ...core.array import (
     total,
     without_diagonal,
 )
-from ...kernels.base import Blocks
+from ...kernels.blocks import Blocks
 from ...kernels.distances import squared_distance_blocks
 from ...plan.plan import DEFAULT
 

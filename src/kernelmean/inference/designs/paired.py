@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.array import Array, slices
 from ...kernels import Kernel
-from ...kernels.base import Blocks
+from ...kernels.blocks import Blocks
 from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null

@@ -16,7 +16,7 @@ from ...core.words import count
 from ...embedding.features import Fourier, fourier
 from ...estimators.options import KernelLike, make_kernel
 from ...kernels.base import Kernel
-from ...kernels.compose import TensorProduct
+from ...kernels.tensor_product import TensorProduct
 from ...tables.source import Source
 from ..kernel_choice import base_kernel
 from ..units import is_default, units_notes

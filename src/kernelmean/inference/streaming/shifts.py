@@ -18,7 +18,7 @@ from ...embedding.features.base import HEAD, Summary
 from ...embedding.features.compensated import Total
 from ...embedding.features.error import standard_error
 from ...kernels.base import Kernel
-from ...kernels.compose import TensorProduct
+from ...kernels.tensor_product import TensorProduct
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
 from ...plan.plan import DEFAULT, Plan
