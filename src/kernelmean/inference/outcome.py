@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..core.array import SILENT, Progress
-from ..report.document import Document
+from ..report.page import Document
 from ..report.shown import Shown
 
 

@@ -15,7 +15,7 @@ from ..core.frozen import Frozen
 from ..core.sealed import parse, sealed, unsealed
 from ..core.words import count
 from ..report.description import Description, Grid
-from ..report.document import Document
+from ..report.page import Document
 from .explained import Explained
 from .members import MemberOutcome
 from .outcome import Result

@@ -8,7 +8,6 @@ from .document import (
     Bars,
     Chart,
     Curve,
-    Document,
     HeatMap,
     Panel,
     Points,
@@ -22,6 +21,7 @@ from .document import (
 )
 from .html import render as to_html
 from .markdown import render as to_markdown
+from .page import Document
 
 __all__ = [
     "Band",

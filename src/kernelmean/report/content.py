@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..core.words import count
-from .document import Document, TextTable, Verdict
+from .document import TextTable, Verdict
+
+if TYPE_CHECKING:
+    from .page import Document
 
 OUTCOMES = {
     "reproduced": ("✓", "good"),

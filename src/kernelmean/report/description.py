@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from .document import Document, Section, TextTable, program
+from .document import Section, TextTable, program
+from .page import Document
 
 _DIGITS = re.compile(r"\d+\.\d{6,}")
 Facts = Sequence[tuple[str, str]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -188,23 +188,3 @@ def program() -> tuple[str, str]:
     """Return what makes pages, by its name and version."""
     name = __package__.partition(".")[0]
     return "Program", f"{name} {sys.modules[name].__version__}"
-
-
-@dataclass(frozen=True)
-class Document:
-    """A title, a summary in plain words, sections, and what made it (versions, seed, commit).
-
-    ``headline`` is the one sentence that a reader with no time needs; it stands before the summary.
-    """
-
-    title: str
-    summary: tuple[str, ...]
-    sections: tuple[Section, ...]
-    made_by: tuple[tuple[str, str], ...] = field(default=())
-    headline: str = ""
-
-    def _repr_html_(self) -> str:
-        """Return the page in a frame of its own, for notebooks: no script runs in it, and nothing of it gets out."""
-        from .html import framed
-
-        return framed(self)

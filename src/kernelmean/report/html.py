@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from . import charts, pictures, templates
 from .anchors import Anchors
 from .content import OUTCOMES, UNKNOWN, check_table, numeric_columns, tally
-from .document import Document, Section, TextTable, Verdict
+from .document import Section, TextTable, Verdict
 from .figures import BARS, has_errors, numbers
 from .palette import variables
+
+if TYPE_CHECKING:
+    from .page import Document
 
 
 def render(document: Document) -> str:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from . import charts, pictures
 from .anchors import Anchors
 from .content import OUTCOMES, UNKNOWN, check_table, numeric_columns, tally
-from .document import Chart, Document, Section, TextTable, Verdict
+from .document import Chart, Section, TextTable, Verdict
 from .figures import BARS, has_errors, numbers
+
+if TYPE_CHECKING:
+    from .page import Document
 
 _SIGNS = re.compile(r"[\\`*\[\]<>|~$&{}]|(?<![^\W_])_|_(?![^\W_])")
 _AT_START = re.compile(r"^(?:(\d{1,9})(?=[.)](?:\s|$))|(?=(?:#{1,6}|[+\-]|[\-=]+)(?:\s|$)))")

@@ -21,7 +21,7 @@ from ..embedding.embedding import Embedding
 from ..inference.outcome import Result
 from ..kernels import Gaussian
 from ..report.description import Description, Grid
-from ..report.document import Document
+from ..report.page import Document
 from ..tables.columns import table_of_numbers
 from ..tables.read import hold
 

@@ -17,8 +17,8 @@ from ...inference.facts import beside, titles
 from ...inference.kernel_choice import ESTIMATORS
 from ...inference.outcome import Result
 from ...report.description import Description, Grid
-from ...report.document import Document
 from ...report.numbers import number_range, signed
+from ...report.page import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ..saved import ENCODED
 

@@ -13,8 +13,8 @@ from ...inference import TestResult
 from ...inference.facts import beside, brief
 from ...inference.outcome import Result
 from ...report.description import Description, Grid
-from ...report.document import Document
 from ...report.numbers import signed
+from ...report.page import Document
 from ...tables.columns import Encoded, MissingCells
 from ..saved import ENCODED
 
