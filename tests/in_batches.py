@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import kernelmean as km
-from kernelmean.studies.comparison import Comparison
+from kernelmean.studies import Comparison
 
 READING = ("passes", "checkpoint")
 

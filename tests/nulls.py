@@ -8,8 +8,7 @@ from sklearn.base import clone
 
 from kernelmean import Design, KernelMean, Plan
 from kernelmean.estimators import NAMED
-from kernelmean.inference import Null, Resampling, permutation_null
-from kernelmean.inference.questions import hsic_problem, mmd_problem
+from kernelmean.inference import Null, Resampling, hsic_problem, mmd_problem, permutation_null
 
 
 def resampling(**options: Any) -> Resampling:

@@ -10,9 +10,8 @@ import pytest
 
 import explained
 import kernelmean as km
-from kernelmean.studies.comparison import compare
-from kernelmean.studies.density import fit_densities
-from kernelmean.studies.dependence import dependence
+from kernelmean import compare, dependence
+from kernelmean.studies import fit_densities
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 ROWS = np.random.default_rng(0).normal(size=(2, 30, 3)) + np.array([0.0, 0.5])[:, None, None]

@@ -19,7 +19,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import kernelmean.tables
-from kernelmean.cli.app import run
+from kernelmean.cli import run
 from kernelmean.tables import Frame, read_frame
 
 

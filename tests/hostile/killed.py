@@ -96,7 +96,7 @@ def saves() -> None:
 
 def writes() -> None:
     """Write the outputs of two comparisons over each other, until the end."""
-    from kernelmean.cli.app import run
+    from kernelmean.cli import run
 
     tables = ["first.csv", "second.csv"]
     Path("began").touch()

@@ -13,8 +13,7 @@ import pytest
 from forked import Done, Forks, forks
 
 import kernelmean as km
-from kernelmean.cli import main
-from kernelmean.cli.errors import explain
+from kernelmean.cli import explain, main
 from kernelmean.core import disk as _disk
 from kernelmean.report import pictures
 from kernelmean.studies import plots
@@ -122,7 +121,7 @@ def test_a_link_stays_a_link_and_what_it_names_is_replaced(tmp_path: Path) -> No
 
 LIMITED = """
 import resource, signal, sys
-from kernelmean.cli.app import run
+from kernelmean.cli import run
 import kernelmean.inference.streaming, pyarrow.csv, pyarrow.parquet
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 {limit}

@@ -19,9 +19,9 @@ from hostile_states import CONFIGS, HEAD, LINES, TRIALS, _line, monitors, result
 from hostile_tables import GOOD, TABLES, swelling
 
 import kernelmean as km
+from kernelmean import TestResult
 from kernelmean.cli import main
 from kernelmean.estimators import read_columns
-from kernelmean.inference.result import TestResult
 from kernelmean.tables import read_table
 from kernelmean_paper.store import read_log
 
@@ -207,7 +207,7 @@ def test_there_are_200_different_files_and_more(tmp_path: Path, good: dict[str, 
 ROOM = """
 import resource, sys
 from pathlib import Path
-from kernelmean.cli.app import run
+from kernelmean.cli import run
 from kernelmean.tables import reading
 import kernelmean.inference.streaming
 import pyarrow.parquet, pyarrow.csv

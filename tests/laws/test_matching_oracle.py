@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernelmean.core.simplex_qp import solve_simplex_qp
+from kernelmean.core import solve_simplex_qp
 from kernelmean.density import COVARIANCE_TYPES, GaussianMixture, MatchingObjective, ParameterLayout, weights_problem
 from kernelmean.embedding import embed
 from kernelmean.kernels import Gaussian, Laplacian, Linear, Polynomial, QuadraticGaussian

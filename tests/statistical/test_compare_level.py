@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import binom
 
-from kernelmean.studies.comparison import compare
+from kernelmean import compare
 
 RUNS, LEVEL = 100, 0.05
 MOST = int(binom.ppf(1 - 1e-4, RUNS, LEVEL))  # exceeded once in 10 000 times by a test of exactly this level

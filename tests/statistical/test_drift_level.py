@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from kernelmean.inference.monitoring import DriftMonitor
+from kernelmean import DriftMonitor
 
 
 def mixed(rng: np.random.Generator, n: int) -> pd.DataFrame:

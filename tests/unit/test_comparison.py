@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from kernelmean import compare
 from kernelmean.inference.multiple import holm
 from kernelmean.kernels import Gaussian
 from kernelmean.noise import Normal
-from kernelmean.studies.comparison import Comparison, compare
+from kernelmean.studies import Comparison
 from kernelmean.studies.comparison.in_memory import _bandwidth
 
 RNG = np.random.default_rng(6)

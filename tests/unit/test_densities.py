@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.studies.density import Densities, fit_densities
+from kernelmean.studies import Densities, fit_densities
 from kernelmean.tables import Table
 
 RNG = np.random.default_rng(5)

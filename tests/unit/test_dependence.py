@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from kernelmean import dependence
 from kernelmean.inference.multiple import holm
 from kernelmean.kernels import Gaussian
-from kernelmean.studies.dependence import Dependence, dependence
-from kernelmean.studies.strengths import Strengths
-from kernelmean.tables import Table
-from kernelmean.tables.columns import Encoding, encode
+from kernelmean.studies import Dependence, Strengths
+from kernelmean.tables import Encoding, Table, encode
 
 RNG = np.random.default_rng(3)
 A, B, NOISE = RNG.normal(size=(3, 40))

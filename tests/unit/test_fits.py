@@ -10,7 +10,7 @@ import pytest
 import kernelmean as km
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal, Uniform
-from kernelmean.studies.estimate import ESTIMATORS, fit_all, rescaled
+from kernelmean.studies import ESTIMATORS, fit_all, rescaled
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(25, 3)) * [1.0, 100.0, 0.01]

@@ -30,8 +30,7 @@ from kernelmean.kernels import (
     Wendland,
 )
 from kernelmean.noise import Blankout, Laplace, Normal, Sampled, Switch, Uniform
-from kernelmean.studies.density import fit_densities
-from kernelmean.studies.estimate import fit_all
+from kernelmean.studies import fit_all, fit_densities
 
 K = Gaussian(1.0)
 SPOT = np.array([[0.1, -0.2], [0.7, 0.4], [-0.5, 1.1]])

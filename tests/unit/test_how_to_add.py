@@ -19,7 +19,8 @@ TESTS = Path(__file__).parents[1]
 KERNEL = '''
 from dataclasses import dataclass, replace
 import numpy as np
-from kernelmean.core.array import like, namespace
+from kernelmean.core import like
+from kernelmean.core.array import namespace
 from kernelmean.core.validate import check_same_columns
 from kernelmean.expected import smoothed_rules
 from kernelmean.kernels import Stationary

@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from kernelmean import load, save
 from kernelmean.embedding import Embedding
 from kernelmean.estimators import Landweber, read_columns
 from kernelmean.estimators import serial as _serial
-from kernelmean.estimators.files import load, save
 from kernelmean.kernels import Kernel
 from kernelmean.noise import Noise
 

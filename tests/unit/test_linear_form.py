@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.embedding.linear_form import linear_form
+from kernelmean import linear_form
 from kernelmean.noise import Normal
 
 COVARIANCE = np.array([[1.0, 0.3, 0.0], [0.3, 0.5, -0.2], [0.0, -0.2, 2.0]])

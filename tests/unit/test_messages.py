@@ -12,7 +12,7 @@ import pytest
 
 import kernelmean as km
 from in_batches import in_batches
-from kernelmean.cli.app import run
+from kernelmean.cli import run
 
 rng = np.random.default_rng(0)
 NUMBERS = pd.DataFrame(rng.normal(size=(40, 2)), columns=["a", "b"])

@@ -13,10 +13,9 @@ import pytest
 
 import explained
 import kernelmean as km
+from kernelmean.report import Description, Grid
 from kernelmean.report.card import render
-from kernelmean.report.description import Description, Grid
-from kernelmean.studies.density import fit_densities
-from kernelmean.studies.estimate import fit_all
+from kernelmean.studies import fit_all, fit_densities
 
 RNG = np.random.default_rng(4)
 X, Y = RNG.normal(size=(30, 2)), RNG.normal([0.0, 2.0], size=(25, 2))

@@ -18,13 +18,10 @@ import pytest
 import kernelmean as km
 from in_batches import in_batches
 from kernelmean.cli import main
-from kernelmean.core.surface import command_line
-from kernelmean.inference.outcome import Result
-from kernelmean.report import pictures
-from kernelmean.report.shown import Shown
-from kernelmean.studies import plots
-from kernelmean.studies.density import fit_densities
-from kernelmean.studies.estimate import fit_all
+from kernelmean.core import command_line
+from kernelmean.inference import Result
+from kernelmean.report import Shown, pictures
+from kernelmean.studies import fit_all, fit_densities, plots
 from kernelmean.tables import read_table
 
 pd = pytest.importorskip("pandas")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kernelmean.core.roots import rising_roots
+from kernelmean.core import rising_roots
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])

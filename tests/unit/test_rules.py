@@ -1,6 +1,6 @@
 import pytest
 
-from kernelmean.core.rules import Rules
+from kernelmean.core import Rules
 
 
 class Base: ...

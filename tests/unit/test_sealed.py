@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from kernelmean.core.sealed import parse
+from kernelmean.core import parse
 from kernelmean.estimators import files as saving
 
 

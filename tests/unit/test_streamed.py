@@ -16,7 +16,8 @@ import kernelmean as km
 from in_batches import in_batches
 from kernelmean.inference.streaming.learn import learn
 from kernelmean.kernels import Gaussian
-from kernelmean.tables.columns.encoded import Encoding, as_frames
+from kernelmean.tables import Encoding
+from kernelmean.tables.columns.encoded import as_frames
 from nulls import mmd_null
 
 N, M = 900, 700

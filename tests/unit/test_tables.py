@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from kernelmean.core.table import Frame, Table, as_frame, as_table
-from kernelmean.tables import match_columns, read_frame, read_table, split_frame
+from kernelmean.core.table import as_frame
+from kernelmean.tables import Frame, Table, as_table, match_columns, read_frame, read_table, split_frame
 from kernelmean.tables.datasets import BUILT_IN
 
 COLUMNS = {"a": [1, 2, 3], "b": [0.5, -1.0, 2.25]}

@@ -5,9 +5,19 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from .. import __version__
+from ..core import lazy as _lazy
 from .stderr import FAILURE, missing_library, tell
+
+if TYPE_CHECKING:
+    from .app import run
+    from .errors import Stopped, explain
+
+__all__ = ["Stopped", "explain", "main", "run"]
+
+_lazy.attach(__name__, {"app": "run", "errors": "Stopped explain"})
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,1 +1,43 @@
 """The ground: the array seam, validation, dispatch, tables of names and cells, words of messages, files on disk."""
+
+from typing import TYPE_CHECKING
+
+from . import lazy as _lazy
+
+if TYPE_CHECKING:
+    from .array import as_host, home, is_foreign, like, to_numpy
+    from .roots import rising_roots
+    from .rules import Rules
+    from .sealed import parse
+    from .simplex_qp import solve_simplex_qp
+    from .surface import command_line
+    from .words import printable
+
+__all__ = [
+    "Rules",
+    "as_host",
+    "command_line",
+    "home",
+    "is_foreign",
+    "like",
+    "parse",
+    "printable",
+    "rising_roots",
+    "solve_simplex_qp",
+    "to_numpy",
+]
+
+_lazy.attach(
+    __name__,
+    {
+        "array": "as_host home is_foreign like to_numpy",
+        "roots": "rising_roots",
+        "rules": "Rules",
+        "sealed": "parse",
+        "simplex_qp": "solve_simplex_qp",
+        "surface": "command_line",
+        "words": "printable",
+    },
+)
+
+del TYPE_CHECKING

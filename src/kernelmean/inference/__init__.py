@@ -8,8 +8,10 @@ from .designs.joint import dhsic_test
 from .designs.k_sample import k_sample_test
 from .engine import memory_estimate, permutation_null
 from .independence import hsic_test, wild_hsic_test
+from .members import Member, PairMember
 from .null import Null
-from .questions import Pairs, Question, TwoSamples
+from .outcome import Result
+from .questions import Pairs, Question, TwoSamples, hsic_problem, mmd_problem
 from .resampling import Resampling
 from .result import PairOutcome, TestResult
 from .schemes import SCHEMES
@@ -20,18 +22,23 @@ __all__ = [
     "Adaptive",
     "CustomStatistic",
     "Design",
+    "Member",
     "Null",
+    "PairMember",
     "PairOutcome",
     "Pairs",
     "Question",
     "Resampling",
+    "Result",
     "TestResult",
     "TwoSamples",
     "custom_null",
     "dhsic_test",
+    "hsic_problem",
     "hsic_test",
     "k_sample_test",
     "memory_estimate",
+    "mmd_problem",
     "mmd_test",
     "paired_mmd_test",
     "permutation_null",

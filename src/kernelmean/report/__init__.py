@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .content import counted
+from .content import OUTCOMES, UNKNOWN, counted
+from .description import Description, Grid
 from .document import (
     Band,
     Bars,
@@ -19,27 +20,47 @@ from .document import (
     Ticks,
     Verdict,
 )
+from .figures import describe, labels, numbers
 from .html import render as to_html
+from .marginals import bins, marginal, outline, span
 from .markdown import render as to_markdown
 from .page import Document
+from .palette import LOOKS, SHADES, looks, variables
+from .shown import Shown
 
 __all__ = [
+    "LOOKS",
+    "OUTCOMES",
+    "SHADES",
+    "UNKNOWN",
     "Band",
     "Bars",
     "Chart",
     "Curve",
+    "Description",
     "Document",
+    "Grid",
     "HeatMap",
     "Panel",
     "Points",
     "Section",
+    "Shown",
     "Steps",
     "Strip",
     "Surface",
     "TextTable",
     "Ticks",
     "Verdict",
+    "bins",
     "counted",
+    "describe",
+    "labels",
+    "looks",
+    "marginal",
+    "numbers",
+    "outline",
+    "span",
     "to_html",
     "to_markdown",
+    "variables",
 ]

@@ -1,7 +1,53 @@
 """Questions asked of whole tables: compare, dependence, density, estimate; their results, pages and pictures."""
 
+from typing import TYPE_CHECKING
+
 from ..core import lazy as _lazy
 
-__all__ = ["comparison", "density", "dependence", "estimate", "plots"]
+if TYPE_CHECKING:
+    from .comparison import Comparison
+    from .density import Densities, fit_densities
+    from .dependence import Dependence
+    from .estimate import ESTIMATORS, fit_all, rescaled
+    from .limits import ADAPTIVE_LIMIT, FIT_LIMIT
+    from .pages import comparison_page, density_page, dependence_page
+    from .pages.evidence import gather
+    from .strengths import Strengths
 
-_lazy.attach(__name__)
+__all__ = [
+    "ADAPTIVE_LIMIT",
+    "ESTIMATORS",
+    "FIT_LIMIT",
+    "Comparison",
+    "Densities",
+    "Dependence",
+    "Strengths",
+    "comparison",
+    "comparison_page",
+    "density",
+    "density_page",
+    "dependence",
+    "dependence_page",
+    "estimate",
+    "fit_all",
+    "fit_densities",
+    "gather",
+    "plots",
+    "rescaled",
+]
+
+_lazy.attach(
+    __name__,
+    {
+        "comparison": "Comparison",
+        "density": "Densities fit_densities",
+        "dependence": "Dependence",
+        "estimate": "ESTIMATORS fit_all rescaled",
+        "limits": "ADAPTIVE_LIMIT FIT_LIMIT",
+        "pages": "comparison_page density_page dependence_page",
+        "pages.evidence": "gather",
+        "strengths": "Strengths",
+    },
+)
+
+del TYPE_CHECKING

@@ -10,20 +10,23 @@ from ..core import lazy as _lazy
 
 if TYPE_CHECKING:
     from ..core.table import Frame, Table, as_table
-    from .columns import Encoding, match_columns
+    from .columns import Encoded, Encoding, NoisyRows, encode, match_columns
     from .read import read
     from .readers import TextFormat
     from .reading import column_names, read_frame, read_table, split_frame
     from .source import Source
 
 __all__ = [
+    "Encoded",
     "Encoding",
     "Frame",
+    "NoisyRows",
     "Source",
     "Table",
     "TextFormat",
     "as_table",
     "column_names",
+    "encode",
     "match_columns",
     "read",
     "read_frame",
@@ -34,7 +37,7 @@ __all__ = [
 _lazy.attach(
     __name__,
     {
-        "columns": "Encoding match_columns",
+        "columns": "Encoded Encoding NoisyRows encode match_columns",
         "read": "read",
         "readers": "TextFormat",
         "reading": "Frame Table as_table column_names read_frame read_table split_frame",

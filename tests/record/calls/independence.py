@@ -8,8 +8,7 @@ from typing import Any
 import kernelmean as km
 from added_schemes import Xor, added
 from kernelmean.estimators import NAMED
-from kernelmean.inference import Adaptive, Pairs, Resampling
-from kernelmean.inference.members import Member, PairMember
+from kernelmean.inference import Adaptive, Member, PairMember, Pairs, Resampling
 from record import data, shown
 from record.registry import Values, recorded, where_searched
 

@@ -10,8 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 import kernelmean as km
-from kernelmean.studies.density import fit_densities
-from kernelmean.studies.estimate import fit_all
+from kernelmean.studies import fit_all, fit_densities
 from kernelmean.tables import TextFormat, match_columns, read_frame, read_table, split_frame
 from record import data, shown
 from record.registry import SEARCHED, Values, recorded, where_searched

@@ -11,8 +11,7 @@ import kernelmean as km
 from added_schemes import Xor, added
 from kernelmean.estimators import NAMED as E
 from kernelmean.estimators import filters
-from kernelmean.inference import Adaptive, CustomStatistic, Resampling, TwoSamples, custom_null, relabelings
-from kernelmean.inference.members import Member
+from kernelmean.inference import Adaptive, CustomStatistic, Member, Resampling, TwoSamples, custom_null, relabelings
 from record import data, shown
 from record.registry import Values, recorded, where_searched
 

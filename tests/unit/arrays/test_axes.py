@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.special
 
-from kernelmean.core.array import as_host, home, is_foreign, like
+from kernelmean.core import as_host, home, is_foreign, like
 from kernelmean.expected import profiles
 
 from .libraries import STRICT, TORCH, Library

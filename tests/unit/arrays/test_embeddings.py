@@ -10,9 +10,8 @@ import pytest
 
 import kernelmean as km
 from kernelmean import kernels, noise
-from kernelmean.core.array import as_host, home, is_foreign, to_numpy
-from kernelmean.core.rules import NoClosedFormError
-from kernelmean.expected import expected_blocks, kernel_examples, noise_examples
+from kernelmean.core import as_host, home, is_foreign, to_numpy
+from kernelmean.expected import NoClosedFormError, expected_blocks, kernel_examples, noise_examples
 from kernelmean.kernels import DistanceInduced, QuadraticGaussian
 
 from .libraries import LIBRARIES, STRICT, TORCH, Library

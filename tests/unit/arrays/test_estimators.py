@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import kernelmean as km
 from kernelmean import kernels, noise
-from kernelmean.core.array import home, to_numpy
+from kernelmean.core import home, to_numpy
 from kernelmean.estimators import loocv
 from kernelmean.estimators.loocv.isotropic import Distances, Summed
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernelmean.inference import mmd_problem
 from kernelmean.inference.engine import begin
 from kernelmean.inference.problem import KernelSide, Problem
-from kernelmean.inference.questions import mmd_problem
 from kernelmean.inference.rotations import Rotations
 from kernelmean.inference.schemes import Cyclic, device, device_rotations
 from kernelmean.inference.schemes.cyclic_tiles import tile_sums

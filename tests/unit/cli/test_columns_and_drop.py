@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.cli.app import run
+from kernelmean.cli import run
 from kernelmean.tables import reading as tables
 
 TABLE = pd.DataFrame({"a": [1.0, 2.5, 3.0, 0.5] * 3, "b": [0.5, -1.0, 2.0, 7.0] * 3, "c": [4.0, 1.5, 2.0] * 4})

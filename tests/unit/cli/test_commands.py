@@ -15,12 +15,12 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from kernelmean import compare
 from kernelmean.cli import main
 from kernelmean.cli.inputs import Reading, read_one
 from kernelmean.cli.options import split_names
 from kernelmean.cli.outputs import plain
 from kernelmean.cli.progress import progress
-from kernelmean.studies.comparison import compare
 from kernelmean.tables import read_frame, split_frame
 
 RNG = np.random.default_rng(0)

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernelmean.cli.app import run
-from kernelmean.studies.density import fit_densities
-from kernelmean.studies.estimate import fit_all
+from kernelmean.cli import run
+from kernelmean.studies import fit_all, fit_densities
 
 TABLE = pd.DataFrame({"id": np.arange(1, 25), "a": np.random.default_rng(0).normal(size=24)})
 COMMANDS = pytest.mark.parametrize("command", ["estimate", "density --estimator kme --components 1"])

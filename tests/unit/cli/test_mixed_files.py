@@ -12,7 +12,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.cli import main
-from kernelmean.cli.app import run as run_command
+from kernelmean.cli import run as run_command
 from kernelmean.cli.options import level_orders, missing_rule
 from kernelmean.tables import read_frame
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kernelmean import DriftMonitor
 from kernelmean.cli import main
-from kernelmean.inference.monitoring import DriftMonitor
 
 
 def table(seed: int, n: int, shift: float = 0.0) -> pd.DataFrame:

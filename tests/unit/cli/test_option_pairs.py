@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernelmean.cli.app import run
+from kernelmean.cli import run
 
 from ..option_pairs import Alone, Run, Values
 

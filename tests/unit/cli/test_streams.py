@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernelmean.cli import main
-from kernelmean.cli.errors import Stopped
+from kernelmean.cli import Stopped, main
 from kernelmean.cli.streams import stoppable
 
 RNG = np.random.default_rng(0)

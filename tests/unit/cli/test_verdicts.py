@@ -16,9 +16,11 @@ import pytest
 
 import kernelmean as km
 from kernelmean.cli import main
-from kernelmean.studies import plots  # before anything of it is patched
-from kernelmean.studies.density import fit_densities
-from kernelmean.studies.estimate import fit_all
+from kernelmean.studies import (
+    fit_all,
+    fit_densities,
+    plots,  # before anything of it is patched
+)
 
 FILES = {"html": "r.html", "markdown": "r.md", "json": "r.json"}
 NEAR = (0.001, 0.0499999, 0.05, 0.0500001, 0.051, 1.0)

@@ -11,7 +11,7 @@ import pytest
 from sklearn.utils import check_array
 
 import kernelmean as km
-from kernelmean.cli.app import run
+from kernelmean.cli import run
 
 
 def unpacked() -> None:

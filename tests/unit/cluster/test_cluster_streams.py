@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean import features
+from kernelmean import features, hsic_stream_test, mmd_stream_test
 from kernelmean.estimators import KernelMean
-from kernelmean.inference.streaming import hsic_stream_test, mmd_stream_test
 from kernelmean.kernels import Gaussian, Laplacian
 
 da = pytest.importorskip("dask.array", reason="clusters need the extra 'dask'")

@@ -15,8 +15,8 @@ from kernelmean.embedding.features import fourier
 from kernelmean.inference.streaming.table_features import TableFeatures
 from kernelmean.inference.streaming.two_sample import two_sample_stream
 from kernelmean.kernels import Gaussian
-from kernelmean.studies.pages.evidence import gather
-from kernelmean.tables.columns import Encoding, encode
+from kernelmean.studies import gather
+from kernelmean.tables import Encoding, encode
 from kernelmean.tables.columns.encoded import Encoded
 
 WIDE = Tables((("numeric", "category"), ("categorical", "category"), ("duration", "noise")), 3)

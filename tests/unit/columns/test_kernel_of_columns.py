@@ -11,7 +11,7 @@ import pytest
 import kernelmean as km
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal
-from kernelmean.tables.columns import Encoded, Encoding, NoisyRows, encode
+from kernelmean.tables import Encoded, Encoding, NoisyRows, encode
 
 RNG = np.random.default_rng(8)
 N = 40

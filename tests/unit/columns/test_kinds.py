@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import kernelmean as km
-from kernelmean.tables.columns import Encoding, encode
+from kernelmean.tables import Encoding, encode
 
 CELLS: dict[str, list[Any]] = {
     "number": [1.5, None, 3.0, 2.0],

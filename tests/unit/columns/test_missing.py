@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from kernelmean.tables.columns import Encoded, Encoding, encode
+from kernelmean.tables import Encoded, Encoding, encode
 
 A = pd.DataFrame({"x": [1.0, np.nan, 3.0, 5.0], "c": ["u", "v", None, "v"], "y": [0.0, 1.0, 2.0, 3.0]})
 B = pd.DataFrame({"x": [np.nan, 2.0, np.nan], "c": ["u", "w", "v"], "y": [1.0, 5.0, 2.0]})

@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 import kernelmean as km
 from kernelmean.kernels import Gaussian
-from kernelmean.studies.comparison import Comparison
+from kernelmean.studies import Comparison
 from nulls import mmd_null
 
 N, M = 30, 24

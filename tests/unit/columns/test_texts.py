@@ -12,8 +12,7 @@ import pytest
 
 import kernelmean as km
 from in_batches import in_batches
-from kernelmean.core.surface import command_line
-from kernelmean.core.words import printable
+from kernelmean.core import command_line, printable
 from kernelmean.tables import Frame
 from kernelmean.tables.columns.texts import TextCells
 

@@ -10,10 +10,9 @@ import pytest
 from scipy import stats
 
 import kernelmean as km
-from kernelmean.inference import hsic_test, mmd_test
-from kernelmean.inference.adaptive import Adaptive, snapped
+from kernelmean.inference import Adaptive, Member, PairMember, hsic_test, mmd_test
+from kernelmean.inference.adaptive import snapped
 from kernelmean.inference.combine import COMBINATIONS, evidence, standardized
-from kernelmean.inference.members import Member, PairMember
 from kernelmean.inference.views import VIEWS, Views, available, view, whitened
 from kernelmean.kernels import DistanceInduced, Gaussian, Linear, Polynomial, Wendland, median_bandwidth
 from nulls import hsic_null, mmd_null

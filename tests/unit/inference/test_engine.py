@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import SCHEMES, CustomStatistic, custom_null, memory_estimate, mmd_test, relabelings
-from kernelmean.inference.engine import (
-    Begun,
-    automatic,
-    begin,
-    check_memory,
-    in_units,
-    permutation_null,
+from kernelmean.inference import (
+    SCHEMES,
+    CustomStatistic,
+    Null,
+    custom_null,
+    memory_estimate,
+    mmd_problem,
+    mmd_test,
+    relabelings,
 )
-from kernelmean.inference.null import Null
-from kernelmean.inference.questions import mmd_problem
+from kernelmean.inference.engine import Begun, automatic, begin, check_memory, in_units, permutation_null
 from kernelmean.inference.resampling import resources_of
 from kernelmean.inference.schemes import Cyclic
 from kernelmean.inference.sizes import Resources, Shape

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from kernelmean import KME, Design, Plan
-from kernelmean.inference import dhsic_test, hsic_test, permutation_null
-from kernelmean.inference.adaptive import Adaptive
-from kernelmean.inference.members import Member, PairMember
-from kernelmean.inference.questions import hsic_problem
+from kernelmean.inference import Adaptive, Member, PairMember, dhsic_test, hsic_problem, hsic_test, permutation_null
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_null
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference.null import Null
+from kernelmean.inference import Null
 from kernelmean.kernels import Gaussian, Linear, Polynomial
 from kernelmean.noise import Laplace, Normal
 from nulls import packed

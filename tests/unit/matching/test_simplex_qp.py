@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from kernelmean.core.simplex_qp import solve_simplex_qp
+from kernelmean.core import solve_simplex_qp
 
 
 def value(G, c, w):

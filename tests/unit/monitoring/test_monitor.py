@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernelmean import kernels
-from kernelmean.inference.monitoring import DriftMonitor
+from kernelmean import DriftMonitor, kernels
 from kernelmean.inference.monitoring.pool import Pool
 
 

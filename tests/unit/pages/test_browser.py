@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kernelmean import compare, dependence
 from kernelmean.report import Document, html, pictures
-from kernelmean.studies.comparison import compare
-from kernelmean.studies.density import fit_densities
-from kernelmean.studies.dependence import dependence
+from kernelmean.studies import fit_densities
 
 from ..report.test_browser import NAMES, Page, executable, opened
 

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from explained import contributions, effect_size, witness_bands
+from kernelmean import compare
 from kernelmean.report import Bars, Panel, Section, html
-from kernelmean.studies.comparison import Comparison, compare
-from kernelmean.studies.pages import comparison_page, evidence, gather
+from kernelmean.studies import Comparison, comparison_page, gather
+from kernelmean.studies.pages import evidence
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernelmean.studies.density import Densities, fit_densities
-from kernelmean.studies.pages import density_page
+from kernelmean.studies import Densities, density_page, fit_densities
 
 ROWS = np.random.default_rng(0).normal([0.0, 5.0], [1.0, 3.0], size=(60, 2))
 

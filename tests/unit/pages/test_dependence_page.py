@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kernelmean import dependence
 from kernelmean.report import Bars, HeatMap
-from kernelmean.studies.dependence import Dependence, dependence
-from kernelmean.studies.pages import dependence_page
+from kernelmean.studies import Dependence, dependence_page
 
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(size=(2, 60))

@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from kernelmean import dependence
 from kernelmean.estimators import Landweber
-from kernelmean.studies import plots
-from kernelmean.studies.density import Densities, fit_densities
-from kernelmean.studies.dependence import Dependence, dependence
+from kernelmean.studies import Densities, Dependence, fit_densities, plots
 
 pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.studies import plots
-from kernelmean.studies.density import Densities, fit_densities
-from kernelmean.studies.dependence import dependence
+from kernelmean import dependence
+from kernelmean.studies import Densities, fit_densities, plots
 
 RNG = np.random.default_rng(1)
 X, Y = RNG.normal(size=(30, 2)), RNG.normal([0.0, 2.0], size=(25, 2))

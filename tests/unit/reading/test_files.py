@@ -18,8 +18,7 @@ import pytest
 from pyarrow import feather, parquet
 
 import kernelmean as km
-from kernelmean.core.table import Frame
-from kernelmean.tables import TextFormat, column_names, read_frame, read_table
+from kernelmean.tables import Frame, TextFormat, column_names, read_frame, read_table
 from kernelmean.tables.readers import Widened
 from kernelmean.tables.source import joined
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.cli.app import run
+from kernelmean.cli import run
 from kernelmean.tables import Frame, TextFormat
 from kernelmean.tables import reading as tables
 

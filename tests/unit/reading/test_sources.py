@@ -12,8 +12,7 @@ import pyarrow as pa
 import pytest
 
 import kernelmean as km
-from kernelmean.studies.density import fit_densities
-from kernelmean.studies.estimate import fit_all
+from kernelmean.studies import fit_all, fit_densities
 from kernelmean.tables import Encoding, Source, TextFormat
 
 RNG = np.random.default_rng(0)

@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 
-from kernelmean.report import Document, html
-from kernelmean.report.palette import SHADES
+from kernelmean.report import SHADES, Document, html
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 WIRE = "import os, sys; [os.dup2(int(sys.argv[k]), 2 + k) for k in (1, 2)]; os.execv(sys.argv[3], sys.argv[3:])"

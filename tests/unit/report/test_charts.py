@@ -14,8 +14,7 @@ pytest.importorskip("matplotlib", reason="charts need the extra 'plot'")
 import matplotlib as mpl
 from matplotlib.axes import Axes
 
-from kernelmean.report import Band, Chart, Curve, Panel, charts
-from kernelmean.report.figures import numbers
+from kernelmean.report import Band, Chart, Curve, Panel, charts, numbers
 
 SVG = "{http://www.w3.org/2000/svg}"
 

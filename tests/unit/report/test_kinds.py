@@ -11,10 +11,24 @@ pytest.importorskip("matplotlib", reason="charts need the extra 'plot'")
 
 from matplotlib.axes import Axes
 
-from kernelmean.report import Bars, Chart, Document, HeatMap, Panel, Points, Section, Steps, Strip, charts, html
+from kernelmean.report import (
+    SHADES,
+    Bars,
+    Chart,
+    Document,
+    HeatMap,
+    Panel,
+    Points,
+    Section,
+    Steps,
+    Strip,
+    charts,
+    describe,
+    html,
+    labels,
+    numbers,
+)
 from kernelmean.report.drawing import _HEAT
-from kernelmean.report.figures import describe, labels, numbers
-from kernelmean.report.palette import SHADES
 
 from .test_palette import contrast
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.report import Bars, Panel
-from kernelmean.report.marginals import bins, marginal, outline, span
+from kernelmean.report import Bars, Panel, bins, marginal, outline, span
 
 RNG = np.random.default_rng(0)
 

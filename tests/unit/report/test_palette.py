@@ -7,8 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from kernelmean.report.content import OUTCOMES, UNKNOWN
-from kernelmean.report.palette import LOOKS, SHADES, looks, variables
+from kernelmean.report import LOOKS, OUTCOMES, SHADES, UNKNOWN, looks, variables
 
 MODES = ("light", "dark")
 VISIONS = {

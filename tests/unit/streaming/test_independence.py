@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 import kernelmean as km
-from kernelmean import features
-from kernelmean.inference.streaming import hsic_stream_test, pair_stream
+from kernelmean import features, hsic_stream_test
+from kernelmean.inference.streaming import pair_stream
 from kernelmean.inference.streaming.shifts import BINS, GROUP
 from kernelmean.kernels import Gaussian, Laplacian, TensorProduct
 from kernelmean.noise import Normal

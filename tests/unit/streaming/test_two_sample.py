@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import kernelmean as km
-from kernelmean import features
+from kernelmean import features, mmd_stream_test
 from kernelmean.inference.permutations import RandomPermutations
-from kernelmean.inference.streaming import MeanStream, mmd_stream_test, two_sample_stream
+from kernelmean.inference.streaming import MeanStream, two_sample_stream
 from kernelmean.inference.streaming.pilot import drawn_rows
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Dirac
