@@ -131,6 +131,25 @@ def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
     return isinstance(source, str | os.PathLike)
 
 
+def is_in_memory(table: Any) -> bool:
+    """Whether rows are at hand, as an array, a data frame or a Series: neither at a place, nor in batches."""
+    if isinstance(table, Source) or is_path(table) or hasattr(table, "read_next_batch"):
+        return False
+    return not (_are_paths(table) or _is_dask(table) or _are_batches(table))
+
+
+def _are_paths(source: Any) -> bool:
+    return isinstance(source, list | tuple) and bool(source) and all(map(is_path, source))
+
+
+def _is_dask(source: Any) -> bool:
+    return hasattr(source, "to_delayed") and hasattr(source, "dask")
+
+
+def _are_batches(source: Any) -> bool:
+    return hasattr(source, "__next__") or (isinstance(source, list) and bool(source) and np.ndim(source[0]) == 2)
+
+
 def _refuse_again(source: Source, choice: ColumnChoice) -> None:
     """Raise when a source is to be read in another way than it says."""
     usual = ColumnChoice()
@@ -148,14 +167,14 @@ def _source(source: Any, choice: ColumnChoice) -> Source:
     refuse_sparse(source, UNNAMED)
     if is_path(source):
         return _named(source, choice)
-    if isinstance(source, list | tuple) and source and all(map(is_path, source)):
+    if _are_paths(source):
         return _files([Path(path) for path in source], choice)
     refuse("only the text of files is read", text=(choice.text, PLAIN))
     if hasattr(source, "read_next_batch"):
         return _arrow_reader(source, choice)
-    if hasattr(source, "to_delayed") and hasattr(source, "dask"):
+    if _is_dask(source):
         return _batches(_Partitions(source), choice, "the dask table")
-    if hasattr(source, "__next__") or (isinstance(source, list) and source and np.ndim(source[0]) == 2):
+    if _are_batches(source):
         return _batches(source, choice, "the iterable")
     return _in_memory(source, choice)
 

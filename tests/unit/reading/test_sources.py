@@ -87,7 +87,7 @@ def test_other_studies_take_what_comparisons_take(place: str, tmp_path: Path) ->
 
 
 def test_long_files_are_read_batch_by_batch_and_others_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelmean.studies.limits.ADAPTIVE_LIMIT", 75)
+    monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", 75)
     first, second = csv(tmp_path, "first", A), csv(tmp_path, "second", B)
     long = km.compare(first, second, n_resamples=49, n_frequencies=16)
     assert (long.estimator, long.test.scheme, long.sizes) == ("mkme", "bins", (80, 70))
