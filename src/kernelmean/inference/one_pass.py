@@ -26,7 +26,7 @@ class OnePass:
     features : FeatureMap, optional
         From :func:`kernelmean.embedding.features.fourier` or ``nystrom``; it brings its kernel, and the place of the
         other options. Independence takes Fourier features of a kernel on X times one on Y, see
-        :func:`kernelmean.streaming.pair_stream`.
+        :func:`kernelmean.inference.streaming.pair_stream`.
     n_frequencies : int, optional
         Random Fourier frequencies: 512 for two samples. For two variables, of (x, y) together, 256 for every column,
         512 at least and 4096 at most: the null distribution is wider the fewer there are, and the more columns the
@@ -52,7 +52,7 @@ class OnePass:
     test is nearer to that of the kernel. O((n + m) M d) time, O(M B) memory for M frequencies and B bins.
 
     *Two variables.* A rule looks at the first pairs, which the test leaves out. The p-value is exact for pairs in
-    random order, see :meth:`kernelmean.streaming.PairStream.test`. O(n M d) time, O(M) memory, 33 kB for each
+    random order, see :meth:`kernelmean.inference.streaming.PairStream.test`. O(n M d) time, O(M) memory, 33 kB for each
     frequency.
 
     Equal seeds give equal results, to rounding, whatever the batches; bitwise where the batches are equal.
@@ -63,11 +63,11 @@ class OnePass:
     >>> import numpy as np, kernelmean as km
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.normal(size=(3000, 2)), rng.normal(size=(2000, 2)) + 0.2
-    >>> result = km.mmd_test(X, Y, scheme=OnePass(n_frequencies=64), rng=0)
+    >>> result = km.mmd_test(X, Y, scheme=km.streaming.OnePass(n_frequencies=64), rng=0)
     >>> result.pvalue, result.sizes, result.scheme
     (0.001, (3000, 2000), 'bins')
 
-    >>> result = km.hsic_test(X, X[:, :1] ** 2, scheme=OnePass(n_frequencies=64), rng=0)
+    >>> result = km.hsic_test(X, X[:, :1] ** 2, scheme=km.streaming.OnePass(n_frequencies=64), rng=0)
     >>> result.pvalue, result.sizes, result.scheme
     (0.001, (2700,), 'shifts')
     """

@@ -68,8 +68,9 @@ def mmd_test(
     scheme : str or OnePass
         "auto" or a name of :data:`kernelmean.inference.SCHEMES`; all are exact. With a design, and with an estimator
         that is solved for under every permutation (all but kme, mkme, mmkme and s-kmse), "auto", "exact" or "random".
-        "one-pass", or a :class:`kernelmean.streaming.OnePass` with its options, reads the rows once whatever holds
-        them, in memory that does not grow with them: sums of random features, for kme, mkme and mmkme, no designs.
+        "one-pass", or a :class:`kernelmean.inference.streaming.OnePass` with its options, reads the rows once, whatever
+        holds them, in memory that does not grow with them: sums of random features, for kme, mkme and mmkme, without
+        designs.
     n_resamples : int
         How many permutations besides the observed one, at least; all there are when these are not more.
     rng : int, Generator, or None
@@ -112,7 +113,7 @@ def mmd_test(
     ``kernelmean.read(path, checkpoint="sums.npz")``, of X, of Y or of both alike, lets one pass save its sums about
     once a minute and at the end. Where the file exists already, the pass goes on from there, once the rows that the
     sums hold were read again and are the same by their digest (SHA-256); ``rng`` must be an integer then.
-    ``kernelmean.load("sums.npz")`` gives the :class:`kernelmean.streaming.TwoSampleStream`.
+    ``kernelmean.load("sums.npz")`` gives the :class:`kernelmean.inference.streaming.TwoSampleStream`.
     Gretton et al. (2012), eq. (3) and (5); Hemerik & Goeman (2018) for groups; Muandet et al. (2014) for shrinkage.
 
     Examples
@@ -147,13 +148,13 @@ def mmd_test(
     >>> weighted.n_resamples + 1
     20
 
-    Batches, and the rows one batch after the other:
+    Batches of rows, which are few here; and one pass over sums of features, which takes any number of them:
 
     >>> X, Y = np.random.default_rng(0).normal(size=(2, 500, 1))
     >>> result = mmd_test(iter([X[:300], X[300:]]), Y, rng=0)
     >>> result.pvalue == mmd_test(X, Y, rng=0).pvalue
     True
-    >>> mmd_test(iter([X[:300], X[300:]]), Y, scheme="one-pass", rng=0).scheme
+    >>> mmd_test(X, Y, scheme="one-pass", rng=0).scheme
     'bins'
     """
     checked = check_design(design)

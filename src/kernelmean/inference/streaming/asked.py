@@ -158,8 +158,8 @@ def _checked(question: type[Question], request: Request, reason: Reason) -> str:
     others += [] if fits else [f"estimator = {request.wanted.adaptive or _told(request.wanted.sides)!r}"]
     if others:
         raise ValueError(
-            f"{others[0]} does not go with the one-pass test, which is used {reason.why}; it has estimator='kme', 'mkme' or 'mmkme' "
-            f"and no designs; {reason.instead}"
+            f"{others[0]} does not go with the one-pass test, which is used {reason.why}; it has estimator='kme', "
+            f"'mkme' or 'mmkme' and no designs; {reason.instead}"
         )
     two = question is TwoSamples
     if not two and request.statistic != "v":

@@ -111,7 +111,7 @@ def compare(
     where sums are saved. The p-value is exact there too: scale and categories are those of all rows together, or of the
     pilot, the bandwidth is that of the pilot, and permutations leave the pilot in place. In one pass the pilot comes
     from at most eight row groups of each table, which is exact for rows in random order, and for any order where there
-    are no more groups. See :class:`kernelmean.streaming.OnePass`.
+    are no more groups. See :class:`kernelmean.inference.streaming.OnePass`.
 
     Examples
     --------
