@@ -91,7 +91,7 @@ def test_the_sample_that_differs_is_in_the_pairs_that_are_found():
     assert result.pvalue == 0.005
     assert [pair.adjusted <= 0.05 for pair in result.pairs] == [True, False, True]
     assert all(pair.adjusted >= pair.pvalue for pair in result.pairs)
-    assert "samples 0 and 1:" in result.summary()
+    assert "\n  0 and 1 " in result.summary()
 
 
 def test_a_seed_fixes_the_result_whatever_the_threads(monkeypatch):
