@@ -141,7 +141,9 @@ def in_batches(A: Any, B: Any, *, seed: int, passes: Any = None, checkpoint: Any
 def write_checkpoints(expected: dict[str, Any]) -> None:
     """Write the sums of streams that were stopped; they did not say which rows they are of."""
     options: dict[str, Any] = {"n_resamples": 49, "n_frequencies": 8, "seed": 1, "estimator": "kme"}
-    km.mmd_stream_test(X, Y, kernel=K.Gaussian(1.5), checkpoint=FILES / "checkpoint mmd.npz", **options)
+    once = km.streaming.OnePass(n_frequencies=8)
+    first = km.read(X, checkpoint=FILES / "checkpoint mmd.npz")
+    km.mmd_test(first, Y, kernel=K.Gaussian(1.5), scheme=once, n_resamples=49, rng=1)
     frames = (pd.DataFrame({"a": table[:6, 0]}) for table in (X, Y))
     in_batches(*frames, checkpoint=FILES / "checkpoint compare.npz", **options)
     refused = "was written by an earlier version, which did not record the data it belongs to"

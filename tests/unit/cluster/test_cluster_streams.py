@@ -85,7 +85,7 @@ def test_beyond_exact_rows_a_test_goes_by_features_and_says_so(client):
         ({"estimator": "s-kmse"}, r"estimator = KernelMean\(filter='scale'\) does not go with the one-pass test"),
         ({"estimator": km.MKME(fit_on="each")}, r"estimator = KernelMean\(.*fit_on='each'.* does not go"),
         ({"estimator": "adaptive"}, r"estimator = Adaptive\(.* does not go"),
-        ({"design": km.Design(clusters=([1], [2]))}, r"design = Design\(.*clusters=\(\[1\], \[2\]\).* does not go"),
+        ({"design": km.Design(clusters=([1], [2]))}, r"design = Design\(clusters=\.\.\.\) does not go"),
     ],
 )
 def test_what_does_not_go_with_one_pass_is_named(client, options, text):

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import Any, Self, cast, final
 
 import numpy as np
 
 from ...core.array import Array, RngLike, as_rng
-from ...core.conflicts import refuse
+from ...core.conflicts import is_passed, refuse
 from ...core.validate import check_integer
 from ...embedding.features import FeatureMap, fourier
 from ...estimators import KernelMean
 from ...kernels.base import Kernel
 from ...kernels.compose import TensorProduct
 from ..asked import Request, check_fit_on
+from ..designs.design import Design
 from ..kernel_choice import base_kernel
 from ..one_pass import OnePass
 from ..questions import Question, TwoSamples
@@ -153,7 +154,8 @@ def _checked(question: type[Question], request: Request, reason: Reason) -> str:
     """Return the name of the estimator, or say which option one pass does not have."""
     names = [_name(side) for side in request.wanted.sides]
     fits = bool(names) and None not in names and len(set(names)) == 1
-    others = [f"design = {request.design!r}"] * (request.design.says_more or request.design.paired)
+    said = [field.name for field in fields(Design) if is_passed(getattr(request.design, field.name), field.default)]
+    others = [f"design = Design({'paired=True' if name == 'paired' else f'{name}=...'})" for name in said]
     others += [f"scheme = {request.scheme!r}"] * (request.one_pass is None and request.scheme != "auto")
     others += [] if fits else [f"estimator = {request.wanted.adaptive or _told(request.wanted.sides)!r}"]
     if others:
