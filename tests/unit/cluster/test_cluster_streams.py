@@ -50,7 +50,7 @@ def test_two_samples_in_one_pass(plan, options):
         same(one, mmd(there(X, sizes[0]), there(Y, sizes[1]), plan=plan, **options))
 
 
-@pytest.mark.parametrize("options", [{}, {"kernel": Laplacian(1.0), "estimator": "mkme"}], ids=["rule", "kernel"])
+@pytest.mark.parametrize("options", [{}, {"estimator": km.MKME(Laplacian(1.0))}], ids=["rule", "kernel"])
 @pytest.mark.parametrize("size", [6500, 2500, 700])
 def test_pairs_in_one_pass(plan, options, size):
     options = {"seed": 4, "n_resamples": 99, "n_frequencies": 16} | options

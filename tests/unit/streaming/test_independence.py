@@ -65,9 +65,7 @@ def test_the_statistic_is_that_of_the_kernels_to_the_stated_error():
     exact = km.hsic_test(X[:300], Y[:300], kernel=KERNELS, n_resamples=9, rng=0).statistic
     ratios = []
     for seed in range(40):
-        result = one_pass(
-            X[:300], Y[:300], kernel=KERNELS, n_frequencies=64, design="plain", n_resamples=1, seed=seed
-        )
+        result = one_pass(X[:300], Y[:300], kernel=KERNELS, n_frequencies=64, design="plain", n_resamples=1, seed=seed)
         ratios.append((result.statistic - exact) / float(result.notes[-1].split(": ")[-1]))
     assert abs(np.mean(ratios)) < 0.7
     assert 0.6 < np.std(ratios) < 1.6

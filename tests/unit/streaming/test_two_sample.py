@@ -261,9 +261,7 @@ def power(trials, frequencies):
     found = []
     for seed in range(trials):
         first, second = rng.normal(size=(100, 2)), rng.normal(size=(140, 2)) * 1.3
-        features = one_pass(
-            first, second, kernel=Gaussian(1.5), n_frequencies=frequencies, n_resamples=199, seed=seed
-        )
+        features = one_pass(first, second, kernel=Gaussian(1.5), n_frequencies=frequencies, n_resamples=199, seed=seed)
         exact = km.mmd_test(first, second, kernel=Gaussian(1.5), n_resamples=199, rng=seed, scheme="gemm")
         found.append((features.pvalue <= 0.05, exact.pvalue <= 0.05))
     return np.mean(found, axis=0)
