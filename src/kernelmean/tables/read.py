@@ -56,12 +56,14 @@ def read(
     text : TextFormat
         How numbers and dates are written in the columns of text of files, and the encoding of text files.
     in_memory : bool, optional
-        Whether a study holds all rows in memory, or reads them batch by batch; by default that depends on their number.
+        Whether a study, or a test, holds all rows in memory, or reads them batch by batch; by default that depends on
+        their number.
     passes : {1, 2}, optional
         How often a study that reads batch by batch reads all rows: 2 finds the scale and the categories of columns
-        first, 1 takes the scale from a pilot. By default 1 where that is possible.
+        first, 1 takes the scale from a pilot. By default 1 where that is possible. A test of numbers takes 1.
     checkpoint : str or path, optional
-        Where such a study saves its sums about once a minute; it goes on from there when the file is there already.
+        Where a study that reads batch by batch, or :func:`kernelmean.mmd_test`, saves its sums about once a minute; it
+        goes on from there when the file is there already.
 
     Returns
     -------

@@ -37,7 +37,7 @@ Two = tuple[Source, Source]
 
 @final
 @dataclass(frozen=True, eq=False)
-class Begun:
+class Pass:
     """Sums before the pass.
 
     Attributes
@@ -82,7 +82,7 @@ def one_pass(question: type[Question], sources: Two, request: Request, plan: Pla
     return reason.noted(test.result(_filled(begun, plan), begun.notes))
 
 
-def _filled(begun: Begun, plan: Plan) -> TwoSampleStream | PairStream:
+def _filled(begun: Pass, plan: Plan) -> TwoSampleStream | PairStream:
     """Return the sums of all rows."""
     stream, saving = begun.stream, begun.saving
     for batches in begun.batches:
@@ -125,7 +125,7 @@ class _Looked:
     stay: tuple[Array, Array] | None = None
 
 
-def _samples(samples: Two, test: StreamTest, plan: Plan, kept: Checkpoint | None) -> Begun:
+def _samples(samples: Two, test: StreamTest, plan: Plan, kept: Checkpoint | None) -> Pass:
     """Return sums over bins; rows that a rule looked at are added to them already."""
     looked = _looked(samples, test)
     stream, notes = two_sample_stream(looked.features, sizes=looked.sizes, seed=test.seed), looked.notes
@@ -134,9 +134,9 @@ def _samples(samples: Two, test: StreamTest, plan: Plan, kept: Checkpoint | None
         notes = (*notes, kept_note(sum(map(len, looked.stay))))
         notes += _units_notes(looked.stay, samples, "compare") if test.default else ()
     if kept is None:
-        return Begun(stream, zip_longest(*looked.rows), notes)
+        return Pass(stream, zip_longest(*looked.rows), notes)
     stream, rows, digests = _resumed(stream, looked, kept, samples)
-    return Begun(stream, zip_longest(*rows), notes, Saving(kept, digests))
+    return Pass(stream, zip_longest(*rows), notes, Saving(kept, digests))
 
 
 def _looked(samples: Two, test: StreamTest) -> _Looked:
@@ -195,7 +195,7 @@ def _resumed(
 # -- two variables ----------------------------------------------------------------------------------------------------
 
 
-def _pairs(first: Source, second: Source, test: StreamTest) -> Begun:
+def _pairs(first: Source, second: Source, test: StreamTest) -> Pass:
     """Return sums over groups of pairs; pairs that a rule looked at are left out."""
     if None not in (first.n_rows, second.n_rows) and first.n_rows != second.n_rows:
         raise _unequal(first, second)
@@ -209,11 +209,11 @@ def _pairs(first: Source, second: Source, test: StreamTest) -> Begun:
     stream = pair_stream(cast("Fourier", features))
     batches = ((rows[:, :split], rows[:, split:]) for rows in rest)
     if not test.looks(split, len(second.names)):
-        return Begun(stream, chain([variables], batches), notes)
+        return Pass(stream, chain([variables], batches), notes)
     notes = (*notes, left_out_note(len(head)))
     for rows, source in zip(variables, (first, second), strict=True) if test.default else ():
         notes += _units_notes((rows,), (source,), "dependence")
-    return Begun(stream, batches, notes)
+    return Pass(stream, batches, notes)
 
 
 def _side_by_side(first: Source, second: Source) -> Iterator[Array]:
