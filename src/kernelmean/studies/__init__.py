@@ -9,15 +9,12 @@ if TYPE_CHECKING:
     from .density import Densities, fit_densities
     from .dependence import Dependence
     from .estimate import ESTIMATORS, fit_all, rescaled
-    from .limits import ADAPTIVE_LIMIT, FIT_LIMIT
     from .pages import comparison_page, density_page, dependence_page
     from .pages.evidence import gather
     from .strengths import Strengths
 
 __all__ = [
-    "ADAPTIVE_LIMIT",
     "ESTIMATORS",
-    "FIT_LIMIT",
     "Comparison",
     "Densities",
     "Dependence",
@@ -43,7 +40,6 @@ _lazy.attach(
         "density": "Densities fit_densities",
         "dependence": "Dependence",
         "estimate": "ESTIMATORS fit_all rescaled",
-        "limits": "ADAPTIVE_LIMIT FIT_LIMIT",
         "pages": "comparison_page density_page dependence_page",
         "pages.evidence": "gather",
         "strengths": "Strengths",

@@ -11,12 +11,15 @@ from ..core import lazy as _lazy
 if TYPE_CHECKING:
     from ..core.table import Frame, Table, as_table
     from .columns import Encoded, Encoding, NoisyRows, encode, match_columns
+    from .limits import ADAPTIVE_LIMIT, FIT_LIMIT
     from .read import read
     from .readers import TextFormat
     from .reading import column_names, read_frame, read_table, split_frame
     from .source import Source
 
 __all__ = [
+    "ADAPTIVE_LIMIT",
+    "FIT_LIMIT",
     "Encoded",
     "Encoding",
     "Frame",
@@ -38,6 +41,7 @@ _lazy.attach(
     __name__,
     {
         "columns": "Encoded Encoding NoisyRows encode match_columns",
+        "limits": "ADAPTIVE_LIMIT FIT_LIMIT",
         "read": "read",
         "readers": "TextFormat",
         "reading": "Frame Table as_table column_names read_frame read_table split_frame",

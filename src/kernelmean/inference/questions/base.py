@@ -11,13 +11,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, cast, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from ...plan.plan import Plan, RemotePlan
 from ..adaptive import Adaptive, combined, in_parts
-from ..asked import Estimators, Known, Request
+from ..asked import Estimators, Known
 from ..designs.design import Design
 from ..kernel_choice import Chosen
 from ..members import Member, PairMember
@@ -131,11 +130,3 @@ class Question(ABC):
         counts = [len(own) for own in found.kernels]
         outcome = combined(null, adaptive.combination, found.members, counts)
         return TestResult(method=self.methods[1], sizes=self.sizes, notes=self.notes, **outcome)
-
-
-def answer(kind: type[Question], X: Any, Y: Any, request: Request, plan: Plan | RemotePlan | None) -> TestResult:
-    """Return the result of a test where the data are: in this process, or on a cluster."""
-    if isinstance(plan, RemotePlan):
-        return cast("TestResult", plan.answer(kind, X, Y, request))
-    question = kind.of(X, Y, request.design)
-    return question.answered(request.wanted, request.statistic, request.resampling(plan))
