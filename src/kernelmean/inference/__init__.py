@@ -2,17 +2,16 @@
 
 from ..core import lazy as _lazy
 from .adaptive import Adaptive
-from .custom import CustomStatistic, custom_null, relabelings
+from .custom import CustomStatistic
 from .designs.design import Design
-from .designs.joint import dhsic_test
-from .designs.k_sample import k_sample_test
 from .engine import memory_estimate, permutation_null
 from .independence import hsic_test, wild_hsic_test
 from .null import Null
-from .questions import Pairs, Question, TwoSamples
+from .questions import JointIndependence, KSamples, Pairs, Question, TwoSamples
 from .resampling import Resampling
 from .result import PairOutcome, TestResult
 from .schemes import SCHEMES
+from .several import dhsic_test, k_sample_test
 from .two_sample import mmd_test, paired_mmd_test, wild_mmd_test
 
 __all__ = [
@@ -20,6 +19,8 @@ __all__ = [
     "Adaptive",
     "CustomStatistic",
     "Design",
+    "JointIndependence",
+    "KSamples",
     "Null",
     "PairOutcome",
     "Pairs",
@@ -27,7 +28,6 @@ __all__ = [
     "Resampling",
     "TestResult",
     "TwoSamples",
-    "custom_null",
     "dhsic_test",
     "hsic_test",
     "k_sample_test",
@@ -35,9 +35,14 @@ __all__ = [
     "mmd_test",
     "paired_mmd_test",
     "permutation_null",
-    "relabelings",
     "wild_hsic_test",
     "wild_mmd_test",
 ]
 
-_lazy.attach(__name__)
+_lazy.attach(
+    __name__,
+    gone={
+        "custom_null": "CustomStatistic(...).null((n, m), Resampling.of(...))",
+        "relabelings": "CustomStatistic(...).null((n, m), Resampling.of(...)), which lists them itself",
+    },
+)

@@ -64,7 +64,7 @@ class PairDesign:
 
     def null(
         self,
-        variables: tuple[Array, Array],
+        tables: tuple[Array, ...],
         kernels: Sequence[tuple[Kernel, Kernel]],
         statistic: Any,
         how: Resampling,
@@ -77,7 +77,7 @@ class PairDesign:
             )
         layout, resources = self.layout, how.resources
         units = within_cells(layout.cells, how.n_resamples, how.rng, scheme=how.scheme)
-        sides = [distinct_side(points, [pair[side] for pair in kernels]) for side, points in enumerate(variables)]
+        sides = [distinct_side(points, [pair[side] for pair in kernels]) for side, points in enumerate(tables)]
         needed = _bytes(layout, sides[0][0], sides[1][0], resources)
         check_memory(needed, resources, "this design", layout.n)
         with serial_blas:
