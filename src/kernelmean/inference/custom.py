@@ -17,10 +17,9 @@ from ..plan.tiles import serial_blas
 from .engine import check_memory
 from .null import Null
 from .permutations import AllLabelings, AllPermutations, RandomPermutations, Relabelings
-from .resampling import Resampling
+from .resampling import MIB, Resampling, Shape
 from .schemes import SCHEMES, count_all
 from .schemes.base import in_order
-from .sizes import MIB, Shape
 from .statistics import ROUNDING, ties
 
 _AT_LEAST = 2.0 * MIB  # a thread: what does not grow with the rows

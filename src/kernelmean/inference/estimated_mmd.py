@@ -21,17 +21,14 @@ from ..estimators import KernelMean
 from ..estimators.filters import Ridge, Scale, as_filter
 from ..kernels import Gaussian, Kernel
 from ..noise import Dirac, Noise, Normal
-from .asked import check_fit_on
 from .contracted import ContractedMMD
 from .custom import CustomStatistic
 from .kernel_choice import (
     MEDIAN_ROWS,
     Chosen,
-    KernelOf,
     base_kernel,
     fitted,
     is_constant,
-    is_plain,
     median_rows,
     with_noise,
 )
@@ -49,28 +46,6 @@ WEIGHTED_ROWS, SOLVED_ROWS, REFITTED_ROWS = 1000, 3000, 500
 _REFIT_BATCH = 8
 _FIT_ARRAYS = 7  # of the size of a Gram matrix
 _POOLED = "the pooled sample"
-
-
-def two_sample_estimator(estimator: KernelMean | KernelOf, *, plain_only: str | None = None) -> KernelMean | None:
-    """Return the estimator when it needs more than another kernel, None when it does not.
-
-    Raises
-    ------
-    ValueError
-        When ``fit_on`` does not go with two samples or the estimator, or (``plain_only`` says with what) more than
-        another kernel does not.
-    """
-    fit_on = check_fit_on(estimator, ("auto", "pooled", "each"))
-    if not isinstance(estimator, KernelMean):
-        return None
-    if is_plain(estimator) and not (fit_on == "each" and isinstance(estimator.noise, str)):
-        return None
-    if plain_only:
-        raise ValueError(
-            f"{estimator!r} has weights or parameters of its own, which do not go with {plain_only}; pass a KernelMean "
-            "without filter and contraction, and fit_on='pooled'"
-        )
-    return estimator
 
 
 @final

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from kernelmean.inference.engine import begin
+from kernelmean.inference.groups import Rotations
 from kernelmean.inference.problem import KernelSide, Problem
-from kernelmean.inference.rotations import Rotations
+from kernelmean.inference.resampling import Resources
 from kernelmean.inference.schemes import Cyclic, device, device_rotations
 from kernelmean.inference.schemes.cyclic_tiles import tile_sums
 from kernelmean.inference.schemes.gather import _gather
 from kernelmean.inference.schemes.gemm import _forms
-from kernelmean.inference.sizes import Resources
 from kernelmean.inference.statistics import HSIC
 from kernelmean.kernels import Gaussian, Linear
 from nulls import problem_of, resampling

@@ -18,9 +18,8 @@ from kernelmean.inference.engine import (
     permutation_null,
 )
 from kernelmean.inference.null import Null
-from kernelmean.inference.resampling import resources_of
+from kernelmean.inference.resampling import Resources, Shape, resources_of
 from kernelmean.inference.schemes import Cyclic
-from kernelmean.inference.sizes import Resources, Shape
 from kernelmean.kernels import Gaussian
 from kernelmean.kernels.gaussian import ExponentialBlocks
 from nulls import hsic_null, mmd_null, packed, problem_of, resampling

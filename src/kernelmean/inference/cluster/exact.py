@@ -21,10 +21,9 @@ from ...plan.tiles import serial_blas
 from .. import TestResult
 from ..asked import Request
 from ..engine import Begun, begin
-from ..posed import Posed
-from ..questions import Pairs, Question, TwoSamples
+from ..questions import Pairs, Posed, Question, TwoSamples
+from ..schemes.base import Tile, Tiling, Total, added
 from ..schemes.blocks import bin_size
-from ..schemes.tiling import Tile, Tiling, Total, added
 from .rows import Rows
 from .running import folded, gathered, task
 

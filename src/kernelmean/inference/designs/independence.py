@@ -15,9 +15,8 @@ from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide, distinct_side
-from ..resampling import Resampling
+from ..resampling import MIB, Resampling, Resources
 from ..schemes.gather import DENSE_LIMIT
-from ..sizes import MIB, Resources
 from ..statistics import ties
 from .design import Design
 from .layout import (

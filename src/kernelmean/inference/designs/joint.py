@@ -16,10 +16,9 @@ from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide
-from ..resampling import Resampling
+from ..resampling import MIB, Resampling, Resources
 from ..schemes.base import in_order, upper_tiles
 from ..schemes.gather import DENSE_LIMIT
-from ..sizes import MIB, Resources
 from ..statistics import ties
 from .forms import TILE, tiled_forms
 from .relabelings import WithinCells, within_cells

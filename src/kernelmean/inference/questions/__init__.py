@@ -1,6 +1,6 @@
 """Questions: samples and variables, with their sides, designs and kernels; and how a test answers them."""
 
-from .base import Question, answer
+from .base import Posed, Question, answer
 from .joint_independence import JointIndependence
 from .k_samples import KSamples
 from .pairs import Pairs, hsic_problem
@@ -10,6 +10,7 @@ __all__ = [
     "JointIndependence",
     "KSamples",
     "Pairs",
+    "Posed",
     "Question",
     "TwoSamples",
     "answer",

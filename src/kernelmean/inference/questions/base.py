@@ -25,7 +25,6 @@ from ..engine import permutation_null
 from ..kernel_choice import ESTIMATORS, Chosen, choose_kernel, median_rows, representative_rows
 from ..members import Member, PairMember, present
 from ..null import Null
-from ..posed import Posed
 from ..problem import Problem
 from ..resampling import Resampling
 from ..result import TestResult
@@ -60,6 +59,38 @@ class RowDesign(Protocol):
 
     def null(self, tables: Any, kernels: Any, statistic: Any, how: Resampling) -> Null:
         """Return the statistics of all kernels on these tables, under the same permutations."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """What a result says besides its null.
+
+    Attributes
+    ----------
+    null : Null, or what stands for one
+        What the caller's way to a null returned.
+    method, kernel, noise, sizes, notes
+        As of :class:`TestResult`.
+    """
+
+    null: Any
+    method: str
+    kernel: Any
+    noise: Any
+    sizes: tuple[int, ...]
+    notes: tuple[str, ...]
+
+    def result(self, null: Null, *more: str) -> TestResult:
+        """Return the result with a null, and with more notes."""
+        return TestResult(
+            method=self.method,
+            kernel=self.kernel,
+            noise=self.noise,
+            sizes=self.sizes,
+            notes=(*self.notes, *more),
+            **null.outcome(0),
+        )
 
 
 @final

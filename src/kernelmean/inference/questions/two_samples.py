@@ -12,13 +12,13 @@ from ...core.array import Array, is_foreign, joined
 from ...core.points import Names
 from ...core.table import Table
 from ...kernels import Kernel
-from ..asked import Estimators, Known
+from ..asked import Estimators, Known, two_sample_estimator
 from ..designs.compressed import CompressedSamples
 from ..designs.design import Design
 from ..designs.paired import PairedDesign
 from ..designs.two_sample import TwoSampleDesign, two_sample_design
 from ..designs.wild import WildSamples
-from ..estimated_mmd import EstimatedMMD, two_sample_estimator
+from ..estimated_mmd import EstimatedMMD
 from ..kernel_choice import ESTIMATORS, MMD_ESTIMATORS, Chosen
 from ..problem import KernelSide, LabelSide, Problem
 from ..resampling import Resampling
