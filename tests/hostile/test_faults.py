@@ -16,7 +16,7 @@ import kernelmean as km
 from kernelmean.cli import main
 from kernelmean.cli.errors import explain
 from kernelmean.core import disk as _disk
-from kernelmean.report import charts
+from kernelmean.report import pictures
 from kernelmean.studies import plots
 
 SMALL = ("compare", "first.csv", "second.csv", "--estimator", "kme", "--resamples", "19")
@@ -109,8 +109,8 @@ def test_every_writer_replaces_whole_files(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_charts_are_written_by_the_same_writer() -> None:
-    assert charts.write_file is _disk.write_file
+def test_pictures_are_written_by_the_same_writer() -> None:
+    assert pictures.write_file is _disk.write_file
 
 
 def test_a_link_stays_a_link_and_what_it_names_is_replaced(tmp_path: Path) -> None:

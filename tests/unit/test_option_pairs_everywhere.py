@@ -74,7 +74,7 @@ DRAWN: dict[str, tuple[Any, ...]] = {"n_resamples": (29,), "rng": (1,)}
 SIMULATED = {"n_resamples": (120,), "rng": (1,)}
 QUICK = {"rng": 0, "n_resamples": 19}
 TESTED: dict[str, tuple[Any, ...]] = {"kernel": (LAPLACE,), "estimator": ("mkme", OWN)}
-EXPLAINED: dict[str, tuple[Any, ...]] = {**KERNEL, "estimator": ("mkme", OWN)}
+EXPLAINED: dict[str, tuple[Any, ...]] = {**KERNEL, "estimator": ("mkme",)}
 ATTRIBUTED = {
     **EXPLAINED,
     "adjustment": ("min-p",),
@@ -180,7 +180,7 @@ CASES: dict[str, tuple[Run, Values]] = {
     ),
     "witness": (
         of(explained.witness, X, Y, show=evaluated),
-        {**KERNEL, "estimator": ("mkme", "f-kmse", OWN, km.FKMSE(GAUSS))},
+        {**KERNEL, "estimator": ("mkme", "f-kmse")},
     ),
     "dependence_witness": (of(explained.dependence_witness, X, Z, show=lambda found: found(X[:3], Z[:3])), EXPLAINED),
     "witness_bands": (

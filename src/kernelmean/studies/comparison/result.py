@@ -149,7 +149,7 @@ class Comparison(Result):
         return self.test.pvalue
 
     def differ(self, level: float | None = None) -> bool:
-        """Whether the joint test rejects that both tables come from one distribution, at ``level`` or that of the result."""
+        """Whether the joint test rejects one distribution for both tables, at ``level`` or that of the result."""
         return self.test.pvalue <= (self.level if level is None else level)
 
     def adjusted(self) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """Tables of mixed columns: the kernel of every column, as coordinates that all estimators and tests take."""
 
-from .encoded import Encoded, Encoding, EncodingOptions, encode, match_columns, spells_out
+from .encoded import Encoded, Encoding, encode, match_columns, spells_out
+from .encoded import EncodingOptions as EncodingOptions
 from .encoder import TableEncoder
 from .missing import Missing, MissingCells
 from .noisy import NoisyRows

@@ -84,7 +84,7 @@ class Encoding:
         Raises
         ------
         TypeError
-            When a keyword is none of :class:`EncodingOptions`, or an encoding is something else.
+            When a keyword is none of EncodingOptions, or an encoding is something else.
         ValueError
             When both are passed.
         """
