@@ -67,6 +67,7 @@ def compress_then_test(
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.normal(size=(3000, 2)), rng.normal(size=(1000, 2)) + 0.2
     >>> result = compress_then_test(X, Y, rng=0)

@@ -85,9 +85,8 @@ class CustomStatistic:
         values, magnitude = np.concatenate([np.atleast_2d(part) for part in parts], axis=1), self.magnitude
         if self.sized:
             values, magnitude = values[:-1], float(values[-1].max())
-        scheme = "random" if isinstance(listed, RandomPermutations) else "exact"
         largest = np.maximum(np.abs(values).max(axis=1), magnitude)
-        return Null(values, ties(values, largest, self.precision), self.name, scheme, total)
+        return Null(values, ties(values, largest, self.precision), self.name, listed.scheme, total)
 
 
 def permutations_of(sizes: tuple[int, ...], how: Resampling) -> Relabelings:

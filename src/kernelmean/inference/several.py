@@ -74,6 +74,7 @@ def k_sample_test(
 
     Examples
     --------
+    >>> import numpy as np
     >>> x = np.arange(6.0)[:, None]
     >>> result = k_sample_test(x[:2], x[2:4], x[4:] + 10)
     >>> result.scheme, result.n_resamples + 1, result.pvalue * 90
@@ -142,6 +143,7 @@ def dhsic_test(
     --------
     Any two of these are independent, all three are not:
 
+    >>> import numpy as np
     >>> x, y = np.random.default_rng(0).standard_normal((2, 80, 1))
     >>> z = np.sign(x * y) * np.random.default_rng(1).exponential(size=(80, 1))
     >>> dhsic_test(x, y, z, rng=0).pvalue < 0.01

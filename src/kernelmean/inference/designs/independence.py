@@ -29,7 +29,7 @@ from .layout import (
     make_layout,
     nothing_moves,
 )
-from .relabelings import Expanded, WithinCells, within_cells
+from .relabelings import Expanded, within_cells
 from .stratified_hsic import stratified_hsic
 
 
@@ -84,9 +84,7 @@ class PairDesign:
             criterion = stratified_hsic(sides[0][0], sides[1][0], pairs, layout, resources)
             values = criterion.over(Expanded(units, layout.sizes))
             slack = ties(values, criterion.magnitude())
-        return Null(
-            values, slack, "HSIC (V-statistic)", "random" if isinstance(units, WithinCells) else "exact", needed
-        )
+        return Null(values, slack, "HSIC (V-statistic)", units.scheme, needed)
 
 
 def pair_design(n: int, design: Design) -> PairDesign:

@@ -21,7 +21,7 @@ from ..schemes.base import in_order, upper_tiles
 from ..schemes.gather import DENSE_LIMIT
 from ..statistics import ties
 from .forms import TILE, tiled_forms
-from .relabelings import WithinCells, within_cells
+from .relabelings import within_cells
 
 _BATCH, _STRIP = 64, 64
 _SMALL = 2**21
@@ -58,8 +58,7 @@ class ManyVariables:
             joint = _Joint([side.unshifted() for side in sides], resources)
             values = np.concatenate([joint(batch.reshape(-1, many - 1, n) % n) for batch in listed.batches(_BATCH)])
         slack = ties(values[None], np.array([joint.magnitude]))
-        scheme = "random" if isinstance(listed, WithinCells) else "exact"
-        return Null(values[None], slack, "dHSIC (V-statistic)", scheme, needed)
+        return Null(values[None], slack, "dHSIC (V-statistic)", listed.scheme, needed)
 
 
 @final

@@ -22,7 +22,7 @@ from ..result import PairOutcome
 from ..statistics import Kind, check_kind, ties
 from ..step_down import max_t
 from .forms import Forms, forms_bytes, gram_forms
-from .relabelings import WithinCells, within_cells
+from .relabelings import within_cells
 
 
 @final
@@ -55,9 +55,8 @@ class ManySamples:
             values = np.concatenate([between(labels[batch.T]) for batch in listed.batches(between.batch)], axis=1)
         slack = ties(values, between.magnitude)
         name = "mean MMD² of all pairs " + ("(unbiased)" if statistic == "u" else "(V-statistic)")
-        scheme = "random" if isinstance(listed, WithinCells) else "exact"
         total, tied = (between.shares @ values)[None], np.array([between.shares @ slack])
-        return Null(total, tied, name, scheme, needed, _outcomes(values, slack, between.pairs))
+        return Null(total, tied, name, listed.scheme, needed, _outcomes(values, slack, between.pairs))
 
 
 @final

@@ -31,7 +31,7 @@ from .layout import (
     make_layout,
     nothing_moves,
 )
-from .relabelings import WithinCells, within_cells
+from .relabelings import within_cells
 from .stratified_mmd import StratifiedMMD
 
 Pair = tuple[Any, Any]
@@ -83,7 +83,7 @@ class TwoSampleDesign:
             values = np.concatenate([criterion(layout.labels[batch.T].astype(float)) for batch in batches], axis=1)
             slack = ties(values, criterion.magnitude())
         name = "MMD² (unbiased)" if statistic == "u" else "MMD² (V-statistic)"
-        return Null(values, slack, name, "random" if isinstance(relabelings, WithinCells) else "exact", needed)
+        return Null(values, slack, name, relabelings.scheme, needed)
 
     def _check_kind(self, statistic: Any) -> None:
         """Raise when the statistic does not go with the design."""
