@@ -7,8 +7,10 @@ from typing import Any
 from sklearn.base import clone
 
 from kernelmean import Design, KernelMean, Plan
+from kernelmean.core.array import joined
 from kernelmean.estimators import NAMED
 from kernelmean.inference import Null, Resampling, hsic_problem, mmd_problem, permutation_null
+from kernelmean.inference.problem import Problem
 
 
 def resampling(**options: Any) -> Resampling:
@@ -17,9 +19,14 @@ def resampling(**options: Any) -> Resampling:
     return Resampling.of(**options, plan=Plan(**{"threads": 1, **own}) if own else None)
 
 
+def problem_of(samples: tuple[Any, Any], kernels: Any, statistic: Any) -> Problem:
+    """Return the problem of two samples, the first of which has the first labels."""
+    return mmd_problem(joined(list(samples)), samples[0].shape[0], kernels, statistic)
+
+
 def mmd_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "u", **options: Any) -> Null:
     """Return MMD² of every kernel under the same permutations."""
-    return permutation_null(mmd_problem((X, Y), kernels, statistic), resampling(**options))
+    return permutation_null(problem_of((X, Y), kernels, statistic), resampling(**options))
 
 
 def hsic_null(X: Any, Y: Any, kernels: Any, *, statistic: Any = "v", **options: Any) -> Null:

@@ -65,7 +65,7 @@ class Posed:
 def statistics(posed: Posed) -> tuple[Null, Any, list[int]]:
     """Return the null of all kernels, the members, and how many kernels each has: what all rules share."""
     how = Resampling.of("auto", posed.n_resamples, posed.seed)
-    found = posed.question.of(*posed.samples, Design()).candidates(Adaptive(), posed.statistic, how.rng)
+    found = posed.question.of(posed.samples, Design()).candidates(Adaptive(), posed.statistic, how.rng)
     null = in_parts(found.null, [kernel for own in found.kernels for kernel in own], how)
     return null, found.members, [len(own) for own in found.kernels]
 

@@ -1,4 +1,4 @@
-"""A kernel, a noise and a filter are one file each: the laws, the table of support, files and backends follow.
+"""A kernel, a noise, a filter and a question are one file each: laws, support, files, backends and reports follow.
 
 The files are loaded under names within the package, as if they lay there, in a process of its own, which then runs the
 tests of the laws for what they added. A scheme that is added is ``tests/added_schemes.py``, a command
@@ -117,12 +117,114 @@ Y = np.random.default_rng(1).normal(size=(60, 2))
 assert km.mmd_test(Y[:30], Y[30:] + 1.0, kernel=Toy(), n_resamples=99, rng=0).pvalue <= 0.05
 print(km.support())
 """
+QUESTION = '''
+from dataclasses import dataclass
+from typing import ClassVar
+import numpy as np
+from kernelmean.core.validate import as_points
+from kernelmean.inference.designs.paired import PairedDesign
+from kernelmean.inference.questions import Question, hsic_problem
+from kernelmean.inference.units import units_notes
+from kernelmean.kernels import Linear
+
+@dataclass(frozen=True, eq=False)
+class OfRows(Question):
+    X: np.ndarray
+    called: ClassVar[tuple[str, ...]] = ("the rows",)
+
+    @property
+    def sizes(self):
+        return (len(self.X),)
+
+    def units_notes(self, *, adaptive):
+        return units_notes(self.X, adaptive=adaptive)
+
+@dataclass(frozen=True, eq=False)
+class Symmetry(OfRows):
+    """Is a distribution symmetric about 0? The sides: rows and their mirror images; the design: they change places."""
+
+    @classmethod
+    def of(cls, data, design):
+        X = as_points(data[0], "X")
+        return cls(X, design=PairedDesign.of((X, -X)))
+
+    @property
+    def tables(self):
+        return (np.concatenate(self.design.samples),)
+
+@dataclass(frozen=True, eq=False)
+class Trend(OfRows):
+    """Do rows change with time? The sides: the rows, and the times under a kernel that nobody chooses."""
+
+    methods: ClassVar[tuple[str, str]] = ("Test of a trend", "Adaptive test of a trend")
+
+    @classmethod
+    def of(cls, data, design):
+        return cls(as_points(data[0], "X"))
+
+    @property
+    def tables(self):
+        return (self.X,)
+
+    def problem(self, tables, kernels, statistic):
+        clock, times = Linear(), np.linspace(-1.0, 1.0, len(self.X))[:, None]
+        return hsic_problem((*tables, times), [(kernel, clock) for kernel in kernels], statistic)
+'''
+ASKED = """
+import sys
+from importlib import util
+from pathlib import Path
+import numpy as np
+import kernelmean as km
+from kernelmean.inference.asked import Request, asked
+from kernelmean.inference.questions import answer
+
+name = "kernelmean.inference.questions.toy"
+spec = util.spec_from_file_location(name, Path(__file__).with_name("questions.toy.py"))
+sys.modules[name] = toy = util.module_from_spec(spec)
+spec.loader.exec_module(toy)
+
+def test(question, X, estimator=None, statistic="v", scheme="auto", plan=None):
+    none = km.Design()
+    wanted = asked(None, estimator, question.known(none))
+    return answer(question, (X,), Request(wanted, none, statistic, scheme, 99, 0), plan)
+
+rng = np.random.default_rng(0)
+even, skew = rng.normal(size=(40, 2)), rng.exponential(size=(40, 2)) - 0.7
+for estimator in (None, "kme", "mkme", km.KME(km.kernels.Laplacian(1.0)), "adaptive"):
+    assert test(toy.Symmetry, even, estimator).pvalue > 0.05
+    assert test(toy.Symmetry, skew, estimator).pvalue <= 0.05
+    assert test(toy.Trend, even, estimator).pvalue > 0.05
+    assert test(toy.Trend, even + np.linspace(0, 2, 40)[:, None], estimator).pvalue <= 0.05
+assert test(toy.Symmetry, even[:5]).scheme == "exact"
+truth = km.hsic_test(even, np.linspace(-1, 1, 40)[:, None], kernel=(km.kernels.Gaussian("median"), km.kernels.Linear()))
+for scheme in ("gather", "cyclic", "torus", "low-rank"):
+    assert abs(test(toy.Trend, even, scheme=scheme).statistic / truth.statistic - 1) < 1e-9
+assert test(toy.Trend, even, plan=km.Plan(threads=2)).pvalue == test(toy.Trend, even).pvalue
+
+result = test(toy.Trend, even * [1.0, 100.0])
+assert result.question.null([result.kernel], "v", km.inference.Resampling.of("auto", 99, 0)).pvalues == result.pvalue
+assert "Test of a trend" in result.summary() and "Test of a trend" in result.to_html()
+assert any("spreads" in note for note in result.notes)
+result.save("trend.npz")
+assert km.load("trend.npz").pvalue == result.pvalue
+for refused in (
+    test(toy.Symmetry, even).effect_size,
+    test(toy.Trend, even).witness,
+    lambda: test(toy.Trend, even, "s-kmse"),
+):
+    try:
+        refused()
+    except ValueError as error:
+        print(error)
+"""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("toys")
     files = {"kernels.toy": KERNEL, "noise.toy": NOISE, "estimators.toy": FILTER, "toys": LOADED}
+    files["questions.toy"] = QUESTION
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
     return folder
@@ -153,3 +255,11 @@ def test_the_laws_and_the_backends_try_what_was_added(folder: Path) -> None:
     counted = re.search(r"(\d+) passed", said)
     assert counted is not None
     assert int(counted[1]) > 60, said
+
+
+def test_a_question_is_answered_by_every_estimator_and_scheme_and_reported(folder: Path) -> None:
+    (folder / "asked.py").write_text(ASKED)
+    *verbs, estimator = run(folder, "asked.py").splitlines()
+    assert len(verbs) == 2
+    assert all("this test asked something else; call mmd_test or hsic_test" in words for words in verbs)
+    assert "estimator is 's-kmse'; pass one of 'kme', 'mkme', 'mmkme', 'adaptive'" in estimator

@@ -111,13 +111,16 @@ CASES: dict[str, tuple[Run, Values]] = {
     ),
     "k_sample_test": (
         of(km.k_sample_test, X, Y, Z, show=_tested, **QUICK),
-        {**TESTED, "statistic": ("v",), "scheme": ("exact",), **DRAWN},
+        {**TESTED, "design": DESIGNS[:1], "statistic": ("v",), "scheme": ("exact",), **DRAWN},
     ),
     "paired_mmd_test": (
         of(km.paired_mmd_test, X, Z, show=_tested, **QUICK),
         {**TESTED, "statistic": ("v",), "scheme": ("exact",), **DRAWN},
     ),
-    "dhsic_test": (of(km.dhsic_test, X, Z, show=_tested, **QUICK), {**TESTED, "scheme": ("exact",), **DRAWN}),
+    "dhsic_test": (
+        of(km.dhsic_test, X, Z, show=_tested, **QUICK),
+        {**TESTED, "design": DESIGNS[:1], "scheme": ("exact",), **DRAWN},
+    ),
     "wild_mmd_test": (of(km.wild_mmd_test, X, Y, show=_tested, block_length=2.0, **QUICK), {**TESTED, **DRAWN}),
     "wild_hsic_test": (of(km.wild_hsic_test, X, Z, show=_tested, block_length=2.0, **QUICK), {**TESTED, **DRAWN}),
     "compress_then_test": (

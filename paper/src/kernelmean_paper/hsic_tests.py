@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from kernelmean import hsic_test
-from kernelmean.inference import Adaptive, CustomStatistic, custom_null, relabelings
+from kernelmean.inference import Adaptive, CustomStatistic, Resampling
 from kernelmean.inference.members import Member, PairMember
 from kernelmean.kernels import Gaussian
 
@@ -42,8 +42,8 @@ def paper_tests(x: Array, y: Array, bandwidths: tuple[float, float], seed: int) 
         found[name] = hsic_test(x, y, estimator=sides, n_resamples=PERMUTATIONS, rng=seed).pvalue
     pairs = Pairs.of(x, y, bandwidths)
     for names, statistic in (((PRINTED,), pairs.shrunk), ((TIED, FREE), pairs.refitted)):
-        listed = relabelings((len(x),), PERMUTATIONS, seed)
-        null = custom_null(CustomStatistic(statistic, names[0], batch=_BATCH), listed)
+        how = Resampling.of("auto", PERMUTATIONS, seed)
+        null = CustomStatistic(statistic, names[0], batch=_BATCH).null((len(x),), how)
         found |= dict(zip(names, map(float, null.pvalues), strict=True))
     return found
 

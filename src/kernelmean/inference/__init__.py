@@ -2,19 +2,18 @@
 
 from ..core import lazy as _lazy
 from .adaptive import Adaptive
-from .custom import CustomStatistic, custom_null, relabelings
+from .custom import CustomStatistic
 from .designs.design import Design
-from .designs.joint import dhsic_test
-from .designs.k_sample import k_sample_test
 from .engine import memory_estimate, permutation_null
 from .independence import hsic_test, wild_hsic_test
 from .members import Member, PairMember
 from .null import Null
 from .outcome import Result
-from .questions import Pairs, Question, TwoSamples, hsic_problem, mmd_problem
+from .questions import JointIndependence, KSamples, Pairs, Question, TwoSamples, hsic_problem, mmd_problem
 from .resampling import Resampling
 from .result import PairOutcome, TestResult
 from .schemes import SCHEMES
+from .several import dhsic_test, k_sample_test
 from .two_sample import mmd_test, paired_mmd_test, wild_mmd_test
 
 __all__ = [
@@ -22,6 +21,8 @@ __all__ = [
     "Adaptive",
     "CustomStatistic",
     "Design",
+    "JointIndependence",
+    "KSamples",
     "Member",
     "Null",
     "PairMember",
@@ -32,7 +33,6 @@ __all__ = [
     "Result",
     "TestResult",
     "TwoSamples",
-    "custom_null",
     "dhsic_test",
     "hsic_problem",
     "hsic_test",
@@ -42,9 +42,14 @@ __all__ = [
     "mmd_test",
     "paired_mmd_test",
     "permutation_null",
-    "relabelings",
     "wild_hsic_test",
     "wild_mmd_test",
 ]
 
-_lazy.attach(__name__)
+_lazy.attach(
+    __name__,
+    gone={
+        "custom_null": "CustomStatistic(...).null((n, m), Resampling.of(...))",
+        "relabelings": "CustomStatistic(...).null((n, m), Resampling.of(...)), which lists them itself",
+    },
+)

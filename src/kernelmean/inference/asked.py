@@ -173,3 +173,25 @@ def check_fit_on(estimator: KernelMean | KernelOf, allowed: tuple[str, ...]) -> 
     if is_passed(estimator.fit_on, "auto") and is_plain(estimator) and not isinstance(estimator.noise, str):
         raise ValueError(f"{estimator!r} has no parameters that are fitted to the data; leave fit_on= out")
     return estimator.fit_on
+
+
+def two_sample_estimator(estimator: KernelMean | KernelOf, *, plain_only: str | None = None) -> KernelMean | None:
+    """Return the estimator when it needs more than another kernel, None when it does not.
+
+    Raises
+    ------
+    ValueError
+        When ``fit_on`` does not go with two samples or the estimator, or (``plain_only`` says with what) more than
+        another kernel does not.
+    """
+    fit_on = check_fit_on(estimator, ("auto", "pooled", "each"))
+    if not isinstance(estimator, KernelMean):
+        return None
+    if is_plain(estimator) and not (fit_on == "each" and isinstance(estimator.noise, str)):
+        return None
+    if plain_only:
+        raise ValueError(
+            f"{estimator!r} has weights or parameters of its own, which do not go with {plain_only}; pass a KernelMean "
+            "without filter and contraction, and fit_on='pooled'"
+        )
+    return estimator

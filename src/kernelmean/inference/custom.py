@@ -12,16 +12,14 @@ from typing import final
 
 import numpy as np
 
-from ..core.array import Array, IntArray, RngLike, as_rng
-from ..plan.plan import Plan
+from ..core.array import Array, IntArray
 from ..plan.tiles import serial_blas
 from .engine import check_memory
 from .null import Null
 from .permutations import AllLabelings, AllPermutations, RandomPermutations, Relabelings
-from .resampling import Resampling, check_n_resamples, resources_of
+from .resampling import MIB, Resampling, Shape
 from .schemes import SCHEMES, count_all
 from .schemes.base import in_order
-from .sizes import MIB, Resources, Shape
 from .statistics import ROUNDING, ties
 
 _AT_LEAST = 2.0 * MIB  # a thread: what does not grow with the rows
@@ -62,12 +60,24 @@ class CustomStatistic:
     precision: tuple[float, float] = ROUNDING
 
     def null(self, sizes: tuple[int, ...], how: Resampling) -> Null:
-        """Return :func:`custom_null` over the :func:`relabelings` that a test asks for."""
-        listed = relabelings(sizes, how.n_resamples, how.rng, scheme=how.scheme)
-        return self.over(listed, how.resources)
+        """Return the values under the permutations of samples (n, m) or of pairs (n,), the observed one first.
 
-    def over(self, listed: Relabelings, resources: Resources) -> Null:
-        """Return the values over a list of permutations."""
+        Raises
+        ------
+        ValueError
+            When the scheme is none of "auto", "exact" and "random", or all permutations are more than two million.
+        MemoryError
+            When more memory is needed than the plan allows.
+
+        Examples
+        --------
+        >>> from kernelmean.inference import Resampling
+        >>> x = np.array([0.0, 1.0, 5.0, 7.0])
+        >>> statistic = CustomStatistic(lambda p: x[p][:, 2:].sum(1)[None], "sum of the second sample")
+        >>> float(statistic.null((2, 2), Resampling.of(n_resamples=99)).pvalues[0] * 6)
+        1.0
+        """
+        listed, resources = permutations_of(sizes, how), how.resources
         total = self.needed[0] + resources.n_jobs * (_AT_LEAST + self.batch * (self.needed[1] + 8.0 * listed.n))
         check_memory(total, resources, self.name, listed.n)
         with serial_blas:
@@ -75,65 +85,23 @@ class CustomStatistic:
         values, magnitude = np.concatenate([np.atleast_2d(part) for part in parts], axis=1), self.magnitude
         if self.sized:
             values, magnitude = values[:-1], float(values[-1].max())
-        scheme = "random" if isinstance(listed, RandomPermutations) else "exact"
         largest = np.maximum(np.abs(values).max(axis=1), magnitude)
-        return Null(values, ties(values, largest, self.precision), self.name, scheme, total)
+        return Null(values, ties(values, largest, self.precision), self.name, listed.scheme, total)
 
 
-def relabelings(sizes: tuple[int, ...], n_resamples: int, rng: RngLike = None, *, scheme: str = "auto") -> Relabelings:
-    """Return the list of relabelings of samples (n, m) or pairs (n,) that are looked at.
-
-    Parameters
-    ----------
-    sizes : (n, m) or (n,)
-    n_resamples : int
-        How many besides the observed one.
-    rng : int, Generator, or None
-    scheme : {"auto", "exact", "random"}
-        All of them, random ones, or all if they are at most n_resamples + 1.
-
-    Raises
-    ------
-    ValueError
-        When the scheme is another one, or all relabelings would be more than two million.
-    """
-    if scheme not in REFITTING:
+def permutations_of(sizes: tuple[int, ...], how: Resampling) -> Relabelings:
+    """Return the permutations of samples (n, m) or pairs (n,) for a statistic that sums over no matrix."""
+    if how.scheme not in REFITTING:
         raise ValueError(
-            f"scheme is {scheme!r}, which sums over a Gram matrix; a statistic that is fitted anew under every "
+            f"scheme is {how.scheme!r}, which sums over a Gram matrix; a statistic that is fitted anew under every "
             f"relabeling takes one of {', '.join(map(repr, REFITTING))}"
         )
-    count = check_n_resamples(n_resamples) + 1
+    count = how.n_resamples + 1
     n, first = sum(sizes), sizes[0] if len(sizes) == 2 else None
-    shape = Shape(n, 0, n_resamples, first)
-    if scheme == "random" or (scheme == "auto" and count_all(shape, count) > count):
-        return RandomPermutations(n, count, as_rng(rng))
+    shape = Shape(n, 0, how.n_resamples, first)
+    if how.scheme == "random" or (how.scheme == "auto" and count_all(shape, count) > count):
+        return RandomPermutations(n, count, how.rng)
     obstacle = SCHEMES["exact"].obstacle(shape)
     if obstacle:
-        raise ValueError(f"scheme {scheme!r} does not fit: {obstacle}")
+        raise ValueError(f"scheme {how.scheme!r} does not fit: {obstacle}")
     return AllPermutations(n) if first is None else AllLabelings(first, n - first)
-
-
-def custom_null(statistic: CustomStatistic, listed: Relabelings, plan: Plan | None = None) -> Null:
-    """Return the values of any statistic over a list of permutations.
-
-    Parameters
-    ----------
-    statistic : CustomStatistic
-    listed : Relabelings
-        As :func:`relabelings` returns them; the observed one is first.
-    plan : Plan, optional
-        Threads, one by default, and memory. No value depends on it.
-
-    Raises
-    ------
-    MemoryError
-        When more memory is needed.
-
-    Examples
-    --------
-    >>> x = np.array([0.0, 1.0, 5.0, 7.0])
-    >>> statistic = CustomStatistic(lambda p: x[p][:, 2:].sum(1)[None], "sum of the second sample")
-    >>> float(custom_null(statistic, relabelings((2, 2), 99)).pvalues[0] * 6)
-    1.0
-    """
-    return statistic.over(listed, resources_of(plan))

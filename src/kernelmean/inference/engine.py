@@ -29,11 +29,10 @@ from ..plan.tiles import serial_blas
 from .factored import LowRankError
 from .null import Null
 from .problem import Problem
-from .resampling import Resampling, check_n_resamples, resources_of
+from .resampling import MIB, Resampling, Resources, Shape, check_n_resamples, resources_of
 from .schemes import SCHEMES, Cyclic, Scheme, count_all
+from .schemes.base import TiledScheme, Tiling
 from .schemes.device import check_scheme, on_device
-from .schemes.tiling import TiledScheme, Tiling
-from .sizes import MIB, Resources, Shape
 from .statistics import SINGLE, Statistic, Sums
 
 _UNITS = (MIB, "MiB"), (1024, "KiB"), (1, "bytes")

@@ -32,7 +32,7 @@ from .shrinkage import SCOSE
 from .statistics import HSIC, SEARCHED, Kind, Sums, check_kind
 from .weighted_mmd import FilterWeights
 
-Plain = Callable[[tuple[Array, Array], Sequence[tuple[Kernel, Kernel]], Any, Resampling], Any]
+Plain = Callable[[tuple[Array, ...], Sequence[tuple[Kernel, Kernel]], Any, Resampling], Any]
 """What returns HSIC of plain kernels: from the variables, pairs of kernels, the statistic and a resampling."""
 
 _JOINT_BATCH = 8
@@ -66,7 +66,7 @@ class PairEstimator:
         return self.filter is None and self.joint is None
 
     def null(
-        self, variables: tuple[Array, Array], chosen: list[Chosen], kind: Kind, plain: Plain, how: Resampling
+        self, variables: tuple[Array, ...], chosen: list[Chosen], kind: Kind, plain: Plain, how: Resampling
     ) -> tuple[Any, list[Chosen]]:
         """Return the null, and the kernels and noises in it."""
         (X, Y), kernels = variables, (chosen[0].kernel, chosen[1].kernel)

@@ -21,17 +21,14 @@ from ..estimators import KernelMean
 from ..estimators.filters import Ridge, Scale, as_filter
 from ..kernels import Gaussian, Kernel
 from ..noise import Dirac, Noise, Normal
-from .asked import check_fit_on
 from .contracted import ContractedMMD
 from .custom import CustomStatistic
 from .kernel_choice import (
     MEDIAN_ROWS,
     Chosen,
-    KernelOf,
     base_kernel,
     fitted,
     is_constant,
-    is_plain,
     median_rows,
     with_noise,
 )
@@ -42,35 +39,13 @@ from .shrinkage import ShrunkMMD
 from .statistics import MMD, SEARCHED, Kind
 from .weighted_mmd import Estimate, FilterWeights, RefittedMMD, WeightedMMD
 
-Plain = Callable[[tuple[Array, Array], Sequence[Kernel], Any, Resampling], Any]
-"""What returns MMD² of plain kernels: from the samples, the kernels, the statistic and a resampling."""
+Plain = Callable[[tuple[Array, ...], Sequence[Kernel], Any, Resampling], Any]
+"""What returns MMD² of plain kernels: from the pooled rows, the kernels, the statistic and a resampling."""
 
 WEIGHTED_ROWS, SOLVED_ROWS, REFITTED_ROWS = 1000, 3000, 500
 _REFIT_BATCH = 8
 _FIT_ARRAYS = 7  # of the size of a Gram matrix
 _POOLED = "the pooled sample"
-
-
-def two_sample_estimator(estimator: KernelMean | KernelOf, *, plain_only: str | None = None) -> KernelMean | None:
-    """Return the estimator when it needs more than another kernel, None when it does not.
-
-    Raises
-    ------
-    ValueError
-        When ``fit_on`` does not go with two samples or the estimator, or (``plain_only`` says with what) more than
-        another kernel does not.
-    """
-    fit_on = check_fit_on(estimator, ("auto", "pooled", "each"))
-    if not isinstance(estimator, KernelMean):
-        return None
-    if is_plain(estimator) and not (fit_on == "each" and isinstance(estimator.noise, str)):
-        return None
-    if plain_only:
-        raise ValueError(
-            f"{estimator!r} has weights or parameters of its own, which do not go with {plain_only}; pass a KernelMean "
-            "without filter and contraction, and fit_on='pooled'"
-        )
-    return estimator
 
 
 @final
@@ -99,7 +74,7 @@ class EstimatedMMD:
         made = base_kernel(pooled, self.estimator.kernel, self.estimator.bandwidth, rows, _POOLED)
         check_sizes(X, Y, self.kind, leaves_out=self.way == "each")
         if is_constant(pooled if self.way == "each" else pooled[rows]):  # nothing to fit
-            return self.plain((X, Y), [made.kernel], self.kind, self.how.over_sums()), made
+            return self.plain((joined([X, Y]),), [made.kernel], self.kind, self.how.over_sums()), made
         return self._each(X, Y, made) if self.way == "each" else self._pooled(X, Y, made, rows)
 
     @property
@@ -130,7 +105,7 @@ class EstimatedMMD:
         chosen = replace(chosen, notes=(*chosen.notes, words))
         if isinstance(filter_, Scale):
             scaled = _scale(found) ** 2 * chosen.kernel
-            return self.plain((X, Y), [scaled], self.kind, self.how), chosen
+            return self.plain((joined([X, Y]),), [scaled], self.kind, self.how), chosen
         assert filter_ is not None, "what has neither filter nor contraction is another kernel"
         return self._weighted(X, Y, chosen.kernel, FilterWeights(filter_, found.strength_)), chosen
 
@@ -141,7 +116,7 @@ class EstimatedMMD:
         filter_ = as_filter(self.estimator.filter)
         if self._batched and isinstance(filter_, Scale):
             statistic = ShrunkMMD(X.shape[0], Y.shape[0], self.kind)
-            return self.plain((X, Y), [made.kernel], statistic, self.how), chosen
+            return self.plain((joined([X, Y]),), [made.kernel], statistic, self.how), chosen
         if self._batched and isinstance(filter_, Ridge):
             return self._weighted(X, Y, made.kernel, FilterWeights(filter_, None)), chosen
         estimate = _refitted(self.estimator, made.kernel)

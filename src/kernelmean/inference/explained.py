@@ -208,7 +208,7 @@ class Explained:
         from .explain import PairSubject, SampleSubject, any_subject_of, joint_witness, means_of, witness, witness_bands
 
         if points is None and isinstance(subject := any_subject_of(self, plan), SampleSubject):
-            return witness(*means_of(self.question, subject))
+            return witness(*means_of(self.question.explained(), subject))
         subject = self._subject(plan)
         if points is None and isinstance(subject, PairSubject):
             return joint_witness(subject)
@@ -338,7 +338,7 @@ class Explained:
         from .resampling import Resampling
 
         question = check_plain(self.question)
-        wanted = asked(kernel, estimator, ESTIMATORS, question.kernel_sides, adaptive=False)
+        wanted = asked(kernel, estimator, ESTIMATORS, len(question.called), adaptive=False)
         how = Resampling.of(scheme, n_resamples, rng, plan)
         return attribute(question, ColumnTests(wanted.sides, adjustment, how, plan), names, groups)
 

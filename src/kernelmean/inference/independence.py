@@ -132,7 +132,7 @@ def hsic_test(
     """
     checked = check_design(design)
     wanted = asked(kernel, estimator, Pairs.known(checked), Pairs.kernel_sides)
-    return answer(Pairs, X, Y, Request(wanted, checked, statistic, scheme, n_resamples, rng), plan)
+    return answer(Pairs, (X, Y), Request(wanted, checked, statistic, scheme, n_resamples, rng), plan)
 
 
 def wild_hsic_test(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
 
 from ..kernels import DistanceInduced, Gaussian, Kernel, Linear, Polynomial
 from ..kernels.wendland import Wendland
@@ -39,6 +39,11 @@ class Member:
         """Return the kernel."""
         return self.kernel
 
+    @property
+    def sides(self) -> tuple[Member, ...]:
+        """Return what looks at the only table."""
+        return (self,)
+
 
 @final
 @dataclass(frozen=True)
@@ -58,6 +63,11 @@ class PairMember:
     def kernels(self) -> tuple[Kernel, Kernel]:
         """Return the kernel of X and the kernel of Y."""
         return self.x.kernel, self.y.kernel
+
+    @property
+    def sides(self) -> tuple[Member, ...]:
+        """Return what looks at X and what looks at Y."""
+        return self.x, self.y
 
 
 @final
@@ -173,3 +183,50 @@ def _same(members: Iterable[Member]) -> tuple[tuple[Member, Member], ...]:
 def _mirrored(one: Member, others: Iterable[Member]) -> tuple[tuple[Member, Member], ...]:
     """Pair one member with the others, both ways round."""
     return tuple(pair for other in others for pair in ((one, other), (other, one)))
+
+
+# -- which of them say something of some tables ------------------------------------------------------------------------
+
+
+def present(members: Sequence[Any] | None, known: Sequence[Sequence[str]]) -> list[Any]:
+    """Return those of the members, by default all there are, that say something of tables with these views."""
+    if len(known) == 1:
+        return _present_members(members or two_sample_members(), known[0])
+    if len(known) == 2:
+        return _present_pairs(members or independence_members(), known)
+    raise ValueError(f"an adaptive test has kernels for two variables, not for {len(known)}; pass a kernel")
+
+
+def _present_members(members: Sequence[Any], views: Sequence[str]) -> list[Member]:
+    """Leave out what needs a view that says nothing new."""
+    if not all(isinstance(member, Member) for member in members):
+        raise TypeError("two samples have one kernel per member; pass Member(view, kernel, weight), not PairMember")
+    kept = [member for member in members if member.view in views]
+    if not kept:
+        raise ValueError(f"no member is left: data of this shape have the views {', '.join(map(repr, views))}")
+    return kept
+
+
+def _present_pairs(pairs: Sequence[Any], known: Sequence[Sequence[str]]) -> list[PairMember]:
+    """Let one column stand in for its whitened self, and leave out what then says nothing new."""
+    if not all(isinstance(pair, PairMember) for pair in pairs):
+        raise TypeError("independence has two kernels per member; pass PairMember(Member(...), Member(...), weight)")
+    if any("axes" in (pair.x.view, pair.y.view) for pair in pairs):
+        raise ValueError("view 'axes' serves two samples only; use 'scores'")
+    kept = [own for pair in pairs if (own := _fitting(pair, known)) is not None]
+    if not kept:
+        raise ValueError(f"no pair is left: the views are {', '.join(map(repr, known[0]))} of X, {known[1]} of Y")
+    return kept
+
+
+def _fitting(pair: PairMember, known: Sequence[Sequence[str]]) -> PairMember | None:
+    """Return the pair, on a side without white with scores in its place, or None where that adds nothing."""
+    fits = [member.view in views for member, views in zip((pair.x, pair.y), known, strict=True)]
+    if all(fits):
+        return pair
+    if not any(fits) or (pair.x.view, pair.y.view) != ("white", "white"):
+        return None
+    x, y = (
+        member if fit else replace(member, view="scores") for member, fit in zip((pair.x, pair.y), fits, strict=True)
+    )
+    return replace(pair, x=x, y=y)

@@ -27,6 +27,8 @@ class Null:
         Which relabelings, and how they were evaluated.
     memory : float
         The estimate in bytes that was made beforehand.
+    pairs : tuple of PairOutcome
+        Of several samples: what every pair of them says.
     """
 
     values: Array
@@ -34,6 +36,7 @@ class Null:
     statistic_name: str
     scheme: str
     memory: float
+    pairs: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.values).all():
@@ -57,4 +60,5 @@ class Null:
             "statistic_name": self.statistic_name,
             "scheme": self.scheme,
             "memory": self.memory,
+            "pairs": self.pairs,
         }

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, combinations, islice, permutations
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -19,6 +19,8 @@ class Relabelings(ABC):
 
     n: int
     count: int
+    scheme: ClassVar[str] = "exact"
+    """What results say of the list: all there are, or random ones."""
 
     @abstractmethod
     def batches(self, size: int) -> Iterator[IntArray]:
@@ -77,6 +79,8 @@ class RandomPermutations(Relabelings):
     n: int
     count: int
     rng: np.random.Generator
+
+    scheme: ClassVar[str] = "random"
 
     def batches(self, size: int) -> Iterator[IntArray]:
         """Yield them in arrays of shape (b, n); the stream of the generator is read row by row."""

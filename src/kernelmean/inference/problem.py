@@ -19,7 +19,7 @@ from ..kernels.blocks import Blocks
 from ..kernels.exponential import ExponentialBlocks
 from .low_rank import Factor, pivoted_cholesky
 from .permutations import AllLabelings, AllPermutations, RandomPermutations, Relabelings
-from .sizes import Shape
+from .resampling import Shape
 from .statistics import Level, Statistic, Sums
 
 Tiles = Callable[[slice, slice], list[Array]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -14,43 +15,47 @@ from ..tables.batchwise import asked_for, measured
 from ..tables.read import hold, is_in_memory, read
 from ..tables.source import READER, Source
 from .asked import Request
-from .questions import Pairs, Question
+from .questions import JointIndependence, Pairs, Question
 from .resampling import resources_of
 from .result import TestResult
 from .streaming.answered import one_pass
 from .streaming.asked import BY_SCHEME, Reason
 
 
-def answer(kind: type[Question], X: Any, Y: Any, request: Request, plan: Plan | RemotePlan | None) -> TestResult:
+def answer(kind: type[Question], data: tuple[Any, ...], request: Request, plan: Plan | RemotePlan | None) -> TestResult:
     """Return the result of a test, wherever its rows are.
 
     Arrays and data frames are tested as they are. Files, folders, batches and what :func:`kernelmean.read` returns are
     held in memory where they are short, and give the same result then; longer ones are read once, and so is whatever
     ``scheme=OnePass(...)`` or the source asks it for.
     """
-    if isinstance(plan, RemotePlan):
+    if isinstance(plan, RemotePlan) and kind.usual:
+        X, Y = data
         return cast("TestResult", plan.answer(kind, X, Y, request))
-    if request.one_pass is None and all(isinstance(rows, np.ndarray) or is_in_memory(rows) for rows in (X, Y)):
-        return _in_memory(kind, X, Y, request, plan)
-    resources_of(plan)  # checks it
-    tables = [rows if is_in_memory(rows) else _kept_together(read(rows), kind, request) for rows in (X, Y)]
+    here = cast("Plan | None", plan)
+    resources_of(here)  # checks it, and refuses a cluster
+    if request.one_pass is None and all(isinstance(rows, np.ndarray) or is_in_memory(rows) for rows in data):
+        return _in_memory(kind, data, request, here)
+    tables = [rows if is_in_memory(rows) else _kept_together(read(rows), kind, request) for rows in data]
     tables, reason = _placed(tables, request)
     if reason is not None:
+        if not kind.usual:
+            raise ValueError(f"this test holds all rows and has no form in one pass, {reason.why}; {reason.instead}")
         first, second = (read(table) for table in tables)
-        return one_pass(kind, (first, second), request, DEFAULT if plan is None else plan, reason)
-    (first, told), (second, more) = (_held(table) for table in tables)
-    result = _in_memory(kind, first, second, request, plan)
-    return replace(result, notes=(*result.notes, *told, *more))
+        return one_pass(kind, (first, second), request, DEFAULT if here is None else here, reason)
+    held = [_held(table) for table in tables]
+    result = _in_memory(kind, tuple(table for table, _ in held), request, here)
+    return replace(result, notes=(*result.notes, *chain.from_iterable(told for _, told in held)))
 
 
-def _in_memory(kind: type[Question], X: Any, Y: Any, request: Request, plan: Plan | None) -> TestResult:
-    question = kind.of(X, Y, request.design)
+def _in_memory(kind: type[Question], data: tuple[Any, ...], request: Request, plan: Plan | None) -> TestResult:
+    question = kind.of(data, request.design)
     return question.answered(request.wanted, request.statistic, request.resampling(plan))
 
 
 def _kept_together(source: Source, kind: type[Question], request: Request) -> Source:
     """Return a source, or raise where it leaves out rows whose partners stay."""
-    if source.missing == "drop" and (kind is Pairs or request.design.paired):
+    if source.missing == "drop" and (kind in (Pairs, JointIndependence) or request.design.paired):
         raise ValueError(
             f"{source.source} leaves out rows with blank cells, and row i of X and row i of Y are one observation; "
             "leave missing= out, and leave out the same rows of both beforehand"

@@ -159,7 +159,7 @@ def mmd_test(
     """
     checked = check_design(design)
     wanted = asked(kernel, estimator, TwoSamples.known(checked))
-    return answer(TwoSamples, X, Y, Request(wanted, checked, statistic, scheme, n_resamples, rng), plan)
+    return answer(TwoSamples, (X, Y), Request(wanted, checked, statistic, scheme, n_resamples, rng), plan)
 
 
 def paired_mmd_test(
@@ -225,7 +225,7 @@ def paired_mmd_test(
     """
     design = Design(paired=True)
     wanted = asked(kernel, estimator, TwoSamples.known(design))
-    return answer(TwoSamples, X, Y, Request(wanted, design, statistic, scheme, n_resamples, rng), plan)
+    return answer(TwoSamples, (X, Y), Request(wanted, design, statistic, scheme, n_resamples, rng), plan)
 
 
 def wild_mmd_test(

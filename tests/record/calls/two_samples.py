@@ -11,7 +11,7 @@ import kernelmean as km
 from added_schemes import Xor, added
 from kernelmean.estimators import NAMED as E
 from kernelmean.estimators import filters
-from kernelmean.inference import Adaptive, CustomStatistic, Member, Resampling, TwoSamples, custom_null, relabelings
+from kernelmean.inference import Adaptive, CustomStatistic, Member, Resampling, TwoSamples
 from record import data, shown
 from record.registry import Values, recorded, where_searched
 
@@ -235,8 +235,8 @@ def null_of_kernels() -> Values:
 @recorded("mmd/null of a statistic of your own")
 def null_of_your_own() -> Values:
     pooled = np.concatenate([X, Y])[:, 0]
-    listed = relabelings((40, 30), 99, 3, scheme="random")
-    null = custom_null(CustomStatistic(lambda first: pooled[first][:, :40].mean(axis=1), "mean"), listed)
+    statistic = CustomStatistic(lambda first: pooled[first][:, :40].mean(axis=1), "mean")
+    null = statistic.null((40, 30), Resampling.of("random", 99, 3))
     return {"observed": float(np.ravel(null.values)[0]), "pvalues": shown.plain(null.pvalues)}
 
 

@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelmean.inference import mmd_problem
 from kernelmean.inference.engine import begin
+from kernelmean.inference.groups import Rotations
 from kernelmean.inference.problem import KernelSide, Problem
-from kernelmean.inference.rotations import Rotations
+from kernelmean.inference.resampling import Resources
 from kernelmean.inference.schemes import Cyclic, device, device_rotations
 from kernelmean.inference.schemes.cyclic_tiles import tile_sums
 from kernelmean.inference.schemes.gather import _gather
 from kernelmean.inference.schemes.gemm import _forms
-from kernelmean.inference.sizes import Resources
 from kernelmean.inference.statistics import HSIC
 from kernelmean.kernels import Gaussian, Linear
-from nulls import resampling
+from nulls import problem_of, resampling
 
 from .libraries import STRICT, TORCH, Library
 
@@ -121,6 +120,6 @@ def test_large_samples_elsewhere_are_summed_in_blocks_at_once(
     monkeypatch.setattr("kernelmean.inference.engine._GEMM_ROWS", 40)
     monkeypatch.setattr("kernelmean.inference.engine._FIRST_TRIED", SimpleNamespace(memory=memory))
     with pytest.raises(NotImplementedError, match="rotations were tried"):
-        begin(mmd_problem((X, X + 1.0), KERNELS, "u"), resampling(n_resamples=19, rng=0))
-    problem = mmd_problem((library.make(X), library.make(X + 1.0)), KERNELS, "u")
+        begin(problem_of((X, X + 1.0), KERNELS, "u"), resampling(n_resamples=19, rng=0))
+    problem = problem_of((library.make(X), library.make(X + 1.0)), KERNELS, "u")
     assert begin(problem, resampling(n_resamples=19, rng=0)).scheme == "blocks"

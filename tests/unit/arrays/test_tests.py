@@ -9,7 +9,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean import kernels
-from kernelmean.inference.rotations import ListedRotations, Rotations
+from kernelmean.inference.groups import ListedRotations, Rotations
 from kernelmean.inference.schemes.device import ON_DEVICE
 
 from .libraries import LIBRARIES, STRICT, TORCH, Library
@@ -106,7 +106,7 @@ def test_tiles_do_not_change_the_test(library: Library, scheme: str, monkeypatch
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_several_blocks_of_rotations(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("rotations.block_length", "schemes.cyclic.block_length"):
+    for name in ("groups.block_length", "schemes.cyclic.block_length"):
         monkeypatch.setattr(f"kernelmean.inference.{name}", lambda n, count: 20)
     _agree(km.hsic_test, library, X, W, scheme="cyclic-tiles")
     _agree(km.mmd_test, library, X, Y, scheme="cyclic-tiles")

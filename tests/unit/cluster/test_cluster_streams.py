@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean import features, hsic_stream_test, mmd_stream_test
+from kernelmean import features
 from kernelmean.estimators import KernelMean
 from kernelmean.kernels import Gaussian, Laplacian
 from one_pass import hsic, mmd

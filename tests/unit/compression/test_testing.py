@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 import kernelmean as km
-from kernelmean.inference.compressed import _dealt, _gram, _shares, _thinned, _values
+from kernelmean.inference.designs.compressed import _dealt, _gram, _shares, _thinned, _values
 from kernelmean.kernels import Gaussian, Laplacian
 
 
@@ -109,3 +109,17 @@ def test_refusals_say_what_is_needed():
         km.compress_then_test(sample(0, 50), sample(1, 50), oversampling=0)
     with pytest.raises(ValueError, match="filter"):
         km.compress_then_test(sample(0, 50), sample(1, 50), estimator=km.FKMSE())
+    with pytest.raises(MemoryError, match=r"pass plan=Plan\(memory="):
+        km.compress_then_test(sample(0, 50), sample(1, 50), plan=km.Plan(memory=1e3))
+
+
+def test_a_result_says_what_to_ask_instead_of_it():
+    result = km.compress_then_test(sample(0, 50), sample(1, 50), n_resamples=19, rng=0)
+    with pytest.raises(ValueError, match=r"plain samples and pairs, .* call mmd_test"):
+        result.effect_size()
+
+
+def test_columns_of_very_different_spreads_are_told():
+    X = sample(0, 50) * np.array([1.0, 1000.0])
+    notes = km.compress_then_test(X, X[::-1], n_resamples=19, rng=0).notes
+    assert any("one bandwidth for all columns" in note and "adaptive" not in note for note in notes)

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from added_schemes import Translations, Xor, added
+from kernelmean.inference.groups import Rotations, Torus
 from kernelmean.inference.permutations import RandomPermutations
-from kernelmean.inference.rotations import Rotations
 from kernelmean.inference.schemes.blocks import RowBins
-from kernelmean.inference.torus import Torus
 
 
 def mmd(gram, labels, kind):

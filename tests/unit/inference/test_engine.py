@@ -8,23 +8,20 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import (
-    SCHEMES,
-    CustomStatistic,
-    Null,
-    custom_null,
-    memory_estimate,
-    mmd_problem,
-    mmd_test,
-    relabelings,
+from kernelmean.inference import SCHEMES, CustomStatistic, Null, memory_estimate, mmd_test
+from kernelmean.inference.engine import (
+    Begun,
+    automatic,
+    begin,
+    check_memory,
+    in_units,
+    permutation_null,
 )
-from kernelmean.inference.engine import Begun, automatic, begin, check_memory, in_units, permutation_null
-from kernelmean.inference.resampling import resources_of
+from kernelmean.inference.resampling import Resources, Shape, resources_of
 from kernelmean.inference.schemes import Cyclic
-from kernelmean.inference.sizes import Resources, Shape
 from kernelmean.kernels import Gaussian
 from kernelmean.kernels.exponential import ExponentialBlocks
-from nulls import hsic_null, mmd_null, packed, resampling
+from nulls import hsic_null, mmd_null, packed, problem_of, resampling
 
 KERNEL = Gaussian(1.5)
 
@@ -205,7 +202,7 @@ def test_a_limit_that_is_just_met_is_met():
 
 def test_the_null_says_by_which_scheme_and_with_how_much_memory():
     X, Y = normal(40, 2), normal(50, 2, seed=1)
-    problem = mmd_problem((X, Y), [KERNEL], "u")
+    problem = problem_of((X, Y), [KERNEL], "u")
     for name in ("gemm", "cyclic-tiles", "blocks"):
         null = permutation_null(problem, resampling(n_resamples=19, scheme=name, rng=0, threads=2))
         assert (null.scheme, null.statistic_name) == (name, "MMD² (unbiased)")
@@ -235,7 +232,7 @@ def test_factors_are_tried_first_and_bins_taken_with_the_same_draws_where_they_d
 
 
 def test_tiles_are_left_to_whoever_asks_where_a_scheme_has_them():
-    problem = mmd_problem((normal(40), normal(50, seed=1)), [KERNEL], "u")
+    problem = problem_of((normal(40), normal(50, seed=1)), [KERNEL], "u")
     for name in ("cyclic-tiles", "blocks"):
         begun = begin(problem, resampling(n_resamples=19, scheme=name, rng=0))
         assert isinstance(begun, Begun)
@@ -354,12 +351,13 @@ def test_a_custom_statistic_over_all_labelings_and_over_random_ones():
         moved = labels[permutations]
         return (moved @ x / 3 - (1 - moved) @ x / 4)[None]
 
-    exact = custom_null(CustomStatistic(mean_gap, "gap", batch=10), relabelings((3, 4), 99))
+    exact = CustomStatistic(mean_gap, "gap", batch=10).null((3, 4), resampling(n_resamples=99))
     assert exact.scheme == "exact"
     assert exact.pvalues[0] == 1 / 35
-    drawn = relabelings((3, 4), 20, rng=0)
-    assert custom_null(CustomStatistic(mean_gap, "gap"), drawn).values.shape == (1, 21)
-    assert relabelings((3,), 5).count == 6
+    drawn = CustomStatistic(mean_gap, "gap").null((3, 4), resampling(n_resamples=20, rng=0))
+    assert (drawn.scheme, drawn.values.shape) == ("random", (1, 21))
+    pairs = CustomStatistic(lambda order: order[:, :1].T, "partner of the first")
+    assert pairs.null((3,), resampling(n_resamples=5)).values.tolist() == [[0, 0, 1, 1, 2, 2]]
 
 
 def test_bin_sums_are_those_of_the_kernel_with_and_without_its_separated_form(monkeypatch):

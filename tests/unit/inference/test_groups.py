@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from added_schemes import Translations
-from kernelmean.inference.rotations import ListedRotations, Rotations, block_length, is_fast
-from kernelmean.inference.torus import Torus, torus_length
+from kernelmean.inference.groups import ListedRotations, Rotations, Torus, block_length, is_fast, torus_length
 
 CASES = [
     pytest.param(Rotations, "rotate", 23, 5, id="rotations"),

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from kernelmean.inference.factored import split
+from kernelmean.inference.groups import Rotations
 from kernelmean.inference.low_rank import _with_room
 from kernelmean.inference.permutations import Relabelings
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem
-from kernelmean.inference.rotations import Rotations
+from kernelmean.inference.resampling import Resources
 from kernelmean.inference.schemes import base, gather, gemm, low_rank
 from kernelmean.inference.schemes.blocks import BinTiling, RowBins
 from kernelmean.inference.schemes.cyclic_tiles import RotationTiling, tile_sums
-from kernelmean.inference.sizes import Resources
 from kernelmean.inference.statistics import HSIC, MMD
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_null, mmd_null

@@ -9,15 +9,14 @@ import pytest
 
 from kernelmean.inference import SCHEMES
 from kernelmean.inference.factored import split
+from kernelmean.inference.groups import Rotations, Torus
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem
-from kernelmean.inference.rotations import Rotations
+from kernelmean.inference.resampling import Shape
 from kernelmean.inference.schemes import Cyclic, count_all
 from kernelmean.inference.schemes.cyclic import worthwhile_rank
 from kernelmean.inference.schemes.cyclic_factors import factor_sums
 from kernelmean.inference.schemes.cyclic_tiles import tile_sums
-from kernelmean.inference.sizes import Shape
 from kernelmean.inference.statistics import HSIC, MMD
-from kernelmean.inference.torus import Torus
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_null, mmd_null
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import kernelmean as km
-from kernelmean import features, mmd_stream_test
+from kernelmean import features
 from kernelmean.inference.permutations import RandomPermutations
 from kernelmean.inference.streaming import MeanStream, two_sample_stream
 from kernelmean.inference.streaming.pilot import drawn_rows

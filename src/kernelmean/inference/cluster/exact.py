@@ -21,10 +21,9 @@ from ...plan.tiles import serial_blas
 from .. import TestResult
 from ..asked import Request
 from ..engine import Begun, begin
-from ..posed import Posed
-from ..questions import Pairs, Question, TwoSamples
+from ..questions import Pairs, Posed, Question, TwoSamples
+from ..schemes.base import Tile, Tiling, Total, added
 from ..schemes.blocks import bin_size
-from ..schemes.tiling import Tile, Tiling, Total, added
 from .rows import Rows
 from .running import folded, gathered, task
 
@@ -65,7 +64,7 @@ Asked = tuple[Posed | TestResult, State]  # and the generator's state when every
 def _posed(kind: type[TwoSamples | Pairs], X: list[Array], Y: list[Array], request: Request, worker: Plan) -> Asked:
     """Choose the kernel, the scheme and the permutations; where no tiles are left to evaluate the null is there."""
     rng = as_rng(deepcopy(request.rng))
-    question = replace(kind.of(np.concatenate(X), np.concatenate(Y), request.design), engine=begin)
+    question = replace(kind.of((np.concatenate(X), np.concatenate(Y)), request.design), engine=begin)
     with serial_blas:
         posed = question.posed(request.wanted, request.statistic, replace(request, rng=rng).resampling(worker))
     return posed, rng.bit_generator.state

@@ -12,8 +12,8 @@ import numpy as np
 from ...core.array import Array, slices
 from ..factored import squared_columns
 from ..problem import KernelSide, Tiles
+from ..resampling import MIB, Resources
 from ..schemes.base import in_order, upper_tiles
-from ..sizes import MIB, Resources
 
 TILE = 512
 _BATCH_BYTES = 32 * MIB

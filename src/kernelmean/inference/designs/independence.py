@@ -15,9 +15,8 @@ from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide, distinct_side
-from ..resampling import Resampling
+from ..resampling import MIB, Resampling, Resources
 from ..schemes.gather import DENSE_LIMIT
-from ..sizes import MIB, Resources
 from ..statistics import ties
 from .design import Design
 from .layout import (
@@ -30,7 +29,7 @@ from .layout import (
     make_layout,
     nothing_moves,
 )
-from .relabelings import Expanded, WithinCells, within_cells
+from .relabelings import Expanded, within_cells
 from .stratified_hsic import stratified_hsic
 
 
@@ -64,7 +63,7 @@ class PairDesign:
 
     def null(
         self,
-        variables: tuple[Array, Array],
+        tables: tuple[Array, ...],
         kernels: Sequence[tuple[Kernel, Kernel]],
         statistic: Any,
         how: Resampling,
@@ -77,7 +76,7 @@ class PairDesign:
             )
         layout, resources = self.layout, how.resources
         units = within_cells(layout.cells, how.n_resamples, how.rng, scheme=how.scheme)
-        sides = [distinct_side(points, [pair[side] for pair in kernels]) for side, points in enumerate(variables)]
+        sides = [distinct_side(points, [pair[side] for pair in kernels]) for side, points in enumerate(tables)]
         needed = _bytes(layout, sides[0][0], sides[1][0], resources)
         check_memory(needed, resources, "this design", layout.n)
         with serial_blas:
@@ -85,9 +84,7 @@ class PairDesign:
             criterion = stratified_hsic(sides[0][0], sides[1][0], pairs, layout, resources)
             values = criterion.over(Expanded(units, layout.sizes))
             slack = ties(values, criterion.magnitude())
-        return Null(
-            values, slack, "HSIC (V-statistic)", "random" if isinstance(units, WithinCells) else "exact", needed
-        )
+        return Null(values, slack, "HSIC (V-statistic)", units.scheme, needed)
 
 
 def pair_design(n: int, design: Design) -> PairDesign:

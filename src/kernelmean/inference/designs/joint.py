@@ -1,125 +1,64 @@
-"""Are several variables independent of one another? The permutation test on dHSIC."""
+"""Several variables: the rows of all but the first change places, and dHSIC is looked at."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, RngLike, slices
-from ...core.table import as_table
-from ...core.words import passed
-from ...estimators.options import KernelLike
-from ...plan.plan import Plan
+from ...core.array import Array, IntArray, slices
+from ...kernels import Kernel
 from ...plan.tiles import serial_blas
-from ..asked import asked, check_fit_on
 from ..engine import check_memory
-from ..kernel_choice import ESTIMATORS
 from ..null import Null
 from ..problem import KernelSide
-from ..resampling import Resampling
-from ..result import TestResult
+from ..resampling import MIB, Resampling, Resources
 from ..schemes.base import in_order, upper_tiles
 from ..schemes.gather import DENSE_LIMIT
-from ..sizes import MIB, Resources
 from ..statistics import ties
-from ..units import each_notes
 from .forms import TILE, tiled_forms
-from .relabelings import WithinCells, within_cells
-from .variables import choose_kernels, notes_of
+from .relabelings import within_cells
 
 _BATCH, _STRIP = 64, 64
 _SMALL = 2**21
 
 
-def dhsic_test(
-    *variables: Any,
-    kernel: KernelLike | tuple[KernelLike, ...] | None = None,
-    estimator: Any = None,
-    scheme: str = "auto",
-    n_resamples: int = 999,
-    rng: RngLike = None,
-    plan: Plan | None = None,
-) -> TestResult:
-    r"""Test whether two or more variables are jointly independent, by dHSIC and exact permutations.
+@final
+@dataclass(frozen=True)
+class ManyVariables:
+    """So many variables, the rows of all but the first permuted independently of one another."""
 
-    .. math:: \mathrm{dHSIC} = \frac{1}{n^2} \sum_{ij} \prod_l K^l_{ij} + \prod_l \overline{K^l}
-        - \frac{2}{n} \sum_i \prod_l \overline{K^l_{i \cdot}}
+    many: int
 
-    Parameters
-    ----------
-    *variables : array of shape (n, d_l), or data frame
-        Two or more variables of any widths; row i of each is one observation.
-    kernel : Kernel, class or str, or a tuple with one per variable
-        As in :func:`kernelmean.hsic_test`: rules look at the rows of their own variable.
-    estimator : str, KernelMean or callable, or a tuple with one per variable
-        "kme", the default, "mkme" or "mmkme", or as in :func:`kernelmean.hsic_test`.
-    scheme : {"auto", "exact", "random"}
-        All (n!)^(k-1) combinations of permutations, or random ones; "auto" enumerates when there are at most
-        n_resamples + 1.
-    n_resamples, rng, plan
-        As in :func:`kernelmean.mmd_test`.
+    plain_only: ClassVar[str | None] = "several variables"
+    notes: ClassVar[tuple[str, ...]] = ()
 
-    Returns
-    -------
-    TestResult
-        ``kernel`` and ``noise`` have one entry per variable.
+    @property
+    def methods(self) -> tuple[str, str]:
+        """Return the test in words."""
+        return f"Permutation test of joint independence of {self.many} variables, dHSIC", ""
 
-    Raises
-    ------
-    ValueError
-        When there are fewer than two variables, numbers of rows differ, there are fewer than two rows, or a value is
-        not finite.
-    MemoryError
-        When more memory is needed than the plan allows.
-
-    Notes
-    -----
-    The p-value is exact: the rows of all variables but the first are permuted, independently of one another, and never
-    the columns of a variable. Two variables have the V-statistic of :func:`kernelmean.hsic_test`. A constant variable
-    has dHSIC 0 and p = 1. O(P k n²) time for P permutations of k variables, with the kernels evaluated anew in each
-    beyond 5000 rows; memory never O(n²) there. Pfister et al. (2018), definition 2.6 and section 3.2.2.
-
-    Examples
-    --------
-    Any two of these are independent, all three are not:
-
-    >>> x, y = np.random.default_rng(0).standard_normal((2, 80, 1))
-    >>> z = np.sign(x * y) * np.random.default_rng(1).exponential(size=(80, 1))
-    >>> dhsic_test(x, y, z, rng=0).pvalue < 0.01
-    True
-    """
-    tables = _check(variables)
-    n, many = len(tables[0]), len(tables)
-    wanted = asked(kernel, estimator, ESTIMATORS, many, adaptive=False)
-    for own in wanted.sides:
-        check_fit_on(own, ("auto", "separate"))
-    notes = each_notes(variables, adaptive=False) if wanted.default else ()
-    how = Resampling.of(scheme, n_resamples, rng, plan)
-    names = [f"variable {position}" for position in range(many)]
-    chosen, resources = choose_kernels(tables, names, wanted.sides), how.resources
-    cells = np.repeat(np.arange(many - 1), n)  # one per variable that is permuted
-    listed = within_cells(cells, how.n_resamples, how.rng, scheme=scheme)
-    needed = _bytes(n, sum(table.shape[1] for table in tables), many, resources)
-    check_memory(needed, resources, "the test", n)
-    with serial_blas:
-        sides = [KernelSide(points, (own.kernel,)) for points, own in zip(tables, chosen, strict=True)]
-        joint = _Joint([side.unshifted() for side in sides], resources)
-        values = np.concatenate([joint(batch.reshape(-1, many - 1, n) % n) for batch in listed.batches(_BATCH)])[None]
-    exact = not isinstance(listed, WithinCells)
-    slack = ties(values, np.array([joint.magnitude]))
-    null = Null(values, slack, "dHSIC (V-statistic)", "exact" if exact else "random", needed)
-    return TestResult(
-        method=f"Permutation test of joint independence of {many} variables, dHSIC",
-        kernel=tuple(own.kernel for own in chosen),
-        noise=tuple(own.noise for own in chosen),
-        sizes=(n,),
-        notes=notes_of(chosen) + notes,
-        **null.outcome(0),
-    )
+    def null(
+        self, tables: tuple[Array, ...], kernels: Sequence[tuple[Kernel, ...]], statistic: Any, how: Resampling
+    ) -> Null:
+        """Return dHSIC of the one tuple of kernels."""
+        if statistic != "v":
+            raise ValueError(f"statistic is {statistic!r}; dHSIC is a V-statistic: pass 'v'")
+        (own,), n, many, resources = kernels, len(tables[0]), self.many, how.resources
+        cells = np.repeat(np.arange(many - 1), n)  # one per variable that is permuted
+        listed = within_cells(cells, how.n_resamples, how.rng, scheme=how.scheme)
+        needed = _bytes(n, sum(table.shape[1] for table in tables), many, resources)
+        check_memory(needed, resources, "the test", n)
+        with serial_blas:
+            sides = [KernelSide(points, (kernel,)) for points, kernel in zip(tables, own, strict=True)]
+            joint = _Joint([side.unshifted() for side in sides], resources)
+            values = np.concatenate([joint(batch.reshape(-1, many - 1, n) % n) for batch in listed.batches(_BATCH)])
+        slack = ties(values[None], np.array([joint.magnitude]))
+        return Null(values[None], slack, "dHSIC (V-statistic)", listed.scheme, needed)
 
 
 @final
@@ -184,17 +123,6 @@ class _Joint:
         """Evaluate K^l on some rows and columns."""
         points = self.sides[variable].points
         return self.sides[variable].kernels[0](points[rows], points[columns])
-
-
-def _check(variables: Sequence[Any]) -> list[Array]:
-    """Return the variables as tables with as many rows."""
-    if len(variables) < 2:
-        raise ValueError(f"{passed(len(variables), 'variable')}, two at least are needed: dhsic_test(X, Y, Z)")
-    tables = [as_table(table, f"variable {position}").values for position, table in enumerate(variables)]
-    rows = [len(table) for table in tables]
-    if len(set(rows)) > 1 or rows[0] < 2:
-        raise ValueError(f"the variables have {rows} rows; as many of each are needed, and two at least")
-    return tables
 
 
 def _bytes(n: int, dim: int, many: int, resources: Resources) -> float:

@@ -89,15 +89,15 @@ class PairedDesign:
             raise ValueError(f"X has {len(X)} rows and Y has {len(Y)}; pairs need as many of both, and two at least")
         return cls(in_fixed_order(X, Y))
 
-    def null(self, samples: tuple[Array, Array], kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
+    def null(self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
         """Return MMD² of every kernel under the same flips, ``values`` of shape (kernels, P), observed first."""
         check_kind(statistic)
-        (X, Y), resources = samples, how.resources
-        n = len(X)
+        (pooled,), n, resources = tables, len(self.samples[0]), how.resources
+        X, Y = pooled[:n], pooled[n:]
         flips = SignFlips.choose(n, how.n_resamples, how.rng, how.scheme)
         needed = forms_bytes(n, 4 * X.shape[1], flips.count, len(kernels), resources)
         check_memory(needed, resources, "the test", n)
-        side = KernelSide(np.hstack(samples), tuple(PairDifference(kernel, X.shape[1]) for kernel in kernels))
+        side = KernelSide(np.hstack([X, Y]), tuple(PairDifference(kernel, X.shape[1]) for kernel in kernels))
         with serial_blas:
             forms = gram_forms(side.unshifted(), resources)
             raw = np.concatenate([forms.forms(signs) for signs in flips.batches(forms.batch)], axis=1)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, permutations, product
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from scipy.special import gammaln
@@ -32,6 +32,8 @@ class WithinCells(Relabelings):
     cells: IntArray
     count: int
     rng: np.random.Generator
+
+    scheme: ClassVar[str] = "random"
 
     @property
     def n(self) -> int:  # type: ignore[override]

@@ -17,9 +17,9 @@ import numpy as np
 from ...core.array import Array, IntArray, slices
 from ..permutations import Relabelings
 from ..problem import KernelSide
+from ..resampling import Resources
 from ..schemes.base import in_order, upper_tiles
 from ..schemes.gather import DENSE_LIMIT, gatherer
-from ..sizes import Resources
 from .forms import FACTORS_FROM, TILE, tiled_forms
 from .layout import Layout
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray, slices
 from ..problem import KernelSide
-from ..sizes import Resources
+from ..resampling import Resources
 from .forms import Forms, gram_forms
 from .layout import Layout
 

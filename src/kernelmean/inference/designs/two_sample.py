@@ -31,7 +31,7 @@ from .layout import (
     make_layout,
     nothing_moves,
 )
-from .relabelings import WithinCells, within_cells
+from .relabelings import within_cells
 from .stratified_mmd import StratifiedMMD
 
 Pair = tuple[Any, Any]
@@ -68,21 +68,22 @@ class TwoSampleDesign:
     plain_only: ClassVar[str | None] = "groups, clusters or weights"
     pool: ClassVar[str] = "the pooled sample"
 
-    def null(self, samples: Samples, kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
-        """Return MMD² of every kernel under the same permutations, on tables of these samples."""
+    def null(self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
+        """Return MMD² of every kernel under the same permutations, on a table of the pooled rows."""
+        (pooled,) = tables
         self._check_kind(statistic)
         layout, resources = self.layout, how.resources
         relabelings = within_cells(layout.cells, how.n_resamples, how.rng, layout.labels, how.scheme)
-        needed = forms_bytes(layout.n, samples[0].shape[1], relabelings.count, len(kernels), resources)
+        needed = forms_bytes(layout.n, pooled.shape[1], relabelings.count, len(kernels), resources)
         check_memory(needed, resources, "this design", layout.n)
-        side = KernelSide(np.concatenate(samples)[layout.order], tuple(kernels))
+        side = KernelSide(pooled[layout.order], tuple(kernels))
         with serial_blas:
             criterion = StratifiedMMD(side, layout, statistic, resources)
             batches = relabelings.batches(criterion.forms.batch)
             values = np.concatenate([criterion(layout.labels[batch.T].astype(float)) for batch in batches], axis=1)
             slack = ties(values, criterion.magnitude())
         name = "MMD² (unbiased)" if statistic == "u" else "MMD² (V-statistic)"
-        return Null(values, slack, name, "random" if isinstance(relabelings, WithinCells) else "exact", needed)
+        return Null(values, slack, name, relabelings.scheme, needed)
 
     def _check_kind(self, statistic: Any) -> None:
         """Raise when the statistic does not go with the design."""

@@ -60,11 +60,10 @@ class WildSamples:
         """Return that the p-value is not exact."""
         return _caution(self.block_length)
 
-    def null(self, samples: tuple[Array, Array], kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
+    def null(self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
         """Return MMD² (V) of every kernel under the same multipliers."""
         del statistic  # which is "v": the bootstrap has no other
-        n, m = map(len, samples)
-        pooled, count = np.concatenate(samples), how.n_resamples
+        (n, m), (pooled,), count = map(len, self.samples), tables, how.n_resamples
         needed = forms_bytes(len(pooled), pooled.shape[1], count, len(kernels), how.resources)
         check_memory(needed, how.resources, "the wild bootstrap", len(pooled))
         signs = np.repeat([1 / n, -1 / m], [n, m])[:, None]
@@ -112,20 +111,20 @@ class WildPairs:
 
     def null(
         self,
-        variables: tuple[Array, Array],
+        tables: tuple[Array, ...],
         kernels: Sequence[tuple[Kernel, Kernel]],
         statistic: Any,
         how: Resampling,
     ) -> Null:
         """Return HSIC (V) of the one pair of kernels under the multipliers."""
         del statistic  # which is "v": the bootstrap has no other
-        (pair,), n, count = kernels, len(variables[0]), how.n_resamples
-        needed = forms_bytes(n, sum(points.shape[1] for points in variables), count, 2, how.resources)
+        (pair,), n, count = kernels, len(tables[0]), how.n_resamples
+        needed = forms_bytes(n, sum(points.shape[1] for points in tables), count, 2, how.resources)
         check_memory(needed, how.resources, "the wild bootstrap", n)
         with serial_blas:
             left, right = (
                 CenteredTiles(KernelSide(points, (kernel,)), plain_layout(n), how.resources)
-                for points, kernel in zip(variables, pair, strict=True)
+                for points, kernel in zip(tables, pair, strict=True)
             )
             forms = TiledForms(lambda i, j: [left(i, j)[0] * right(i, j)[0]], np.zeros((1, n)), how.resources.n_jobs)
             drawn = centered_multipliers((n,), self.block_length, count, how.rng, forms.batch)

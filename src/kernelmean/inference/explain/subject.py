@@ -17,7 +17,7 @@ from ...kernels.bandwidth import median_bandwidth
 from ...kernels.blocks import Blocks
 from ...plan.plan import DEFAULT, Plan
 from ..kernel_choice import KernelOf, choose_kernel, is_constant, is_plain, representative_rows
-from ..questions import TwoSamples
+from ..questions import Pairs, TwoSamples
 from ..samples import in_fixed_order
 
 
@@ -223,19 +223,15 @@ def _made(question: Any, result: Any, plan: Plan) -> Subject:
     return PairSubject((X, Y), kernels, plan, question.names)
 
 
-def check_plain(question: Any) -> Any:
-    """Return a question whose rows are there, and have no design."""
+def check_plain(question: Any) -> TwoSamples | Pairs:
+    """Return the question of two samples or of pairs that a result with its rows is about, without a design."""
     if question is None:
         raise ValueError(
             "this result holds no data: it was read from a file, or comes of a test that keeps none; call mmd_test or "
             "hsic_test on the data, and ask what it returns"
         )
-    if question.design is not None:
-        raise ValueError(
-            "explanations are of plain samples and pairs, and this test had a design; call the test without it, and "
-            "ask what that returns"
-        )
-    return question
+    explained: TwoSamples | Pairs = question.explained()
+    return explained
 
 
 def _check_estimators(question: Any) -> None:

@@ -8,15 +8,15 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, RngLike, as_rng
+from ...core.array import Array, IntArray, RngLike
 from ...core.frozen import Frozen
 from ...core.points import points_like
 from ...core.validate import check_points, check_same_columns
 from ...embedding.embedding import Embedding
 from ...kernels import Kernel
-from ..custom import relabelings
+from ..custom import permutations_of
 from ..permutations import Relabelings
-from ..resampling import check_n_resamples
+from ..resampling import Resampling, check_n_resamples
 from .fluctuation import LEAST_DRAWS
 from .subject import SampleSubject
 
@@ -172,7 +172,8 @@ def witness_bands(
     check_level(level)
     places = subject.pooled if points is None else points_like(points, subject.names, "points", "X and Y")
     check_same_columns(subject.pooled, places, ("the samples", "points"))
-    listed = relabelings(subject.sizes, check_n_resamples(n_resamples, LEAST_DRAWS), as_rng(rng))
+    how = Resampling.of("auto", check_n_resamples(n_resamples, LEAST_DRAWS), rng)
+    listed = permutations_of(subject.sizes, how)
     scale = _null_deviation(subject, places)
     values, maxima = _largest(_values(subject, places, listed), scale)
     ascending = np.sort(maxima)

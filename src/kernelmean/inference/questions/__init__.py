@@ -1,7 +1,18 @@
-"""Questions: two samples and two variables, with their sides, designs and kernels; and how a test answers them."""
+"""Questions: samples and variables, with their sides, designs and kernels; and how a test answers them."""
 
-from .base import Question
+from .base import Posed, Question
+from .joint_independence import JointIndependence
+from .k_samples import KSamples
 from .pairs import Pairs, hsic_problem
 from .two_samples import TwoSamples, mmd_problem
 
-__all__ = ["Pairs", "Question", "TwoSamples", "hsic_problem", "mmd_problem"]
+__all__ = [
+    "JointIndependence",
+    "KSamples",
+    "Pairs",
+    "Posed",
+    "Question",
+    "TwoSamples",
+    "hsic_problem",
+    "mmd_problem",
+]

@@ -1,7 +1,7 @@
 """What a question is: rows, the kernels over them, and what permutations change. Every test answers one.
 
-The sides of a question are tables with kernels, or labels. Two samples are one pooled table against the labels of the
-samples, independence is one table against another; a design says which rows may change places. Whatever answers it, one
+The sides of a question are tables with kernels, or labels. Samples are one pooled table against the labels of the
+samples, independence is one table against others; a design says which rows may change places. Whatever answers it, one
 kernel, many of them or an estimator that is fitted anew under every permutation, gets its numbers from
 :meth:`Question.null`.
 """
@@ -11,20 +11,85 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, Protocol, Self, final
 
 import numpy as np
 
+from ...core.array import Array, as_host, is_foreign, like
+from ...core.frozen import owned
 from ..adaptive import Adaptive, combined, in_parts
-from ..asked import Estimators, Known
+from ..asked import Estimators, Known, check_fit_on
 from ..designs.design import Design
-from ..kernel_choice import Chosen
-from ..members import Member, PairMember
+from ..engine import permutation_null
+from ..kernel_choice import ESTIMATORS, Chosen, choose_kernel, median_rows, representative_rows
+from ..members import Member, PairMember, present
 from ..null import Null
-from ..posed import Posed
+from ..problem import Problem
 from ..resampling import Resampling
 from ..result import TestResult
 from ..statistics import Kind, Statistic
+from ..views import Views, available
+
+Tables = tuple[Array, ...]
+Engine = Callable[[Problem, Resampling], Any]
+
+
+class RowDesign(Protocol):
+    """What a design makes of the rows of a question: which of them may change places, and the null that follows.
+
+    Attributes
+    ----------
+    methods : (str, str)
+        The test in words: with one estimator, and the adaptive one, empty where there is none.
+    plain_only : str or None
+        What does not go with weights or parameters of an estimator's own.
+    notes : tuple of str
+        What a reader should know.
+    """
+
+    @property
+    def methods(self) -> tuple[str, str]: ...  # noqa: D102
+
+    @property
+    def plain_only(self) -> str | None: ...  # noqa: D102
+
+    @property
+    def notes(self) -> tuple[str, ...]: ...  # noqa: D102
+
+    def null(self, tables: Any, kernels: Any, statistic: Any, how: Resampling) -> Null:
+        """Return the statistics of all kernels on these tables, under the same permutations."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """What a result says besides its null.
+
+    Attributes
+    ----------
+    null : Null, or what stands for one
+        What the caller's way to a null returned.
+    method, kernel, noise, sizes, notes
+        As of :class:`TestResult`.
+    """
+
+    null: Any
+    method: str
+    kernel: Any
+    noise: Any
+    sizes: tuple[int, ...]
+    notes: tuple[str, ...]
+
+    def result(self, null: Null, *more: str) -> TestResult:
+        """Return the result with a null, and with more notes."""
+        return TestResult(
+            method=self.method,
+            kernel=self.kernel,
+            noise=self.noise,
+            sizes=self.sizes,
+            notes=(*self.notes, *more),
+            **null.outcome(0),
+        )
 
 
 @final
@@ -47,78 +112,149 @@ class Candidates:
     null: Callable[[Sequence[Any], Resampling], Null]
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Question(ABC):
-    """What a test asks of some rows."""
+    """What a test asks of some rows: subclasses hold the rows, and say what the sides are.
 
-    kernel_sides: ClassVar[int]
-    """How many sides have a kernel."""
+    Attributes
+    ----------
+    design : RowDesign or None
+        Which rows may change places; None is all of them.
+    engine : callable
+        From a problem and a resampling to the null, where there is no design.
+    asked : Estimators or None
+        What answered it.
+    """
+
+    design: RowDesign | None = None
+    engine: Engine = permutation_null
+    asked: Estimators | None = None
+
+    usual: ClassVar[bool] = False
+    """Whether it is of two samples or of pairs, X and Y: these are answered on a cluster, and explained."""
+
+    # -- what every question says ------------------------------------------------------------------------------------
 
     @classmethod
     @abstractmethod
-    def of(cls, X: Any, Y: Any, design: Design) -> Self:
-        """Check what was passed, which may be arrays of another library."""
-
-    @classmethod
-    @abstractmethod
-    def known(cls, design: Design) -> Known:
-        """Return the estimators that can answer, by name, besides the adaptive ones."""
-
-    @property
-    @abstractmethod
-    def methods(self) -> tuple[str, str]:
-        """Return the test in words: with one estimator, and the adaptive one."""
+    def of(cls, data: Any, design: Design) -> Self:
+        """Check the tables that were passed, which may be arrays of another library."""
 
     @property
     @abstractmethod
     def sizes(self) -> tuple[int, ...]:
-        """Return the rows of the samples, or the number of pairs."""
+        """Return the rows of the samples, or the number of observations."""
 
     @property
     @abstractmethod
-    def notes(self) -> tuple[str, ...]:
-        """Return what a reader should know of the rows."""
+    def tables(self) -> Tables:
+        """Return what kernels look at, one table for every side that has one: the rows that take part, in order."""
 
+    @property
     @abstractmethod
-    def null(self, kernels: Sequence[Any], statistic: Kind | Statistic, how: Resampling) -> Any:
-        """Return the statistics of all kernels under the same permutations, shape (kernels, P), observed first."""
-
-    @abstractmethod
-    def estimated(self, asked: Estimators, statistic: Kind, how: Resampling) -> tuple[Any, list[Chosen]]:
-        """Return the null of an estimator, and the kernel of every side with the noise in it."""
-
-    @abstractmethod
-    def candidates(self, adaptive: Adaptive, statistic: Kind, rng: np.random.Generator) -> Candidates:
-        """Return the members of an adaptive test, on views of the rows."""
+    def called(self) -> tuple[str, ...]:
+        """Return what notes call the tables."""
 
     @abstractmethod
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
         """Return what to tell of columns of very different spreads where nobody chose a kernel."""
 
-    @abstractmethod
-    def answered_by(self, asked: Estimators) -> Self:
-        """Return the question with what answered it, its rows out of reach of the caller."""
+    # -- what some say otherwise -------------------------------------------------------------------------------------
+
+    @classmethod
+    def known(cls, design: Design) -> Known:
+        """Return the estimators that can answer, by name, besides the adaptive ones."""
+        del design
+        return ESTIMATORS
+
+    @property
+    def methods(self) -> tuple[str, str]:
+        """Return the test in words: with one estimator, and the adaptive one."""
+        assert self.design is not None, "without a design a question says itself what it is"
+        return self.design.methods
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what a reader should know of the rows."""
+        return () if self.design is None else self.design.notes
+
+    def problem(self, tables: Tables, kernels: Sequence[Any], statistic: Kind | Statistic) -> Problem:
+        """Return the sides with the Gram matrices of these kernels, where there is no design."""
+        raise NotImplementedError(f"{type(self).__name__} has a design with a null of its own")
+
+    def explained(self) -> Question:
+        """Return the plain question of two samples or of pairs that explanations look at."""
+        if self.usual and self.design is None:
+            return self
+        why = "had a design" if self.usual else "asked something else"
+        raise ValueError(
+            f"explanations are of plain samples and pairs, and this test {why}; call mmd_test or hsic_test without a "
+            "design, and ask what that returns"
+        )
+
+    def estimated(self, asked: Estimators, statistic: Kind, how: Resampling) -> tuple[Any, list[Chosen]]:
+        """Return the null of an estimator, and the kernel of every side with the noise in it."""
+        for own in asked.sides:
+            check_fit_on(own, ("auto", "pooled" if len(asked.sides) == 1 else "separate"))
+        return self.with_kernels(self.tables, asked.sides, statistic, how)
+
+    # -- the null ----------------------------------------------------------------------------------------------------
+
+    def null(self, kernels: Sequence[Any], statistic: Kind | Statistic, how: Resampling) -> Any:
+        """Return the statistics of all kernels under the same permutations, shape (kernels, P), observed first.
+
+        A kernel that serves in several tuples of kernels, as the same object, counts once.
+        """
+        return self.over(self.tables, kernels, statistic, how)
+
+    def over(self, tables: Tables, kernels: Sequence[Any], statistic: Kind | Statistic, how: Resampling) -> Any:
+        """Return the null on other columns of the same rows."""
+        if self.design is None:
+            return self.engine(self.problem(tables, kernels, statistic), how)
+        return self.design.null(tables, kernels, statistic, how)
+
+    def with_kernels(
+        self, tables: Tables, estimators: Sequence[Any], statistic: Kind, how: Resampling
+    ) -> tuple[Any, list[Chosen]]:
+        """Return the null of the kernels that estimators find, and these."""
+        chosen = self.chosen(tables, estimators, how.rng)
+        return self.over(tables, [_alone(own.kernel for own in chosen)], statistic, how), chosen
+
+    def chosen(self, tables: Tables, estimators: Sequence[Any], rng: np.random.Generator) -> list[Chosen]:
+        """Return the kernel of every table, found from its own rows."""
+        hosts, rows = list(map(as_host, tables)), self._some_rows(tables, rng)
+        return list(map(choose_kernel, hosts, estimators, rows, self.called))
+
+    def _some_rows(self, tables: Tables, rng: np.random.Generator) -> list[Any]:
+        """Return the rows that rules look at.
+
+        Of several tables the same in whatever order they come: rows drawn for all would depend on who is paired with
+        whom.
+        """
+        if len(tables) == 1:
+            return [median_rows(tables[0].shape[0], rng)]
+        return [representative_rows(as_host(points)) for points in tables]
 
     # -- the answer --------------------------------------------------------------------------------------------------
 
     def answered(self, asked: Estimators, statistic: Kind, how: Resampling) -> TestResult:
-        """Return the result of the test."""
+        """Return the result of the test, which keeps the question; rows of other libraries are copied for it."""
         posed = self.posed(asked, statistic, how)
         result = posed if isinstance(posed, TestResult) else posed.result(posed.null)
-        notes = self.units_notes(adaptive=True) if asked.default else ()
-        return replace(result, notes=(*result.notes, *notes), question=self.answered_by(asked))
+        notes = self.units_notes(adaptive=bool(self.methods[1])) if asked.default else ()
+        copies = {name: owned(rows, rows) for name, rows in vars(self).items() if is_foreign(rows)}
+        return replace(result, notes=(*result.notes, *notes), question=replace(self, **copies, asked=asked))
 
     def posed(self, asked: Estimators, statistic: Kind, how: Resampling) -> Posed | TestResult:
         """Return the test with its null; the result itself where it takes more than one null, as an adaptive test."""
         if asked.adaptive is not None:
             return self._adaptive(asked.adaptive, statistic, how)
         null, chosen = self.estimated(asked, statistic, how)
-        kernels, noises = tuple(own.kernel for own in chosen), tuple(own.noise for own in chosen)
-        alone = self.kernel_sides == 1
         return Posed(
             null,
             method=self.methods[0],
-            kernel=kernels[0] if alone else kernels,
-            noise=noises[0] if alone else noises,
+            kernel=_alone(own.kernel for own in chosen),
+            noise=_alone(own.noise for own in chosen),
             sizes=self.sizes,
             notes=tuple(note for own in chosen for note in own.notes) + self.notes,
         )
@@ -130,3 +266,38 @@ class Question(ABC):
         counts = [len(own) for own in found.kernels]
         outcome = combined(null, adaptive.combination, found.members, counts)
         return TestResult(method=self.methods[1], sizes=self.sizes, notes=self.notes, **outcome)
+
+    def candidates(self, adaptive: Adaptive, statistic: Kind, rng: np.random.Generator) -> Candidates:
+        """Return the members of an adaptive test, on views of the tables.
+
+        About 25 times the cost of one kernel, and one linear kernel per column of two samples. A common shift or scale
+        changes nothing, and a monotone transformation of one column of these nothing but the members on "data" and
+        "radius".
+        """
+        tables = self.tables
+        members = present(adaptive.members, [available(*table.shape) for table in tables])
+        sides = list(zip(*(member.sides for member in members), strict=True))
+        views = [
+            Views.of(as_host(points), [member.view for member in side], rows)
+            for points, side, rows in zip(tables, sides, self._some_rows(tables, rng), strict=True)
+        ]
+        viewed = tuple(like(view.table, own, "float64") for view, own in zip(views, tables, strict=True))
+        made = [  # equal members have one kernel, which counts once
+            {member: view.kernels(member.view, member.kernel) for member in side}
+            for view, side in zip(views, sides, strict=True)
+        ]
+        kernels = [
+            [
+                _alone(each)
+                for each in zip(*(own[side] for own, side in zip(made, member.sides, strict=True)), strict=True)
+            ]
+            for member in members
+        ]
+        plain = replace(self, engine=permutation_null)
+        return Candidates(members, kernels, lambda part, how: plain.over(viewed, part, statistic, how))
+
+
+def _alone(parts: Any) -> Any:
+    """Return what holds for the only side as it is, and for several sides as a tuple."""
+    found = tuple(parts)
+    return found[0] if len(found) == 1 else found

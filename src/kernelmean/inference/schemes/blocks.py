@@ -16,11 +16,10 @@ import numpy as np
 from ...core.array import Array, IntArray, slices
 from ..permutations import RandomPermutations
 from ..problem import Problem
-from ..sizes import Resources, Shape, point_bytes
+from ..resampling import Resources, Shape, point_bytes
 from ..statistics import Level, Sums
-from .base import upper_tiles
+from .base import Tile, TiledScheme, Tiling, Total, upper_tiles
 from .device import bin_sums, on_device
-from .tiling import Tile, TiledScheme, Tiling, Total
 
 _BINS = 512
 _LEAST_BINS = 64

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.array import Array, slices
 from ..factored import CHUNK_BYTES, Factored
-from ..rotations import Rotations, Spectrum
+from ..groups import Rotations, Spectrum
 from ..statistics import Sums
 
 

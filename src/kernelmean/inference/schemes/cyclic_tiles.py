@@ -17,11 +17,10 @@ from numpy.lib.stride_tricks import as_strided
 from scipy import fft
 
 from ...core.array import Array, slices
+from ..groups import Rotations, Spectrum
 from ..problem import Problem, Side
-from ..rotations import Rotations, Spectrum
 from ..statistics import Sums
-from .base import upper_tiles
-from .tiling import Tile, Tiling, Total
+from .base import Tile, Tiling, Total, upper_tiles
 
 _CHUNK = 64
 _STRIP = 128

@@ -26,7 +26,7 @@ from ...core.array import (
     total,
 )
 from ..problem import KernelSide, LabelSide
-from ..sizes import Resources
+from ..resampling import Resources
 from .base import upper_tiles
 
 ON_DEVICE = ("exact", "gemm", "gather", "cyclic", "cyclic-tiles", "blocks")

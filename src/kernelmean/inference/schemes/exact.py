@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from ..problem import Problem
-from ..sizes import Resources, Shape
+from ..resampling import Resources, Shape
 from ..statistics import Sums
 from .base import Scheme
 from .gather import Gather, permutation_sums

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.array import Array, IntArray, slices
 from ..permutations import Relabelings
 from ..problem import Problem
-from ..sizes import Resources, Shape
+from ..resampling import Resources, Shape
 from ..statistics import Sums
 from .base import Scheme, in_order
 from .device import gatherer as device_gatherer

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.array import Array, IntArray, slices
 from ..permutations import Relabelings
 from ..problem import KernelSide, Problem
-from ..sizes import MIB, Resources, Shape, point_bytes
+from ..resampling import MIB, Resources, Shape, point_bytes
 from ..statistics import Sums
 from .base import Scheme, in_order, upper_tiles
 from .device import label_batch, label_forms, on_device

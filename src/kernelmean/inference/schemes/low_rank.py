@@ -10,7 +10,7 @@ from ...core.array import Array, IntArray
 from ..factored import Factored, LowRankError, factor_bytes, fitting_rank, split
 from ..permutations import Relabelings
 from ..problem import Problem
-from ..sizes import MIB, Resources, Shape
+from ..resampling import MIB, Resources, Shape
 from ..statistics import Sums
 from .base import Scheme, in_order
 

@@ -13,10 +13,10 @@ import numpy as np
 from scipy import fft
 
 from ...core.array import Array
+from ..groups import Torus, torus_length
 from ..problem import Problem
-from ..sizes import Resources, Shape, point_bytes
+from ..resampling import Resources, Shape, point_bytes
 from ..statistics import Sums
-from ..torus import Torus, torus_length
 from .base import Scheme, in_order, shifted_tile, upper_tiles
 
 _LEAST_ROWS = 8

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from kernelmean import Plan
-from kernelmean.inference import dhsic_test, hsic_test
+from kernelmean import Design, Plan
+from kernelmean.inference import JointIndependence, dhsic_test, hsic_test
 from kernelmean.kernels import Gaussian, Laplacian
 from nulls import packed
 
@@ -103,6 +103,26 @@ def test_a_constant_variable_has_p_value_one():
     assert result.pvalue < 1.0  # X and Y still say something
     result = dhsic_test(np.full((12, 2), 0.1), np.full((12, 1), 7.3), Y, rng=0)
     assert (result.pvalue, result.statistic) == (1.0, pytest.approx(0.0, abs=1e-15))
+
+
+def test_two_variables_explain_themselves_as_the_independence_test_does():
+    X, Y = draw(30, (1, 2))
+    joint, pair = (test(X, Y + X, kernel=KERNELS[:2], rng=0, n_resamples=99) for test in (dhsic_test, hsic_test))
+    assert repr(joint.effect_size(rng=1)) == repr(pair.effect_size(rng=1))
+    np.testing.assert_array_equal(joint.contributions().values, pair.contributions().values)
+    assert repr(joint.attribute(rng=1)) == repr(pair.attribute(rng=1))
+
+
+def test_more_than_two_variables_say_what_to_ask_instead():
+    result = dhsic_test(*draw(8), n_resamples=19, rng=0)
+    assert (type(result.question), result.question.sizes) == (JointIndependence, (8,))
+    with pytest.raises(ValueError, match=r"two variables, and this test had 3; .* hsic_test\(X, Y\)"):
+        result.effect_size()
+
+
+def test_a_design_is_for_two_variables():
+    with pytest.raises(ValueError, match=r"leave design= out, .* hsic_test\(X, Y, design=...\)"):
+        dhsic_test(*draw(5), design=Design(groups=[0, 0, 1, 1, 1]))
 
 
 @pytest.mark.parametrize(

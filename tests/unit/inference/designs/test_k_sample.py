@@ -7,8 +7,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from kernelmean import Plan
-from kernelmean.inference import hsic_test, k_sample_test, mmd_test
+from kernelmean import Design, Plan
+from kernelmean.inference import KSamples, Resampling, hsic_test, k_sample_test, mmd_test
 from kernelmean.inference.step_down import max_t
 from kernelmean.kernels import Categorical, Gaussian
 from nulls import packed
@@ -91,7 +91,9 @@ def test_the_sample_that_differs_is_in_the_pairs_that_are_found():
     assert result.pvalue == 0.005
     assert [pair.adjusted <= 0.05 for pair in result.pairs] == [True, False, True]
     assert all(pair.adjusted >= pair.pvalue for pair in result.pairs)
-    assert "\n  0 and 1 " in result.summary()
+    pair = result.pairs[0]
+    told = [line.split() for line in result.summary().splitlines()]
+    assert ["0", "and", "1", *(f"{x:.4g}" for x in (pair.statistic, pair.pvalue, pair.adjusted))] in told
 
 
 def test_a_seed_fixes_the_result_whatever_the_threads(monkeypatch):
@@ -108,6 +110,37 @@ def test_constants_have_p_value_one():
     result = k_sample_test(*np.full((3, 4, 1), 0.1))
     assert result.pvalue == 1.0
     assert [pair.adjusted for pair in result.pairs] == [1.0] * 3
+
+
+def test_two_samples_explain_themselves_as_the_two_sample_test_does():
+    X, Y = draw((20, 30))
+    several, two = (test(X, Y + 1.0, kernel=KERNEL, rng=0, n_resamples=99) for test in (k_sample_test, mmd_test))
+    assert repr(several.effect_size(rng=1)) == repr(two.effect_size(rng=1))
+    assert several.equivalence(0.9, rng=1).pvalue == two.equivalence(0.9, rng=1).pvalue
+    np.testing.assert_array_equal(several.contributions().values, two.contributions().values)
+    np.testing.assert_array_equal(several.witness()(X), two.witness()(X))
+    assert several.attribute(rng=1).columns == two.attribute(rng=1).columns
+
+
+@pytest.mark.parametrize("verb", ["effect_size", "witness", "contributions", "attribute"])
+def test_more_than_two_samples_say_what_to_ask_instead(verb):
+    result = k_sample_test(*draw((5, 5, 5)), n_resamples=19, rng=0)
+    with pytest.raises(ValueError, match=r"two samples, and this test had 3; .* mmd_test\(X, Y\)"):
+        getattr(result, verb)()
+
+
+def test_a_result_knows_its_question():
+    samples = draw((5, 4, 6))
+    question = k_sample_test(*samples, kernel=KERNEL, n_resamples=19, rng=0).question
+    assert (type(question), question.sizes) == (KSamples, (5, 4, 6))
+    again = question.null([KERNEL], "u", Resampling.of("auto", 19, 0))
+    assert again.pvalues == k_sample_test(*samples, kernel=KERNEL, n_resamples=19, rng=0).pvalue
+
+
+@pytest.mark.parametrize("design", [Design(groups=([0], [0])), Design(weights=([1.0], [1.0])), Design(paired=True)])
+def test_a_design_is_for_two_samples(design):
+    with pytest.raises(ValueError, match=r"Design\(.*leave design= out, .* mmd_test\(X, Y, design=...\)"):
+        k_sample_test(*draw((5, 5, 5)), design=design)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,81 @@
+"""Several variables over the same rows, each against all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self, final
+
+from ...core.array import Array
+from ...core.points import Names
+from ...core.table import as_table
+from ...core.words import passed
+from ..designs.design import Design
+from ..designs.joint import ManyVariables
+from .base import Question, Tables
+from .pairs import Pairs, notes_of_variables
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class JointIndependence(Question):
+    """Several variables: are they jointly independent.
+
+    Attributes
+    ----------
+    variables : tuple of arrays of shape (n, d_l)
+        Row i of each is one observation.
+    names : tuple of names
+        Of the columns of every variable, None for an array.
+    design, asked
+        As of :class:`Question`; the design is that the rows of all variables but the first change places.
+    """
+
+    variables: tuple[Array, ...]
+    names: tuple[Names, ...]
+
+    @classmethod
+    def of(cls, data: Any, design: Design) -> Self:
+        """Check several variables."""
+        if len(data) < 2:
+            raise ValueError(f"{passed(len(data), 'variable')}, two at least are needed: dhsic_test(X, Y, Z)")
+        if design.paired or design.says_more:
+            raise ValueError(
+                f"{design!r} is for two samples or for pairs; leave design= out, or test two variables at a time, "
+                "hsic_test(X, Y, design=...), and adjust the p-values by Holm's method"
+            )
+        tables = [as_table(table, f"variable {position}") for position, table in enumerate(data)]
+        variables = tuple(table.values for table in tables)
+        rows = [len(table) for table in variables]
+        if len(set(rows)) > 1 or rows[0] < 2:
+            raise ValueError(f"the variables have {rows} rows; as many of each are needed, and two at least")
+        names = tuple(table.names if table.named else None for table in tables)
+        return cls(variables, names, design=ManyVariables(len(variables)))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return the number of observations."""
+        return (len(self.variables[0]),)
+
+    @property
+    def tables(self) -> Tables:
+        """Return the variables."""
+        return self.variables
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """Return the variables by their positions."""
+        return tuple(f"variable {position}" for position in range(len(self.variables)))
+
+    def explained(self) -> Pairs:
+        """Return two variables as such; explanations know no more of them."""
+        if len(self.variables) == 2:
+            (X, Y), (own, other) = self.variables, self.names
+            return Pairs(X, Y, (own, other), asked=self.asked)
+        raise ValueError(
+            f"explanations are of two variables, and this test had {len(self.variables)}; ask the test of two of them, "
+            "such as hsic_test(X, Y).effect_size()"
+        )
+
+    def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
+        """Return what to tell of the spreads of the columns of every variable."""
+        return notes_of_variables(self.variables, self.names, adaptive=adaptive)

@@ -1,0 +1,77 @@
+"""Several samples: the pooled rows against the labels that say which sample each belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+
+from ...core.array import Array
+from ...core.points import Names
+from ...core.words import passed
+from ..designs.design import Design
+from ..designs.k_sample import ManySamples
+from ..samples import matched
+from .base import Question, Tables
+from .two_samples import TwoSamples, notes_of_samples
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class KSamples(Question):
+    """Several samples: do they all come from one distribution.
+
+    Attributes
+    ----------
+    samples : tuple of arrays of shape (n_g, d)
+        As they were passed, the columns in one order.
+    names : tuple of str, or None
+        Of the columns.
+    design, asked
+        As of :class:`Question`; the design is that all rows change places.
+    """
+
+    samples: tuple[Array, ...]
+    names: Names = None
+
+    called: ClassVar[tuple[str, ...]] = ("all samples",)
+
+    @classmethod
+    def of(cls, data: Any, design: Design) -> Self:
+        """Check several samples."""
+        if len(data) < 2:
+            raise ValueError(f"{passed(len(data), 'sample')}, two at least are needed: k_sample_test(X, Y, Z)")
+        if design.paired or design.says_more:
+            raise ValueError(
+                f"{design!r} is for two samples or for pairs; leave design= out, or compare two samples at a time, "
+                "mmd_test(X, Y, design=...), and adjust the p-values by Holm's method"
+            )
+        tables = [matched(data[0], other) for other in data[1:]]
+        ordered = [tables[0][0], *(other for _, other in tables)]
+        names = next((table.names for table in ordered if table.named), None)
+        samples = tuple(table.values for table in ordered)
+        return cls(samples, names, design=ManySamples(tuple(map(len, samples))))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return the rows of all samples."""
+        return tuple(map(len, self.samples))
+
+    @property
+    def tables(self) -> Tables:
+        """Return the pooled rows."""
+        return (np.concatenate(self.samples),)
+
+    def explained(self) -> TwoSamples:
+        """Return two samples as such; explanations know no more of them."""
+        if len(self.samples) == 2:
+            return TwoSamples(*self.samples, self.names, asked=self.asked)
+        raise ValueError(
+            f"explanations are of two samples, and this test had {len(self.samples)}; ask the test of two of them, "
+            "such as mmd_test(X, Y).effect_size()"
+        )
+
+    def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
+        """Return what to tell of the spreads of the columns."""
+        return notes_of_samples(self.samples, self.names, adaptive=adaptive)
