@@ -14,7 +14,8 @@ from ...kernels.base import Blocks, Kernel
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
 from ...plan.plan import DEFAULT, Plan
-from ..embedding import Embedding, Part
+from ..embedding import Embedding
+from ..parts import PointPart
 
 
 @final
@@ -92,4 +93,4 @@ class Atoms:
 
     def embedding(self) -> Embedding:
         """Return the weighted sum."""
-        return Embedding(self.kernel, (Part(self.points, self.weights, self.noise),), self.plan)
+        return Embedding(self.kernel, (PointPart(self.points, self.weights, self.noise),), self.plan)

@@ -12,7 +12,7 @@ from ...core.array import as_rng
 from ...core.validate import check_integer
 from ...core.words import count
 from ...embedding.embedding import Embedding
-from ...embedding.features import FeatureEmbedding, FeatureMap
+from ...embedding.features import FeatureMap
 from ...estimators import KernelMean
 from ...expected._core import check_noise
 from ...kernels.base import Kernel
@@ -115,7 +115,7 @@ class DaskPlan(RemotePlan):
 
     def feature_embed(
         self, X: Any, features: FeatureMap, *, weights: Any = None, noise: Noise | None = None
-    ) -> FeatureEmbedding:
+    ) -> Embedding:
         """Return the mean of features, see :func:`kernelmean.embedding.features.embed`."""
         rows = self.rows(X)
         own = None if weights is None else self._weights(weights, rows)
