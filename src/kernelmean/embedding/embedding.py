@@ -18,7 +18,7 @@ from ..expected._core import check_noise
 from ..kernels.base import Kernel, check_kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from ..plan.plan import DEFAULT, Plan, RemotePlan
+from ..plan.plan import DEFAULT, Plan, RemotePlan, check_plan
 from ..report.description import Description
 from ..report.shown import Shown
 from . import density
@@ -234,7 +234,7 @@ class Embedding(Shown):
 
 
 def embed(
-    X: Any, kernel: Kernel, *, weights: Any = None, noise: Noise | None = None, plan: Plan | RemotePlan = DEFAULT
+    X: Any, kernel: Kernel, *, weights: Any = None, noise: Noise | None = None, plan: Plan | RemotePlan | None = None
 ) -> Embedding:
     r"""Return the embedding :math:`Σ_i β_i E_{\tilde x ∼ v(·|x_i)} k(\tilde x, ·)` of a noisy weighted sample.
 
@@ -273,6 +273,7 @@ def embed(
     0.0338
     """
     check_kernel(kernel)
+    plan = check_plan(plan)
     if isinstance(plan, RemotePlan):
         return cast("Embedding", plan.embed(X, kernel, weights=weights, noise=noise))
     read, names = named_points(X)

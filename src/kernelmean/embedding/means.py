@@ -10,7 +10,7 @@ from ..expected import expected_blocks, expected_diag
 from ..kernels.base import Blocks, Kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from ..plan.plan import DEFAULT
+from ..plan.plan import running
 from .score import Score
 
 _TILE = 512
@@ -62,7 +62,7 @@ def means(kernel: Kernel, X: Array, noise: Noise, alpha: float) -> Means:
 
 def _off_diagonal_mean(blocks: Blocks, X: Array) -> float:
     """Return the mean over i ≠ j; the diagonal is left out, not subtracted, so that small sums keep their digits."""
-    n, (size, _) = X.shape[0], tile_shape(X, (_TILE, _TILE), DEFAULT.device_memory)
+    n, (size, _) = X.shape[0], tile_shape(X, (_TILE, _TILE), running().device_memory)
     whole: Any = 0.0
     for i in slices(n, size):
         for j in slices(n, size):

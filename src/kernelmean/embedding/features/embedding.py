@@ -19,7 +19,7 @@ from ...expected import difference
 from ...kernels.base import Kernel
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
-from ...plan.plan import DEFAULT, Plan, RemotePlan
+from ...plan.plan import Plan, RemotePlan, check_plan
 from ..embedding import Embedding
 from ..parts import Part
 from .base import HEAD, FeatureMap
@@ -173,7 +173,12 @@ class FeaturePart(Part):
 
 
 def embed(
-    X: Any, features: FeatureMap, *, weights: Any = None, noise: Noise | None = None, plan: Plan | RemotePlan = DEFAULT
+    X: Any,
+    features: FeatureMap,
+    *,
+    weights: Any = None,
+    noise: Noise | None = None,
+    plan: Plan | RemotePlan | None = None,
 ) -> Embedding:
     """Return the mean of the features of a noisy weighted sample.
 
@@ -216,6 +221,7 @@ def embed(
     """
     if not isinstance(features, FeatureMap):
         raise TypeError(f"features is {features!r}; a map such as features.fourier(kernel, dim=2) is needed")
+    plan = check_plan(plan)
     if isinstance(plan, RemotePlan):
         return cast("Embedding", plan.feature_embed(X, features, weights=weights, noise=noise))
     rows, names = named_points(on_host(X))
