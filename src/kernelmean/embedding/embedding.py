@@ -216,11 +216,12 @@ class Embedding(Shown):
     def describe(self) -> Description:
         """Return what it is made of; nothing is evaluated for it."""
         n, dim = self.shape
+        total = sum(part.mass for part in self.parts)
         facts = [("rows" if self.features else "points", f"{n:,}"), ("columns", f"{dim:,}")]
         facts += [("kernel", repr(self.kernel))]
         facts += [("features", self.features.summary)] if self.features else []
         facts += [("noise", ", ".join(dict.fromkeys(repr(noise) for noise in self._noises)))]
-        facts += [("weights", f"sum {sum(part.mass for part in self.parts):.6g}")]
+        facts += [("weights", f"sum {total:.6g}" if np.isfinite(total) else "one a row, where the rows are")]
         return Description("Kernel mean embedding", facts=facts)
 
     @property

@@ -89,3 +89,12 @@ def test_other_columns_are_refused(plan):
     with pytest.raises(ValueError, match="columns"):
         mu @ km.embed(Y[:, :1], KERNEL)
     assert repr(mu) == "Embedding(n=130, d=2, kernel=Gaussian(bandwidth=1.5), noise=Dirac())"
+
+
+def test_an_embedding_of_rows_elsewhere_says_what_it_is_made_of(plan):
+    rows = da.from_array(X, chunks=(40, 2))
+    mu, weighted = (
+        km.embed(rows, KERNEL, weights=w, plan=plan) for w in (None, da.from_array(np.ones(130), chunks=50))
+    )
+    assert str(3 * mu).endswith("weights  sum 3")
+    assert str(weighted).endswith("weights  one a row, where the rows are")
