@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from .embedding import features
     from .embedding.coresets import compress
     from .embedding.embedding import Embedding, embed
-    from .embedding.features import FeatureEmbedding
     from .embedding.linear_form import linear_form
     from .estimators import (
         FKMSE,
@@ -65,7 +64,6 @@ __all__ = [
     "Design",
     "DriftMonitor",
     "Embedding",
-    "FeatureEmbedding",
     "KernelMean",
     "KernelMeanMatching",
     "LikelihoodBandwidth",
@@ -108,7 +106,6 @@ _lazy.attach(
         "density": "KernelMeanMatching",
         "embedding": "Embedding embed features",
         "embedding.coresets": "compress",
-        "embedding.features": "FeatureEmbedding",
         "embedding.linear_form": "linear_form",
         "estimators": "FKMSE KME MKME MMKME SKMSE VPMKME BayesianKernelMean KernelMean LikelihoodBandwidth "
         "MedianOfMeans likelihood_bandwidth",
@@ -145,6 +142,7 @@ _lazy.attach(
         "streamed": "studies.comparison",
     },
     gone={
+        "FeatureEmbedding": "kernelmean.features.embed(X, features), which returns an Embedding",
         "dependence_witness": "kernelmean.hsic_test(X, Y).witness()",
         "dependence_equivalence_test": "kernelmean.hsic_test(X, Y).equivalence(margin)",
         "dependence_effect_size": "kernelmean.hsic_test(X, Y).effect_size()",

@@ -132,7 +132,7 @@ def forged(value: Any, *arrays: bytes) -> Damage:
 def part(points: Any = None, weights: Any = None, noise: Any = None) -> Any:
     found = {"points": {"array": 0}, "weights": {"array": 1}} if points is None else {"points": points}
     weighted = {"weights": weights} if weights is not None or points is not None else {}
-    return {"type": "Part", "fields": {**found, **weighted, "noise": DIRAC if noise is None else noise}}
+    return {"type": "PointPart", "fields": {**found, **weighted, "noise": DIRAC if noise is None else noise}}
 
 
 def embedding(*parts: Any, kernel: Any = None) -> Any:
@@ -309,6 +309,11 @@ def first_part(header: dict[str, Any]) -> dict[str, Any]:
     return inside
 
 
+def first_mean(header: dict[str, Any]) -> dict[str, Any]:
+    inside: dict[str, Any] = first_part(header)["means"]["tuple"][0]["fields"]
+    return inside
+
+
 def scaled(kernel: Any) -> dict[str, Any]:
     return {"type": "Scaled", "fields": {"factor": 1.0, "kernel": kernel}}
 
@@ -458,10 +463,26 @@ OBJECTS: dict[str, Damage] = {
         lambda header: fields(header)["fitted"]["dict"].update(n_features_in_=3), "estimator"
     ),
     "features of other strata": with_header(
-        lambda header: fields(header)["features"]["fields"].update(strata={"tuple": []}), "features"
+        lambda header: first_part(header)["features"]["fields"].update(strata={"tuple": []}), "features"
     ),
     "features of another design": with_header(
-        lambda header: fields(header)["features"]["fields"].update(design="magic"), "features"
+        lambda header: first_part(header)["features"]["fields"].update(design="magic"), "features"
+    ),
+    "features without sums": with_header(lambda header: first_part(header).update(means={"tuple": []}), "features"),
+    "features of another kernel": with_header(
+        lambda header: fields(header).update(kernel={"type": "Gaussian", "fields": {"bandwidth": 2.0}}), "features"
+    ),
+    "features of no rows": with_header(lambda header: first_mean(header).update(count=0), "features"),
+    "features times infinity": with_header(
+        lambda header: first_mean(header).update(factor={"float": "inf"}), "features"
+    ),
+    "features times a text": with_header(lambda header: first_mean(header).update(factor="two"), "features"),
+    "features with a number for a noise": with_header(lambda header: first_mean(header).update(noise=1.0), "features"),
+    "features whose noise fits other columns": with_header(
+        lambda header: first_mean(header).update(
+            noise={"type": "Normal", "fields": {"covariance": {"list": [1.0, 1.0, 1.0]}, "form": "diagonal"}}
+        ),
+        "features",
     ),
 }
 ARRAYS: dict[str, Damage] = {

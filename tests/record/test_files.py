@@ -59,6 +59,12 @@ def of_sums(name: str) -> dict[str, Any]:
     return {"statistic": float(result.statistic), "pvalue": result.pvalue}
 
 
+def of_means(name: str) -> dict[str, Any]:
+    stream = km.load(FILES / name)
+    mean = stream.estimate("kme")
+    return {"rows": stream.rows, "norm": mean.norm(), "values": np.asarray(mean(write_files.GRID)).tolist()}
+
+
 def of_result(name: str) -> dict[str, Any]:
     result = km.TestResult.from_json((FILES / name).read_text(encoding="utf-8"))
     null = np.asarray(result.null_distribution)
@@ -85,6 +91,7 @@ READ: dict[str, Callable[[str], dict[str, Any]]] = {
     "features": of_features,
     "stream": of_stream,
     "sums": of_sums,
+    "means": of_means,
     "result": of_result,
     "monitor": of_monitor,
 }

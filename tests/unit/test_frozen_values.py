@@ -209,11 +209,11 @@ CASES = {
     "fourier": Case(
         lambda: {"X": _rows(), "o": np.zeros(2)},
         lambda X, o: features.embed(X, features.fourier(K, 2, 64, origin=o)),
-        lambda mu: [mu.norm(), mu(SPOT), mu.mean, mu.features(SPOT)],
+        lambda mu: [mu.norm(), mu(SPOT), mu.parts[0].vector, mu.features(SPOT)],
         lambda mu: [
-            mu.mean,
-            mu.sums.high,
-            mu.sums.low,
+            mu.parts[0].vector,
+            mu.parts[0].means[0].sums.high,
+            mu.parts[0].means[0].sums.low,
             mu.features.frequencies,
             mu.features.origin,
             mu.features.weights,
@@ -223,7 +223,7 @@ CASES = {
         lambda: {"X": _rows(), "w": np.ones(30)},
         lambda X, w: features.embed(X, features.nystrom(K, X, 8), weights=w),
         lambda mu: [mu.norm(), mu(SPOT), mu.features(SPOT)],
-        lambda mu: [mu.features.points, mu.features.triangle, mu.sums.high],
+        lambda mu: [mu.features.points, mu.features.triangle, mu.parts[0].means[0].sums.high],
     ),
     "two-sample stream": Case(
         _samples,

@@ -133,7 +133,7 @@ def test_an_adaptive_test_lists_the_kernels_that_tell_most_and_says_how_many_mor
 
 def test_an_embedding_is_described_and_not_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
     mu = SHOWN["sum of embeddings"]()
-    monkeypatch.setattr("kernelmean.embedding.embedding.expected_blocks", None)
+    monkeypatch.setattr("kernelmean.embedding.parts.expected_blocks", None)
     words = Parts(mu._repr_html_()).words
     assert "55" in words
     assert "sum 0" in words

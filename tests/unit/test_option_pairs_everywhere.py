@@ -369,7 +369,7 @@ CASES: dict[str, tuple[Run, Values]] = {
         {"columns": (["1"],), "drop": (["1"],), "missing": ("drop",), "batch_rows": (3,)},
     ),
     "features.embed": (
-        of(features.embed, X, WAVES, show=lambda found: (found.sums, found.count, found.noise)),
+        of(features.embed, X, WAVES, show=lambda found: (found.parts[0].means[0].sums, found.shape, found.noise)),
         {"weights": (np.linspace(0, 1, 24),), "noise": (noise.Normal(0.1),)},
     ),
     "features.fourier": (
@@ -468,7 +468,7 @@ def options_of(function: Callable[..., Any]) -> list[str]:
     return [each.name for each in parameters if each.default is not each.empty]
 
 
-VALUES = {"DaskPlan", "Design", "Plan", "TestResult", "Embedding", "LikelihoodBandwidth", "FeatureEmbedding"}
+VALUES = {"DaskPlan", "Design", "Plan", "TestResult", "Embedding", "LikelihoodBandwidth"}
 """What holds values, each with a meaning of its own, and no options."""
 
 

@@ -24,12 +24,15 @@ def saved(value: Any, columns: Sequence[str]) -> Description:
     """Return what a file holds."""
     if not isinstance(value, Embedding):
         return value.describe() if isinstance(value, Shown) else Description(repr(value))
-    n, dim = value.points.shape
+    n, dim = value.shape
     facts = [("columns", listed(columns) or "no names"), ("kernel", _kernel(value.kernel))]
-    facts += [("noise", _noise(part.noise, dim)) for part in value.parts]
-    facts += [("weights", f"sum {value.weights.sum():.6g}"), ("norm", f"{value.norm():.6g}")]
+    facts += [("features", value.features.summary)] if value.features else []
+    facts += [("noise", _noise(noise, dim)) for part in value.parts for noise in part.noises]
+    facts += [("weights", f"sum {sum(part.mass for part in value.parts):.6g}"), ("norm", f"{value.norm():.6g}")]
     return replace(
-        value.describe(), title=f"An embedding of {count(n, 'point')} with {count(dim, 'column')}.", facts=facts
+        value.describe(),
+        title=f"An embedding of {count(n, 'row' if value.features else 'point')} with {count(dim, 'column')}.",
+        facts=facts,
     )
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.array import Array, slices
-from ..embedding.embedding import Embedding, Part, embed
+from ..embedding.embedding import Embedding, embed
+from ..embedding.parts import PointPart
 from ..kernels.axes import check_axes
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian, QuadraticGaussian
@@ -56,7 +57,7 @@ class MatchingObjective:
         self.dim, self._origin = points.shape[1], points.mean(axis=0)
         self._base = kernel_covariance(target.kernel, self.dim)
         self._shift = 0.5 * _log_det(self._base)
-        groups = [group for part in target.parts for group in _shared_covariances(part, self.dim)]
+        groups = [group for part in target.point_parts for group in _shared_covariances(part, self.dim)]
         self._groups = [(Bumps(x - self._origin), beta, noise) for x, beta, noise in groups]
         self._full = self._base.ndim == 2 or any(noise.ndim == 2 for _, _, noise in groups)
 
@@ -92,7 +93,7 @@ def weights_problem(target: Embedding, mixture: GaussianMixture) -> tuple[Array,
     TypeError
         When the kernel or the target's noise has no closed form under Gaussian noise.
     """
-    simple = all(isinstance(part.noise, (Normal, Dirac)) for part in target.parts)
+    simple = all(isinstance(part.noise, (Normal, Dirac)) for part in target.point_parts)
     if simple and isinstance(target.kernel, (Gaussian, QuadraticGaussian)):
         value = MatchingObjective(target)(mixture)
         return value.gram, value.linear
@@ -105,11 +106,11 @@ def weights_problem(target: Embedding, mixture: GaussianMixture) -> tuple[Array,
 def mean_covariance(mu: Embedding) -> Array:
     """Return the covariance of additive noise, averaged over the positive weights: (d,), or (d, d) if one is full."""
     dim = mu.points.shape[1]
-    shares = [np.maximum(part.weights, 0.0) for part in mu.parts]
-    noises = [_noise_covariance(part.noise, dim) for part in mu.parts]
+    shares = [np.maximum(part.weights, 0.0) for part in mu.point_parts]
+    noises = [_noise_covariance(part.noise, dim) for part in mu.point_parts]
     sums = [
         share.sum() * C if part.noise.per_point is None else np.tensordot(share, C, axes=1)
-        for part, share, C in zip(mu.parts, shares, noises, strict=True)
+        for part, share, C in zip(mu.point_parts, shares, noises, strict=True)
     ]
     if any(C.ndim == 2 for C in sums):
         sums = [_matrix(C) for C in sums]
@@ -135,7 +136,7 @@ def kernel_covariance(kernel: Kernel, dim: int) -> Array:
     )
 
 
-def _shared_covariances(part: Part, dim: int) -> list[tuple[Array, Array, Array]]:
+def _shared_covariances(part: PointPart, dim: int) -> list[tuple[Array, Array, Array]]:
     """Return points, weights and the covariance that they share: one group, or one a point."""
     if isinstance(part.noise, Dirac):
         return [(part.points, part.weights, np.zeros(dim))]

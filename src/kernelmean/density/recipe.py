@@ -117,7 +117,7 @@ class Recipe:
             return mu
         if len(mu.parts) > 1 or len(mu.points) != len(factors):
             raise ValueError(f"{self.estimator!r} does not keep one weight per row, so that rows cannot be weighted")
-        return replace(mu, parts=(replace(mu.parts[0], weights=factors * mu.weights),))
+        return replace(mu, parts=(replace(mu.point_parts[0], weights=factors * mu.weights),))
 
     def run(
         self,

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..core.array import Array
 from ..core.frozen import sealed
-from ..embedding.embedding import Embedding, Part
+from ..embedding.embedding import Embedding
+from ..embedding.parts import PointPart
 from ..estimators import KernelMean
 from ..kernels.axes import check_bandwidth
 from ..kernels.base import Kernel
@@ -86,8 +87,8 @@ class Units:
     def embedding_back(self, mu: Embedding, kernel: Kernel) -> Embedding:
         """Return an embedding in the units of the table."""
         parts = (
-            Part(sealed(self.origin + self.unit * part.points), part.weights, self._noise_back(part.noise))
-            for part in mu.parts
+            PointPart(sealed(self.origin + self.unit * part.points), part.weights, self._noise_back(part.noise))
+            for part in mu.point_parts
         )
         return replace(mu, kernel=kernel, parts=tuple(parts))
 

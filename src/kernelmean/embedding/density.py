@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-from scipy.special import logsumexp
 
-from ..core.array import Array, as_float64, as_host, is_foreign, joined, namespace, slices, tile_shape
+from ..core.array import Array, as_float64, as_host, joined, namespace, slices, tile_shape
 from ..noise.base import Noise
 
 _BLOCK, _DEVICE_MEMORY = (2**10, 2**11), 2.0**30  # numbers in one block of gaps, 16 MiB; bytes on a device
@@ -53,8 +52,6 @@ def _part_logpdf(part: Mixture, Y: Array) -> Array:
 
 def _logsumexp(logs: Array, axis: int, weights: Array | None = None) -> Array:
     """Return log Σ w e^l over an axis."""
-    if not is_foreign(logs):
-        return np.asarray(logsumexp(logs, axis=axis, b=weights))
     xp = namespace(logs)
     largest = xp.max(logs, axis=axis, keepdims=True)
     largest = xp.where(xp.isfinite(largest), largest, xp.zeros_like(largest))

@@ -10,43 +10,22 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..core.array import Array, RngLike, as_host, as_rng, check_same_home, is_foreign, joined, like, to_numpy
-from ..core.frozen import Frozen, owned, sealed
+from ..core.array import Array, RngLike, as_rng, check_same_home, joined, like
+from ..core.frozen import owned, sealed
 from ..core.points import Names, check_names_agree, named_points, points_like
 from ..core.validate import check_same_columns, check_weights
-from ..expected import expected_blocks
 from ..expected._core import check_noise
 from ..kernels.base import Kernel, check_kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from ..plan.plan import DEFAULT, Plan, RemotePlan
+from ..plan.plan import DEFAULT, Plan, RemotePlan, check_plan
 from ..report.description import Description
 from ..report.shown import Shown
 from . import density
 from .herding import Herd, herd
+from .parts import Part, PointPart
 
 _ROUNDING = 1e-13  # relative error of inner products
-
-
-@dataclass(frozen=True, eq=False)
-class Part(Frozen):
-    """Weighted points with one noise: a summand of an embedding."""
-
-    points: Array
-    weights: Array
-    noise: Noise
-
-    def inner(self, other: Part, kernel: Kernel, plan: Plan) -> float:
-        """Return Σ β_i γ_j E k(x̃_i, ỹ_j) of this part and another."""
-        if type(other) is not Part:  # whose rows are elsewhere
-            return other.inner(self, kernel, plan)
-        blocks = expected_blocks(kernel, self.points, self.noise, other.points, other.noise)
-        return plan.bilinear(blocks, self.weights, other.weights, symmetric=self is other)
-
-    def evaluate(self, Y: Array, kernel: Kernel, plan: Plan) -> Array:
-        """Return Σ β_i E k(x̃_i, y_j), shape (m,)."""
-        blocks = expected_blocks(kernel, Y, Dirac(), self.points, self.noise)
-        return plan.matmul(blocks, Y.shape[0], self.points.shape[0], self.weights[:, None])[:, 0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,13 +33,15 @@ class Embedding(Shown):
     r"""A function :math:`μ = Σ_i β_i E_{\tilde x ∼ v(·|x_i)} k(\tilde x, ·)` in the RKHS of a kernel.
 
     Made by :func:`embed`, and by ``+``, ``-`` and scaling of others. Values: ``mu @ nu`` is the inner product,
-    ``mu(Y)`` the function's values, ``(mu - nu).norm()`` the maximum mean discrepancy.
+    ``mu(Y)`` the function's values, ``(mu - nu).norm()`` the maximum mean discrepancy. All of this means the same
+    wherever the rows are: in memory, on a device, on a cluster, or added up as features
+    (:func:`kernelmean.embedding.features.embed`), which stand for the kernel.
 
     Attributes
     ----------
     kernel : Kernel
     parts : tuple of Part
-        Weighted points with a noise; a sum keeps the parts of its terms.
+        Weighted points with a noise, rows on a cluster, or features; a sum keeps the parts of its terms.
     plan : Plan
         How big sums run: tiles, threads.
     """
@@ -71,26 +52,41 @@ class Embedding(Shown):
     names: Names = None
 
     @property
+    def point_parts(self) -> tuple[PointPart, ...]:
+        """The parts as points in this process; raises TypeError where they are elsewhere, or were not kept."""
+        return tuple(part.here() for part in self.parts)
+
+    @property
     def points(self) -> Array:
         """The points x_i of all parts, shape (n, d); read-only, or a copy where they are on a device."""
-        return _whole([part.points for part in self.parts])
+        return _whole([part.points for part in self.point_parts])
 
     @property
     def weights(self) -> Array:
         """The weights β_i of all parts, shape (n,); read-only, or a copy where they are on a device."""
-        return _whole([part.weights for part in self.parts])
+        return _whole([part.weights for part in self.point_parts])
 
     @property
     def noise(self) -> Noise:
         """The noise of all points; a sum of embeddings with different noises has none, see ``parts``."""
-        first = self.parts[0].noise
-        if any(part.noise != first for part in self.parts[1:]):
+        first, *others = self._noises
+        if any(noise != first for noise in others):
             raise ValueError("this sum has parts with different noises; read .parts instead of .noise")
         return first
 
+    @property
+    def features(self) -> Any:
+        """The feature map that stands for the kernel; None where the kernel itself is evaluated."""
+        return self.parts[0].features
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return sum(part.shape[0] for part in self.parts), self.parts[0].shape[1]
+
     def __matmul__(self, other: Embedding) -> float:
         """Return the inner product ⟨μ, ν⟩ = Σ β_i γ_j E k(x̃_i, ỹ_j), signed, in O(n m d) time and O(block²) memory."""
-        self._check_compatible(other)
+        self.check_compatible(other)
         if other is self:
             return self._squared_norm()
         return sum(self._inner(a, b) for a in self.parts for b in other.parts)
@@ -120,14 +116,12 @@ class Embedding(Shown):
 
     def _places(self, Y: Any) -> Array:
         """Return points at which the embedding can be evaluated."""
-        Y = points_like(Y, self.names, "Y", "the embedding")
-        check_same_home(self.parts[0].points, Y, ("the embedding", "Y"))
-        check_same_columns(self.parts[0].points, Y, ("the embedding", "Y"))
-        return Y
+        return self.parts[0].places(points_like(Y, self.names, "Y", "the embedding"))
 
     def __add__(self, other: Embedding) -> Embedding:
-        self._check_compatible(other)
-        return replace(self, parts=self.parts + other.parts, names=self.names or other.names)
+        self.check_compatible(other)
+        parts = (*self.parts[:-1], *self.parts[-1].joined(other.parts))
+        return replace(self, parts=parts, names=self.names or other.names)
 
     def __sub__(self, other: Embedding) -> Embedding:
         return self + (-1.0) * other
@@ -140,9 +134,7 @@ class Embedding(Shown):
             return NotImplemented
         if not np.isfinite(factor):
             raise ValueError(f"the factor is {factor!r}, a finite number is needed")
-        return replace(
-            self, parts=tuple(replace(part, weights=sealed(float(factor) * part.weights)) for part in self.parts)
-        )
+        return replace(self, parts=tuple(part.scaled(float(factor)) for part in self.parts))
 
     __rmul__ = __mul__
 
@@ -175,8 +167,10 @@ class Embedding(Shown):
         ------
         ValueError
             When a weight is negative or all are zero: then the embedding is not that of a distribution.
+        TypeError
+            When the points are not in this process: they are on a cluster, or were added up as features.
         """
-        return like(density.sample(self.to_numpy().parts, n, as_rng(rng)), self.parts[0].points)
+        return like(density.sample(self.to_numpy().point_parts, n, as_rng(rng)), self.parts[0].like)
 
     def herd(self, m: int, *, candidates: Any = None, n_candidates: int = 2000, rng: RngLike = 0) -> Herd:
         """Choose ``m`` points whose plain average stands for the embedding; see :func:`.herding.herd`.
@@ -194,22 +188,18 @@ class Embedding(Shown):
         Raises
         ------
         TypeError
-            When a part has no density (no noise, say).
+            When a part has no density (no noise, say), or its points are not in this process.
         ValueError
             When a weight is negative or all are zero, or a part's noise has width 0 in a direction: a point mass.
         """
-        Y = self._places(Y)
-        return density.logpdf(self.parts, Y)
+        return density.logpdf(self.point_parts, self._places(Y))
 
     def to_numpy(self) -> Embedding:
         """Return the same embedding with NumPy's arrays, copied from a device where need be."""
-        if not is_foreign(self.parts[0].points):
-            return self
-        return replace(
-            self, parts=tuple(Part(to_numpy(part.points), to_numpy(part.weights), part.noise) for part in self.parts)
-        )
+        return replace(self, parts=tuple(part.to_numpy() for part in self.parts))
 
-    def _check_compatible(self, other: Embedding) -> None:
+    def check_compatible(self, other: Embedding) -> None:
+        """Raise when another embedding lives in another space: of another kernel, other features, other columns."""
         if not isinstance(other, Embedding):
             raise TypeError(f"{other!r} is no Embedding; write km.embed(X, kernel) first")
         if self.kernel != other.kernel:
@@ -217,28 +207,35 @@ class Embedding(Shown):
                 f"the embeddings live in different spaces, of {self.kernel!r} and of {other.kernel!r}; "
                 "embed both with the same kernel"
             )
-        pair, names = (self.parts[0].points, other.parts[0].points), ("one embedding", "the other")
-        check_same_home(*pair, names)
-        check_same_columns(*pair, names)
+        names = ("one embedding", "the other")
+        _check_features(self.features, other.features)
+        check_same_home(self.parts[0].like, other.parts[0].like, names)
+        check_same_columns(self.parts[0].like, other.parts[0].like, names)
         check_names_agree(self.names, other.names, names)
 
     def describe(self) -> Description:
         """Return what it is made of; nothing is evaluated for it."""
-        n, dim = sum(part.points.shape[0] for part in self.parts), self.parts[0].points.shape[1]
-        total = sum(float(as_host(part.weights).sum()) for part in self.parts)
-        facts = [("points", f"{n:,}"), ("columns", f"{dim:,}"), ("kernel", repr(self.kernel))]
-        facts += [("noise", ", ".join(dict.fromkeys(repr(part.noise) for part in self.parts)))]
-        facts += [("weights", f"sum {total:.6g}")]
+        n, dim = self.shape
+        total = sum(part.mass for part in self.parts)
+        facts = [("rows" if self.features else "points", f"{n:,}"), ("columns", f"{dim:,}")]
+        facts += [("kernel", repr(self.kernel))]
+        facts += [("features", self.features.summary)] if self.features else []
+        facts += [("noise", ", ".join(dict.fromkeys(repr(noise) for noise in self._noises)))]
+        facts += [("weights", f"sum {total:.6g}" if np.isfinite(total) else "one a row, where the rows are")]
         return Description("Kernel mean embedding", facts=facts)
 
+    @property
+    def _noises(self) -> list[Noise]:
+        return [noise for part in self.parts for noise in part.noises]
+
     def __repr__(self) -> str:
-        noises = ", ".join(sorted({repr(part.noise) for part in self.parts}))
-        n, dim = sum(part.points.shape[0] for part in self.parts), self.parts[0].points.shape[1]
-        return f"Embedding(n={n}, d={dim}, kernel={self.kernel!r}, noise={noises})"
+        noises = ", ".join(sorted({repr(noise) for noise in self._noises}))
+        space = f"kernel={self.kernel!r}" + (f", {self.features.summary}" if self.features else "")
+        return f"Embedding(n={self.shape[0]}, d={self.shape[1]}, {space}, noise={noises})"
 
 
 def embed(
-    X: Any, kernel: Kernel, *, weights: Any = None, noise: Noise | None = None, plan: Plan | RemotePlan = DEFAULT
+    X: Any, kernel: Kernel, *, weights: Any = None, noise: Noise | None = None, plan: Plan | RemotePlan | None = None
 ) -> Embedding:
     r"""Return the embedding :math:`Σ_i β_i E_{\tilde x ∼ v(·|x_i)} k(\tilde x, ·)` of a noisy weighted sample.
 
@@ -277,6 +274,7 @@ def embed(
     0.0338
     """
     check_kernel(kernel)
+    plan = check_plan(plan)
     if isinstance(plan, RemotePlan):
         return cast("Embedding", plan.embed(X, kernel, weights=weights, noise=noise))
     read, names = named_points(X)
@@ -286,7 +284,7 @@ def embed(
     check_noise(noise, *points.shape)
     n = points.shape[0]
     beta = sealed(np.full(n, 1.0 / n)) if weights is None else owned(check_weights(weights, n), weights)
-    return Embedding(kernel, (Part(points, like(beta, points, "float64"), noise),), plan, names)
+    return Embedding(kernel, (PointPart(points, like(beta, points, "float64"), noise),), plan, names)
 
 
 def _whole(arrays: list[Array]) -> Array:
@@ -294,3 +292,18 @@ def _whole(arrays: list[Array]) -> Array:
     alone = len(arrays) == 1 and isinstance(arrays[0], np.ndarray)
     whole: Array = arrays[0] if alone else sealed(joined(arrays))
     return whole
+
+
+def _check_features(first: Any, second: Any) -> None:
+    """Raise when one of two embeddings is made of features and the other is not, or of others."""
+    if first is second or first == second:
+        return
+    if first is None or second is None:
+        raise ValueError(
+            f"one embedding is made of features and the other is not: {first or second!r} only come near their kernel; "
+            "embed both by the same features, features.embed(X, features)"
+        )
+    raise ValueError(
+        f"the embeddings have different features, {first!r} and {second!r}; make the features once and use them for "
+        "both"
+    )

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from ..core.array import Array, is_foreign, mean_of, slices, total, without_diagonal
+from ..core.array import Array, mean_of, slices, tile_shape, total, without_diagonal
 from ..expected import expected_blocks, expected_diag
 from ..kernels.base import Kernel
 from ..kernels.blocks import Blocks
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from ..plan.plan import DEFAULT
+from ..plan.plan import running
 from .score import Score
 
 _TILE = 512
@@ -65,10 +63,9 @@ def means(kernel: Kernel, X: Array, noise: Noise, alpha: float) -> Means:
 
 def _off_diagonal_mean(blocks: Blocks, X: Array) -> float:
     """Return the mean over i ≠ j; the diagonal is left out, not subtracted, so that small sums keep their digits."""
-    n, added = X.shape[0], total if is_foreign(X) else np.sum
-    size = min(DEFAULT.tiles(X)) if is_foreign(X) else _TILE
+    n, (size, _) = X.shape[0], tile_shape(X, (_TILE, _TILE), running().device_memory)
     whole: Any = 0.0
     for i in slices(n, size):
         for j in slices(n, size):
-            whole += added(without_diagonal(blocks(i, j)) if i == j else blocks(i, j))
+            whole += total(without_diagonal(blocks(i, j)) if i == j else blocks(i, j))
     return float(whole) / (n * (n - 1.0))

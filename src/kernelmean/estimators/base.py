@@ -22,7 +22,7 @@ from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from ..plan.plan import RemotePlan, check_remote
+from ..plan.plan import Plan, RemotePlan, check_plan, run_by
 
 WIDE = 0.05  # θ² in units of the median squared distance, from which the noise is too small for a density
 
@@ -44,7 +44,7 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     _anywhere: ClassVar[bool] = False  # whether arrays of other libraries are fitted where they are, or as NumPy's
 
-    def fit(self, X: Any, y: Any = None, *, plan: RemotePlan | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, plan: Plan | RemotePlan | None = None) -> Self:
         """Estimate the kernel mean of the law that the rows of ``X`` come from.
 
         Parameters
@@ -54,9 +54,10 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
             API, where they are.
         y : None
             Ignored; here for pipelines.
-        plan : DaskPlan, optional
-            A cluster, where X is a dask array, a dask data frame or a folder of Parquet files; see
-            :class:`kernelmean.DaskPlan`. The rows stay there, so there is no ``weights_``.
+        plan : Plan or DaskPlan, optional
+            How the sums over pairs run, those of ``embedding_`` included: threads, tiles. On a cluster X is a dask
+            array, a dask data frame or a folder of Parquet files; see :class:`kernelmean.DaskPlan`. The rows stay
+            there, so there is no ``weights_``.
 
         Raises
         ------
@@ -65,15 +66,17 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
             together.
         """
         del y
-        if plan is not None:
-            check_remote(plan).fit(self, X)
+        plan = check_plan(plan)
+        if isinstance(plan, RemotePlan):
+            plan.fit(self, X)
         else:
             X = validated(self, X, ensure_min_samples=2)
             X = X if self._anywhere else as_host(X)
             check_spread(X)
-            self._estimate(X)
+            with run_by(plan):
+                self._estimate(X)
             self.weights_ = self.embedding_.weights
-            self.embedding_ = replace(self.embedding_, names=names_in(self))
+            self.embedding_ = replace(self.embedding_, names=names_in(self), plan=plan)
         self.kernel_, self.noise_ = self.embedding_.kernel, self.embedding_.noise
         return self
 

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core.array import Array, covariance, like, namespace, on_host_up_to
-from ..core.frozen import sealed
-from ..embedding.embedding import Embedding, embed
+from ..core.frozen import owned, sealed
+from ..core.validate import check_weights
+from ..embedding.embedding import Embedding
 from ..embedding.means import means
+from ..embedding.parts import PointPart
 from ..embedding.score import Score, diagonal_share
 from ..expected._core import check_noise
 from ..kernels.base import Kernel
@@ -73,7 +75,9 @@ class Fitted:
 
     def embedding(self, kernel: Kernel) -> Embedding:
         """Return the estimate."""
-        return embed(self.points, kernel, weights=self.weights, noise=self.noise)
+        points = owned(self.points, self.points)
+        weights = sealed(check_weights(self.weights, points.shape[0]))
+        return Embedding(kernel, (PointPart(points, like(weights, points, "float64"), self.noise),))
 
 
 def choose(X: Array, kernel: Kernel, options: Options, pairs: PairDistances | None = None) -> Fitted:

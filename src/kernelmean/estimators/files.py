@@ -126,7 +126,7 @@ def load_state(path: str | os.PathLike[str]) -> tuple[Any, Any]:
 
 def _named(value: Any, columns: list[str]) -> Any:
     """Return an embedding with the names of its columns where they were saved, anything else as it is."""
-    if isinstance(value, Embedding) and len(columns) == value.points.shape[1]:
+    if isinstance(value, Embedding) and len(columns) == value.shape[1]:
         return replace(value, names=tuple(str(name) for name in columns))
     return value
 

@@ -13,7 +13,7 @@ from ..embedding.embedding import embed
 from ..expected import expected_blocks
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from ..plan.plan import DEFAULT
+from ..plan.plan import running
 from .base import MeanEstimator, no_density_without_noise
 from .options import KernelLike, make_kernel
 
@@ -90,7 +90,7 @@ class MedianOfMeans(MeanEstimator):
         sizes = np.bincount(self.blocks_, minlength=n_blocks)
         averages = (self.blocks_[:, None] == np.arange(n_blocks)) / sizes
         blocks = expected_blocks(kernel, X, noise, X, noise)
-        gram = averages.T @ DEFAULT.matmul(blocks, n, n, averages, symmetric=True)
+        gram = averages.T @ running().matmul(blocks, n, n, averages, symmetric=True)
         self.block_weights_ = geometric_median(gram)
         self.embedding_ = embed(X, kernel, weights=averages @ self.block_weights_, noise=noise)
         self.bandwidth_ = getattr(kernel, "bandwidth", None)

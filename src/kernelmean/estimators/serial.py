@@ -18,9 +18,11 @@ import numpy.typing as npt
 from ..core.array import Array, is_array, to_numpy
 from ..core.frozen import sealed
 from ..core.validate import names_in
-from ..embedding.embedding import Embedding, Part, embed
+from ..embedding.embedding import Embedding, embed
+from ..embedding.features import FeatureMean, FeaturePart
 from ..embedding.features.base import FeatureMap, Summary
 from ..embedding.features.compensated import Total
+from ..embedding.parts import PointPart
 from ..embedding.score import Score
 from ..kernels.bandwidth import Bandwidth
 from ..kernels.base import Kernel
@@ -66,14 +68,15 @@ def kinds() -> Mapping[str, Kind]:
     """Return every class that a file may name: kernels, noises, estimators, features, results, and what they hold."""
     for home in _HOMES:
         import_module(f"{_PACKAGE}.{home}")
-    values = [
+    values: list[type[Any]] = [
         cls for base in (Kernel, Noise, Filter, FeatureMap, Summary) for cls in _concrete(base) if is_dataclass(cls)
     ]
-    table = {cls.__name__: Kind(cls, _field_names(cls), cls) for cls in (*values, Part, Score, Total)}
+    values += [PointPart, FeaturePart, FeatureMean, Score, Total]
+    table = {cls.__name__: Kind(cls, _field_names(cls), cls) for cls in values}
     table["Sampled"] = replace(table["Sampled"], make=_sampled)
     table["Normal"] = Kind(Normal, ("covariance", "form"), _normal)
     table["Bandwidth"] = Kind(Bandwidth, ("value", "rule", "exact", "n_points"), Bandwidth, _get_bandwidth)
-    table["Part"] = replace(table["Part"], make=_part)
+    table["PointPart"] = replace(table["PointPart"], make=_points)
     table["Embedding"] = Kind(Embedding, ("kernel", "parts"), _embedding)
     for cls in dict.fromkeys(part for result in _results() for part in (result, *(result.holds or ()))):
         values_of_it = Kind(cls, _field_names(cls), partial(_checked, cls)) if is_dataclass(cls) else _model_kind(cls)
@@ -81,6 +84,13 @@ def kinds() -> Mapping[str, Kind]:
     for cls in _concrete(MeanEstimator):
         table[cls.__name__] = Kind(cls, ("parameters", "fitted"), partial(_estimator, cls), _get_estimator)
     return table
+
+
+@cache
+def _former_kinds() -> Mapping[str, Kind]:
+    """Return how classes are made that files name as earlier versions called them."""
+    features = Kind(Embedding, ("features", "noise", "count", "sums"), _feature_embedding)
+    return {"Part": kinds()["PointPart"], "FeatureEmbedding": features}
 
 
 def _results() -> list[type[Shown]]:
@@ -207,10 +217,9 @@ _READERS: Mapping[str, Callable[[Any, _Once], Any]] = {
 
 
 def _make(name: str, tree: Any, arrays: _Once) -> Any:
-    known = kinds()
-    if name not in known:
+    kind = kinds().get(name) or _former_kinds().get(name)
+    if kind is None:
         raise ValueError(f"it holds a {name!r}, which this version of kernelmean does not know")
-    kind = known[name]
     if not isinstance(tree, dict) or set(tree) != set(kind.names):
         raise ValueError(f"its {name} has other fields than {', '.join(kind.names)}")
     return kind.make(*(_decode(tree[field], arrays) for field in kind.names))
@@ -310,7 +319,7 @@ def _estimator(cls: Callable[..., MeanEstimator], parameters: Any, fitted: Any) 
     if not all(_is_fitted_name(name) for name in fitted):
         raise ValueError("its estimator has attributes that are not fitted ones")
     mu = fitted.get("embedding_")
-    if fitted and not (isinstance(mu, Embedding) and fitted.get("n_features_in_") == mu.points.shape[1]):
+    if fitted and not (isinstance(mu, Embedding) and fitted.get("n_features_in_") == mu.shape[1]):
         raise ValueError("its estimator lacks an embedding of as many columns as it was fitted to")
     for name, value in fitted.items():
         setattr(estimator, name, value)
@@ -333,27 +342,46 @@ def _sampled(noise: Any, n_samples: Any, seed: Any) -> Sampled:
     return Sampled(noise, n_samples, seed)
 
 
-def _part(points: Any, weights: Any, noise: Any) -> Part:
+def _points(points: Any, weights: Any, noise: Any) -> PointPart:
     """Make a part of arrays that were read for it alone, without a copy."""
-    return Part(sealed(points), sealed(weights), noise)
+    return PointPart(sealed(points), sealed(weights), noise)
 
 
 def _embedding(kernel: Any, parts: Any) -> Embedding:
     """Make an embedding part by part, with all checks of :func:`embed`, and evaluate it on one of its points."""
-    if not isinstance(kernel, Kernel) or not parts or not all(isinstance(part, Part) for part in parts):
+    known = (PointPart, FeaturePart)
+    if not isinstance(kernel, Kernel) or not parts or not all(isinstance(part, known) for part in parts):
         raise ValueError("its embedding lacks a kernel or points")
-    if not all(isinstance(part.noise, Noise) for part in parts):
+    if not all(isinstance(noise, Noise) for part in parts for noise in part.noises):
         raise ValueError("its embedding lacks a noise")
-    mu = reduce(add, (embed(part.points, kernel, weights=part.weights, noise=part.noise) for part in parts))
+    mu = reduce(add, (_part_alone(part, kernel) for part in parts))
     _check_fit(mu)
     return mu
 
 
+def _part_alone(part: PointPart | FeaturePart, kernel: Kernel) -> Embedding:
+    """Return the embedding of one part."""
+    if isinstance(part, PointPart):
+        return embed(part.points, kernel, weights=part.weights, noise=part.noise)
+    if part.features.kernel != kernel:
+        raise ValueError("its embedding has features of another kernel")
+    return part.embedding()
+
+
+def _feature_embedding(features: Any, noise: Any, count: Any, sums: Any) -> Embedding:
+    """Make an embedding by features from a file in which this was a class of its own."""
+    return _embedding(features.kernel, (FeaturePart(features, (FeatureMean(noise, count, sums),)),))
+
+
 def _check_fit(mu: Embedding) -> None:
     """Raise when the kernel or a noise does not fit the number of columns."""
-    origin: Array = mu.parts[0].points[:1]
+    if mu.features is not None:
+        for noise in mu.parts[0].noises:
+            mu.features.check_noise(noise)
+        return
+    origin: Array = mu.points[:1]
     mu.kernel(origin, origin)
-    for part in mu.parts:
+    for part in mu.point_parts:
         copy = part.noise.take(slice(0, 1)).sample(part.points[:1], np.random.default_rng(0))
         if copy.shape != origin.shape:
             raise ValueError("its noise does not fit the number of columns")

@@ -18,7 +18,7 @@ from ..expected import expected_blocks
 from ..kernels.base import Kernel, Stationary
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from ..plan.plan import DEFAULT
+from ..plan.plan import running
 from .filters import Cutoff, Filter, Iterative, Resolvent, Ridge, check_iterations
 from .loocv import ridge
 from .loocv.masked import Masked, cutoff_scores, score_of, spectral_score
@@ -67,7 +67,7 @@ class Weighing:
 
     def _gram(self, left: Noise, *, symmetric: bool) -> Array:
         blocks = expected_blocks(self.kernel, self.X, left, self.X, self.noise)
-        return DEFAULT.gram(blocks, self.n, self.n, symmetric=symmetric)
+        return running().gram(blocks, self.n, self.n, symmetric=symmetric)
 
     @cached_property
     def spectrum(self) -> ridge.GramSpectrum:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any, Literal, TypeVar, final
@@ -240,10 +242,14 @@ class RemotePlan(ABC):
         """Return the result of a test: of a class of questions, the data, and what is asked of them."""
 
 
-def check_remote(plan: Any) -> RemotePlan:
-    """Return the plan of a test or of a fit, which is a remote one."""
-    if not isinstance(plan, RemotePlan):
-        raise TypeError(f"plan is {plan!r}; here a cluster is needed, plan=DaskPlan(client), and none by default")
+def check_plan(plan: Any) -> Plan | RemotePlan:
+    """Return the plan that was passed, the default one where there is none, or say what is a plan."""
+    if plan is None:
+        return DEFAULT
+    if not isinstance(plan, Plan | RemotePlan):
+        raise TypeError(
+            f"plan is {plan!r}; pass a Plan, such as Plan(threads=2), a DaskPlan(client) for rows on a cluster, or None"
+        )
     return plan
 
 
@@ -263,6 +269,24 @@ def _(columns: Array, plan: Plan, blocks: Blocks, n: int, symmetric: bool) -> Ar
     for span, part in plan.map(lambda task: accumulate(task, sums, k), tasks, n * m):
         out[span] += part
     return np.ldexp(out, exponent, out=out)
+
+
+_RUNNING: ContextVar[Plan] = ContextVar("running plan", default=DEFAULT)
+
+
+def running() -> Plan:
+    """Return the plan of the fit that is under way, see :func:`run_by`; the default one where none is."""
+    return _RUNNING.get()
+
+
+@contextmanager
+def run_by(plan: Plan) -> Iterator[None]:
+    """Run the sums of a fit by a plan, however deep they lie: formulas do not know who computes them."""
+    token = _RUNNING.set(plan)
+    try:
+        yield
+    finally:
+        _RUNNING.reset(token)
 
 
 def _check_square(n: int, m: int, symmetric: bool) -> None:

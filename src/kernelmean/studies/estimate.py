@@ -12,7 +12,8 @@ from ..core.array import SILENT, Array, Progress
 from ..core.frozen import Frozen
 from ..core.table import Table
 from ..core.words import count, listed
-from ..embedding.embedding import Embedding, Part
+from ..embedding.embedding import Embedding
+from ..embedding.parts import PointPart
 from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
 from ..estimators.loocv.ridge import LIMIT
 from ..inference.outcome import Result
@@ -258,7 +259,7 @@ def rescaled(mu: Embedding, unit: Array) -> Embedding:
     if not isinstance(mu.kernel, Gaussian):
         raise TypeError(f"{mu.kernel!r} has no bandwidth per column; only Gaussian kernels change units")
     bandwidth = mu.kernel.bandwidth * unit if len(unit) > 1 else float(np.squeeze(mu.kernel.bandwidth * unit))
-    parts = (Part(part.points * unit, part.weights, _rescaled_noise(part.noise, unit)) for part in mu.parts)
+    parts = (PointPart(part.points * unit, part.weights, _rescaled_noise(part.noise, unit)) for part in mu.point_parts)
     return replace(mu, kernel=Gaussian(bandwidth), parts=tuple(parts))
 
 

@@ -29,20 +29,21 @@ def maps(phi: Any) -> Values:
     made = phi()
     values = made(X[:5])
     mu, nu = features.embed(X, made), features.embed(Y, made)
-    inner = mu.inner(nu)
+    inner = features.inner(mu, nu)
     # signs and order of the features are nobody's business: what they stand for is
+    gap = mu - nu
     return {
         "size": made.size,
         "gram": shown.plain(values @ values.T),
         "inner": mu @ nu,
         "norm": mu.norm(),
-        "distance": mu.distance(nu),
-        "residual": mu.residual,
+        "distance": gap.norm(),
+        "residual": mu.parts[0].residual,
         "values": shown.plain(mu(data.GRID)),
         "estimate": [inner.value, inner.standard_error, inner.bound],
         "guarantee": inner.guarantee,
-        "squared distance": mu.squared_distance(nu).value,
-        "merged": (mu + nu).norm(),
+        "squared distance": features.inner(gap, gap).value,
+        "merged": features.pooled(mu, nu).norm(),
     }
 
 
@@ -54,11 +55,11 @@ def noise_and_weights() -> Values:
     chosen = features.choose_noise(plain, "isotropic")
     return {
         "norm": weighted.norm(),
-        "weight": weighted.weight,
-        "smoothed": plain.smoothed(V.Normal(0.2)).norm(),
+        "weight": weighted.parts[0].means[0].weight,
+        "smoothed": features.smoothed(plain, V.Normal(0.2)).norm(),
         "chosen": chosen.variances(2).tolist(),
         "chosen for columns": features.choose_noise(plain, "diagonal").variances(2).tolist(),
-        "loocv": plain.loocv().score().value,
+        "loocv": features.leave_one_out(plain).score().value,
     }
 
 

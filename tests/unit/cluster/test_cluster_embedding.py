@@ -66,8 +66,9 @@ def test_features_in_one_pass(plan, weighted):
     there = None if w is None else da.from_array(w, chunks=50)
     mu = features.embed(da.from_array(X, chunks=(40, 2)), phi, weights=there, noise=NOISE, plan=plan)
     nu = features.embed(X, phi, weights=w, noise=NOISE)
-    assert mu.mean == pytest.approx(nu.mean, rel=1e-13, abs=1e-16)
-    assert mu.weight == pytest.approx(nu.weight, rel=1e-14)
+    assert mu.parts[0].vector == pytest.approx(nu.parts[0].vector, rel=1e-13, abs=1e-16)
+    weights = [each.parts[0].means[0].weight for each in (mu, nu)]
+    assert weights[0] == pytest.approx(weights[1], rel=1e-14)
 
 
 def test_what_a_cluster_does_not_do_is_said(plan, tmp_path):
@@ -88,3 +89,12 @@ def test_other_columns_are_refused(plan):
     with pytest.raises(ValueError, match="columns"):
         mu @ km.embed(Y[:, :1], KERNEL)
     assert repr(mu) == "Embedding(n=130, d=2, kernel=Gaussian(bandwidth=1.5), noise=Dirac())"
+
+
+def test_an_embedding_of_rows_elsewhere_says_what_it_is_made_of(plan):
+    rows = da.from_array(X, chunks=(40, 2))
+    mu, weighted = (
+        km.embed(rows, KERNEL, weights=w, plan=plan) for w in (None, da.from_array(np.ones(130), chunks=50))
+    )
+    assert str(3 * mu).endswith("weights  sum 3")
+    assert str(weighted).endswith("weights  one a row, where the rows are")

@@ -48,6 +48,7 @@ def test_workers_without_kernelmean_or_with_another_one_are_named(monkeypatch):
         km.DaskPlan(Client("spec", "0.0"))
 
 
-def test_a_plan_of_threads_is_refused_where_a_cluster_is_meant():
-    with pytest.raises(TypeError, match=r"plan is Plan\(.*plan=DaskPlan\(client\)"):
-        km.MKME().fit(ROWS, plan=km.Plan())
+@pytest.mark.parametrize("call", [km.MKME().fit, lambda X, plan: km.embed(X, km.kernels.Gaussian(1.0), plan=plan)])
+def test_what_is_no_plan_is_refused(call):
+    with pytest.raises(TypeError, match=r"plan is 2; pass a Plan, such as .*DaskPlan\(client\)"):
+        call(ROWS, plan=2)

@@ -319,3 +319,21 @@ def test_beyond_5000_points_memory_does_not_grow_with_their_square():
 def test_filters_stop_at_5000_points_and_name_alternatives():
     with pytest.raises(ValueError, match="use a marginalized estimator"):
         FKMSE(bandwidth=1.0).fit(np.random.default_rng(0).normal(size=(5001, 1)))
+
+
+@pytest.mark.parametrize("make", [MMKME, VPMKME, km.MedianOfMeans, km.BayesianKernelMean])
+def test_a_plan_changes_who_adds_up_and_no_number(make):
+    plan = km.Plan(threads=1, block=(7, 9))
+    X = np.random.default_rng(11).normal(size=(60, 2))
+    fixed = {"random_state": 0} if make is km.MedianOfMeans else {}
+    mine, own = (make(**fixed).fit(X, plan=each) for each in (plan, None))
+    np.testing.assert_allclose(mine.weights_, own.weights_, rtol=1e-12)
+    assert repr(mine.noise_) == repr(own.noise_)
+    assert (mine.embedding_.plan, own.embedding_.plan) == (plan, km.Plan())
+
+
+def test_the_sums_of_a_fit_run_by_its_plan():
+    X = np.random.default_rng(12).normal(size=(60, 2))
+    with pytest.raises(ValueError, match="this plan allows 50 × 50"):
+        FKMSE().fit(X, plan=km.Plan(max_dense=50))
+    FKMSE().fit(X)  # which is no longer under that plan

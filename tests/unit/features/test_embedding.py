@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,11 +25,83 @@ MAPS = pytest.mark.parametrize("phi", [PHI, LANDMARKS], ids=["fourier", "landmar
 def test_the_mean_is_the_mean_of_explicit_features(phi):
     weights = RNG.random(60)
     mu = features.embed(X, phi, weights=weights)
-    np.testing.assert_allclose(mu.mean, weights @ phi(X) / weights.sum(), rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(mu(X[:3]), phi(X[:3]) @ mu.mean, rtol=1e-12)
+    np.testing.assert_allclose(mu.parts[0].vector, weights @ phi(X) / weights.sum(), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(mu(X[:3]), phi(X[:3]) @ mu.parts[0].vector, rtol=1e-12)
     assert mu.norm() == pytest.approx(np.sqrt(mu @ mu), rel=1e-13)
-    nu = features.embed(X[:7], phi)
-    assert mu.distance(nu) ** 2 == pytest.approx(mu.squared_distance(nu).value, rel=1e-12)
+    gap = mu - features.embed(X[:7], phi)
+    assert gap.norm() ** 2 == pytest.approx(features.inner(gap, gap).value, rel=1e-12)
+
+
+@MAPS
+def test_feature_embeddings_are_vectors_as_all_embeddings_are(phi):
+    mu, nu = features.embed(X, phi), features.embed(X[:7] + 1.0, phi, noise=Normal(0.1))
+    left, right = phi(X).mean(axis=0), phi(X[:7] + 1.0, Normal(0.1)).mean(axis=0)
+    mixed = 3.0 * (mu - nu) / 2.0 + mu
+    explicit = 1.5 * (left - right) + left
+    np.testing.assert_allclose(mixed(X[:5]), phi(X[:5]) @ explicit, rtol=1e-12, atol=1e-15)
+    assert mixed @ -nu == pytest.approx(-explicit @ right, rel=1e-12)
+    assert mixed.norm() == pytest.approx(np.linalg.norm(explicit), rel=1e-13)
+    assert (mu - mu).norm() == 0.0
+    np.testing.assert_allclose(mu.witness(nu)(X[:5]), phi(X[:5]) @ (left - right) / np.linalg.norm(left - right))
+    assert repr(mixed).startswith("Embedding(n=127, d=2, kernel=Gaussian(bandwidth=1.0), ")
+    assert mixed.summary().endswith("weights   sum 1")
+    assert (mu.shape, mu.kernel, mu.features) == ((60, 2), Gaussian(1.0), phi)
+
+
+@MAPS
+def test_the_bound_of_a_sum_is_that_of_its_terms(phi):
+    mu, nu = features.embed(X, phi), features.embed(X[:7] + 1.0, phi)
+    kernel = phi.kernel
+    exact = km.embed(X, kernel) - 2.0 * km.embed(X[:7] + 1.0, kernel)
+    found = features.inner(mu - 2.0 * nu, mu - 2.0 * nu)
+    assert abs(found.value - exact @ exact) <= found.bound
+    assert features.inner(3.0 * mu, nu).bound == pytest.approx(3.0 * features.inner(mu, nu).bound, rel=1e-9)
+
+
+@MAPS
+def test_pooled_rows_are_not_a_sum_of_functions(phi):
+    mu, nu = features.embed(X[:40], phi), features.embed(X[40:], phi)
+    whole = features.embed(X, phi)
+    np.testing.assert_allclose(features.pooled(mu, nu)(X[:3]), whole(X[:3]), rtol=1e-12)
+    np.testing.assert_allclose((mu + nu)(X[:3]), mu(X[:3]) + nu(X[:3]), rtol=1e-12)
+    np.testing.assert_allclose(((40 * mu + 20 * nu) / 60)(X[:3]), whole(X[:3]), rtol=1e-12)
+    for call in (features.pooled, features.inner):
+        with pytest.raises(TypeError, match=r"write features.embed\(X, features\) first"):
+            call(mu, km.embed(X, Gaussian(1.0)))
+    for other in (mu + nu, 2.0 * nu):
+        with pytest.raises(ValueError, match="not the mean of rows that is needed"):
+            features.pooled(mu, other)
+    with pytest.raises(ValueError, match="not the mean of rows that is needed"):
+        features.leave_one_out(mu - nu)
+
+
+@MAPS
+def test_what_needs_points_is_refused_in_one_line(phi):
+    mu = features.embed(X, phi)
+    calls = (
+        lambda: mu.points,
+        lambda: mu.weights,
+        lambda: mu.sample(3, rng=0),
+        lambda: mu.logpdf(X),
+        lambda: mu.herd(2),
+        lambda: mu.herd(2, candidates=X),
+        lambda: km.linear_form(mu),
+        lambda: km.compress(mu, 4),
+    )
+    for call in calls:
+        with pytest.raises(TypeError, match=r"the 60 rows were added up as .* and not kept.*km\.embed\(X, kernel\)"):
+            call()
+
+
+def test_names_of_columns_are_kept(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    mu = features.embed(frame, PHI)
+    np.testing.assert_array_equal(mu(frame[["b", "a"]]), mu(X))
+    km.save(mu, tmp_path / "mu.npz")
+    assert km.load(tmp_path / "mu.npz").names == ("a", "b")
+    with pytest.raises(ValueError, match="pass the same columns in one order"):
+        features.pooled(mu, features.embed(frame[["b", "a"]], PHI))
 
 
 @MAPS
@@ -43,13 +116,13 @@ def test_a_thousand_merges_in_any_order_and_grouping_agree(phi):
         parts = [parts[i] for i in rng.permutation(len(parts))]
         while len(parts) > 1:
             i = int(rng.integers(len(parts) - 1))
-            parts[i : i + 2] = [parts[i] + parts[i + 1]]
+            parts[i : i + 2] = [features.pooled(parts[i], parts[i + 1])]
         return parts[0]
 
     first, *others = (merged(singles) for _ in range(3))
     for other in others:
-        np.testing.assert_allclose(other.sums.value, first.sums.value, rtol=1e-12)
-        assert other.count == first.count == 1000
+        np.testing.assert_allclose(other.parts[0].means[0].sums.value, first.parts[0].means[0].sums.value, rtol=1e-12)
+        assert other.shape == first.shape == (1000, 2)
 
 
 def test_sums_cancel_without_losing_digits():
@@ -64,14 +137,14 @@ def test_sums_cancel_without_losing_digits():
 def test_a_doubled_weight_is_a_duplicated_row():
     doubled = features.embed(X[:3], PHI, weights=[1.0, 2.0, 1.0])
     repeated = features.embed(X[[0, 1, 1, 2]], PHI)
-    np.testing.assert_allclose(doubled.mean, repeated.mean, rtol=1e-13, atol=1e-16)
+    np.testing.assert_allclose(doubled.parts[0].vector, repeated.parts[0].vector, rtol=1e-13, atol=1e-16)
 
 
 @MAPS
 def test_threads_change_no_digit(phi):
     rows = np.random.default_rng(3).normal(size=(5000, 2))
     one, two = (features.embed(rows, phi, plan=km.Plan(threads=t)) for t in (1, 2))
-    np.testing.assert_array_equal(one.sums.high, two.sums.high)
+    np.testing.assert_array_equal(one.parts[0].means[0].sums.high, two.parts[0].means[0].sums.high)
 
 
 @MAPS
@@ -80,16 +153,16 @@ def test_files_give_back_the_same(phi, tmp_path):
     km.save(mu, tmp_path / "mu.npz")
     again = km.load(tmp_path / "mu.npz")
     assert again @ mu == mu @ mu
-    assert (again + mu).count == 120
+    assert features.pooled(again, mu).shape == (120, 2)
     assert repr(again) == repr(mu)
 
 
 def test_files_with_other_shapes_are_refused():
-    mu = features.embed(X, PHI)
+    mean = features.embed(X, PHI).parts[0].means[0]
     with pytest.raises(ValueError, match="do not fit"):
-        features.FeatureEmbedding(PHI, mu.noise, 60, Total.of(np.ones(5)))
+        features.FeaturePart(PHI, (replace(mean, sums=Total.of(np.ones(5))),))
     with pytest.raises(ValueError, match="no mean"):
-        features.FeatureEmbedding(PHI, mu.noise, 0, mu.sums)
+        features.FeaturePart(PHI, (replace(mean, count=0),))
     with pytest.raises(ValueError, match="go together"):
         features.Fourier(Gaussian(1.0), np.ones((3, 2)), ((1.0, 2, 1),), np.zeros(2), "plain")
     with pytest.raises(ValueError, match="go together"):
@@ -101,9 +174,11 @@ def test_what_does_not_go_together_is_said():
     with pytest.raises(ValueError, match="different features"):
         mu @ features.embed(X, features.fourier(Gaussian(1.0), 2, 32, rng=1))
     with pytest.raises(ValueError, match="different noises"):
-        mu + features.embed(X, PHI, noise=Normal(0.1))
-    with pytest.raises(TypeError, match="no FeatureEmbedding"):
+        features.pooled(mu, features.embed(X, PHI, noise=Normal(0.1)))
+    with pytest.raises(ValueError, match=r"features.embed\(X, features\)"):
         mu + km.embed(X, Gaussian(1.0))
+    with pytest.raises(ValueError, match="different spaces"):
+        mu + features.embed(X, features.fourier(Laplacian(1.0), 2, 32))
     with pytest.raises(ValueError, match="3 columns"):
         mu(np.ones((1, 3)))
     with pytest.raises(ValueError, match="3 columns"):
@@ -113,7 +188,7 @@ def test_what_does_not_go_together_is_said():
     with pytest.raises(TypeError, match=r"features\.fourier"):
         features.embed(X, Gaussian(1.0))
     with pytest.raises(ValueError, match="confidence"):
-        mu.inner(mu, confidence=1.0)
+        features.inner(mu, mu, confidence=1.0)
     with pytest.raises(ValueError, match="NaN"):
         features.embed([[np.nan, 1.0]], PHI)
 
@@ -132,32 +207,35 @@ def leave_one_out(phi, rows, noise):
 def test_leaving_one_out_is_its_definition(kernel, noise):
     phi = features.fourier(kernel, 2, 20)
     rows = X[:13]
-    found = features.embed(rows, phi).loocv(noise).score().value
+    found = features.leave_one_out(features.embed(rows, phi), noise).score().value
     assert found == pytest.approx(leave_one_out(phi, rows, noise), rel=1e-12)
 
 
 def test_leaving_one_out_of_landmarks_is_its_definition():
-    found = features.embed(X, LANDMARKS).loocv().score().value
+    found = features.leave_one_out(features.embed(X, LANDMARKS)).score().value
     assert found == pytest.approx(leave_one_out(LANDMARKS, X, None), rel=1e-12)
 
 
 def test_leaving_one_out_needs_plain_rows():
     with pytest.raises(ValueError, match="weighted"):
-        features.embed(X, PHI, weights=np.linspace(0.5, 1.5, 60)).loocv()
+        features.leave_one_out(features.embed(X, PHI, weights=np.linspace(0.5, 1.5, 60)))
     with pytest.raises(ValueError, match="already"):
-        features.embed(X, PHI, noise=Normal(0.1)).loocv()
+        features.leave_one_out(features.embed(X, PHI, noise=Normal(0.1)))
     with pytest.raises(ValueError, match="at least two"):
-        features.embed(X[:1], PHI).loocv()
+        features.leave_one_out(features.embed(X[:1], PHI))
     with pytest.raises(ValueError, match="'diagonal'"):
         features.choose_noise(features.embed(X, PHI), "full")
 
 
 def test_the_damped_score_is_the_score_and_its_gradient():
     mu = features.embed(X, PHI)
-    damped = features.DampedScore(PHI, mu.mean, mu.count)
+    damped = features.DampedScore(PHI, mu.parts[0].vector, mu.shape[0])
     for variances in (np.array([0.01, 0.02]), np.array([0.5, 3.0])):
         value, gradient = damped(variances)
-        gain = mu.loocv(Normal.diagonal(variances)).score().value - mu.loocv().score().value
+        gain = (
+            features.leave_one_out(mu, Normal.diagonal(variances)).score().value
+            - features.leave_one_out(mu).score().value
+        )
         assert value == pytest.approx(gain, rel=1e-9)
         steps = 1e-6 * np.eye(2)
         numeric = [(damped(variances + h)[0] - damped(variances - h)[0]) / 2e-6 for h in steps]
@@ -169,7 +247,7 @@ def test_the_chosen_noise_is_the_best_on_a_fine_grid(theta):
     phi = features.fourier(Gaussian(theta), 2, 128)
     mu = features.embed(X, phi)
     chosen = features.choose_noise(mu)
-    damped = features.DampedScore(phi, mu.mean, mu.count)
+    damped = features.DampedScore(phi, mu.parts[0].vector, mu.shape[0])
     grid = np.exp(np.linspace(math.log(1e-6), math.log(1e3), 2000)) * theta**2
     best = min(damped(s * np.ones(2))[0] for s in grid)
     own = damped(chosen.variances(2))[0]
@@ -184,7 +262,7 @@ def test_the_chosen_noise_is_that_of_mkme():
     mu = features.embed(rows, phi)
     exact = km.MKME(bandwidth=1.0).fit(rows)
     assert features.choose_noise(mu).covariance == pytest.approx(exact.noise_.covariance, rel=0.02)
-    assert mu.loocv(exact.noise_).score().value == pytest.approx(exact.loocv_, rel=2e-3)
+    assert features.leave_one_out(mu, exact.noise_).score().value == pytest.approx(exact.loocv_, rel=2e-3)
     both = km.MMKME(bandwidth=1.0).fit(rows)
     np.testing.assert_allclose(features.choose_noise(mu, "diagonal").variances(2), both.noise_.variances(2), rtol=0.03)
 
@@ -198,5 +276,5 @@ def test_rows_without_spread_need_no_noise():
 def test_noise_shrinks_as_one_over_n():
     """Also for more rows than any sample holds: a hundred million copies of the same distribution."""
     mu = features.embed(np.random.default_rng(5).normal(size=(4000, 2)), PHI)
-    noises = [features.DampedScore(PHI, mu.mean, n).isotropic() for n in (10**6, 10**8)]
+    noises = [features.DampedScore(PHI, mu.parts[0].vector, n).isotropic() for n in (10**6, 10**8)]
     assert 99 < noises[0] / noises[1] < 101

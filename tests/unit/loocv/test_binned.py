@@ -78,7 +78,7 @@ NUMBA = pytest.mark.skipif(find_spec("numba") is None, reason="it needs the extr
 def test_many_points_are_summed_over_bins_whichever_way_they_are_made(monkeypatch, use_fast, stored):
     Y = heavy_tails(isotropic.SUM_UP_TO + 100, 2)
     wanted = [slow(pdist(Y, "sqeuclidean"), s) for s in (1.0, 4.0)]
-    monkeypatch.setattr(loocv.isotropic, "DEFAULT", Plan(use_fast=use_fast))
+    monkeypatch.setattr(loocv.isotropic, "running", lambda: Plan(use_fast=use_fast))
     monkeypatch.setattr(loocv.isotropic, "STORE_UP_TO", 10_000 if stored else 10)
     distances = isotropic.Distances(Y)
     monkeypatch.setattr(distances, "_summed", lambda s: pytest.fail("the bins were precise enough"))
@@ -95,7 +95,7 @@ def test_a_kernel_too_narrow_for_the_bins_is_summed_pair_by_pair():
 @pytest.mark.parametrize("use_fast", [pytest.param(True, marks=NUMBA), False])
 def test_a_largest_distance_that_rounding_puts_above_its_bound_has_a_bin(monkeypatch, use_fast):
     Y = np.repeat([-1.0, 1.0], isotropic.SUM_UP_TO)[:, None]  # 1 + t = 5 is the edge of a bin
-    monkeypatch.setattr(loocv.isotropic, "DEFAULT", Plan(use_fast=use_fast))
+    monkeypatch.setattr(loocv.isotropic, "running", lambda: Plan(use_fast=use_fast))
     monkeypatch.setattr(loocv.isotropic, "STORE_UP_TO", 10)
     distances = isotropic.Distances(Y)
     distances.__dict__["largest"] = 4.0 - 1e-14

@@ -80,7 +80,7 @@ def test_tiles_cut_the_points_evenly():
 def test_sums_of_points_elsewhere_are_those_of_numpy(monkeypatch, tile):
     xp = pytest.importorskip("array_api_strict")
     monkeypatch.setattr(
-        "kernelmean.estimators.loocv.pair_sums.DEFAULT", SimpleNamespace(tiles=lambda points: (tile, tile + 1))
+        "kernelmean.estimators.loocv.pair_sums.running", lambda: SimpleNamespace(tiles=lambda points: (tile, tile + 1))
     )
     A = np.random.default_rng(1).normal(size=(13, 3))
     B = 0.9 * A[::-1]

@@ -90,7 +90,7 @@ def test_rows_that_are_kept_apart_count_but_do_not_move(phi, kind):
         relabeled = np.concatenate([permutation < 200, observed[350:]])
         assert value == pytest.approx(mmd(gram, relabeled, kind), rel=1e-9, abs=1e-12)
     pooled = features.embed(np.concatenate([X, Y]), phi)
-    np.testing.assert_allclose(stream.pooled().mean, pooled.mean, rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(stream.pooled().parts[0].vector, pooled.parts[0].vector, rtol=1e-11, atol=1e-14)
 
 
 def test_the_statistic_is_that_of_the_kernel_to_the_stated_error():
@@ -114,7 +114,7 @@ def test_estimators_smooth_by_the_noise_of_the_pooled_sample(estimator, form):
     vectors = PHI(np.concatenate([X, Y]), noise)
     observed = np.repeat([True, False], [230, 170])
     assert result.statistic == pytest.approx(mmd(vectors @ vectors.T, observed, "u"), rel=1e-6)
-    np.testing.assert_allclose(stream.pooled().mean, pooled.mean, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(stream.pooled().parts[0].vector, pooled.parts[0].vector, rtol=1e-12, atol=1e-15)
 
 
 def test_result_says_what_it_rests_on():
@@ -351,7 +351,7 @@ def test_mean_stream_is_the_embedding_of_all_rows(tmp_path):
         km.save(stream, tmp_path / "mean.npz")
         stream = km.load(tmp_path / "mean.npz")
     whole = features.embed(X, PHI)
-    np.testing.assert_allclose(stream.estimate().mean, whole.mean, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(stream.estimate().parts[0].vector, whole.parts[0].vector, rtol=1e-12, atol=1e-15)
     both = stream + MeanStream(PHI).partial_fit(Y)
     assert both.rows == 400
     assert (stream + MeanStream(PHI)).rows == 230

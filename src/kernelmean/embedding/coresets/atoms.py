@@ -15,7 +15,8 @@ from ...kernels.blocks import Blocks
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
 from ...plan.plan import DEFAULT, Plan
-from ..embedding import Embedding, Part
+from ..embedding import Embedding
+from ..parts import PointPart
 
 
 @final
@@ -93,4 +94,4 @@ class Atoms:
 
     def embedding(self) -> Embedding:
         """Return the weighted sum."""
-        return Embedding(self.kernel, (Part(self.points, self.weights, self.noise),), self.plan)
+        return Embedding(self.kernel, (PointPart(self.points, self.weights, self.noise),), self.plan)

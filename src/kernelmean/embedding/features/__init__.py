@@ -2,28 +2,33 @@
 
 from .base import FeatureMap, Summary
 from .draws import DESIGNS
-from .embedding import FeatureEmbedding, embed
-from .error import FeatureEstimate
+from .embedding import FeatureMean, FeaturePart, embed, pooled, smoothed
+from .error import FeatureEstimate, inner
 from .fourier import Fourier, fourier
 from .landmarks import Landmarks, nystrom, pivoted_triangle, random_cholesky
-from .loocv import DampedScore, choose_noise
+from .loocv import DampedScore, choose_noise, leave_one_out
 from .spectral import spectra, spectral_rules
 
 __all__ = [
     "DESIGNS",
     "DampedScore",
-    "FeatureEmbedding",
     "FeatureEstimate",
     "FeatureMap",
+    "FeatureMean",
+    "FeaturePart",
     "Fourier",
     "Landmarks",
     "Summary",
     "choose_noise",
     "embed",
     "fourier",
+    "inner",
+    "leave_one_out",
     "nystrom",
     "pivoted_triangle",
+    "pooled",
     "random_cholesky",
+    "smoothed",
     "spectra",
     "spectral_rules",
 ]

@@ -1,62 +1,51 @@
-"""Kernel means in feature space: sums over rows, which merge, with inner products and their errors."""
+"""Embeddings by features: sums over rows, in memory that does not grow with them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, cast, final
+from functools import cached_property, reduce
+from operator import add
+from typing import Any, NoReturn, cast, final
 
 import numpy as np
 
 from ...core.array import Array
-from ...core.validate import check_finite, check_weights
+from ...core.frozen import sealed
+from ...core.points import named_points
+from ...core.validate import check_finite, check_weights, on_host
+from ...core.words import count as counted
 from ...expected import difference
 from ...kernels.base import Kernel
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
-from ...plan.plan import DEFAULT, Plan, RemotePlan
-from ..means import Means
-from .base import HEAD, FeatureMap, Summary
+from ...plan.plan import Plan, RemotePlan, check_plan
+from ..embedding import Embedding
+from ..parts import Part
+from .base import HEAD, FeatureMap
 from .compensated import Total
-from .error import FeatureEstimate, Guarantee, from_frequencies
 from .fourier import Fourier
-from .loocv import leave_one_out_means
 
 
 @final
-@dataclass(frozen=True, eq=False, repr=False)
-class FeatureEmbedding(Summary):
-    r"""The mean of features :math:`μ = Σ_i w_i E φ(\tilde x_i) / Σ_i w_i` and what else a merge needs.
-
-    Made by :func:`embed`. ``mu + nu`` is the embedding of the rows of both (**not** the sum of two functions, which
-    ``+`` of :class:`kernelmean.Embedding` is), whatever the order and the grouping: sums are kept to 30 digits.
+@dataclass(frozen=True, eq=False)
+class FeatureMean:
+    r"""The mean of the features of rows, times a factor: :math:`c Σ_i w_i E φ(\tilde x_i) / Σ_i w_i`.
 
     Attributes
     ----------
-    features : FeatureMap
     noise : Noise
     count : int
         The number of rows.
     sums : Total
-        Σ w, Σ w², Σ w |φ|², Σ w √residual, and Σ w φ.
+        Σ w, Σ w², Σ w |φ|², Σ w √residual, and Σ w φ; kept to 30 digits, so that pooling them loses none.
+    factor : float
     """
 
-    features: FeatureMap
     noise: Noise
     count: int
     sums: Total
-
-    def __post_init__(self) -> None:
-        """Check what files may bring: shapes, finite numbers, weights that make a mean."""
-        if self.sums.high.shape != (HEAD + self.features.size,) or self.sums.low.shape != self.sums.high.shape:
-            raise ValueError(f"sums of shape {self.sums.high.shape} do not fit {self.features!r}")
-        if self.count < 1 or not self.sums.value[0] > 0:
-            raise ValueError(f"{self.count} rows with the total weight {self.sums.value[0]!r} have no mean")
-        check_finite(self.sums.value, "the sums of features")
-
-    @property
-    def kernel(self) -> Kernel:
-        """The kernel that the features approximate."""
-        return self.features.kernel
+    factor: float = 1.0
 
     @property
     def weight(self) -> float:
@@ -75,142 +64,122 @@ class FeatureEmbedding(Summary):
         values = self.sums.value
         return float(values[3] / values[0])
 
-    def __add__(self, other: FeatureEmbedding) -> FeatureEmbedding:
-        """Return the embedding of the rows of both."""
-        self._check_compatible(other)
-        if self.noise != other.noise:
+    def check_fits(self, features: FeatureMap) -> None:
+        """Raise unless the sums, which a file may have brought, are those of a mean of features."""
+        high, low = self.sums.high, self.sums.low
+        if high.shape != (HEAD + features.size,) or low.shape != high.shape:
+            raise ValueError(f"sums of shape {high.shape} do not fit {features!r}")
+        if self.count < 1 or not self.sums.value[0] > 0 or not np.isfinite(self.factor):
             raise ValueError(
-                f"the rows have different noises, {self.noise!r} and {other.noise!r}; embed both with the same one"
+                f"{self.count} rows with the total weight {self.sums.value[0]!r} and the factor {self.factor!r} have "
+                "no mean"
             )
-        return replace(self, count=self.count + other.count, sums=self.sums + other.sums)
+        check_finite(self.sums.value, "the sums of features")
 
-    def __matmul__(self, other: FeatureEmbedding) -> float:
-        """Return the inner product ⟨μ, ν⟩ as features give it, in O(m); :meth:`inner` says how far off it may be."""
-        self._check_compatible(other)
-        return float(self.mean @ other.mean)
 
-    def norm(self) -> float:
-        """Return |μ|."""
-        return float(np.linalg.norm(self.mean))
+@final
+@dataclass(frozen=True, eq=False)
+class FeaturePart(Part):
+    """Rows that were added up as features: one vector, whatever their number.
 
-    def distance(self, other: FeatureEmbedding) -> float:
-        """Return |μ - ν|, the maximum mean discrepancy as features give it."""
-        self._check_compatible(other)
-        return float(np.linalg.norm(self.mean - other.mean))
+    Attributes
+    ----------
+    features : FeatureMap
+    means : tuple of FeatureMean
+        The terms of the sum; one where rows were embedded at once.
+    """
 
-    def __call__(self, Y: Any) -> Array:
-        """Return μ(y_j) for the rows of ``Y`` (m, d), shape (m,)."""
-        return self.features(self.features.check_rows(Y)) @ self.mean
+    features: FeatureMap
+    means: tuple[FeatureMean, ...]
 
-    def inner(
-        self, other: FeatureEmbedding, *, confidence: float = 0.99, guarantee: Guarantee = "auto"
-    ) -> FeatureEstimate:
-        """Return ⟨μ, ν⟩ with its error.
+    def __post_init__(self) -> None:
+        """Check what files may bring."""
+        if not self.means:
+            raise ValueError("an embedding by features lacks the sums of its rows")
+        for mean in self.means:
+            mean.check_fits(self.features)
 
-        Parameters
-        ----------
-        other : FeatureEmbedding
-            With the same features.
-        confidence : float
-            The probability, over the draw of the features, with which the bound holds; in [0.5, 1).
-        guarantee : {"auto", "bernstein", "student"}
-            Which bound, see :func:`kernelmean.embedding.features.error.from_frequencies`; "auto" is "student" for
-            quasi-random frequencies and "bernstein" for others. Landmarks have one bound, which always holds: the
-            product of the mean distances of the rows from the span of the landmarks.
-        """
-        self._check_compatible(other)
-        low = 0.0 if other is self else -1.0
-        return self._estimate(self.mean, other.mean, self.residual * other.residual, (low, 1.0), confidence, guarantee)
+    @cached_property
+    def vector(self) -> Array:
+        """The embedding in feature space, shape (m,)."""
+        return np.asarray(sealed(reduce(add, [term.factor * term.mean for term in self.means])))
 
-    def squared_distance(
-        self, other: FeatureEmbedding, *, confidence: float = 0.99, guarantee: Guarantee = "auto"
-    ) -> FeatureEstimate:
-        """Return |μ - ν|², the V-statistic of the squared maximum mean discrepancy, with its error as :meth:`inner`."""
-        self._check_compatible(other)
-        gap, left_out = self.mean - other.mean, (self.residual + other.residual) ** 2
-        return self._estimate(gap, gap, left_out, (0.0, 4.0), confidence, guarantee)
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return sum(term.count for term in self.means), self.features.dim
 
-    def _estimate(
-        self,
-        left: Array,
-        right: Array,
-        left_out: float,
-        limits: tuple[float, float],
-        confidence: float,
-        guarantee: Guarantee,
-    ) -> FeatureEstimate:
-        if isinstance(self.features, Fourier):
-            return from_frequencies(self.features, self.features.power(left, right), limits, confidence, guarantee)
-        if guarantee != "auto":
-            raise ValueError(f"guarantee is {guarantee!r}; landmarks have one bound, leave guarantee='auto'")
-        return FeatureEstimate(float(left @ right), 0.0, left_out, 1.0, "projection")
+    @property
+    def like(self) -> Array:
+        """No rows of as many columns."""
+        return np.empty((0, self.features.dim))
 
-    def smoothed(self, noise: Noise) -> FeatureEmbedding:
-        """Return the embedding under additional noise, from the sums alone, in O(m); Fourier features only.
+    @property
+    def noises(self) -> tuple[Noise, ...]:
+        """The noises of the terms."""
+        return tuple(term.noise for term in self.means)
 
-        Raises
-        ------
-        TypeError
-            For landmarks, and for a noise without characteristic function.
-        """
-        if noise == Dirac():
-            return self
-        sums = self.sums
-        high, low = (np.concatenate([part[:HEAD], self.features.damped(part[HEAD:], noise)]) for part in _parts(sums))
-        added = difference(self.noise, noise)
-        assert isinstance(self.features, Fourier), "damped raises for others"
-        norm = self.features.weights @ self.features.damping(added) ** 2
-        high[2], low[2] = norm * high[0], norm * low[0]
-        return replace(self, noise=added, sums=Total(high, low))
+    @property
+    def mass(self) -> float:
+        """The sum of the factors."""
+        return sum(term.factor for term in self.means)
 
-    def loocv(self, noise: Noise | None = None) -> Means:
-        r"""Return the means of which the leave-one-out score consists, exact for the kernel of the features.
+    @property
+    def size(self) -> float:
+        """The sum of the factors, all taken as positive: at most so long is the vector, in units of k(x, x)."""
+        return sum(abs(term.factor) for term in self.means)
 
-        Parameters
-        ----------
-        noise : Noise, optional
-            What the estimate adds to the rows; none is the empirical mean.
+    @property
+    def residual(self) -> float:
+        """The largest distance that the projection may have from the embedding, for landmarks; else 0."""
+        return sum(abs(term.factor) * term.residual for term in self.means)
 
-        Returns
-        -------
-        Means
-            ``means.score().value`` is :math:`\frac1n Σ_i |φ(x_i) - \hat μ^{(-i)}|^2`; ``means.best_scale()`` the
-            factor of S-KMSE.
+    def inner(self, other: Part, kernel: Kernel, plan: Plan) -> float:
+        """Return the inner product as features give it, in O(m)."""
+        del kernel, plan
+        return float(self.vector @ cast("FeaturePart", other).vector)
 
-        Raises
-        ------
-        ValueError
-            When rows are weighted, have noise already, or are fewer than two.
-        TypeError
-            When a noise is asked for that does not damp the features.
-        """
-        self._check_plain()
-        return leave_one_out_means(self.features, self.mean, self.sums.value[2] / self.weight, self.count, noise)
+    def evaluate(self, Y: Array, kernel: Kernel, plan: Plan) -> Array:
+        """Return the function's values, shape (m,)."""
+        del kernel, plan
+        return self.features(Y) @ self.vector
 
-    def _check_plain(self) -> None:
-        """Raise unless rows count alike and have no noise yet."""
-        weight, squares = self.sums.value[:2]
-        if not weight == squares == self.count:
-            raise ValueError("the rows are weighted; leaving one out needs rows that count alike")
-        if self.noise != Dirac():
-            raise ValueError(f"the rows have the noise {self.noise!r} already; embed them without noise first")
+    def scaled(self, factor: float) -> FeaturePart:
+        """Return the part times a factor."""
+        return self.mapped(lambda term: replace(term, factor=factor * term.factor))
 
-    def _check_compatible(self, other: FeatureEmbedding) -> None:
-        if not isinstance(other, FeatureEmbedding):
-            raise TypeError(f"{other!r} is no FeatureEmbedding; write features.embed(X, features) first")
-        if self.features is not other.features and self.features != other.features:
-            raise ValueError(
-                f"the embeddings have different features, {self.features!r} and {other.features!r}; make the "
-                "features once and use them for both"
-            )
+    def mapped(self, change: Callable[[FeatureMean], FeatureMean]) -> FeaturePart:
+        """Return the part with its terms changed."""
+        return FeaturePart(self.features, tuple(map(change, self.means)))
 
-    def __repr__(self) -> str:
-        return f"FeatureEmbedding(n={self.count}, {self.features!r}, noise={self.noise!r})"
+    def joined(self, others: tuple[Part, ...]) -> tuple[FeaturePart, ...]:
+        """Return one part: vectors add up."""
+        return (FeaturePart(self.features, self.means + cast("FeaturePart", others[0]).means),)
+
+    def here(self) -> NoReturn:
+        """Raise: rows are not kept."""
+        raise TypeError(
+            f"the {counted(self.shape[0], 'row')} were added up as {self.features.summary} and not kept, and this "
+            "needs them; embed them by their kernel, km.embed(X, kernel)"
+        )
+
+    def places(self, Y: Array) -> Array:
+        """Return points of as many columns as the features are made for, or raise."""
+        return self.features.check_rows(Y)
+
+    def embedding(self) -> Embedding:
+        """Return the embedding that consists of this part."""
+        return Embedding(self.features.kernel, (self,))
 
 
 def embed(
-    X: Any, features: FeatureMap, *, weights: Any = None, noise: Noise | None = None, plan: Plan | RemotePlan = DEFAULT
-) -> FeatureEmbedding:
+    X: Any,
+    features: FeatureMap,
+    *,
+    weights: Any = None,
+    noise: Noise | None = None,
+    plan: Plan | RemotePlan | None = None,
+) -> Embedding:
     """Return the mean of the features of a noisy weighted sample.
 
     Parameters
@@ -219,11 +188,16 @@ def embed(
     features : FeatureMap
         From :func:`fourier`, :func:`nystrom` or :func:`random_cholesky`.
     weights : array of shape (n,), optional
-        Not negative and not all zero; 1 each by default. Only their ratios matter, also to rows that are merged later.
+        Not negative and not all zero; 1 each by default. Only their ratios matter, also to rows that are pooled later.
     noise : Noise, optional
         Shared by all rows. For Fourier features any additive one, for landmarks one with a closed form.
     plan : Plan or DaskPlan, optional
         Threads, or a cluster.
+
+    Returns
+    -------
+    Embedding
+        Its part, ``mu.parts[0]``, has the ``vector`` in feature space, and sums that :func:`pooled` adds up.
 
     Raises
     ------
@@ -233,36 +207,113 @@ def embed(
 
     Notes
     -----
-    O(n m d) time and O(m) memory besides the rows (landmarks: O(n m (m + d)) time).
+    O(n m d) time and O(m) memory besides the rows (landmarks: O(n m (m + d)) time). Inner products are those of
+    features; :func:`inner` says how far off they may be.
 
     Examples
     --------
     >>> from kernelmean.embedding.features import fourier
     >>> from kernelmean.kernels import Gaussian
     >>> phi = fourier(Gaussian(1.0), dim=1)
-    >>> X, Y = np.zeros((3, 1)), np.ones((1, 1))
-    >>> mu = embed(X, phi) + embed(Y, phi)
-    >>> mu.count, round(mu.norm() ** 2, 1)
-    (4, 0.9)
+    >>> mu, nu = embed(np.zeros((3, 1)), phi), embed(np.ones((1, 1)), phi)
+    >>> round(mu @ nu, 1), round((mu - nu).norm() ** 2, 1)
+    (0.6, 0.7)
     """
     if not isinstance(features, FeatureMap):
         raise TypeError(f"features is {features!r}; a map such as features.fourier(kernel, dim=2) is needed")
+    plan = check_plan(plan)
     if isinstance(plan, RemotePlan):
-        return cast("FeatureEmbedding", plan.feature_embed(X, features, weights=weights, noise=noise))
-    X = features.check_rows(X)
+        return cast("Embedding", plan.feature_embed(X, features, weights=weights, noise=noise))
+    rows, names = named_points(on_host(X))
+    rows = features.check_rows(rows)
     noise = Dirac() if noise is None else noise
     if not isinstance(noise, Noise):
         raise TypeError(f"noise is {noise!r}, None or a value such as noise.Normal(0.1) is needed")
     features.check_noise(noise)
-    w = None if weights is None else check_weights(weights, len(X))
+    w = None if weights is None else check_weights(weights, len(rows))
     if w is not None and (w.min() < 0 or w.max() == 0):
         raise ValueError("a weight is negative, or all are 0; weights of a mean are not negative and not all zero")
-    if isinstance(features, Fourier):  # noise is cheaper after the sum
-        return FeatureEmbedding(features, Dirac(), len(X), Total.of(features.row_sums(X, w, Dirac(), plan))).smoothed(
-            noise
+    later = isinstance(features, Fourier)  # noise is cheaper after the sum
+    own = Dirac() if later else noise
+    mean = FeatureMean(own, len(rows), Total.of(features.row_sums(rows, w, own, plan)))
+    mu = replace(FeaturePart(features, (mean,)).embedding(), names=names)
+    return smoothed(mu, noise) if later else mu
+
+
+def pooled(first: Embedding, *others: Embedding) -> Embedding:
+    """Return the embedding of the rows of several samples together, from their sums alone.
+
+    The order and the grouping change nothing but the last digits. ``mu + nu`` is another thing: the sum of two
+    functions, here as for all embeddings.
+
+    Parameters
+    ----------
+    first, *others : Embedding
+        By the same features and with the same noise, from :func:`embed`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When one is not by features, is a sum or a multiple of others, or has other features or another noise.
+
+    Examples
+    --------
+    >>> from kernelmean.embedding.features import fourier
+    >>> from kernelmean.kernels import Gaussian
+    >>> phi = fourier(Gaussian(1.0), dim=1)
+    >>> mu = pooled(embed(np.zeros((3, 1)), phi), embed(np.ones((1, 1)), phi))
+    >>> mu.shape, round(mu.norm() ** 2, 1)
+    ((4, 1), 0.9)
+    """
+    means, names = [mean_of(mu) for mu in (first, *others)], first.names
+    for mu, mean in zip(others, means[1:], strict=True):
+        first.check_compatible(mu)
+        if mean.noise != means[0].noise:
+            raise ValueError(
+                f"the rows have different noises, {means[0].noise!r} and {mean.noise!r}; embed both with the same one"
+            )
+        names = names or mu.names
+    sums = reduce(add, [mean.sums for mean in means])
+    whole = FeatureMean(means[0].noise, sum(mean.count for mean in means), sums)
+    return replace(first, parts=(FeaturePart(first.features, (whole,)),), names=names)
+
+
+def smoothed(mu: Embedding, noise: Noise) -> Embedding:
+    """Return an embedding by Fourier features under additional noise, from the sums alone, in O(m).
+
+    Raises
+    ------
+    TypeError
+        For landmarks, for an embedding that is not by features, and for a noise without characteristic function.
+    """
+    if noise == Dirac():
+        return mu
+    return replace(mu, parts=(part_of(mu).mapped(lambda term: _damped(term, mu.features, noise)),))
+
+
+def _damped(mean: FeatureMean, features: FeatureMap, noise: Noise) -> FeatureMean:
+    sums = (mean.sums.high, mean.sums.low)
+    high, low = (np.concatenate([part[:HEAD], features.damped(part[HEAD:], noise)]) for part in sums)
+    added = difference(mean.noise, noise)
+    assert isinstance(features, Fourier), "damped raises for others"
+    norm = features.weights @ features.damping(added) ** 2
+    high[2], low[2] = norm * high[0], norm * low[0]
+    return replace(mean, noise=added, sums=Total(high, low))
+
+
+def part_of(mu: Embedding) -> FeaturePart:
+    """Return the part of an embedding by features, or say that it is another one."""
+    if not (isinstance(mu, Embedding) and isinstance(mu.parts[0], FeaturePart)):
+        raise TypeError(f"{mu!r} is no embedding by features; write features.embed(X, features) first")
+    return mu.parts[0]
+
+
+def mean_of(mu: Embedding) -> FeatureMean:
+    """Return the one mean that an embedding by features is, or say that it is a sum or a multiple."""
+    part = part_of(mu)
+    if len(part.means) > 1 or part.mass != 1.0:
+        raise ValueError(
+            f"this embedding is {counted(len(part.means), 'mean')} times {[term.factor for term in part.means]}, not "
+            "the mean of rows that is needed; pass what features.embed or features.pooled returned"
         )
-    return FeatureEmbedding(features, noise, len(X), Total.of(features.row_sums(X, w, noise, plan)))
-
-
-def _parts(sums: Total) -> tuple[Array, Array]:
-    return sums.high, sums.low
+    return part.means[0]

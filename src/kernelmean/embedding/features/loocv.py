@@ -20,16 +20,53 @@ from ...core.array import Array
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
 from ...noise.normal import Normal
+from ..embedding import Embedding
 from ..means import Means
 from ..score import diagonal_share
-from .base import FeatureMap
+from .embedding import mean_of
 from .fourier import Fourier
 
 _LOWEST, _HIGHEST, _STEPS = 1e-16, 1e4, 185  # σ² in units of 1/ω², ω² the median squared frequency
 
 
-def leave_one_out_means(features: FeatureMap, mean: Array, squared_norm: float, n: int, noise: Noise | None) -> Means:
-    """Return the three means of the score of a sample whose features have a mean and a mean squared norm."""
+def leave_one_out(mu: Embedding, noise: Noise | None = None) -> Means:
+    r"""Return the means of which the leave-one-out score consists, exact for the kernel of the features.
+
+    Parameters
+    ----------
+    mu : Embedding
+        By features, without noise and weights.
+    noise : Noise, optional
+        What the estimate adds to the rows; none is the empirical mean.
+
+    Returns
+    -------
+    Means
+        ``means.score().value`` is :math:`\frac1n Σ_i |φ(x_i) - \hat μ^{(-i)}|^2`; ``means.best_scale()`` the factor of
+        S-KMSE.
+
+    Raises
+    ------
+    ValueError
+        When rows are weighted, have noise already, or are fewer than two, or ``mu`` is a sum or a multiple of others.
+    TypeError
+        When ``mu`` is not by features, or the noise does not damp them.
+
+    Examples
+    --------
+    >>> from kernelmean import features
+    >>> from kernelmean.kernels import Gaussian
+    >>> mu = features.embed([[0.0], [1.0], [3.0]], features.fourier(Gaussian(1.0), dim=1))
+    >>> leave_one_out(mu).best_scale() < 1
+    True
+    """
+    rows, features = mean_of(mu), mu.features
+    weight, squares = rows.sums.value[:2]
+    if not weight == squares == rows.count:
+        raise ValueError("the rows are weighted; leaving one out needs rows that count alike")
+    if rows.noise != Dirac():
+        raise ValueError(f"the rows have the noise {rows.noise!r} already; embed them without noise first")
+    n, mean, squared_norm = rows.count, rows.mean, rows.sums.value[2] / weight
     alpha = diagonal_share(n, "loocv")
     noise = Dirac() if noise is None else noise
     once = features.damped(mean, noise)
@@ -116,20 +153,20 @@ class DampedScore:
         return np.exp(found.x) if found.fun <= objective(np.log(common))[0] else common
 
 
-def choose_noise(mu: Any, form: str = "isotropic") -> Normal:
+def choose_noise(mu: Embedding, form: str = "isotropic") -> Normal:
     r"""Return the Gaussian noise that the leave-one-out score of a feature embedding chooses: MKME or MMKME.
 
     Parameters
     ----------
-    mu : FeatureEmbedding
-        Of Fourier features, without noise and weights.
+    mu : Embedding
+        By Fourier features, without noise and weights.
     form : {"isotropic", "diagonal"}
         One σ² (MKME), or one variance per column (MMKME).
 
     Returns
     -------
     Normal
-        ``mu.smoothed(noise)`` is the estimate.
+        ``features.smoothed(mu, noise)`` is the estimate.
 
     Raises
     ------
@@ -150,13 +187,14 @@ def choose_noise(mu: Any, form: str = "isotropic") -> Normal:
     >>> X = np.random.default_rng(0).normal(size=(200, 1))
     >>> mu = features.embed(X, features.fourier(Gaussian(1.0), dim=1))
     >>> noise = features.choose_noise(mu)
-    >>> mu.loocv(noise).score() < mu.loocv().score()
+    >>> features.leave_one_out(mu, noise).score() < features.leave_one_out(mu).score()
     True
     """
     if form not in ("isotropic", "diagonal"):
         raise ValueError(f"form is {form!r}; pass 'isotropic' or 'diagonal'")
+    rows = mean_of(mu)
     if not isinstance(mu.features, Fourier):
         raise TypeError(f"{mu.features!r} does not tell frequencies apart; make the features by features.fourier(...)")
-    mu.loocv()
-    score = DampedScore(mu.features, mu.mean, mu.count)
+    leave_one_out(mu)
+    score = DampedScore(mu.features, rows.mean, rows.count)
     return Normal.diagonal(score.diagonal()) if form == "diagonal" else Normal(score.isotropic())

@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist, pdist
 
 from ...core.array import Array, IntArray, centered, largest_norm, slices
 from ...embedding.score import Terms, norm_terms
-from ...plan.plan import DEFAULT, Plan
+from ...plan.plan import Plan, running
 from .binned import Bins, gathered, n_bins
 from .pair_sums import pair_sum
 
@@ -90,7 +90,7 @@ class Distances:
         """The moments of the pairs of leading points, and of all other pairs."""
         return self.share(0, 1)
 
-    def share(self, number: int, shares: int, plan: Plan = DEFAULT) -> Array:
+    def share(self, number: int, shares: int, plan: Plan | None = None) -> Array:
         """Return what one of several shares of the pairs adds to the moments."""
         gather = self._gathering()
 
@@ -100,7 +100,7 @@ class Distances:
 
         rows = [*slices(self._leading, _TILE), *slices(self.n, _TILE, start=self._leading)]
         strips = islice(_strips(rows), number, None, shares)
-        return np.asarray(sum(plan.map(both, strips, self.n**2 // shares), start=np.zeros(())))
+        return np.asarray(sum((plan or running()).map(both, strips, self.n**2 // shares), start=np.zeros(())))
 
     def known(self, moments: Array) -> Distances:
         """Return the same distances with what all shares add up to."""
@@ -110,7 +110,7 @@ class Distances:
 
     def _gathering(self) -> Callable[[list[Tile]], Array]:
         """Return what gives the moments of the distances of some tiles."""
-        if not DEFAULT.compiles(self.n**2 * self.dim):
+        if not running().compiles(self.n**2 * self.dim):
             return lambda tiles: gathered((self._cell(*tile) for tile in tiles), self.largest)
         from .compiled import gatherer
 
@@ -122,7 +122,7 @@ class Distances:
             stored = self._stored
             return (run(stored[piece]) for piece in slices(len(stored), _CHUNK))
         tiles = (tile for strip in _strips(slices(self.n, _TILE)) for tile in strip)
-        return DEFAULT.map(lambda tile: run(self._cell(*tile)), tiles, self.n**2)
+        return running().map(lambda tile: run(self._cell(*tile)), tiles, self.n**2)
 
     def _cell(self, i: slice, j: slice) -> Array:
         """Return the distances of one tile, each pair once."""
@@ -243,7 +243,7 @@ class PairDistances:
         pairs._distances = self._distances.first
         return pairs
 
-    def share(self, number: int, shares: int, plan: Plan = DEFAULT) -> Array:
+    def share(self, number: int, shares: int, plan: Plan | None = None) -> Array:
         """Return what one of several shares of the pairs adds to what searches read."""
         return self._distances.share(number, shares, plan)
 

@@ -22,7 +22,7 @@ from ...core.array import (
 )
 from ...kernels.blocks import Blocks
 from ...kernels.distances import squared_distance_blocks
-from ...plan.plan import DEFAULT
+from ...plan.plan import running
 
 _TILE = 256
 _DIFFERENCES_UP_TO = 2**17  # differences of coordinates
@@ -68,7 +68,7 @@ def _(A: Array, B: Array, *, moments: bool = True) -> PairSum:
         tile = _tile(blocks, A, B, i, j, moments)
         return tile.mirrored() if symmetric and i != j else tile
 
-    tiles = map(run, cells) if len(rows) == 1 else DEFAULT.map(run, cells, len(A) ** 2)
+    tiles = map(run, cells) if len(rows) == 1 else running().map(run, cells, len(A) ** 2)
     return _combine([tile for tile in tiles if tile.total > 0])
 
 
@@ -113,7 +113,7 @@ def _device_tiles(A: Array, B: Array, moments: bool) -> list[_Tile]:
     """Return the tiles of arrays of another library, summed up where these live and copied at the end."""
     dtype, symmetric, dim = precision(A), A is B, A.shape[1]
     A, B = as_float64(A), as_float64(B)
-    blocks, rows = squared_distance_blocks(A, B, floor=1.0, dtype=dtype), slices(A.shape[0], min(DEFAULT.tiles(A)))
+    blocks, rows = squared_distance_blocks(A, B, floor=1.0, dtype=dtype), slices(A.shape[0], min(running().tiles(A)))
     cells = [(i, j) for k, i in enumerate(rows) for j in (rows[k:] if symmetric else rows)]
     cells = [(i, j) for i, j in cells if i != j or i.stop - i.start > 1]  # one point has no pair with itself
     sums = [_device_sums(blocks(i, j), A[i, :], B[j, :], i == j, moments) for i, j in cells]

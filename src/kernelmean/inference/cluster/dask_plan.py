@@ -8,7 +8,7 @@ from typing import Any, TypeVar, final
 from ...core.validate import check_integer
 from ...core.words import count
 from ...embedding.embedding import Embedding
-from ...embedding.features import FeatureEmbedding, FeatureMap
+from ...embedding.features import FeatureMap
 from ...expected._core import check_noise
 from ...kernels.base import Kernel
 from ...noise.base import Noise
@@ -107,7 +107,7 @@ class DaskPlan(RemotePlan):
 
     def feature_embed(
         self, X: Any, features: FeatureMap, *, weights: Any = None, noise: Noise | None = None
-    ) -> FeatureEmbedding:
+    ) -> Embedding:
         """Return the mean of features, see :func:`kernelmean.embedding.features.embed`."""
         rows = self.rows(X)
         own = None if weights is None else self._weights(weights, rows)

@@ -42,7 +42,7 @@ def fit(estimator: KernelMean, X: Rows) -> None:
         moments = folded(_sum, [task(_share, pairs, number) for number in range(_SHARES)])
     attributes = gathered(X.client, [task(_fitted, whole, copy, pairs, moments)])[0]
     kernel, weight, noise = (attributes.pop(name) for name in ("kernel", "weight", "noise"))
-    estimator.embedding_ = Embedding(kernel, (ClusterPart.of(X, noise, weight),))
+    estimator.embedding_ = Embedding(kernel, (ClusterPart(X, noise, weight),))
     for name, value in attributes.items():
         setattr(estimator, name, value)
     estimator.n_features_in_ = X.shape[1]

@@ -11,7 +11,8 @@ import numpy as np
 
 from ...core.array import Array, IntArray
 from ...core.words import count
-from ...embedding.features import FeatureEmbedding, FeatureMap, Fourier, embed
+from ...embedding.embedding import Embedding
+from ...embedding.features import FeatureMap, Fourier, embed, pooled
 from ...noise.base import Noise
 from ...plan.plan import Plan
 from .. import TestResult
@@ -29,11 +30,11 @@ _ALONE = Plan(threads=1)
 _STEP = BINS * GROUP  # pairs after which groups begin with the first bin again
 
 
-def feature_embedding(X: Rows, features: FeatureMap, own: Rows | None, noise: Noise | None) -> FeatureEmbedding:
+def feature_embedding(X: Rows, features: FeatureMap, own: Rows | None, noise: Noise | None) -> Embedding:
     """Return the mean of features of all rows: one pass, and only its sums come back."""
     weights = [None] * len(X.parts) if own is None else own.cut(X.starts.tolist())
     parts = [task(_embedded, part, features, w, noise) for part, w in zip(X.parts, weights, strict=True)]
-    (found,) = gathered(X.client, [folded(_merged, parts)])
+    (found,) = gathered(X.client, [folded(_pooled, parts)])
     if found is None:
         raise ValueError("all weights are 0; weights of a mean are not negative and not all zero")
     return found
@@ -100,7 +101,7 @@ def _note(*tables: Rows) -> str:
 # -- on the workers ---------------------------------------------------------------------------------------------------
 
 
-def _embedded(X: Array, features: FeatureMap, weights: Array | None, noise: Noise | None) -> FeatureEmbedding | None:
+def _embedded(X: Array, features: FeatureMap, weights: Array | None, noise: Noise | None) -> Embedding | None:
     if weights is not None and not weights.any():
         return None
     return embed(X, features, weights=None if weights is None else weights[:, 0], noise=noise, plan=_ALONE)
@@ -130,7 +131,12 @@ def _paired(features: Fourier, X: Array, Y: Array) -> PairStream:
     return pair_stream(features).partial_fit(X, Y, plan=_ALONE)
 
 
+def _pooled(*means: Embedding | None) -> Embedding | None:
+    """Return the mean of all rows; None is one of rows that count nothing."""
+    known = [mean for mean in means if mean is not None]
+    return pooled(*known) if known else None
+
+
 def _merged(*summaries: Any) -> Any:
-    """Return the sum of summaries that merge; None is one of rows that count nothing."""
-    known = [summary for summary in summaries if summary is not None]
-    return reduce(add, known) if known else None
+    """Return the sum of summaries that merge."""
+    return reduce(add, summaries)

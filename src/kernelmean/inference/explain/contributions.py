@@ -10,7 +10,8 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...core.frozen import Frozen
 from ...core.words import passed
-from ...embedding.embedding import Embedding, Part
+from ...embedding.embedding import Embedding
+from ...embedding.parts import PointPart
 from ...expected import expected_blocks
 from .subject import PairSubject, SampleSubject, Subject
 
@@ -104,16 +105,16 @@ def _of_embeddings(first: Embedding, second: Embedding, statistic: str) -> Contr
     if statistic == "u":
         raise ValueError("weighted means have no unbiased statistic; write statistic='v'")
     difference = first - second
-    values = np.concatenate([_expected_values(difference, part) for part in difference.parts])
+    values = np.concatenate([_expected_values(difference, part) for part in difference.point_parts])
     sizes = (len(first.points), len(second.points))
     added = difference.weights * values
     return Contributions(added, values, float(added.sum()), "MMD² (V-statistic)", sizes, difference.kernel)
 
 
-def _expected_values(f: Embedding, places: Part) -> Array:
+def _expected_values(f: Embedding, places: PointPart) -> Array:
     """Return E f(x̃_i) of the noisy points of a part, shape (n,)."""
     n, values = len(places.points), np.zeros(len(places.points))
-    for part in f.parts:
+    for part in f.point_parts:
         blocks = expected_blocks(f.kernel, places.points, places.noise, part.points, part.noise)
         values += f.plan.matmul(blocks, n, len(part.points), part.weights[:, None])[:, 0]
     return values

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self, final
 
 from ...core.rules import NoClosedFormError
-from ...embedding.features import FeatureEmbedding, FeatureMap, choose_noise, embed
+from ...embedding.embedding import Embedding
+from ...embedding.features import FeatureMap, choose_noise, embed, pooled, smoothed
 from ...embedding.features.base import Summary
-from ...expected import difference, smoothed
+from ...expected import difference
+from ...expected import smoothed as smoothed_kernel
 from ...kernels.base import Kernel
 from ...noise.base import Noise
 from ...plan.plan import DEFAULT, Plan
@@ -20,7 +22,7 @@ FORMS = {"mkme": "isotropic", "mmkme": "diagonal"}
 def used_kernel(kernel: Kernel, noise: Noise, dim: int) -> Kernel:
     """Return the kernel that a test under a noise on both sides uses; without closed form the one that is smoothed."""
     try:
-        return smoothed(kernel, difference(noise, noise), dim)
+        return smoothed_kernel(kernel, difference(noise, noise), dim)
     except NoClosedFormError:
         return kernel
 
@@ -34,7 +36,7 @@ class MeanStream(Summary):
     ----------
     features : FeatureMap
         From :func:`kernelmean.embedding.features.fourier` and the like; fixed before the first row.
-    total : FeatureEmbedding, optional
+    total : Embedding, optional
         Of the rows so far; None before the first.
 
     Examples
@@ -49,7 +51,7 @@ class MeanStream(Summary):
     """
 
     features: FeatureMap
-    total: FeatureEmbedding | None = None
+    total: Embedding | None = None
 
     def __post_init__(self) -> None:
         """Check what files may bring."""
@@ -61,12 +63,12 @@ class MeanStream(Summary):
     @property
     def rows(self) -> int:
         """The number of rows so far."""
-        return 0 if self.total is None else self.total.count
+        return 0 if self.total is None else self.total.shape[0]
 
     def partial_fit(self, X: Any, *, weights: Any = None, plan: Plan = DEFAULT) -> Self:
         """Add the rows of ``X`` (b, d), weights (b,) or none; errors as of :func:`.features.embed`."""
         found = embed(X, self.features, weights=weights, plan=plan)
-        self.total = found if self.total is None else self.total + found
+        self.total = found if self.total is None else pooled(self.total, found)
         return self
 
     def __add__(self, other: MeanStream) -> MeanStream:
@@ -77,9 +79,9 @@ class MeanStream(Summary):
             raise ValueError(f"the streams have different features, {self.features!r} and {other.features!r}")
         if self.total is None or other.total is None:
             return MeanStream(self.features, self.total or other.total)
-        return MeanStream(self.features, self.total + other.total)
+        return MeanStream(self.features, pooled(self.total, other.total))
 
-    def estimate(self, estimator: Estimator = "kme") -> FeatureEmbedding:
+    def estimate(self, estimator: Estimator = "kme") -> Embedding:
         """Return the embedding of the rows so far.
 
         Parameters
@@ -97,4 +99,4 @@ class MeanStream(Summary):
             raise ValueError("no row was added yet; call partial_fit first")
         if estimator not in ("kme", *FORMS):
             raise ValueError(f"estimator is {estimator!r}; pass 'kme', 'mkme' or 'mmkme'")
-        return self.total if estimator == "kme" else self.total.smoothed(choose_noise(self.total, FORMS[estimator]))
+        return self.total if estimator == "kme" else smoothed(self.total, choose_noise(self.total, FORMS[estimator]))

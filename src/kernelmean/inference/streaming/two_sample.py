@@ -10,7 +10,8 @@ import numpy as np
 
 from ...core.array import Array, IntArray, RngLike, as_rng
 from ...core.validate import check_integer
-from ...embedding.features import FeatureEmbedding, FeatureMap, Fourier, choose_noise
+from ...embedding.embedding import Embedding
+from ...embedding.features import FeatureMap, FeatureMean, FeaturePart, Fourier, choose_noise
 from ...embedding.features.base import HEAD, Summary
 from ...embedding.features.compensated import Total
 from ...embedding.features.error import standard_error
@@ -109,10 +110,11 @@ class TwoSampleStream(Summary):
             raise ValueError(f"the streams have different features, {self.features!r} and {other.features!r}")
         return TwoSampleStream(self.features, self.first + other.first, self.second + other.second)
 
-    def pooled(self) -> FeatureEmbedding:
+    def pooled(self) -> Embedding:
         """Return the mean of the rows of both samples together."""
         total = Total.of(self.first.total + self.second.total)
-        return FeatureEmbedding(self.features, Dirac(), self.first.total_rows + self.second.total_rows, total)
+        mean = FeatureMean(Dirac(), self.first.total_rows + self.second.total_rows, total)
+        return FeaturePart(self.features, (mean,)).embedding()
 
     def test(
         self,
