@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import Any, Self, cast, final
@@ -22,11 +23,12 @@ from ..one_pass import OnePass
 from ..questions import Question, TwoSamples
 from ..resampling import check_n_resamples
 from ..result import TestResult
-from .mean import FORMS
+from ..statistics import Kind
+from .mean import FORMS, Estimator
 from .shifts import PairStream
 from .two_sample import TwoSampleStream
 
-_NAMES: dict[str | None, str] = {None: "kme", **{form: name for name, form in FORMS.items()}}
+_NAMES: dict[str | None, Any] = {None: "kme", **{form: name for name, form in FORMS.items()}}
 _TWO_SAMPLES, _PER_COLUMN, _LIMITS = 512, 256, (512, 4096)  # frequencies
 
 
@@ -71,8 +73,9 @@ class StreamTest:
     options : OnePass
     seed : int
         Of the features, of the deal of rows to bins, and of the permutations.
-    test : dict
-        The estimator, the number of permutations, and the statistic where there are several: what the sums are asked.
+    estimator : {"kme", "mkme", "mmkme"}
+    statistic : {"u", "v"}
+    n_resamples : int
     default : bool
         Whether the caller chose neither kernel nor estimator.
     """
@@ -80,7 +83,9 @@ class StreamTest:
     sides: tuple[KernelMean, ...]
     options: OnePass
     seed: int
-    test: dict[str, Any]
+    estimator: Estimator
+    statistic: Kind
+    n_resamples: int
     default: bool
 
     @classmethod
@@ -99,11 +104,8 @@ class StreamTest:
             for side in sides:
                 given = {"kernel": (side.kernel, "gaussian"), "bandwidth": (side.bandwidth, "median")}
                 refuse("OnePass(features=...) brings its kernel", **given)
-        test = {"estimator": name, "n_resamples": check_n_resamples(request.n_resamples)}
-        if question is TwoSamples:
-            test["statistic"] = request.statistic
-        default = request.wanted.default and options.features is None
-        return cls(sides, options, seed_of(request.rng), test, default)
+        n_resamples, default = check_n_resamples(request.n_resamples), request.wanted.default
+        return cls(sides, options, seed_of(request.rng), name, request.statistic, n_resamples, default)
 
     @property
     def n_frequencies(self) -> int | None:
@@ -138,7 +140,10 @@ class StreamTest:
 
     def result(self, stream: TwoSampleStream | PairStream, notes: tuple[str, ...]) -> TestResult:
         """Return what the sums of all rows say."""
-        return stream.test(**self.test, rng=self.seed, notes=notes)
+        name, many, seed = self.estimator, self.n_resamples, self.seed
+        if isinstance(stream, PairStream):
+            return stream.test(estimator=name, n_resamples=many, rng=seed, notes=notes)
+        return stream.test(estimator=name, statistic=self.statistic, n_resamples=many, rng=seed, notes=notes)
 
     def record(self) -> dict[str, Any]:
         """Return all that a result depends on besides the rows, by name."""
@@ -147,21 +152,16 @@ class StreamTest:
         if options.features is None:
             own = {"kernel": side.kernel, "bandwidth": side.bandwidth, "n_frequencies": self.n_frequencies}
             own |= {"design": options.design, "dtype": options.dtype}
-        return {"pilot": options.pilot, "seed": self.seed, **own, **self.test}
+        test = {"estimator": self.estimator, "statistic": self.statistic, "n_resamples": self.n_resamples}
+        return {"pilot": options.pilot, "seed": self.seed, **own, **test}
 
 
-def _checked(question: type[Question], request: Request, reason: Reason) -> str:
+def _checked(question: type[Question], request: Request, reason: Reason) -> Estimator:
     """Return the name of the estimator, or say which option one pass does not have."""
-    names = [_name(side) for side in request.wanted.sides]
-    fits = bool(names) and None not in names and len(set(names)) == 1
-    said = [field.name for field in fields(Design) if is_passed(getattr(request.design, field.name), field.default)]
-    others = [f"design = Design({'paired=True' if name == 'paired' else f'{name}=...'})" for name in said]
-    others += [f"scheme = {request.scheme!r}"] * (request.one_pass is None and request.scheme != "auto")
-    others += [] if fits else [f"estimator = {request.wanted.adaptive or _told(request.wanted.sides)!r}"]
-    if others:
+    for other in _others(request):
         raise ValueError(
-            f"{others[0]} does not go with the one-pass test, which is used {reason.why}; it has estimator='kme', "
-            f"'mkme' or 'mmkme' and no designs; {reason.instead}"
+            f"{other} does not go with the one-pass test, which is used {reason.why}; it has estimator='kme', 'mkme' "
+            f"or 'mmkme' and no designs; {reason.instead}"
         )
     two = question is TwoSamples
     if not two and request.statistic != "v":
@@ -170,15 +170,26 @@ def _checked(question: type[Question], request: Request, reason: Reason) -> str:
         )
     for side in request.wanted.sides:
         check_fit_on(side, ("auto", "pooled" if two else "separate"))
-    return cast("str", names[0])
+    return cast("Estimator", _name(request.wanted.one))
 
 
-def _told(sides: tuple[Any, ...]) -> Any:
-    """Return the first estimator that one pass does not have, or all of them where they differ."""
-    return next((side for side in sides if _name(side) is None), sides)
+def _others(request: Request) -> Iterator[str]:
+    """Yield the options that one pass does not have."""
+    for field in fields(Design):
+        value = getattr(request.design, field.name)
+        if is_passed(value, field.default):
+            yield f"design = Design({field.name}={value if value is True else '...'})"
+    if request.one_pass is None and request.scheme != "auto":
+        yield f"scheme = {request.scheme!r}"
+    sides = request.wanted.sides
+    for side in sides or (request.wanted.adaptive,):
+        if _name(side) is None:
+            yield f"estimator = {side!r}"
+    if len({_name(side) for side in sides}) > 1:
+        yield f"estimator = {sides!r}"
 
 
-def _name(estimator: Any) -> str | None:
+def _name(estimator: Any) -> Estimator | None:
     """Return the name of an estimator that one pass over features has, None for others."""
     if not isinstance(estimator, KernelMean) or estimator.fit_on in ("each", "joint"):
         return None
