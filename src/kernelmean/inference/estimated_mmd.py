@@ -20,7 +20,7 @@ from ..embedding.embedding import Embedding, embed
 from ..estimators import KernelMean
 from ..estimators.filters import Ridge, Scale, as_filter
 from ..kernels import Gaussian, Kernel
-from ..noise import Dirac, Noise, Normal
+from ..noise import Dirac, Normal
 from .contracted import ContractedMMD
 from .custom import CustomStatistic
 from .kernel_choice import (
@@ -89,7 +89,8 @@ class EstimatedMMD:
         """Say whether a closed form or a stack of decompositions finds the weights of every relabeling."""
         e = self.estimator
         free = e.strength == "loocv" and e.criterion == "loocv" and e.contraction is None
-        return free and _without_noise(e) and isinstance(as_filter(e.filter), Scale | Ridge)
+        exact = e.noise is None or isinstance(e.noise, Dirac)
+        return free and exact and isinstance(as_filter(e.filter), Scale | Ridge)
 
     # -- fitted once -------------------------------------------------------------------------------------------------
 
@@ -149,7 +150,8 @@ class EstimatedMMD:
     def _contracted(self, pooled: Array, n_first: int, found: KernelMean, kernel: Gaussian) -> Null:
         n, sizes, dim = len(pooled), (n_first, len(pooled) - n_first), pooled.shape[1]
         check_rows(max(sizes), SOLVED_ROWS, self.estimator, self.way)
-        spread = 1.0 + 2.0 * _variance(found.noise_) / kernel.bandwidth**2
+        variance = float(found.noise_.covariance) if isinstance(found.noise_, Normal) else 0.0
+        spread = 1.0 + 2.0 * variance / kernel.bandwidth**2
         points = centered(pooled)[0] / (kernel.bandwidth * math.sqrt(spread))
         height = _scale(found) ** 2 * spread ** (-dim / 2)
         statistic = ContractedMMD(points, n_first, found.contraction_, height, self.kind)
@@ -177,7 +179,9 @@ class EstimatedMMD:
         return _FIT_ARRAYS * 8.0 * min(n, MEDIAN_ROWS) ** 2 if self.way == "pooled" else 0.0
 
     def _listed(self, statistic: Callable[[IntArray], Array], sizes: tuple[int, int], **takes: Any) -> Null:
-        name = f"MMD² of {_without_kernel(self.estimator)!r}" + (" (without diagonal)" if self.kind == "u" else "")
+        default = type(self.estimator)().kernel  # the result tells the kernel that was used
+        estimator = clone(self.estimator).set_params(kernel=default, fit_on="auto")
+        name = f"MMD² of {estimator!r}" + (" (without diagonal)" if self.kind == "u" else "")
         return CustomStatistic(statistic, name, **takes).null(sizes, self.how)
 
 
@@ -200,16 +204,8 @@ def check_rows(rows: int, limit: int, estimator: KernelMean, way: str) -> None:
         )
 
 
-def _without_noise(estimator: KernelMean) -> bool:
-    return estimator.noise is None or isinstance(estimator.noise, Dirac)
-
-
 def _scale(found: KernelMean) -> float:
     return 1.0 if found.strength_ is None else 1.0 / (1.0 + found.strength_)
-
-
-def _variance(noise: Noise) -> float:
-    return float(noise.covariance) if isinstance(noise, Normal) else 0.0
 
 
 def _parameters(found: KernelMean, some: int, n: int) -> str:
@@ -226,9 +222,3 @@ def _refitted(estimator: KernelMean, kernel: Kernel) -> Estimate:
         return embed(points, kernel) if is_constant(points) else fitted(estimator, kernel, points).embedding_
 
     return estimate
-
-
-def _without_kernel(estimator: KernelMean) -> KernelMean:
-    """Return the estimator with the kernel of its class's default: the result tells the kernel that was used."""
-    plain: KernelMean = clone(estimator)
-    return plain.set_params(kernel=type(estimator)().kernel, fit_on="auto")

@@ -56,8 +56,8 @@ class Explained:
         Raises
         ------
         ValueError
-            When the result holds no data or its test had a design; there are fewer than three rows in a sample, or
-            four pairs; nothing varies; or the level is not in (0, 1).
+            When the result holds no data, or no two plain samples or variables; there are fewer than three rows in a
+            sample, or four pairs; nothing varies; or the level is not in (0, 1).
 
         Notes
         -----
@@ -187,8 +187,8 @@ class Explained:
         Raises
         ------
         ValueError
-            When the result holds no data or its test had a design; the means are equal, or a variable is constant;
-            points have other columns; or bands are asked for pairs.
+            When the result holds no data, or no two plain samples or variables; the means are equal, or a variable is
+            constant; points have other columns; or bands are asked for pairs.
 
         Notes
         -----
@@ -239,7 +239,8 @@ class Explained:
         Raises
         ------
         ValueError
-            When the result holds no data or its test had a design, or there are too few rows for the statistic.
+            When the result holds no data, or no two plain samples or variables, or there are too few rows for the
+            statistic.
 
         Notes
         -----
@@ -308,7 +309,7 @@ class Explained:
         Raises
         ------
         ValueError
-            When the result holds no data or its test had a design, or there are too few rows.
+            When the result holds no data, or no two plain samples or variables, or there are too few rows.
 
         Notes
         -----

@@ -91,15 +91,14 @@ class LowRankError(ValueError):
 
 
 def factor_bytes(shape: Shape, rank: int) -> float:
-    """Return the memory of factors of this rank, and of the chunks in which they are convolved."""
-    return 8.0 * shape.n * rank * _stored(shape) + 4.0 * min(CHUNK_BYTES, 16 * shape.n * rank) if rank else 0.0
+    """Return the memory of factors of this rank, and of the chunks in which they are convolved.
+
+    Those of every kernel are held at once, and for independence one that is transformed once more.
+    """
+    held = shape.kernels[0] + (0 if shape.first is not None else shape.kernels[1] + 1)
+    return 8.0 * shape.n * rank * held + 4.0 * min(CHUNK_BYTES, 16 * shape.n * rank) if rank else 0.0
 
 
 def fitting_rank(shape: Shape, memory: float) -> int:
     """Return the highest rank at which factors take so much memory, 0 where there is none."""
     return max(0, bisect_right(range(shape.n + 1), memory, key=lambda rank: factor_bytes(shape, rank)) - 1)
-
-
-def _stored(shape: Shape) -> int:
-    """Return how many factors are held at once: of every kernel, and for independence one transformed once more."""
-    return shape.kernels[0] + (0 if shape.first is not None else shape.kernels[1] + 1)

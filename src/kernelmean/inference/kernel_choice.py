@@ -18,6 +18,7 @@ from ..kernels.bandwidth import bandwidth_from, median_bandwidth
 from ..noise import Dirac, Noise
 
 MEDIAN_ROWS = 1000
+_MEDIANS = "median", "median-unsquared"
 
 KernelOf = Callable[[Array, Kernel], tuple[Kernel, Noise]]
 """From points (n, d) and a kernel to the kernel that the test uses and the noise in it.
@@ -83,7 +84,7 @@ def base_kernel(points: Array, kernel: KernelLike, bandwidth: Any, rows: IntArra
     notes: list[str] = []
 
     def bandwidth_of(own: Array, rule: Any) -> Any:
-        if not _is_median(rule):
+        if not (isinstance(rule, str) and rule in _MEDIANS):
             return bandwidth_from(own, rule)
         found, told = _median(own, rule == "median", rows, name)
         notes.extend(told)
@@ -133,10 +134,6 @@ def representative_rows(points: Array) -> IntArray:
     if n <= MEDIAN_ROWS:
         return np.arange(n)
     return np.lexsort(points.T[::-1])[np.linspace(0, n - 1, MEDIAN_ROWS).round().astype(np.intp)]
-
-
-def _is_median(bandwidth: Any) -> bool:
-    return isinstance(bandwidth, str) and bandwidth in ("median", "median-unsquared")
 
 
 def _median(points: Array, squared: bool, rows: IntArray, name: str) -> tuple[float, tuple[str, ...]]:

@@ -298,7 +298,8 @@ class TestResult(Explained, Frozen, Result):
                 pairs=tuple(PairOutcome(**pair) for pair in content["pairs"]),
             )
             result.check()
-            _check_seal(content)
+            texts = ("kernel", "noise", "sizes", "notes", "members", "pairs")
+            unsealed(content, (*_PLAIN, "n_resamples", *texts, "null_quantiles", "null_distribution"))
         except (KeyError, TypeError, AttributeError, OverflowError, json.JSONDecodeError) as error:
             raise ValueError(f"this is no TestResult in JSON ({error}); write result.to_json(...)") from error
         return result
@@ -331,9 +332,3 @@ def _content(text: str) -> dict[str, Any]:
     if "null_distribution" not in content:
         raise ValueError("the null distribution is missing; write result.to_json(null_distribution=True)")
     return content
-
-
-def _check_seal(content: dict[str, Any]) -> None:
-    """Raise when a result has other members than are written, or was altered."""
-    texts = ("kernel", "noise", "sizes", "notes", "members", "pairs")
-    unsealed(content, (*_PLAIN, "n_resamples", *texts, "null_quantiles", "null_distribution"))

@@ -15,12 +15,12 @@ from ...plan.tiles import serial_blas
 from ..adaptive import snapped
 from ..combine import standardized
 from ..engine import check_memory
+from ..multiple import max_t
 from ..null import Null
 from ..problem import KernelSide
 from ..resampling import Resampling
 from ..result import PairOutcome
 from ..statistics import Kind, check_kind, ties
-from ..step_down import max_t
 from .forms import Forms, forms_bytes, gram_forms
 from .relabelings import within_cells
 

@@ -18,12 +18,11 @@ from ...plan.plan import Plan
 from ..adaptive import in_parts, snapped
 from ..combine import evidence, standardized
 from ..kernel_choice import KernelOf
-from ..multiple import holm
+from ..multiple import holm, max_t
 from ..null import Null
 from ..questions import Pairs, TwoSamples
 from ..resampling import Resampling
 from ..samples import in_fixed_order
-from ..step_down import max_t
 from .blocks import Blocks, block_kernels, named_blocks, on_columns
 from .moments import moments, without_each
 from .subject import PairSubject, SampleSubject, both, check_plain
@@ -91,16 +90,13 @@ class Attribution:
         """Return a few lines of text for a reader."""
         head = f"{'column':<24} {'effect':>8} {'drop':>10} {'p':>8} {'adjusted':>8}"
         rows = (
-            f"{_written(c.name):<24} {c.effect:8.4f} {c.drop:10.2e} {c.pvalue:8.4g} {c.adjusted:8.4g}"
+            f"{c.name if isinstance(c.name, str) else ' ~ '.join(c.name):<24} "
+            f"{c.effect:8.4f} {c.drop:10.2e} {c.pvalue:8.4g} {c.adjusted:8.4g}"
             for c in self.columns
         )
         return "\n".join(
             [head, *rows, f"{self.n_resamples} relabelings ({self.scheme}); family-wise: {self.adjustment}"]
         )
-
-
-def _written(name: str | tuple[str, str]) -> str:
-    return name if isinstance(name, str) else " ~ ".join(name)
 
 
 ADJUSTMENTS: dict[str, Callable[[Array, Array], Array]] = {
@@ -200,17 +196,12 @@ def _adjustment(name: str) -> Callable[[Array, Array], Array]:
     return ADJUSTMENTS[name]
 
 
-def _scores(null: Null) -> Array:
-    """Return minus the log of approximate p-values, shape (d, P); 0 for columns that say nothing."""
-    values = np.stack([snapped(*row) for row in zip(null.values, null.tolerance, strict=True)])
-    return np.asarray(np.where(np.ptp(values, axis=1, keepdims=True) > 0.0, evidence(standardized(values)), 0.0))
-
-
 def _evidence(
     null: Null, adjust: Callable[[Array, Array], Array], names: Sequence[Any], effects: Iterable[float], drops: Array
 ) -> tuple[ColumnEvidence, ...]:
     """Return what every test found, the clearest first."""
-    scores = _scores(null)
+    values = np.stack([snapped(*row) for row in zip(null.values, null.tolerance, strict=True)])
+    scores = np.where(np.ptp(values, axis=1, keepdims=True) > 0.0, evidence(standardized(values)), 0.0)
     numbers = (null.values[:, 0], effects, drops, null.pvalues, adjust(scores, null.pvalues))
     found = [ColumnEvidence(name, *(float(value) for value in row)) for name, *row in zip(names, *numbers, strict=True)]
     strength = {column.name: score for column, score in zip(found, scores[:, 0].tolist(), strict=True)}

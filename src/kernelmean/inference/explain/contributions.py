@@ -13,9 +13,8 @@ from ...core.words import passed
 from ...embedding.embedding import Embedding
 from ...embedding.parts import PointPart
 from ...expected import expected_blocks
+from ..statistics import check_kind
 from .subject import PairSubject, SampleSubject, Subject
-
-KINDS = ("u", "v")
 
 
 @final
@@ -74,7 +73,7 @@ def contributions(subject: Subject | tuple[Embedding, Embedding], statistic: str
     >>> contributions(means, "v").values.round(2)
     array([ 0.22,  0.22, -0.22,  0.32,  0.32])
     """
-    _check_kind(statistic)
+    check_kind(statistic)
     if isinstance(subject, tuple):
         return _of_embeddings(*subject, statistic)
     if isinstance(subject, SampleSubject):
@@ -127,8 +126,3 @@ def _witness_at_rows(subject: SampleSubject, unbiased: bool) -> Array:
         return np.asarray(subject.row_sums / counts @ [1.0, -1.0])
     means = (subject.row_sums - labels * subject.diagonal[:, None]) / (counts - labels)
     return np.asarray(means @ [1.0, -1.0])
-
-
-def _check_kind(statistic: str) -> None:
-    if statistic not in KINDS:
-        raise ValueError(f"statistic is {statistic!r}; pass 'u' (unbiased) or 'v'")

@@ -101,8 +101,13 @@ class Hypothesis:
     def check(self, shares: str, most: float) -> None:
         """Raise when the margin or the unit is none of this subject."""
         check_level(self.level)
-        _check_unit(self.unit, ("distance", shares))
-        _check_margin(self.margin, 1.0 if self.unit == shares else most)
+        if self.unit not in ("distance", shares):
+            raise ValueError(f"unit is {self.unit!r}; pass 'distance' or {shares!r}")
+        if np.ndim(check_positive(self.margin, "margin")):
+            raise ValueError(f"margin is {self.margin!r}; pass one number")
+        largest = 1.0 if self.unit == shares else most
+        if self.margin >= largest:
+            raise ValueError(f"margin is {self.margin!r}, but no difference exceeds {largest:.4g}; pass a smaller one")
 
 
 def equivalence(
@@ -205,20 +210,7 @@ def _result(
     return EquivalenceResult(effect.mean.squared, pvalue, *about, *rest)
 
 
-def _check_unit(unit: str, known: tuple[str, str]) -> None:
-    if unit not in known:
-        raise ValueError(f"unit is {unit!r}; pass {known[0]!r} or {known[1]!r}")
-
-
 def _check_method(method: str) -> str:
     if method not in ("simulated", "bound"):
         raise ValueError(f"method is {method!r}; pass 'simulated' or 'bound'")
     return method
-
-
-def _check_margin(margin: float, most: float) -> None:
-    """Raise when the margin is no positive number, or no difference reaches it."""
-    if np.ndim(check_positive(margin, "margin")):
-        raise ValueError(f"margin is {margin!r}; pass one number")
-    if margin >= most:
-        raise ValueError(f"margin is {margin!r}, but no difference exceeds {most:.4g}; pass a smaller one")

@@ -9,7 +9,7 @@ import pytest
 
 from kernelmean import Design, Plan
 from kernelmean.inference import KSamples, Resampling, hsic_test, k_sample_test, mmd_test
-from kernelmean.inference.step_down import max_t
+from kernelmean.inference.multiple import max_t
 from kernelmean.kernels import Categorical, Gaussian
 from nulls import packed
 
