@@ -20,12 +20,10 @@ if TYPE_CHECKING:
         VPMKME,
         BayesianKernelMean,
         KernelMean,
-        LikelihoodBandwidth,
         MedianOfMeans,
-        likelihood_bandwidth,
     )
     from .estimators.files import load, save
-    from .expected import difference, expected, smoothed
+    from .expected import expected, smoothed
     from .expected.support import support
     from .inference import (
         Design,
@@ -66,7 +64,6 @@ __all__ = [
     "Embedding",
     "KernelMean",
     "KernelMeanMatching",
-    "LikelihoodBandwidth",
     "MedianOfMeans",
     "Plan",
     "TableEncoder",
@@ -76,14 +73,12 @@ __all__ = [
     "compress_then_test",
     "dependence",
     "dhsic_test",
-    "difference",
     "embed",
     "expected",
     "features",
     "hsic_test",
     "k_sample_test",
     "kernels",
-    "likelihood_bandwidth",
     "linear_form",
     "load",
     "median_bandwidth",
@@ -107,10 +102,9 @@ _lazy.attach(
         "embedding": "Embedding embed features",
         "embedding.coresets": "compress",
         "embedding.linear_form": "linear_form",
-        "estimators": "FKMSE KME MKME MMKME SKMSE VPMKME BayesianKernelMean KernelMean LikelihoodBandwidth "
-        "MedianOfMeans likelihood_bandwidth",
+        "estimators": "FKMSE KME MKME MMKME SKMSE VPMKME BayesianKernelMean KernelMean MedianOfMeans",
         "estimators.files": "load save",
-        "expected": "difference expected smoothed support",
+        "expected": "expected smoothed support",
         "inference": "Design TestResult dhsic_test hsic_test k_sample_test memory_estimate mmd_test paired_mmd_test "
         "streaming wild_hsic_test wild_mmd_test",
         "inference.cluster": "DaskPlan",
@@ -142,6 +136,9 @@ _lazy.attach(
         "streamed": "studies.comparison",
     },
     gone={
+        "difference": "from kernelmean.expected import difference",
+        "LikelihoodBandwidth": "kernelmean.estimators.LikelihoodBandwidth",
+        "likelihood_bandwidth": "kernelmean.estimators.likelihood_bandwidth(X)",
         "FeatureEmbedding": "kernelmean.features.embed(X, features), which returns an Embedding",
         "dependence_witness": "kernelmean.hsic_test(X, Y).witness()",
         "dependence_equivalence_test": "kernelmean.hsic_test(X, Y).equivalence(margin)",

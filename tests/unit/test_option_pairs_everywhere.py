@@ -340,7 +340,10 @@ CASES: dict[str, tuple[Run, Values]] = {
         of(km.linear_form, MU, show=lambda found: found.weights),
         {"method": ("second_order", "printed"), "cutoff": (0.1,)},
     ),
-    "likelihood_bandwidth": (of(km.likelihood_bandwidth, X), {"noise": ("diagonal",), "ratios": ((0.1, 0.5),)}),
+    "likelihood_bandwidth": (
+        of(km.estimators.likelihood_bandwidth, X),
+        {"noise": ("diagonal",), "ratios": ((0.1, 0.5),)},
+    ),
     "median_bandwidth": (
         of(km.median_bandwidth, X, show=lambda found: (float(found), found.rule, found.n_points)),
         {"squared": (False,), "exact_up_to": (10,), "rng": (1,)},
@@ -468,7 +471,7 @@ def options_of(function: Callable[..., Any]) -> list[str]:
     return [each.name for each in parameters if each.default is not each.empty]
 
 
-VALUES = {"DaskPlan", "Design", "Plan", "TestResult", "Embedding", "LikelihoodBandwidth"}
+VALUES = {"DaskPlan", "Design", "Plan", "TestResult", "Embedding"}
 """What holds values, each with a meaning of its own, and no options."""
 
 

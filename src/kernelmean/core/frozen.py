@@ -29,6 +29,11 @@ def owned(x: Any, source: Any) -> Any:
     return sealed(x if _is_new(x, source) else np.array(x, order="C"))
 
 
+def copied_elsewhere(x: Any) -> Any:
+    """Return an array of another library than NumPy, where nothing can be frozen, as a copy; anything else as it is."""
+    return owned(x, x) if is_foreign(x) else x
+
+
 def sealed(x: Any) -> Any:
     """Return an array that nobody else holds, or one that is frozen already, as a frozen one, without a copy.
 

@@ -6,27 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from ..core.array import Array, as_host, check_same_home, is_foreign, of_one_type
+from ..core.array import Array, as_host
 from ..core.column_order import column_order
 from ..core.table import Table, as_table
-from ..core.validate import as_points, check_same_columns
+from ..core.validate import check_same_columns
 from ..core.words import listed, passed
 
 
-def check_samples(X: Any, Y: Any, *, anywhere: bool = False) -> tuple[Array, Array]:
-    """Return two samples of the same variables; columns with names are matched by name.
-
-    Arrays of other libraries become NumPy's, or stay where they are where a caller takes them ``anywhere``.
+def check_samples(X: Any, Y: Any) -> tuple[Array, Array]:
+    """Return two samples of the same variables as NumPy's arrays; columns with names are matched by name.
 
     Raises
     ------
     ValueError
         When the numbers or the names of the columns differ.
     """
-    if anywhere and (is_foreign(X) or is_foreign(Y)):
-        samples = _foreign(X, Y)
-        check_same_columns(*samples)
-        return samples
     first, second = matched(X, Y)
     return first.values, second.values
 
@@ -53,24 +47,15 @@ def matched(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[Table,
     return first, second if order == list(range(len(order))) else second.columns(order)
 
 
-def _foreign(X: Any, Y: Any) -> tuple[Array, Array]:
-    """Return two tables of one library and device."""
-    check_same_home(X, Y)
-    return of_one_type(as_points(X, "X"), as_points(Y, "Y"))
-
-
-def check_pairs(X: Any, Y: Any, least: int = 1, *, anywhere: bool = False) -> tuple[Array, Array]:
-    """Return two tables whose rows belong together; ``anywhere`` as in :func:`check_samples`.
+def check_pairs(X: Any, Y: Any, least: int = 1) -> tuple[Array, Array]:
+    """Return two tables whose rows belong together, as NumPy's arrays.
 
     Raises
     ------
     ValueError
         When they differ in the number of rows, or there are fewer than ``least``.
     """
-    if anywhere and (is_foreign(X) or is_foreign(Y)):
-        first, second = _foreign(X, Y)
-    else:
-        first, second = as_table(X, "X").values, as_table(Y, "Y").values
+    first, second = as_table(X, "X").values, as_table(Y, "Y").values
     check_lengths(first.shape[0], second.shape[0], least)
     return first, second
 

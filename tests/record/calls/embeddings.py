@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import kernelmean as km
-from kernelmean.expected import NoClosedFormError
+from kernelmean.expected import NoClosedFormError, difference
 from record import data, shown
 from record.registry import Values, recorded
 
@@ -90,7 +90,7 @@ def expectations() -> Values:
         "both sides": shown.plain(km.expected(laplacian, X[:2], Y[:2], one, V.Normal(0.2))),
         "two kinds": shown.plain(km.expected(gaussian, X[:2], Y[:2], one, other)),
         "smoothed": shown.plain(km.smoothed(laplacian, other, 2)(X[:2], Y[:2])),
-        "difference": shown.plain(km.difference(one, V.Normal.diagonal([0.1, 0.2])).variances(2)),
+        "difference": shown.plain(difference(one, V.Normal.diagonal([0.1, 0.2])).variances(2)),
         "rows of support": len(km.support().rows),
         "closed forms": sum(row[2] != "none" for row in km.support().rows),
     }
@@ -210,7 +210,7 @@ def coreset_reweighted() -> Values:
 
 @recorded("embedding/bandwidths by rule")
 def bandwidths() -> Values:
-    likely = km.likelihood_bandwidth(data.X, noise="isotropic")
+    likely = km.estimators.likelihood_bandwidth(data.X, noise="isotropic")
     drawn = km.median_bandwidth(data.X, exact_up_to=20, rng=3)
     return {
         "median": float(km.median_bandwidth(data.X)),
@@ -219,5 +219,7 @@ def bandwidths() -> Values:
         "median of drawn rows, exact": drawn.exact,
         "likelihood": likely.bandwidth,
         "log likelihoods": shown.array("", likely.log_likelihoods)[" sum"],
-        "likelihood of columns": km.likelihood_bandwidth(data.X, noise="diagonal", ratios=(0.01, 0.1, 1.0)).bandwidth,
+        "likelihood of columns": km.estimators.likelihood_bandwidth(
+            data.X, noise="diagonal", ratios=(0.01, 0.1, 1.0)
+        ).bandwidth,
     }

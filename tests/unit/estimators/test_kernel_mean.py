@@ -290,7 +290,7 @@ def test_a_bandwidth_whose_square_vanishes_is_refused():
     with pytest.raises(ValueError, match="the bandwidth is 1e-200, outside"):
         MKME(bandwidth=1e-200).fit(sample())
     with pytest.raises(ValueError, match="rescale the columns"):
-        km.likelihood_bandwidth(1e-200 * sample())
+        km.estimators.likelihood_bandwidth(1e-200 * sample())
 
 
 def test_duplicated_rows_and_constant_columns():

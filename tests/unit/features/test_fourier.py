@@ -8,6 +8,7 @@ from scipy.special import ndtri
 
 import kernelmean as km
 from kernelmean import features
+from kernelmean.expected import difference
 from kernelmean.kernels import (
     Categorical,
     Gaussian,
@@ -110,7 +111,7 @@ def test_noise_after_the_pass_equals_noise_before_it():
     np.testing.assert_allclose(*sums, rtol=1e-13, atol=1e-15)
     assert after.noise == before.noise
     twice = features.smoothed(after, Laplace(0.1))
-    direct = features.embed(POINTS, phi, noise=km.difference(noise, Laplace(0.1)))
+    direct = features.embed(POINTS, phi, noise=difference(noise, Laplace(0.1)))
     np.testing.assert_allclose(twice.parts[0].vector, direct.parts[0].vector, rtol=1e-12, atol=1e-15)
 
 

@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Protocol, Self, final
 
 import numpy as np
 
-from ...core.array import Array, as_host, is_foreign, like
-from ...core.frozen import owned
+from ...core.array import Array, as_host, like
+from ...core.frozen import copied_elsewhere
 from ..adaptive import Adaptive, combined, in_parts
 from ..asked import Estimators, Known, check_fit_on
 from ..designs.design import Design
@@ -242,7 +242,7 @@ class Question(ABC):
         posed = self.posed(asked, statistic, how)
         result = posed if isinstance(posed, TestResult) else posed.result(posed.null)
         notes = self.units_notes(adaptive=bool(self.methods[1])) if asked.default else ()
-        copies = {name: owned(rows, rows) for name, rows in vars(self).items() if is_foreign(rows)}
+        copies = {name: copied_elsewhere(value) for name, value in vars(self).items()}
         return replace(result, notes=(*result.notes, *notes), question=replace(self, **copies, asked=asked))
 
     def posed(self, asked: Estimators, statistic: Kind, how: Resampling) -> Posed | TestResult:

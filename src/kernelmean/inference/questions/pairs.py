@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, final
 
-from ...core.array import Array, check_numpy, is_foreign
-from ...core.points import Names, named_points
+from ...core.array import Array, check_numpy, to_numpy
+from ...core.points import Names, named_points, points_elsewhere
 from ...core.table import Table
 from ...kernels import Kernel
 from ..asked import Estimators, Known
@@ -18,7 +18,7 @@ from ..estimated_hsic import pair_estimator
 from ..kernel_choice import HSIC_ESTIMATORS, Chosen
 from ..problem import Problem, distinct_side
 from ..resampling import Resampling
-from ..samples import check_lengths, check_pairs
+from ..samples import check_lengths
 from ..statistics import HSIC, Kind, Statistic
 from ..units import each_notes
 from .base import Question, Tables
@@ -114,10 +114,12 @@ _METHODS = (
 
 def named_variables(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[Variables, tuple[Names, Names]]:
     """Return two tables whose rows belong together, ``anywhere`` where they are, and the names of their columns."""
-    if is_foreign(X) or is_foreign(Y):
-        return check_pairs(X, Y, 2, anywhere=anywhere), (None, None)
-    (first, own), (second, other) = named_points(X, "X"), named_points(Y, "Y")
-    check_lengths(len(first), len(second), 2)
+    elsewhere = points_elsewhere(X, Y) if anywhere else None
+    if elsewhere is None:
+        (first, own), (second, other) = (named_points(to_numpy(points), name) for points, name in ((X, "X"), (Y, "Y")))
+    else:
+        (first, second), own, other = elsewhere, None, None
+    check_lengths(first.shape[0], second.shape[0], 2)
     return (first, second), (own, other)
 
 

@@ -17,7 +17,6 @@ from ...core.array import (
     IntArray,
     as_float64,
     as_host,
-    is_foreign,
     joined,
     like,
     namespace,
@@ -38,7 +37,7 @@ _LABEL_SHARE, _TILE_SHARE = 0.25, 0.5  # of the memory
 
 def on_device(side: KernelSide | LabelSide) -> bool:
     """Whether the points of a side are of another library than NumPy."""
-    return isinstance(side, KernelSide) and is_foreign(side.points)
+    return isinstance(side, KernelSide) and namespace(side.points) is not np
 
 
 def check_scheme(name: str, side: KernelSide) -> None:
