@@ -242,7 +242,7 @@ class Question(ABC):
         posed = self.posed(asked, statistic, how)
         result = posed if isinstance(posed, TestResult) else posed.result(posed.null)
         notes = self.units_notes(adaptive=bool(self.methods[1])) if asked.default else ()
-        copies = {name: copied_elsewhere(value) for name, value in vars(self).items()}
+        copies = {name: own for name, value in vars(self).items() if (own := copied_elsewhere(value)) is not value}
         return replace(result, notes=(*result.notes, *notes), question=replace(self, **copies, asked=asked))
 
     def posed(self, asked: Estimators, statistic: Kind, how: Resampling) -> Posed | TestResult:
