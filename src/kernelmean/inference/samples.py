@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.array import Array, as_host, check_same_home, is_foreign, of_one_type
 from ..core.column_order import column_order
+from ..core.points import Names
 from ..core.table import Table, as_table
 from ..core.validate import as_points, check_same_columns
 from ..core.words import listed, passed
 
 
-def check_samples(X: Any, Y: Any, *, anywhere: bool = False) -> tuple[Array, Array]:
-    """Return two samples of the same variables; columns with names are matched by name.
+def named_samples(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Array, Array], Names]:
+    """Return two samples of the same variables, and the names of the columns; these are matched by name.
 
-    Arrays of other libraries become NumPy's, or stay where they are where a caller takes them ``anywhere``.
+    Arrays of other libraries stay where they are, or become NumPy's where a caller does not take them ``anywhere``.
 
     Raises
     ------
@@ -26,9 +28,14 @@ def check_samples(X: Any, Y: Any, *, anywhere: bool = False) -> tuple[Array, Arr
     if anywhere and (is_foreign(X) or is_foreign(Y)):
         samples = _foreign(X, Y)
         check_same_columns(*samples)
-        return samples
-    first, second = matched(X, Y)
-    return first.values, second.values
+        return samples, None
+    tables = matched(X, Y)
+    return (tables[0].values, tables[1].values), names_of(tables)
+
+
+def names_of(tables: Sequence[Table]) -> Names:
+    """Return the names of the columns of matched tables, None where all are arrays."""
+    return next((table.names for table in tables if table.named), None)
 
 
 def matched(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[Table, Table]:
@@ -59,20 +66,25 @@ def _foreign(X: Any, Y: Any) -> tuple[Array, Array]:
     return of_one_type(as_points(X, "X"), as_points(Y, "Y"))
 
 
-def check_pairs(X: Any, Y: Any, least: int = 1, *, anywhere: bool = False) -> tuple[Array, Array]:
-    """Return two tables whose rows belong together; ``anywhere`` as in :func:`check_samples`.
+def named_variables(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Array, Array], tuple[Names, Names]]:
+    """Return two tables whose rows belong together, two rows at least, and the names of the columns of each.
+
+    ``anywhere`` as in :func:`named_samples`.
 
     Raises
     ------
     ValueError
-        When they differ in the number of rows, or there are fewer than ``least``.
+        When they differ in the number of rows, or there are fewer than two.
     """
+    names: tuple[Names, Names] = (None, None)
     if anywhere and (is_foreign(X) or is_foreign(Y)):
-        first, second = _foreign(X, Y)
+        variables = _foreign(X, Y)
     else:
-        first, second = as_table(X, "X").values, as_table(Y, "Y").values
-    check_lengths(first.shape[0], second.shape[0], least)
-    return first, second
+        tables = as_table(X, "X"), as_table(Y, "Y")
+        variables = tables[0].values, tables[1].values
+        names = names_of(tables[:1]), names_of(tables[1:])
+    check_lengths(variables[0].shape[0], variables[1].shape[0], 2)
+    return variables, names
 
 
 def check_lengths(n: int, m: int, least: int) -> None:
