@@ -12,9 +12,9 @@ from .asked import asked
 from .designs.compressed import CompressedSamples
 from .kernel_choice import ESTIMATORS, KernelOf
 from .questions import TwoSamples
-from .questions.two_samples import named_samples
 from .resampling import Resampling
 from .result import TestResult
+from .samples import named_samples
 
 
 def compress_then_test(

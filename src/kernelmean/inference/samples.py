@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.array import Array, as_host
 from ..core.column_order import column_order
+from ..core.points import Names, points_elsewhere
 from ..core.table import Table, as_table
 from ..core.validate import check_same_columns
 from ..core.words import listed, passed
 
 
-def check_samples(X: Any, Y: Any) -> tuple[Array, Array]:
-    """Return two samples of the same variables as NumPy's arrays; columns with names are matched by name.
+def named_samples(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Array, Array], Names]:
+    """Return two samples of the same variables, and the names of the columns; these are matched by name.
+
+    Arrays of other libraries stay where they are, or become NumPy's where a caller does not take them ``anywhere``.
 
     Raises
     ------
     ValueError
         When the numbers or the names of the columns differ.
     """
-    first, second = matched(X, Y)
-    return first.values, second.values
+    elsewhere = points_elsewhere(X, Y) if anywhere else None
+    if elsewhere is not None:
+        check_same_columns(*elsewhere)
+        return elsewhere, None
+    tables = matched(X, Y)
+    return (tables[0].values, tables[1].values), names_of(tables)
+
+
+def names_of(tables: Sequence[Table]) -> Names:
+    """Return the names of the columns of matched tables, None where all are arrays."""
+    return next((table.names for table in tables if table.named), None)
 
 
 def matched(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[Table, Table]:
@@ -47,17 +60,24 @@ def matched(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[Table,
     return first, second if order == list(range(len(order))) else second.columns(order)
 
 
-def check_pairs(X: Any, Y: Any, least: int = 1) -> tuple[Array, Array]:
-    """Return two tables whose rows belong together, as NumPy's arrays.
+def named_variables(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Array, Array], tuple[Names, Names]]:
+    """Return two tables whose rows belong together, two rows at least, and the names of the columns of each.
+
+    ``anywhere`` as in :func:`named_samples`.
 
     Raises
     ------
     ValueError
-        When they differ in the number of rows, or there are fewer than ``least``.
+        When they differ in the number of rows, or there are fewer than two.
     """
-    first, second = as_table(X, "X").values, as_table(Y, "Y").values
-    check_lengths(first.shape[0], second.shape[0], least)
-    return first, second
+    names: tuple[Names, Names] = (None, None)
+    variables = points_elsewhere(X, Y) if anywhere else None
+    if variables is None:
+        tables = as_table(X, "X"), as_table(Y, "Y")
+        variables = tables[0].values, tables[1].values
+        names = names_of(tables[:1]), names_of(tables[1:])
+    check_lengths(variables[0].shape[0], variables[1].shape[0], 2)
+    return variables, names
 
 
 def check_lengths(n: int, m: int, least: int) -> None:

@@ -17,7 +17,7 @@ from ...plan.plan import Plan, RemotePlan
 from .. import TestResult
 from ..asked import Request
 from ..questions import Question, TwoSamples
-from ..samples import check_lengths, check_samples
+from ..samples import check_lengths, matched
 from ..streaming.asked import BY_SCHEME, Reason, StreamTest
 from . import exact, fits, streams
 from .parts import ClusterPart
@@ -145,7 +145,7 @@ class DaskPlan(RemotePlan):
     def _samples(self, X: Any, Y: Any) -> tuple[Rows, Rows]:
         """Return two samples of the same columns; columns with names are matched by name."""
         first, second = self.rows(X, "X"), self.rows(Y, "Y")
-        check_samples(headed(first), headed(second))
+        matched(headed(first), headed(second))
         return first, second.reordered(first.names) if first.named and second.named else second
 
     def _pairs(self, X: Any, Y: Any) -> tuple[Rows, Rows]:

@@ -11,6 +11,7 @@ from ...core.table import as_table
 from ...core.words import passed
 from ..designs.design import Design
 from ..designs.joint import ManyVariables
+from ..samples import names_of
 from .base import Question, Tables
 from .pairs import Pairs, notes_of_variables
 
@@ -48,7 +49,7 @@ class JointIndependence(Question):
         rows = [len(table) for table in variables]
         if len(set(rows)) > 1 or rows[0] < 2:
             raise ValueError(f"the variables have {rows} rows; as many of each are needed, and two at least")
-        names = tuple(table.names if table.named else None for table in tables)
+        names = tuple(names_of([table]) for table in tables)
         return cls(variables, names, design=ManyVariables(len(variables)))
 
     @property

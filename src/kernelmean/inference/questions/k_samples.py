@@ -12,7 +12,7 @@ from ...core.points import Names
 from ...core.words import passed
 from ..designs.design import Design
 from ..designs.k_sample import ManySamples
-from ..samples import matched
+from ..samples import matched, names_of
 from .base import Question, Tables
 from .two_samples import TwoSamples, notes_of_samples
 
@@ -49,9 +49,8 @@ class KSamples(Question):
             )
         tables = [matched(data[0], other) for other in data[1:]]
         ordered = [tables[0][0], *(other for _, other in tables)]
-        names = next((table.names for table in ordered if table.named), None)
         samples = tuple(table.values for table in ordered)
-        return cls(samples, names, design=ManySamples(tuple(map(len, samples))))
+        return cls(samples, names_of(ordered), design=ManySamples(tuple(map(len, samples))))
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, final
 
-from ...core.array import Array, check_numpy, to_numpy
-from ...core.points import Names, named_points, points_elsewhere
+from ...core.array import Array, check_numpy
+from ...core.points import Names
 from ...core.table import Table
 from ...kernels import Kernel
 from ..asked import Estimators, Known
@@ -18,12 +18,11 @@ from ..estimated_hsic import pair_estimator
 from ..kernel_choice import HSIC_ESTIMATORS, Chosen
 from ..problem import Problem, distinct_side
 from ..resampling import Resampling
-from ..samples import check_lengths
+from ..samples import named_variables
 from ..statistics import HSIC, Kind, Statistic
 from ..units import each_notes
 from .base import Question, Tables
 
-Variables = tuple[Array, Array]
 KernelPair = tuple[Kernel, Kernel]
 
 
@@ -110,17 +109,6 @@ _METHODS = (
     "Permutation test of independence, Hilbert-Schmidt criterion",
     "Adaptive permutation test of independence, Hilbert-Schmidt criteria",
 )
-
-
-def named_variables(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[Variables, tuple[Names, Names]]:
-    """Return two tables whose rows belong together, ``anywhere`` where they are, and the names of their columns."""
-    elsewhere = points_elsewhere(X, Y) if anywhere else None
-    if elsewhere is None:
-        (first, own), (second, other) = (named_points(to_numpy(points), name) for points, name in ((X, "X"), (Y, "Y")))
-    else:
-        (first, second), own, other = elsewhere, None, None
-    check_lengths(first.shape[0], second.shape[0], 2)
-    return (first, second), (own, other)
 
 
 def hsic_problem(variables: Tables, kernels: Sequence[KernelPair], statistic: Kind | Statistic) -> Problem:

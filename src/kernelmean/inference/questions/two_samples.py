@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from ...core.array import Array, joined
-from ...core.points import Names, points_elsewhere
+from ...core.points import Names
 from ...core.table import Table
-from ...core.validate import check_same_columns
 from ...kernels import Kernel
 from ..asked import Estimators, Known, two_sample_estimator
 from ..designs.compressed import CompressedSamples
@@ -23,7 +22,7 @@ from ..estimated_mmd import EstimatedMMD
 from ..kernel_choice import ESTIMATORS, MMD_ESTIMATORS, Chosen
 from ..problem import KernelSide, LabelSide, Problem
 from ..resampling import Resampling
-from ..samples import in_fixed_order, matched
+from ..samples import in_fixed_order, named_samples
 from ..statistics import MMD, Kind, Statistic
 from ..units import units_notes
 from .base import Question, Tables
@@ -124,17 +123,6 @@ _METHODS = (
     "Two-sample permutation test, maximum mean discrepancy",
     "Adaptive two-sample permutation test, maximum mean discrepancies",
 )
-
-
-def named_samples(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Array, Array], Names]:
-    """Return two samples of the same variables, ``anywhere`` where they are, and the names of the columns."""
-    elsewhere = points_elsewhere(X, Y) if anywhere else None
-    if elsewhere is not None:
-        check_same_columns(*elsewhere)
-        return elsewhere, None
-    tables = matched(X, Y)
-    names = next((table.names for table in tables if table.named), None)
-    return (tables[0].values, tables[1].values), names
 
 
 def mmd_problem(pooled: Array, first: int, kernels: Sequence[Kernel], statistic: Kind | Statistic) -> Problem:
