@@ -137,7 +137,7 @@ _lazy.attach(
     },
     gone={
         "difference": "from kernelmean.expected import difference",
-        "LikelihoodBandwidth": "kernelmean.estimators.LikelihoodBandwidth",
+        "LikelihoodBandwidth": "kernelmean.estimators.likelihood_bandwidth(X), which returns one",
         "likelihood_bandwidth": "kernelmean.estimators.likelihood_bandwidth(X)",
         "FeatureEmbedding": "kernelmean.features.embed(X, features), which returns an Embedding",
         "dependence_witness": "kernelmean.hsic_test(X, Y).witness()",
