@@ -34,6 +34,8 @@ def answer(kind: type[Question], data: tuple[Any, ...], request: Request, plan: 
         return cast("TestResult", plan.answer(kind, X, Y, request))
     here = cast("Plan | None", plan)
     resources_of(here)  # checks it, and refuses a cluster
+    if len(data) < 2:
+        return _in_memory(kind, data, request, here)  # which says how many are needed
     if request.one_pass is None and all(isinstance(rows, np.ndarray) or is_in_memory(rows) for rows in data):
         return _in_memory(kind, data, request, here)
     tables = [rows if is_in_memory(rows) else _kept_together(read(rows), kind, request) for rows in data]
