@@ -19,7 +19,7 @@ from ..core.array import Array, is_foreign, to_numpy
 from ..core.frozen import sealed
 from ..core.validate import names_in
 from ..embedding.embedding import Embedding, embed
-from ..embedding.features import FeatureMean, FeaturePart
+from ..embedding.features import FeaturePart, FeatureSums
 from ..embedding.features.base import FeatureMap, Summary
 from ..embedding.features.compensated import Total
 from ..embedding.parts import PointPart
@@ -71,7 +71,7 @@ def kinds() -> Mapping[str, Kind]:
     values: list[type[Any]] = [
         cls for base in (Kernel, Noise, Filter, FeatureMap, Summary) for cls in _concrete(base) if is_dataclass(cls)
     ]
-    values += [PointPart, FeaturePart, FeatureMean, Score, Total]
+    values += [PointPart, FeaturePart, FeatureSums, Score, Total]
     table = {cls.__name__: Kind(cls, _field_names(cls), cls) for cls in values}
     table["Sampled"] = replace(table["Sampled"], make=_sampled)
     table["Normal"] = Kind(Normal, ("covariance", "form"), _normal)
@@ -370,7 +370,7 @@ def _part_alone(part: PointPart | FeaturePart, kernel: Kernel) -> Embedding:
 
 def _feature_embedding(features: Any, noise: Any, count: Any, sums: Any) -> Embedding:
     """Make an embedding by features from a file in which this was a class of its own."""
-    return _embedding(features.kernel, (FeaturePart(features, (FeatureMean(noise, count, sums),)),))
+    return _embedding(features.kernel, (FeaturePart(features, (FeatureSums(noise, count, sums),)),))
 
 
 def _check_fit(mu: Embedding) -> None:
