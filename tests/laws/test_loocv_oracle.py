@@ -13,8 +13,8 @@ from kernelmean.estimators import (
     Cutoff,
     IteratedRidge,
     Landweber,
+    NoiseProblem,
     NuMethod,
-    Problem,
     Ridge,
     Weighing,
     loocv,
@@ -33,7 +33,7 @@ def sample(n, dim, seed=0):
 
 
 def problem(X, theta, **options):
-    return Problem(X, Gaussian(theta), **options)
+    return NoiseProblem(X, Gaussian(theta), **options)
 
 
 # -- shortcuts against the definition ---------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def ridge_weights(Q, strength, times=1):
 def test_ridge_path(shape, theta):
     X, kernel = sample(*shape), Gaussian(theta)
     strengths = np.array([1e-3, 0.1, 1.0, 30.0, 1e5])
-    path = loocv.ridge.scores(loocv.Spectrum.of(kernel(X, X), 1.0), strengths)
+    path = loocv.ridge.scores(loocv.GramSpectrum.of(kernel(X, X), 1.0), strengths)
     brute = [refit(X, kernel, Dirac(), lambda Q, lam=lam: ridge_weights(Q, lam)) for lam in strengths]
     np.testing.assert_allclose([score.value for score in path], brute, **TIGHT)
 
@@ -183,7 +183,7 @@ def test_the_printed_score_keeps_the_point_as_a_basis_point():
         others = np.where(np.arange(n) == i, 0.0, 1.0 / (n - 1))
         gap = np.linalg.solve(K + strength * np.eye(n), K @ others) - np.eye(n)[i]
         total += gap @ K @ gap
-    spectrum = loocv.Spectrum.of(K, 1.0)
+    spectrum = loocv.GramSpectrum.of(K, 1.0)
     np.testing.assert_allclose(loocv.printed_scores(spectrum, np.array([strength])), total / n, **TIGHT)
     assert abs(loocv.ridge.scores(spectrum, np.array([strength]))[0].value - total / n) > 1e-3
 
@@ -263,7 +263,7 @@ def test_ridge_scores_of_narrow_kernels_keep_their_digits():
     X, kernel = sample(7, 3), Gaussian(1.0)
     off = 1e-30 * kernel(X, X) * (1 - np.eye(7))
     strength = 1e29
-    found = loocv.ridge.scores(loocv.Spectrum.of(np.eye(7) + off, 1.0), np.array([strength]))[0].excess
+    found = loocv.ridge.scores(loocv.GramSpectrum.of(np.eye(7) + off, 1.0), np.array([strength]))[0].excess
     with mpmath.workdps(120):
         total = mpmath.mpf(0)
         for i in range(7):
@@ -304,7 +304,7 @@ def test_the_free_contraction_gains_on_both_its_limits():
 
 def test_printed_scores_of_many_strengths_are_those_of_each():
     X = np.random.default_rng(5).normal(size=(6, 2))
-    spectrum = loocv.Spectrum.of(Gaussian(1.0)(X, X), 1.0)
+    spectrum = loocv.GramSpectrum.of(Gaussian(1.0)(X, X), 1.0)
     strengths = np.array([0.01, 0.3, 2.0])
     each = [loocv.printed_scores(spectrum, np.array([strength]))[0] for strength in strengths]
     np.testing.assert_allclose(loocv.printed_scores(spectrum, strengths), each, rtol=1e-13)

@@ -17,7 +17,7 @@ from ..core.frozen import FrozenAttributes, sealed
 from ..core.points import points_like
 from ..core.validate import check_points, on_host, validated
 from ..embedding.embedding import Embedding
-from ..estimators.loocv.isotropic import Pairs
+from ..estimators.loocv.isotropic import PairDistances
 from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
@@ -341,7 +341,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
 
     def _trials(
         self, recipe: Recipe, sample: Sample, grid: Grid, rng: np.random.Generator, units: Units | None
-    ) -> tuple[list[Trial], Pairs | None]:
+    ) -> tuple[list[Trial], PairDistances | None]:
         """Try everything on a part of the rows; nothing when that part has no two different rows.
 
         The distances of all rows are returned too: one pass serves all bandwidths, of the part and of the whole.
@@ -357,11 +357,11 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         targets = ((float(f), recipe.target(part, self._kernel(theta, f), first)) for f in factors)
         return try_targets(recipe, part, targets, grid, sample.take(held), self._patience), pairs
 
-    def _pairs(self, X: Array, leading: int, theta: Any, factor: float) -> Pairs | None:
+    def _pairs(self, X: Array, leading: int, theta: Any, factor: float) -> PairDistances | None:
         """Return the distances, for the smallest bandwidth that there will be; none unless there is one θ."""
         if self.kernel is not None or np.ndim(theta) > 0:
             return None
-        return Pairs(X, float(np.sqrt(factor) * theta), leading)
+        return PairDistances(X, float(np.sqrt(factor) * theta), leading)
 
     def _best(self) -> Trial | None:
         return max(self.trials_, key=lambda trial: trial.score, default=None)

@@ -13,7 +13,7 @@ from ..core.simplex_qp import solve_simplex_qp
 from ..core.validate import check_points, check_positive, check_weights
 from ..embedding.embedding import Embedding, embed
 from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
-from ..estimators.loocv.isotropic import Pairs
+from ..estimators.loocv.isotropic import PairDistances
 from ..kernels.base import Kernel
 from .joint import Descent, Watch, descend
 from .mixture import Mixture
@@ -104,7 +104,7 @@ class Recipe:
         ridge = self.ridge * sample.variance
         return sample.spread + (ridge * np.eye(sample.points.shape[1]) if np.ndim(sample.spread) == 2 else ridge)
 
-    def target(self, sample: Sample, kernel: Kernel, pairs: Pairs | None = None) -> Embedding:
+    def target(self, sample: Sample, kernel: Kernel, pairs: PairDistances | None = None) -> Embedding:
         """Return the estimated kernel mean of a sample, whose distances ``pairs`` has for several bandwidths.
 
         What the estimator chooses is chosen on the rows as they are; then its weights are multiplied by the sample's.
@@ -169,7 +169,7 @@ def check_at_least_one(**numbers: int) -> None:
             raise ValueError(f"{name} is {number}; at least 1 is needed")
 
 
-def _estimate(estimator: Any, X: Array, kernel: Kernel, pairs: Pairs | None) -> Embedding:
+def _estimate(estimator: Any, X: Array, kernel: Kernel, pairs: PairDistances | None) -> Embedding:
     """Return the embedding that an estimator of any class gives under this kernel, which brings its bandwidth."""
     if isinstance(estimator, KernelMean):
         return estimator.under(kernel, X, pairs)

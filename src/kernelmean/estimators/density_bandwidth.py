@@ -18,9 +18,9 @@ from ..kernels.gaussian import Gaussian
 from ..noise.normal import Normal
 from ..plan.tiles import serial_blas
 from .choose import SEARCHES, noise_of
-from .loocv.isotropic import Pairs
+from .loocv.isotropic import PairDistances
 from .options import NOISE_FORMS, NoiseForm
-from .problem import Problem
+from .problem import NoiseProblem
 
 RATIOS = tuple(10.0 ** (k / 2) for k in range(-9, 1))
 _TILE = 512
@@ -90,7 +90,7 @@ def likelihood_bandwidth(
     check_varying(X, "there is no density along it")
     median = median_bandwidth(X)
     thetas = [median * math.sqrt(ratio) for ratio in ratios]
-    pairs = Pairs(X, min(thetas))
+    pairs = PairDistances(X, min(thetas))
     with serial_blas:
         noises = [_noise(X, theta, noise, pairs) for theta in thetas]
         values = [leave_one_out_likelihood(X, each) for each in noises]
@@ -102,8 +102,8 @@ def likelihood_bandwidth(
     return LikelihoodBandwidth(float(thetas[best]), noises[best], ratios, tuple(values))
 
 
-def _noise(X: Array, theta: float, form: NoiseForm, pairs: Pairs) -> Normal:
-    problem = Problem(X, Gaussian(theta), pairs=pairs)
+def _noise(X: Array, theta: float, form: NoiseForm, pairs: PairDistances) -> Normal:
+    problem = NoiseProblem(X, Gaussian(theta), pairs=pairs)
     noise = noise_of(problem, SEARCHES[form](problem), form)
     assert isinstance(noise, Normal)
     return noise

@@ -10,10 +10,10 @@ from ..embedding.embedding import Embedding
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from .base import MeanEstimator, by_likelihood, no_density_without_noise
-from .choose import Fitted, choose
+from .choose import FittedMean, choose
 from .density_bandwidth import likelihood_bandwidth
 from .filters import Filter, Scale, as_filter
-from .loocv.isotropic import Pairs
+from .loocv.isotropic import PairDistances
 from .options import Contraction, FitOn, KernelLike, NoiseForm, check_options, make_kernel
 
 _ROUNDED = 1e-11  # score in units of k(x, x), below which less than five digits are left
@@ -122,7 +122,7 @@ class KernelMean(MeanEstimator):
         self.criterion = criterion
         self.fit_on = fit_on
 
-    def _estimate(self, X: Array, pairs: Pairs | None = None) -> None:
+    def _estimate(self, X: Array, pairs: PairDistances | None = None) -> None:
         kernel = make_kernel(self.kernel, self._bandwidth_for(X), X)
         fitted = self._fitted(X, kernel, pairs)
         self.embedding_ = fitted.embedding(kernel)
@@ -131,14 +131,14 @@ class KernelMean(MeanEstimator):
         self.loocv_, self.criterion_ = max(fitted.loocv, 0.0), fitted.score
         _warn_if_rounded(self.loocv_, kernel, X)
 
-    def under(self, kernel: Kernel, X: Array, pairs: Pairs | None = None) -> Embedding:
+    def under(self, kernel: Kernel, X: Array, pairs: PairDistances | None = None) -> Embedding:
         """Return the estimate under another kernel, nothing of which is kept.
 
         Parameters
         ----------
         kernel : Kernel
         X : array of shape (n, d)
-        pairs : Pairs, optional
+        pairs : PairDistances, optional
             The distances of the rows of ``X``: made once, they serve any number of bandwidths.
 
         Examples
@@ -151,7 +151,7 @@ class KernelMean(MeanEstimator):
         """
         return self._fitted(X, kernel, pairs).embedding(kernel)
 
-    def _fitted(self, X: Array, kernel: Kernel, pairs: Pairs | None = None) -> Fitted:
+    def _fitted(self, X: Array, kernel: Kernel, pairs: PairDistances | None = None) -> FittedMean:
         options = check_options(self.noise, self.filter, self.strength, self.contraction, self.criterion, kernel)
         return choose(X, kernel, options, pairs)
 

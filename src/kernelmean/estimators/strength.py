@@ -70,9 +70,9 @@ class Weighing:
         return running().gram(blocks, self.n, self.n, symmetric=symmetric)
 
     @cached_property
-    def spectrum(self) -> ridge.Spectrum:
+    def spectrum(self) -> ridge.GramSpectrum:
         """The eigendecomposition of a Gram matrix with constant diagonal."""
-        return ridge.Spectrum.of(self.square, self.constant)
+        return ridge.GramSpectrum.of(self.square, self.constant)
 
     @property
     def has_path(self) -> bool:

@@ -79,7 +79,7 @@ def test_the_printed_criterion_chooses_another_strength():
     assert exact.loocv_ < printed.loocv_
     near = [KernelMean(filter="ridge", strength=factor * printed.strength_).fit(X) for factor in (0.9, 1.1)]
     values = [
-        float(loocv.printed_scores(loocv.Spectrum.of(exact.kernel_(X, X), 1.0), np.array([f.strength_]))[0])
+        float(loocv.printed_scores(loocv.GramSpectrum.of(exact.kernel_(X, X), 1.0), np.array([f.strength_]))[0])
         for f in near
     ]
     assert printed.criterion_.value < min(values)

@@ -54,7 +54,7 @@ def test_pairs_made_once_serve_every_bandwidth_the_whole_sample_and_its_first_ro
     monkeypatch.setattr(loocv.isotropic, "SUM_UP_TO", 100)
     monkeypatch.setattr(loocv.isotropic, "_TILE", 64)
     X = np.random.default_rng(1).normal(size=(500, 3)) + 7.0
-    pairs = isotropic.Pairs(X, 0.7, leading=333)
+    pairs = isotropic.PairDistances(X, 0.7, leading=333)
     for shared, rows in ((pairs, X), (pairs.first, X[:333])):
         alone, under = isotropic.Distances((rows - rows.mean(axis=0)) / bandwidth), shared.under(bandwidth)
         assert under.largest >= (1 - 1e-12) * pdist(rows / bandwidth, "sqeuclidean").max()
@@ -69,7 +69,7 @@ def test_pairs_are_gathered_once_for_the_whole_and_its_first_rows(monkeypatch):
     calls = []
     gathering = isotropic.Distances._gathering
     monkeypatch.setattr(isotropic.Distances, "_gathering", lambda self: calls.append(self.n) or gathering(self))
-    pairs = isotropic.Pairs(np.random.default_rng(0).normal(size=(200, 2)), 1.0, leading=150)
+    pairs = isotropic.PairDistances(np.random.default_rng(0).normal(size=(200, 2)), 1.0, leading=150)
     for shared in (pairs.first, pairs, pairs.first):
         for bandwidth in (1.0, 2.0):
             shared.under(bandwidth).laplace(1.5)
@@ -128,17 +128,17 @@ def test_stored_distances_are_taken_up_to_a_number_of_points(small):
 def test_distances_in_other_units_are_those_of_scaled_points(small):
     Y = points(20)
     scaled, plain = (
-        isotropic.Scaled(isotropic.Distances(Y), 2.5),
+        isotropic.ScaledDistances(isotropic.Distances(Y), 2.5),
         isotropic.Distances(np.sqrt(2.5) * Y),
     )
     assert scaled.largest == pytest.approx(plain.largest)
     assert scaled.dim == 3
     np.testing.assert_allclose(scaled.laplace(1.3), plain.laplace(1.3), rtol=1e-11)
     np.testing.assert_allclose(scaled.sketch().laplace(1.3), plain.sketch().laplace(1.3), rtol=1e-2)
-    pairs = isotropic.Pairs(Y, 0.5, leading=9)
+    pairs = isotropic.PairDistances(Y, 0.5, leading=9)
     moments = sum(pairs.share(number, 3) for number in range(3))
     np.testing.assert_allclose(moments, pairs.share(0, 1), rtol=1e-9, atol=1e-12)
-    known = isotropic.Pairs(Y, 0.5, leading=9).known(2.0 * moments)
+    known = isotropic.PairDistances(Y, 0.5, leading=9).known(2.0 * moments)
     np.testing.assert_allclose(known.under(2.0).laplace(1.3), slow(Y / 2.0, 1.3), rtol=1e-11)
     assert known._distances.moments().sum() == pytest.approx(2.0 * moments.sum())
     for bandwidth in (0.5, 2.0):
@@ -174,7 +174,7 @@ def test_a_share_is_made_in_the_threads_of_the_plan_that_is_passed(small):
             asked.append(size)
             return super().map(run, jobs, size)
 
-    pairs = isotropic.Pairs(points(30), 1.0)
+    pairs = isotropic.PairDistances(points(30), 1.0)
     np.testing.assert_array_equal(pairs.share(1, 3, Watched(threads=1)), pairs.share(1, 3))
     assert asked == [300]
 

@@ -40,7 +40,7 @@ def test_the_score_of_zero_weights_is_the_constant():
 def test_ridge_weights_from_the_spectrum():
     K = gram()
     weights = np.linalg.solve(K + 0.2 * np.eye(7), K.mean(axis=1))
-    np.testing.assert_allclose(loocv.Spectrum.of(K, 1.0).weights(0.2), weights, rtol=1e-11)
+    np.testing.assert_allclose(loocv.GramSpectrum.of(K, 1.0).weights(0.2), weights, rtol=1e-11)
 
 
 def test_too_many_points_are_refused():

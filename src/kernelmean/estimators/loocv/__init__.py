@@ -5,14 +5,14 @@ from . import axes, binned, contracted, isotropic, ridge
 from .definition import leave_one_out
 from .masked import Masked, score_of, spectral_score
 from .pair_sums import pair_sum
-from .ridge import Spectrum, printed_scores
+from .ridge import GramSpectrum, printed_scores
 from .stacked import sketched, stacked
 
 __all__ = [
     "Criterion",
+    "GramSpectrum",
     "Masked",
     "Score",
-    "Spectrum",
     "axes",
     "binned",
     "contracted",

@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist, pdist
 from ...core.array import Array, IntArray, centered, largest_norm, slices
 from ...embedding.score import Terms, norm_terms
 from ...plan.plan import Plan, running
-from .binned import Bins, gathered, n_bins
+from .binned import DistanceBins, gathered, n_bins
 from .pair_sums import pair_sum
 
 Result = TypeVar("Result")
@@ -75,11 +75,11 @@ class Distances:
         return pdist(self._points, "sqeuclidean") if self.n <= STORE_UP_TO else None
 
     @cached_property
-    def _bins(self) -> Bins:
+    def _bins(self) -> DistanceBins:
         """All distances in bins."""
         if self._stored is not None:
-            return Bins(gathered(self._map(lambda chunk: chunk), self.largest))
-        return Bins(self.moments())
+            return DistanceBins(gathered(self._map(lambda chunk: chunk), self.largest))
+        return DistanceBins(self.moments())
 
     def moments(self) -> Array:
         """Return the moments of all bins."""
@@ -171,7 +171,7 @@ class _Leading(Distances):
         return np.asarray(self._whole._moments[0])
 
 
-class Scaled:
+class ScaledDistances:
     """Distances multiplied by a factor: the same points in other units."""
 
     def __init__(self, distances: Distances, factor: float) -> None:
@@ -221,7 +221,7 @@ class Summed:
         return Distances(self._some).sketch()
 
 
-class Pairs:
+class PairDistances:
     """The distances of a sample's rows, shared by searches under several bandwidths.
 
     Parameters
@@ -237,7 +237,7 @@ class Pairs:
         self._distances, self._unit = Distances((X - X.mean(axis=0)) / unit, leading), unit
 
     @property
-    def first(self) -> Pairs:
+    def first(self) -> PairDistances:
         """The pairs of the leading rows."""
         pairs = copy(self)
         pairs._distances = self._distances.first
@@ -247,15 +247,15 @@ class Pairs:
         """Return what one of several shares of the pairs adds to what searches read."""
         return self._distances.share(number, shares, plan)
 
-    def known(self, moments: Array) -> Pairs:
+    def known(self, moments: Array) -> PairDistances:
         """Return the same pairs with what all shares add up to."""
         pairs = copy(self)
         pairs._distances = self._distances.known(moments)
         return pairs
 
-    def under(self, bandwidth: float) -> Scaled:
+    def under(self, bandwidth: float) -> ScaledDistances:
         """Return the distances in units of a bandwidth."""
-        return Scaled(self._distances, (self._unit / bandwidth) ** 2)
+        return ScaledDistances(self._distances, (self._unit / bandwidth) ** 2)
 
 
 def _strips(rows: list[slice]) -> Iterator[list[Tile]]:
@@ -321,7 +321,7 @@ def leading_bits(distances: Array) -> IntArray:
     return np.asarray(np.maximum(bits - ((1023 - 64) << _KEPT_BITS), 0))
 
 
-Source = Distances | Scaled | Summed | Sketch
+Source = Distances | ScaledDistances | Summed | Sketch
 
 
 def terms(distances: Source, noise: Any, alpha: float) -> Terms:

@@ -22,7 +22,7 @@ AnyArray = npt.NDArray[np.inexact[Any]]
 
 
 @dataclass(frozen=True)
-class Spectrum:
+class GramSpectrum:
     """An eigendecomposition K = c I + V diag(ε) Vᵀ of a Gram matrix with the constant diagonal c.
 
     Attributes
@@ -40,7 +40,7 @@ class Spectrum:
     vectors: Array
 
     @classmethod
-    def of(cls, gram: Array, constant: float) -> Spectrum:
+    def of(cls, gram: Array, constant: float) -> GramSpectrum:
         """Decompose a Gram matrix whose diagonal is ``constant`` (what rounding left there is ignored), in O(n³)."""
         check_size(len(gram))
         off = np.array(gram)
@@ -69,7 +69,7 @@ def check_size(n: int) -> None:
         )
 
 
-def scores(spectrum: Spectrum, strengths: Array) -> list[Score]:
+def scores(spectrum: GramSpectrum, strengths: Array) -> list[Score]:
     """Return the exact leave-one-out score of every λ in ``strengths``, shape (m,), O(n² m) as matrix products."""
     c, lam = spectrum.constant, np.asarray(strengths, dtype=np.float64)
     excess = mean_excess(spectrum.values, spectrum.vectors, spectrum.squared, np.array(c), lam)
@@ -129,7 +129,7 @@ def times(matrix: Array, columns: AnyArray) -> AnyArray:
     return (matrix @ np.ascontiguousarray(columns).view(np.float64)).view(np.complex128)
 
 
-def printed_scores(spectrum: Spectrum, strengths: Array) -> Array:
+def printed_scores(spectrum: GramSpectrum, strengths: Array) -> Array:
     r"""Return the score printed in Muandet et al. (2014), Theorem 4, for every λ, shape (m,).
 
     It drops x_i as a target but keeps it as a basis point, so it is not the leave-one-out score; it is here to

@@ -14,7 +14,7 @@ from ...core.validate import check_spread
 from ...embedding.embedding import Embedding
 from ...estimators import KernelMean
 from ...estimators.filters import Scale, as_filter
-from ...estimators.loocv.isotropic import STORE_UP_TO, Pairs
+from ...estimators.loocv.isotropic import STORE_UP_TO, PairDistances
 from ...estimators.options import make_kernel
 from ...kernels.gaussian import Gaussian
 from ...plan.plan import Plan
@@ -62,20 +62,20 @@ def _joined(parts: list[Array]) -> Array:
     return np.concatenate(parts)
 
 
-def _pairs(X: Array, estimator: KernelMean) -> Pairs | None:
+def _pairs(X: Array, estimator: KernelMean) -> PairDistances | None:
     """Return the pairs of rows whose distances a search under a Gaussian kernel of one bandwidth reads."""
     check_spread(X)
     kernel = make_kernel(estimator.kernel, estimator._bandwidth_for(X), X)
     one = isinstance(kernel, Gaussian) and np.ndim(kernel.bandwidth) == 0
-    return Pairs(X, float(kernel.bandwidth)) if one else None  # type: ignore[attr-defined]
+    return PairDistances(X, float(kernel.bandwidth)) if one else None  # type: ignore[attr-defined]
 
 
-def _share(pairs: Pairs | None, number: int) -> Array | None:
+def _share(pairs: PairDistances | None, number: int) -> Array | None:
     """Gather one share of the distances."""
     return None if pairs is None else pairs.share(number, _SHARES, _ALONE)
 
 
-def _fitted(X: Array, estimator: KernelMean, pairs: Pairs | None, moments: Array | None) -> dict[str, Any]:
+def _fitted(X: Array, estimator: KernelMean, pairs: PairDistances | None, moments: Array | None) -> dict[str, Any]:
     """Fit, and return what was learned besides points."""
     check_spread(X)
     estimator = clone(estimator)
