@@ -34,8 +34,10 @@ def _part_logpdf(part: PointPart, Y: Array) -> Array:
 
 
 def _logsumexp(logs: Array, axis: int, weights: Array | None = None) -> Array:
-    """Return log Σ w e^l over an axis."""
+    """Return log Σ w e^l over an axis; what has no weight is not looked at, however large."""
     xp = namespace(logs)
+    if weights is not None:
+        logs = xp.where(weights > 0, logs, xp.full_like(logs, -xp.inf))
     largest = xp.max(logs, axis=axis, keepdims=True)
     largest = xp.where(xp.isfinite(largest), largest, xp.zeros_like(largest))
     terms = xp.exp(logs - largest)
