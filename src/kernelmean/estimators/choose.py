@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.array import Array, as_host, covariance, in_host_memory, is_foreign, like, namespace
+from ..core.array import Array, as_host, covariance, in_host_memory, like, namespace
 from ..core.frozen import owned, sealed
 from ..core.validate import check_weights
 from ..embedding.embedding import Embedding
@@ -84,9 +84,13 @@ def choose(X: Array, kernel: Kernel, options: Options, pairs: PairDistances | No
     """Return the estimate that ``options`` describe, all free parameters chosen; ``pairs`` has the distances of X."""
     if isinstance(options.noise, Noise):
         check_noise(options.noise, *X.shape)
-    if is_foreign(X) and (in_host_memory(X) or X.shape[0] <= (HOST_ROWS if options.spectral is None else LIMIT)):
-        fitted = choose(as_host(X), kernel, options, pairs)
+    if in_host_memory(X) or X.shape[0] <= (HOST_ROWS if options.spectral is None else LIMIT):
+        fitted = _chosen(as_host(X), kernel, options, pairs)
         return replace(fitted, points=X if fitted.contraction == 1.0 else like(fitted.points, X))
+    return _chosen(X, kernel, options, pairs)
+
+
+def _chosen(X: Array, kernel: Kernel, options: Options, pairs: PairDistances | None) -> FittedMean:
     if options.spectral is not None:
         assert not isinstance(options.noise, str)
         return _filtered(Weighing(X, kernel, options.noise or Dirac()), options.spectral, options)

@@ -79,7 +79,8 @@ def search_diagonal(problem: NoiseProblem) -> ScoredNoise:
     the best start. The score is not convex in the variances, so this is the best local minimum that was found.
     """
     common = search_isotropic(problem)
-    unit, bounds = problem.informative(common), _bounds(problem)
+    unit, largest = problem.informative(common), problem.variances + 1.0
+    bounds = np.log(np.column_stack([_SMALLEST * largest, _LARGEST * largest]))
     coarse, exact = (_axes(problem, Y) for Y in (problem.part, problem.Y))
     explored = best([descend(coarse, start, bounds, unit, EXPLORE) for start in _starts(problem, common)])
     starts = [np.clip(u, *bounds.T) for u in (np.log(np.maximum(common.noise, 1e-300)), explored.point)]
@@ -93,11 +94,6 @@ def _axes(problem: NoiseProblem, Y: Array) -> ScoreObjective:
         return in_logs(axes.terms(Y, noise, problem.alpha), noise)
 
     return problem.objective(at)
-
-
-def _bounds(problem: NoiseProblem) -> Array:
-    unit = problem.variances + 1.0
-    return np.log(np.column_stack([_SMALLEST * unit, _LARGEST * unit]))
 
 
 def _starts(problem: NoiseProblem, common: ScoredNoise) -> list[Array]:

@@ -15,7 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from ..core.array import Array, is_foreign, to_numpy
+from ..core.array import Array, to_numpy
 from ..core.frozen import sealed
 from ..core.validate import names_in
 from ..embedding.embedding import Embedding, embed
@@ -78,9 +78,11 @@ def kinds() -> Mapping[str, Kind]:
     table["Bandwidth"] = Kind(Bandwidth, ("value", "rule", "exact", "n_points"), Bandwidth, _get_bandwidth)
     table["PointPart"] = replace(table["PointPart"], make=_points)
     table["Embedding"] = Kind(Embedding, ("kernel", "parts"), _embedding)
-    for cls in dict.fromkeys(part for result in _results() for part in (result, *(result.holds or ()))):
-        values_of_it = Kind(cls, _field_names(cls), partial(_checked, cls)) if is_dataclass(cls) else _model_kind(cls)
-        table[cls.__name__] = values_of_it
+    results: list[type[Shown]] = [cls for cls in _concrete(Shown) if cls.holds is not None]
+    for cls in dict.fromkeys(part for result in results for part in (result, *(result.holds or ()))):
+        # a model of scikit-learn's manner is written by its parameters, and all that was fitted
+        model = Kind(cls, ("parameters", "fitted"), partial(_model, cls), _get_model)
+        table[cls.__name__] = Kind(cls, _field_names(cls), partial(_checked, cls)) if is_dataclass(cls) else model
     for cls in _concrete(MeanEstimator):
         table[cls.__name__] = Kind(cls, ("parameters", "fitted"), partial(_estimator, cls), _get_estimator)
     return table
@@ -91,16 +93,6 @@ def _former_kinds() -> Mapping[str, Kind]:
     """Return how classes are made that files name as earlier versions called them."""
     features = Kind(Embedding, ("features", "noise", "count", "sums"), _feature_embedding)
     return {"Part": kinds()["PointPart"], "FeatureEmbedding": features}
-
-
-def _results() -> list[type[Shown]]:
-    """Return the classes of results that files keep."""
-    return [cls for cls in _concrete(Shown) if cls.holds is not None]
-
-
-def _model_kind(cls: Any) -> Kind:
-    """Return how a model of scikit-learn's manner is written: by its parameters, and all that was fitted."""
-    return Kind(cls, ("parameters", "fitted"), partial(_model, cls), _get_model)
 
 
 def _field_names(cls: Any) -> tuple[str, ...]:
@@ -156,8 +148,9 @@ def _object(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
 
 def _collection(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
     """Return an array, a sequence or a dictionary as JSON; and an infinite number or NaN, which JSON has not."""
-    if isinstance(value, np.ndarray) or is_foreign(value):
-        return _array(to_numpy(value), arrays)
+    value = to_numpy(value)
+    if isinstance(value, np.ndarray):
+        return _array(value, arrays)
     if isinstance(value, float):
         return {"float": str(value)}
     if isinstance(value, tuple | list):
