@@ -30,7 +30,7 @@ from .fourier import Fourier
 @final
 @dataclass(frozen=True, eq=False)
 class FeatureSums:
-    r"""The mean of the features of rows, times a factor: :math:`c Σ_i w_i E φ(\tilde x_i) / Σ_i w_i`.
+    r"""Sums of the features of rows, of which :math:`c Σ_i w_i E φ(\tilde x_i) / Σ_i w_i` is made: their mean times c.
 
     Attributes
     ----------
@@ -40,6 +40,7 @@ class FeatureSums:
     sums : Total
         Σ w, Σ w², Σ w |φ|², Σ w √residual, and Σ w φ; kept to 30 digits, so that pooling them loses none.
     factor : float
+        c; 1 for the mean of rows, another number once that was multiplied.
     """
 
     noise: Noise
@@ -125,8 +126,8 @@ class FeaturePart(Part):
         return sum(term.factor for term in self.terms)
 
     @property
-    def size(self) -> float:
-        """The sum of the factors, all taken as positive: at most so long is the vector, in units of k(x, x)."""
+    def total_variation(self) -> float:
+        """The sum of the sizes of the factors; the vector is at most so long where k(x, x) = 1."""
         return sum(abs(term.factor) for term in self.terms)
 
     @property
