@@ -131,8 +131,8 @@ class Question(ABC):
     engine: Engine = permutation_null
     asked: Estimators | None = None
 
-    usual: ClassVar[bool] = False
-    """Whether it is of two samples or of pairs, X and Y: these are answered on a cluster, and explained."""
+    of_two: ClassVar[bool] = False
+    """Whether it is of two tables X and Y, as samples or pairs are, which clusters answer and explanations explain."""
 
     # -- what every question says ------------------------------------------------------------------------------------
 
@@ -153,7 +153,7 @@ class Question(ABC):
 
     @property
     @abstractmethod
-    def called(self) -> tuple[str, ...]:
+    def table_names(self) -> tuple[str, ...]:
         """Return what notes call the tables."""
 
     @abstractmethod
@@ -185,9 +185,9 @@ class Question(ABC):
 
     def explained(self) -> Question:
         """Return the plain question of two samples or of pairs that explanations look at."""
-        if self.usual and self.design is None:
+        if self.of_two and self.design is None:
             return self
-        why = "had a design" if self.usual else "asked something else"
+        why = "had a design" if self.of_two else "asked something else"
         raise ValueError(
             f"explanations are of plain samples and pairs, and this test {why}; call mmd_test or hsic_test without a "
             "design, and ask what that returns"
@@ -224,7 +224,7 @@ class Question(ABC):
     def chosen(self, tables: Tables, estimators: Sequence[Any], rng: np.random.Generator) -> list[Chosen]:
         """Return the kernel of every table, found from its own rows."""
         hosts, rows = list(map(as_host, tables)), self._some_rows(tables, rng)
-        return list(map(choose_kernel, hosts, estimators, rows, self.called))
+        return list(map(choose_kernel, hosts, estimators, rows, self.table_names))
 
     def _some_rows(self, tables: Tables, rng: np.random.Generator) -> list[Any]:
         """Return the rows that rules look at.
@@ -300,7 +300,7 @@ class Question(ABC):
 
 def answer(kind: type[Question], data: tuple[Any, ...], request: Request, plan: Plan | RemotePlan | None) -> TestResult:
     """Return the result of a test where the data are: in this process, or on a cluster."""
-    if isinstance(plan, RemotePlan) and kind.usual:
+    if isinstance(plan, RemotePlan) and kind.of_two:
         X, Y = data
         return cast("TestResult", plan.answer(kind, X, Y, request))
     how = request.resampling(cast("Plan | None", plan))  # which refuses a cluster

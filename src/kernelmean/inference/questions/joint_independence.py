@@ -63,7 +63,7 @@ class JointIndependence(Question):
         return self.variables
 
     @property
-    def called(self) -> tuple[str, ...]:
+    def table_names(self) -> tuple[str, ...]:
         """Return the variables by their positions."""
         return tuple(f"variable {position}" for position in range(len(self.variables)))
 

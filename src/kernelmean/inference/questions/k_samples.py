@@ -35,7 +35,7 @@ class KSamples(Question):
     samples: tuple[Array, ...]
     names: Names = None
 
-    called: ClassVar[tuple[str, ...]] = ("all samples",)
+    table_names: ClassVar[tuple[str, ...]] = ("all samples",)
 
     @classmethod
     def of(cls, data: Any, design: Design) -> Self:

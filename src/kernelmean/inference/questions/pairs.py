@@ -47,8 +47,8 @@ class Pairs(Question):
     design: PairDesign | WildPairs | None = field(default=None, kw_only=True)
 
     kernel_sides: ClassVar[int] = 2
-    usual: ClassVar[bool] = True
-    called: ClassVar[tuple[str, ...]] = ("X", "Y")
+    of_two: ClassVar[bool] = True
+    table_names: ClassVar[tuple[str, ...]] = ("X", "Y")
 
     @classmethod
     def known(cls, design: Design) -> Known:

@@ -50,7 +50,7 @@ class TwoSamples(Question):
     names: Names = None
     design: SampleDesign | None = field(default=None, kw_only=True)
 
-    usual: ClassVar[bool] = True
+    of_two: ClassVar[bool] = True
 
     @classmethod
     def known(cls, design: Design) -> Known:
@@ -94,7 +94,7 @@ class TwoSamples(Question):
         return (joined(list(self.samples)),)
 
     @property
-    def called(self) -> tuple[str, ...]:
+    def table_names(self) -> tuple[str, ...]:
         """Return what notes call the pooled rows."""
         return ("the pooled sample" if self.design is None else self.design.pool,)
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from kernelmean import Design, Plan
-from kernelmean.inference import KSamples, Resampling, hsic_test, k_sample_test, mmd_test
+from kernelmean.inference import KSamples, Resampling, dhsic_test, hsic_test, k_sample_test, mmd_test
 from kernelmean.inference.multiple import max_t
 from kernelmean.kernels import Categorical, Gaussian
+from kernelmean.plan.plan import RemotePlan
 from nulls import packed
 
 KERNEL = Gaussian(1.0)
@@ -127,6 +128,13 @@ def test_more_than_two_samples_say_what_to_ask_instead(verb):
     result = k_sample_test(*draw((5, 5, 5)), n_resamples=19, rng=0)
     with pytest.raises(ValueError, match=r"two samples, and this test had 3; .* mmd_test\(X, Y\)"):
         getattr(result, verb)()
+
+
+@pytest.mark.parametrize("test", [k_sample_test, dhsic_test])
+def test_a_cluster_answers_for_two_tables_only(test):
+    remote = type("Elsewhere", (RemotePlan,), dict.fromkeys(RemotePlan.__abstractmethods__))()
+    with pytest.raises(TypeError, match=r"this runs in one process, with a Plan such as Plan\(threads=2\)"):
+        test("rows", "elsewhere", plan=remote)
 
 
 def test_a_result_knows_its_question():
