@@ -27,7 +27,6 @@ from cases import CASES, Case, Data  # noqa: E402 (of the power study)
 from scipy import stats  # noqa: E402
 
 import kernelmean as km  # noqa: E402
-from kernelmean.inference.streaming import hsic_stream_test, mmd_stream_test  # noqa: E402
 
 RESULTS = Path(__file__).with_name("stream_power.jsonl")
 BATCH, RESAMPLES, LEVEL = 25, 999, 0.05
@@ -59,16 +58,16 @@ def pvalues(case: Case, x: np.ndarray, y: np.ndarray, seed: int) -> dict[str, fl
     if case.kind == "two samples":
         kernel = km.kernels.Gaussian(theta(x, y))
         exact = {"n_resamples": RESAMPLES, "rng": seed, "plan": PLAN}
-        stream = {"kernel": kernel, "n_resamples": RESAMPLES, "seed": seed, "plan": PLAN}
+        stream = {**exact, "scheme": "one-pass"}
         return {
             "exact": km.mmd_test(x, y, kernel=kernel, **exact).pvalue,
-            "one pass": mmd_stream_test(x, y, **stream).pvalue,
+            "one pass": km.mmd_test(x, y, kernel=kernel, **stream).pvalue,
             "exact mkme": km.mmd_test(x, y, estimator=km.MKME(kernel), **exact).pvalue,
-            "one pass mkme": mmd_stream_test(x, y, estimator="mkme", **stream).pvalue,
+            "one pass mkme": km.mmd_test(x, y, estimator=km.MKME(kernel), **stream).pvalue,
         }
     kernels = km.kernels.Gaussian(theta(x)), km.kernels.Gaussian(theta(y))
-    exact = km.hsic_test(x, y, kernel=kernels, n_resamples=RESAMPLES, rng=seed, plan=PLAN)
-    stream = hsic_stream_test(x, y, kernel=kernels, n_resamples=RESAMPLES, seed=seed, plan=PLAN)
+    options = {"kernel": kernels, "n_resamples": RESAMPLES, "rng": seed, "plan": PLAN}
+    exact, stream = km.hsic_test(x, y, **options), km.hsic_test(x, y, scheme="one-pass", **options)
     return {"exact": exact.pvalue, "one pass": stream.pvalue}
 
 

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from .inference.cluster import DaskPlan
     from .inference.compressed import compress_then_test
     from .inference.monitoring import DriftMonitor
-    from .inference.streaming import hsic_stream_test, mmd_stream_test
     from .kernels.bandwidth import median_bandwidth
     from .plan.plan import Plan
     from .studies.comparison import compare
@@ -83,7 +82,6 @@ __all__ = [
     "embed",
     "expected",
     "features",
-    "hsic_stream_test",
     "hsic_test",
     "k_sample_test",
     "kernels",
@@ -92,7 +90,6 @@ __all__ = [
     "load",
     "median_bandwidth",
     "memory_estimate",
-    "mmd_stream_test",
     "mmd_test",
     "noise",
     "paired_mmd_test",
@@ -122,7 +119,6 @@ _lazy.attach(
         "inference.cluster": "DaskPlan",
         "inference.compressed": "compress_then_test",
         "inference.monitoring": "DriftMonitor",
-        "inference.streaming": "hsic_stream_test mmd_stream_test",
         "kernels.bandwidth": "median_bandwidth",
         "plan": "Plan",
         "studies.comparison": "compare",
@@ -163,6 +159,8 @@ _lazy.attach(
         "compare_stream": "kernelmean.compare(A, B), which reads long files batch by batch, and anything else that is "
         "kernelmean.read(source, in_memory=False)",
         "read_batches": "kernelmean.read(source)",
+        "mmd_stream_test": 'kernelmean.mmd_test(X, Y, scheme="one-pass"); of many rows also without scheme=',
+        "hsic_stream_test": 'kernelmean.hsic_test(X, Y, scheme="one-pass"); of many rows also without scheme=',
     },
 )
 

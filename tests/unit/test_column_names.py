@@ -11,6 +11,7 @@ import pytest
 
 import explained
 import kernelmean as km
+import one_pass
 from in_batches import in_batches
 
 KERNEL = km.kernels.Gaussian(2.0)
@@ -50,7 +51,7 @@ TESTS: dict[str, Callable[[Any, Any], Any]] = {
     "paired_mmd_test": pvalue(km.paired_mmd_test, n_resamples=99, rng=0),
     "wild_mmd_test": pvalue(km.wild_mmd_test, block_length=2.0, n_resamples=99, rng=0),
     "compress_then_test": pvalue(km.compress_then_test, n_resamples=99, rng=0),
-    "mmd_stream_test": pvalue(km.mmd_stream_test, bandwidth=1.0, n_frequencies=16, n_resamples=99),
+    "mmd_test in one pass": pvalue(one_pass.mmd, kernel=KERNEL, n_frequencies=16, n_resamples=99),
     "compare": lambda X, Y: km.compare(X, Y, n_resamples=99).test.pvalue,
     "compare in batches": lambda X, Y: in_batches(X, Y, n_frequencies=16, n_resamples=99).test.statistic,
     "attribute": attributed,
@@ -93,7 +94,7 @@ def test_columns_are_matched_by_name_although_they_are_called_x0_and_x1(name: st
     found = function(*MOVED[moved])
     if name == "compare in batches" or (moved, name) == (
         "A reordered",
-        "mmd_stream_test",
+        "mmd_test in one pass",
     ):  # the waves are drawn by column
         assert np.abs(found - expected) < (0.1 if name == "compare in batches" else 0.3)
     elif moved == "A reordered" and name in ("TableEncoder",):
@@ -254,6 +255,6 @@ def test_a_series_is_one_column(kind: str) -> None:
     assert explained.witness(X, Y)(Y).shape == (40,)
     for test in (km.hsic_test, km.dhsic_test):
         assert test(X, Y, rng=0).pvalue == test(x, y, rng=0).pvalue
-    assert km.hsic_stream_test(X, Y, bandwidth=1.0).pvalue == km.hsic_stream_test(x, y, bandwidth=1.0).pvalue
+    assert one_pass.hsic(X, Y, kernel=KERNEL).pvalue == one_pass.hsic(x, y, kernel=KERNEL).pvalue
     assert km.median_bandwidth(X) == km.median_bandwidth(x)
     assert getattr(km.KME().fit(X), "feature_names_in_", [named])[0] == named

@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,10 @@ OTHER = NUMBERS.rename(columns={"b": "c"})
 TABLES = {"blank": BLANK, "empty": EMPTY, "mixed": MIXED, "dates": DATES, "many": MANY, "text blank": SOME_TEXT_BLANK}
 TABLES |= {"numbers": NUMBERS, "text": TEXT}
 
-TESTS = "mmd_test k_sample_test paired_mmd_test hsic_test dhsic_test mmd_stream_test hsic_stream_test"
+TESTS = "mmd_test k_sample_test paired_mmd_test hsic_test dhsic_test"
 OTHERS = "compare compress_then_test"
 TWO: dict[str, Callable[..., Any]] = {name: getattr(km, name) for name in f"{TESTS} {OTHERS}".split()}
+TWO |= {f"{test.__name__} in one pass": partial(test, scheme="one-pass") for test in (km.mmd_test, km.hsic_test)}
 ONE: dict[str, Callable[..., Any]] = {
     "dependence": km.dependence,
     "read": lambda table, **options: list(km.read(table, **options)),
@@ -56,7 +58,7 @@ _FOREIGN = ("drop", "assign")  # methods of pandas
 
 
 def parameters(name: str) -> set[str]:
-    return {*inspect.signature(getattr(km, name)).parameters}
+    return {*inspect.signature(getattr(km, name.partition(" ")[0])).parameters}
 
 
 def refusals(name: str, function: Callable[..., Any], *, two: bool) -> dict[str, str]:

@@ -13,6 +13,7 @@ import pytest
 
 import explained
 import kernelmean as km
+import one_pass
 from in_batches import in_batches
 from kernelmean import features, kernels, noise, streaming
 from kernelmean.studies import estimate as fits
@@ -126,10 +127,10 @@ CASES: dict[str, tuple[Run, Values]] = {
         of(km.compress_then_test, *LONG, show=_tested, **QUICK),
         {**TESTED, "oversampling": (1,), **DRAWN},
     ),
-    "mmd_stream_test": (
-        of(km.mmd_stream_test, *LONG, show=_tested, n_resamples=19),
+    "mmd_test in one pass": (
+        of(one_pass.mmd, *LONG, show=_tested, n_resamples=19),
         {
-            **KERNEL,
+            "kernel": (LAPLACE,),
             "features": (WAVES,),
             "n_frequencies": (16,),
             "design": ("plain",),
@@ -141,10 +142,10 @@ CASES: dict[str, tuple[Run, Values]] = {
             "seed": (1,),
         },
     ),
-    "hsic_stream_test": (
-        of(km.hsic_stream_test, LONG[0], np.repeat(Z, 10, axis=0), show=_tested, n_resamples=19),
+    "hsic_test in one pass": (
+        of(one_pass.hsic, LONG[0], np.repeat(Z, 10, axis=0), show=_tested, n_resamples=19),
         {
-            **KERNEL,
+            "kernel": (LAPLACE,),
             "features": (features.fourier(kernels.TensorProduct((GAUSS, GAUSS), ((0, 1), (2, 3))), 4, 32, rng=0),),
             "n_frequencies": (16,),
             "design": ("plain",),

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+import one_pass
 
 rng = np.random.default_rng(0)
 A, B, C = (
@@ -22,8 +23,8 @@ TESTS: dict[str, Callable[..., Any]] = {
     "dhsic_test": lambda *T, **o: km.dhsic_test(*T, n_resamples=19, rng=0, **o),
     "wild_mmd_test": lambda *T, **o: km.wild_mmd_test(*T, block_length=2.0, n_resamples=19, rng=0, **o),
     "wild_hsic_test": lambda *T, **o: km.wild_hsic_test(*T, block_length=2.0, n_resamples=19, rng=0, **o),
-    "mmd_stream_test": lambda *T, **o: km.mmd_stream_test(*T, n_resamples=19, n_frequencies=8, **o),
-    "hsic_stream_test": lambda *T, **o: km.hsic_stream_test(*T, n_resamples=19, n_frequencies=8, **o),
+    "mmd_test in one pass": lambda *T, **o: one_pass.mmd(*T, n_resamples=19, n_frequencies=8, **o),
+    "hsic_test in one pass": lambda *T, **o: one_pass.hsic(*T, n_resamples=19, n_frequencies=8, **o),
 }
 ADAPTIVE = ("mmd_test", "paired_mmd_test", "hsic_test")
 

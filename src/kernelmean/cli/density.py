@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..core.words import count
-from ..studies.limits import FIT_LIMIT
+from ..tables.limits import FIT_LIMIT
 from .options import SOURCE, NumberTable, ReportOutput, ScaleOption, Seed
 from .parameters import takes_options
 

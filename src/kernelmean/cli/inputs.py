@@ -9,8 +9,8 @@ import numpy as np
 from ..core.table import Frame
 from ..core.words import count
 from ..inference.adaptive import NAMED
-from ..studies import limits
 from ..studies.comparison.comparing import are_read_in_batches
+from ..tables import limits
 from ..tables.datasets import BUILT_IN
 from ..tables.read import read
 from ..tables.readers import PLAIN, TextFormat

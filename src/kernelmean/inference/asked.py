@@ -15,6 +15,8 @@ from .adaptive import NAMED, Adaptive
 from .combine import check_renamed
 from .designs.design import Design
 from .kernel_choice import KernelOf, is_plain, unknown_estimator
+from .one_pass import NAME as ONE_PASS
+from .one_pass import OnePass
 from .resampling import Resampling
 from .statistics import Kind
 
@@ -62,19 +64,30 @@ class Request:
     wanted : Estimators
     design : Design
     statistic : {"u", "v"}
-    scheme, n_resamples, rng
+    scheme : str or OnePass
+        One of ``SCHEMES``, or that rows are read once.
+    n_resamples, rng
         As of :class:`~kernelmean.inference.resampling.Resampling`.
     """
 
     wanted: Estimators
     design: Design
     statistic: Kind
-    scheme: str
+    scheme: str | OnePass
     n_resamples: int
     rng: RngLike
 
+    @property
+    def one_pass(self) -> OnePass | None:
+        """Return how rows are read once, None where that was not asked for."""
+        if isinstance(self.scheme, OnePass):
+            return self.scheme
+        return OnePass() if self.scheme == ONE_PASS else None
+
     def resampling(self, plan: Plan | None) -> Resampling:
         """Return how the null distribution is found."""
+        if not isinstance(self.scheme, str):
+            raise TypeError(f"scheme is {self.scheme!r}; pass the name of a scheme, or OnePass(...)")
         return Resampling.of(self.scheme, self.n_resamples, self.rng, plan)
 
 

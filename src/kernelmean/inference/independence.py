@@ -10,9 +10,11 @@ from ..plan.plan import Plan, RemotePlan
 from .asked import Request, asked
 from .designs.design import Design, check_design
 from .kernel_choice import ESTIMATORS
-from .questions import Pairs, answer
+from .one_pass import OnePass
+from .questions import Pairs
 from .resampling import Resampling
 from .result import TestResult
+from .sources import answer
 from .statistics import Kind
 
 Pair = tuple[KernelLike, KernelLike]
@@ -26,7 +28,7 @@ def hsic_test(
     estimator: Any = None,
     design: Design | None = None,
     statistic: Kind = "v",
-    scheme: str = "auto",
+    scheme: str | OnePass = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,
     plan: Plan | RemotePlan | None = None,
@@ -37,8 +39,9 @@ def hsic_test(
 
     Parameters
     ----------
-    X, Y : array of shape (n, d) and (n, e), or data frame
-        Row i of X and row i of Y are one observation. Arrays of other libraries as in :func:`mmd_test`.
+    X, Y : array of shape (n, d) and (n, e), data frame, path, or what else :func:`kernelmean.read` takes
+        Row i of X and row i of Y are one observation; one file twice, with different ``columns`` of
+        :func:`kernelmean.read`, say. Arrays of other libraries, and rows that are long, as in :func:`mmd_test`.
     kernel : Kernel, class or str, or a tuple of two, optional
         As in :func:`mmd_test`; a tuple is the kernel of X and the kernel of Y. Rules look at the rows of their own
         variable (beyond 1000 at 1000 that are evenly spaced among the sorted ones).
@@ -59,7 +62,7 @@ def hsic_test(
     statistic : {"v", "u"}
         The V-statistic, or the unbiased one, which needs four rows.
     scheme, n_resamples, rng, plan
-        As in :func:`mmd_test`.
+        As in :func:`mmd_test`. One pass has the V-statistic and saves no sums.
 
     Returns
     -------
@@ -70,7 +73,10 @@ def hsic_test(
     ------
     ValueError
         When the numbers of rows differ, there are too few, a value is not finite, a scheme does not fit, a weight is
-        negative or all are zero, or groups and clusters leave no two rows that may change places.
+        negative or all are zero, or groups and clusters leave no two rows that may change places; when one pass does
+        not have an option.
+    TypeError, OSError, ImportError
+        As :func:`kernelmean.read`.
     MemoryError
         When the scheme needs more memory than the plan allows.
 
@@ -117,6 +123,12 @@ def hsic_test(
     24
     >>> hsic_test(x, y, design=Design(weights=1.0 + center), rng=0).pvalue < 0.01
     True
+
+    Rows one batch after the other, in memory that does not grow with them:
+
+    >>> x = np.random.default_rng(0).normal(size=(2000, 1))
+    >>> hsic_test(x, x**2, scheme="one-pass", rng=0).scheme
+    'shifts'
     """
     checked = check_design(design)
     wanted = asked(kernel, estimator, Pairs.known(checked), Pairs.kernel_sides)

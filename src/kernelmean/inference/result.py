@@ -79,7 +79,8 @@ class TestResult(Explained, Frozen, Result):
     statistic_name : str
         Which statistic.
     scheme : str
-        How the arrangements were chosen and evaluated, a name that ``scheme=`` takes.
+        How the arrangements were chosen and evaluated, a name that ``scheme=`` takes; "bins" and "shifts" are those
+        of one pass.
     n_resamples : int
         How many arrangements besides the observed one. Group schemes return at least as many as were asked for,
         enumeration returns all there are.

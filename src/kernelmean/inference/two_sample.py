@@ -12,9 +12,11 @@ from .adaptive import Adaptive
 from .asked import Request, asked
 from .designs.design import Design, check_design
 from .kernel_choice import ESTIMATORS, KernelOf
-from .questions import TwoSamples, answer
+from .one_pass import OnePass
+from .questions import TwoSamples
 from .resampling import Resampling
 from .result import TestResult
+from .sources import answer
 from .statistics import Kind
 
 Estimator = str | KernelMean | KernelOf | Adaptive
@@ -28,7 +30,7 @@ def mmd_test(
     estimator: Estimator | None = None,
     design: Design | None = None,
     statistic: Kind = "u",
-    scheme: str = "auto",
+    scheme: str | OnePass = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,
     plan: Plan | RemotePlan | None = None,
@@ -39,9 +41,12 @@ def mmd_test(
 
     Parameters
     ----------
-    X, Y : array of shape (n, d) and (m, d), or data frame
+    X, Y : array of shape (n, d) and (m, d), data frame, path, or what else :func:`kernelmean.read` takes
         Two samples of the same columns; n and m may differ. Arrays of torch, or of another library that speaks the
-        array API, are compared where they live, such as on a GPU: the same permutations for the same scheme.
+        array API, are compared where they live, such as on a GPU: the same permutations for the same scheme. Files,
+        folders of Parquet files, dask tables and iterables of batches give the result of the same table in memory, up
+        to 100 000 rows each (20 000 where the test is adaptive); beyond that they are read once, and the result says
+        so. ``kernelmean.read(path, in_memory=...)`` asks for the one or the other.
     kernel : Kernel, class or str, optional
         A kernel, which stands for the plain estimator of it, ``KME(kernel)``. A bandwidth that is a rule, as in
         ``Gaussian("median")``, which is the default, is found in the pooled sample (in 1000 rows that the seed draws
@@ -60,17 +65,20 @@ def mmd_test(
     statistic : {"u", "v"}
         Unbiased, or the V-statistic, which is never negative. With weights b the first leaves out the diagonal,
         n/(n-1) Σ_{i≠j} b_i b_j k(x_i, x_j), which shrinkage keeps from being unbiased.
-    scheme : str
+    scheme : str or OnePass
         "auto" or a name of :data:`kernelmean.inference.SCHEMES`; all are exact. With a design, and with an estimator
         that is solved for under every permutation (all but kme, mkme, mmkme and s-kmse), "auto", "exact" or "random".
+        "one-pass", or a :class:`kernelmean.inference.streaming.OnePass` with its options, reads the rows once, whatever
+        holds them, in memory that does not grow with them: sums of random features, for kme, mkme and mmkme, without
+        designs.
     n_resamples : int
         How many permutations besides the observed one, at least; all there are when these are not more.
     rng : int, Generator, or None
         The seed. One seed gives one p-value, whatever the plan.
     plan : Plan or DaskPlan, optional
-        Threads, one by default, and the limit of memory, 1 GiB by default; see :func:`memory_estimate`. Or a cluster,
-        where X and Y are dask arrays, dask data frames or folders of Parquet files; see
-        :class:`kernelmean.DaskPlan`.
+        Threads, one by default (in one pass all), and the limit of memory, 1 GiB by default; see
+        :func:`memory_estimate`. Or a cluster, where X and Y are dask arrays, dask data frames or folders of Parquet
+        files; see :class:`kernelmean.DaskPlan`.
 
     Returns
     -------
@@ -81,7 +89,10 @@ def mmd_test(
     ------
     ValueError
         When the columns differ, a sample is too small for the statistic, a value is not finite, a scheme does not fit,
-        a weight is negative or all are zero, or groups and clusters leave no two rows that may change places.
+        a weight is negative or all are zero, or groups and clusters leave no two rows that may change places; when one
+        pass does not have an option, or a checkpoint is of other rows or other options.
+    TypeError, OSError, ImportError
+        As :func:`kernelmean.read`.
     MemoryError
         When the scheme needs more memory than the plan allows.
 
@@ -98,6 +109,11 @@ def mmd_test(
     0.2 seconds. ``fit_on="each"`` takes up to 500 rows: "mkme" is fitted for many permutations at once, 999 of two
     samples of 10 and 100 rows in 0.05 and 2.4 seconds; others one by one, 10 to 150 milliseconds for each sample of
     100 rows.
+
+    ``kernelmean.read(path, checkpoint="sums.npz")``, of X, of Y or of both alike, lets one pass save its sums about
+    once a minute and at the end. Where the file exists already, the pass goes on from there, once the rows that the
+    sums hold were read again and are the same by their digest (SHA-256); ``rng`` must be an integer then.
+    ``kernelmean.load("sums.npz")`` gives the :class:`kernelmean.inference.streaming.TwoSampleStream`.
     Gretton et al. (2012), eq. (3) and (5); Hemerik & Goeman (2018) for groups; Muandet et al. (2014) for shrinkage.
 
     Examples
@@ -131,6 +147,15 @@ def mmd_test(
     >>> weighted = mmd_test(X, Y, design=Design(weights=([1.0, 1.0, 2.0], [2.0, 1.0, 1.0])), rng=0)
     >>> weighted.n_resamples + 1
     20
+
+    Batches of rows, which are few here; and one pass over sums of features, which takes any number of them:
+
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 500, 1))
+    >>> result = mmd_test(iter([X[:300], X[300:]]), Y, rng=0)
+    >>> result.pvalue == mmd_test(X, Y, rng=0).pvalue
+    True
+    >>> mmd_test(X, Y, scheme="one-pass", rng=0).scheme
+    'bins'
     """
     checked = check_design(design)
     wanted = asked(kernel, estimator, TwoSamples.known(checked))
@@ -159,7 +184,7 @@ def paired_mmd_test(
 
     Parameters
     ----------
-    X, Y : array of shape (n, d), or data frame
+    X, Y : array of shape (n, d), data frame, or what else :func:`mmd_test` takes
         Row i of X and row i of Y are one pair, such as one patient before and after.
     kernel, estimator
         As in :func:`kernelmean.mmd_test`; the estimator is "kme", "mkme", "mmkme", adaptive, or a function.

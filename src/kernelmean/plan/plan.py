@@ -247,14 +247,6 @@ class RemotePlan(ABC):
     def answer(self, question: Any, X: Any, Y: Any, request: Any) -> Any:
         """Return the result of a test: of a class of questions, the data, and what is asked of them."""
 
-    @abstractmethod
-    def mmd_stream_test(self, X: Any, Y: Any, **options: Any) -> Any:
-        """Return what :func:`kernelmean.mmd_stream_test` returns."""
-
-    @abstractmethod
-    def hsic_stream_test(self, X: Any, Y: Any, **options: Any) -> Any:
-        """Return what :func:`kernelmean.inference.streaming.hsic_stream_test` returns."""
-
 
 def check_remote(plan: Any) -> RemotePlan:
     """Return the plan of a test or of a fit, which is a remote one."""

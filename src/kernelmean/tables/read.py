@@ -56,12 +56,14 @@ def read(
     text : TextFormat
         How numbers and dates are written in the columns of text of files, and the encoding of text files.
     in_memory : bool, optional
-        Whether a study holds all rows in memory, or reads them batch by batch; by default that depends on their number.
+        Whether a study, or a test, holds all rows in memory, or reads them batch by batch; by default that depends on
+        their number.
     passes : {1, 2}, optional
         How often a study that reads batch by batch reads all rows: 2 finds the scale and the categories of columns
-        first, 1 takes the scale from a pilot. By default 1 where that is possible.
+        first, 1 takes the scale from a pilot. By default 1 where that is possible. A test of numbers takes 1.
     checkpoint : str or path, optional
-        Where such a study saves its sums about once a minute; it goes on from there when the file is there already.
+        Where a study that reads batch by batch, or :func:`kernelmean.mmd_test`, saves its sums about once a minute; it
+        goes on from there when the file is there already.
 
     Returns
     -------
@@ -131,6 +133,25 @@ def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
     return isinstance(source, str | os.PathLike)
 
 
+def is_in_memory(table: Any) -> bool:
+    """Whether rows are at hand, as an array, a data frame or a Series: neither at a place, nor in batches."""
+    if isinstance(table, Source) or is_path(table) or hasattr(table, "read_next_batch"):
+        return False
+    return not (_are_paths(table) or _is_dask(table) or _are_batches(table))
+
+
+def _are_paths(source: Any) -> bool:
+    return isinstance(source, list | tuple) and bool(source) and all(map(is_path, source))
+
+
+def _is_dask(source: Any) -> bool:
+    return hasattr(source, "to_delayed") and hasattr(source, "dask")
+
+
+def _are_batches(source: Any) -> bool:
+    return hasattr(source, "__next__") or (isinstance(source, list) and bool(source) and np.ndim(source[0]) == 2)
+
+
 def _refuse_again(source: Source, choice: ColumnChoice) -> None:
     """Raise when a source is to be read in another way than it says."""
     usual = ColumnChoice()
@@ -148,14 +169,14 @@ def _source(source: Any, choice: ColumnChoice) -> Source:
     refuse_sparse(source, UNNAMED)
     if is_path(source):
         return _named(source, choice)
-    if isinstance(source, list | tuple) and source and all(map(is_path, source)):
+    if _are_paths(source):
         return _files([Path(path) for path in source], choice)
     refuse("only the text of files is read", text=(choice.text, PLAIN))
     if hasattr(source, "read_next_batch"):
         return _arrow_reader(source, choice)
-    if hasattr(source, "to_delayed") and hasattr(source, "dask"):
+    if _is_dask(source):
         return _batches(_Partitions(source), choice, "the dask table")
-    if hasattr(source, "__next__") or (isinstance(source, list) and source and np.ndim(source[0]) == 2):
+    if _are_batches(source):
         return _batches(source, choice, "the iterable")
     return _in_memory(source, choice)
 

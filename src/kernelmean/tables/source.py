@@ -149,16 +149,6 @@ class Source:
             _whole=lambda: self._whole().called(names),
         )
 
-    def in_one_pass(self) -> Source:
-        """Return the source to a test that adds up numbers once; raise where it says what only studies look at."""
-        refuse(
-            f"{self.source} is read once, for a test of numbers",
-            passes=(self.passes, None),
-            checkpoint=(self.checkpoint, None),
-            in_memory=(self.in_memory or None, None),
-        )
-        return self
-
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Raise: an array of a source would hold all rows, without a word, and have no names."""
         raise TypeError(

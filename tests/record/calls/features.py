@@ -9,6 +9,7 @@ import numpy as np
 
 import kernelmean as km
 from kernelmean import features
+from kernelmean.estimators import NAMED
 from record import data, shown
 from record.registry import SEARCHED, Values, recorded, where_searched
 
@@ -107,7 +108,8 @@ def saved_stream(folder: Path) -> Values:
     return shown.test(stream.test(estimator="kme", statistic="u", n_resamples=99, rng=3))
 
 
-OPTIONS: dict[str, Any] = {"n_frequencies": 16, "dtype": "float64", "n_resamples": 99, "pilot": 40, "seed": 4}
+ONCE = km.streaming.OnePass(n_frequencies=16, design="orthogonal", dtype="float64", pilot=40)
+OPTIONS: dict[str, Any] = {"scheme": ONCE, "n_resamples": 99, "rng": 4}
 
 
 @recorded(
@@ -118,23 +120,21 @@ OPTIONS: dict[str, Any] = {"n_frequencies": 16, "dtype": "float64", "n_resamples
 )
 @recorded("streams/two samples, {estimator}, {statistic}", wider=where_searched, estimator=["kme"], statistic=["v"])
 def mmd_stream(estimator: Any, statistic: Any) -> Values:
-    given: dict[str, Any] = {**OPTIONS, "kernel": K.Gaussian(1.5), "design": "orthogonal"}
-    return shown.test(km.mmd_stream_test(X, Y, estimator=estimator, statistic=statistic, **given))
+    given: dict[str, Any] = {**OPTIONS, "estimator": NAMED[estimator](K.Gaussian(1.5))}
+    return shown.test(km.mmd_test(X, Y, statistic=statistic, **given))
 
 
 @recorded("streams/two samples, bandwidth of a pilot")
 def mmd_stream_pilot() -> Values:
-    given: dict[str, Any] = {**OPTIONS, "kernel": "gaussian", "bandwidth": "median", "design": "orthogonal"}
-    result = km.mmd_stream_test(X, Y, estimator="kme", **given)
+    result = km.mmd_test(X, Y, kernel=K.Gaussian("median"), **OPTIONS)
     return {**shown.test(result), "bandwidth": float(result.kernel.bandwidth)}
 
 
 @recorded("streams/two samples, {place}", place=["list", "iterator", "csv", "parquet", "folder"])
 def mmd_stream_places(place: str, folder: Path) -> Values:
     frames = [data.numbers(73, 180), data.numbers(74, 150, 0.2)]
-    given: dict[str, Any] = {**OPTIONS, "kernel": K.Gaussian(2.0), "design": "orthogonal", "estimator": "kme"}
     sources = [put(frame, folder / f"t{number}", place) for number, frame in enumerate(frames)]
-    return shown.test(km.mmd_stream_test(*sources, **given))
+    return shown.test(km.mmd_test(*sources, kernel=K.Gaussian(2.0), **OPTIONS))
 
 
 def put(frame: Any, path: Path, place: str) -> Any:
@@ -158,22 +158,23 @@ def put(frame: Any, path: Path, place: str) -> Any:
 @recorded("streams/features in the place of a kernel")
 def mmd_stream_features() -> Values:
     made = features.nystrom(K.Gaussian(1.5), X[:40], 10, rng=1)
-    return shown.test(km.mmd_stream_test(X, Y, features=made, estimator="kme", n_resamples=99, seed=4))
+    options: dict[str, Any] = {**OPTIONS, "scheme": km.streaming.OnePass(made)}
+    return shown.test(km.mmd_test(X, Y, estimator="kme", **options))
 
 
 @recorded("streams/two variables, {estimator}", wider=where_searched, estimator=["kme", "mkme"])
 def hsic_stream(estimator: Any) -> Values:
     first, second = data.pairs(180, seed=72)
-    given: dict[str, Any] = {**OPTIONS, "kernel": (K.Gaussian(1.5), K.Gaussian(1.2)), "design": "orthogonal"}
-    return shown.test(km.hsic_stream_test(first, second, estimator=estimator, **given))
+    both = NAMED[estimator](K.Gaussian(1.5)), NAMED[estimator](K.Gaussian(1.2))
+    return shown.test(km.hsic_test(first, second, estimator=both, **OPTIONS))
 
 
 @recorded("streams/a checkpoint that is finished")
 def finished(folder: Path) -> Values:
-    given: dict[str, Any] = {**OPTIONS, "kernel": K.Gaussian(1.5), "design": "orthogonal", "estimator": "kme"}
+    given: dict[str, Any] = {**OPTIONS, "kernel": K.Gaussian(1.5)}
     state = folder / "sums.npz"
-    first = km.mmd_stream_test(data.batches(X), data.batches(Y), checkpoint=state, **given)
-    again = km.mmd_stream_test(data.batches(X), data.batches(Y), checkpoint=state, **given)
+    first = km.mmd_test(km.read(data.batches(X), checkpoint=state), data.batches(Y), **given)
+    again = km.mmd_test(km.read(data.batches(X), checkpoint=state), data.batches(Y), **given)
     other = km.load(state).test(estimator="mkme", statistic="v", n_resamples=99, rng=5)
     return {
         **shown.test(first),

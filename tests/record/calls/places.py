@@ -90,19 +90,20 @@ def cluster_features(client: Any) -> Values:
     return {"count": mu.count, "norm": mu.norm(), "values": shown.plain(mu(data.GRID))}
 
 
-STREAM: dict[str, Any] = {"n_frequencies": 16, "design": "orthogonal", "dtype": "float64", "n_resamples": 99, "seed": 4}
+ONCE = km.streaming.OnePass(n_frequencies=16, design="orthogonal", dtype="float64")
+STREAM: dict[str, Any] = {"scheme": ONCE, "n_resamples": 99, "rng": 4}
 
 
 @recorded("dask/stream of two samples", needs=DASK)
 def cluster_mmd_stream(client: Any) -> Values:
-    options: dict[str, Any] = {**STREAM, "kernel": ONE, "estimator": "kme", "statistic": "u"}
-    return shown.test(km.mmd_stream_test(there(X), there(Y), plan=km.DaskPlan(client), **options))
+    options: dict[str, Any] = {**STREAM, "estimator": km.KME(ONE), "statistic": "u"}
+    return shown.test(km.mmd_test(there(X), there(Y), plan=km.DaskPlan(client), **options))
 
 
 @recorded("dask/stream of two variables", needs=DASK)
 def cluster_hsic_stream(client: Any) -> Values:
-    options: dict[str, Any] = {**STREAM, "kernel": TWO, "estimator": "kme"}
-    return shown.test(km.hsic_stream_test(there(U), there(W), plan=km.DaskPlan(client), **options))
+    options: dict[str, Any] = {**STREAM, "estimator": tuple(km.KME(own) for own in TWO)}
+    return shown.test(km.hsic_test(there(U), there(W), plan=km.DaskPlan(client), **options))
 
 
 def in_torch(values: Any) -> Any:

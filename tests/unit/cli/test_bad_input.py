@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from kernelmean.cli import main
-from kernelmean.studies.limits import ADAPTIVE_LIMIT, FIT_LIMIT
+from kernelmean.tables.limits import ADAPTIVE_LIMIT, FIT_LIMIT
 
 GOOD = "a,b\n1,2\n2,1\n3,5\n4,3\n"
 OTHER = "a,b\n1,7\n2,9\n5,5\n0,3\n"

@@ -19,7 +19,7 @@ from kernelmean.cli.streams import stoppable
 
 RNG = np.random.default_rng(0)
 QUICK = ("--resamples", "99", "--frequencies", "32")
-LIMITS = {"kernelmean.studies.limits.ADAPTIVE_LIMIT": 200, "kernelmean.studies.limits.TEST_LIMIT": 500}
+LIMITS = {"kernelmean.tables.limits.ADAPTIVE_LIMIT": 200, "kernelmean.tables.limits.TEST_LIMIT": 500}
 
 
 def table(n: int, shift: float = 0.0) -> pd.DataFrame:

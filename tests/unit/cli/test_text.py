@@ -190,7 +190,7 @@ def test_a_column_of_zero_and_one_is_split_by_numbers(capsys: pytest.CaptureFixt
 def test_long_compressed_files_are_streamed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernelmean.studies.limits.ADAPTIVE_LIMIT", 40)
+    monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", 40)
     for name in ("before", "after"):
         pd.read_csv(f"{name}.csv").drop(columns="day").to_csv(f"{name}.csv.gz", index=False)
         pd.read_csv(f"{name}.csv").drop(columns="day").to_json(f"{name}.jsonl", orient="records", lines=True)

@@ -145,7 +145,7 @@ def test_what_comes_back_does_not_grow_with_the_rows(plan, shared, monkeypatch):
         sizes.clear()
         km.mmd_test(A, B, rng=0, scheme="blocks", n_resamples=99, plan=plan)
         km.hsic_test(A, B, rng=0, scheme="cyclic-tiles", n_resamples=99, plan=plan)
-        km.streaming.hsic_stream_test(A, B, n_frequencies=8, n_resamples=99, plan=plan)
+        km.hsic_test(A, B, scheme=km.streaming.OnePass(n_frequencies=8), n_resamples=99, rng=0, plan=plan)
         weights.append(list(sizes))
     for small, large in zip(*weights, strict=True):
         assert large < max(small + 3000, 15_000)  # the smallest partition has 30,000 bytes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ...studies.limits import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT
+from ...tables.limits import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT
 from ..complete import columns as columns_of
 from ..complete import one_of
 from ..parameters import DATA

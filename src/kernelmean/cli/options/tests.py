@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ...studies.limits import ADAPTIVE_LIMIT, TEST_LIMIT
+from ...tables.limits import ADAPTIVE_LIMIT, TEST_LIMIT
 from ..complete import PAIRS, TWO_SAMPLES, one_of
 from ..parameters import STREAM, TEST
 

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import Any, TypeVar, final
 
-import numpy as np
-
-from ...core.array import as_rng
 from ...core.validate import check_integer
 from ...core.words import count
 from ...embedding.embedding import Embedding
 from ...embedding.features import FeatureEmbedding, FeatureMap
-from ...estimators import KernelMean
 from ...expected._core import check_noise
 from ...kernels.base import Kernel
 from ...noise.base import Noise
@@ -23,9 +18,7 @@ from .. import TestResult
 from ..asked import Request
 from ..questions import Question, TwoSamples
 from ..samples import check_lengths, matched
-from ..streaming import hsic_stream_test, mmd_stream_test
-from ..streaming.shifts import SCHEME as SHIFTS_SCHEME
-from ..streaming.two_sample import SCHEME as BINS_SCHEME
+from ..streaming.asked import BY_SCHEME, Reason, StreamTest
 from . import exact, fits, streams
 from .parts import ClusterPart
 from .rows import Rows, headed
@@ -62,11 +55,10 @@ class DaskPlan(RemotePlan):
     Notes
     -----
     Passed as ``plan=`` to :func:`kernelmean.embed`, :meth:`kernelmean.KernelMean.fit`, :func:`kernelmean.mmd_test`,
-    :func:`kernelmean.hsic_test`, :func:`kernelmean.mmd_stream_test`, :func:`kernelmean.hsic_stream_test` and
-    :func:`kernelmean.embedding.features.embed`, with dask arrays, dask data frames, or paths of Parquet files that the
-    workers can read. Data are computed at least twice: once to count and check the rows, then for the sums; write
-    ``X = X.persist()`` where that is expensive and memory suffices. With one seed a test has the same p-value as in one
-    process, whatever the partitions, the workers, and the losses of workers on the way.
+    :func:`kernelmean.hsic_test` and :func:`kernelmean.embedding.features.embed`, with dask arrays, dask data frames, or
+    paths of Parquet files that the workers can read. Data are computed at least twice: once to count and check the
+    rows, then for the sums; write ``X = X.persist()`` where that is expensive and memory suffices. With one seed a test
+    has the same p-value as in one process, whatever the partitions, the workers, and the losses of workers on the way.
 
     Examples
     --------
@@ -138,27 +130,17 @@ class DaskPlan(RemotePlan):
         """Test two samples or pairs, see :func:`kernelmean.mmd_test` and :func:`kernelmean.hsic_test`."""
         two = question is TwoSamples
         X, Y = self._samples(X, Y) if two else self._pairs(X, Y)
-        n, one_pass = len(X) + len(Y) * two, BINS_SCHEME if two else SHIFTS_SCHEME
-        if request.scheme != one_pass and not (request.scheme == "auto" and n > self.exact_rows):
+        beyond = request.scheme == "auto" and len(X) + len(Y) * two > self.exact_rows
+        if request.one_pass is None and not beyond:
             return exact.exact_test(question, (X, Y), request, self.worker)
-        if not two and request.statistic != "v":
-            raise ValueError("statistic is 'u'; the one-pass test of independence has the V-statistic, 'v'")
-        asked = self._asked(request)
-        if two:
-            found = mmd_stream_test(X, Y, plan=self, statistic=request.statistic, **asked)
-        else:
-            found = hsic_stream_test(X, Y, plan=self, **asked)
-        return self._named(found, request.scheme)
+        reason = BY_SCHEME if request.one_pass is not None else self._beyond()
+        test = StreamTest.of(question, request, reason)
+        return reason.noted(streams.two_samples(X, Y, test) if two else streams.pairs(X, Y, test))
 
-    def mmd_stream_test(self, X: Any, Y: Any, **options: Any) -> TestResult:
-        """Test two samples in one pass, see :func:`kernelmean.mmd_stream_test`."""
-        if options.pop("checkpoint") is not None:
-            raise ValueError("a cluster repeats lost tasks by itself and writes no checkpoint; leave checkpoint= out")
-        return streams.two_samples(*self._samples(X, Y), **options)
-
-    def hsic_stream_test(self, X: Any, Y: Any, **options: Any) -> TestResult:
-        """Test pairs in one pass, see :func:`kernelmean.inference.streaming.hsic_stream_test`."""
-        return streams.pairs(*self._pairs(X, Y), **options)
+    def _beyond(self) -> Reason:
+        """Return why a test goes by features where nobody asked for it."""
+        instead = "raise DaskPlan(client, exact_rows=...), or take a part of the rows"
+        return Reason(f"beyond exact_rows = {self.exact_rows:,} rows", instead, asked=False)
 
     def _samples(self, X: Any, Y: Any) -> tuple[Rows, Rows]:
         """Return two samples of the same columns; columns with names are matched by name."""
@@ -182,39 +164,3 @@ class DaskPlan(RemotePlan):
         if found.shape != (len(rows), 1):
             raise ValueError(f"weights have shape {found.shape}, one number per row, ({len(rows)},), is needed")
         return found
-
-    def _asked(self, request: Request) -> dict[str, Any]:
-        """Return the options of a one-pass test, or say which of those that were passed it does not have."""
-        others = [f"design = {request.design!r}"] * request.design.says_more
-        forms = [form_of(estimator) for estimator in request.wanted.sides]
-        if others or None in forms or not forms or len(set(forms)) > 1:
-            own = request.wanted.adaptive or request.wanted.one
-            what = others[0] if others else f"estimator = {own!r}"
-            raise ValueError(
-                f"{what} does not go with the one-pass test, which is used beyond exact_rows = "
-                f"{self.exact_rows:,} rows; it has estimator='kme', 'mkme' or 'mmkme' and no designs; raise "
-                "DaskPlan(client, exact_rows=...), or take a part of the rows"
-            )
-        rng, means = request.rng, [each for each in request.wanted.sides if isinstance(each, KernelMean)]
-        kernels, widths = tuple(each.kernel for each in means), tuple(each.bandwidth for each in means)
-        return {
-            "kernel": kernels if len(means) > 1 else kernels[0],
-            "bandwidth": widths if len(means) > 1 else widths[0],
-            "estimator": None if request.wanted.default else forms[0],
-            "n_resamples": request.n_resamples,
-            "seed": int(rng) if isinstance(rng, int | np.integer) else int(as_rng(rng).integers(2**63)),
-        }
-
-    def _named(self, result: TestResult, scheme: str) -> TestResult:
-        """Say why a test went by features."""
-        why = f"beyond exact_rows = {self.exact_rows:,} rows" if scheme == "auto" else "as was asked"
-        return replace(result, notes=(*result.notes, f"one pass over features instead of all pairs of rows, {why}"))
-
-
-def form_of(estimator: Any) -> str | None:
-    """Return the name of an estimator that one pass over features has, None for others."""
-    if not isinstance(estimator, KernelMean) or estimator.fit_on in ("each", "joint"):
-        return None
-    plain = estimator.filter is None and estimator.contraction is None and estimator.criterion == "loocv"
-    names: dict[Any, str] = {None: "kme", "isotropic": "mkme", "diagonal": "mmkme"}
-    return names.get(estimator.noise) if plain and not isinstance(estimator.noise, Noise) else None

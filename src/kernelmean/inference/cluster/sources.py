@@ -9,6 +9,7 @@ from typing import Any, final
 
 from ...tables import read as table_at
 from ...tables.files import PARQUET, ending, first_line
+from ...tables.source import Source
 from .running import gathered, task
 
 _PART_ROWS = 2**18
@@ -21,12 +22,16 @@ def partitions(client: Any, X: Any, name: str) -> list[Any]:
     ------
     TypeError
         When the data are in this process, or are no table.
+    ValueError
+        When a source has a checkpoint.
     """
     from dask import is_dask_collection
 
     if isinstance(X, str | os.PathLike):
         (pieces,) = gathered(client, [task(_pieces, os.fspath(X))])
         return [task(read, piece) for piece in pieces]
+    if isinstance(X, Source) and X.checkpoint is not None:
+        raise ValueError("a cluster repeats lost tasks by itself and writes no checkpoint; leave checkpoint= out")
     if not is_dask_collection(X):
         raise TypeError(
             f"{name} is a {type(X).__name__} in this process, where a cluster would only copy it; leave plan= out, or "

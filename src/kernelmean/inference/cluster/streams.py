@@ -15,15 +15,14 @@ from ...embedding.features import FeatureEmbedding, FeatureMap, Fourier, embed
 from ...noise.base import Noise
 from ...plan.plan import Plan
 from .. import TestResult
+from ..streaming.asked import StreamTest
 from ..streaming.bins import BinSums
-from ..streaming.mmd import kept_note
-from ..streaming.pilot import Recipe, drawn_numbers, left_out_note, pilot_rows
+from ..streaming.pilot import check_left, drawn_numbers, kept_note, left_out_note, pilot_rows
 from ..streaming.shifts import BINS, GROUP, PairStream, pair_stream
 from ..streaming.two_sample import TwoSampleStream, two_sample_stream
 from .rows import Rows
 from .running import folded, gathered, task
 
-Asked = Recipe | FeatureMap
 Deal = tuple[int | None, int, int]  # of bins: the rows of the sample, those of a bin, and the seed
 
 _ALONE = Plan(threads=1)
@@ -40,36 +39,32 @@ def feature_embedding(X: Rows, features: FeatureMap, own: Rows | None, noise: No
     return found
 
 
-def two_samples(X: Rows, Y: Rows, asked: Asked, pilot: int, seed: int, test: dict[str, Any]) -> TestResult:
-    """Return what :func:`kernelmean.mmd_stream_test` returns; ``test`` are options of :meth:`TwoSampleStream.test`."""
+def two_samples(X: Rows, Y: Rows, test: StreamTest) -> TestResult:
+    """Test two samples by sums over bins."""
     samples = X, Y
-    features, drawn, notes = _looked(samples, asked, pilot)
+    features, drawn, notes = _looked(samples, test)
     sizes = len(X) - len(drawn[0]), len(Y) - len(drawn[1])
-    empty = two_sample_stream(features, sizes=sizes, seed=seed)
+    empty = two_sample_stream(features, sizes=sizes, seed=test.seed)
     sides = zip(samples, (empty.first, empty.second), drawn, strict=True)
     sums = [folded(_merged, _binned(rows, features, (own.n_rows, own.size, own.seed), out)) for rows, own, out in sides]
     first, second = gathered(X.client, sums)
-    return TwoSampleStream(features, first, second).test(notes=(*notes, _note(*samples)), **test)
+    return test.result(TwoSampleStream(features, first, second), (*notes, _note(*samples)))
 
 
-def _looked(samples: tuple[Rows, Rows], asked: Asked, pilot: int) -> tuple[FeatureMap, list[IntArray], tuple[str, ...]]:
+def _looked(samples: tuple[Rows, Rows], test: StreamTest) -> tuple[FeatureMap, list[IntArray], tuple[str, ...]]:
     """Return the features, the numbers of the rows that a rule looked at, and what to tell the reader."""
     nothing: list[IntArray] = [np.empty(0, np.intp)] * 2
-    if isinstance(asked, FeatureMap):
-        return asked, nothing, ()
-    sizes = [len(rows) for rows in samples]
-    taken = pilot_rows(sizes, pilot)
-    if asked.looks and min(n - many for n, many in zip(sizes, taken, strict=True)) < 1:
-        raise ValueError(f"samples of {tuple(sizes)} rows are too small to choose a bandwidth by some; pass a number")
+    if test.options.features is not None:
+        return test.options.features, nothing, ()
+    sizes, looks = [len(rows) for rows in samples], test.looks(len(samples[0].names))
+    taken = pilot_rows(sizes, test.options.pilot)
+    if looks:
+        check_left(sizes, taken)
     sized = enumerate(zip(sizes, taken, strict=True))
-    numbers: list[IntArray] = [
-        drawn_numbers(*one, asked.seed + k) if asked.looks else np.arange(min(one)) for k, one in sized
-    ]
+    numbers: list[IntArray] = [drawn_numbers(*one, test.seed + k) if looks else np.arange(min(one)) for k, one in sized]
     heads = [rows.take(own) for rows, own in zip(samples, numbers, strict=True)]
-    features, notes = gathered(samples[0].client, [task(_features, asked, heads)])[0]
-    if not asked.looks:
-        return features, nothing, notes
-    return features, numbers, (*notes, kept_note(sum(map(len, numbers))))
+    features, notes = gathered(samples[0].client, [task(_features, test, [heads])])[0]
+    return (features, numbers, (*notes, kept_note(sum(map(len, numbers))))) if looks else (features, nothing, notes)
 
 
 def _binned(rows: Rows, features: FeatureMap, deal: Deal, out: IntArray) -> list[Any]:
@@ -81,24 +76,21 @@ def _binned(rows: Rows, features: FeatureMap, deal: Deal, out: IntArray) -> list
     return tasks
 
 
-def pairs(X: Rows, Y: Rows, asked: list[Recipe] | Fourier, pilot: int, test: dict[str, Any]) -> TestResult:
-    """Return what :func:`kernelmean.hsic_stream_test` returns; ``test`` are options of its last step.
+def pairs(X: Rows, Y: Rows, test: StreamTest) -> TestResult:
+    """Test pairs by sums over groups of them.
 
     Partitions are cut where groups of pairs begin with the first bin, so that merged sums are those of one stream.
     """
-    n, start, notes = len(X), 0, ()
-    if isinstance(asked, list):
-        head = np.arange(min(pilot_rows((n,), pilot)[0], n))
-        asked_task = task(_product, asked, X.take(head), Y.take(head))
-        looked = any(recipe.looks for recipe in asked)
-        (asked, notes) = gathered(X.client, [asked_task])[0]
-        if looked:
-            start, notes = len(head), (*notes, left_out_note(len(head)))
+    n, start = len(X), 0
+    head = np.arange(min(pilot_rows((n,), test.options.pilot)[0], n))
+    features, notes = gathered(X.client, [task(_features, test, [[rows.take(head)] for rows in (X, Y)])])[0]
+    if test.looks(len(X.names), len(Y.names)):
+        start, notes = len(head), (*notes, left_out_note(len(head)))
     inner = {start + (end - start) // _STEP * _STEP for end in X.starts[1:-1].tolist()}
     bounds = [start, *sorted(bound for bound in inner if start < bound < n), n]
-    parts = [task(_paired, asked, x, y) for x, y in zip(X.cut(bounds), Y.cut(bounds), strict=True)]
+    parts = [task(_paired, features, x, y) for x, y in zip(X.cut(bounds), Y.cut(bounds), strict=True)]
     (stream,) = gathered(X.client, [folded(_merged, parts)])
-    return stream.test(notes=(*notes, _note(X, Y)), **test)
+    return test.result(stream, (*notes, _note(X, Y)))
 
 
 def _note(*tables: Rows) -> str:
@@ -114,12 +106,9 @@ def _embedded(X: Array, features: FeatureMap, weights: Array | None, noise: Nois
     return embed(X, features, weights=None if weights is None else weights[:, 0], noise=noise, plan=_ALONE)
 
 
-def _features(recipe: Recipe, heads: list[Array]) -> tuple[FeatureMap, tuple[str, ...]]:
-    return recipe.features(np.concatenate(heads))
-
-
-def _product(recipes: list[Recipe], X: Array, Y: Array) -> tuple[FeatureMap, tuple[str, ...]]:
-    return recipes[0].product(recipes[1], X, Y)
+def _features(test: StreamTest, heads: list[list[Array]]) -> tuple[FeatureMap, tuple[str, ...]]:
+    """Return features for rows like these: those of all samples together, or those of every variable."""
+    return test.features(*map(np.concatenate, heads))
 
 
 def _bins(X: Array, out: IntArray, features: FeatureMap, deal: Deal, start: int) -> BinSums:

@@ -1,6 +1,6 @@
 """Questions: samples and variables, with their sides, designs and kernels; and how a test answers them."""
 
-from .base import Posed, Question, answer
+from .base import Posed, Question
 from .joint_independence import JointIndependence
 from .k_samples import KSamples
 from .pairs import Pairs, hsic_problem
@@ -13,7 +13,6 @@ __all__ = [
     "Posed",
     "Question",
     "TwoSamples",
-    "answer",
     "hsic_problem",
     "mmd_problem",
 ]

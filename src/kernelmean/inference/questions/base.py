@@ -11,15 +11,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, Self, cast, final
+from typing import Any, ClassVar, Protocol, Self, final
 
 import numpy as np
 
 from ...core.array import Array, as_host, is_foreign, like
 from ...core.frozen import owned
-from ...plan.plan import Plan, RemotePlan
 from ..adaptive import Adaptive, combined, in_parts
-from ..asked import Estimators, Known, Request, check_fit_on
+from ..asked import Estimators, Known, check_fit_on
 from ..designs.design import Design
 from ..engine import permutation_null
 from ..kernel_choice import ESTIMATORS, Chosen, choose_kernel, median_rows, representative_rows
@@ -296,15 +295,6 @@ class Question(ABC):
         ]
         plain = replace(self, engine=permutation_null)
         return Candidates(members, kernels, lambda part, how: plain.over(viewed, part, statistic, how))
-
-
-def answer(kind: type[Question], data: tuple[Any, ...], request: Request, plan: Plan | RemotePlan | None) -> TestResult:
-    """Return the result of a test where the data are: in this process, or on a cluster."""
-    if isinstance(plan, RemotePlan) and kind.of_two:
-        X, Y = data
-        return cast("TestResult", plan.answer(kind, X, Y, request))
-    how = request.resampling(cast("Plan | None", plan))  # which refuses a cluster
-    return kind.of(data, request.design).answered(request.wanted, request.statistic, how)
 
 
 def _alone(parts: Any) -> Any:

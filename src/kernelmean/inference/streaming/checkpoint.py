@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any, Self, final
@@ -16,6 +17,7 @@ from ...embedding.features.base import Summary
 from ...estimators.files import load_state, save_state
 from ..digest import RowDigest, option_text
 
+_SECONDS = 60.0  # between two savings
 _OPTIONS = {"n_resamples": "--resamples", "n_frequencies": "--frequencies", "columns": "names of columns"}
 Two = tuple[str, str]
 
@@ -146,13 +148,42 @@ class Checkpoint:
         names = [*self._options, *(name for name in record.options if name not in self._options)]
         differ = [name for name in names if record.options.get(name) != self._options.get(name)]
         if differ:
-            called = [written(name, _OPTIONS.get(name, f"--{name}")) for name in differ]
+            called = [written("rng" if name == "seed" else name, _OPTIONS.get(name, f"--{name}")) for name in differ]
             raise self._foreign(f"it belongs to other options ({listed(called)})")
         return found, record
 
     def _foreign(self, why: str) -> ValueError:
         mend = written("pass another file as checkpoint=", "name another file with --checkpoint")
         return ValueError(f"{os.fspath(self.path)} is not of this test: {why}; delete it to begin anew, or {mend}")
+
+
+@final
+class Saving:
+    """Saves the sums of a pass about once a minute, and at its end.
+
+    Parameters
+    ----------
+    kept : Checkpoint
+    digests : (RowDigest, RowDigest)
+        Of the rows that the sums hold at first.
+    """
+
+    def __init__(self, kept: Checkpoint, digests: tuple[RowDigest, RowDigest]) -> None:
+        self._kept, self._digests = kept, digests
+        self._saved = time.monotonic()
+
+    def added(self, sums: Summary, batches: Iterable[Array | None]) -> None:
+        """Take note of batches that were added, one of either sample."""
+        for batch, digest in zip(batches, self._digests, strict=True):
+            if batch is not None:
+                digest.add(batch)
+        if time.monotonic() - self._saved >= _SECONDS:
+            self._kept.save(sums, self._digests)
+            self._saved = time.monotonic()
+
+    def finish(self, sums: Summary) -> None:
+        """Save the sums of all rows."""
+        self._kept.save(sums, self._digests, finished=True)
 
 
 def _beyond(batches: Iterator[Array], rows: int, digest: RowDigest) -> Iterator[Array]:

@@ -187,9 +187,11 @@ class TwoSampleStream(Summary):
         if first.size != second.size:
             raise ValueError(f"bins of {first.size} and {second.size} rows cannot be exchanged; announce both sizes")
         if min(len(first.full), len(second.full)) < 1:
+            kept = self.first.total_rows + self.second.total_rows - first.rows - second.rows
+            apart = f", besides {kept} that the bandwidth was chosen by," if kept else ""
+            mend = "take a part of the larger one" + ", or a smaller pilot=" * bool(kept)
             raise ValueError(
-                f"samples of {first.rows} and {second.rows} rows are too unequal for bins of {size} rows; "
-                "take a part of the larger one"
+                f"samples of {first.rows} and {second.rows} rows{apart} are too unequal for bins of {size} rows; {mend}"
             )
         return first, second
 

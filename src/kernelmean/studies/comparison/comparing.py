@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Unpack
 
 from ...core.array import SILENT, Progress, RngLike
 from ...core.conflicts import refuse
 from ...core.surface import written
 from ...plan.plan import Plan
+from ...tables import limits
+from ...tables.batchwise import asked_for, is_long
 from ...tables.columns import Encoding, EncodingOptions, spells_out
-from ...tables.datasets import BUILT_IN
-from ...tables.files import ARROW, JSON_LINES, PARQUET, TEXT, ending
 from ...tables.read import hold, is_path, read
 from ...tables.source import UNNAMED, Source
-from .. import limits
 from .asked import Asked
 from .in_memory import compare_in_memory
 from .long_tables import ESTIMATORS, compare_in_batches
@@ -115,7 +111,7 @@ def compare(
     where sums are saved. The p-value is exact there too: scale and categories are those of all rows together, or of the
     pilot, the bandwidth is that of the pilot, and permutations leave the pilot in place. In one pass the pilot comes
     from at most eight row groups of each table, which is exact for rows in random order, and for any order where there
-    are no more groups. See :func:`kernelmean.inference.streaming.mmd_stream_test`.
+    are no more groups. See :class:`kernelmean.inference.streaming.OnePass`.
 
     Examples
     --------
@@ -157,42 +153,11 @@ def compare(
 
 def are_read_in_batches(A: Any, B: Any, estimator: str) -> bool:
     """Whether two tables are read batch by batch: where that is asked for, or one is long and the test can do it."""
-    sources = [table for table in (A, B) if isinstance(table, Source)]
-    asked = {source.in_memory for source in sources if source.in_memory is not None}
-    if len(asked) > 1:
-        raise ValueError("one table is to be held in memory and the other is not; write the same in_memory= for both")
-    if asked:
-        return asked == {False}
-    if any(source.passes is not None or source.checkpoint is not None for source in sources):
-        return True
+    asked = asked_for(A, B)
+    if asked is not None:
+        return asked
     limit = limits.ADAPTIVE_LIMIT if estimator == AUTO else limits.TEST_LIMIT
-    return estimator in (AUTO, *ESTIMATORS) and any(_is_long(table, limit) for table in (A, B))
-
-
-def _is_long(table: Any, limit: int) -> bool:
-    """Whether a file has more rows than a limit; one that cannot be read has none, which reading it says."""
-    if isinstance(table, Source) and table.n_rows is not None:
-        return table.n_rows > limit
-    name = table.source if isinstance(table, Source) else os.fspath(table) if is_path(table) else ""
-    path = Path(name)
-    if not name or name in BUILT_IN or not path.exists():
-        return False
-    if path.is_dir():
-        return any(file.suffix.lower() in PARQUET for file in path.iterdir())
-    try:
-        if ending(path) in (*PARQUET, *ARROW):
-            return (read(path).n_rows or 0) > limit
-        return ending(path) in (*TEXT, *JSON_LINES) and path.is_file() and _lines_beyond(path, limit + 1)
-    except (ValueError, OSError, EOFError, zlib.error):
-        return False
-
-
-def _lines_beyond(path: Path, limit: int) -> bool:
-    found = 0
-    with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
-        while found <= limit and (block := file.read(1 << 20)):
-            found += block.count(b"\n")
-    return found > limit
+    return estimator in (AUTO, *ESTIMATORS) and any(is_long(table, limit) for table in (A, B))
 
 
 def _called(table: Any, letter: str) -> str:

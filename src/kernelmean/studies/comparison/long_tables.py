@@ -20,7 +20,7 @@ from ...inference.streaming.checkpoint import Checkpoint
 from ...inference.streaming.kept import packed, unpacked
 from ...inference.streaming.learn import Learnt, learn
 from ...inference.streaming.mean import Estimator
-from ...inference.streaming.mmd import kept_note
+from ...inference.streaming.pilot import kept_note
 from ...inference.streaming.seen import TablesSeen
 from ...inference.streaming.table_features import COLUMN_FREQUENCIES, TableFeatures
 from ...inference.streaming.table_pass import Digests, TablePass, run_pass, verified
@@ -28,6 +28,7 @@ from ...inference.streaming.two_sample import TwoSampleStream, two_sample_stream
 from ...kernels import Gaussian
 from ...kernels.bandwidth import Bandwidth, Rule, bandwidth_from
 from ...plan.plan import DEFAULT
+from ...tables.batchwise import read_together
 from ...tables.columns import Encoded, Encoding, match_columns
 from ...tables.columns.coding import Categories, Coding
 from ...tables.columns.encoded import groups_of
@@ -46,9 +47,9 @@ def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
     names, plan, progress = asked.names, asked.plan or DEFAULT, asked.progress
     seed = _check(asked)
     tables, moved = _matched(A, B, names)
-    reading = _reading(A, B)
-    kept = None if reading.checkpoint is None else _kept(reading, tables, asked)
-    learnt, digests = _begun(kept, tables, asked.encoding, reading.passes, seed, progress)
+    passes, checkpoint = read_together(A, B)
+    kept = None if checkpoint is None else _kept(checkpoint, passes, tables, asked)
+    learnt, digests = _begun(kept, tables, asked.encoding, passes, seed, progress)
     _check_learnt(learnt, names)
     pilot = [learnt.coordinates(learnt.pilot(k)) for k in (0, 1)]
     features, theta = _features(learnt, np.concatenate(pilot), asked, seed)
@@ -73,33 +74,15 @@ def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
     )
 
 
-@dataclass(frozen=True)
-class _Reading:
-    """How often rows are read, and where sums are saved: what either table says, or both alike."""
-
-    passes: int | None
-    checkpoint: str | os.PathLike[str] | None
-
-
-def _reading(A: Source, B: Source) -> _Reading:
-    for name in ("passes", "checkpoint"):
-        first, second = getattr(A, name), getattr(B, name)
-        if None not in (first, second) and first != second:
-            raise ValueError(
-                f"{A.source} is read with {name}={first!r} and {B.source} with {name}={second!r}; both are read "
-                "together, so write it once"
-            )
-    return _Reading(B.passes if A.passes is None else A.passes, B.checkpoint if A.checkpoint is None else A.checkpoint)
-
-
-def _kept(reading: _Reading, tables: tuple[Source, Source], asked: Asked) -> Checkpoint:
+def _kept(
+    checkpoint: str | os.PathLike[str], passes: int | None, tables: tuple[Source, Source], asked: Asked
+) -> Checkpoint:
     """Return the file that sums are saved to, and what it holds already of these columns and options."""
     given = {"estimator": asked.estimator, "bandwidth": asked.bandwidth, "n_resamples": asked.n_resamples}
     given |= {"seed": asked.rng, "n_frequencies": _frequencies(asked)}
-    passes = [reading.passes, all(table.plain for table in tables)]  # which decides where it is None
-    own = {"columns": tables[0].names, **given, "passes": passes}
-    assert reading.checkpoint is not None
-    return Checkpoint(reading.checkpoint, own | asked.encoding.options(), TablePass)
+    reading = [passes, all(table.plain for table in tables)]  # which decides where it is None
+    own = {"columns": tables[0].names, **given, "passes": reading}
+    return Checkpoint(checkpoint, own | asked.encoding.options(), TablePass)
 
 
 def _frequencies(asked: Asked) -> int:

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from kernelmean import Design, Plan
+from kernelmean import Design, Plan, read
 from kernelmean.inference import KSamples, Resampling, dhsic_test, hsic_test, k_sample_test, mmd_test
 from kernelmean.inference.multiple import max_t
 from kernelmean.kernels import Categorical, Gaussian
@@ -175,3 +175,13 @@ def test_samples_that_are_not_passed_one_by_one_are_refused_by_how_many_there_ar
 def test_columns_must_agree():
     with pytest.raises(ValueError, match="columns"):
         k_sample_test(np.zeros((3, 1)), np.zeros((3, 1)), np.zeros((3, 2)))
+
+
+def test_files_are_read_and_one_pass_is_for_two_samples(tmp_path):
+    samples, paths = draw((9, 8, 7)), [tmp_path / f"{name}.csv" for name in "abc"]
+    for path, sample in zip(paths, samples, strict=True):
+        np.savetxt(path, sample, delimiter=",", header="u,v", comments="", fmt="%.17g")
+    assert k_sample_test(*paths, rng=0, n_resamples=49).pvalue == k_sample_test(*samples, rng=0, n_resamples=49).pvalue
+    for options in ({"scheme": "one-pass"}, {}):
+        with pytest.raises(ValueError, match=r"one pass .* is for two samples .*; test two at a time"):
+            k_sample_test(*samples[:2], samples[2] if options else read(paths[2], in_memory=False), **options)

@@ -1,0 +1,271 @@
+"""mmd_test and hsic_test take whatever holds rows: few of them give the result of the table, many are read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import kernelmean as km
+from kernelmean.kernels import Gaussian, Laplacian
+
+RNG = np.random.default_rng(0)
+A = pd.DataFrame({"dose": RNG.normal(size=90), "age": RNG.uniform(20, 60, 90)})
+B = pd.DataFrame({"dose": RNG.normal(0.4, 1.0, size=80), "age": RNG.uniform(20, 60, 80)})
+TESTS = {"mmd_test": (km.mmd_test, A, B), "hsic_test": (km.hsic_test, A[:80], B)}
+WIDE = Gaussian((1.0, 15.0))
+HOW: dict[str, Any] = {"kernel": WIDE, "n_resamples": 49, "rng": 0}
+
+
+def few(table: Any) -> Iterator[Any]:
+    return (table[start : start + 17] for start in range(0, len(table), 17))
+
+
+def csv(folder: Path, name: str, table: pd.DataFrame) -> Path:
+    table.to_csv(folder / f"{name}.csv", index=False)
+    return folder / f"{name}.csv"
+
+
+def parquet(folder: Path, name: str, table: pd.DataFrame) -> Path:
+    table.to_parquet(folder / f"{name}.parquet", index=False)
+    return folder / f"{name}.parquet"
+
+
+def several(folder: Path, name: str, table: pd.DataFrame) -> list[str]:
+    return [str(parquet(folder, f"{name}-{k}", part)) for k, part in enumerate((table[:30], table[30:]))]
+
+
+def directory(folder: Path, name: str, table: pd.DataFrame) -> Path:
+    (folder / name).mkdir()
+    several(folder / name, "part", table)
+    return folder / name
+
+
+def dask_frame(_: Path, __: str, table: pd.DataFrame) -> Any:
+    return pytest.importorskip("dask.dataframe").from_pandas(table, npartitions=3)
+
+
+def dask_array(_: Path, __: str, table: pd.DataFrame) -> Any:
+    return pytest.importorskip("dask.array").from_array(table.to_numpy(), chunks=(31, 1))
+
+
+Put = Callable[[Path, str, pd.DataFrame], Any]
+PLACES: dict[str, Put] = {
+    "csv": csv,
+    "parquet": parquet,
+    "path as text": lambda *given: str(parquet(*given)),
+    "several files": several,
+    "folder": directory,
+    "dask frame": dask_frame,
+    "dask array": dask_array,
+    "list of arrays": lambda _, __, table: list(few(table.to_numpy())),
+    "iterator of arrays": lambda _, __, table: few(table.to_numpy()),
+    "iterator of frames": lambda _, __, table: few(table),
+    "arrow reader": lambda _, __, table: pa.Table.from_pandas(table).to_reader(max_chunksize=9),
+    "source": lambda _, __, table: km.read(table),
+    "source of a file": lambda *given: km.read(csv(*given), in_memory=True),
+    "polars": lambda _, __, table: pl.from_pandas(table),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("estimator", [None, "f-kmse", "adaptive"])
+def test_few_rows_give_the_result_of_the_table(name: str, place: str, estimator: str | None, tmp_path: Path) -> None:
+    test, X, Y = TESTS[name]
+    how = HOW if estimator is None else {"estimator": estimator, "n_resamples": 19, "rng": 0}
+    expected = test(X, Y, **how)
+    put = PLACES[place]
+    for sources in ((put(tmp_path, "x", X), put(tmp_path, "y", Y)), (X, PLACES[place](tmp_path, "z", Y))):
+        found = test(*sources, **how)
+        assert (found.pvalue, found.scheme, found.sizes) == (expected.pvalue, expected.scheme, expected.sizes)
+        assert found.statistic == pytest.approx(expected.statistic, rel=1e-12)
+        assert found.notes == expected.notes
+
+
+def test_a_result_of_files_explains_itself(tmp_path: Path) -> None:
+    found = km.mmd_test(csv(tmp_path, "x", A), csv(tmp_path, "y", B[["age", "dose"]]), **HOW)
+    assert found.effect_size(rng=0).statistic == km.mmd_test(A, B, **HOW).effect_size(rng=0).statistic
+
+
+def test_a_design_goes_with_rows_of_files(tmp_path: Path) -> None:
+    groups = (np.arange(90) % 3, np.arange(80) % 3)
+    design = km.Design(groups=groups)
+    found = km.mmd_test(csv(tmp_path, "x", A), parquet(tmp_path, "y", B), design=design, **HOW)
+    assert found.pvalue == km.mmd_test(A, B, design=design, **HOW).pvalue
+    pairs = km.paired_mmd_test(csv(tmp_path, "x", A[:80]), few(B), **HOW)
+    assert pairs.pvalue == km.paired_mmd_test(A[:80], B, **HOW).pvalue
+
+
+def test_rows_with_blank_cells_are_left_out_where_that_is_asked_for(tmp_path: Path) -> None:
+    blank = A.assign(age=A["age"].where(A["age"] > 30))
+    path = csv(tmp_path, "x", blank)
+    with pytest.raises(ValueError, match=r"x\.csv.*'age'"):
+        km.mmd_test(path, B, **HOW)
+    assert km.mmd_test(km.read(path, missing="drop"), B, **HOW).pvalue == km.mmd_test(blank.dropna(), B, **HOW).pvalue
+    once = km.mmd_test(km.read(path, missing="drop"), B, scheme="one-pass", **HOW)
+    assert once.sizes == (len(blank.dropna()), 80)
+    for pairs in (km.hsic_test, km.paired_mmd_test):
+        with pytest.raises(ValueError, match="leave missing= out"):
+            pairs(km.read(path, missing="drop"), B[["dose"]], **HOW)
+
+
+# -- one pass ---------------------------------------------------------------------------------------------------------
+
+ONCE = km.streaming.OnePass(n_frequencies=32, pilot=20)
+
+
+@pytest.mark.parametrize("place", [place for place in PLACES if place not in ("polars", "source of a file")])
+@pytest.mark.parametrize("name", TESTS)
+def test_many_rows_are_read_once_and_the_result_says_so(
+    name: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernelmean.tables.limits.TEST_LIMIT", 85)
+    test, X, Y = TESTS[name]
+    many, other = (pd.concat([X, X], ignore_index=True), pd.concat([Y, Y], ignore_index=True)) if X is not A else (X, Y)
+    put = PLACES[place]
+    found = test(put(tmp_path, "x", many), put(tmp_path, "y", other), **HOW)
+    assert "one pass" in found.method
+    assert found.scheme == ("bins" if name == "mmd_test" else "shifts")
+    assert found.sizes == ((90, 80) if name == "mmd_test" else (160,))
+    assert found.notes[-1] == "one pass over features instead of all pairs of rows, beyond 85 rows"
+    again = test(put(tmp_path, "z", many), other, scheme="one-pass", **HOW)
+    assert found.statistic == pytest.approx(again.statistic, rel=0.5)
+    assert test(X, Y, **HOW).scheme not in ("bins", "shifts")  # a table in memory is taken as it is
+
+
+def test_iterators_beyond_the_limit_lose_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelmean.tables.limits.TEST_LIMIT", 40)
+    first, second = few(A.to_numpy()), few(B.to_numpy())
+    found = km.mmd_test(first, second, **HOW)
+    expected = km.mmd_test(few(A.to_numpy()), few(B.to_numpy()), scheme="one-pass", **HOW)
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-6)
+    assert (found.pvalue, found.sizes) == (expected.pvalue, (90, 80))
+
+
+def test_sources_ask_for_one_pass_or_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = parquet(tmp_path, "x", A), parquet(tmp_path, "y", B)
+    expected = km.mmd_test(A, B, scheme="one-pass", **HOW)
+    for asked in ({"in_memory": False}, {"passes": 1}, {"checkpoint": tmp_path / "sums.npz"}):
+        found = km.mmd_test(km.read(first, **asked), second, **HOW)
+        assert (found.scheme, found.pvalue) == ("bins", expected.pvalue)
+    assert km.load(tmp_path / "sums.npz").first.rows == 90
+    monkeypatch.setattr("kernelmean.tables.limits.TEST_LIMIT", 40)
+    held = km.mmd_test(km.read(first, in_memory=True), second, **HOW)
+    assert (held.scheme, held.pvalue) == ("cyclic", km.mmd_test(A, B, **HOW).pvalue)
+
+
+def test_adaptive_tests_of_many_rows_say_what_to_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", 85)
+    path = parquet(tmp_path, "x", A)
+    assert km.mmd_test(path, B, **HOW).scheme == "cyclic"
+    with pytest.raises(ValueError, match=r"beyond 85 rows; it has estimator='kme'.*in_memory=True"):
+        km.mmd_test(path, B, estimator="adaptive")
+    assert km.mmd_test(km.read(path, in_memory=True), B, estimator="adaptive", n_resamples=19).members
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_a_rule_in_the_kernel_is_the_rule_of_the_estimator(name: str) -> None:
+    """Rows that it looks at are kept apart in both spellings, also where a kernel is made of others."""
+    test, X, Y = TESTS[name]
+    results = [
+        test(X, Y, scheme=ONCE, n_resamples=49, rng=3, **own)
+        for own in ({}, {"kernel": Gaussian("median")}, {"kernel": "gaussian"}, {"estimator": km.KME()})
+    ]
+    assert len({(one.statistic, one.pvalue, one.sizes) for one in results}) == 1
+    scaled = test(X, Y, scheme=ONCE, n_resamples=49, rng=3, kernel=2.0 * Gaussian("median"))
+    assert scaled.pvalue == results[0].pvalue
+    for one in (*results, scaled):
+        assert any("that the bandwidth was chosen by" in note for note in one.notes)
+    fixed = test(X, Y, scheme=ONCE, n_resamples=49, rng=3, kernel=2.0 * Gaussian(3.0))
+    assert not any("that the bandwidth was chosen by" in note for note in fixed.notes)
+
+
+def test_each_variable_has_its_own_kernel() -> None:
+    found = km.hsic_test(A[:80], B, kernel=(Gaussian("median"), Laplacian(2.0)), scheme=ONCE, n_resamples=19, rng=0)
+    assert isinstance(found.kernel, tuple)
+    assert [type(kernel) for kernel in found.kernel] == [Gaussian, Laplacian]
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_seeds_are_those_of_rng(name: str) -> None:
+    test, X, Y = TESTS[name]
+    how = {**HOW, "scheme": ONCE}
+    found = [test(X, Y, **{**how, "rng": rng}).statistic for rng in (5, np.int64(5), 6)]
+    assert found[0] == found[1] != found[2]
+    drawn = [test(X, Y, **{**how, "rng": np.random.default_rng(5)}).statistic for _ in range(2)]
+    assert drawn[0] == drawn[1] != found[0]
+    assert test(X, Y, **{**how, "rng": None}).statistic != test(X, Y, **{**how, "rng": None}).statistic
+
+
+ONE_PASS: dict[str, Any] = {"scheme": "one-pass"}
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: km.mmd_test(A, B, estimator="f-kmse", **ONE_PASS), ValueError, "no designs; leave scheme= out"),
+        (lambda: km.mmd_test(A, B, estimator="adaptive", **ONE_PASS), ValueError, r"Adaptive\(.* does not go"),
+        (lambda: km.mmd_test(A, B, estimator=lambda X, k: k, **ONE_PASS), ValueError, "does not go with"),
+        (
+            lambda: km.mmd_test(A, B, design=km.Design(clusters=(A.index, B.index)), **ONE_PASS),
+            ValueError,
+            r"design = Design\(clusters=\.\.\.\)",
+        ),
+        (
+            lambda: km.mmd_test(A, A, design=km.Design(paired=True), **ONE_PASS),
+            ValueError,
+            r"design = Design\(paired=True\)",
+        ),
+        (
+            lambda: km.mmd_test(A, B, estimator=km.MKME(fit_on="separate"), **ONE_PASS),
+            ValueError,
+            "fit_on is 'separate'",
+        ),
+        (lambda: km.mmd_test(km.read(A, passes=1), B, scheme="cyclic"), ValueError, "scheme = 'cyclic' .* passes="),
+        (lambda: km.mmd_test(km.read(A, in_memory=False), km.read(B, in_memory=True)), ValueError, "same in_memory="),
+        (lambda: km.mmd_test(km.read(A, in_memory=True), B, **ONE_PASS), ValueError, "leave one of the two out"),
+        (lambda: km.mmd_test(km.read(A, passes=2), B, rng=0), ValueError, "leave passes= out"),
+        (lambda: km.mmd_test(km.read(A, checkpoint="a"), km.read(B, checkpoint="b")), ValueError, "write it once"),
+        (lambda: km.mmd_test(km.read(A, checkpoint="a"), B), TypeError, "rng is None; .* write an integer"),
+        (lambda: km.mmd_test(km.read(A, checkpoint="a"), km.read(B, in_memory=True)), ValueError, "this test holds"),
+        (lambda: km.mmd_test(A, B, rng=-1, **ONE_PASS), ValueError, "rng is -1"),
+        (lambda: km.mmd_test(A, B, n_resamples=0, **ONE_PASS), ValueError, "n_resamples is 0"),
+        (lambda: km.mmd_test(A, B, scheme="bins"), ValueError, "scheme is 'bins'; pass 'auto'"),
+        (lambda: km.mmd_test(A, B, scheme=ONCE, plan="fast"), TypeError, "plan is 'fast'"),
+        (lambda: km.mmd_test(A, B, scheme=3), TypeError, "scheme is 3"),
+        (lambda: km.mmd_test("none.csv", B), FileNotFoundError, r"there is no file 'none\.csv'"),
+        (lambda: km.mmd_test(iter([]), B), ValueError, "the iterable of batches is empty"),
+        (lambda: km.mmd_test(few(A), few(B[["dose"]])), ValueError, "column"),
+        (lambda: km.mmd_test(A.assign(dose="x"), B, **ONE_PASS), TypeError, "'dose'"),
+        (lambda: km.mmd_test(few(A), few(B), **ONE_PASS), ValueError, "besides 170 that the bandwidth was chosen by"),
+        (lambda: km.hsic_test(km.read(A, checkpoint="a"), A, rng=0), ValueError, "leave checkpoint= out"),
+        (lambda: km.hsic_test(A, A, statistic="u", **ONE_PASS), ValueError, "V-statistic, 'v'"),
+        (lambda: km.hsic_test(A, A, estimator=("kme", "mkme"), **ONE_PASS), ValueError, "does not go with"),
+        (lambda: km.hsic_test(A, A, estimator=km.MKME(fit_on="joint"), **ONE_PASS), ValueError, "does not go with"),
+        (lambda: km.hsic_test(few(A), few(B)), ValueError, "X has 90 rows and Y has 80"),
+        (lambda: km.streaming.OnePass("fourier"), TypeError, "features is 'fourier'"),
+        (lambda: km.streaming.OnePass(pilot=1), ValueError, "pilot is 1"),
+        (lambda: km.streaming.OnePass(n_frequencies=0), ValueError, "n_frequencies is 0"),
+        (lambda: km.streaming.OnePass(design="other"), ValueError, "design is 'other'"),
+        (lambda: km.streaming.OnePass(dtype="float16"), ValueError, "dtype is 'float16'"),
+    ],
+)
+def test_what_does_not_go_together_is_said(call: Callable[[], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message) as raised:
+        call()
+    assert "\n" not in str(raised.value)
+    assert not Path("a").exists()
+
+
+@pytest.mark.parametrize("name", ["mmd_stream_test", "hsic_stream_test"])
+def test_names_that_went_say_what_to_write(name: str) -> None:
+    for place in (km, km.streaming):
+        with pytest.raises(AttributeError, match=rf"{name.replace('_stream', '')}\(X, Y.*scheme=\"one-pass\""):
+            getattr(place, name)
