@@ -130,7 +130,7 @@ from kernelmean.kernels import Linear
 @dataclass(frozen=True, eq=False)
 class OfRows(Question):
     X: np.ndarray
-    called: ClassVar[tuple[str, ...]] = ("the rows",)
+    table_names: ClassVar[tuple[str, ...]] = ("the rows",)
 
     @property
     def sizes(self):

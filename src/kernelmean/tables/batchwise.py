@@ -19,15 +19,15 @@ from .read import is_path, read
 from .source import Source, split_rows
 
 
-def asked_for(A: Any, B: Any) -> bool | None:
-    """Whether two tables say that they are read batch by batch; None where neither says anything of it.
+def asked_for(*tables: Any) -> bool | None:
+    """Whether tables that are read together say that they are read batch by batch; None where none says anything of it.
 
     Raises
     ------
     ValueError
         When one is to be held in memory and the other is not.
     """
-    sources = [table for table in (A, B) if isinstance(table, Source)]
+    sources = [table for table in tables if isinstance(table, Source)]
     asked = {source.in_memory for source in sources if source.in_memory is not None}
     if len(asked) > 1:
         raise ValueError("one table is to be held in memory and the other is not; write the same in_memory= for both")
