@@ -145,6 +145,15 @@ def test_a_result_knows_its_question():
     assert again.pvalues == k_sample_test(*samples, kernel=KERNEL, n_resamples=19, rng=0).pvalue
 
 
+def test_a_null_has_one_kernel_at_a_time():
+    how, samples = Resampling.of("auto", 19, 0), draw((5, 4, 6))
+    several = k_sample_test(*samples, n_resamples=19, rng=0).question
+    joint = dhsic_test(*draw((5, 5, 5)), n_resamples=19, rng=0).question
+    for question, kernel in ((several, KERNEL), (joint, (KERNEL,) * 3)):
+        with pytest.raises(ValueError, match="2 kernels were passed, this null has one at a time"):
+            question.null([kernel, kernel], "v", how)
+
+
 @pytest.mark.parametrize("design", [Design(groups=([0], [0])), Design(weights=([1.0], [1.0])), Design(paired=True)])
 def test_a_design_is_for_two_samples(design):
     with pytest.raises(ValueError, match=r"Design\(.*leave design= out, .* mmd_test\(X, Y, design=...\)"):
