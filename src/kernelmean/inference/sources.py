@@ -12,7 +12,7 @@ from ..core.table import Frame
 from ..plan.plan import DEFAULT, Plan, RemotePlan
 from ..tables import limits
 from ..tables.batchwise import asked_for, measured
-from ..tables.read import hold, is_in_memory, read
+from ..tables.read import check_apart, hold, is_in_memory, read
 from ..tables.source import READER, Source
 from .asked import Request
 from .questions import JointIndependence, Pairs, Question
@@ -38,6 +38,7 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
         return _in_memory(kind, data, request, own)  # which says how many are needed
     if request.one_pass is None and all(isinstance(rows, np.ndarray) or is_in_memory(rows) for rows in data):
         return _in_memory(kind, data, request, own)
+    check_apart(*data)
     tables = [rows if is_in_memory(rows) else _kept_together(read(rows), kind, request) for rows in data]
     tables, reason = _placed(tables, request)
     if reason is not None:

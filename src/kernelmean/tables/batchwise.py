@@ -15,22 +15,23 @@ from ..core.array import Array
 from ..core.table import Table
 from .datasets import BUILT_IN
 from .files import ARROW, JSON_LINES, PARQUET, TEXT, ending
-from .read import is_path, read
+from .read import check_apart, is_path, read
 from .source import Source, split_rows
 
 
 def asked_for(*tables: Any) -> bool | None:
-    """Whether tables that are read together say that they are read batch by batch; None where none says anything of it.
+    """Whether tables say that they are read batch by batch; None where none says anything of it.
 
     Raises
     ------
     ValueError
-        When one is to be held in memory and the other is not.
+        When one is to be held in memory and another is not, or two are one iterator.
     """
+    check_apart(*tables)
     sources = [table for table in tables if isinstance(table, Source)]
     asked = {source.in_memory for source in sources if source.in_memory is not None}
     if len(asked) > 1:
-        raise ValueError("one table is to be held in memory and the other is not; write the same in_memory= for both")
+        raise ValueError("one table is to be held in memory and another is not; write the same in_memory= for all")
     if asked:
         return asked == {False}
     return True if any(source.passes is not None or source.checkpoint is not None for source in sources) else None

@@ -128,6 +128,23 @@ def hold(table: Any, study: str) -> Any:
     return table.whole()
 
 
+def check_apart(*tables: Any) -> None:
+    """Raise when two tables are one iterator or reader, of whose rows each would get a part."""
+    once = [id(rows) for table in tables if (rows := _read_once(table)) is not None]
+    if len(set(once)) < len(once):
+        raise ValueError(
+            "one iterator or reader was passed for two tables, and its rows can be read once only; make one for each, "
+            "pass a list or a file, or hold the rows in memory"
+        )
+
+
+def _read_once(table: Any) -> Any:
+    """Return the iterator or reader behind a table, None where rows can be read again."""
+    if isinstance(table, Source):
+        return table._once
+    return table if hasattr(table, "__next__") or hasattr(table, "read_next_batch") else None
+
+
 def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
     """Whether a table is named by its path."""
     return isinstance(source, str | os.PathLike)
@@ -203,7 +220,8 @@ def _arrow_reader(reader: Any, choice: ColumnChoice) -> Source:
     def frames(_: Any = None) -> Iterator[Frame]:
         return (as_frame(import_arrow().Table.from_batches([batch]), source).select(names) for batch in once.items())
 
-    return _streamed(source, names, frames, lambda: numbers_of(frames(), choice.missing), choice)
+    rows = _streamed(source, names, frames, lambda: numbers_of(frames(), choice.missing), choice)
+    return replace(rows, _once=reader)
 
 
 def _streamed(
@@ -280,7 +298,8 @@ def _batches(source: Iterable[Any], choice: ColumnChoice, called: str) -> Source
             _check_alike(name, table, head)
             yield _numbers(table, names, choice.missing)
 
-    return replace(_streamed(called, names, frames, arrays, choice), named=head.named)
+    rows = _streamed(called, names, frames, arrays, choice)
+    return replace(rows, named=head.named, _once=None if once is None else source)
 
 
 def _numbers(table: Table | Frame, names: Sequence[str], missing: str) -> Array:

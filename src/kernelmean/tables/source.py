@@ -88,6 +88,7 @@ class Source:
     passes: int | None = None
     checkpoint: str | os.PathLike[str] | None = None
     _skipped: int = 0
+    _once: Any = None  # the reader or iterator of whose rows there is one reading
 
     def __iter__(self) -> Iterator[Array]:
         """Yield the numbers."""

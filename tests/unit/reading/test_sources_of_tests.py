@@ -269,3 +269,37 @@ def test_names_that_went_say_what_to_write(name: str) -> None:
     for place in (km, km.streaming):
         with pytest.raises(AttributeError, match=rf"{name.replace('_stream', '')}\(X, Y.*scheme=\"one-pass\""):
             getattr(place, name)
+
+
+def test_one_iterator_is_not_two_samples() -> None:
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    batches = [rows[:20], rows[20:40], rows[40:]]
+
+    def reader() -> Any:
+        return pa.table({"a": rows[:, 0], "b": rows[:, 1]}).to_reader(max_chunksize=20)
+
+    for make in (lambda: iter(batches), lambda: (batch for batch in batches), reader):
+        calls: list[Any] = [
+            lambda one: km.mmd_test(one, one, rng=0),
+            lambda one: km.mmd_test(km.read(one), km.read(one), rng=0),
+            lambda one: km.mmd_test(one, one, scheme="one-pass", rng=0),
+            lambda one: km.hsic_test(one, one, rng=0),
+            lambda one: km.k_sample_test(one, rows, one, rng=0),
+            lambda one: km.compare(km.read(one), km.read(one)),
+        ]
+        for call in calls:
+            with pytest.raises(ValueError, match="one iterator or reader was passed for two tables"):
+                call(make())
+    assert km.mmd_test(batches, batches, rng=0).pvalue == 1.0  # a list is read as often as wanted
+
+
+def test_three_sources(tmp_path: Path) -> None:
+    tables = [pd.DataFrame(np.random.default_rng(k).normal(size=(20 + k, 2)), columns=["a", "b"]) for k in range(3)]
+    paths = [tmp_path / f"{k}.csv" for k in range(3)]
+    for table, path in zip(tables, paths, strict=True):
+        table.to_csv(path, index=False)
+    held = km.k_sample_test(*tables, rng=0)
+    read = km.k_sample_test(*paths, rng=0)
+    assert (read.statistic, read.pvalue) == (held.statistic, held.pvalue)
+    with pytest.raises(ValueError, match="another is not"):
+        km.k_sample_test(km.read(paths[0], in_memory=True), paths[1], km.read(paths[2], in_memory=False))
