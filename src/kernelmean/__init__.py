@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         VPMKME,
         BayesianKernelMean,
         KernelMean,
-        LikelihoodBandwidth,
         MedianOfMeans,
         likelihood_bandwidth,
     )
@@ -67,7 +66,6 @@ __all__ = [
     "Embedding",
     "KernelMean",
     "KernelMeanMatching",
-    "LikelihoodBandwidth",
     "MedianOfMeans",
     "Plan",
     "TableEncoder",
@@ -110,8 +108,8 @@ _lazy.attach(
         "embedding": "Embedding embed features",
         "embedding.coresets": "compress",
         "embedding.linear_form": "linear_form",
-        "estimators": "FKMSE KME MKME MMKME SKMSE VPMKME BayesianKernelMean KernelMean LikelihoodBandwidth "
-        "MedianOfMeans likelihood_bandwidth",
+        "estimators": "FKMSE KME MKME MMKME SKMSE VPMKME BayesianKernelMean KernelMean MedianOfMeans "
+        "likelihood_bandwidth",
         "estimators.files": "load save",
         "expected": "difference expected smoothed support",
         "inference": "Design TestResult dhsic_test hsic_test k_sample_test memory_estimate mmd_test paired_mmd_test "
@@ -146,6 +144,7 @@ _lazy.attach(
         "streamed": "studies.comparison",
     },
     gone={
+        "LikelihoodBandwidth": "kernelmean.likelihood_bandwidth(X), which returns an estimators.LikelihoodBandwidth",
         "FeatureEmbedding": "kernelmean.features.embed(X, features), which returns an Embedding",
         "dependence_witness": "kernelmean.hsic_test(X, Y).witness()",
         "dependence_equivalence_test": "kernelmean.hsic_test(X, Y).equivalence(margin)",

@@ -464,7 +464,7 @@ def options_of(function: Callable[..., Any]) -> list[str]:
     return [each.name for each in parameters if each.default is not each.empty]
 
 
-VALUES = {"DaskPlan", "Design", "Plan", "TestResult", "Embedding", "LikelihoodBandwidth"}
+VALUES = {"DaskPlan", "Design", "Plan", "TestResult", "Embedding"}
 """What holds values, each with a meaning of its own, and no options."""
 
 
