@@ -5,7 +5,7 @@
 
 A row counts how often a statement fails, of ``--runs`` independent data sets, beside the share that may fail. The
 interval is the exact one (Clopper and Pearson) at 99.9 %; a row is too often wrong when the probability of so many
-misses, Holm-adjusted for the number of rows, is below 0.01. The laws and their exact values are those of
+misses, Holm-adjusted for the number of rows, is below 0.01. The distributions and their exact values are those of
 explain_coverage.py, which has more sizes. About ten minutes of one core.
 """
 
@@ -39,7 +39,7 @@ Draw = Callable[[int], np.ndarray]
 
 @dataclass(frozen=True)
 class Statement:
-    """Statements of one function on one law: names, the share of each that may fail, and which failed for a seed."""
+    """Statements of one function on one distribution: names, the shares that may fail, and which failed."""
 
     function: str
     law: str
@@ -131,7 +131,7 @@ def bands(names: str, n: int, m: int) -> Statement:
         return np.array([len(found.outside) > 0])
 
     law = f"{names}; {n} and {m} rows"
-    return Statement("witness_bands", law, ("outside somewhere, though the laws are equal",), 0.1, failed)
+    return Statement("witness_bands", law, ("outside somewhere, though the distributions are equal",), 0.1, failed)
 
 
 def columns(adjustment: str, shift: float) -> Statement:
@@ -260,7 +260,7 @@ def report(rows: list[dict]) -> str:
         f"Holm's adjustment for their number: **{wrong}**. The smallest adjusted probability is {adjusted[worst]:.2g} "
         f"({checks[worst][0]['function']}, {checks[worst][0]['law']}: {checks[worst][1]}).",
         "",
-        "| function | law | what fails | may fail | fails | 99.9 % interval | |",
+        "| function | distribution | what fails | may fail | fails | 99.9 % interval | |",
         "|---|---|---|---|---|---|---|",
     ]
     for (row, name, count), p in zip(checks, adjusted, strict=True):

@@ -38,7 +38,7 @@ def variables(X: np.ndarray, Y: np.ndarray) -> TestResult:
 
 @dataclass(frozen=True)
 class Law:
-    """A law on the line, as a sampler and either a characteristic function or its atoms."""
+    """A distribution on the line, as a sampler and either a characteristic function or its atoms."""
 
     name: str
     sample: Callable[[np.random.Generator, int], np.ndarray]
@@ -46,7 +46,7 @@ class Law:
 
 
 def atoms(name: str, *shares: float) -> Law:
-    """The law on 0, 1, 2, … with these shares."""
+    """The distribution on 0, 1, 2, … with these shares."""
     places = np.arange(len(shares))
     return Law(
         name,
@@ -150,7 +150,7 @@ def binormal(correlation: float) -> tuple[str, Callable, tuple[float, float]]:
 
 
 def table(name: str, *rows: tuple[float, ...]) -> tuple[str, Callable, tuple[float, float]]:
-    """The law of a pair on a grid of whole numbers."""
+    """The distribution of a pair on a grid of whole numbers."""
     joint = np.array(rows)
     grams = [np.exp(-(np.subtract.outer(np.arange(k), np.arange(k)) ** 2) / 2) for k in joint.shape]
     margins = joint.sum(axis=1), joint.sum(axis=0)
@@ -234,8 +234,8 @@ def report(runs: int) -> str:
         "",
     ]
     for head, cells in (
-        (names.format("laws of X and Y", "MMD:", "explained:"), two_samples(runs)),
-        (names.format("law of the pair", "√HSIC:", "alignment:"), dependence(runs)),
+        (names.format("distributions of X and Y", "MMD:", "explained:"), two_samples(runs)),
+        (names.format("distribution of the pair", "√HSIC:", "alignment:"), dependence(runs)),
     ):
         lines.append(head)
         for name, rows, count, missed, refused in cells:

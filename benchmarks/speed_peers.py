@@ -20,7 +20,7 @@ import numpy as np  # noqa: E402 (after the numbers of threads)
 
 
 def data(n, dim):
-    """Two tables of the same law."""
+    """Two tables of the same distribution."""
     return np.random.default_rng([n, dim]).standard_normal((2, n, dim))
 
 

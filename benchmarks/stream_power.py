@@ -5,7 +5,8 @@ already is not run again, so an interrupted run is continued by the same command
 docs/scale.md holds. Both tests see the same samples and the same kernel, so that features and bins are what differs.
 
 Cases have tens of rows, streams millions. Every case is therefore also run with ten times its rows, each of which comes
-from the case with probability 1/√10 and else from the law without difference: n MMD² and n HSIC stay what they were.
+from the case with probability 1/√10 and else from the distribution without difference: n MMD² and n HSIC stay what they
+were.
 """
 
 from __future__ import annotations

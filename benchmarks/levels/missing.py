@@ -15,7 +15,7 @@ Draw = Callable[[np.random.Generator, int], Any]
 LEVELS = ["low", "mid", "high"]
 COLUMNS: dict[str, tuple[str, Draw]] = {
     "a": ("two bumps", lambda rng, n: rng.choice([-1.0, 1.0], n) + 0.1 * rng.normal(size=n)),
-    "b": ("Cauchy's law cubed", lambda rng, n: rng.standard_cauchy(n) ** 3),
+    "b": ("Cauchy's distribution cubed", lambda rng, n: rng.standard_cauchy(n) ** 3),
     "e": ("Student's t with 3 degrees of freedom", lambda rng, n: rng.standard_t(3, n)),
     "f": ("a sign", lambda rng, n: rng.choice([-1.0, 1.0], n)),
     "t": ("a time of a year", lambda rng, n: np.datetime64("2025-01-01", "s") + rng.integers(0, 31_536_000, n)),
@@ -24,7 +24,7 @@ COLUMNS: dict[str, tuple[str, Draw]] = {
     "s": ("three levels", lambda rng, n: pd.Categorical(rng.choice(LEVELS, n), LEVELS, ordered=True)),
     "g": ("a truth value", lambda rng, n: pd.array(rng.random(n) < 0.3, dtype="boolean")),
 }
-"""What a column is called, and its law in words and draws; all are independent, and so is which cells are missing."""
+"""Names of columns, their distributions in words, and draws; all are independent, and so are missing cells."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Case:
         return drawn[list(self.order)] if self.order else drawn
 
     def tested(self, rng: np.random.Generator, n_resamples: int) -> Any:
-        """Draw tables of one law, and return the joint test."""
+        """Draw tables of one distribution, and return the joint test."""
         tables = [self.table(rng, n) for n in self.sizes]
         options = {"estimator": self.estimator, "n_resamples": n_resamples, "rng": rng}
         missing = {name: rule for name, (rule, _) in self.rules.items()}

@@ -114,7 +114,7 @@ def table() -> None:
     heads = list(CONDITIONS["two samples"])
     for test, conditions in CONDITIONS.items():
         described = (f"{one}: {law}, {'+'.join(map(str, sizes))}" for one, (law, sizes) in conditions.items())
-        print(f"- {test}, law and rows: {'; '.join(described)}")
+        print(f"- {test}, distribution and rows: {'; '.join(described)}")
     print("\nNormal and binary data have two columns, heavy tails are Cauchy's.\n")
     print("| test | estimator | " + " | ".join(heads) + " |\n| --- | --- |" + " --- |" * len(heads))
     for test, estimators in ESTIMATORS.items():

@@ -1,4 +1,4 @@
-"""The level of every test: estimator × scheme × law and size of the data, 2000 null data sets a cell.
+"""The level of every test: estimator × scheme × distribution and size of the data, 2000 null data sets a cell.
 
 Beside the tests on numbers there are ``compare`` and ``dependence`` on tables with missing cells: see missing.py.
 
@@ -70,7 +70,7 @@ LISTED_ONLY = ("f-kmse", "vpmkme", "fcose", "mkme joint")
 
 @dataclass(frozen=True)
 class Cell:
-    """One test on one law."""
+    """One test on one distribution."""
 
     test: str
     estimator: str

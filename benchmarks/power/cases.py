@@ -1,4 +1,4 @@
-"""The data sets of the power study: where two laws differ, and how two variables depend.
+"""The data sets of the power study: where two distributions differ, and how two variables depend.
 
 Sizes are set so that the best methods reject in half to nine tenths of the trials. Cases that are held out took no part
 in the design of the adaptive tests.
@@ -58,7 +58,7 @@ def uniform(d: int) -> Callable:
 
 
 def density(d: int, height: Callable, top: float) -> Callable:
-    """A law on the unit cube by rejection."""
+    """A distribution on the unit cube by rejection."""
 
     def draw(rng: Rng, n: int) -> np.ndarray:
         kept = np.empty((0, d))
@@ -132,7 +132,7 @@ two("unbalanced shift", 20, 150, normal(2), normal(2, 0.55), "normal, means diff
 two("unbalanced wide", 20, 150, normal(2, scale=1.5), normal(2), "the small sample is wider")
 two("unbalanced narrow", 20, 150, normal(2, scale=0.6), normal(2), "the small sample is narrower")
 two("tiny", 8, 8, normal(2), normal(2, 1.1), "normal, means differ")
-two("null normal", 50, 50, normal(2), normal(2), "one law", null=True)
+two("null normal", 50, 50, normal(2), normal(2), "one distribution", null=True)
 two("null ties", 15, 15, *[lambda r, n: r.integers(0, 2, (n, 2)).astype(float)] * 2, "binary columns", null=True)
 two("null heavy", 10, 60, *[lambda r, n: r.standard_cauchy((n, 1))] * 2, "Cauchy", null=True)
 two("Laplace", 200, 200, normal(1), lambda r, n: r.laplace(0, 0.5**0.5, (n, 1)), "normal and Laplace", held_out=True)

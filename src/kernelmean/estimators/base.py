@@ -45,7 +45,7 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     _anywhere: ClassVar[bool] = False  # whether arrays of other libraries are fitted where they are, or as NumPy's
 
     def fit(self, X: Any, y: Any = None, *, plan: Plan | RemotePlan | None = None) -> Self:
-        """Estimate the kernel mean of the law that the rows of ``X`` come from.
+        """Estimate the kernel mean of the distribution that the rows of ``X`` come from.
 
         Parameters
         ----------

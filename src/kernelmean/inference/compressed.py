@@ -28,7 +28,7 @@ def compress_then_test(
     rng: RngLike = None,
     plan: Plan | None = None,
 ) -> TestResult:
-    r"""Test whether two samples come from one law, by coresets of blocks of rows and exact permutations of the blocks.
+    r"""Test whether two samples come from one distribution, by coresets of blocks of rows, and permutations of these.
 
     Parameters
     ----------

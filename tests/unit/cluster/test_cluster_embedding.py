@@ -78,7 +78,7 @@ def test_what_a_cluster_does_not_do_is_said(plan, tmp_path):
             call()
     with pytest.raises(TypeError):
         km.save(mu, tmp_path / "mu.npz")
-    with pytest.raises(ValueError, match="one law per point; on a cluster all rows share one"):
+    with pytest.raises(ValueError, match="one distribution per point; on a cluster all rows share one"):
         km.embed(da.from_array(X, chunks=(40, 2)), KERNEL, noise=Normal.diagonal(np.ones((130, 2))), plan=plan)
     with pytest.raises(ValueError, match="made for 3 columns"):
         km.embed(da.from_array(X, chunks=(40, 2)), KERNEL, noise=Normal.diagonal(np.ones(3)), plan=plan)

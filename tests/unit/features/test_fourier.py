@@ -232,7 +232,7 @@ def test_what_is_wrong_is_said(call, error, text):
     ("noise", "error", "text"),
     [
         (Blankout(0.1), TypeError, "not additive"),
-        (Normal.isotropic([0.1, 0.2, 0.3, 0.4]), ValueError, "one law per point"),
+        (Normal.isotropic([0.1, 0.2, 0.3, 0.4]), ValueError, "one distribution per point"),
         (Normal.diagonal([0.1, 0.2, 0.3]), ValueError, "made for 3 columns"),
         (0.3, TypeError, "noise.Normal"),
     ],

@@ -121,7 +121,9 @@ class Fourier(Frozen, FeatureMap):
         if not isinstance(noise, Additive):
             raise TypeError(f"{noise!r} is not additive, so it damps no frequencies; use features.nystrom(...)")
         if noise.per_point is not None:
-            raise ValueError(f"{noise!r} has one law per point; embed the points of every law by themselves")
+            raise ValueError(
+                f"{noise!r} has one distribution per point; embed the points of every distribution by themselves"
+            )
         check_dim(noise, self.dim)
         return np.asarray(noise.characteristic(self.frequencies), dtype=np.float64)
 

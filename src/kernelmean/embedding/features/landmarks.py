@@ -72,7 +72,9 @@ class Landmarks(Frozen, FeatureMap):
     def check_noise(self, noise: Noise) -> None:
         """Raise unless the noise is shared by all points and has a closed form with the kernel."""
         if noise.per_point is not None:
-            raise ValueError(f"{noise!r} has one law per point; embed the points of every law by themselves")
+            raise ValueError(
+                f"{noise!r} has one distribution per point; embed the points of every distribution by themselves"
+            )
         check_noise(noise, self.size, self.dim)
         expected_blocks(self.kernel, self.points[:1], noise, self.points[:1], noise)
 

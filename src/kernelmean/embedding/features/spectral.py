@@ -1,4 +1,4 @@
-"""Spectra of shift-invariant kernels: laws of frequencies ω with k(x, y) = c E cos(ωᵀ(x - y)), by Bochner's theorem.
+"""Spectra of shift-invariant kernels: frequencies ω drawn so that k(x, y) = c E cos(ωᵀ(x - y)) (Bochner's theorem).
 
 Every sampler turns standard normal numbers into frequencies, so that independent, orthogonal and quasi-random draws
 are three ways to make normal numbers and nothing else.
@@ -109,7 +109,7 @@ def _student(freedom: float, bandwidths: Array, dim: int) -> Spectra:
 
 @spectral_rules.register(RationalQuadratic)
 def _rational_quadratic(kernel: RationalQuadratic, dim: int) -> Spectra:
-    """Mix Gaussian kernels over a Gamma law of the precision, which one more normal number makes."""
+    """Mix Gaussian kernels over a Gamma distribution of the precision, which one more normal number makes."""
     bandwidths = check_axes(kernel.bandwidth, dim)
 
     def frequencies(Z: Array) -> Array:

@@ -101,7 +101,7 @@ class DaskPlan(RemotePlan):
         noise = Dirac() if noise is None else noise
         check_noise(noise, *rows.shape)
         if noise.per_point is not None:
-            raise ValueError(f"{noise!r} has one law per point; on a cluster all rows share one")
+            raise ValueError(f"{noise!r} has one distribution per point; on a cluster all rows share one")
         own = None if weights is None else self._weights(weights, rows)
         return Embedding(kernel, (ClusterPart.of(rows, noise, own=own),), names=rows.names if rows.named else None)
 

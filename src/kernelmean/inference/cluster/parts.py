@@ -112,7 +112,7 @@ def _pieces_of(part: Part) -> list[Any]:
         return part._pieces()
     given = part.here()
     if given.noise.per_point is not None:
-        raise ValueError(f"{given.noise!r} has one law per point, which does not go with rows on a cluster")
+        raise ValueError(f"{given.noise!r} has one distribution per point, which does not go with rows on a cluster")
     return [(task(_given, given.points), task(_given, given.weights[:, None]))]
 
 

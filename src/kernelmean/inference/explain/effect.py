@@ -28,9 +28,9 @@ class EffectSize:
     statistic : float
         The unbiased MMD², of either sign.
     standard_error : float
-        Of ``statistic``, whether the laws differ or not.
+        Of ``statistic``, whether the distributions differ or not.
     pvalue : float
-        Of the permutation test of equal laws; intervals begin at 0 unless it is at most (1 - level) / 2.
+        Of the permutation test of equal distributions; intervals begin at 0 unless it is at most (1 - level) / 2.
     distance : Estimate
         MMD = |μ_X - μ_Y|, in the units of √k; the value is 0 where ``statistic`` is negative.
     ratio : Estimate
@@ -38,7 +38,8 @@ class EffectSize:
         features, from 0.
     explained : Estimate
         :math:`\mathrm{MMD}^2 / (4V + \mathrm{MMD}^2)`, the share of the variance of the features in a balanced mixture
-        of both laws that the label explains (η² of an analysis of variance): 0 for equal laws, 1 for two points.
+        of both distributions that the label explains (η² of an analysis of variance): 0 for equal distributions, 1 for
+        two points.
     maximum : float
         What ``distance`` cannot exceed: √(2 k(x, x)) for kernels made of stationary ones, infinity otherwise.
     level : float

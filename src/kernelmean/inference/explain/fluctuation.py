@@ -1,4 +1,4 @@
-r"""The law of an estimated distance in feature space, at any true distance: one simulation gives every interval.
+r"""The distribution of an estimated distance in feature space, at any true one: one simulation gives every interval.
 
 MMD and √HSIC are norms of a vector D of the feature space: a difference of two means, or a mean of products of
 centered features. The estimate is D + E, where E is nearly normal with the covariance C of means, and so
@@ -14,13 +14,14 @@ The direction u is estimated. Of the observed |D + E|² only the share ρ = δ²
 ρ tends to 1 and the interval to the normal one; near δ = 0 it is wider than needed.
 
 The covariance is estimated too: ten rows often miss a value of probability 0.1, and then show no variance at all. So
-the n rows of a group are taken for a sample of a law that is 3/(n + 3) parts that of another group: the other sample,
-or pairs put together at random. This is the remedy of Agresti & Coull (1998) for shares, with rows at hand in place
-of invented ones; it widens intervals by O(1/n).
+the n rows of a group are taken for a sample of a distribution that is 3/(n + 3) parts that of another group: the other
+sample, or pairs put together at random. This is the remedy of Agresti & Coull (1998) for shares, with rows at hand in
+place of invented ones; it widens intervals by O(1/n).
 
-A variance may depend on δ, as that of a share does. So the draws for a lower limit are those of laws at that distance,
-which are at hand too: with the lender's part grown until |D| is δ. This is to the above what Wilson's interval for a
-share is to that of Agresti & Coull, and needs the limit that it is for: two steps from the observed laws.
+A variance may depend on δ, as that of a share does. So the draws for a lower limit are those of distributions at that
+distance, which are at hand too: with the lender's part grown until |D| is δ. This is to the above what Wilson's
+interval for a share is to that of Agresti & Coull, and needs the limit that it is for: two steps from the observed
+distributions.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class FeatureMean:
     scale_influence : array of shape (n, groups)
         The relative influence of every row, as one of a group, on the number that |D|² is divided by.
     nearness : float
-        |D| in the laws that fluctuations are drawn from, as a share of what was observed.
+        |D| in the distributions that fluctuations are drawn from, as a share of what was observed.
     """
 
     product: Operator
@@ -154,7 +155,7 @@ class FeatureMean:
         return np.concatenate([columns[group] - columns[group].mean(axis=0) for group in self.groups])
 
     def own_share(self, g: int) -> float:
-        """Return the share of a group's own rows in the law that its fluctuations are drawn from.
+        """Return the share of a group's own rows in the distribution that its fluctuations are drawn from.
 
         n / (n + 3) at the observed |D|. Laws are a half each of both samples where |D| = 0, or all of a lender that
         is no part of the estimate.
@@ -197,7 +198,7 @@ class Fluctuations:
     along, squared, relative : array of shape (B,)
         ⟨u, E⟩, |E|², and the relative error of the number that |D|² is divided by.
     near : Fluctuations, optional
-        Those of laws as near to each other as a lower limit, which is taken from them.
+        Those of distributions as near to each other as a lower limit, which is taken from them.
     """
 
     total: float

@@ -1,4 +1,4 @@
-"""Where two variables depend: the function on which their joint law and independence differ most."""
+"""Where two variables depend: the function on which their joint distribution and independence differ most."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class DriftState:
 
 @final
 class DriftMonitor:
-    r"""Ask after every batch of new rows whether they still follow the law of a reference, as often as wanted.
+    r"""Ask after every batch of new rows whether they still follow the distribution of a reference, as often as wanted.
 
     Every new row y is paired with a row x of the reference that was not looked at before, and a gambler bets on
 
@@ -128,15 +128,15 @@ class DriftMonitor:
 
     Notes
     -----
-    *Why it is valid.* Without drift all rows, of the reference and new, are independent and of one law. Given all that
-    was looked at before, x and y can be exchanged, and u changes its sign when they are: its conditional expectation
-    is 0 whatever h and s are, and it lies in [-1, 1] whatever the tails. So 1 + λu ≥ 0 has conditional expectation 1, K
-    and every average of such K is a non-negative martingale from 1, and P(K_t ≥ 1/α for any t) ≤ α (Ville 1939).
-    Nothing else is used: not the kernel, nor the number of features, nor continuity. Shekhar & Ramdas (2023; arXiv
-    2112.09162), with a payoff that is odd in (x, y) instead of linear.
+    *Why it is valid.* Without drift all rows, of the reference and new, are independent and of one distribution. Given
+    all that was looked at before, x and y can be exchanged, and u changes its sign when they are: its conditional
+    expectation is 0 whatever h and s are, and it lies in [-1, 1] whatever the tails. So 1 + λu ≥ 0 has conditional
+    expectation 1, K and every average of such K is a non-negative martingale from 1, and P(K_t ≥ 1/α for any t) ≤ α
+    (Ville 1939). Nothing else is used: not the kernel, nor the number of features, nor continuity. Shekhar & Ramdas
+    (2023; arXiv 2112.09162), with a payoff that is odd in (x, y) instead of linear.
 
-    *A reference is a sample.* The null is that new rows come from the law of the reference, not that they are draws
-    from its rows. A reference that is looked at as a whole (its mean, say) and compared with every new row makes
+    *A reference is a sample.* The null is that new rows come from the distribution of the reference, not that they are
+    draws from its rows. A reference that is looked at as a whole (its mean, say) and compared with every new row makes
     dependent payoffs that do not have expectation 0: an odd reference would be called drift some day. So each of its
     rows is held back until it is paired, and used once.
 

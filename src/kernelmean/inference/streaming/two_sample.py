@@ -125,7 +125,7 @@ class TwoSampleStream(Summary):
         rng: RngLike = 0,
         notes: tuple[str, ...] = (),
     ) -> TestResult:
-        r"""Test whether the two samples come from one law, by permutations of bins.
+        r"""Test whether the two samples come from one distribution, by permutations of bins.
 
         Parameters
         ----------
