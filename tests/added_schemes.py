@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from kernelmean.inference import SCHEMES
-from kernelmean.inference.schemes import Relabelings, Scheme, label_sums, permutation_sums
+from kernelmean.inference.schemes import Permutations, Scheme, label_sums, permutation_sums
 
 
 @dataclass(frozen=True)
-class Translations(Relabelings):
+class Translations(Permutations):
     """The translations of blocks of ``order`` rows, a power of two, and of smaller ones at the end, over cosets."""
 
     shuffle: Any

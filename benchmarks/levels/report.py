@@ -110,7 +110,7 @@ def table() -> None:
     )
     for row, level, p in outside:
         print(f"  - {row['key']}, level {level}: {row['counts'][level] / row['trials']:.4f}, probability {p:.2g}")
-    print("\nShare of p-values up to 0.05: mean over schemes (lowest to highest), 99 rearrangements each.\n")
+    print("\nShare of p-values up to 0.05: mean over schemes (lowest to highest), 99 permutations each.\n")
     heads = list(CONDITIONS["two samples"])
     for test, conditions in CONDITIONS.items():
         described = (f"{one}: {law}, {'+'.join(map(str, sizes))}" for one, (law, sizes) in conditions.items())

@@ -247,7 +247,7 @@ def section(study: Study, again: Study, kind: str) -> list[str]:
         "",
         f"![Power]({'figures/power_' + kind.replace(' ', '_') + '.svg'})",
         "",
-        f"Power at level 0.05, {study.resamples[-1]} rearrangements; the best of a row in bold. ◦ marks cases that "
+        f"Power at level 0.05, {study.resamples[-1]} permutations; the best of a row in bold. ◦ marks cases that "
         "took no part in the design of the adaptive test. Blank where a method does not apply (several columns), or "
         "was not run.",
         "",

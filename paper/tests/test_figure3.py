@@ -29,7 +29,7 @@ COMPETITIVE, ALWAYS, ALWAYS_POOLED, LEVEL, ADAPTIVE = 0, 2, 4, 6, 7  # MKME's; t
 
 REJECTED = {method: Finding(method, "p-value", 0.01) for method in METHODS}
 KEPT = {method: Finding(method, "p-value", 0.5) for method in METHODS}
-PERMUTED = [Finding(method, "relabelings", 1001.0) for method in METHODS]
+PERMUTED = [Finding(method, "permutations", 1001.0) for method in METHODS]
 
 
 def no_data(name):
@@ -109,14 +109,14 @@ def test_a_trial_is_every_test_on_the_same_samples(moved):
         name = method.removesuffix(", pooled").replace("-", "")
         result = km.mmd_test(X, Y, estimator=OURS if method == OURS else getattr(km, name)(**own))
         assert found[method, "p-value"] == pytest.approx(result.pvalue, abs=1e-12)
-        assert found[method, "relabelings"] == 70
+        assert found[method, "permutations"] == 70
     assert (moved == 0) == bool(np.array_equal(first.means, second.means))
 
 
 def test_as_many_permutations_as_the_paper():
     setting = Setting({"bandwidth": "median", "n": 8, "d": 2, "moved": 0.0}, 1)
     found = FIGURE.trial(setting, FIGURE.generator(setting, 0, 0), Context(no_data))
-    counts = {one.method: one.value for one in found if one.measure == "relabelings"}
+    counts = {one.method: one.value for one in found if one.measure == "permutations"}
     assert counts.keys() == set(METHODS)
     assert min(counts.values()) >= RESAMPLES + 1 == 1001
 

@@ -174,7 +174,7 @@ def anything(rng: Rng) -> None:
     X, Y = table(rng, n, dim, unit=unit), table(rng, n if paired else m, dim, unit=unit)
     schemes = ["auto", "auto", "random", "low-rank", "cyclic", "cyclic-tiles", "cyclic-low-rank", "blocks", "gemm"]
     if (n if paired else n + m) <= (6 if paired else 12):
-        schemes.append("exact")  # up to two million relabelings for more rows, which is true and slow
+        schemes.append("exact")  # up to two million permutations for more rows, which is true and slow
     estimators = ["kme", "s-kmse", "mkme", "mmkme", "adaptive", "log-mean-exp", "aggregate"]
     options: dict[str, Any] = {
         "estimator": str(rng.choice(estimators)),
@@ -193,7 +193,7 @@ def anything(rng: Rng) -> None:
     if not (0 < result.pvalue <= 1 and np.isfinite(result.statistic)):
         raise WrongError(f"{result!r}")
     if not result.pvalue >= 1 / (result.n_resamples + 1) - 1e-12:
-        raise WrongError(f"p = {result.pvalue} of {result.n_resamples} rearrangements")
+        raise WrongError(f"p = {result.pvalue} of {result.n_resamples} permutations")
 
 
 def data_frames(rng: Rng) -> None:

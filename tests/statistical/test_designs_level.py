@@ -1,7 +1,8 @@
 """The level of the designs on null data: the number of p-values up to α inside the exact binomial interval.
 
-A quick part by default; 2000 data sets per cell with ``pytest -m slow``. Without ties a test over P relabelings rejects
-with probability floor(α P) / P, with ties with that at most. The wild bootstrap is asymptotic, and held to a factor.
+A quick part by default; 2000 data sets per cell with ``pytest -m slow``. Without ties a test over P permutations
+rejects with probability floor(α P) / P, with ties with that at most. The wild bootstrap is asymptotic, and held to a
+factor.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The level of every scheme on null data: inside the exact binomial interval, with and without ties.
 
 A quick part of the study: under the null the number of p-values up to α is binomial with probability
-floor(α P) / P without ties and at most that with ties, for a test over P relabelings.
+floor(α P) / P without ties and at most that with ties, for a test over P permutations.
 """
 
 from __future__ import annotations

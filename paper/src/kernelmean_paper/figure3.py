@@ -83,7 +83,7 @@ class Figure3(Experiment):
             estimator = _estimator(method, str(setting.values["bandwidth"]))
             result = mmd_test(X, Y, estimator=estimator, n_resamples=RESAMPLES, rng=seed)
             found.append(Finding(method, "p-value", result.pvalue))
-            found.append(Finding(method, "relabelings", float(result.n_resamples + 1)))
+            found.append(Finding(method, "permutations", float(result.n_resamples + 1)))
         return found
 
     def section(self, findings: Findings) -> Section:

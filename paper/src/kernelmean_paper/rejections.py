@@ -54,7 +54,7 @@ class Cell:
     Parameters
     ----------
     setting : Setting
-    pvalues, relabelings : mapping of str to array of shape (trials,)
+    pvalues, permutations : mapping of str to array of shape (trials,)
         By the names of the tests.
     level : float
         α.
@@ -62,18 +62,18 @@ class Cell:
 
     setting: Setting
     pvalues: Mapping[str, Array]
-    relabelings: Mapping[str, Array]
+    permutations: Mapping[str, Array]
     level: float
 
     @classmethod
     def of(cls, findings: Findings, setting: Setting, methods: Sequence[str], level: float) -> Cell:
         """Return the trials of a setting."""
         columns = findings.columns(setting)
-        pvalues, relabelings = (
+        pvalues, permutations = (
             {method: columns.get((method, measure), np.array([])) for method in methods}
-            for measure in ("p-value", "relabelings")
+            for measure in ("p-value", "permutations")
         )
-        return cls(setting, pvalues, relabelings, level)
+        return cls(setting, pvalues, permutations, level)
 
     @property
     def trials(self) -> int:
@@ -94,7 +94,7 @@ class Cell:
 
     def allowed(self, method: str, confidence: float) -> tuple[int, int]:
         """Return the fewest and the most rejections that an exact test of the level would let pass."""
-        return binomial_range(self.trials, attainable(self.level, self.relabelings[method]), confidence)
+        return binomial_range(self.trials, attainable(self.level, self.permutations[method]), confidence)
 
     def keeps_level(self, method: str, confidence: float) -> bool:
         """Tell whether the number of rejections is in that range."""

@@ -236,9 +236,9 @@ def binomial_range(trials: int, probability: float, confidence: float) -> tuple[
     return int(binom.ppf(tail, trials, probability)), int(binom.ppf(1.0 - tail, trials, probability))
 
 
-def attainable(level: float, relabelings: Array) -> float:
-    """Return P(p ≤ level) of exact tests over so many relabelings (trials,) without ties: the mean of floor(α P)/P."""
-    counts = np.asarray(relabelings, dtype=float)
+def attainable(level: float, permutations: Array) -> float:
+    """Return P(p ≤ level) of exact tests over so many permutations (trials,) without ties: the mean of floor(α P)/P."""
+    counts = np.asarray(permutations, dtype=float)
     return float(np.mean(np.floor(level * counts + 1e-9) / counts))
 
 

@@ -1,8 +1,8 @@
 """Tests that need no choice of kernel: many kernels on many views of the data, and one exact p-value.
 
-Every member k has its statistic under the same relabelings. Its values are standardized by their own mean and
+Every member k has its statistic under the same permutations. Its values are standardized by their own mean and
 deviation, turned into approximate p-values p_k by their own skewness, and combined to log Σ_k w_k / p_k. All that is a
-symmetric function of the relabelings, the observed one among them, so the rank of the observed value is an exact
+symmetric function of the permutations, the observed one among them, so the rank of the observed value is an exact
 p-value whatever the members are.
 """
 

@@ -1,8 +1,8 @@
-"""Many statistics under the same relabelings, combined into one that has one valid p-value.
+"""Many statistics under the same permutations, combined into one that has one valid p-value.
 
-Every rule maps the values (m, P) of m members under P relabelings to one row of P numbers, and treats the observed
-relabeling like all others: whatever is estimated from the P values includes the observed one. The combined statistic is
-then just another statistic of a relabeling, and its rank among the P is an exact p-value.
+Every rule maps the values (m, P) of m members under P permutations to one row of P numbers, and treats the observed
+permutation like all others: whatever is estimated from the P values includes the observed one. The combined statistic
+is then just another statistic of a permutation, and its rank among the P is an exact p-value.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SPLINED, _KNOTS, _LEAST_SPAN = 10_000, 4097, 1e-3
 
 
 def standardized(values: Array) -> Array:
-    """Return (T - mean) / deviation over the relabelings of every row; rows that never vary become 0."""
+    """Return (T - mean) / deviation over the permutations of every row; rows that never vary become 0."""
     centered = values - values.mean(axis=-1, keepdims=True)
     deviation = np.sqrt(np.square(centered).mean(axis=-1, keepdims=True))
     return np.asarray(np.divide(centered, deviation, out=np.zeros_like(centered), where=deviation > 0.0))
@@ -35,10 +35,11 @@ def evidence(scores: Array, first: int | None = None) -> Array:
 
     With ``first`` only that of so many values at the beginning of every row.
 
-    A quadratic statistic is nearly a shifted gamma variable under the relabelings (Pearson's type III; Mielke & Berry):
-    with skewness g, a = 4/g², the tail beyond z is :math:`Γ(a, a + z \sqrt a) / Γ(a)`. Validity does not rest on this
-    being accurate, only power does. The far lower tail is flat, where the gamma density has a pole. Of more than 10,000
-    values a spline through 4097 points of the curve is read, which is as exact as the curve itself (12 digits).
+    A quadratic statistic is nearly a shifted gamma variable under the permutations (Pearson's type III; Mielke &
+    Berry): with skewness g, a = 4/g², the tail beyond z is :math:`Γ(a, a + z \sqrt a) / Γ(a)`. Validity does not rest
+    on this being accurate, only power does. The far lower tail is flat, where the gamma density has a pole. Of more
+    than 10,000 values a spline through 4097 points of the curve is read, which is as exact as the curve itself (12
+    digits).
     """
     skewness = np.maximum(np.mean(scores**3, axis=-1, keepdims=True), _LEAST_SKEWNESS)
     shape = 4.0 / skewness**2
@@ -72,7 +73,7 @@ def log_mean_exp(values: Array, weights: Array) -> Array:
     r"""Return :math:`\log \sum_k w_k e^{z_k}` of the standardized values, a soft maximum.
 
     Biggs, Schrab & Gretton (2023) combine statistics by the same formula in MMD-FUSE, but divide each by the norm of
-    its Gram matrix, where :math:`z_k` is divided by its deviation over the relabelings: this is another test.
+    its Gram matrix, where :math:`z_k` is divided by its deviation over the permutations: this is another test.
     """
     return _log_mean_exp(standardized(values), weights)
 
@@ -88,7 +89,7 @@ def mean(values: Array, weights: Array) -> Array:
 
 
 def aggregate(values: Array, weights: Array) -> Array:
-    """Return -log of the smallest p_k / w_k, p_k the share of relabelings at least as large, ties counted.
+    """Return -log of the smallest p_k / w_k, p_k the share of permutations at least as large, ties counted.
 
     Rejecting for it is rejecting when a member rejects at level u w_k, with u corrected so that the whole has its level
     (after Schrab et al. 2023).

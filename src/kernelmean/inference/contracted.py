@@ -1,4 +1,4 @@
-r"""MMD² of means whose points are drawn to the center of their sample, which every relabeling moves.
+r"""MMD² of means whose points are drawn to the center of their sample, which every permutation moves.
 
 With points :math:`c_s + r (x - c_s)` and the kernel :math:`F \exp(-|u|^2/2)` (in units of its width under the noise of
 both sides), distances within a sample are r times those of the rows, whatever the labels. Between samples the centers
@@ -6,7 +6,7 @@ enter as :math:`δ = (1-r)(c_X - c_Y)`:
 
 .. math:: |r(x-y) + δ|^2 = r^2 |x-y|^2 + 2r\, x·δ - 2r\, y·δ + |δ|^2,
 
-so that one Gram matrix, multiplied by rows and columns, serves all relabelings at once.
+so that one Gram matrix, multiplied by rows and columns, serves all permutations at once.
 """
 
 from __future__ import annotations
@@ -81,6 +81,6 @@ class ContractedMMD:
         return np.asarray(means)
 
     def _far(self, first: IntArray, second: IntArray, shift: Array) -> float:
-        """Return that of one relabeling, entry by entry."""
+        """Return that of one permutation, entry by entry."""
         moved = self.contraction * self.points
         return float(np.exp(-0.5 * cdist(moved[first] + shift, moved[second], "sqeuclidean")).mean())

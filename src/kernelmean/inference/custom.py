@@ -1,6 +1,6 @@
-"""Statistics that are no quadratic form: any function of a batch of relabelings, over the same lists and p-values.
+"""Statistics that are no quadratic form: any function of a batch of permutations, over the same lists and p-values.
 
-Weights that are fitted anew under every relabeling belong here: ``statistic`` sees permutations, takes the labels or
+Weights that are fitted anew under every permutation belong here: ``statistic`` sees permutations, takes the labels or
 the pairs from them, and returns one row per variant.
 """
 
@@ -16,7 +16,7 @@ from ..core.array import Array, IntArray
 from ..plan.tiles import serial_blas
 from .engine import check_memory
 from .null import Null
-from .permutations import AllLabelings, AllPermutations, RandomPermutations, Relabelings
+from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
 from .resampling import MIB, Resampling, Shape
 from .schemes import SCHEMES, count_all
 from .schemes.base import in_order
@@ -24,7 +24,7 @@ from .statistics import ROUNDING, ties
 
 _AT_LEAST = 2.0 * MIB  # a thread: what does not grow with the rows
 REFITTING = ("auto", "exact", "random")
-"""The schemes of statistics that are evaluated one relabeling at a time."""
+"""The schemes of statistics that are evaluated one permutation at a time."""
 
 
 @final
@@ -89,12 +89,12 @@ class CustomStatistic:
         return Null(values, ties(values, largest, self.precision), self.name, listed.scheme, total)
 
 
-def permutations_of(sizes: tuple[int, ...], how: Resampling) -> Relabelings:
+def permutations_of(sizes: tuple[int, ...], how: Resampling) -> Permutations:
     """Return the permutations of samples (n, m) or pairs (n,) for a statistic that sums over no matrix."""
     if how.scheme not in REFITTING:
         raise ValueError(
             f"scheme is {how.scheme!r}, which sums over a Gram matrix; a statistic that is fitted anew under every "
-            f"relabeling takes one of {', '.join(map(repr, REFITTING))}"
+            f"permutation takes one of {', '.join(map(repr, REFITTING))}"
         )
     count = how.n_resamples + 1
     n, first = sum(sizes), sizes[0] if len(sizes) == 2 else None

@@ -2,11 +2,11 @@
 
 The rule of ``scheme="auto"``, by sizes alone, so that neither units nor installed extras change an answer:
 
-1. All relabelings are enumerated when there are at most n_resamples + 1.
+1. All permutations are enumerated when there are at most n_resamples + 1.
 2. Two samples of at most 100 rows together take random labelings ("gemm"), at most 32 pairs random permutations
    ("gather"): the textbook test, within milliseconds.
 3. Otherwise "cyclic": rotations of shuffled blocks, evaluated on low-rank factors where a pivoted Cholesky finds a
-   rank at which that costs less, else on tiles. Both give the same p-value: they sum over the same relabelings.
+   rank at which that costs less, else on tiles. Both give the same p-value: they sum over the same permutations.
 4. Two samples of more than 8000 rows together: "blocks", one pass over the Gram matrix, or "cyclic-low-rank" where
    factors are found that fit the memory limit and cost less.
 
@@ -93,7 +93,7 @@ def permutation_null(problem: Problem, how: Resampling) -> Null:
 @final
 @dataclass(frozen=True, eq=False)
 class Begun:
-    """A null of which the relabelings are chosen, and tiles are left to evaluate; whoever does, the values are equal.
+    """A null of which the permutations are chosen, and tiles are left to evaluate; whoever does, the values are equal.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ def memory_estimate(
     Raises
     ------
     ValueError
-        When a number of rows, columns, kernels or rearrangements is no positive integer, ``sizes`` has neither one
+        When a number of rows, columns, kernels or permutations is no positive integer, ``sizes`` has neither one
         entry nor two, or the scheme does not fit.
 
     Examples

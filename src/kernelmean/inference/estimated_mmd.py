@@ -86,7 +86,7 @@ class EstimatedMMD:
 
     @property
     def _batched(self) -> bool:
-        """Say whether a closed form or a stack of decompositions finds the weights of every relabeling."""
+        """Say whether a closed form or a stack of decompositions finds the weights of every permutation."""
         e = self.estimator
         free = e.strength == "loocv" and e.criterion == "loocv" and e.contraction is None
         exact = e.noise is None or isinstance(e.noise, Dirac)
@@ -113,7 +113,7 @@ class EstimatedMMD:
     # -- fitted anew -------------------------------------------------------------------------------------------------
 
     def _each(self, X: Array, Y: Array, made: Chosen) -> tuple[Any, Chosen]:
-        chosen = replace(made, notes=(*made.notes, "parameters of both samples: fitted anew under every relabeling"))
+        chosen = replace(made, notes=(*made.notes, "parameters of both samples: fitted anew under every permutation"))
         filter_ = as_filter(self.estimator.filter)
         if self._batched and isinstance(filter_, Scale):
             statistic = ShrunkMMD(X.shape[0], Y.shape[0], self.kind)
@@ -175,7 +175,7 @@ class EstimatedMMD:
         return self._listed(statistic, sizes, batch=batch_of(n), **takes)
 
     def _fit_bytes(self, n: int) -> float:
-        """Return the memory of the fit to the pooled rows, which is over when relabelings begin."""
+        """Return the memory of the fit to the pooled rows, which is over when permutations begin."""
         return _FIT_ARRAYS * 8.0 * min(n, MEDIAN_ROWS) ** 2 if self.way == "pooled" else 0.0
 
     def _listed(self, statistic: Callable[[IntArray], Array], sizes: tuple[int, int], **takes: Any) -> Null:
@@ -194,7 +194,7 @@ def check_sizes(X: Array, Y: Array, kind: Kind, *, leaves_out: bool) -> None:
 
 
 def check_rows(rows: int, limit: int, estimator: KernelMean, way: str) -> None:
-    """Raise when relabelings would take too long, and say what serves samples of this size."""
+    """Raise when permutations would take too long, and say what serves samples of this size."""
     if rows > limit:
         instead = f"fit_on='pooled' (up to {SOLVED_ROWS} rows for filter='ridge'), " if way == "each" else ""
         raise ValueError(

@@ -6,7 +6,7 @@ uniform draw from their union. Cosets serve where one group has fewer elements t
 
 The rows are shuffled once by the seed and cut into blocks of equal length g. Rotations turn all blocks together by s
 places, s = 0 … g-1, a cyclic group whose sums are convolutions. The torus, a product of two cyclic groups, turns those
-of the first half by s and those of the second by t: g² relabelings come from correlations over blocks of g rows. A
+of the first half by s and those of the second by t: g² permutations come from correlations over blocks of g rows. A
 share of 2/g of them leaves one half as it was, and keeps a quarter of what HSIC sees: with short blocks the test has
 less power, never a wrong level. The few rows that fill no block stay in place.
 """
@@ -24,7 +24,7 @@ import numpy.typing as npt
 from scipy import fft
 
 from ..core.array import Array, IntArray, slices
-from .permutations import Relabelings
+from .permutations import Permutations
 from .problem import Problem
 from .statistics import Sums
 
@@ -60,7 +60,7 @@ class Group(ABC):
 
     @property
     def count(self) -> int:
-        """Return the number of relabelings, the identity included."""
+        """Return the number of permutations, the identity included."""
         return len(self.cosets) * self.order
 
     @abstractmethod
@@ -80,7 +80,7 @@ class Group(ABC):
 
 
 def draw(n: int, order: int, count: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return a shuffle of the rows, and as many cosets of a group of this order as ``count`` relabelings need."""
+    """Return a shuffle of the rows, and as many cosets of a group of this order as ``count`` permutations need."""
     cosets = np.tile(np.arange(n), (-(-count // order), 1))
     shuffle = rng.permutation(n)
     rng.permuted(cosets[1:], axis=1, out=cosets[1:])
@@ -97,7 +97,7 @@ class Rotations(Group):
 
     @classmethod
     def draw(cls, n: int, count: int, rng: np.random.Generator) -> Rotations:
-        """Draw the shuffle and the cosets for at least ``count`` relabelings."""
+        """Draw the shuffle and the cosets for at least ``count`` permutations."""
         length = block_length(n, count)
         return cls(*draw(n, length, count, rng), length)
 
@@ -129,7 +129,7 @@ class Rotations(Group):
 
 @final
 @dataclass(frozen=True)
-class ListedRotations(Relabelings):
+class ListedRotations(Permutations):
     """The permutations of rotations, one after another, in the order of the sums that a convolution gives."""
 
     rotations: Rotations
@@ -141,7 +141,7 @@ class ListedRotations(Relabelings):
 
     @property
     def count(self) -> int:  # type: ignore[override]
-        """Return the number of relabelings."""
+        """Return the number of permutations."""
         return self.rotations.count
 
     def batches(self, size: int) -> Iterator[IntArray]:
@@ -159,7 +159,7 @@ def block_length(n: int, count: int) -> int:
     """Return a length with a fast transform that leaves few rows over.
 
     Short samples are one block. Otherwise blocks have 1000 to 2560 rows where there are as many; of these lengths,
-    those that leave the fewest percent of the rows, then those that need the fewest cosets for ``count`` relabelings.
+    those that leave the fewest percent of the rows, then those that need the fewest cosets for ``count`` permutations.
     """
     if n <= _SHORT:
         return n
@@ -187,7 +187,7 @@ class Torus(Group):
 
     @classmethod
     def draw(cls, n: int, count: int, rng: np.random.Generator) -> Torus:
-        """Draw the shuffle and the cosets for at least ``count`` relabelings."""
+        """Draw the shuffle and the cosets for at least ``count`` permutations."""
         length = torus_length(n, count)
         return cls(*draw(n, length**2, count, rng), length**2, length)
 
@@ -228,7 +228,7 @@ class Torus(Group):
 
 @cache
 def torus_length(n: int, count: int) -> int:
-    """Return a length with a fast transform whose square holds ``count`` relabelings, as far as half the rows allow.
+    """Return a length with a fast transform whose square holds ``count`` permutations, as far as half the rows allow.
 
     Up to half as long again where that leaves fewer percent of the rows over.
     """

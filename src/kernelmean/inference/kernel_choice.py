@@ -1,4 +1,4 @@
-"""The kernel of a test: found from the pooled sample, so that no relabeling changes it."""
+"""The kernel of a test: found from the pooled sample, so that no permutation changes it."""
 
 from __future__ import annotations
 

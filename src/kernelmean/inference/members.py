@@ -84,7 +84,7 @@ class MemberOutcome:
     statistic : float
         The observed statistic; of "axes" the largest standardized one of all columns.
     standardized : float
-        Less its mean over the relabelings, in their standard deviations.
+        Less its mean over the permutations, in their standard deviations.
     evidence : float
         -log of the approximate p-value that the harmonic mean takes.
     pvalue : float

@@ -10,7 +10,7 @@ from ..core.array import Array
 
 _ROUNDING = 1e-9
 ROOM_FOR_HOLM = 50
-"""Relabelings per test, so that an adjusted p-value can be as small as 0.02."""
+"""Permutations per test, so that an adjusted p-value can be as small as 0.02."""
 
 
 def holm(pvalues: Sequence[float]) -> Array:
@@ -32,14 +32,14 @@ def holm(pvalues: Sequence[float]) -> Array:
 
 
 def enough_for_holm(n_resamples: int, tests: int) -> int:
-    """Return how many relabelings each of so many tests needs, at least ``n_resamples``."""
+    """Return how many permutations each of so many tests needs, at least ``n_resamples``."""
     return max(n_resamples, ROOM_FOR_HOLM * tests - 1)
 
 
 def max_t(values: Array) -> Array:
     r"""Return step-down p-values, adjusted for the family-wise error rate by the largest statistic.
 
-    With the statistics ordered by their observed value, the k-th adjusted p-value is the share of relabelings π,
+    With the statistics ordered by their observed value, the k-th adjusted p-value is the share of permutations π,
     the observed one counted, under which :math:`\max_{l \ge k} T_l(π) \ge T_k`, made monotone in k.
 
     Parameters

@@ -13,7 +13,7 @@ from ..core.array import Array
 @final
 @dataclass(frozen=True)
 class Null:
-    """The statistics of all kernels under the same relabelings.
+    """The statistics of all kernels under the same permutations.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Null:
     statistic_name : str
         What the values are.
     scheme : str
-        Which relabelings, and how they were evaluated.
+        Which permutations, and how they were evaluated.
     memory : float
         The estimate in bytes that was made beforehand.
     pairs : tuple of PairOutcome

@@ -63,7 +63,7 @@ class Tested(Protocol):
 
 
 def null_distribution(result: Tested, *, bins: Any = None, ax: Axes | None = None) -> Axes:
-    """Draw the statistic under rearrangements as a histogram, and the observed statistic as a line.
+    """Draw the statistic under permutations as a histogram, and the observed statistic as a line.
 
     Where the histogram reaches the observed statistic it is shaded: the share of that part, with the observed
     arrangement counted, is the p-value.

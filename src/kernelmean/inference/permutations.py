@@ -1,4 +1,4 @@
-"""Which relabelings a test looks at: all of them, or a random batch; the observed one comes first."""
+"""Which permutations a test looks at: all of them, or a random batch; the observed one comes first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from ..core.array import IntArray
 
 
-class Relabelings(ABC):
+class Permutations(ABC):
     """A list of permutations π of range(n), the identity first, handed out in batches of rows."""
 
     n: int
@@ -29,7 +29,7 @@ class Relabelings(ABC):
 
 @final
 @dataclass(frozen=True)
-class AllPermutations(Relabelings):
+class AllPermutations(Permutations):
     """Every permutation of range(n), in lexicographic order."""
 
     n: int
@@ -46,7 +46,7 @@ class AllPermutations(Relabelings):
 
 @final
 @dataclass(frozen=True)
-class AllLabelings(Relabelings):
+class AllLabelings(Permutations):
     """One permutation for every way to choose which ``n_first`` of the pooled rows form the first sample."""
 
     n_first: int
@@ -73,7 +73,7 @@ class AllLabelings(Relabelings):
 
 @final
 @dataclass(frozen=True)
-class RandomPermutations(Relabelings):
+class RandomPermutations(Permutations):
     """The identity and ``count - 1`` independent uniform permutations."""
 
     n: int

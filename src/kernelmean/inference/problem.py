@@ -18,7 +18,7 @@ from ..kernels import Kernel
 from ..kernels.blocks import Blocks
 from ..kernels.exponential import ExponentialBlocks
 from .low_rank import Factor, pivoted_cholesky
-from .permutations import AllLabelings, AllPermutations, RandomPermutations, Relabelings
+from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
 from .resampling import Shape
 from .statistics import Level, Statistic, Sums
 
@@ -221,7 +221,7 @@ class LabelSide(Side):
 @final
 @dataclass(frozen=True)
 class Problem:
-    """A statistic over pairs (left, right) of Gram matrices, the right one relabeled."""
+    """A statistic over pairs (left, right) of Gram matrices, the right one permuted."""
 
     left: KernelSide
     right: KernelSide | LabelSide
@@ -251,20 +251,20 @@ class Problem:
         return left, right
 
     def shape(self, n_resamples: int) -> Shape:
-        """Return the sizes of a call that asks for so many relabelings."""
+        """Return the sizes of a call that asks for so many permutations."""
         first = int(self.labels.sum()) if self.two_samples else None
         dim = self.left.dim + self.right.dim
         return Shape(self.n, dim, n_resamples, first, (self.left.count, self.right.count))
 
     def everything(self) -> AllLabelings | AllPermutations:
-        """Return all relabelings that can differ."""
+        """Return all permutations that can differ."""
         if isinstance(self.right, LabelSide):
             first = int(self.right.labels.sum())
             return AllLabelings(first, self.n - first)
         return AllPermutations(self.n)
 
-    def some(self, n_resamples: int, rng: np.random.Generator) -> Relabelings:
-        """Return the identity and so many random relabelings."""
+    def some(self, n_resamples: int, rng: np.random.Generator) -> Permutations:
+        """Return the identity and so many random permutations."""
         return RandomPermutations(self.n, n_resamples + 1, rng)
 
     def shuffled(self, order: IntArray) -> Problem:

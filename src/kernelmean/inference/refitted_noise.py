@@ -1,4 +1,4 @@
-"""MMD² and HSIC whose common noise is fitted anew under every relabeling, a batch of them at a time.
+"""MMD² and HSIC whose common noise is fitted anew under every permutation, a batch of them at a time.
 
 A Gaussian kernel under the noise σ²I depends on squared distances alone, and so do the scores that choose σ², and the
 statistics. Everything is in units of the bandwidth.
@@ -25,7 +25,7 @@ from .weighted_mmd import split
 
 _BATCH_ELEMENTS, _MOST = 2**17, 256
 _GRID_BYTES = 2.0**22
-_ARRAYS = 8  # of the size of all distances of a relabeling
+_ARRAYS = 8  # of the size of all distances of a permutation
 
 
 def is_common_noise(estimator: KernelMean) -> bool:
@@ -43,7 +43,7 @@ def squared_distances(points: Array, bandwidth: Any) -> Array:
 
 
 def batch_of(n: int) -> int:
-    """Return how many relabelings of n rows are looked at together."""
+    """Return how many permutations of n rows are looked at together."""
     return int(np.clip(_BATCH_ELEMENTS // n**2, 1, _MOST))
 
 

@@ -28,7 +28,7 @@ WILD = "wild bootstrap"
 _QUANTILES = (0.5, 0.9, 0.95, 0.99)
 _STRONGEST = 5
 _FLAT = (
-    "no rearrangement differs from the observed one by more than rounding: too few rows differ, or the kernel does not "
+    "no permutation differs from the observed one by more than rounding: too few rows differ, or the kernel does not "
     "tell them apart (its bandwidth may be far too large or too small)"
 )
 _PLAIN = ("statistic", "pvalue", "tolerance", "method", "statistic_name", "scheme", "memory")
@@ -46,7 +46,7 @@ class PairOutcome:
     statistic : float
         Their MMD².
     pvalue : float
-        Its share of the relabelings of all samples, not adjusted for the other pairs.
+        Its share of the permutations of all samples, not adjusted for the other pairs.
     adjusted : float
         The p-value adjusted for all pairs, by the largest standardized statistic, stepping down.
     """

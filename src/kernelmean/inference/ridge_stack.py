@@ -1,7 +1,7 @@
 r"""Flexible shrinkage for many Gram matrices at once: F-KMSE weights :math:`β = (K+λI)^{-1}K1_n` of a whole batch.
 
 λ minimizes the exact leave-one-out score of every matrix on its own: a grid finds the basin, the root of the derivative
-(by a complex step, so without differences) the minimum to some ten digits, as ties between relabelings need.
+(by a complex step, so without differences) the minimum to some ten digits, as ties between permutations need.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def k_sample_test(
     Returns
     -------
     TestResult
-        ``pairs`` tells of every pair of samples its MMD² and its p-values under the same relabelings. It explains
+        ``pairs`` tells of every pair of samples its MMD² and its p-values under the same permutations. It explains
         itself where there are two samples, as :func:`mmd_test` does.
 
     Raises
@@ -71,7 +71,7 @@ def k_sample_test(
     (Westfall & Young 1993); as all samples are permuted together, they bound the probability of any false finding
     when **all** samples come from one distribution. To single out pairs where some samples are known to differ, test
     these by :func:`kernelmean.mmd_test`, which permutes two samples only, and adjust by Holm's method.
-    O(n² (d + k² P)) time for P relabelings, O(n r k² P) on factors of rank r; memory never O(n²).
+    O(n² (d + k² P)) time for P permutations, O(n r k² P) on factors of rank r; memory never O(n²).
     Gretton et al. (2012), eq. (3) and (5); Székely & Rizzo (2004) for the sum over pairs.
 
     Examples

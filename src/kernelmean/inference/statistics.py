@@ -1,4 +1,4 @@
-"""What is computed: MMD² and HSIC as functions of two sums over a relabeling, in one place for every scheme."""
+"""What is computed: MMD² and HSIC as functions of two sums over a permutation, in one place for every scheme."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Level:
 @final
 @dataclass(frozen=True)
 class Sums:
-    r"""The sums that every scheme delivers, one row per pair of kernels and one column per relabeling π.
+    r"""The sums that every scheme delivers, one row per pair of kernels and one column per permutation π.
 
     With K̄ = HKH, H = I - 11ᵀ/n, and Z̄ likewise; for two samples Z = aaᵀ, a the 0/1 labels.
 
@@ -77,7 +77,7 @@ class Sums:
 
     @staticmethod
     def joined(parts: Sequence[Sums], axis: int) -> Sums:
-        """Join batches of relabelings (``axis`` 1, the same pairs) or groups of pairs (``axis`` 0)."""
+        """Join batches of permutations (``axis`` 1, the same pairs) or groups of pairs (``axis`` 0)."""
         traces = [parts[0].left_trace, parts[0].right_trace]
         if axis == 0:
             traces = [np.concatenate([getattr(part, name) for part in parts]) for name in ("left_trace", "right_trace")]
@@ -95,7 +95,7 @@ class Sums:
 
 
 class Statistic(ABC):
-    """A function of :class:`Sums`, applied to all kernels and relabelings at once."""
+    """A function of :class:`Sums`, applied to all kernels and permutations at once."""
 
     @property
     @abstractmethod
@@ -204,7 +204,8 @@ class HSIC(LinearStatistic):
 
     V: :math:`\mathrm{tr}(HKHZ)/n^2` (Gretton et al. 2005, eq. 9; Xia et al. 2021, which calls it unbiased: it is not).
     U: the unbiased estimate of Song et al. (2012), eq. (5), here for centered matrices, whose rows sum to 0:
-    :math:`[Σ_{i≠j} K̄Z̄ - \tfrac{2}{n-2} Σ_i K̄_{ii}Z̄_{ii} + \tfrac{\mathrm{tr}K̄ \mathrm{tr}Z̄}{(n-1)(n-2)}] / (n(n-3))`.
+    :math:`[Σ_{i≠j} K̄Z̄ - \tfrac{2}{n-2} Σ_i K̄_{ii}Z̄_{ii} + \tfrac{\mathrm{tr}K̄ \mathrm{tr}Z̄}{(n-1)(n-2)}] /
+    (n(n-3))`.
     """
 
     n: int

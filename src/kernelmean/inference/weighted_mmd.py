@@ -1,7 +1,7 @@
-r"""MMD² of weighted kernel means whose weights are found anew for both samples of every relabeling.
+r"""MMD² of weighted kernel means whose weights are found anew for both samples of every permutation.
 
 :math:`b_X^⊤ K_{XX} b_X + b_Y^⊤ K_{YY} b_Y - 2 b_X^⊤ K_{XY} b_Y`, where the weights of a sample are a symmetric function
-of its own rows: what is fitted once is a function of the pooled rows, all else is fitted under every relabeling, so
+of its own rows: what is fitted once is a function of the pooled rows, all else is fitted under every permutation, so
 that the observed arrangement differs from the others in nothing.
 """
 
@@ -105,7 +105,7 @@ class WeightedMMD:
 @final
 @dataclass(frozen=True)
 class RefittedMMD:
-    """The statistic of kernel means that are estimated anew, one relabeling after the other.
+    """The statistic of kernel means that are estimated anew, one permutation after the other.
 
     Attributes
     ----------

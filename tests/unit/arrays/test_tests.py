@@ -1,4 +1,4 @@
-"""Permutation tests on arrays of other libraries: the statistics of NumPy under the same relabelings."""
+"""Permutation tests on arrays of other libraries: the statistics of NumPy under the same permutations."""
 
 from __future__ import annotations
 

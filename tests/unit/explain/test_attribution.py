@@ -79,7 +79,7 @@ def test_swapping_shifting_and_rescaling_change_nothing():
             np.testing.assert_allclose([a.statistic, a.effect, a.drop], [b.statistic, b.effect, b.drop], atol=1e-7)
 
 
-def test_many_columns_share_their_relabelings_with_one_test_a_column():
+def test_many_columns_share_their_permutations_with_one_test_a_column():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(25, 200)), rng.normal(size=(15, 200))
     found = attribute(X, Y, rng=0, n_resamples=199)

@@ -1,4 +1,4 @@
-"""The adaptive tests against their definition over all relabelings, and what their p-values must not depend on."""
+"""The adaptive tests against their definition over all permutations, and what their p-values must not depend on."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_swapping_the_samples_changes_nothing():
     assert one.statistic == pytest.approx(two.statistic, rel=1e-12)
 
 
-def test_kernels_evaluated_in_parts_are_relabeled_alike():
+def test_kernels_evaluated_in_parts_are_permuted_alike():
     rng = np.random.default_rng(3)
     X, Y = rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 0.3
     free = mmd_test(X, Y, estimator="adaptive", n_resamples=199, rng=0)

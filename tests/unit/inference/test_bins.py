@@ -33,7 +33,7 @@ def test_every_row_is_in_one_bin_of_its_sample(sizes):
     np.testing.assert_array_equal(np.repeat(bins.labels, np.diff(bins.edges)), labels[bins.order])
     other = RowBins.draw(labels, np.random.default_rng(5))
     assert (bins.order != other.order).mean() > 0.5
-    moved = bins.relabeled(np.stack([np.arange(bins.movable), np.arange(bins.movable)[::-1]]))
+    moved = bins.permuted(np.stack([np.arange(bins.movable), np.arange(bins.movable)[::-1]]))
     np.testing.assert_array_equal(moved[:, 0], bins.labels)
     np.testing.assert_array_equal(moved[: bins.movable, 1], bins.labels[: bins.movable][::-1])
     np.testing.assert_array_equal(moved[bins.movable :, 1], bins.labels[bins.movable :])
@@ -54,7 +54,7 @@ def test_sums_of_bins_are_those_of_the_centered_matrix(monkeypatch, tile):
     problem = Problem(KernelSide(X, kernels), LabelSide(labels), ((1, 0), (0, 0)), MMD(9, 14)).shuffled(order)
     tiling = BinTiling(problem, bins, draws)
     sums = tiling.sums(tiling.part(tiling.tiles()))
-    moved = np.repeat(bins.relabeled(draws), np.diff(bins.edges), axis=0).T
+    moved = np.repeat(bins.permuted(draws), np.diff(bins.edges), axis=0).T
     H = np.eye(23) - 1 / 23
     for p, k in enumerate((1, 0)):
         gram = kernels[k](X[order], X[order])

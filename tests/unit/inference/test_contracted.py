@@ -6,7 +6,7 @@ from kernelmean.inference.contracted import ContractedMMD
 
 
 def definition(points, order, n_first, r, kind):
-    """MMD² of one relabeling, from the moved points."""
+    """MMD² of one permutation, from the moved points."""
     samples = [points[order < n_first], points[order >= n_first]]
     first, second = (own.mean(axis=0) + r * (own - own.mean(axis=0)) for own in samples)
 
@@ -21,7 +21,7 @@ def definition(points, order, n_first, r, kind):
 @pytest.mark.parametrize("kind", ["u", "v"])
 @pytest.mark.parametrize("r", [1.0, 0.7, 0.01])
 @pytest.mark.parametrize("apart", [0.5, 6.0, 300.0])
-def test_every_relabeling_has_the_value_of_the_moved_points(apart, r, kind):
+def test_every_permutation_has_the_value_of_the_moved_points(apart, r, kind):
     rng = np.random.default_rng(5)
     points = rng.normal(size=(13, 2)) + apart * (np.arange(13) < 5)[:, None]
     points -= points.mean(axis=0)

@@ -276,7 +276,7 @@ def test_too_little_memory_says_how_much_is_needed():
     [
         ({"scheme": "fast"}, r"scheme is 'fast'; pass 'auto' or one of 'exact', 'gemm'"),
         ({"scheme": "gather"}, r"serves independence tests; use 'gemm' or 'cyclic'"),
-        ({"scheme": "exact"}, r"more than 2,000,000 relabelings to enumerate; use scheme='auto'"),
+        ({"scheme": "exact"}, r"more than 2,000,000 permutations to enumerate; use scheme='auto'"),
         ({"n_resamples": 0}, r"n_resamples is 0; a whole number from 1"),
         ({"n_resamples": 99.5}, r"n_resamples is 99.5"),
         ({"n_resamples": "99"}, r"n_resamples is '99'; a whole number"),
@@ -328,7 +328,7 @@ def test_blocks_refuse_very_unequal_samples():
         mmd_null(normal(3), normal(9000), [KERNEL], scheme="blocks")
 
 
-def test_several_kernels_share_the_relabelings():
+def test_several_kernels_share_the_permutations():
     X, Y = normal(60), normal(80, seed=1)
     kernels = [Gaussian(0.3), Gaussian(3.0)]
     for scheme in ("gemm", "cyclic", "blocks"):

@@ -1,4 +1,4 @@
-"""Estimators in tests: every one against its definition over all relabelings, and what must not change a p-value."""
+"""Estimators in tests: every one against its definition over all permutations, and what must not change a p-value."""
 
 from __future__ import annotations
 
@@ -477,7 +477,7 @@ def test_constant_samples_have_p_one(estimator, fit):
 @pytest.mark.parametrize("kind", ["u", "v"])
 @pytest.mark.parametrize("name", ["s-kmse", "f-kmse", "f-kmse pooled", "mkme", "tied", "landweber"])
 def test_equidistant_categories_have_p_one(name, kind):
-    identity = np.eye(11)  # every relabeling has the same statistic
+    identity = np.eye(11)  # every permutation has the same statistic
     call = TWO_SAMPLE_CALLS[name]
     assert km.mmd_test(identity[:4], identity[4:], statistic=kind, n_resamples=49, rng=0, **call).pvalue == 1.0
 
@@ -549,7 +549,7 @@ def test_ties_count(estimator):
         ({"estimator": "mkme", "fit": "joint"}, r"fit_on is 'joint'; write 'auto', 'pooled', 'each' for this test"),
         ({"estimator": "kme", "fit": "each"}, r"no parameters that are fitted to the data; leave fit_on= out"),
         ({"estimator": "f-kmse", "scheme": "cyclic"}, r"scheme is 'cyclic'.*one of 'auto', 'exact', 'random'"),
-        ({"estimator": "f-kmse", "scheme": "exact"}, r"more than 2,000,000 relabelings"),
+        ({"estimator": "f-kmse", "scheme": "exact"}, r"more than 2,000,000 permutations"),
         ({"estimator": "f-kmse", "n_resamples": 0}, r"n_resamples is 0"),
         ({"estimator": "f-kmse", "statistic": "w"}, r"statistic is 'w'"),
         ({"estimator": "s-kmse", "weights": (np.ones(14), np.ones(11))}, r"do not go with groups, clusters or weights"),

@@ -39,7 +39,7 @@ def test_the_elements_form_a_group_of_permutations(brute, cls, act, n, order):
 
 
 @pytest.mark.parametrize(("cls", "act", "n", "order"), CASES[:2])
-def test_correlations_are_sums_over_all_relabelings(brute, cls, act, n, order):
+def test_correlations_are_sums_over_all_permutations(brute, cls, act, n, order):
     group = make(cls, n, order, cosets=3)
     left, right = np.random.default_rng(1).standard_normal((2, 2, n))
     orders = brute.orbit(group, getattr(brute, act)(group))
@@ -49,7 +49,7 @@ def test_correlations_are_sums_over_all_relabelings(brute, cls, act, n, order):
 
 
 @pytest.mark.parametrize("cls", [Rotations, Translations])
-def test_few_rows_get_enough_relabelings_from_cosets(cls):
+def test_few_rows_get_enough_permutations_from_cosets(cls):
     for n in (2, 3, 10, 77, 500):
         group = cls.draw(n, 1000, np.random.default_rng(0))
         assert 1000 <= group.count < 1000 + group.order
@@ -74,7 +74,7 @@ def test_translations_move_every_row_but_at_most_one():
         assert group.order <= n < 2 * group.order or group.order == 1024
 
 
-def test_a_seed_keeps_its_relabelings_the_lengths_are_these():
+def test_a_seed_keeps_its_permutations_the_lengths_are_these():
     rotations = {(100, 1000): 100, (128, 10): 128, (129, 10): 128, (130, 10): 130, (2000, 10): 1000}
     rotations |= {(9973, 61_250): 2475, (9973, 1000): 1105, (100_000, 5000): 2500}
     assert {sizes: block_length(*sizes) for sizes in rotations} == rotations

@@ -1,4 +1,4 @@
-"""Lists of relabelings: complete, uniform, the identity first, and the same in batches of any size."""
+"""Lists of permutations: complete, uniform, the identity first, and the same in batches of any size."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_labels_are_a_side_of_rank_one():
     )
 
 
-def test_a_problem_knows_its_sizes_and_its_relabelings():
+def test_a_problem_knows_its_sizes_and_its_permutations():
     labels = np.repeat([1.0, 0.0], [4, 5])
     samples = Problem(KernelSide(X, KERNELS), LabelSide(labels), ((0, 0), (2, 0)), MMD(4, 5))
     pairs = Problem(KernelSide(X, KERNELS), KernelSide(X[:, :1], KERNELS[:2]), ((0, 1), (2, 0)), HSIC(9))

@@ -63,7 +63,7 @@ MESSAGES = [
     (
         lambda: choose(Shape(40, 1, 99, 20), "exact"),
         ValueError,
-        "scheme 'exact' does not fit: there are more than 2,000,000 relabelings to enumerate; use scheme='auto'",
+        "scheme 'exact' does not fit: there are more than 2,000,000 permutations to enumerate; use scheme='auto'",
     ),
     (lambda: check_n_resamples(0), ValueError, "n_resamples is 0; a whole number from 1 is needed, such as 999"),
     (lambda: check_n_resamples(True), ValueError, "n_resamples is True; a whole number from 1 is needed, such as 999"),

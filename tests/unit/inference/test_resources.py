@@ -11,7 +11,7 @@ import pytest
 from kernelmean.inference.factored import split
 from kernelmean.inference.groups import Rotations
 from kernelmean.inference.low_rank import _with_room
-from kernelmean.inference.permutations import Relabelings
+from kernelmean.inference.permutations import Permutations
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem
 from kernelmean.inference.resampling import Resources
 from kernelmean.inference.schemes import base, gather, gemm, low_rank
@@ -61,8 +61,8 @@ def test_tiles_are_evaluated_by_one_thread_unless_more_are_asked_for(threads):
     assert threads == [2]
 
 
-class Spy(Relabelings):
-    """The identity alone; remembers how many relabelings may come at once."""
+class Spy(Permutations):
+    """The identity alone; remembers how many permutations may come at once."""
 
     n, count = 23, 7
 

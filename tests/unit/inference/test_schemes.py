@@ -1,4 +1,4 @@
-"""Every scheme against the definitions, over exactly the relabelings that it looks at."""
+"""Every scheme against the definitions, over exactly the permutations that it looks at."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_two_halves_of_several_blocks_turn_each_by_a_number_of_its_own(brute, mo
 
 
 @pytest.mark.parametrize(("n", "count"), [(8, 10), (33, 1000), (200, 61_250), (700, 61_250), (5000, 61_250)])
-def test_two_halves_leave_few_rows_in_place_and_hold_enough_relabelings(n, count):
+def test_two_halves_leave_few_rows_in_place_and_hold_enough_permutations(n, count):
     group = Torus.draw(n, count, np.random.default_rng(0))
     assert group.count >= count
     assert 2 * group.each * group.length >= 0.9 * n
@@ -228,7 +228,7 @@ def test_compiled_gather_equals_the_numpy_one(monkeypatch):
 
 @pytest.mark.parametrize("scheme", ["cyclic", "cyclic-tiles", "cyclic-low-rank", "xor", "torus"])
 @pytest.mark.parametrize("n", [8, 23, 40])
-def test_groups_hold_as_many_relabelings_as_were_asked_for_and_no_coset_more(scheme, n):
+def test_groups_hold_as_many_permutations_as_were_asked_for_and_no_coset_more(scheme, n):
     X, Y = table("normal", n), table("normal", n, 1, seed=1)
     order = {"xor": 2 ** (n.bit_length() - 1), "torus": (n // 2) ** 2}.get(scheme, n)
     counts = [
@@ -239,7 +239,7 @@ def test_groups_hold_as_many_relabelings_as_were_asked_for_and_no_coset_more(sch
 
 
 @pytest.mark.parametrize("scheme", ["gemm", "low-rank", "blocks"])
-def test_random_relabelings_are_as_many_as_were_asked_for(scheme):
+def test_random_permutations_are_as_many_as_were_asked_for(scheme):
     X, Y = table("normal", 20), table("normal", 30, seed=1)
     for count in (1, 17, 2500):
         assert mmd_null(X, Y, KERNELS, scheme=scheme, n_resamples=count, rng=0).values.shape == (2, count + 1)
@@ -263,7 +263,7 @@ def test_factors_are_taken_up_to_a_rank_that_sizes_alone_decide():
 @pytest.mark.parametrize(
     ("scheme", "run"), [("gather", "hsic"), ("low-rank", "hsic"), ("low-rank", "mmd"), ("gemm", "mmd")]
 )
-def test_batches_of_relabelings_do_not_change_the_values(monkeypatch, scheme, run):
+def test_batches_of_permutations_do_not_change_the_values(monkeypatch, scheme, run):
     def null():
         X, Y = table("normal", 130), table("normal", 130, seed=1)
         if run == "mmd":
@@ -293,7 +293,7 @@ def test_strips_and_chunks_of_a_block_add_up(brute, monkeypatch, order):
     np.testing.assert_allclose(problem.statistic(tile_sums(problem, group, n_jobs=2)), expected, atol=1e-12)
 
 
-def test_all_relabelings_are_counted_up_to_a_limit():
+def test_all_permutations_are_counted_up_to_a_limit():
     counts = {
         Shape(9, 1, 9, 4): 126,
         Shape(9, 1, 9, 5): 126,

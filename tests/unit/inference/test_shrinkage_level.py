@@ -1,6 +1,6 @@
 """The level of tests whose weights and parameters are fitted: inside the exact 99.9 % binomial interval.
 
-Under the null hypothesis P(p ≤ α) is floor(α P) / P for a test over P relabelings without ties, and at most that with
+Under the null hypothesis P(p ≤ α) is floor(α P) / P for a test over P permutations without ties, and at most that with
 ties. A fit that treated the observed arrangement in any way differently would be seen here. The quick part draws few
 data sets; ``pytest -m slow`` draws 2000 for every cell.
 """
@@ -50,10 +50,10 @@ def draw(law, n, rng):
     return rng.standard_t(1.0, (n, 1)) if law == "heavy tails" else rng.standard_normal((n, 2))
 
 
-def check(pvalues, relabelings, levels, *, ties):
+def check(pvalues, permutations, levels, *, ties):
     """Hold the number of rejections to the binomial law; ties may only make them rarer."""
     for level in levels:
-        attained = np.floor(level * relabelings + 1e-9) / relabelings
+        attained = np.floor(level * permutations + 1e-9) / permutations
         rejected = (np.array(pvalues) <= level + 1e-12).sum()
         assert rejected <= binom.ppf(0.9995, len(pvalues), attained)
         if not ties:
@@ -61,13 +61,13 @@ def check(pvalues, relabelings, levels, *, ties):
 
 
 def study(run, tables, trials, n_resamples, levels, *, ties, seed):
-    pvalues, relabelings = [], set()
+    pvalues, permutations = [], set()
     for trial in range(trials):
         rng = np.random.default_rng([seed, trial])
         result = run(*tables(rng), n_resamples=n_resamples, rng=rng)
         pvalues.append(result.pvalue)
-        relabelings.add(result.n_resamples + 1)
-    (count,) = relabelings
+        permutations.add(result.n_resamples + 1)
+    (count,) = permutations
     check(pvalues, count, levels, ties=ties)
 
 

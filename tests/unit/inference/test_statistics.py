@@ -75,10 +75,10 @@ def test_a_tie_is_relative_to_the_range_and_to_rounding():
     assert tolerance[1] == 2.0**-42
 
 
-def some_sums(pairs, relabelings, level=True, seed=0):
+def some_sums(pairs, permutations, level=True, seed=0):
     rng = np.random.default_rng(seed)
-    known = Level(rng.random((pairs, relabelings)), rng.random(pairs)) if level else None
-    return Sums(*rng.random((2, pairs, relabelings)), *rng.random((2, pairs)), known)
+    known = Level(rng.random((pairs, permutations)), rng.random(pairs)) if level else None
+    return Sums(*rng.random((2, pairs, permutations)), *rng.random((2, pairs)), known)
 
 
 @pytest.mark.parametrize("statistic", [MMD(3, 5, "u"), MMD(3, 5, "v"), HSIC(7, "u"), HSIC(7, "v")], ids=repr)

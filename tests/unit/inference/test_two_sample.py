@@ -90,7 +90,7 @@ def test_constant_data_have_p_value_one():
 
 
 def test_equidistant_categories_have_p_value_one():
-    identity = np.eye(24)  # every relabeling has the same statistic
+    identity = np.eye(24)  # every permutation has the same statistic
     for scheme in ("gemm", "cyclic", "blocks", "low-rank"):
         for statistic in ("u", "v"):
             assert mmd_test(identity[:10], identity[10:], scheme=scheme, statistic=statistic, rng=0).pvalue == 1.0

@@ -16,7 +16,7 @@ RNG = np.random.default_rng(1)
 X, Y = RNG.normal(size=(30, 2)), RNG.normal([0.0, 2.0], size=(25, 2))
 
 
-def test_the_histogram_counts_all_rearrangements_and_shades_those_that_reach_the_statistic() -> None:
+def test_the_histogram_counts_all_permutations_and_shades_those_that_reach_the_statistic() -> None:
     result = km.mmd_test(X[:, :1], Y[:, :1], estimator="kme", n_resamples=99, rng=0)
     ax = plots.null_distribution(result, bins=12)
     heights, edges, _ = ax.patches[0].get_data()
@@ -33,7 +33,7 @@ def test_the_histogram_counts_all_rearrangements_and_shades_those_that_reach_the
     assert labels == ["as large or larger", "99 random arrangements", f"observed, p = {result.pvalue:.3g}"]
 
 
-def test_a_statistic_beyond_all_rearrangements_shades_nothing() -> None:
+def test_a_statistic_beyond_all_permutations_shades_nothing() -> None:
     result = km.mmd_test(X[:, 1:], Y[:, 1:], estimator="kme", n_resamples=99, rng=0)
     assert result.statistic > result.null_distribution.max()
     assert not plots.null_distribution(result, bins=12).collections

@@ -59,7 +59,7 @@ def bin_numbers(stream):
 @pytest.mark.parametrize("kind", ["u", "v"])
 @pytest.mark.parametrize("sizes", [None, (230, 170)], ids=["unknown", "known"])
 def test_every_permutation_is_one_of_the_rows(phi, kind, sizes):
-    """Statistic and null distribution are those of the Gram matrix with relabeled rows."""
+    """Statistic and null distribution are those of the Gram matrix with permuted rows."""
     stream = stream_of(phi, sizes)
     stream.first, stream.second = stream.first.coarsened(8), stream.second.coarsened(8)
     vectors = phi(np.concatenate([X, Y]))
@@ -71,15 +71,15 @@ def test_every_permutation_is_one_of_the_rows(phi, kind, sizes):
     assert result.statistic == pytest.approx(mmd(gram, observed, kind), rel=1e-9)
     draws = np.concatenate(list(RandomPermutations(left + right, 21, np.random.default_rng(3)).batches(1024)))
     for permutation, value in zip(draws[1:], result.null_distribution, strict=True):
-        relabeled = np.where(numbers < 0, observed, (permutation < left)[numbers])
-        assert relabeled.sum() == 230
-        assert value == pytest.approx(mmd(gram, relabeled, kind), rel=1e-9, abs=1e-12)
+        permuted = np.where(numbers < 0, observed, (permutation < left)[numbers])
+        assert permuted.sum() == 230
+        assert value == pytest.approx(mmd(gram, permuted, kind), rel=1e-9, abs=1e-12)
 
 
 @MAPS
 @pytest.mark.parametrize("kind", ["u", "v"])
 def test_rows_that_are_kept_apart_count_but_do_not_move(phi, kind):
-    """Statistic and null distribution are those of the Gram matrix when all but the first rows are relabeled."""
+    """Statistic and null distribution are those of the Gram matrix when all but the first rows are permuted."""
     stream = two_sample_stream(phi, sizes=None).keep(X[:30], Y[:20]).partial_fit(X[30:], Y[20:])
     vectors = phi(np.concatenate([X[30:], Y[20:], X[:30], Y[:20]]))
     gram, observed = vectors @ vectors.T, np.repeat([True, False, True, False], [200, 150, 30, 20])
@@ -87,8 +87,8 @@ def test_rows_that_are_kept_apart_count_but_do_not_move(phi, kind):
     assert (result.sizes, result.statistic) == ((230, 170), pytest.approx(mmd(gram, observed, kind), rel=1e-9))
     draws = np.concatenate(list(RandomPermutations(350, 21, np.random.default_rng(3)).batches(1024)))
     for permutation, value in zip(draws[1:], result.null_distribution, strict=True):
-        relabeled = np.concatenate([permutation < 200, observed[350:]])
-        assert value == pytest.approx(mmd(gram, relabeled, kind), rel=1e-9, abs=1e-12)
+        permuted = np.concatenate([permutation < 200, observed[350:]])
+        assert value == pytest.approx(mmd(gram, permuted, kind), rel=1e-9, abs=1e-12)
     pooled = features.embed(np.concatenate([X, Y]), phi)
     np.testing.assert_allclose(stream.pooled().parts[0].vector, pooled.parts[0].vector, rtol=1e-11, atol=1e-14)
 

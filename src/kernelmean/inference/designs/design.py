@@ -50,7 +50,7 @@ class Design:
     >>> X, Y = [[0.0], [2.0], [10.0]], [[1.0], [11.0], [13.0]]
     >>> centers = km.Design(groups=([1, 1, 2], [1, 2, 2]))
     >>> km.mmd_test(X, Y, design=centers, statistic="v").notes[-1]
-    'relabeled within 2 groups only'
+    'permuted within 2 groups only'
     """
 
     groups: Any = None

@@ -29,7 +29,7 @@ from .layout import (
     make_layout,
     nothing_moves,
 )
-from .relabelings import Expanded, within_cells
+from .restricted import Expanded, within_cells
 from .stratified_hsic import stratified_hsic
 
 

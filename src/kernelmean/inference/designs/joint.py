@@ -22,7 +22,7 @@ from ..schemes.gather import DENSE_LIMIT
 from ..statistics import ties
 from .design import only
 from .forms import TILE, tiled_forms
-from .relabelings import within_cells
+from .restricted import within_cells
 
 _BATCH, _STRIP = 64, 64
 _SMALL = 2**21

@@ -23,7 +23,7 @@ from ..result import PairOutcome
 from ..statistics import Kind, check_kind, named, ties
 from .design import only
 from .forms import Forms, forms_bytes, gram_forms
-from .relabelings import within_cells
+from .restricted import within_cells
 
 
 @final
@@ -75,7 +75,7 @@ class _Between:
 
     @property
     def batch(self) -> int:
-        """Return how many relabelings to pass at once."""
+        """Return how many permutations to pass at once."""
         return max(1, self.forms.batch // len(self.pairs))
 
     @property

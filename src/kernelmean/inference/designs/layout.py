@@ -135,21 +135,21 @@ def check_sample_weights(weights: Any, n: int, name: str) -> Array:
 
 
 def nothing_moves(units: str) -> ValueError:
-    """Return the error that no relabeling but the observed one exists."""
+    """Return the error that no permutation but the observed one exists."""
     return ValueError(
-        f"nothing can be relabeled: no two {units} may change places, and p would be 1 whatever the data; pass coarser "
+        f"nothing can be permuted: no two {units} may change places, and p would be 1 whatever the data; pass coarser "
         "groups, or clusters of equal sizes"
     )
 
 
 def description(layout: Layout, names: tuple[str, ...], clustered: bool) -> tuple[str, ...]:
-    """Return what a reader should know of the relabelings."""
+    """Return what a reader should know of the permutations."""
     notes: tuple[str, ...] = ()
     units = "cluster" if clustered else "row"
     if clustered:
         notes += (f"{count(len(layout.cells), units)} change places as wholes, with those of as many rows only",)
     if len(names) > 1:
-        notes += (f"relabeled within {len(names)} groups only",)
+        notes += (f"permuted within {len(names)} groups only",)
     if layout.still:
         notes += (f"{count(layout.still, units)} of {len(layout.cells)} stay in place: none like them to change with",)
     return notes

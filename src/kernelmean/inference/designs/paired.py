@@ -19,7 +19,7 @@ from ..resampling import Resampling
 from ..samples import in_fixed_order
 from ..statistics import check_kind, named, ties
 from .forms import forms_bytes, gram_forms
-from .relabelings import SignFlips
+from .restricted import SignFlips
 
 _STRIP = 64
 

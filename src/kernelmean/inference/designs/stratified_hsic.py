@@ -5,7 +5,7 @@ With weights p of sum 1 and C_s the weighted cross-covariance within stratum s,
 .. math:: \mathrm{HSIC} = \Big| \sum_s p_s C_s \Big|^2 = \sum_{ij} p_i p_j \bar K_{ij} Z_{ij} ,
 
 K̄ the Gram matrix of X less its weighted means over strata: dependence between strata does not enter. With one stratum
-and equal weights it is tr(HKHZ)/n². Only Z is relabeled; K̄ takes care of its means.
+and equal weights it is tr(HKHZ)/n². Only Z is permuted; K̄ takes care of its means.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Protocol, final
 import numpy as np
 
 from ...core.array import Array, IntArray, slices
-from ..permutations import Relabelings
+from ..permutations import Permutations
 from ..problem import KernelSide
 from ..resampling import Resources
 from ..schemes.base import in_order, upper_tiles
@@ -34,7 +34,7 @@ Rows = tuple[Array, ...]
 class StratifiedHSIC(Protocol):
     """HSIC of pairs of kernels as a function of a permutation of the rows."""
 
-    def over(self, relabelings: Relabelings) -> Array:
+    def over(self, permutations: Permutations) -> Array:
         """Return the statistic, shape (pairs, P)."""
 
     def magnitude(self) -> Array:
@@ -84,9 +84,9 @@ class _OnFactors:
     def __init__(self, left: Rows, right: Rows, pairs: Pairs) -> None:
         self.left, self.right, self.pairs = left, right, pairs
 
-    def over(self, relabelings: Relabelings) -> Array:
+    def over(self, permutations: Permutations) -> Array:
         """Return the squared norms."""
-        return np.array([self._one(order) for batch in relabelings.batches(256) for order in batch]).T
+        return np.array([self._one(order) for batch in permutations.batches(256) for order in batch]).T
 
     def _one(self, order: IntArray) -> list[float]:
         columns = [np.ascontiguousarray(rows[:, order]) for rows in self.right]
@@ -141,18 +141,18 @@ class _OnGrams:
 class _Dense(_OnGrams):
     """Both matrices in memory, the second gathered in every new order: O(n²) time a permutation."""
 
-    def over(self, relabelings: Relabelings) -> Array:
+    def over(self, permutations: Permutations) -> Array:
         """Gather batch by batch."""
-        n, everything = relabelings.n, slice(0, relabelings.n)
+        n, everything = permutations.n, slice(0, permutations.n)
         grams = self.left(everything, everything)
         others = [gram - shift for gram, shift in zip(self.right.tiles()(everything, everything),
                                                       self.right.shifts, strict=True)]  # fmt: skip
-        gather = gatherer(n**2 * relabelings.count)
+        gather = gatherer(n**2 * permutations.count)
 
         def evaluate(batch: IntArray) -> Array:
             return np.stack([gather(grams[i], others[j], batch) for i, j in self.pairs])
 
-        batches = relabelings.batches(max(1, _BATCH_BYTES // (8 * n**2)))
+        batches = permutations.batches(max(1, _BATCH_BYTES // (8 * n**2)))
         return np.concatenate(list(in_order(evaluate, batches, self.n_jobs)), axis=1)
 
 
@@ -160,10 +160,10 @@ class _Dense(_OnGrams):
 class _OnTiles(_OnGrams):
     """The second kernel evaluated on permuted rows: O(n² d) time a permutation, O(tile²) memory."""
 
-    def over(self, relabelings: Relabelings) -> Array:
+    def over(self, permutations: Permutations) -> Array:
         """Evaluate a tile of the first matrix once for a batch of permutations."""
-        tiles = upper_tiles(slices(relabelings.n, TILE))
-        return np.concatenate([self._batch(batch, tiles) for batch in relabelings.batches(_PERMUTED)], axis=1)
+        tiles = upper_tiles(slices(permutations.n, TILE))
+        return np.concatenate([self._batch(batch, tiles) for batch in permutations.batches(_PERMUTED)], axis=1)
 
     def _batch(self, batch: IntArray, tiles: list[tuple[slice, slice]]) -> Array:
         def evaluate(pair: tuple[slice, slice]) -> Array:

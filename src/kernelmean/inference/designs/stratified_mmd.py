@@ -88,7 +88,7 @@ class StratifiedMMD:
         share = (first * (total - first) / total).sum(axis=0)
         if share.min() <= _LEAST_SHARE * total.sum():
             raise ValueError(
-                "nearly all the weight is on one sample, or would be after a rearrangement: weights differ by more "
+                "nearly all the weight is on one sample, or would be after a permutation: weights differ by more "
                 "than eight orders of magnitude; pass weights on one scale"
             )
         value = self.forms.forms(vectors)

@@ -31,7 +31,7 @@ from .layout import (
     make_layout,
     nothing_moves,
 )
-from .relabelings import within_cells
+from .restricted import within_cells
 from .stratified_mmd import StratifiedMMD
 
 Pair = tuple[Any, Any]
@@ -73,16 +73,16 @@ class TwoSampleDesign:
         (pooled,) = tables
         self._check_kind(statistic)
         layout, resources = self.layout, how.resources
-        relabelings = within_cells(layout.cells, how.n_resamples, how.rng, layout.labels, how.scheme)
-        needed = forms_bytes(layout.n, pooled.shape[1], relabelings.count, len(kernels), resources)
+        permutations = within_cells(layout.cells, how.n_resamples, how.rng, layout.labels, how.scheme)
+        needed = forms_bytes(layout.n, pooled.shape[1], permutations.count, len(kernels), resources)
         check_memory(needed, resources, "this design", layout.n)
         side = KernelSide(pooled[layout.order], tuple(kernels))
         with serial_blas:
             criterion = StratifiedMMD(side, layout, statistic, resources)
-            batches = relabelings.batches(criterion.forms.batch)
+            batches = permutations.batches(criterion.forms.batch)
             values = np.concatenate([criterion(layout.labels[batch.T].astype(float)) for batch in batches], axis=1)
             slack = ties(values, criterion.magnitude())
-        return Null(values, slack, named("MMD²", statistic), relabelings.scheme, needed)
+        return Null(values, slack, named("MMD²", statistic), permutations.scheme, needed)
 
     def _check_kind(self, statistic: Any) -> None:
         """Raise when the statistic does not go with the design."""

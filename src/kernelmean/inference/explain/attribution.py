@@ -71,7 +71,7 @@ class Attribution:
     scheme : str
         The permutation scheme.
     n_resamples : int
-        Relabelings besides the observed one.
+        Permutations besides the observed one.
     adjustment : str
         "max-t" or "holm".
     """
@@ -95,7 +95,7 @@ class Attribution:
             for c in self.columns
         )
         return "\n".join(
-            [head, *rows, f"{self.n_resamples} relabelings ({self.scheme}); family-wise: {self.adjustment}"]
+            [head, *rows, f"{self.n_resamples} permutations ({self.scheme}); family-wise: {self.adjustment}"]
         )
 
 

@@ -15,7 +15,7 @@ from ...core.validate import check_points, check_same_columns
 from ...embedding.embedding import Embedding
 from ...kernels import Kernel
 from ..custom import permutations_of
-from ..permutations import Relabelings
+from ..permutations import Permutations
 from ..resampling import Resampling, check_n_resamples
 from .fluctuation import LEAST_DRAWS
 from .subject import SampleSubject
@@ -132,7 +132,7 @@ class WitnessBands(Frozen):
     level : float
         1 - α.
     n_resamples : int
-        Relabelings besides the observed one.
+        Permutations besides the observed one.
     kernel : Kernel
     """
 
@@ -184,7 +184,7 @@ def witness_bands(
 
 
 def _largest(batches: Iterable[Array], scale: Array) -> tuple[Array, Array]:
-    """Return the observed values, and the largest relative one of every relabeling."""
+    """Return the observed values, and the largest relative one of every permutation."""
     observed: list[Array] = []
     maxima = []
     for batch in batches:
@@ -194,12 +194,12 @@ def _largest(batches: Iterable[Array], scale: Array) -> tuple[Array, Array]:
 
 
 def _relative(values: Array, scale: Array) -> Array:
-    """Return |value| / scale, and 0 where no relabeling changes anything."""
+    """Return |value| / scale, and 0 where no permutation changes anything."""
     return np.divide(np.abs(values), scale, out=np.zeros_like(values), where=scale > 0.0)
 
 
 def _null_deviation(subject: SampleSubject, places: Array) -> Array:
-    """Return the deviation of the witness at every point over all relabelings, shape (p,)."""
+    """Return the deviation of the witness at every point over all permutations, shape (p,)."""
     blocks, n, ones = subject.kernel.blocks(places, subject.pooled), subject.n, np.ones(subject.n)
     means = subject.plan.matmul(blocks, len(places), n, ones) / n
 
@@ -212,8 +212,8 @@ def _null_deviation(subject: SampleSubject, places: Array) -> Array:
     return np.sqrt(variance * n**2 / (first * second * max(n - 1, 1)))
 
 
-def _values(subject: SampleSubject, places: Array, listed: Relabelings) -> Iterator[Array]:
-    """Yield the witness at all points under batches of relabelings, shape (p, b), the observed one first."""
+def _values(subject: SampleSubject, places: Array, listed: Permutations) -> Iterator[Array]:
+    """Yield the witness at all points under batches of permutations, shape (p, b), the observed one first."""
     blocks = subject.kernel.blocks(places, subject.pooled)
     size = max(16, _BATCH_BYTES // (8 * (subject.n + len(places))))
     for batch in listed.batches(min(size, listed.count)):

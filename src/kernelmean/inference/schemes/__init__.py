@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..permutations import Relabelings
+from ..permutations import Permutations
 from .base import Scheme
 from .blocks import Blocks
 from .cyclic import Cyclic
@@ -27,4 +27,4 @@ SCHEMES: dict[str, Scheme] = {
     )
 }
 
-__all__ = ["SCHEMES", "Cyclic", "Relabelings", "Scheme", "count_all", "label_sums", "permutation_sums"]
+__all__ = ["SCHEMES", "Cyclic", "Permutations", "Scheme", "count_all", "label_sums", "permutation_sums"]

@@ -1,4 +1,4 @@
-"""What a scheme is: a way to choose relabelings and to sum over all of them at once.
+"""What a scheme is: a way to choose permutations and to sum over all of them at once.
 
 The work of many is tiles: which there are, what one is worth, how they add up. Who evaluates them is open.
 """
@@ -26,14 +26,14 @@ Total = tuple[Array, ...]
 
 
 class Scheme(ABC):
-    """A set of relabelings together with a fast way to evaluate all of them."""
+    """A set of permutations together with a fast way to evaluate all of them."""
 
     name: str
     summary: str
 
     @abstractmethod
     def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
-        """Return the sums of all pairs of kernels over all relabelings, the observed one first."""
+        """Return the sums of all pairs of kernels over all permutations, the observed one first."""
 
     @abstractmethod
     def memory(self, shape: Shape, resources: Resources) -> float:
@@ -84,7 +84,7 @@ class Tiling(ABC):
 
     @abstractmethod
     def sums(self, total: Total) -> Sums:
-        """Return the sums over all relabelings from the total of all tiles."""
+        """Return the sums over all permutations from the total of all tiles."""
 
     def part(self, tiles: list[Tile], n_jobs: int = 1) -> Total:
         """Evaluate some tiles, in ``n_jobs`` threads, and add them up in their order."""
@@ -103,7 +103,7 @@ class TiledScheme(Scheme):
     def begin(
         self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources
     ) -> Tiling | Sums:
-        """Choose the relabelings, and return what is left to evaluate, or the sums where nothing is."""
+        """Choose the permutations, and return what is left to evaluate, or the sums where nothing is."""
 
     def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Evaluate all tiles in this process."""

@@ -72,7 +72,7 @@ class RowBins:
         """Return the number of rows of every bin."""
         return np.diff(self.edges).astype(np.float64)
 
-    def relabeled(self, permutations: IntArray) -> Array:
+    def permuted(self, permutations: IntArray) -> Array:
         """Return the labels of the bins after permutations of the movable ones, shape (bins, b)."""
         labels = np.repeat(self.labels[:, None], len(permutations), axis=1)
         labels[: self.movable] = self.labels[permutations.T]
@@ -141,7 +141,7 @@ class BinTiling(Tiling):
         raw_diagonals = np.add.reduceat(self.problem.left.unshifted().gram_diagonal(), bins.edges[:-1], axis=1)
         row_means = raw.sum(axis=2) / n
         grams, diagonals = _centered(raw, raw_diagonals, row_means, bins.sizes)
-        labels = bins.relabeled(self.permutations)
+        labels = bins.permuted(self.permutations)
         pairs = np.stack([np.einsum("ip,ip->p", labels, gram @ labels) for gram in grams])
         first = float(self.problem.labels.sum())
         left, _ = self.problem.index

@@ -1,7 +1,7 @@
 """The sums of a scheme over tiles of arrays of other libraries: torch tensors on a GPU, say.
 
 Kernel values have the type of the points; everything that is added up is float64. What a tile adds stays where the
-points live; results are copied once, or once a batch of relabelings.
+points live; results are copied once, or once a batch of permutations.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All relabelings, when there are few."""
+"""All permutations, when there are few."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Exact(Scheme):
     """Every way to divide the pooled rows, or every permutation of the pairs: the p-value has no randomness."""
 
     name = "exact"
-    summary = "all distinct relabelings enumerated"
+    summary = "all distinct permutations enumerated"
 
     def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
         """Evaluate the complete list."""
@@ -38,11 +38,11 @@ class Exact(Scheme):
         """Refuse lists beyond two million."""
         if count_all(shape) <= _MOST:
             return None
-        return f"there are more than {_MOST:,} relabelings to enumerate; use scheme='auto'"
+        return f"there are more than {_MOST:,} permutations to enumerate; use scheme='auto'"
 
 
 def count_all(shape: Shape, limit: int = _MOST) -> int:
-    """Return how many relabelings can differ, or ``limit`` + 1 when there are more."""
+    """Return how many permutations can differ, or ``limit`` + 1 when there are more."""
     if shape.first is None:
         factors = ((i, 1) for i in range(1, shape.n + 1))
     else:

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array, IntArray, slices
-from ..permutations import Relabelings
+from ..permutations import Permutations
 from ..problem import Problem
 from ..resampling import Resources, Shape
 from ..statistics import Sums
@@ -47,20 +47,20 @@ class Gather(Scheme):
         return None
 
 
-def permutation_sums(problem: Problem, relabelings: Relabelings, resources: Resources) -> Sums:
+def permutation_sums(problem: Problem, permutations: Permutations, resources: Resources) -> Sums:
     """Return the sums over the permutations in the list; O(n² P) time, O(n²) memory."""
     (left_grams, left_diagonal), (right_grams, right_diagonal) = problem.left.dense(), problem.right.dense()
     left, right = problem.index
     if on_device(problem.left):
         gather, n_jobs = device_gatherer(problem.n, resources), 1
     else:
-        gather, n_jobs = gatherer(problem.n**2 * relabelings.count), resources.n_jobs
+        gather, n_jobs = gatherer(problem.n**2 * permutations.count), resources.n_jobs
 
     def evaluate(batch: IntArray) -> tuple[Array, Array]:
         pairs = np.stack([gather(left_grams[i], right_grams[j], batch) for i, j in problem.pairs])
         return pairs, np.einsum("ki,kbi->kb", left_diagonal[left], right_diagonal[right][:, batch])
 
-    batches = relabelings.batches(max(1, _BATCH_BYTES // (8 * problem.n**2)))
+    batches = permutations.batches(max(1, _BATCH_BYTES // (8 * problem.n**2)))
     pairs, diagonal = zip(*in_order(evaluate, batches, n_jobs), strict=True)
     traces = left_diagonal.sum(axis=1)[left], right_diagonal.sum(axis=1)[right]
     return Sums(np.concatenate(pairs, axis=1), np.concatenate(diagonal, axis=1), *traces)

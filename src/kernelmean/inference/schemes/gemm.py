@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array, IntArray, slices
-from ..permutations import Relabelings
+from ..permutations import Permutations
 from ..problem import KernelSide, Problem
 from ..resampling import MIB, Resources, Shape, point_bytes
 from ..statistics import Sums
@@ -46,10 +46,10 @@ def _batch(n: int, count: int) -> int:
     return int(min(count, max(64, _BATCH_BYTES // (16 * n))))
 
 
-def label_sums(problem: Problem, relabelings: Relabelings, resources: Resources) -> Sums:
+def label_sums(problem: Problem, permutations: Permutations, resources: Resources) -> Sums:
     """Return the sums over the labelings in the list; O(n² P) time, O(n P) memory in batches."""
-    most = label_batch(problem.n, resources) if on_device(problem.left) else _batch(problem.n, relabelings.count)
-    batches = relabelings.batches(most)
+    most = label_batch(problem.n, resources) if on_device(problem.left) else _batch(problem.n, permutations.count)
+    batches = permutations.batches(most)
     return Sums.joined([_batch_sums(problem, batch, resources) for batch in batches], axis=1)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray
 from ..factored import Factored, LowRankError, factor_bytes, fitting_rank, split
-from ..permutations import Relabelings
+from ..permutations import Permutations
 from ..problem import Problem
 from ..resampling import MIB, Resources, Shape
 from ..statistics import Sums
@@ -42,7 +42,7 @@ def _batch_bytes(resources: Resources) -> float:
     return min(_BATCH_BYTES, resources.memory / (16 * resources.n_jobs))
 
 
-def factor_sums(factored: Factored, relabelings: Relabelings, resources: Resources) -> Sums:
+def factor_sums(factored: Factored, permutations: Permutations, resources: Resources) -> Sums:
     """Return the sums over the permutations in the list; O(n r² P) time, for two samples O(n r P)."""
     problem, (own, other) = factored.problem, factored.coupled
 
@@ -52,7 +52,7 @@ def factor_sums(factored: Factored, relabelings: Relabelings, resources: Resourc
         return pairs, np.einsum("ki,kbi->kb", own, other[:, batch])
 
     widest = max(len(rows) for rows in factored.right)
-    batches = relabelings.batches(max(1, int(_batch_bytes(resources) / (8 * problem.n * widest))))
+    batches = permutations.batches(max(1, int(_batch_bytes(resources) / (8 * problem.n * widest))))
     pairs, coupled = zip(*in_order(evaluate, batches, resources.n_jobs), strict=True)
     return factored.sums(np.concatenate(pairs, axis=1), np.concatenate(coupled, axis=1))
 

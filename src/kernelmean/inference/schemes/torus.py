@@ -25,7 +25,7 @@ Tile = tuple[slice, slice]
 
 @final
 class TwoHalves(Scheme):
-    """Many relabelings for little more than one look at both Gram matrices: for p-values far below one in 1000."""
+    """Many permutations for little more than one look at both Gram matrices: for p-values far below one in 1000."""
 
     name = "torus"
     summary = "rotations of two shuffled halves of the rows, each by a number of its own"
@@ -86,7 +86,7 @@ class _Total:
             self.within[0 if tile[0] == self.group.rest else self.group.half(tile[0])][...] += values
 
     def everything(self) -> Array:
-        """Return the sums over all relabelings, shape (pairs, P)."""
+        """Return the sums over all permutations, shape (pairs, P)."""
         pairs = len(self.between)
         both = self.between.reshape(*self.between.shape[:2], -1) + self.group.spread(*self.within)
         return np.asarray(both.reshape(pairs, -1))

@@ -102,7 +102,7 @@ def compare(
     completely at random, "noise" moreover when the column is normal and independent of the others, or equally many
     cells are missing in both tables.
     Columns that are constant over both tables say nothing and are left out, which a note tells. All columns see the
-    same relabelings, and the order of the columns changes nothing.
+    same permutations, and the order of the columns changes nothing.
     O(n² d) time; Gretton et al. (2012), and Xia et al. (2021), section "Two-sample test".
 
     Files of more than 20 000 rows (100 000 where ``estimator`` names one kernel) are read batch by batch: all rows, in

@@ -84,10 +84,10 @@ def dependence(
     Every p-value is exact, and Holm's method holds whatever the dependence between the pairs. All pairs see the same
     permutations, and the p-value is that of :func:`kernelmean.hsic_test` on the two columns. To stay below 0.05 after
     Holm's method a p-value must be far smaller than a thousand permutations can show when there are more than 20 pairs.
-    Then those pairs of which at most ten relabelings, the observed one counted, reach the observed statistic are tested
-    again with 50 permutations for every pair, and the second p-value takes the place of the first. That is exact: with
-    c = 10 / P, the result is at most α < c only where the second p-value is, and at most α ≥ c only where the first is.
-    The second test rotates two halves of the rows from 200 rows on (scheme "torus").
+    Then those pairs of which at most ten permutations, the observed one counted, reach the observed statistic are
+    tested again with 50 permutations for every pair, and the second p-value takes the place of the first. That is
+    exact: with c = 10 / P, the result is at most α < c only where the second p-value is, and at most α ≥ c only where
+    the first is. The second test rotates two halves of the rows from 200 rows on (scheme "torus").
 
     With ``missing="category"`` and "noise" two columns also depend on each other when cells of both are missing in the
     same rows. The order of the columns changes nothing. Constant columns say nothing and are left out, which a note
@@ -170,7 +170,7 @@ class _Outcome:
 
     @property
     def reached(self) -> int:
-        """Return how many relabelings reach the observed statistic, the observed one counted."""
+        """Return how many permutations reach the observed statistic, the observed one counted."""
         return round(self.pvalue * (self.n_resamples + 1))
 
 

@@ -38,7 +38,7 @@ def column_witness(
     column : str
         What the column is called.
     rng : int or Generator
-        Seeds the relabelings of the band.
+        Seeds the permutations of the band.
     ax : Axes, optional
         Where to draw; a new figure by default.
 

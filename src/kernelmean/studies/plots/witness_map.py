@@ -45,7 +45,7 @@ def witness_map(
     names : (str, str)
         What the samples are called.
     rng : int or Generator
-        Seeds the relabelings of the band.
+        Seeds the permutations of the band.
     ax : Axes, optional
         Where to draw; a new figure by default.
 
@@ -58,7 +58,7 @@ def witness_map(
 
     Notes
     -----
-    Other columns play no part: the two are looked at as tables of their own. 1681 points, each with 999 relabelings of
+    Other columns play no part: the two are looked at as tables of their own. 1681 points, each with 999 permutations of
     n + m rows.
 
     Examples

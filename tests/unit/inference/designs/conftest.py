@@ -1,4 +1,4 @@
-"""Definitions in loops, with every relabeling of the rows tried, for the designs."""
+"""Definitions in loops, with every permutation of the rows tried, for the designs."""
 
 from __future__ import annotations
 

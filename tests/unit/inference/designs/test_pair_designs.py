@@ -119,9 +119,9 @@ def test_constants_have_p_value_one():
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"groups": range(6)}, ValueError, "nothing can be relabeled: no two rows"),
+        ({"groups": range(6)}, ValueError, "nothing can be permuted: no two rows"),
         ({"groups": [0] * 5}, ValueError, r"groups has shape \(5,\)"),
-        ({"clusters": [0, 1, 1, 2, 2, 2]}, ValueError, "nothing can be relabeled: no two clusters"),
+        ({"clusters": [0, 1, 1, 2, 2, 2]}, ValueError, "nothing can be permuted: no two clusters"),
         (
             {"clusters": [0, 0, 1, 1, 2, 2], "groups": [0, 1, 1, 1, 1, 1]},
             ValueError,

@@ -1,4 +1,4 @@
-"""mmd_test with groups, clusters and weights, held to loops over every permitted relabeling."""
+"""mmd_test with groups, clusters and weights, held to loops over every permitted permutation."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_an_adaptive_test_respects_strata():
     )
     assert result.pvalue > 0.05
     assert (result.scheme, result.sizes) == ("random", (30, 30))
-    assert "relabeled within 2 groups only" in result.notes
+    assert "permuted within 2 groups only" in result.notes
 
 
 def test_constant_rows_have_p_value_one():
@@ -198,7 +198,7 @@ def test_text_labels_and_strata_of_one_sample():
         ({"groups": ([0, 0, 0, 0, 0, np.nan], [0] * 5)}, ValueError, "no label in row 5"),
         ({"groups": ([0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2])}, ValueError, r"one row or cluster in stratum 2.*'v'"),
         ({"clusters": ([0, 0, 1, 1, 2, 2], [2, 2, 3, 3, 3])}, ValueError, "cluster 2 has rows in two samples"),
-        ({"clusters": ([0] * 6, [1] * 5)}, ValueError, "nothing can be relabeled"),
+        ({"clusters": ([0] * 6, [1] * 5)}, ValueError, "nothing can be permuted"),
         ({"clusters": ([0, 0, 1, 1, 2, 2], [3, 3, 4, 4, 5]), "groups": ([0, 1, 1, 1, 1, 1], [0] * 5)}, ValueError,
          "cluster 0 has rows in two groups"),
         ({"weights": ([1] * 5 + [-1], [1] * 5)}, ValueError, "is -1 in row 5; weights must not be negative"),

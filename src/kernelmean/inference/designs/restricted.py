@@ -1,4 +1,4 @@
-"""Relabelings that respect a design: within cells, of whole units, and sign flips of pairs."""
+"""Permutations that respect a design: within cells, of whole units, and sign flips of pairs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from ...core.array import Array, IntArray
-from ..permutations import Relabelings
+from ..permutations import Permutations
 
 DESIGN_SCHEMES = ("auto", "exact", "random")
 """What ``scheme=`` takes together with a design."""
@@ -23,7 +23,7 @@ _MOST = 2 * 10**6
 
 @final
 @dataclass(frozen=True)
-class WithinCells(Relabelings):
+class WithinCells(Permutations):
     """The identity and ``count - 1`` independent uniform permutations that leave every unit in its cell.
 
     ``cells`` (n,) are whole numbers from 0, in ascending order.
@@ -54,7 +54,7 @@ class WithinCells(Relabelings):
 
 @final
 @dataclass(frozen=True)
-class AllWithinCells(Relabelings):
+class AllWithinCells(Permutations):
     """Every permutation that leaves every unit in its cell."""
 
     cells: IntArray
@@ -77,7 +77,7 @@ class AllWithinCells(Relabelings):
 
 @final
 @dataclass(frozen=True)
-class AllArrangements(Relabelings):
+class AllArrangements(Permutations):
     """One permutation for every distinct way to arrange labels within cells.
 
     ``labels`` (n,) are whole numbers from 0; units are in ascending order of cell and then label.
@@ -136,13 +136,13 @@ def _rows(tuples: Iterator[Sequence[Sequence[int]]], width: int, size: int) -> I
 
 @final
 @dataclass(frozen=True)
-class Expanded(Relabelings):
+class Expanded(Permutations):
     """Permutations of units as permutations of their rows, which move along in order.
 
     ``sizes`` (units,) are the numbers of consecutive rows; ``units`` exchange places with units of the same size only.
     """
 
-    units: Relabelings
+    units: Permutations
     sizes: IntArray
 
     @property
@@ -152,7 +152,7 @@ class Expanded(Relabelings):
 
     @property
     def count(self) -> int:  # type: ignore[override]
-        """Return the number of relabelings of the units."""
+        """Return the number of permutations of the units."""
         return self.units.count
 
     def batches(self, size: int) -> Iterator[IntArray]:
@@ -166,8 +166,8 @@ class Expanded(Relabelings):
 
 def within_cells(
     cells: IntArray, n_resamples: int, rng: np.random.Generator, labels: IntArray | None = None, scheme: str = "auto"
-) -> Relabelings:
-    """Return all relabelings within cells if they are at most n_resamples + 1, else random ones.
+) -> Permutations:
+    """Return all permutations within cells if they are at most n_resamples + 1, else random ones.
 
     With ``labels``, only the arrangements of these count as different. ``scheme`` "exact" or "random" overrules.
     """
@@ -185,7 +185,7 @@ def within_cells(
 
 
 def _log_count(cells: IntArray, labels: IntArray | None) -> float:
-    """Return the logarithm of the number of different relabelings."""
+    """Return the logarithm of the number of different permutations."""
     count = gammaln(np.bincount(cells) + 1).sum()
     if labels is not None:
         count -= gammaln(np.bincount(cells * (int(labels.max()) + 1) + labels) + 1).sum()
@@ -236,4 +236,4 @@ def check_scheme(scheme: str) -> None:
 
 def too_many() -> ValueError:
     """Return the error that enumeration would take too long."""
-    return ValueError(f"there are more than {_MOST:,} relabelings to enumerate; use scheme='auto'")
+    return ValueError(f"there are more than {_MOST:,} permutations to enumerate; use scheme='auto'")
