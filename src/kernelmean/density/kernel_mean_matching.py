@@ -49,7 +49,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
     estimator : {"kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme"} or estimator
         What estimates μ̂; its own kernel and bandwidth are replaced by those below.
     kernel : Kernel, optional
-        Gaussian by default. Other kernels need ``update="weights"`` and closed forms under Gaussian noise.
+        Gaussian by default; rules for bandwidths look at X. Others need ``update="weights"`` and closed forms.
     bandwidth : "validation", a rule of ``km.kernels.bandwidth``, float or array of shape (d,)
         θ of the Gaussian kernel, in the units of X. "validation" takes θ² from ``bandwidth_factors`` times the median
         squared distance, the one with the best held-out score.
@@ -221,10 +221,11 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
             warnings.warn(f"{len(X)} rows are too few to hold some out; {_FALLBACK}", UserWarning, stacklevel=2)
             best = Trial(grid[0][0], 1.0, grid[0][1], 0, np.nan)
         factor, theta = best.factor if best else 1.0, self._bandwidth(sample.points, units)
-        self._finish(recipe, sample, recipe.target(sample, self._kernel(theta, factor), pairs), grid, best)
+        target = recipe.target(sample, self._kernel(theta, factor, sample.points), pairs)
+        self._finish(recipe, sample, target, grid, best)
         if units is not None:
             own = theta * units.unit if isinstance(self.bandwidth, str) else self.bandwidth
-            self._convert(units, self._kernel(own, factor))
+            self._convert(units, self._kernel(own, factor, X))
         return self
 
     def _convert(self, units: Units, kernel: Kernel) -> None:
@@ -354,7 +355,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         theta = self._bandwidth(part.points, units)
         pairs = self._pairs(sample.points[np.concatenate([fit, held])], len(fit), theta, min(factors))
         first = pairs and pairs.first
-        targets = ((float(f), recipe.target(part, self._kernel(theta, f), first)) for f in factors)
+        targets = ((float(f), recipe.target(part, self._kernel(theta, f, part.points), first)) for f in factors)
         return try_targets(recipe, part, targets, grid, sample.take(held), self._patience), pairs
 
     def _pairs(self, X: Array, leading: int, theta: Any, factor: float) -> PairDistances | None:
@@ -374,9 +375,9 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
             return units.length(self.bandwidth)
         return bandwidth_from(points, "median" if self._searches_bandwidth else self.bandwidth)
 
-    def _kernel(self, theta: Any, factor: float) -> Kernel:
-        """Return the kernel that was passed, or the Gaussian one with θ² times a factor."""
-        return Gaussian(np.sqrt(factor) * np.asarray(theta)) if self.kernel is None else self.kernel
+    def _kernel(self, theta: Any, factor: float, points: Array) -> Kernel:
+        """Return the kernel that was passed, its rules by these rows, or the Gaussian one with θ² times a factor."""
+        return Gaussian(np.sqrt(factor) * np.asarray(theta)) if self.kernel is None else self.kernel.resolved(points)
 
     def _finish(self, recipe: Recipe, sample: Sample, target: Embedding, grid: Grid, best: Trial | None) -> Self:
         """Match all rows: the best trial's start for as many steps, or every start, of which the nearest is kept."""

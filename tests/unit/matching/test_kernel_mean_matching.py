@@ -1,5 +1,7 @@
 """The estimator: finite everywhere, monotone, near the truth, and plain about what it cannot do."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
@@ -295,3 +297,14 @@ def test_an_embedding_brings_its_kernel_and_estimate_and_other_options_raise(opt
     mu = embed(blobs()[:12], Gaussian(1.5))
     with pytest.raises(ValueError, match=f"leave {next(iter(options))}= out"):
         KernelMeanMatching(2, random_state=0, **options).fit_embedding(mu)
+
+
+@pytest.mark.parametrize("options", [{"update": "weights"}, {"early_stopping": False}, {}])
+def test_a_rule_of_the_kernel_looks_at_the_rows(options: dict[str, Any]) -> None:
+    rows = np.random.default_rng(0).normal(size=(80, 2))
+    by_kernel, by_option = (
+        KernelMeanMatching(n_components=2, random_state=0, **how, **options).fit(rows)
+        for how in ({"kernel": Gaussian("median")}, {"bandwidth": "median"})
+    )
+    assert by_kernel.bandwidth_ == pytest.approx(by_option.bandwidth_, rel=1e-8)
+    assert by_kernel.score(rows) == pytest.approx(by_option.score(rows), rel=1e-6)
