@@ -41,7 +41,7 @@ def stopping(test: Callable, estimator: str) -> Method:
 
 
 @dataclass(frozen=True)
-class Posed:
+class PendingResult:
     """A question that is asked of one data set, by the bytes of the arrays so that it can be looked up."""
 
     question: type[TwoSamples | Pairs]
@@ -52,7 +52,7 @@ class Posed:
     seed: int
 
     @classmethod
-    def of(cls, question: type, statistic: Kind, x: np.ndarray, y: np.ndarray, b: int, seed: int) -> Posed:
+    def of(cls, question: type, statistic: Kind, x: np.ndarray, y: np.ndarray, b: int, seed: int) -> PendingResult:
         packed = [(points.astype(float).tobytes(), points.shape) for points in (x, y)]
         return cls(question, statistic, *packed, b, seed)
 
@@ -62,7 +62,7 @@ class Posed:
 
 
 @lru_cache(maxsize=1000)
-def statistics(posed: Posed) -> tuple[Null, Any, list[int]]:
+def statistics(posed: PendingResult) -> tuple[Null, Any, list[int]]:
     """Return the null of all kernels, the members, and how many kernels each has: what all rules share."""
     how = Resampling.of("auto", posed.n_resamples, posed.seed)
     found = posed.question.of(posed.samples, Design()).candidates(Adaptive(), posed.statistic, how.rng)
@@ -77,7 +77,7 @@ def adaptive(rule: str, question: type, statistic: Kind) -> Method:
     """
 
     def pvalue(x: np.ndarray, y: np.ndarray, b: int, seed: int) -> float:
-        null, members, counts = statistics(Posed.of(question, statistic, x, y, b, seed))
+        null, members, counts = statistics(PendingResult.of(question, statistic, x, y, b, seed))
         return float(combined(null, rule, members, counts)["pvalue"])
 
     return pvalue

@@ -16,7 +16,7 @@ from .parameters import RUNNING, takes_options
 if TYPE_CHECKING:
     from ..core.array import Progress
     from ..studies.comparison import Comparison
-    from .inputs import Reading
+    from .inputs import ReadOptions
 
     Compared: TypeAlias = Callable[..., Comparison]
 
@@ -81,7 +81,7 @@ def compare(
 
 
 def _in_memory(
-    tables: TwoTables, _: LongTables, rows: Reading, compared: Compared, told: Progress
+    tables: TwoTables, _: LongTables, rows: ReadOptions, compared: Compared, told: Progress
 ) -> tuple[tuple[str, ...], Comparison]:
     """Return notes on the way there, and what was found."""
     from .inputs import read_pair  # slow to import
@@ -92,7 +92,7 @@ def _in_memory(
 
 
 def _in_batches(
-    tables: TwoTables, long: LongTables, rows: Reading, compared: Compared, told: Progress
+    tables: TwoTables, long: LongTables, rows: ReadOptions, compared: Compared, told: Progress
 ) -> tuple[tuple[str, ...], Comparison]:
     """Return no notes, and what was found in all rows."""
     from .inputs import long_tables  # slow to import

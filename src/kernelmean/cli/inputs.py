@@ -21,7 +21,7 @@ from .options import AUTO, LongTables, MixedTable, NumberTable, TwoTables, optio
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """How tables are read: which columns, how many rows at most.
 
     Without ``max_rows`` more rows than ``limit`` are an error, and ``otherwise`` says what else takes more.
@@ -36,9 +36,9 @@ class Reading:
     text: TextFormat = PLAIN
 
 
-def reading(table: MixedTable | NumberTable, seed: int, limit: int, otherwise: str = "") -> Reading:
+def reading(table: MixedTable | NumberTable, seed: int, limit: int, otherwise: str = "") -> ReadOptions:
     """Return how options of a command say that tables are read."""
-    return Reading(
+    return ReadOptions(
         tuple(table.columns or ()), tuple(table.drop or ()), table.max_rows, seed, limit, otherwise, table.text
     )
 
@@ -60,12 +60,12 @@ def row_limit(estimator: str, others: str = "") -> tuple[int, str]:
     return limits.ADAPTIVE_LIMIT, f"; a test of one kernel, such as --estimator mkme, {more}"
 
 
-def read_one(source: str, reading: Reading) -> Input:
+def read_one(source: str, reading: ReadOptions) -> Input:
     """Return one table."""
     return _limited(select_columns(read_frame(source, text=reading.text), reading), reading, stream=0)
 
 
-def read_numbers(source: str, reading: Reading, missing: str) -> Input:
+def read_numbers(source: str, reading: ReadOptions, missing: str) -> Input:
     """Return one table of numbers without blank cells; rows that have some are an error, or left out and counted."""
     whole = select_columns(read_frame(source, text=reading.text), reading)
     table = whole.to_table(missing, reader="read_table")
@@ -77,7 +77,7 @@ def read_numbers(source: str, reading: Reading, missing: str) -> Input:
     return Input(read.frame, read.name, (*whole.notes, left_out, *read.notes[len(whole.notes) :]))
 
 
-def read_pair(tables: TwoTables, reading: Reading) -> tuple[Input, Input]:
+def read_pair(tables: TwoTables, reading: ReadOptions) -> tuple[Input, Input]:
     """Return two tables with the same columns: of two sources, or of two groups of one."""
     first, second = _two_frames(tables, reading)
     second, moved = match_columns(first, second)
@@ -99,7 +99,7 @@ def check_pair(tables: TwoTables) -> None:
         raise ValueError("--groups names two groups of one column; say which with --by COLUMN")
 
 
-def _two_frames(tables: TwoTables, reading: Reading) -> tuple[Frame, Frame]:
+def _two_frames(tables: TwoTables, reading: ReadOptions) -> tuple[Frame, Frame]:
     if tables.by is None:
         check_once(tables.a, str(tables.b))
         first, second = (read_frame(name, text=reading.text) for name in (tables.a, str(tables.b)))
@@ -108,7 +108,7 @@ def _two_frames(tables: TwoTables, reading: Reading) -> tuple[Frame, Frame]:
     return split_frame(frame, tables.by, None if tables.groups is None else option_words(tables.groups))
 
 
-def is_streamed(tables: TwoTables, long: LongTables, estimator: str, reading: Reading) -> bool:
+def is_streamed(tables: TwoTables, long: LongTables, estimator: str, reading: ReadOptions) -> bool:
     """Whether tables are read batch by batch: where it is asked for, or where they are long and nothing forbids it."""
     streams = _is_streamed(tables, long.stream, estimator, reading)
     named = long.given()
@@ -117,7 +117,7 @@ def is_streamed(tables: TwoTables, long: LongTables, estimator: str, reading: Re
     return streams
 
 
-def _is_streamed(tables: TwoTables, stream: bool | None, estimator: str, reading: Reading) -> bool:
+def _is_streamed(tables: TwoTables, stream: bool | None, estimator: str, reading: ReadOptions) -> bool:
     if stream is not None:
         if stream and tables.b is None:
             raise ValueError("--stream reads two tables; write: compare A B --stream")
@@ -129,7 +129,7 @@ def _is_streamed(tables: TwoTables, stream: bool | None, estimator: str, reading
     return are_read_in_batches(tables.a, tables.b, estimator)
 
 
-def long_tables(tables: TwoTables, long: LongTables, reading: Reading) -> tuple[Source, Source]:
+def long_tables(tables: TwoTables, long: LongTables, reading: ReadOptions) -> tuple[Source, Source]:
     """Return two files that are read batch by batch, the columns chosen."""
     names = tables.a, str(tables.b)
     for name in names:
@@ -141,7 +141,7 @@ def long_tables(tables: TwoTables, long: LongTables, reading: Reading) -> tuple[
     return first, read(second, in_memory=False)
 
 
-def _chosen(name: str, source: Source, reading: Reading) -> Source:
+def _chosen(name: str, source: Source, reading: ReadOptions) -> Source:
     columns = split_names(reading.columns, source.names)
     drop = split_names(reading.drop, source.names)
     if not columns and not drop:
@@ -155,7 +155,7 @@ def check_once(*sources: str) -> None:
         raise ValueError("two tables are to come from standard input (-), which holds one; write the other to a file")
 
 
-def select_columns(frame: Frame, reading: Reading, also: str | None = None) -> Frame:
+def select_columns(frame: Frame, reading: ReadOptions, also: str | None = None) -> Frame:
     """Return the columns that were asked for, and one more."""
     columns = split_names(reading.columns, frame.names)
     if also is not None and columns:
@@ -163,7 +163,7 @@ def select_columns(frame: Frame, reading: Reading, also: str | None = None) -> F
     return frame.select(columns or None, split_names(reading.drop, frame.names))
 
 
-def _limited(frame: Frame, reading: Reading, stream: int) -> Input:
+def _limited(frame: Frame, reading: ReadOptions, stream: int) -> Input:
     """Return at most ``max_rows`` rows, drawn by the seed; many rows without being asked for are an error."""
     wanted, limit = reading.max_rows, reading.limit
     if wanted is None and len(frame) > limit:

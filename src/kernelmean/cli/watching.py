@@ -21,7 +21,7 @@ from ..inference.monitoring.checkpoint import digest
 from ..tables.files import first_line
 from ..tables.reading import read_frame
 from .drift import LEVEL
-from .inputs import Reading, check_once, select_columns
+from .inputs import ReadOptions, check_once, select_columns
 from .options import bandwidth_from, level_orders, missing_rule, split_names
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Seen:
 
 def watch(watched: Watched, watching: Watching, table: BatchTable) -> Seen:
     """Monitor all batches, and keep the checkpoint."""
-    reading = Reading(tuple(table.columns or ()), tuple(table.drop or ()), text=table.text)
+    reading = ReadOptions(tuple(table.columns or ()), tuple(table.drop or ()), text=table.text)
     first = read_frame(watched.reference, text=reading.text)
     known = _reference(first, reading, watched.by)
     drift = _monitor(known, watched, watching, table)
@@ -117,7 +117,7 @@ def _numbers(state: DriftState) -> dict[str, Any]:
     return {"pvalue": state.pvalue, "log_wealth": state.log_wealth, "drift": state.drift}
 
 
-def _reference(frame: Frame, reading: Reading, by: str | None) -> Frame:
+def _reference(frame: Frame, reading: ReadOptions, by: str | None) -> Frame:
     """Return the chosen columns; what only later tables have may be left out of them alone."""
     own = frame.select(drop=[by]) if by in frame.names else frame
     columns = tuple(name for name in split_names(reading.columns, frame.names) if name != by)
@@ -125,12 +125,12 @@ def _reference(frame: Frame, reading: Reading, by: str | None) -> Frame:
     return select_columns(own, _dropping(reading, own.names, lambda name: name in own.names))
 
 
-def _dropping(reading: Reading, known: Sequence[str], wanted: Callable[[str], bool]) -> Reading:
+def _dropping(reading: ReadOptions, known: Sequence[str], wanted: Callable[[str], bool]) -> ReadOptions:
     names = split_names(reading.drop, known)
     return replace(reading, drop=tuple(name for name in names if wanted(name)))
 
 
-def _batches(path: str, first: Frame, reading: Reading, watched: Watched, notes: list[str]) -> Iterator[Batch]:
+def _batches(path: str, first: Frame, reading: ReadOptions, watched: Watched, notes: list[str]) -> Iterator[Batch]:
     """Yield the batches of a file in the order of their time."""
     frame = read_frame(path, text=reading.text)
     notes += frame.notes

@@ -92,7 +92,7 @@ def permutation_null(problem: Problem, how: Resampling) -> Null:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Begun:
+class TiledNull:
     """A null of which the permutations are chosen, and tiles are left to evaluate; whoever does, the values are equal.
 
     Attributes
@@ -114,7 +114,7 @@ class Begun:
         return _null(sums, self.statistic, self.scheme, self.memory)
 
 
-def begin(problem: Problem, how: Resampling) -> Null | Begun:
+def begin(problem: Problem, how: Resampling) -> Null | TiledNull:
     """Return the null, or what is left of it where a scheme goes by tiles; parameters as :func:`permutation_null`."""
     shape, generator = problem.shape(how.n_resamples), how.rng
     chosen = choose(shape, how.scheme)
@@ -127,13 +127,13 @@ def begin(problem: Problem, how: Resampling) -> Null | Begun:
     return _begin(chosen, problem, shape, how)
 
 
-def _begin(scheme: Scheme, problem: Problem, shape: Shape, how: Resampling) -> Null | Begun:
+def _begin(scheme: Scheme, problem: Problem, shape: Shape, how: Resampling) -> Null | TiledNull:
     needed = scheme.memory(shape, how.resources)
     check_memory(needed, how.resources, f"scheme {scheme.name!r}", shape.n)
     way = scheme.begin if isinstance(scheme, TiledScheme) else scheme.sums
     found = way(problem, shape.n_resamples, how.rng, how.resources)
     if isinstance(found, Tiling):
-        return Begun(found, problem.statistic, scheme.name, needed)
+        return TiledNull(found, problem.statistic, scheme.name, needed)
     if precision(problem.left.points) == "float32":
         found = replace(found, rounding=SINGLE)
     return _null(found, problem.statistic, scheme.name, needed)

@@ -12,7 +12,7 @@ from ..core.array import Array
 from .low_rank import Factor
 from .problem import Problem
 from .resampling import MIB, Shape
-from .statistics import Level, Sums
+from .statistics import RemovedMeans, Sums
 
 CHUNK_BYTES = 48 * MIB
 
@@ -48,7 +48,7 @@ class Factored:
         traces = (np.array([np.vdot(rows, rows) for rows in side]) for side in (self.left, self.right))
         left, right = (trace[index] for trace, index in zip(traces, self.problem.index, strict=True))
         diagonal, rows = coupled[: len(pairs)], coupled[len(pairs) :]
-        level = Level(rows, self.row_means.mean(axis=1)[self.problem.index[0]]) if len(rows) else None
+        level = RemovedMeans(rows, self.row_means.mean(axis=1)[self.problem.index[0]]) if len(rows) else None
         return Sums(pairs, diagonal, left, right, level)
 
 

@@ -20,7 +20,7 @@ from ..kernels.exponential import ExponentialBlocks
 from .low_rank import Factor, pivoted_cholesky
 from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
 from .resampling import Shape
-from .statistics import Level, Statistic, Sums
+from .statistics import RemovedMeans, Statistic, Sums
 
 Tiles = Callable[[slice, slice], list[Array]]
 _SHIFT_ROWS = 256
@@ -299,14 +299,14 @@ class Problem:
         left_trace, right_trace = traces
         return Sums(pairs, diagonal, left_trace[left], right_trace[right], self._level(linear, rows[0]))
 
-    def _level(self, linear: Array, row_sums: Array) -> Level | None:
+    def _level(self, linear: Array, row_sums: Array) -> RemovedMeans | None:
         """Return the row means that centering removed, those of the unshifted matrices; None for independence."""
         if not self.two_samples:
             return None
         left, first = self.index[0], float(self.labels.sum())
         shifts = np.array(self.left.shifts)
         mean = row_sums.sum(axis=1) / self.n**2 + shifts
-        return Level(linear / (self.n * first) + first * shifts[left][:, None], mean[left])
+        return RemovedMeans(linear / (self.n * first) + first * shifts[left][:, None], mean[left])
 
 
 def _subset(side: KernelSide, chosen: Sequence[int]) -> KernelSide:

@@ -23,7 +23,7 @@ when they rest on the parameters that a search found: a flat score leaves some f
 
 @final
 @dataclass(frozen=True)
-class Level:
+class RemovedMeans:
     """What centering removes from K, for two samples: with it the block sums of K itself are known.
 
     Attributes
@@ -38,13 +38,13 @@ class Level:
     mean: Array
 
     @staticmethod
-    def joined(parts: Sequence[Level | None], axis: int) -> Level | None:
+    def joined(parts: Sequence[RemovedMeans | None], axis: int) -> RemovedMeans | None:
         """Join as :meth:`Sums.joined` does; None where a part has none."""
         known = [part for part in parts if part is not None]
         if len(known) < len(parts):
             return None
         mean = np.concatenate([part.mean for part in known]) if axis == 0 else known[0].mean
-        return Level(np.concatenate([part.rows for part in known], axis), mean)
+        return RemovedMeans(np.concatenate([part.rows for part in known], axis), mean)
 
 
 @final
@@ -62,7 +62,7 @@ class Sums:
         :math:`Σ_i K̄_{ii} Z̄_{π(i)π(i)}`; for two samples :math:`Σ_i K̄_{ii} a_{π(i)}`.
     left_trace, right_trace : array of shape (m,)
         tr K̄ and tr Z̄.
-    level : Level, optional
+    level : RemovedMeans, optional
         For two samples: what centering removes from K.
     rounding : (float, float)
         Shares of a range and of a magnitude below which values are tied.
@@ -72,7 +72,7 @@ class Sums:
     diagonal: Array
     left_trace: Array
     right_trace: Array
-    level: Level | None = None
+    level: RemovedMeans | None = None
     rounding: tuple[float, float] = ROUNDING
 
     @staticmethod
@@ -84,12 +84,12 @@ class Sums:
         pairs, diagonal = (
             np.concatenate([getattr(part, name) for part in parts], axis) for name in ("pairs", "diagonal")
         )
-        level = Level.joined([part.level for part in parts], axis)
+        level = RemovedMeans.joined([part.level for part in parts], axis)
         return Sums(pairs, diagonal, traces[0], traces[1], level, max(part.rounding for part in parts))
 
     def reordered(self, index: IntArray) -> Sums:
         """Return the sums of the pairs in another order."""
-        level = self.level and Level(self.level.rows[index], self.level.mean[index])
+        level = self.level and RemovedMeans(self.level.rows[index], self.level.mean[index])
         traces = self.left_trace[index], self.right_trace[index]
         return Sums(self.pairs[index], self.diagonal[index], *traces, level, self.rounding)
 

@@ -17,7 +17,7 @@ import pytest
 import kernelmean as km
 from kernelmean import compare
 from kernelmean.cli import main
-from kernelmean.cli.inputs import Reading, read_one
+from kernelmean.cli.inputs import ReadOptions, read_one
 from kernelmean.cli.options import split_names
 from kernelmean.cli.outputs import plain
 from kernelmean.cli.progress import progress
@@ -325,7 +325,7 @@ def test_names_with_commas_are_names_when_they_are_columns() -> None:
 
 
 def test_a_subsample_keeps_the_order_of_rows() -> None:
-    table = read_one("eckerle4", Reading(max_rows=10)).frame.to_table("error", reader="read_table")
+    table = read_one("eckerle4", ReadOptions(max_rows=10)).frame.to_table("error", reader="read_table")
     assert (np.diff(table.values[:, 1]) > 0).all()
 
 

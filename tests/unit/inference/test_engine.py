@@ -10,7 +10,7 @@ import pytest
 import kernelmean as km
 from kernelmean.inference import SCHEMES, CustomStatistic, Null, memory_estimate, mmd_test
 from kernelmean.inference.engine import (
-    Begun,
+    TiledNull,
     automatic,
     begin,
     check_memory,
@@ -235,7 +235,7 @@ def test_tiles_are_left_to_whoever_asks_where_a_scheme_has_them():
     problem = problem_of((normal(40), normal(50, seed=1)), [KERNEL], "u")
     for name in ("cyclic-tiles", "blocks"):
         begun = begin(problem, resampling(n_resamples=19, scheme=name, rng=0))
-        assert isinstance(begun, Begun)
+        assert isinstance(begun, TiledNull)
         null = begun.null(begun.tiling.sums(begun.tiling.part(begun.tiling.tiles())))
         whole = permutation_null(problem, resampling(n_resamples=19, scheme=name, rng=0))
         np.testing.assert_array_equal(null.values, whole.values)

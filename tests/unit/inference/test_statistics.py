@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernelmean.inference.statistics import HSIC, MMD, ROUNDING, SINGLE, Level, Sums, ties
+from kernelmean.inference.statistics import HSIC, MMD, ROUNDING, SINGLE, RemovedMeans, Sums, ties
 
 
 def centered(K):
@@ -77,7 +77,7 @@ def test_a_tie_is_relative_to_the_range_and_to_rounding():
 
 def some_sums(pairs, permutations, level=True, seed=0):
     rng = np.random.default_rng(seed)
-    known = Level(rng.random((pairs, permutations)), rng.random(pairs)) if level else None
+    known = RemovedMeans(rng.random((pairs, permutations)), rng.random(pairs)) if level else None
     return Sums(*rng.random((2, pairs, permutations)), *rng.random((2, pairs)), known)
 
 

@@ -20,8 +20,8 @@ from ...plan.plan import Plan
 from ...plan.tiles import serial_blas
 from .. import TestResult
 from ..asked import Request
-from ..engine import Begun, begin
-from ..questions import Pairs, Posed, Question, TwoSamples
+from ..engine import TiledNull, begin
+from ..questions import Pairs, PendingResult, Question, TwoSamples
 from ..schemes.base import Tile, Tiling, Total, added
 from ..schemes.blocks import bin_size
 from .rows import Rows
@@ -58,7 +58,7 @@ def _shares(question: type[Question], n: int, m: int) -> int:
 # -- on the workers ---------------------------------------------------------------------------------------------------
 
 State = Mapping[str, Any]
-Asked = tuple[Posed | TestResult, State]  # and the generator's state when everything was drawn
+Asked = tuple[PendingResult | TestResult, State]  # and the generator's state when everything was drawn
 
 
 def _posed(kind: type[TwoSamples | Pairs], X: list[Array], Y: list[Array], request: Request, worker: Plan) -> Asked:
@@ -70,9 +70,9 @@ def _posed(kind: type[TwoSamples | Pairs], X: list[Array], Y: list[Array], reque
     return posed, rng.bit_generator.state
 
 
-def _left(posed: Posed | TestResult) -> Begun | None:
+def _left(posed: PendingResult | TestResult) -> TiledNull | None:
     """Return what is left to evaluate."""
-    return posed.null if isinstance(posed, Posed) and isinstance(posed.null, Begun) else None
+    return posed.null if isinstance(posed, PendingResult) and isinstance(posed.null, TiledNull) else None
 
 
 def _share(asked: Asked, share: int, shares: int) -> Total | None:

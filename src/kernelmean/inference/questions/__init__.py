@@ -1,6 +1,6 @@
 """Questions: samples and variables, with their sides, designs and kernels; and how a test answers them."""
 
-from .base import Posed, Question
+from .base import PendingResult, Question
 from .joint_independence import JointIndependence
 from .k_samples import KSamples
 from .pairs import Pairs, hsic_problem
@@ -10,7 +10,7 @@ __all__ = [
     "JointIndependence",
     "KSamples",
     "Pairs",
-    "Posed",
+    "PendingResult",
     "Question",
     "TwoSamples",
     "hsic_problem",

@@ -62,7 +62,7 @@ class RowDesign(Protocol):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Posed:
+class PendingResult:
     """What a result says besides its null.
 
     Attributes
@@ -245,12 +245,12 @@ class Question(ABC):
         copies = {name: own for name, value in vars(self).items() if (own := copied_elsewhere(value)) is not value}
         return replace(result, notes=(*result.notes, *notes), question=replace(self, **copies, asked=asked))
 
-    def posed(self, asked: Estimators, statistic: Kind, how: Resampling) -> Posed | TestResult:
+    def posed(self, asked: Estimators, statistic: Kind, how: Resampling) -> PendingResult | TestResult:
         """Return the test with its null; the result itself where it takes more than one null, as an adaptive test."""
         if asked.adaptive is not None:
             return self._adaptive(asked.adaptive, statistic, how)
         null, chosen = self.estimated(asked, statistic, how)
-        return Posed(
+        return PendingResult(
             null,
             method=self.methods[0],
             kernel=_alone(own.kernel for own in chosen),

@@ -17,7 +17,7 @@ from ...core.array import Array, IntArray, slices
 from ..permutations import RandomPermutations
 from ..problem import Problem
 from ..resampling import Resources, Shape, point_bytes
-from ..statistics import Level, Sums
+from ..statistics import RemovedMeans, Sums
 from .base import Tile, TiledScheme, Tiling, Total, upper_tiles
 from .device import bin_sums, on_device
 
@@ -146,7 +146,7 @@ class BinTiling(Tiling):
         first = float(self.problem.labels.sum())
         left, _ = self.problem.index
         right_trace = np.full(len(left), first * (1 - first / n))
-        level = Level((row_means @ labels)[left], row_means.sum(axis=1)[left] / n)
+        level = RemovedMeans((row_means @ labels)[left], row_means.sum(axis=1)[left] / n)
         return Sums(pairs[left], (diagonals @ labels)[left], diagonals.sum(axis=1)[left], right_trace, level)
 
 
