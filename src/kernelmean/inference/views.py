@@ -1,6 +1,6 @@
 """What an adaptive test looks at: several tables made from one, each a symmetric function of the rows.
 
-No view knows which sample, or which partner, a row belongs to: permutation the rows cannot change it.
+No view knows which sample, or which partner, a row belongs to: permuting the rows cannot change it.
 """
 
 from __future__ import annotations
