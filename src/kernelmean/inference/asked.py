@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 from ..core.array import RngLike
@@ -47,6 +47,11 @@ class Estimators:
     def one(self) -> KernelMean | KernelOf:
         """Return the estimator of the first side."""
         return self.sides[0]
+
+    def found(self, sides: Iterable[KernelMean | None]) -> Estimators:
+        """Return the estimators with what was found of all rows, where anything was."""
+        pairs = zip(self.sides, sides, strict=True)
+        return replace(self, sides=tuple(own if found is None else found for own, found in pairs))
 
     @property
     def fit_on(self) -> str:
