@@ -76,7 +76,7 @@ class EstimatedMMD:
         made = base_kernel(pooled, self.estimator.kernel, self.estimator.bandwidth, rows, _POOLED)
         check_sizes(X, Y, self.kind, leaves_out=self.way == "each")
         if is_constant(pooled if self.way == "each" else pooled[rows]):  # nothing to fit
-            alone = replace(made, estimator=KernelMean(made.kernel))
+            alone = replace(made, estimator=KernelMean(made.kernel, noise=Dirac()))
             return self.plain((joined([X, Y]),), [made.kernel], self.kind, self.how.over_sums()), alone
         return self._each(X, Y, made) if self.way == "each" else self._pooled(X, Y, made, rows)
 

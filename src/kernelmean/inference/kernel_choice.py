@@ -70,7 +70,8 @@ def choose_kernel(points: Array, estimator: KernelMean | KernelOf, rows: IntArra
     """Return the kernel for the points; the median heuristic looks at the given rows only."""
     if not isinstance(estimator, KernelMean):
         made = base_kernel(points, "gaussian", "median", rows, name)
-        return Chosen(*estimator(points, made.kernel), made.notes)
+        kernel, noise = estimator(points, made.kernel)
+        return Chosen(kernel, noise, made.notes, KernelMean(kernel, noise=Dirac()))
     if not is_plain(estimator):
         raise ValueError(
             f"{estimator!r} has a filter or a contraction; pass a KernelMean without them here, whose noise makes "

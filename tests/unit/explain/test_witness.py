@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import combinations
 
 import numpy as np
@@ -205,3 +206,11 @@ def test_points_of_torch_are_places_as_well():
     np.testing.assert_allclose(bands.values, km.mmd_test(X, Y, rng=0).witness(Y, rng=0).values, rtol=1e-12)
     joint = km.hsic_test(*there, rng=0).witness()(*there)
     np.testing.assert_allclose(joint, km.hsic_test(X, Y, rng=0).witness()(X, Y), rtol=1e-12)
+
+
+def test_a_result_of_a_function_can_be_pickled():
+    X, Y = samples()
+    result = km.mmd_test(X, Y, estimator=lambda _, kernel: (kernel, km.noise.Dirac()), rng=0)
+    again = pickle.loads(pickle.dumps(result))
+    np.testing.assert_array_equal(again.witness()(X), result.witness()(X))
+    assert again.witness().norm == pytest.approx(km.mmd_test(X, Y, rng=0).witness().norm, rel=1e-12)

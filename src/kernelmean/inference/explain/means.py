@@ -21,10 +21,9 @@ def means_of(question: TwoSamples, subject: SampleSubject) -> tuple[Embedding, E
     What the test found in the pooled rows, a bandwidth, a noise or λ, is taken from there; what it finds in each sample
     is found in each. A test of many kernels, or of a function, has plain means under the kernel that explains it.
     """
-    sides = () if question.asked is None else question.asked.sides
-    found = sides[0] if sides else None
+    found = next(iter(question.asked.found), None) if question.asked is not None else None
     tables = [subject.pooled[part] for part in subject.parts]
-    if not isinstance(found, KernelMean):
+    if found is None:
         means = [embed(points, subject.kernel, plan=subject.plan) for points in tables]
     else:
         means = [_mean(points, found, subject.plan) for points in tables]

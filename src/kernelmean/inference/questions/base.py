@@ -260,7 +260,7 @@ class Question(ABC):
             noise=_alone(own.noise for own in chosen),
             sizes=self.sizes,
             notes=tuple(note for own in chosen for note in own.notes) + self.notes,
-            asked=asked.found(own.estimator for own in chosen),
+            asked=asked.settled(own.estimator for own in chosen),
         )
 
     def _adaptive(self, adaptive: Adaptive, statistic: Kind, how: Resampling) -> TestResult:
