@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 from ..core.array import RngLike
@@ -37,16 +37,26 @@ class Estimators:
         What brings all its kernels.
     default : bool
         Whether the caller chose neither kernel nor estimator.
+    found : tuple of KernelMean or None
+        Those of the sides with the kernels, noises and strengths that a test found in all rows.
     """
 
     sides: tuple[KernelMean | KernelOf, ...]
     adaptive: Adaptive | None = None
     default: bool = False
+    found: tuple[KernelMean | None, ...] = ()
 
     @property
     def one(self) -> KernelMean | KernelOf:
         """Return the estimator of the first side."""
         return self.sides[0]
+
+    def settled(self, found: Iterable[KernelMean | None]) -> Estimators:
+        """Return the same with what was found; it takes the place of functions, which cannot be pickled."""
+        known = tuple(found)
+        pairs = zip(self.sides, known, strict=True)
+        sides = tuple(own if isinstance(own, KernelMean) or new is None else new for own, new in pairs)
+        return replace(self, sides=sides, found=known)
 
     @property
     def fit_on(self) -> str:

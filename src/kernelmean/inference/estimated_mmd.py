@@ -7,6 +7,7 @@ same rule, for both samples under every permutation (``fit_on="each"``).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
@@ -30,6 +31,7 @@ from .kernel_choice import (
     fitted,
     is_constant,
     median_rows,
+    settled,
     with_noise,
 )
 from .null import Null
@@ -74,7 +76,8 @@ class EstimatedMMD:
         made = base_kernel(pooled, self.estimator.kernel, self.estimator.bandwidth, rows, _POOLED)
         check_sizes(X, Y, self.kind, leaves_out=self.way == "each")
         if is_constant(pooled if self.way == "each" else pooled[rows]):  # nothing to fit
-            return self.plain((joined([X, Y]),), [made.kernel], self.kind, self.how.over_sums()), made
+            alone = replace(made, estimator=KernelMean(made.kernel, noise=Dirac()))
+            return self.plain((joined([X, Y]),), [made.kernel], self.kind, self.how.over_sums()), alone
         return self._each(X, Y, made) if self.way == "each" else self._pooled(X, Y, made, rows)
 
     @property
@@ -100,27 +103,31 @@ class EstimatedMMD:
         filter_, words = as_filter(self.estimator.filter), _parameters(found, len(rows), len(pooled))
         if self.estimator.contraction is not None:
             assert isinstance(made.kernel, Gaussian), "a contraction is refused for other kernels"
-            chosen = replace(made, noise=found.noise_, notes=(*made.notes, words))
+            chosen = replace(made, noise=found.noise_, notes=(*made.notes, words), estimator=found)
             return self._contracted(pooled, X.shape[0], found, made.kernel), chosen
         chosen = with_noise(made, found.noise_, pooled, rows, _POOLED)
-        chosen = replace(chosen, notes=(*chosen.notes, words))
+        assert filter_ is not None, "what has neither filter nor contraction is another kernel"
+        assert found.strength_ is not None, "a filter has a strength"
+        strength = min(found.strength_, sys.float_info.max)  # an infinite one, of a mean that is 0, cannot be passed
+        own = settled(self.estimator, made.kernel, noise=found.noise_, strength=strength)
+        chosen = replace(chosen, notes=(*chosen.notes, words), estimator=own)
         if isinstance(filter_, Scale):
             scaled = _scale(found) ** 2 * chosen.kernel
             return self.plain((joined([X, Y]),), [scaled], self.kind, self.how), chosen
-        assert filter_ is not None, "what has neither filter nor contraction is another kernel"
         return self._weighted(X, Y, chosen.kernel, FilterWeights(filter_, found.strength_)), chosen
 
     # -- fitted anew -------------------------------------------------------------------------------------------------
 
     def _each(self, X: Array, Y: Array, made: Chosen) -> tuple[Any, Chosen]:
-        chosen = replace(made, notes=(*made.notes, "parameters of both samples: fitted anew under every permutation"))
+        told = "parameters of both samples: fitted anew under every permutation"
+        chosen = replace(made, notes=(*made.notes, told), estimator=settled(self.estimator, made.kernel))
         filter_ = as_filter(self.estimator.filter)
         if self._batched and isinstance(filter_, Scale):
             statistic = ShrunkMMD(X.shape[0], Y.shape[0], self.kind)
             return self.plain((joined([X, Y]),), [made.kernel], statistic, self.how), chosen
         if self._batched and isinstance(filter_, Ridge):
             return self._weighted(X, Y, made.kernel, FilterWeights(filter_, None)), chosen
-        estimate = _refitted(self.estimator, made.kernel)
+        estimate = refitted(self.estimator, made.kernel)
         X, Y = as_host(X), as_host(Y)
         pooled = np.concatenate([X, Y])
         check_spread(pooled)
@@ -215,7 +222,7 @@ def _parameters(found: KernelMean, some: int, n: int) -> str:
     return f"{told}: fitted to {_POOLED}" + (f", to {some} of {n} rows" if some < n else "")
 
 
-def _refitted(estimator: KernelMean, kernel: Kernel) -> Estimate:
+def refitted(estimator: KernelMean, kernel: Kernel) -> Estimate:
     """Return the estimate of any rows; equal rows are their own best estimate."""
 
     def estimate(points: Array) -> Embedding:

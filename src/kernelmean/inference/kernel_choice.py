@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -45,11 +45,12 @@ HSIC_ESTIMATORS = {
 @final
 @dataclass(frozen=True)
 class Chosen:
-    """A kernel, the noise in it, and what to tell the reader."""
+    """A kernel, the noise in it, what to tell the reader, and the estimator with what was found of all rows."""
 
     kernel: Kernel
     noise: Noise | tuple[Noise, Noise]
     notes: tuple[str, ...] = ()
+    estimator: KernelMean | None = None
 
 
 def unknown_estimator(estimator: Any, known: Iterable[str]) -> ValueError:
@@ -69,14 +70,16 @@ def choose_kernel(points: Array, estimator: KernelMean | KernelOf, rows: IntArra
     """Return the kernel for the points; the median heuristic looks at the given rows only."""
     if not isinstance(estimator, KernelMean):
         made = base_kernel(points, "gaussian", "median", rows, name)
-        return Chosen(*estimator(points, made.kernel), made.notes)
+        kernel, noise = estimator(points, made.kernel)
+        return Chosen(kernel, noise, made.notes, KernelMean(kernel, noise=Dirac()))
     if not is_plain(estimator):
         raise ValueError(
             f"{estimator!r} has a filter or a contraction; pass a KernelMean without them here, whose noise makes "
             "another kernel of the kernel"
         )
     made = base_kernel(points, estimator.kernel, estimator.bandwidth, rows, name)
-    return with_noise(made, fitted_noise(estimator, made.kernel, points[rows]), points, rows, name)
+    noise = fitted_noise(estimator, made.kernel, points[rows])
+    return replace(with_noise(made, noise, points, rows, name), estimator=settled(estimator, made.kernel, noise=noise))
 
 
 def base_kernel(points: Array, kernel: KernelLike, bandwidth: Any, rows: IntArray, name: str) -> Chosen:
@@ -114,7 +117,12 @@ def fitted_noise(estimator: KernelMean, kernel: Kernel, points: Array) -> Noise:
 
 def fitted(estimator: KernelMean, kernel: Kernel, points: Array) -> KernelMean:
     """Fit a copy of the estimator with this kernel; the estimator itself stays as it is."""
-    copy: KernelMean = clone(estimator).set_params(kernel=kernel, bandwidth="median").fit(points)
+    return settled(estimator, kernel).fit(points)
+
+
+def settled(estimator: KernelMean, kernel: Kernel, **found: Any) -> KernelMean:
+    """Return a copy of the estimator with this kernel, and with parameters that need not be found again."""
+    copy: KernelMean = clone(estimator).set_params(kernel=kernel, bandwidth="median", **found)
     return copy
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import combinations
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import kernelmean as km
 from explained import contributions, witness, witness_bands
-from kernelmean.kernels import Gaussian, Laplacian
+from kernelmean.kernels import Gaussian, Laplacian, Linear
 from kernelmean.plan import Plan
 
 
@@ -151,8 +152,65 @@ def test_embeddings_are_taken_as_they_are():
         witness(mu, km.embed(Y, Gaussian(2.0)))
 
 
-def test_the_order_of_many_rows_does_not_matter():
+def test_many_rows_are_seen_by_the_kernel_of_the_test():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(900, 2)), rng.normal(1.0, size=(700, 2))
-    assert witness(X, Y).function.kernel == witness(X[::-1], rng.permutation(Y)).function.kernel
-    assert witness(X, Y).function.kernel == witness(Y, X).function.kernel
+    first, second = (km.mmd_test(*samples, n_resamples=1, rng=0) for samples in ((X, Y), (Y, X)))
+    assert first.witness().function.kernel == first.kernel
+    assert second.witness().function.kernel == first.kernel
+
+
+COMPARED = {
+    "kme": "kme",
+    "mkme": "mkme",
+    "vpmkme": "vpmkme",
+    "rule": km.KernelMean(Laplacian("median") + Gaussian("median")),
+    "fixed noise": km.KernelMean(noise=km.noise.Normal(0.3)),
+    "noise of each": km.MKME(fit_on="each"),
+    "scale of the pool": km.SKMSE(fit_on="pooled"),
+    "ridge of the pool": km.FKMSE(fit_on="pooled"),
+    "points of each": km.VPMKME(fit_on="each"),
+    "scale and noise": km.KernelMean(noise="isotropic", filter="scale"),
+}
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_the_witness_is_of_the_means_that_were_compared(name):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(40, 2)), rng.normal(0.3, 1.3, size=(30, 2))
+    for samples in ((X, Y), (Y, X)):
+        result = km.mmd_test(*samples, estimator=COMPARED[name], statistic="v", n_resamples=19, rng=3)
+        assert result.witness().norm ** 2 == pytest.approx(result.statistic, rel=1e-6)
+
+
+@pytest.mark.parametrize("estimator", ["kme", "mkme", "s-kmse"])
+def test_the_witness_of_many_rows_has_the_kernel_of_the_test(estimator):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(700, 2)), rng.normal(size=(600, 2)) * 1.3  # the seed draws the rows that rules look at
+    result = km.mmd_test(X, Y, estimator=estimator, statistic="v", n_resamples=19, rng=3)
+    assert result.witness().norm ** 2 == pytest.approx(result.statistic, rel=1e-9)
+
+
+def test_a_mean_that_is_shrunk_to_nothing_has_no_witness():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    result = km.mmd_test(X, -X, estimator=km.SKMSE(Linear(), fit_on="pooled"), rng=0)
+    with pytest.raises(ValueError, match="the two embeddings are equal"):
+        result.witness()
+
+
+def test_points_of_torch_are_places_as_well():
+    torch = pytest.importorskip("torch")
+    X, Y = np.random.default_rng(0).normal(size=(2, 20, 2))
+    there = [torch.as_tensor(rows) for rows in (X, Y)]
+    bands = km.mmd_test(*there, rng=0).witness(there[1], rng=0)
+    np.testing.assert_allclose(bands.values, km.mmd_test(X, Y, rng=0).witness(Y, rng=0).values, rtol=1e-12)
+    joint = km.hsic_test(*there, rng=0).witness()(*there)
+    np.testing.assert_allclose(joint, km.hsic_test(X, Y, rng=0).witness()(X, Y), rtol=1e-12)
+
+
+def test_a_result_of_a_function_can_be_pickled():
+    X, Y = samples()
+    result = km.mmd_test(X, Y, estimator=lambda _, kernel: (kernel, km.noise.Dirac()), rng=0)
+    again = pickle.loads(pickle.dumps(result))
+    np.testing.assert_array_equal(again.witness()(X), result.witness()(X))
+    assert again.witness().norm == pytest.approx(km.mmd_test(X, Y, rng=0).witness().norm, rel=1e-12)

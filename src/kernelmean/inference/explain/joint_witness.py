@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array
+from ...core.array import Array, as_host
 from ...core.points import points_like
 from ...core.validate import check_same_columns
 from .subject import PairSubject, hadamard
@@ -36,8 +36,8 @@ class JointWitness:
         """Return the values at the pairs of rows of ``x`` (p, d) and ``y`` (p, e), shape (p,)."""
         names = self.pairs.names
         places = (
-            points_like(x, names[0], "x", "the sample of x"),
-            points_like(y, names[1], "y", "the sample of y"),
+            as_host(points_like(x, names[0], "x", "the sample of x")),
+            as_host(points_like(y, names[1], "y", "the sample of y")),
         )
         if len(places[0]) != len(places[1]):
             raise ValueError(f"x has {len(places[0])} rows and y has {len(places[1])}; row i of both is one place")

@@ -4,37 +4,45 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sklearn.base import clone
-
+from ...core.array import Array
 from ...embedding.embedding import Embedding, embed
-from ...estimators import KME, KernelMean
+from ...estimators import KernelMean
 from ...noise import Noise
-from ..kernel_choice import choose_kernel, representative_rows
+from ...plan.plan import Plan
+from ..estimated_mmd import refitted
+from ..kernel_choice import is_plain
 from ..questions import TwoSamples
-from .subject import SampleSubject, kernel_for
+from .subject import SampleSubject
 
 
 def means_of(question: TwoSamples, subject: SampleSubject) -> tuple[Embedding, Embedding]:
-    """Return the means of two samples in the space of one kernel.
+    """Return the means of two samples in the space of one kernel: those that the test compared.
 
-    A noise without weights is fitted to the pooled rows, as in tests; anything else to each sample. A test of many
-    kernels, or of a function, has plain means under the kernel that explains it.
+    What the test found in the pooled rows, a bandwidth, a noise or λ, is taken from there; what it finds in each sample
+    is found in each. A test of many kernels, or of a function, has plain means under the kernel that explains it.
     """
-    sides = () if question.asked is None else question.asked.sides
-    estimator = sides[0] if sides else None
-    first, second = (subject.pooled[part] for part in subject.parts)
-    if not isinstance(estimator, KernelMean):
-        return _named(question, [embed(own, subject.kernel, plan=subject.plan) for own in (first, second)])
-    pooled = subject.pooled
-    base = kernel_for(pooled, KME(estimator.kernel, bandwidth=estimator.bandwidth), "the pooled sample")
-    own = clone(estimator).set_params(kernel=base, bandwidth="median")
-    if own.filter is not None or own.contraction is not None:
-        return _named(question, [clone(own).fit(table).embedding_ for table in (first, second)])
-    noise = choose_kernel(pooled, own, representative_rows(pooled), "the pooled sample").noise
-    assert isinstance(noise, Noise), "pairs of noises are for pairs of kernels"
-    return _named(question, [embed(table, base, noise=noise, plan=subject.plan) for table in (first, second)])
-
-
-def _named(question: TwoSamples, means: list[Embedding]) -> tuple[Embedding, Embedding]:
+    found = next(iter(question.asked.found), None) if question.asked is not None else None
+    tables = [subject.pooled[part] for part in subject.parts]
+    if found is None:
+        means = [embed(points, subject.kernel, plan=subject.plan) for points in tables]
+    else:
+        means = [_mean(points, found, subject.plan) for points in tables]
     first, second = (replace(mean, names=question.names) for mean in means)
     return first, second
+
+
+def _mean(points: Array, found: KernelMean, plan: Plan) -> Embedding:
+    """Return the mean of a sample by an estimator whose parameters were found, or are to be found in the sample."""
+    if hasattr(found, "contraction_"):  # fitted to the pooled rows; with the shift of either sample to its own center
+        return _drawn(points, found, plan)
+    if is_plain(found) and isinstance(found.noise, Noise):
+        return embed(points, found.kernel, noise=found.noise, plan=plan)  # type: ignore[arg-type]  # it was resolved
+    return refitted(found, found.kernel)(points)  # type: ignore[arg-type]
+
+
+def _drawn(points: Array, found: KernelMean, plan: Plan) -> Embedding:
+    """Return the mean of a sample whose points are drawn to its center."""
+    center = points.mean(axis=0)
+    scale = 1.0 if found.strength_ is None else 1.0 / (1.0 + found.strength_)
+    drawn = embed(center + found.contraction_ * (points - center), found.kernel_, noise=found.noise_, plan=plan)
+    return scale * drawn

@@ -236,11 +236,12 @@ def check_plain(question: Any) -> TwoSamples | Pairs:
 
 def _check_estimators(question: Any) -> None:
     """Raise when means with weights of their own were compared, which have no kernel that says it all."""
+    instead = ", and so is all but witness()" if isinstance(question, TwoSamples) else ""
     for side in () if question.asked is None else question.asked.sides:
         if isinstance(side, KernelMean) and not (is_plain(side) and side.fit_on in ("auto", "pooled", "separate")):
             raise ValueError(
                 f"estimator is {side!r}, with weights or parameters that permutations change; explanations are of "
-                "tests with a kernel, such as estimator='kme' or 'mkme', and so is all but witness()"
+                f"tests with a kernel, such as estimator='kme' or 'mkme'{instead}"
             )
 
 

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, RngLike
+from ...core.array import Array, IntArray, RngLike, as_host
 from ...core.frozen import Frozen
 from ...core.points import points_like
 from ...core.validate import check_points, check_same_columns
@@ -170,7 +170,7 @@ def witness_bands(
     O(p (n + m) n_resamples) time, O((p + n + m) batch) memory.
     """
     check_level(level)
-    places = subject.pooled if points is None else points_like(points, subject.names, "points", "X and Y")
+    places = subject.pooled if points is None else as_host(points_like(points, subject.names, "points", "X and Y"))
     check_same_columns(subject.pooled, places, ("the samples", "points"))
     how = Resampling.of("auto", check_n_resamples(n_resamples, LEAST_DRAWS), rng)
     listed = permutations_of(subject.sizes, how)

@@ -71,6 +71,8 @@ class PendingResult:
         What the caller's way to a null returned.
     method, kernel, noise, sizes, notes
         As of :class:`TestResult`.
+    asked : Estimators
+        What was asked, with what was found of all rows.
     """
 
     null: Any
@@ -79,6 +81,7 @@ class PendingResult:
     noise: Any
     sizes: tuple[int, ...]
     notes: tuple[str, ...]
+    asked: Estimators
 
     def result(self, null: Null, *more: str) -> TestResult:
         """Return the result with a null, and with more notes."""
@@ -240,7 +243,7 @@ class Question(ABC):
     def answered(self, asked: Estimators, statistic: Kind, how: Resampling) -> TestResult:
         """Return the result of the test, which keeps the question; rows of other libraries are copied for it."""
         posed = self.posed(asked, statistic, how)
-        result = posed if isinstance(posed, TestResult) else posed.result(posed.null)
+        result, asked = (posed, asked) if isinstance(posed, TestResult) else (posed.result(posed.null), posed.asked)
         notes = self.units_notes(adaptive=bool(self.methods[1])) if asked.default else ()
         copies = {name: own for name, value in vars(self).items() if (own := copied_elsewhere(value)) is not value}
         return replace(result, notes=(*result.notes, *notes), question=replace(self, **copies, asked=asked))
@@ -257,6 +260,7 @@ class Question(ABC):
             noise=_alone(own.noise for own in chosen),
             sizes=self.sizes,
             notes=tuple(note for own in chosen for note in own.notes) + self.notes,
+            asked=asked.settled(own.estimator for own in chosen),
         )
 
     def _adaptive(self, adaptive: Adaptive, statistic: Kind, how: Resampling) -> TestResult:
