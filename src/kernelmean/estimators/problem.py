@@ -25,7 +25,6 @@ from ..core.array import (
 )
 from ..core.validate import check_range, check_spread
 from ..embedding.score import Criterion, Score, Terms, diagonal_share
-from ..kernels.axes import check_axes
 from ..kernels.gaussian import Gaussian
 from .loocv import axes, contracted, isotropic
 from .search import ScoreObjective
@@ -104,7 +103,7 @@ class NoiseProblem:
     ) -> None:
         self.n, self.dim = X.shape
         check_spread(X)
-        self.bandwidths = np.broadcast_to(check_axes(kernel.bandwidth, self.dim), (self.dim,))
+        self.bandwidths = kernel.bandwidths(self.dim)
         check_range(self.bandwidths, "the bandwidth is")
         self.Y = as_type(centered(as_float64(X))[0] / like(self.bandwidths, X, "float64"), precision(X))
         self.off = float(namespace(self.Y).max(namespace(self.Y).abs(self.Y)))
