@@ -37,25 +37,16 @@ GRID_STEP = 0.25  # of logarithms
 
 @dataclass(frozen=True)
 class ScoredNoise:
-    """A noise with its score.
-
-    Attributes
-    ----------
-    noise : array of shape (d,)
-        Variances in units of θ², along the axes or along ``vectors``.
-    terms : Terms
-    score : Score
-    contraction : float
-        r, by which the points are drawn to their mean; 1 leaves them.
-    vectors : array of shape (d, d), optional
-        Orthonormal columns; the axes when None.
-    """
+    """A noise with its score."""
 
     noise: Array
+    """Variances in units of θ², along the axes or along ``vectors``, shape (d,)."""
     terms: Terms
     score: Score
     contraction: float = 1.0
+    """r, by which the points are drawn to their mean; 1 leaves them."""
     vectors: Array | None = None
+    """Shape (d, d). Orthonormal columns; the axes when None."""
 
 
 def lower(first: ScoredNoise, second: ScoredNoise) -> ScoredNoise:

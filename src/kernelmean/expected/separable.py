@@ -37,13 +37,6 @@ axis_noise_rules: Rules[Callable[..., Profiles]] = Rules("noise on each axis")
 class SmoothedSeparable(Separable):
     r"""The kernel :math:`E\,k(x + ε, y)` of a kernel that is a product over the axes, a kernel of the same kind.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Gaussian, separable, or a product of such kernels.
-    noises : tuple of Additive
-        The independent terms of ε; none is no noise.
-
     Raises
     ------
     TypeError
@@ -63,7 +56,9 @@ class SmoothedSeparable(Separable):
     """
 
     kernel: Kernel
+    """Gaussian, separable, or a product of such kernels."""
     noises: tuple[Additive, ...] = ()
+    """The independent terms of ε; none is no noise."""
 
     def profiles(self, dim: int) -> Profiles:
         """Return the smoothed profile of every axis; equal axes share one."""

@@ -65,15 +65,10 @@ class Gaussian(WithBandwidth, Blockwise):
 
 @dataclass(frozen=True)
 class QuadraticGaussian(Blockwise, Stationary):
-    r"""The Gaussian kernel of a full metric, :math:`\exp(-\tfrac12 (x-y)^⊤ C^{-1} (x-y))`.
-
-    Parameters
-    ----------
-    covariance : array of shape (d, d)
-        C, symmetric positive definite, in squared units of X.
-    """
+    r"""The Gaussian kernel of a full metric, :math:`\exp(-\tfrac12 (x-y)^⊤ C^{-1} (x-y))`."""
 
     covariance: Any
+    """C, symmetric positive definite, in squared units of X, shape (d, d)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "covariance", as_value(self.covariance))

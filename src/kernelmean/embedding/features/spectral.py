@@ -30,21 +30,14 @@ from ...kernels.tensor_product import TensorProduct
 @final
 @dataclass(frozen=True)
 class Spectrum:
-    """One component of a spectral measure.
-
-    Attributes
-    ----------
-    mass : float
-        Its share c of k(x, x).
-    normals : int
-        How many standard normal numbers make one frequency.
-    frequencies : callable
-        From those, shape (M, normals), to frequencies, shape (M, d), in units of 1/X.
-    """
+    """One component of a spectral measure."""
 
     mass: float
+    """Its share c of k(x, x)."""
     normals: int
+    """How many standard normal numbers make one frequency."""
     frequencies: Callable[[Array], Array]
+    """From those, shape (M, normals), to frequencies, shape (M, d), in units of 1/X."""
 
 
 Spectra = tuple[Spectrum, ...]
