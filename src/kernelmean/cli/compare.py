@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-import typer
-
 from ..core.words import listed
 from .options import LongTables, MixedTable, ReportOutput, TwoSampleTest, TwoTables
-from .parameters import RUNNING, takes_options
+from .parameters import running_option, takes_options
 
 if TYPE_CHECKING:
     from ..core.array import Progress
@@ -37,10 +35,8 @@ class Drift:
 
     fail_on_drift: Annotated[
         float | None,
-        typer.Option(
-            metavar="ALPHA",
-            help="End with exit code 1 when the tables differ, p at most ALPHA; for automatic checks.",
-            rich_help_panel=RUNNING,
+        running_option(
+            metavar="ALPHA", help="End with exit code 1 when the tables differ, p at most ALPHA; for automatic checks."
         ),
     ] = None
 

@@ -17,7 +17,7 @@ import typer
 
 from ..core.disk import read_text
 from ..core.words import did_you_mean, listed
-from .parameters import RUNNING
+from .parameters import running_option
 
 _PYPROJECT = "pyproject.toml"
 _NOT_IN_FILES = ("config", "help")
@@ -65,14 +65,13 @@ def read_config(context: typer.Context, path: str | None) -> str | None:
 
 Config = Annotated[
     str | None,
-    typer.Option(
+    running_option(
         "--config",
         metavar="FILE",
         is_eager=True,
         callback=read_config,
         help="Take options from the table of this command in a TOML file, or from \\[tool.kernelmean] of a "
         "pyproject.toml; options written out win.",
-        rich_help_panel=RUNNING,
     ),
 ]
 

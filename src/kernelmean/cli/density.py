@@ -10,7 +10,7 @@ import typer
 
 from ..core.words import count
 from ..tables.limits import FIT_LIMIT
-from .options import SOURCE, NumberTable, ReportOutput, ScaleOption, Seed
+from .options import NumberTable, OneTable, ReportOutput, ScaleOption, Seed
 from .parameters import takes_options
 
 EXAMPLES = (
@@ -20,10 +20,9 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True)
-class MixtureFit:
+class MixtureFit(OneTable):
     """A table, and which mixtures are tried."""
 
-    data: Annotated[str, typer.Argument(metavar="DATA", help=SOURCE)]
     estimator: Annotated[
         str | None, typer.Option(metavar="NAME", help="What is matched: kme, s-kmse, f-kmse, mkme, mmkme or vpmkme.")
     ] = None

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .complete import columns as columns_of
-from .options import SOURCE, MixedTable, PairTest, ReportOutput, split_names
+from .options import MixedTable, OneTable, PairTest, ReportOutput, split_names
 from .parameters import takes_options
 
 EXAMPLES = (
@@ -18,10 +18,9 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True)
-class TwoGroups:
+class TwoGroups(OneTable):
     """A table, and two groups of its columns."""
 
-    data: Annotated[str, typer.Argument(metavar="DATA", help=SOURCE)]
     x: Annotated[
         list[str] | None,
         typer.Option("--x", metavar="NAMES", help="A group of columns: a,b.", autocompletion=columns_of),

@@ -10,7 +10,7 @@ import typer
 
 from ..core.words import listed
 from ..tables.limits import FIT_LIMIT
-from .options import SOURCE, BandwidthOption, JsonOutput, NumberTable, ScaleOption, Seed
+from .options import BandwidthOption, JsonOutput, NumberTable, OneTable, ScaleOption, Seed
 from .parameters import takes_options
 
 EXAMPLES = (
@@ -20,10 +20,9 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True)
-class Saved:
+class Saved(OneTable):
     """A table, and which estimate is saved."""
 
-    data: Annotated[str, typer.Argument(metavar="DATA", help=SOURCE)]
     save_path: Annotated[
         Path | None, typer.Option("--save", metavar="FILE", help="Save an estimate, in the units of DATA.")
     ] = None

@@ -5,12 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields, is_dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, get_type_hints
 
-DATA, TEST, OUTPUT, RUNNING = "Columns and rows", "What is computed", "Output", "Running"
-STREAM = "Long tables"
-"""The panels of options in the help of commands."""
+import typer
+
+data_option = partial(typer.Option, rich_help_panel="Columns and rows")
+test_option = partial(typer.Option, rich_help_panel="What is computed")
+output_option = partial(typer.Option, rich_help_panel="Output")
+running_option = partial(typer.Option, rich_help_panel="Running")
+stream_option = partial(typer.Option, rich_help_panel="Long tables")
+"""``typer.Option`` for the panels of options in the help of commands."""
 
 
 def takes_options(command: Callable[..., Any]) -> Callable[..., Any]:

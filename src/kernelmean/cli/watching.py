@@ -48,22 +48,14 @@ class Batch:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a monitor says after the last batch, and how it came there.
-
-    Attributes
-    ----------
-    state : DriftState
-    known : int
-        The rows of the reference.
-    notes : list of str
-    batches : list of dict
-        What was said of every batch.
-    """
+    """What a monitor says after the last batch, and how it came there."""
 
     state: DriftState
     known: int
+    """The rows of the reference."""
     notes: list[str]
     batches: list[dict[str, Any]]
+    """What was said of every batch."""
 
     @property
     def numbers(self) -> dict[str, Any]:

@@ -21,18 +21,12 @@ Cells: TypeAlias = npt.NDArray[Any]
 @final
 @dataclass(frozen=True)
 class Declared:
-    """What the type of a column says beyond its cells.
-
-    Attributes
-    ----------
-    kind : {"boolean", "categorical", "ordinal", "zoned"}
-        "zoned": times with a time zone.
-    levels : tuple of str
-        The categories of an ordered type, lowest first.
-    """
+    """What the type of a column says beyond its cells."""
 
     kind: Literal["boolean", "categorical", "ordinal", "zoned"]
+    """"zoned": times with a time zone."""
     levels: tuple[str, ...] = ()
+    """The categories of an ordered type, lowest first."""
 
 
 def read_cells(column: nw.Series[Any]) -> tuple[Cells, Declared | None]:

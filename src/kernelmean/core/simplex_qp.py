@@ -16,25 +16,17 @@ _SLOPE = 1e-12  # slopes below this share of the problem's scale count as zero
 
 @dataclass(frozen=True)
 class SimplexSolution:
-    """A minimiser on the simplex and its certificate.
-
-    Attributes
-    ----------
-    weights : array of shape (K,)
-        Non-negative, summing to one.
-    value : float
-        ½ wᵀGw - cᵀw.
-    residual : float
-        How far the Karush-Kuhn-Tucker conditions are from holding: the largest gain of slope, gradient minus its
-        weighted mean, relative to the largest number in G and c. The value is within residual · scale of the minimum.
-    n_iterations : int
-        Linear systems that were solved.
-    """
+    """A minimiser on the simplex and its certificate."""
 
     weights: Array
+    """Non-negative, summing to one, shape (K,)."""
     value: float
+    """½ wᵀGw - cᵀw."""
     residual: float
+    """How far the Karush-Kuhn-Tucker conditions are from holding: the largest gain of slope, gradient minus its
+    weighted mean, relative to the largest number in G and c. The value is within residual · scale of the minimum."""
     n_iterations: int
+    """Linear systems that were solved."""
 
 
 def solve_simplex_qp(gram: Array, linear: Array, start: Array | None = None) -> SimplexSolution:

@@ -29,15 +29,6 @@ SMALLEST, LARGEST = 1e-140, 1e140
 class Table(Frozen):
     """Finite numbers with column names; ``numpy.asarray(table)`` gives the values.
 
-    Parameters
-    ----------
-    values : array of shape (n, d)
-        Finite float64 numbers; copied.
-    names : tuple of d str
-        The names of the columns.
-    named : bool
-        Whether columns are matched by name: those of a data frame or a file, not those of an array or a Series.
-
     Examples
     --------
     >>> Table(np.array([[1.0, 2.0]]), ("a", "b"))
@@ -45,8 +36,11 @@ class Table(Frozen):
     """
 
     values: Array
+    """Shape (n, d). Finite float64 numbers; copied."""
     names: tuple[str, ...]
+    """The names of the columns."""
     named: bool = True
+    """Whether columns are matched by name: those of a data frame or a file, not those of an array or a Series."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -96,33 +90,22 @@ class Table(Frozen):
 @final
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A table as it was read: numbers (NaN where missing) and other columns (None where missing).
-
-    Parameters
-    ----------
-    cells : mapping from str to array of shape (n,)
-        float64 arrays for numbers, datetime64 or timedelta64 for times, object arrays for anything else.
-    source : str
-        What errors call the table: a file, a name, or the name of an argument.
-    notes : tuple of str
-        What the reader did that a user should know.
-    rows : array of shape (n,), optional
-        The row numbers of the source, from 1, that errors name; None when no row was left out.
-    declared : mapping from str to Declared
-        What the types of some columns said beyond their cells; may name columns that were left out.
-    named : bool
-        Whether columns are matched by name, as of a :class:`Table`.
-    decimal : str
-        The decimal mark that its text was read with.
-    """
+    """A table as it was read: numbers (NaN where missing) and other columns (None where missing)."""
 
     cells: Mapping[str, Cells]
+    """float64 arrays for numbers, datetime64 or timedelta64 for times, object arrays for anything else, shape (n,)."""
     source: str
+    """What errors call the table: a file, a name, or the name of an argument."""
     notes: tuple[str, ...] = ()
+    """What the reader did that a user should know."""
     rows: IntArray | None = None
+    """Shape (n,). The row numbers of the source, from 1, that errors name; None when no row was left out."""
     declared: Mapping[str, Declared] = field(default_factory=dict)
+    """What the types of some columns said beyond their cells; may name columns that were left out."""
     named: bool = True
+    """Whether columns are matched by name, as of a :class:`Table`."""
     decimal: str = "."
+    """The decimal mark that its text was read with."""
 
     def __len__(self) -> int:
         return len(next(iter(self.cells.values()))) if self.cells else 0

@@ -21,20 +21,13 @@ Watch = Callable[[int, GaussianMixture], bool]
 
 @dataclass(frozen=True)
 class Descent:
-    """Where a descent ended.
-
-    Attributes
-    ----------
-    mixture : Mixture
-    objective : array of shape (n_steps + 1,)
-        The objective at the start and after every step; it never rises.
-    converged : bool
-        Whether the steps ended by themselves.
-    """
+    """Where a descent ended."""
 
     mixture: GaussianMixture
     objective: Array
+    """Shape (n_steps + 1,). The objective at the start and after every step; it never rises."""
     converged: bool
+    """Whether the steps ended by themselves."""
 
 
 def descend(

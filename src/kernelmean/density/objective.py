@@ -9,7 +9,6 @@ import numpy as np
 from ..core.array import Array, slices
 from ..embedding.embedding import Embedding, embed
 from ..embedding.parts import PointPart
-from ..kernels.axes import check_axes
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian, QuadraticGaussian
 from ..noise.base import Additive, Noise
@@ -127,7 +126,7 @@ def _noise_covariance(noise: Noise, dim: int) -> Array:
 def kernel_covariance(kernel: Kernel, dim: int) -> Array:
     """Return the covariance of a Gaussian kernel, θ² per axis (d,) or a matrix (d, d)."""
     if isinstance(kernel, Gaussian):
-        return np.broadcast_to(np.square(check_axes(kernel.bandwidth, dim)), (dim,)).astype(np.float64)
+        return np.square(kernel.bandwidths(dim))
     if isinstance(kernel, QuadraticGaussian):
         return np.asarray(kernel.covariance, dtype=np.float64)
     raise TypeError(

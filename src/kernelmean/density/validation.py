@@ -18,26 +18,17 @@ Grid = list[tuple[int, int]]  # numbers of components with seeds of k-means
 
 @dataclass(frozen=True)
 class Trial:
-    """Settings with their held-out score.
-
-    Attributes
-    ----------
-    n_components : int
-    factor : float
-        θ² in units of what the bandwidth rule gives.
-    seed : int
-        Of k-means.
-    n_iter : int or None
-        The step at which to stop; None is never.
-    score : float
-        Mean log density of the held-out rows.
-    """
+    """Settings with their held-out score."""
 
     n_components: int
     factor: float
+    """θ² in units of what the bandwidth rule gives."""
     seed: int
+    """Of k-means."""
     n_iter: int | None
+    """The step at which to stop; None is never."""
     score: float
+    """Mean log density of the held-out rows."""
 
 
 @dataclass

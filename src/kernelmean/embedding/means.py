@@ -21,15 +21,6 @@ _TILE = 512
 class Means:
     r"""The three means of which a score with a common noise consists, for kernels of any sign.
 
-    Attributes
-    ----------
-    constant : float
-        ϱ = mean k(x_i, x_i).
-    cross : float
-        L̄, the mean over i ≠ j of E k(x_i, x̃_j).
-    square : float
-        Q̄, the mean squared norm of the leave-one-out estimates (or of the estimate: the risk criterion).
-
     Notes
     -----
     Without noise L̄ = U, the mean of k(x_i, x_j) over i ≠ j, and the best scale of the leave-one-out score is
@@ -38,8 +29,11 @@ class Means:
     """
 
     constant: float
+    """ϱ = mean k(x_i, x_i)."""
     cross: float
+    """L̄, the mean over i ≠ j of E k(x_i, x̃_j)."""
     square: float
+    """Q̄, the mean squared norm of the leave-one-out estimates (or of the estimate: the risk criterion)."""
 
     def score(self, scale: float | None = 1.0) -> Score:
         """Return the score ϱ - 2 a L̄ + a² Q̄ at a = ``scale``, or at the best a in [0, 1] when it is None."""

@@ -74,21 +74,15 @@ class Terms:
 
     At G noises at once the logarithms have the shape (G,) and slopes (p, G); only ``slope`` and
     ``excess`` are defined there.
-
-    Attributes
-    ----------
-    cross : float
-        log L̄, the mean over i ≠ j of E k(x_i, x̃_j).
-    square : float
-        log Q̄, the mean squared norm of the leave-one-out estimates (or of the estimate: the risk criterion).
-    cross_slope, square_slope : array of shape (p,)
-        Derivatives with respect to the p parameters.
     """
 
     cross: Any
+    """log L̄, the mean over i ≠ j of E k(x_i, x̃_j)."""
     square: Any
+    """log Q̄, the mean squared norm of the leave-one-out estimates (or of the estimate: the risk criterion)."""
     cross_slope: Array
     square_slope: Array
+    """Derivatives with respect to the p parameters, shape (p,)."""
 
     def score(self, scale: float | None = 1.0, *, constant: float = 1.0) -> Score:
         """Return the score 1 - 2 a L̄ + a² Q̄ at a = ``scale``, or at the best a in [0, 1] when it is None."""

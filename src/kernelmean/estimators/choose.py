@@ -48,30 +48,21 @@ Points in the memory of the host always are: NumPy's sums are faster there, and 
 
 @dataclass(frozen=True)
 class FittedMean:
-    """What an estimator found.
-
-    Attributes
-    ----------
-    points : array of shape (n, d)
-    weights : array of shape (n,)
-    noise : Noise
-    score : Score
-        Of the chosen criterion.
-    loocv : float
-        The leave-one-out score; nan where it would take too long.
-    strength : float or None
-        λ of the filter.
-    contraction : float
-        r; 1 when the points were left where they are.
-    """
+    """What an estimator found."""
 
     points: Array
+    """Shape (n, d)."""
     weights: Array
+    """Shape (n,)."""
     noise: Noise
     score: Score
+    """Of the chosen criterion."""
     loocv: float
+    """The leave-one-out score; nan where it would take too long."""
     strength: float | None = None
+    """λ of the filter."""
     contraction: float = 1.0
+    """r; 1 when the points were left where they are."""
 
     def embedding(self, kernel: Kernel) -> Embedding:
         """Return the estimate."""

@@ -25,7 +25,6 @@ from ..core.array import (
 )
 from ..core.validate import check_range, check_spread
 from ..embedding.score import Criterion, Score, Terms, diagonal_share
-from ..kernels.axes import check_axes
 from ..kernels.gaussian import Gaussian
 from .loocv import axes, contracted, isotropic
 from .search import ScoreObjective
@@ -38,25 +37,16 @@ GRID_STEP = 0.25  # of logarithms
 
 @dataclass(frozen=True)
 class ScoredNoise:
-    """A noise with its score.
-
-    Attributes
-    ----------
-    noise : array of shape (d,)
-        Variances in units of θ², along the axes or along ``vectors``.
-    terms : Terms
-    score : Score
-    contraction : float
-        r, by which the points are drawn to their mean; 1 leaves them.
-    vectors : array of shape (d, d), optional
-        Orthonormal columns; the axes when None.
-    """
+    """A noise with its score."""
 
     noise: Array
+    """Variances in units of θ², along the axes or along ``vectors``, shape (d,)."""
     terms: Terms
     score: Score
     contraction: float = 1.0
+    """r, by which the points are drawn to their mean; 1 leaves them."""
     vectors: Array | None = None
+    """Shape (d, d). Orthonormal columns; the axes when None."""
 
 
 def lower(first: ScoredNoise, second: ScoredNoise) -> ScoredNoise:
@@ -104,7 +94,7 @@ class NoiseProblem:
     ) -> None:
         self.n, self.dim = X.shape
         check_spread(X)
-        self.bandwidths = np.broadcast_to(check_axes(kernel.bandwidth, self.dim), (self.dim,))
+        self.bandwidths = kernel.bandwidths(self.dim)
         check_range(self.bandwidths, "the bandwidth is")
         self.Y = as_type(centered(as_float64(X))[0] / like(self.bandwidths, X, "float64"), precision(X))
         self.off = float(namespace(self.Y).max(namespace(self.Y).abs(self.Y)))

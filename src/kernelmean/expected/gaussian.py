@@ -58,7 +58,7 @@ def _per_point(kernel: Gaussian, X: Array, v: Noise, Y: Array, w: Noise) -> Bloc
     """Prepare blocks when at least one side has one covariance per point (a Gaussian mixture's, say)."""
     dim = X.shape[1]
     left, right = _as_normal(v), _as_normal(w)
-    squared = np.broadcast_to(np.square(check_axes(kernel.bandwidth, dim)), (dim,))
+    squared = np.square(kernel.bandwidths(dim))
     X, Y = centered(X, Y)
     if "full" in (left.form, right.form):
         return _full_blocks(X, left, Y, right, squared)

@@ -12,7 +12,6 @@ import numpy as np
 
 from ..core.array import Array, namespace, take_columns
 from ..core.rules import NoClosedFormError, Rules
-from ..kernels.axes import check_axes
 from ..kernels.base import Kernel
 from ..kernels.blocks import Blocks
 from ..kernels.categorical import Categorical
@@ -29,7 +28,7 @@ axis_rules: Rules[Callable[..., Iterable[Kernel]]] = Rules("axis factors")
 
 @axis_rules.register(Gaussian)
 def _gaussian_axes(kernel: Gaussian, dim: int) -> Iterable[Kernel]:
-    return [Gaussian(theta) for theta in np.broadcast_to(check_axes(kernel.bandwidth, dim), (dim,))]
+    return [Gaussian(theta) for theta in kernel.bandwidths(dim)]
 
 
 @axis_rules.register(Categorical)

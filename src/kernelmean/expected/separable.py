@@ -12,7 +12,6 @@ import numpy as np
 
 from ..core.array import Array
 from ..core.rules import NoClosedFormError, Rules
-from ..kernels.axes import check_axes
 from ..kernels.base import Kernel, Product, Stationary
 from ..kernels.gaussian import Gaussian
 from ..kernels.laplacian import Laplacian
@@ -38,13 +37,6 @@ axis_noise_rules: Rules[Callable[..., Profiles]] = Rules("noise on each axis")
 class SmoothedSeparable(Separable):
     r"""The kernel :math:`E\,k(x + ε, y)` of a kernel that is a product over the axes, a kernel of the same kind.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Gaussian, separable, or a product of such kernels.
-    noises : tuple of Additive
-        The independent terms of ε; none is no noise.
-
     Raises
     ------
     TypeError
@@ -64,7 +56,9 @@ class SmoothedSeparable(Separable):
     """
 
     kernel: Kernel
+    """Gaussian, separable, or a product of such kernels."""
     noises: tuple[Additive, ...] = ()
+    """The independent terms of ε; none is no noise."""
 
     def profiles(self, dim: int) -> Profiles:
         """Return the smoothed profile of every axis; equal axes share one."""
@@ -158,12 +152,12 @@ def _sum_of_both(v: Additive, w: Additive) -> Additive:
 
 @profile_rules.register(Gaussian)
 def _gaussian(kernel: Gaussian, dim: int) -> Profiles:
-    return [Profile(math.sqrt(2 * math.pi) * theta, variance=theta**2) for theta in _bandwidths(kernel, dim)]
+    return [Profile(math.sqrt(2 * math.pi) * theta, variance=theta**2) for theta in kernel.bandwidths(dim).tolist()]
 
 
 @profile_rules.register(Laplacian)
 def _laplacian(kernel: Laplacian, dim: int) -> Profiles:
-    return [_exponential(theta, 1) for theta in _bandwidths(kernel, dim)]
+    return [_exponential(theta, 1) for theta in kernel.bandwidths(dim).tolist()]
 
 
 @profile_rules.register(Matern)
@@ -180,7 +174,7 @@ def _exponential(scale: float, power: int) -> Profile:
 @profile_rules.register(Wendland)
 def _wendland(kernel: Wendland, dim: int) -> Profiles:
     mass = 1.0 if kernel.order == 0 else 0.8
-    return [Profile(mass * theta, spline=wendland(kernel.order, theta)) for theta in _bandwidths(kernel, dim)]
+    return [Profile(mass * theta, spline=wendland(kernel.order, theta)) for theta in kernel.bandwidths(dim).tolist()]
 
 
 @profile_rules.register(SmoothedSeparable)
@@ -192,10 +186,6 @@ def _smoothed(kernel: SmoothedSeparable, dim: int) -> Profiles:
 def _product(kernel: Product, dim: int) -> Profiles:
     factors = [find_profiles(factor, dim) for factor in kernel.factors]
     return [product_of_profiles(axis) for axis in zip(*factors, strict=True)]
-
-
-def _bandwidths(kernel: Gaussian | Laplacian | Wendland, dim: int) -> list[float]:
-    return [float(theta) for theta in np.broadcast_to(check_axes(kernel.bandwidth, dim), (dim,))]
 
 
 @axis_noise_rules.register(Normal)
@@ -216,11 +206,11 @@ def _variances(noise: Normal, dim: int) -> Array:
 
 @axis_noise_rules.register(Laplace)
 def _laplace(noise: Laplace, profiles: Profiles) -> Profiles:
-    scales = noise.scales(len(profiles))
+    scales = noise.widths(len(profiles))
     return [profile.plus_laplace(float(b)) for profile, b in zip(profiles, scales, strict=True)]
 
 
 @axis_noise_rules.register(Uniform)
 def _uniform(noise: Uniform, profiles: Profiles) -> Profiles:
-    halfwidths = noise.halfwidths(len(profiles))
+    halfwidths = noise.widths(len(profiles))
     return [profile.plus_box(float(h)) for profile, h in zip(profiles, halfwidths, strict=True)]

@@ -27,24 +27,16 @@ Known = Mapping[str, Callable[..., KernelMean]]
 @final
 @dataclass(frozen=True)
 class Estimators:
-    """The estimators of a test.
-
-    Attributes
-    ----------
-    sides : tuple of KernelMean or function
-        One per side that has a kernel; empty for an adaptive test.
-    adaptive : Adaptive or None
-        What brings all its kernels.
-    default : bool
-        Whether the caller chose neither kernel nor estimator.
-    found : tuple of KernelMean or None
-        Those of the sides with the kernels, noises and strengths that a test found in all rows.
-    """
+    """The estimators of a test."""
 
     sides: tuple[KernelMean | KernelOf, ...]
+    """One per side that has a kernel; empty for an adaptive test."""
     adaptive: Adaptive | None = None
+    """What brings all its kernels."""
     default: bool = False
+    """Whether the caller chose neither kernel nor estimator."""
     found: tuple[KernelMean | None, ...] = ()
+    """Those of the sides with the kernels, noises and strengths that a test found in all rows."""
 
     @property
     def one(self) -> KernelMean | KernelOf:
@@ -67,25 +59,16 @@ class Estimators:
 @final
 @dataclass(frozen=True, eq=False)
 class Request:
-    """All that a caller asks of a test, besides the data and the plan.
-
-    Attributes
-    ----------
-    wanted : Estimators
-    design : Design
-    statistic : {"u", "v"}
-    scheme : str or OnePass
-        One of ``SCHEMES``, or that rows are read once.
-    n_resamples, rng
-        As of :class:`~kernelmean.inference.resampling.Resampling`.
-    """
+    """All that a caller asks of a test, besides the data and the plan."""
 
     wanted: Estimators
     design: Design
     statistic: Kind
     scheme: str | OnePass
+    """One of ``SCHEMES``, or that rows are read once."""
     n_resamples: int
     rng: RngLike
+    """As of :class:`~kernelmean.inference.resampling.Resampling`."""
 
     @property
     def one_pass(self) -> OnePass | None:

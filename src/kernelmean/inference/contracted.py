@@ -26,29 +26,20 @@ _NEAR = 30.0  # exponents of rows and columns up to which no entry of the Gram m
 @final
 @dataclass(frozen=True)
 class ContractedMMD:
-    """The statistic of one contraction and one noise, fitted to the pooled rows.
-
-    Attributes
-    ----------
-    points : array of shape (N, d)
-        The pooled rows, the first sample first, shifted to where most are, in units of the width √(θ² + 2σ²).
-    n_first : int
-    contraction : float
-        r.
-    height : float
-        k(x, x) under the noise, times the square of the scale of the means.
-    kind : {"u", "v"}
-        As in :class:`~.weighted_mmd.WeightedMMD`.
-    gram : array of shape (N, N)
-        The kernel between rows as far apart as in one sample; made once, before threads share it.
-    """
+    """The statistic of one contraction and one noise, fitted to the pooled rows."""
 
     points: Array
+    """The pooled rows, the first sample first, shifted to where most are, in units of the width √(θ² + 2σ²), shape (N,
+    d)."""
     n_first: int
     contraction: float
+    """The contraction r."""
     height: float
+    """k(x, x) under the noise, times the square of the scale of the means."""
     kind: Kind
+    """As in :class:`~.weighted_mmd.WeightedMMD`."""
     gram: Array = field(init=False)
+    """Shape (N, N). The kernel between rows as far apart as in one sample; made once, before threads share it."""
 
     def __post_init__(self) -> None:
         gram = cdist(self.points, self.points, "sqeuclidean")

@@ -93,21 +93,13 @@ def permutation_null(problem: Problem, how: Resampling) -> Null:
 @final
 @dataclass(frozen=True, eq=False)
 class TiledNull:
-    """A null of which the permutations are chosen, and tiles are left to evaluate; whoever does, the values are equal.
-
-    Attributes
-    ----------
-    tiling : Tiling
-    statistic : Statistic
-    scheme : str
-    memory : float
-        The estimate in bytes.
-    """
+    """A null whose permutations are chosen, with tiles left to evaluate; whoever does, the values are equal."""
 
     tiling: Tiling
     statistic: Statistic
     scheme: str
     memory: float
+    """The estimate in bytes."""
 
     def null(self, sums: Sums) -> Null:
         """Return the null from the sums of the tiling."""

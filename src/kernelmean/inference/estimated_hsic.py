@@ -41,24 +41,16 @@ _JOINT_BATCH = 8
 @final
 @dataclass(frozen=True)
 class PairEstimator:
-    """An estimator taken apart: what makes the kernel of each variable, and what happens to the pairs.
-
-    Attributes
-    ----------
-    kernels : tuple of KernelMean or function
-        Make the kernel of each variable from its own rows: no filter, and no noise that is fitted jointly.
-    filter : Filter or None
-        What shrinks the mean of the pairs.
-    strength : float or None
-        λ of the filter; None is chosen under every permutation.
-    joint : KernelMean or None
-        What fits one noise to the pairs.
-    """
+    """An estimator taken apart: what makes the kernel of each variable, and what happens to the pairs."""
 
     kernels: tuple[KernelMean | KernelOf, ...]
+    """Make the kernel of each variable from its own rows: no filter, and no noise that is fitted jointly."""
     filter: Filter | None = None
+    """What shrinks the mean of the pairs."""
     strength: float | None = None
+    """λ of the filter; None is chosen under every permutation."""
     joint: KernelMean | None = None
+    """What fits one noise to the pairs."""
 
     @property
     def plain(self) -> bool:

@@ -53,21 +53,13 @@ _POOLED = "the pooled sample"
 @final
 @dataclass(frozen=True)
 class EstimatedMMD:
-    """A two-sample test between estimates that need more than another kernel.
-
-    Attributes
-    ----------
-    estimator : KernelMean
-    kind : {"u", "v"}
-    how : Resampling
-    plain : callable
-        For what is a function of sums over one Gram matrix.
-    """
+    """A two-sample test between estimates that need more than another kernel."""
 
     estimator: KernelMean
     kind: Kind
     how: Resampling
     plain: Plain
+    """For what is a function of sums over one Gram matrix."""
 
     def null(self, X: Array, Y: Array) -> tuple[Any, Chosen]:
         """Return the null of the samples, and the kernel and the noise in it."""

@@ -37,21 +37,14 @@ _LONGER = 1.5
 
 @dataclass(frozen=True)
 class Group(ABC):
-    """The union of cosets of a group of permutations.
-
-    Attributes
-    ----------
-    shuffle : array of shape (n,)
-        The order, drawn by the seed, in which the rows are numbered for the group.
-    cosets : array of shape (c, n)
-        The permutations σ, the identity first.
-    order : int
-        The number of elements of the group.
-    """
+    """The union of cosets of a group of permutations."""
 
     shuffle: IntArray
+    """The order, drawn by the seed, in which the rows are numbered for the group, shape (n,)."""
     cosets: IntArray
+    """The permutations σ, the identity first, shape (c, n)."""
     order: int
+    """The number of elements of the group."""
 
     @property
     def n(self) -> int:

@@ -26,18 +26,12 @@ Pivots = tuple[IntArray, Array]
 @final
 @dataclass(frozen=True)
 class Factor:
-    """A matrix A of shape (r, n) with AᵀA = K up to a residual.
-
-    Attributes
-    ----------
-    rows : array of shape (r, n)
-        One row per pivot.
-    residual : float
-        tr(K - AᵀA) / tr K, over all n rows; at most ``RESIDUAL``.
-    """
+    """A matrix A of shape (r, n) with AᵀA = K up to a residual."""
 
     rows: Array
+    """One row per pivot, shape (r, n)."""
     residual: float
+    """tr(K - AᵀA) / tr K, over all n rows; at most ``RESIDUAL``."""
 
     @property
     def rank(self) -> int:

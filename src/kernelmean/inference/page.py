@@ -79,8 +79,6 @@ def null_distribution(result: Tested, *, bins: Any = None, ax: Axes | None = Non
 
     Raises
     ------
-    ImportError
-        When matplotlib is not installed.
     ValueError
         When there was one arrangement only, so that there is nothing to draw.
 

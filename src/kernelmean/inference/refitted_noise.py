@@ -60,22 +60,14 @@ def _pairs(distances: Array) -> Array:
 @final
 @dataclass(frozen=True)
 class RefittedNoiseMMD:
-    """MMD² between two MKMEs.
-
-    Attributes
-    ----------
-    distances : array of shape (N, N)
-        The squared distances of the pooled rows, the first sample first.
-    n_first : int
-    dim : int
-    criterion : {"loocv", "risk"}
-    kind : {"u", "v"}
-    """
+    """MMD² between two MKMEs."""
 
     distances: Array
+    """The squared distances of the pooled rows, the first sample first, shape (N, N)."""
     n_first: int
     dim: int
     criterion: Any
+    """"loocv" or "risk"."""
     kind: Kind
 
     def __call__(self, batch: IntArray) -> Array:
@@ -111,22 +103,15 @@ class RefittedNoiseMMD:
 @final
 @dataclass(frozen=True)
 class RefittedNoiseHSIC:
-    """HSIC under the noise of the MKME of the pairs.
-
-    Attributes
-    ----------
-    left, right : array of shape (n, n)
-        The squared distances of either variable.
-    dim : int
-        The number of columns of both together.
-    criterion : {"loocv", "risk"}
-    kind : {"u", "v"}
-    """
+    """HSIC under the noise of the MKME of the pairs."""
 
     left: Array
     right: Array
+    """The squared distances of either variable, shape (n, n)."""
     dim: int
+    """The number of columns of both together."""
     criterion: Any
+    """"loocv" or "risk"."""
     kind: Kind
 
     def __call__(self, batch: IntArray) -> Array:

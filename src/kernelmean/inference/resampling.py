@@ -22,27 +22,18 @@ MIB = 2**20
 @final
 @dataclass(frozen=True)
 class Shape:
-    """The sizes of a call.
-
-    Attributes
-    ----------
-    n : int
-        Rows: of the pooled sample, or pairs.
-    dim : int
-        Columns: of the pooled sample, or of X and Y together.
-    n_resamples : int
-        What was asked for, the observed arrangement not counted.
-    first : int or None
-        The rows of the first of two samples; None for independence.
-    kernels : (int, int)
-        How many different kernels are on the left and on the right.
-    """
+    """The sizes of a call."""
 
     n: int
+    """Rows: of the pooled sample, or pairs."""
     dim: int
+    """Columns: of the pooled sample, or of X and Y together."""
     n_resamples: int
+    """What was asked for, the observed arrangement not counted."""
     first: int | None = None
+    """The rows of the first of two samples; None for independence."""
     kernels: tuple[int, int] = (1, 1)
+    """How many different kernels are on the left and on the right."""
 
     @property
     def second(self) -> int | None:

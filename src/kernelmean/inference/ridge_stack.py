@@ -26,25 +26,17 @@ GRID_ARRAYS = 20  # of the size of a matrix times the grid that one score takes
 @final
 @dataclass(frozen=True)
 class RidgeStack:
-    """Gram matrices K = c I + V diag(ε) Vᵀ of one size, decomposed.
-
-    Attributes
-    ----------
-    constant : array of shape (b,)
-        c, the mean of the diagonal.
-    diagonal : array of shape (b, n)
-        K_ii - c.
-    values, vectors : array of shape (b, n) and (b, n, n)
-        ε and V.
-    mean_off : array of shape (b,)
-        The mean off the diagonal; nan where all entries there are below 1e-150, whose squares vanish.
-    """
+    """Gram matrices K = c I + V diag(ε) Vᵀ of one size, decomposed."""
 
     constant: Array
+    """c, the mean of the diagonal, shape (b,)."""
     diagonal: Array
+    """K_ii - c, shape (b, n)."""
     values: Array
     vectors: Array
+    """ε and V, shape (b, n) and (b, n, n)."""
     mean_off: Array
+    """Shape (b,). The mean off the diagonal; nan where all entries there are below 1e-150, whose squares vanish."""
 
     @classmethod
     def of(cls, grams: Array) -> RidgeStack:

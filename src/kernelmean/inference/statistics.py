@@ -24,18 +24,12 @@ when they rest on the parameters that a search found: a flat score leaves some f
 @final
 @dataclass(frozen=True)
 class RemovedMeans:
-    """What centering removes from K, for two samples: with it the block sums of K itself are known.
-
-    Attributes
-    ----------
-    rows : array of shape (m, P)
-        Σ_i r_i a_π(i), r the row means of K.
-    mean : array of shape (m,)
-        The mean of K.
-    """
+    """What centering removes from K, for two samples: with it the block sums of K itself are known."""
 
     rows: Array
+    """Σ_i r_i a_π(i), r the row means of K, shape (m, P)."""
     mean: Array
+    """The mean of K, shape (m,)."""
 
     @staticmethod
     def joined(parts: Sequence[RemovedMeans | None], axis: int) -> RemovedMeans | None:
@@ -53,27 +47,19 @@ class Sums:
     r"""The sums that every scheme delivers, one row per pair of kernels and one column per permutation π.
 
     With K̄ = HKH, H = I - 11ᵀ/n, and Z̄ likewise; for two samples Z = aaᵀ, a the 0/1 labels.
-
-    Attributes
-    ----------
-    pairs : array of shape (m, P)
-        :math:`Σ_{ij} K̄_{ij} Z̄_{π(i)π(j)}`; for two samples that is :math:`a_π^⊤ K̄ a_π`.
-    diagonal : array of shape (m, P)
-        :math:`Σ_i K̄_{ii} Z̄_{π(i)π(i)}`; for two samples :math:`Σ_i K̄_{ii} a_{π(i)}`.
-    left_trace, right_trace : array of shape (m,)
-        tr K̄ and tr Z̄.
-    level : RemovedMeans, optional
-        For two samples: what centering removes from K.
-    rounding : (float, float)
-        Shares of a range and of a magnitude below which values are tied.
     """
 
     pairs: Array
+    """Shape (m, P). :math:`Σ_{ij} K̄_{ij} Z̄_{π(i)π(j)}`; for two samples that is :math:`a_π^⊤ K̄ a_π`."""
     diagonal: Array
+    """Shape (m, P). :math:`Σ_i K̄_{ii} Z̄_{π(i)π(i)}`; for two samples :math:`Σ_i K̄_{ii} a_{π(i)}`."""
     left_trace: Array
     right_trace: Array
+    """tr K̄ and tr Z̄, shape (m,)."""
     level: RemovedMeans | None = None
+    """For two samples: what centering removes from K."""
     rounding: tuple[float, float] = ROUNDING
+    """Shares of a range and of a magnitude below which values are tied."""
 
     @staticmethod
     def joined(parts: Sequence[Sums], axis: int) -> Sums:

@@ -27,18 +27,12 @@ _MOST_AXES = 256
 @final
 @dataclass(frozen=True)
 class Views:
-    """Some views of one table, side by side.
-
-    Attributes
-    ----------
-    table : array of shape (n, D)
-        The columns of all views.
-    columns : dict
-        From the name of a view to its columns in ``table``.
-    """
+    """Some views of one table, side by side."""
 
     table: Array
+    """The columns of all views, shape (n, D)."""
     columns: dict[str, tuple[int, ...]]
+    """From the name of a view to its columns in ``table``."""
 
     @classmethod
     def of(cls, points: Array, names: Sequence[str], rows: IntArray) -> Views:

@@ -63,22 +63,14 @@ class FilterWeights:
 @final
 @dataclass(frozen=True)
 class WeightedMMD:
-    """The statistic of weights that are functions of the Gram matrix of a sample.
-
-    Attributes
-    ----------
-    gram : array of shape (N, N)
-        That of the pooled rows, the first sample first.
-    n_first : int
-    weights : GramWeights
-    kind : {"u", "v"}
-        "u" leaves out the diagonal of K_XX and K_YY and multiplies the rest by n/(n-1).
-    """
+    """The statistic of weights that are functions of the Gram matrix of a sample."""
 
     gram: Array
+    """That of the pooled rows, the first sample first, shape (N, N)."""
     n_first: int
     weights: GramWeights
     kind: Kind
+    """"u" leaves out the diagonal of K_XX and K_YY and multiplies the rest by n/(n-1)."""
 
     def __call__(self, batch: IntArray) -> Array:
         """Return the statistics of permutations (b, N), shape (1, b)."""
@@ -105,21 +97,14 @@ class WeightedMMD:
 @final
 @dataclass(frozen=True)
 class RefittedMMD:
-    """The statistic of kernel means that are estimated anew, one permutation after the other.
-
-    Attributes
-    ----------
-    points : array of shape (N, d)
-    n_first : int
-    estimate : Estimate
-    kind : {"u", "v"}
-        As in :class:`WeightedMMD`.
-    """
+    """The statistic of kernel means that are estimated anew, one permutation after the other."""
 
     points: Array
+    """Shape (N, d)."""
     n_first: int
     estimate: Estimate
     kind: Kind
+    """As in :class:`WeightedMMD`."""
 
     def __call__(self, batch: IntArray) -> Array:
         """Return the statistics of permutations (b, N) and the values k(x, x) under the noise in them, shape (2, b)."""

@@ -69,6 +69,9 @@ def median_bandwidth(X: Any, *, squared: bool = True, exact_up_to: int = 5000, r
 
     Notes
     -----
+    A kernel takes the rule by its name, ``Gaussian("median")``, or "median-unsquared", "silverman" or "scott": its
+    bandwidth is then found in the rows that a test, an estimator or :func:`kernelmean.embed` gets.
+
     When more than half of the pairs coincide the median is 0; then the median of the positive distances is used, and
     ``.rule`` says so. O(m² d) time and O(m²) memory for m = min(n, ``exact_up_to``): the memory does not grow with n.
 

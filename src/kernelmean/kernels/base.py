@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, mul
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -85,6 +85,18 @@ def check_kernels(values: Any, name: str) -> tuple[Kernel, ...]:
     return tuple(check_kernel(kernel, f"one of {name}") for kernel in kernels)
 
 
+class Blockwise(Kernel):
+    """A kernel whose Gram matrices are made block by block."""
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return the Gram matrix, shape (n, m): one block of all rows."""
+        return self.blocks(X, Y)(slice(None), slice(None))
+
+    @abstractmethod
+    def blocks(self, X: Array, Y: Array) -> Blocks:
+        """Prepare ``f(i, j) = k(X[i], Y[j])`` for slices."""
+
+
 class Stationary(Kernel):
     """A kernel that depends on x - y only: additive noise turns it into another kernel."""
 
@@ -135,61 +147,57 @@ class Scaled(Kernel):
         return f"{self.factor!r} * {self.kernel!r}"
 
 
-@dataclass(frozen=True)
-class Sum(Kernel):
+class Combined(Kernel):
+    """Kernels on the same columns under one operation; a dataclass whose one field holds them."""
+
+    holds: ClassVar[str]
+    symbol: ClassVar[str]
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels."""
+        parts: tuple[Kernel, ...] = getattr(self, self.holds)
+        return parts
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, self.holds, check_kernels(self.parts, self.holds))
+
+    def _joined(self, values: Iterable[Any]) -> Any:
+        return reduce({"+": add, "*": mul}[self.symbol], values)
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return the Gram matrix, shape (n, m)."""
+        return self._joined(kernel(X, Y) for kernel in self.parts)
+
+    def diag(self, X: Array) -> Array:
+        """Return k(x_i, x_i), shape (n,), from those of the kernels."""
+        return self._joined(kernel.diag(X) for kernel in self.parts)
+
+    def blocks(self, X: Array, Y: Array) -> Blocks:
+        """Prepare every kernel, and combine their blocks."""
+        inner = [kernel.blocks(X, Y) for kernel in self.parts]
+        return lambda i, j: self._joined(block(i, j) for block in inner)
+
+    def resolved(self, X: Array, bandwidth_of: BandwidthOf = bandwidth_from) -> Self:
+        """Resolve every kernel."""
+        found = tuple(kernel.resolved(X, bandwidth_of) for kernel in self.parts)
+        return replace(self, **{self.holds: found})  # type: ignore[type-var]
+
+    def __repr__(self) -> str:
+        return "(" + f" {self.symbol} ".join(map(repr, self.parts)) + ")"
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(Combined):
     """The sum of kernels on the same columns, as ``k1 + k2`` makes it."""
 
     terms: tuple[Kernel, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "terms", check_kernels(self.terms, "terms"))
-
-    def __call__(self, X: Array, Y: Array) -> Array:
-        """Return the Gram matrix, shape (n, m)."""
-        return reduce(add, (kernel(X, Y) for kernel in self.terms))
-
-    def diag(self, X: Array) -> Array:
-        """Return Σ k(x_i, x_i), shape (n,)."""
-        return reduce(add, (kernel.diag(X) for kernel in self.terms))
-
-    def blocks(self, X: Array, Y: Array) -> Blocks:
-        """Prepare every term, and add their blocks."""
-        inner = [kernel.blocks(X, Y) for kernel in self.terms]
-        return lambda i, j: reduce(add, (block(i, j) for block in inner))
-
-    def resolved(self, X: Array, bandwidth_of: BandwidthOf = bandwidth_from) -> Sum:
-        """Resolve every one of the terms."""
-        return Sum(tuple(kernel.resolved(X, bandwidth_of) for kernel in self.terms))
-
-    def __repr__(self) -> str:
-        return "(" + " + ".join(map(repr, self.terms)) + ")"
+    holds, symbol = "terms", "+"
 
 
-@dataclass(frozen=True)
-class Product(Kernel):
+@dataclass(frozen=True, repr=False)
+class Product(Combined):
     """The product of kernels on the same columns, as ``k1 * k2`` makes it."""
 
     factors: tuple[Kernel, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "factors", check_kernels(self.factors, "factors"))
-
-    def __call__(self, X: Array, Y: Array) -> Array:
-        """Return the Gram matrix, shape (n, m)."""
-        return reduce(mul, (kernel(X, Y) for kernel in self.factors))
-
-    def diag(self, X: Array) -> Array:
-        """Return Π k(x_i, x_i), shape (n,)."""
-        return reduce(mul, (kernel.diag(X) for kernel in self.factors))
-
-    def blocks(self, X: Array, Y: Array) -> Blocks:
-        """Prepare every factor, and multiply their blocks."""
-        inner = [kernel.blocks(X, Y) for kernel in self.factors]
-        return lambda i, j: reduce(mul, (block(i, j) for block in inner))
-
-    def resolved(self, X: Array, bandwidth_of: BandwidthOf = bandwidth_from) -> Product:
-        """Resolve every one of the factors."""
-        return Product(tuple(kernel.resolved(X, bandwidth_of) for kernel in self.factors))
-
-    def __repr__(self) -> str:
-        return "(" + " * ".join(map(repr, self.factors)) + ")"
+    holds, symbol = "factors", "*"

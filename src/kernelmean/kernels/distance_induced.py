@@ -11,13 +11,13 @@ from scipy.spatial.distance import cdist
 from ..core.array import Array, array_api, as_float64, squared_norms
 from ..core.validate import as_value, check_numbers, check_same_columns
 from . import portable
-from .base import Kernel
+from .base import Blockwise
 from .blocks import Blocks
 
 
 @final
 @dataclass(frozen=True)
-class DistanceInduced(Kernel):
+class DistanceInduced(Blockwise):
     r"""The kernel :math:`k(x, y) = \tfrac12 (|x|^α + |y|^α - |x - y|^α)`, 0 < α < 2.
 
     Its MMD² is half the energy distance, and its HSIC a quarter of the squared distance covariance: the test with
@@ -53,10 +53,6 @@ class DistanceInduced(Kernel):
         if exponent.ndim or not 0.0 < exponent < 2.0:
             raise ValueError(f"exponent is {self.exponent!r}, a number between 0 and 2 is needed")
         object.__setattr__(self, "exponent", as_value(exponent))
-
-    def __call__(self, X: Array, Y: Array) -> Array:
-        """Return the Gram matrix, shape (n, m)."""
-        return self.blocks(X, Y)(slice(None), slice(None))
 
     def diag(self, X: Array) -> Array:
         """Return |x_i|^α, shape (n,)."""

@@ -18,23 +18,15 @@ _NEAR = 8.0  # exp(2 x · y) then is at most e^16, and its relative error 16 eps
 @final
 @dataclass(frozen=True, eq=False)
 class ExponentialBlocks:
-    """The block function factor · exp(-|x_i - y_j|²), which big sums know how to speed up.
-
-    Attributes
-    ----------
-    X, Y : array of shape (n, d) and (m, d)
-        In the units of the kernel: divided by √2 θ.
-    tiles : callable
-        The block function without the factor.
-    dtype : {"float64", "float32"}
-        The type in which tiles are computed and returned.
-    factor : float
-    """
+    """The block function factor · exp(-|x_i - y_j|²), which big sums know how to speed up."""
 
     X: Array
     Y: Array
+    """In the units of the kernel: divided by √2 θ, shape (n, d) and (m, d)."""
     tiles: Blocks
+    """The block function without the factor."""
     dtype: str = "float64"
+    """"float64" or "float32": the type in which tiles are computed and returned."""
     factor: float = 1.0
 
     def __call__(self, i: slice, j: slice) -> Array:

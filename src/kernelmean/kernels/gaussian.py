@@ -10,24 +10,23 @@ from scipy.linalg import cholesky, solve_triangular
 
 from ..core.array import Array, array_api, full, like, namespace, precision
 from ..core.validate import as_value
-from .axes import check_axes, check_bandwidth
-from .base import Kernel, Stationary
+from .axes import check_axes
+from .base import Blockwise, Kernel, Stationary
 from .blocks import Blocks
 from .distances import recentered
 from .exponential import exponential_blocks
+from .with_bandwidth import WithBandwidth
 
 
 @dataclass(frozen=True)
-class Gaussian(Stationary):
+class Gaussian(WithBandwidth, Blockwise):
     r"""The Gaussian kernel :math:`k(x, y) = \exp(-\tfrac12 \sum_j (x_j - y_j)^2 / θ_j^2)`.
 
     Parameters
     ----------
     bandwidth : float, array of shape (d,), or str
-        θ, in the units of X: one for all axes, or one per axis. scikit-learn's ``gamma`` is
-        ``1 / (2 θ²)``. A rule such as
-        "median", see :func:`kernelmean.median_bandwidth`, finds it in the rows that a test, an estimator or
-        :func:`kernelmean.embed` gets.
+        θ, in the units of X: one for all axes, one per axis, or a rule as in :func:`kernelmean.median_bandwidth`.
+        scikit-learn's ``gamma`` is ``1 / (2 θ²)``.
 
     Raises
     ------
@@ -52,13 +51,6 @@ class Gaussian(Stationary):
         """Return values for the table of support and for the tests."""
         return cls(1.0), cls((1.0, 2.0))
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "bandwidth", check_bandwidth(self.bandwidth))
-
-    def __call__(self, X: Array, Y: Array) -> Array:
-        """Return the Gram matrix, shape (n, m)."""
-        return self.blocks(X, Y)(slice(None), slice(None))
-
     def diag(self, X: Array) -> Array:
         """Return ones, shape (n,)."""
         return full(X, 1.0)
@@ -72,23 +64,14 @@ class Gaussian(Stationary):
 
 
 @dataclass(frozen=True)
-class QuadraticGaussian(Stationary):
-    r"""The Gaussian kernel of a full metric, :math:`\exp(-\tfrac12 (x-y)^⊤ C^{-1} (x-y))`.
-
-    Parameters
-    ----------
-    covariance : array of shape (d, d)
-        C, symmetric positive definite, in squared units of X.
-    """
+class QuadraticGaussian(Blockwise, Stationary):
+    r"""The Gaussian kernel of a full metric, :math:`\exp(-\tfrac12 (x-y)^⊤ C^{-1} (x-y))`."""
 
     covariance: Any
+    """C, symmetric positive definite, in squared units of X, shape (d, d)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "covariance", as_value(self.covariance))
-
-    def __call__(self, X: Array, Y: Array) -> Array:
-        """Return the Gram matrix, shape (n, m)."""
-        return self.blocks(X, Y)(slice(None), slice(None))
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Whiten both sides once by a Cholesky factor, then prepare as for one bandwidth."""

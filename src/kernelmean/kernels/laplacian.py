@@ -12,24 +12,24 @@ from scipy.spatial.distance import cdist
 
 from ..core.array import Array, array_api, as_type, like, namespace, overwritten, precision
 from . import portable
-from .axes import check_axes, check_bandwidth
+from .axes import check_axes
 from .base import Kernel
 from .blocks import Blocks
 from .distances import recentered
 from .separable import AxisProfile, Separable
+from .with_bandwidth import WithBandwidth
 
 
 @final
 @dataclass(frozen=True)
-class Laplacian(Separable):
+class Laplacian(WithBandwidth, Separable):
     r"""The Laplacian kernel :math:`k(x, y) = \exp(-\sum_j |x_j - y_j| / θ_j)`.
 
     Parameters
     ----------
     bandwidth : float, array of shape (d,), or str
-        θ, in the units of X: one for all axes, or one per axis. scikit-learn's ``gamma`` is ``1 / θ``. A rule such as
-        "median", see :func:`kernelmean.median_bandwidth`, finds it in the rows that a test, an estimator or
-        :func:`kernelmean.embed` gets.
+        θ, in the units of X: one for all axes, one per axis, or a rule as in :func:`kernelmean.median_bandwidth`.
+        scikit-learn's ``gamma`` is ``1 / θ``.
 
     Raises
     ------
@@ -54,13 +54,9 @@ class Laplacian(Separable):
         """Return values for the table of support and for the tests."""
         return (cls(1.0),)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "bandwidth", check_bandwidth(self.bandwidth))
-
     def profiles(self, dim: int) -> Sequence[AxisProfile]:
         """Return t ↦ exp(-t / θ_j) for every axis."""
-        bandwidths = np.broadcast_to(check_axes(self.bandwidth, dim), (dim,))
-        return [partial(_exponential, float(theta)) for theta in bandwidths]
+        return [partial(_exponential, float(theta)) for theta in self.bandwidths(dim)]
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare the Gram matrix of slices: one distance and one exponential a pair."""

@@ -8,18 +8,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
 
-import numpy as np
-
 from ..core.array import Array, namespace, overwritten
 from ..core.validate import check_positive
-from .axes import check_axes, check_bandwidth
 from .base import Kernel
 from .separable import AxisProfile, Separable
+from .with_bandwidth import WithBandwidth
 
 
 @final
 @dataclass(frozen=True)
-class Matern(Separable):
+class Matern(WithBandwidth, Separable):
     r"""The Matérn kernel :math:`k(x, y) = \prod_j f(\sqrt{2ν}\, |x_j - y_j| / θ_j)`, ν = p + 1/2, in product form.
 
     .. math:: f(r) = e^{-r} \frac{p!}{(2p)!} \sum_{i=0}^p \frac{(p + i)!}{i!\,(p - i)!} (2r)^{p-i},
@@ -31,9 +29,7 @@ class Matern(Separable):
     nu : float
         ν, one of 0.5, 1.5, 2.5, …; samples of the process are ⌈ν⌉ - 1 times differentiable.
     bandwidth : float, array of shape (d,), or str
-        θ, in the units of X: one for all axes, or one per axis. A rule such as
-        "median", see :func:`kernelmean.median_bandwidth`, finds it in the rows that a test, an estimator or
-        :func:`kernelmean.embed` gets.
+        θ, in the units of X: one for all axes, one per axis, or a rule as in :func:`kernelmean.median_bandwidth`.
 
     Raises
     ------
@@ -65,7 +61,7 @@ class Matern(Separable):
         if nu.ndim or (nu - 0.5) % 1 != 0:
             raise ValueError(f"nu is {self.nu!r}, one of 0.5, 1.5, 2.5, … is needed: only they have closed forms")
         object.__setattr__(self, "nu", float(self.nu))
-        object.__setattr__(self, "bandwidth", check_bandwidth(self.bandwidth))
+        super().__post_init__()
 
     @property
     def degree(self) -> int:
@@ -74,8 +70,7 @@ class Matern(Separable):
 
     def scales(self, dim: int) -> list[float]:
         """Return the scale θ_j / √(2ν) of the exponential on every axis."""
-        bandwidths = np.broadcast_to(check_axes(self.bandwidth, dim), (dim,))
-        return [float(theta) for theta in bandwidths / math.sqrt(2 * self.nu)]
+        return [float(theta) for theta in self.bandwidths(dim) / math.sqrt(2 * self.nu)]
 
     def profiles(self, dim: int) -> Sequence[AxisProfile]:
         """Return t ↦ f(√(2ν) t / θ_j) for every axis."""

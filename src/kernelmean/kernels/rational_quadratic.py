@@ -9,23 +9,22 @@ import numpy as np
 
 from ..core.array import Array, full, like, overwritten, precision
 from ..core.validate import as_value, check_positive
-from .axes import check_axes, check_bandwidth
-from .base import Kernel, Stationary
+from .axes import check_axes
+from .base import Blockwise, Kernel
 from .blocks import Blocks
 from .distances import recentered, squared_distance_blocks
+from .with_bandwidth import WithBandwidth
 
 
 @final
 @dataclass(frozen=True)
-class RationalQuadratic(Stationary):
+class RationalQuadratic(WithBandwidth, Blockwise):
     r"""The kernel :math:`k(x, y) = (1 + \frac{1}{2α} \sum_j (x_j - y_j)^2 / θ_j^2)^{-α}`.
 
     Parameters
     ----------
     bandwidth : float, array of shape (d,), or str
-        θ, in the units of X: one for all axes, or one per axis. A rule such as
-        "median", see :func:`kernelmean.median_bandwidth`, finds it in the rows that a test, an estimator or
-        :func:`kernelmean.embed` gets.
+        θ, in the units of X: one for all axes, one per axis, or a rule as in :func:`kernelmean.median_bandwidth`.
     alpha : float
         α, how fast the tails fall; the Gaussian kernel of bandwidth θ is the limit of large α.
 
@@ -59,11 +58,7 @@ class RationalQuadratic(Stationary):
         if alpha.ndim:
             raise ValueError(f"alpha is {self.alpha!r}, one number is needed")
         object.__setattr__(self, "alpha", as_value(alpha))
-        object.__setattr__(self, "bandwidth", check_bandwidth(self.bandwidth))
-
-    def __call__(self, X: Array, Y: Array) -> Array:
-        """Return the Gram matrix, shape (n, m)."""
-        return self.blocks(X, Y)(slice(None), slice(None))
+        super().__post_init__()
 
     def diag(self, X: Array) -> Array:
         """Return ones, shape (n,)."""

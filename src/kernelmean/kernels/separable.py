@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.array import Array, array_api, as_float64, as_type, full, joined, overwritten, precision, slices
 from ..core.validate import check_same_columns
-from .base import Stationary
+from .base import Blockwise, Stationary
 from .blocks import Blocks
 
 AxisProfile = Callable[[Array], Array]
@@ -20,7 +20,7 @@ _STRIPS = 4  # of a tile on a device
 _CHUNK = 2**15  # numbers at a time: what an axis needs besides the result stays in the cache
 
 
-class Separable(Stationary):
+class Separable(Blockwise, Stationary):
     r"""A kernel :math:`k(x, y) = \prod_j f_j(|x_j - y_j|)` with one function per axis, its *profile*.
 
     Noise that is independent between the axes smooths each profile on its own.
@@ -30,16 +30,12 @@ class Separable(Stationary):
     def profiles(self, dim: int) -> Sequence[AxisProfile]:
         """Return the ``dim`` profiles, functions of arrays of differences ≥ 0 to new arrays of the same shape."""
 
-    def __call__(self, X: Array, Y: Array) -> Array:
-        """Return the Gram matrix, shape (n, m), in O(n m d) time and O(n m) memory."""
-        return self.blocks(X, Y)(slice(None), slice(None))
-
     def diag(self, X: Array) -> Array:
         """Return the constant Π_j f_j(0), shape (n,)."""
         return full(X, math.prod(float(profile(np.zeros(1))[0]) for profile in self.profiles(X.shape[1])))
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
-        """Prepare the profiles, and multiply them axis by axis."""
+        """Prepare the profiles, and multiply them axis by axis, in O(n m d) time and O(n m) memory."""
         check_same_columns(X, Y)
         profiles, dtype = self.profiles(X.shape[1]), precision(X)
         X, Y = as_float64(X), as_float64(Y)

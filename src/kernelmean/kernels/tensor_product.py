@@ -10,14 +10,14 @@ from operator import mul
 from ..core.array import Array, take_columns
 from ..core.validate import check_same_columns
 from .bandwidth import bandwidth_from
-from .base import BandwidthOf, Kernel, check_kernels
+from .base import BandwidthOf, Blockwise, Kernel, check_kernels
 from .blocks import Blocks
 from .gaussian import Gaussian
 from .laplacian import Laplacian
 
 
 @dataclass(frozen=True)
-class TensorProduct(Kernel):
+class TensorProduct(Blockwise):
     """The product over blocks of columns, :math:`k(x, y) = Π_b k_b(x_{C_b}, y_{C_b})`.
 
     Parameters
@@ -59,10 +59,6 @@ class TensorProduct(Kernel):
         if highest >= X.shape[1]:
             raise ValueError(f"the kernel uses column {highest}, the data have {X.shape[1]} columns")
         return [take_columns(X, block) for block in self.columns]
-
-    def __call__(self, X: Array, Y: Array) -> Array:
-        """Return the Gram matrix, shape (n, m)."""
-        return self.blocks(X, Y)(slice(None), slice(None))
 
     def diag(self, X: Array) -> Array:
         """Return Π_b k_b(x_i, x_i), shape (n,)."""

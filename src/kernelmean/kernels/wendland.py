@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, final
 
-import numpy as np
-
 from ..core.array import Array, positive_part
-from .axes import check_axes, check_bandwidth
 from .base import Kernel
 from .separable import AxisProfile, Separable
+from .with_bandwidth import WithBandwidth
 
 
 @final
 @dataclass(frozen=True)
-class Wendland(Separable):
+class Wendland(WithBandwidth, Separable):
     r"""Wendland's kernel :math:`k(x, y) = \prod_j f(|x_j - y_j| / θ_j)`, exactly zero beyond θ on any axis.
 
     f(r) = (1 - r)_+ for order 0, continuous; f(r) = (1 - r)³_+ (3r + 1) for order 2, twice differentiable.
@@ -27,9 +25,8 @@ class Wendland(Separable):
     order : {0, 2}
         The smoothness.
     bandwidth : float, array of shape (d,), or str
-        θ, the radius of the support in the units of X: one for all axes, or one per axis. A rule such as
-        "median", see :func:`kernelmean.median_bandwidth`, finds it in the rows that a test, an estimator or
-        :func:`kernelmean.embed` gets.
+        θ, the radius of the support in the units of X: one for all axes, one per axis, or a rule as in
+        :func:`kernelmean.median_bandwidth`.
 
     Raises
     ------
@@ -59,12 +56,12 @@ class Wendland(Separable):
         if self.order not in (0, 2):
             raise ValueError(f"order is {self.order!r}, 0 or 2 is needed")
         object.__setattr__(self, "order", int(self.order))
-        object.__setattr__(self, "bandwidth", check_bandwidth(self.bandwidth))
+        super().__post_init__()
 
     def profiles(self, dim: int) -> Sequence[AxisProfile]:
         """Return t ↦ f(t / θ_j) for every axis."""
-        bandwidths = np.broadcast_to(check_axes(self.bandwidth, dim), (dim,))
-        return [partial(_hat if self.order == 0 else _smooth_hat, float(theta)) for theta in bandwidths]
+        profile = _hat if self.order == 0 else _smooth_hat
+        return [partial(profile, float(theta)) for theta in self.bandwidths(dim)]
 
 
 def _hat(radius: float, gap: Array) -> Array:

@@ -9,13 +9,13 @@ from typing import Any, final
 import numpy as np
 
 from ..core.array import Array, like, namespace
-from .base import Additive, Noise, check_density, dim_of, per_axis
-from .laplace import check_width, widths_of_axes
+from .axis_widths import AxisWidths
+from .base import Noise, check_density
 
 
 @final
 @dataclass(frozen=True)
-class Uniform(Additive):
+class Uniform(AxisWidths):
     r"""Uniform noise on the box :math:`\prod_j [-h_j, h_j]`: rounding to a multiple of 2h, say.
 
     Parameters
@@ -35,40 +35,25 @@ class Uniform(Additive):
     """
 
     halfwidth: Any
+    parameter = "halfwidth"
 
     @classmethod
     def examples(cls) -> Mapping[str, Noise]:
         """Return values for the table of support and for the tests."""
         return {"Uniform": cls(0.5)}
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "halfwidth", check_width(self.halfwidth, "halfwidth"))
-
-    @property
-    def dim(self) -> int | None:
-        """The number of halfwidths when there is one per axis, else None."""
-        return dim_of(self.halfwidth)
-
-    def columns(self, index: tuple[int, ...]) -> Uniform:
-        """Return the noise on a block of columns."""
-        return Uniform(per_axis(self.halfwidth, index))
-
-    def halfwidths(self, dim: int) -> Array:
-        """Return h_j of every axis, shape (d,)."""
-        return widths_of_axes(self.halfwidth, dim, "halfwidths")
-
     def sample_gap(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
         """Draw ε, of the given shape (n, d)."""
-        return rng.uniform(-1.0, 1.0, size=shape) * self.halfwidths(shape[1])
+        return rng.uniform(-1.0, 1.0, size=shape) * self.widths(shape[1])
 
     def moments(self, order: int, dim: int) -> Array:
         """Return E ε_j^r = h_j^r / (r + 1) for even r and 0 for odd, r = 0 … order, shape (order + 1, d)."""
-        h = self.halfwidths(dim)
+        h = self.widths(dim)
         return np.stack([(r % 2 == 0) * h**r / (r + 1) for r in range(order + 1)])
 
     def logpdf(self, gap: Array) -> Array:
         """Return log v at ``gap``, shape (..., d) to (...); -inf outside the box."""
-        h = self.halfwidths(gap.shape[-1])
+        h = self.widths(gap.shape[-1])
         check_density(self, h)
         xp, inside = namespace(gap), float(-np.log(2 * h).sum())
         within = xp.all(xp.abs(gap) <= like(h, gap), axis=-1)
@@ -76,4 +61,4 @@ class Uniform(Additive):
 
     def characteristic(self, frequencies: Array) -> Array:
         """Return Π_j sin(h_j ω_j) / (h_j ω_j), shape (m,)."""
-        return np.prod(np.sinc(self.halfwidths(frequencies.shape[1]) * frequencies / np.pi), axis=1)
+        return np.prod(np.sinc(self.widths(frequencies.shape[1]) * frequencies / np.pi), axis=1)

@@ -19,31 +19,20 @@ MOST_ROWS = 50
 @final
 @dataclass(frozen=True)
 class Grid:
-    """A table of texts, of which short forms show the first rows.
-
-    Attributes
-    ----------
-    title : str
-    header : tuple of str
-    rows : sequence of tuple of str
-    numbers : int
-        Columns from here on hold numbers.
-    noun, beyond : str
-        What a row is, and what is to be said of rows that are left out: "which differ less".
-    strong : frozenset of (int, int)
-        Cells (row, column) that stand out.
-    mark : str
-        What the rows with such a cell do: on a page a column says it in words.
-    """
+    """A table of texts, of which short forms show the first rows."""
 
     title: str
     header: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     numbers: int = 1
+    """Columns from here on hold numbers."""
     noun: str = "row"
     beyond: str = ""
+    """What a row is, and what is to be said of rows that are left out: "which differ less"."""
     strong: frozenset[tuple[int, int]] = frozenset()
+    """Cells (row, column) that stand out."""
     mark: str = ""
+    """What the rows with such a cell do: on a page a column says it in words."""
 
     def left_out(self, shown: int) -> str:
         """Return in words how many rows there are beside the first ``shown``, "" where there is none."""

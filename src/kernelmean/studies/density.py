@@ -37,31 +37,21 @@ _COMPONENTS = (1, 2, 3, 5, 10, 20)
 @final
 @dataclass(frozen=True)
 class Candidate:
-    """One density estimate.
-
-    Attributes
-    ----------
-    name : str
-    loss : float
-        The mean negative log density of the held-out rows, in nats, in the scale of the fit; lower is better.
-    error : float
-        Its standard error over the held-out rows.
-    choice : str
-        What was chosen on the training rows.
-    seconds : float
-        Of the fit, the choice included.
-    behind, behind_error : float
-        The mean loss less that of the best candidate, and the standard error of this difference, taken row by row;
-        both 0 for the best.
-    """
+    """One density estimate."""
 
     name: str
     loss: float
+    """The mean negative log density of the held-out rows, in nats, in the scale of the fit; lower is better."""
     error: float
+    """Its standard error over the held-out rows."""
     choice: str
+    """What was chosen on the training rows."""
     seconds: float
+    """Of the fit, the choice included."""
     behind: float = 0.0
     behind_error: float = 0.0
+    """The mean loss less that of the best candidate, and the standard error of this difference, taken row by row; both
+    0 for the best."""
 
     @property
     def clearly_behind(self) -> bool:

@@ -50,19 +50,12 @@ CHAIN: Final = (
 @final
 @dataclass(frozen=True)
 class CsvBlocks:
-    """A CSV file that is read block by block.
-
-    Attributes
-    ----------
-    file : TextFile
-    header : Header
-    text : TextFormat
-        How numbers and dates are written.
-    """
+    """A CSV file that is read block by block."""
 
     file: TextFile
     header: Header
     text: TextFormat
+    """How numbers and dates are written."""
 
     @classmethod
     def of(cls, path: Path, text: TextFormat) -> CsvBlocks:

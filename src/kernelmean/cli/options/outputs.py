@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ..config import Config
-from ..parameters import OUTPUT, RUNNING
+from ..parameters import output_option, running_option
 
 if TYPE_CHECKING:
     from ..outputs import Output
 
 Quiet = Annotated[
     bool,
-    typer.Option("--quiet/--no-quiet", "-q", help="Print one line only, and no progress.", rich_help_panel=RUNNING),
+    running_option("--quiet/--no-quiet", "-q", help="Print one line only, and no progress."),
 ]
 
 
@@ -28,35 +26,12 @@ class Running:
 
 
 @dataclass(frozen=True)
-class JsonFile:
-    """Where numbers go as JSON."""
+class JsonOutput(Running):
+    """What is written of numbers alone."""
 
     json_path: Annotated[
-        str | None,
-        typer.Option(
-            "--json", metavar="FILE", help="Write all numbers as JSON; - is the screen.", rich_help_panel=OUTPUT
-        ),
+        str | None, output_option("--json", metavar="FILE", help="Write all numbers as JSON; - is the screen.")
     ] = None
-
-
-@dataclass(frozen=True)
-class CsvFile:
-    """Where a table of numbers goes."""
-
-    csv_path: Annotated[
-        str | None,
-        typer.Option(
-            "--csv",
-            metavar="FILE",
-            help="Write a table of the numbers as CSV; - is the screen.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None
-
-
-@dataclass(frozen=True)
-class JsonOutput(JsonFile, Running):
-    """What is written of numbers alone."""
 
     @property
     def output(self) -> Output:
@@ -67,52 +42,42 @@ class JsonOutput(JsonFile, Running):
 
 
 @dataclass(frozen=True)
-class RowsOutput(CsvFile, JsonFile, Running):
+class RowsOutput(JsonOutput):
     """What is written of numbers that are rows of a table."""
+
+    csv_path: Annotated[
+        str | None,
+        output_option("--csv", metavar="FILE", help="Write a table of the numbers as CSV; - is the screen."),
+    ] = None
 
     @property
     def output(self) -> Output:
         """What goes where."""
-        from ..outputs import Output  # slow to import
-
-        return Output(csv=self.csv_path, json=self.json_path, quiet=self.quiet, config=self.config)
+        return replace(super().output, csv=self.csv_path)
 
 
 @dataclass(frozen=True)
-class ReportOutput(CsvFile, JsonFile, Running):
+class ReportOutput(RowsOutput):
     """What is written: a picture, a report, and numbers."""
 
     plot_path: Annotated[
         str | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Draw a picture, .png, .svg or .pdf; needs matplotlib.",
-            rich_help_panel=OUTPUT,
-        ),
+        output_option("--plot", metavar="FILE", help="Draw a picture, .png, .svg or .pdf; needs matplotlib."),
     ] = None
     html_path: Annotated[
         str | None,
-        typer.Option(
-            "--html",
-            metavar="FILE",
-            help="Write a report as one page for a browser; - is the screen.",
-            rich_help_panel=OUTPUT,
-        ),
+        output_option("--html", metavar="FILE", help="Write a report as one page for a browser; - is the screen."),
     ] = None
     markdown_path: Annotated[
         str | None,
-        typer.Option(
+        output_option(
             "--markdown",
             metavar="FILE",
             help="Write the report as Markdown, its figures beside it: of report.md report-columns.svg and so on.",
-            rich_help_panel=OUTPUT,
         ),
     ] = None
 
     @property
     def output(self) -> Output:
         """What goes where."""
-        from ..outputs import Output  # slow to import
-
-        return Output(self.html_path, self.markdown_path, self.csv_path, self.json_path, self.quiet, self.config)
+        return replace(super().output, html=self.html_path, markdown=self.markdown_path)

@@ -12,7 +12,7 @@ import typer
 from ...tables.limits import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT
 from ..complete import columns as columns_of
 from ..complete import one_of
-from ..parameters import DATA
+from ..parameters import data_option
 
 if TYPE_CHECKING:
     from ...tables.columns import Encoding, Missing
@@ -39,23 +39,23 @@ class TwoTables:
 
 
 @dataclass(frozen=True)
+class OneTable:
+    """One table."""
+
+    data: Annotated[str, typer.Argument(metavar="DATA", help=SOURCE)]
+
+
+@dataclass(frozen=True)
 class Columns:
     """Which columns of a table are used."""
 
     columns: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAMES", help="Use only these columns: a,b.", autocompletion=columns_of, rich_help_panel=DATA
-        ),
+        data_option(metavar="NAMES", help="Use only these columns: a,b.", autocompletion=columns_of),
     ] = None
     drop: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Leave these columns out, of --columns too: a,b.",
-            autocompletion=columns_of,
-            rich_help_panel=DATA,
-        ),
+        data_option(metavar="NAMES", help="Leave these columns out, of --columns too: a,b.", autocompletion=columns_of),
     ] = None
 
 
@@ -65,12 +65,11 @@ class Kept:
 
     keep: Annotated[
         list[str] | None,
-        typer.Option(
+        data_option(
             "--keep",
             metavar="NAMES",
             help="Columns of integers to use although they look like identifiers: a,b.",
             autocompletion=columns_of,
-            rich_help_panel=DATA,
         ),
     ] = None
 
@@ -85,31 +84,25 @@ class Kinds(Kept):
 
     missing: Annotated[
         str,
-        typer.Option(
+        data_option(
             "--missing",
             metavar="RULE",
             help="What a blank cell is: error; drop (leave the row out); category (a value of its own); noise (a "
             "number known with noise only, for --estimator kme); or a rule for each column: age=noise,city=category.",
-            rich_help_panel=DATA,
         ),
     ] = "error"
     ordinal: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN=LEVELS",
-            help="A column with ordered levels, lowest first: size=low,mid,high.",
-            rich_help_panel=DATA,
-        ),
+        data_option(metavar="COLUMN=LEVELS", help="A column with ordered levels, lowest first: size=low,mid,high."),
     ] = None
     categorical: Annotated[
         list[str] | None,
-        typer.Option(
+        data_option(
             "--categorical",
             metavar="NAMES",
             help="Columns that hold categories although their cells are numbers or dates, or nearly all different: "
             "a,b.",
             autocompletion=columns_of,
-            rich_help_panel=DATA,
         ),
     ] = None
 
@@ -142,7 +135,7 @@ class KindsOfNumbers(Kept):
 
     missing: Annotated[
         str,
-        typer.Option(metavar="error|drop", help="What to do with rows that have a blank cell.", rich_help_panel=DATA),
+        data_option(metavar="error|drop", help="What to do with rows that have a blank cell."),
     ] = "error"
 
 
@@ -152,56 +145,50 @@ class Marks:
 
     decimal: Annotated[
         str,
-        typer.Option(
+        data_option(
             metavar="MARK",
             help="The decimal mark of numbers: a point, or a comma as in 1,5.",
             autocompletion=one_of(".", ","),
-            rich_help_panel=DATA,
         ),
     ] = "."
     thousands: Annotated[
         str | None,
-        typer.Option(
+        data_option(
             metavar="MARK",
             help="The mark between groups of three digits: one of . , ' _ or space.",
             autocompletion=one_of(".", ",", "'", "_", _SPACE),
-            rich_help_panel=DATA,
         ),
     ] = None
     dates: Annotated[
         str | None,
-        typer.Option(
+        data_option(
             metavar="dmy|mdy|ymd",
             help="The order of day, month and year in dates such as 01.02.2024; ISO dates need none.",
             autocompletion=one_of("dmy", "mdy", "ymd"),
-            rich_help_panel=DATA,
         ),
     ] = None
     units: Annotated[
         list[str] | None,
-        typer.Option(
+        data_option(
             metavar="COLUMN=UNIT",
             help="What stands before or behind the numbers of a column: price=$,weight=kg.",
             autocompletion=columns_of,
-            rich_help_panel=DATA,
         ),
     ] = None
     encoding: Annotated[
         str | None,
-        typer.Option(
+        data_option(
             metavar="NAME",
             help="The encoding of text files, such as latin-1; by default UTF-8, or UTF-16 with a byte order mark.",
             autocompletion=one_of("utf-8", "latin-1", "cp1252", "utf-16"),
-            rich_help_panel=DATA,
         ),
     ] = None
     na_values: Annotated[
         list[str] | None,
-        typer.Option(
+        data_option(
             "--na-values",
             metavar="TEXTS",
             help="What stands in missing cells, beside nothing, NA, N/A, ?, NaN, NULL and None: -,. for example.",
-            rich_help_panel=DATA,
         ),
     ] = None
 
@@ -228,13 +215,12 @@ class MaxRows:
 
     max_rows: Annotated[
         int | None,
-        typer.Option(
+        data_option(
             metavar="N",
             min=2,
             help="Use at most N random rows of a table. Needed for estimate and density above "
             f"{FIT_LIMIT:,} rows, for tests in memory above {ADAPTIVE_LIMIT:,}, with one kernel above {TEST_LIMIT:,}; "
             "compare A B reads longer files batch by batch.",
-            rich_help_panel=DATA,
         ),
     ] = None
 

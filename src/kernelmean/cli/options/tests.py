@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import typer
-
 from ...tables.limits import ADAPTIVE_LIMIT, TEST_LIMIT
 from ..complete import PAIRS, TWO_SAMPLES, one_of
-from ..parameters import STREAM, TEST
+from ..parameters import stream_option, test_option
 
 AUTO = "auto"
 """The estimator of a comparison that asks for none: the adaptive test in memory, mkme over streams."""
@@ -20,9 +18,7 @@ _ADAPTIVE = "adaptive (many kernels, one p-value), log-mean-exp, aggregate, kme,
 class Seed:
     """What all that is random is drawn by."""
 
-    seed: Annotated[
-        int, typer.Option(metavar="N", min=0, help="The same seed gives the same output.", rich_help_panel=TEST)
-    ] = 0
+    seed: Annotated[int, test_option(metavar="N", min=0, help="The same seed gives the same output.")] = 0
 
 
 @dataclass(frozen=True)
@@ -31,11 +27,7 @@ class ScaleOption:
 
     scale: Annotated[
         bool,
-        typer.Option(
-            "--scale/--no-scale",
-            help="Divide every column by its standard deviation, or leave it as it is.",
-            rich_help_panel=TEST,
-        ),
+        test_option("--scale/--no-scale", help="Divide every column by its standard deviation, or leave it as it is."),
     ] = True
 
 
@@ -45,10 +37,8 @@ class BandwidthOption:
 
     bandwidth: Annotated[
         str,
-        typer.Option(
-            metavar="RULE|NUMBER",
-            help="Of the kernel: median, median-unsquared, silverman, scott, or a number.",
-            rich_help_panel=TEST,
+        test_option(
+            metavar="RULE|NUMBER", help="Of the kernel: median, median-unsquared, silverman, scott, or a number."
         ),
     ] = "median"
 
@@ -62,9 +52,7 @@ class BandwidthOption:
 class Resamples:
     """How many permutations a test takes."""
 
-    resamples: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Permutations of a test.", rich_help_panel=TEST)
-    ] = 999
+    resamples: Annotated[int, test_option(metavar="N", min=1, help="Permutations of a test.")] = 999
 
 
 @dataclass(frozen=True)
@@ -73,12 +61,11 @@ class TwoSampleTest(BandwidthOption, ScaleOption, Resamples, Seed):
 
     estimator: Annotated[
         str,
-        typer.Option(
+        test_option(
             "--estimator",
             metavar="NAME",
             help=f"{_ADAPTIVE}, s-kmse, f-kmse or vpmkme; auto: adaptive, of streams mkme.",
             autocompletion=one_of(*TWO_SAMPLES),
-            rich_help_panel=TEST,
         ),
     ] = AUTO
 
@@ -89,13 +76,7 @@ class PairTest(ScaleOption, Resamples, Seed):
 
     estimator: Annotated[
         str,
-        typer.Option(
-            "--estimator",
-            metavar="NAME",
-            help=f"{_ADAPTIVE}, scose or fcose.",
-            autocompletion=one_of(*PAIRS),
-            rich_help_panel=TEST,
-        ),
+        test_option("--estimator", metavar="NAME", help=f"{_ADAPTIVE}, scose or fcose.", autocompletion=one_of(*PAIRS)),
     ] = "adaptive"
 
 
@@ -105,42 +86,33 @@ class LongTables:
 
     stream: Annotated[
         bool | None,
-        typer.Option(
+        stream_option(
             "--stream/--no-stream",
             help="Read the tables batch by batch and use all rows, or hold them in memory; by default above "
             f"{ADAPTIVE_LIMIT:,} rows, {TEST_LIMIT:,} where --estimator names one kernel, without --max-rows.",
             show_default=False,
-            rich_help_panel=STREAM,
         ),
     ] = None
     passes: Annotated[
         int | None,
-        typer.Option(
+        stream_option(
             metavar="1|2",
             min=1,
             max=2,
             help="2 reads the tables twice, first for scale and categories; 1 takes the scale from a pilot. By default "
             "1 for Parquet files of numbers without missing cells.",
             show_default=False,
-            rich_help_panel=STREAM,
         ),
     ] = None
     checkpoint: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Save the sums now and then, and go on from there when FILE is there already.",
-            rich_help_panel=STREAM,
+        stream_option(
+            metavar="FILE", help="Save the sums now and then, and go on from there when FILE is there already."
         ),
     ] = None
     frequencies: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Fourier frequencies of the kernel of all columns; 512 by default.",
-            rich_help_panel=STREAM,
-        ),
+        stream_option(metavar="N", min=1, help="Fourier frequencies of the kernel of all columns; 512 by default."),
     ] = None
 
     def given(self) -> list[str]:

@@ -15,28 +15,19 @@ _OTHERS = "decimal", "thousands", "dates"
 @final
 @dataclass(frozen=True)
 class Form:
-    """How the cells of a column are written.
-
-    Attributes
-    ----------
-    what : str
-        In words: "numbers with a decimal comma", "dates".
-    cells : tuple of str
-        Those of the different cells that are written so.
-    readings : tuple of mapping
-        The options that read them, the unit under "unit": one mapping, two where the cells leave it open, none where no
-        option reads them.
-    mend : str
-        What to write instead where no option reads them.
-    convert : str
-        The function of pandas that converts such a column.
-    """
+    """How the cells of a column are written."""
 
     what: str
+    """In words: "numbers with a decimal comma", "dates"."""
     cells: tuple[str, ...]
+    """Those of the different cells that are written so."""
     readings: tuple[Mapping[str, str], ...]
+    """The options that read them, the unit under "unit": one mapping, two where the cells leave it open, none where no
+    option reads them."""
     mend: str = ""
+    """What to write instead where no option reads them."""
     convert: str = ""
+    """The function of pandas that converts such a column."""
 
     def advice(self, column: str) -> str:
         """Return what to write so that the cells of a column are read, as one does where the message is shown."""

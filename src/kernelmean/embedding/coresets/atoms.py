@@ -22,21 +22,14 @@ from ..parts import PointPart
 @final
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    r"""The functions :math:`ξ_i = E_{v(·|x_i)} k(\tilde x, ·)`, with their non-negative weights.
-
-    Attributes
-    ----------
-    kernel : Kernel
-    points : array of shape (n, d)
-    noise : Noise
-    weights : array of shape (n,)
-    plan : Plan
-    """
+    r"""The functions :math:`ξ_i = E_{v(·|x_i)} k(\tilde x, ·)`, with their non-negative weights."""
 
     kernel: Kernel
     points: Array
+    """Shape (n, d)."""
     noise: Noise
     weights: Array
+    """Shape (n,)."""
     plan: Plan = DEFAULT
 
     @classmethod

@@ -16,11 +16,6 @@ from ...core.frozen import Frozen
 class Total(Frozen):
     """A vector of sums as unevaluated pairs high + low of float64, so that merging loses no digits.
 
-    Attributes
-    ----------
-    high, low : array of shape (m,)
-        The rounded sums, and what rounding left out.
-
     Notes
     -----
     Knuth's two-sum; the relative error of a merge is 2⁻¹⁰⁰ or so of the sum of magnitudes (Dekker 1971).
@@ -34,6 +29,7 @@ class Total(Frozen):
 
     high: Array
     low: Array
+    """The rounded sums, and what rounding left out, shape (m,)."""
 
     @classmethod
     def of(cls, values: Any) -> Total:

@@ -19,7 +19,6 @@ from scipy.special import ndtr
 
 from ...core.array import Array
 from ...core.rules import NoClosedFormError, Rules
-from ...kernels.axes import check_axes
 from ...kernels.base import Kernel, Product, Scaled, Sum
 from ...kernels.gaussian import Gaussian, QuadraticGaussian
 from ...kernels.laplacian import Laplacian
@@ -31,21 +30,14 @@ from ...kernels.tensor_product import TensorProduct
 @final
 @dataclass(frozen=True)
 class Spectrum:
-    """One component of a spectral measure.
-
-    Attributes
-    ----------
-    mass : float
-        Its share c of k(x, x).
-    normals : int
-        How many standard normal numbers make one frequency.
-    frequencies : callable
-        From those, shape (M, normals), to frequencies, shape (M, d), in units of 1/X.
-    """
+    """One component of a spectral measure."""
 
     mass: float
+    """Its share c of k(x, x)."""
     normals: int
+    """How many standard normal numbers make one frequency."""
     frequencies: Callable[[Array], Array]
+    """From those, shape (M, normals), to frequencies, shape (M, d), in units of 1/X."""
 
 
 Spectra = tuple[Spectrum, ...]
@@ -77,7 +69,7 @@ def spectra(kernel: Kernel, dim: int) -> Spectra:
 
 @spectral_rules.register(Gaussian)
 def _gaussian(kernel: Gaussian, dim: int) -> Spectra:
-    bandwidths = check_axes(kernel.bandwidth, dim)
+    bandwidths = kernel.bandwidths(dim)
     return (Spectrum(1.0, dim, lambda Z: Z / bandwidths),)
 
 
@@ -91,13 +83,13 @@ def _quadratic(kernel: QuadraticGaussian, dim: int) -> Spectra:
 @spectral_rules.register(Laplacian)
 def _laplacian(kernel: Laplacian, dim: int) -> Spectra:
     """Frequencies are Cauchy, independent between the axes: Student's t of one degree of freedom."""
-    return _student(1.0, check_axes(kernel.bandwidth, dim), dim)
+    return _student(1.0, kernel.bandwidths(dim), dim)
 
 
 @spectral_rules.register(Matern)
 def _matern(kernel: Matern, dim: int) -> Spectra:
     """Frequencies are Student's t of 2ν degrees of freedom over θ, independent between the axes."""
-    return _student(2.0 * kernel.nu, check_axes(kernel.bandwidth, dim), dim)
+    return _student(2.0 * kernel.nu, kernel.bandwidths(dim), dim)
 
 
 def _student(freedom: float, bandwidths: Array, dim: int) -> Spectra:
@@ -110,7 +102,7 @@ def _student(freedom: float, bandwidths: Array, dim: int) -> Spectra:
 @spectral_rules.register(RationalQuadratic)
 def _rational_quadratic(kernel: RationalQuadratic, dim: int) -> Spectra:
     """Mix Gaussian kernels over a Gamma distribution of the precision, which one more normal number makes."""
-    bandwidths = check_axes(kernel.bandwidth, dim)
+    bandwidths = kernel.bandwidths(dim)
 
     def frequencies(Z: Array) -> Array:
         precision = stats.gamma.ppf(ndtr(Z[:, -1]), kernel.alpha) / kernel.alpha

@@ -30,20 +30,14 @@ _DIFFERENCES_UP_TO = 2**17  # differences of coordinates
 
 @dataclass(frozen=True)
 class PairSum:
-    """The sum of w_ij = exp(-|a_i - b_j|²) over i ≠ j, and weighted means of products of coordinates.
-
-    Attributes
-    ----------
-    log : float
-        log Σ w_ij.
-    left, right, both : array of shape (d,)
-        Means of a_ik², b_jk² and a_ik b_jk under the weights w_ij / Σ w; empty unless asked for.
-    """
+    """The sum of w_ij = exp(-|a_i - b_j|²) over i ≠ j, and weighted means of products of coordinates."""
 
     log: float
+    """log Σ w_ij."""
     left: Array
     right: Array
     both: Array
+    """Shape (d,). Means of a_ik², b_jk² and a_ik b_jk under the weights w_ij / Σ w; empty unless asked for."""
 
     @property
     def gaps(self) -> Array:

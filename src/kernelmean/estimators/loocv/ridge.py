@@ -23,21 +23,14 @@ AnyArray = npt.NDArray[np.inexact[Any]]
 
 @dataclass(frozen=True)
 class GramSpectrum:
-    """An eigendecomposition K = c I + V diag(ε) Vᵀ of a Gram matrix with the constant diagonal c.
-
-    Attributes
-    ----------
-    constant : float
-        c = k(x, x).
-    values : array of shape (n,)
-        ε, the eigenvalues of K - c I.
-    vectors : array of shape (n, n)
-        V.
-    """
+    """An eigendecomposition K = c I + V diag(ε) Vᵀ of a Gram matrix with the constant diagonal c."""
 
     constant: float
+    """c = k(x, x)."""
     values: Array
+    """ε, the eigenvalues of K - c I, shape (n,)."""
     vectors: Array
+    """V, shape (n, n)."""
 
     @classmethod
     def of(cls, gram: Array, constant: float) -> GramSpectrum:

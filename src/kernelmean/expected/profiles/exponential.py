@@ -21,13 +21,6 @@ _LARGEST_LOSS = 300.0
 class LaplacePowers:
     r"""The distribution with characteristic function :math:`Σ_m w_m (1 + b^2 ω^2)^{-m}`, m = 1, …, M.
 
-    Parameters
-    ----------
-    scale : float
-        b, in the units of X.
-    weights : tuple of float
-        w_1, …, w_M, of sum one in a distribution; the terms of a partial fraction may be negative.
-
     Notes
     -----
     M = 1 is the Laplace distribution, and a single w_M = 1 the symmetric variance-gamma distribution, whose density is
@@ -41,7 +34,9 @@ class LaplacePowers:
     """
 
     scale: float
+    """b, in the units of X."""
     weights: tuple[float, ...]
+    """w_1, …, w_M, of sum one in a distribution; the terms of a partial fraction may be negative."""
 
     @cached_property
     def coefficients(self) -> list[float]:

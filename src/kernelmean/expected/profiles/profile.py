@@ -42,17 +42,6 @@ class Smoothable(Protocol):
 class Profile:
     r"""The kernel ``height`` · density of Z_1 + Z_2 + Z_3, independent and symmetric, on one axis.
 
-    Parameters
-    ----------
-    height : float
-        The integral of the kernel.
-    variance : float
-        Z_1 ~ N(0, variance).
-    exponentials : tuple of LaplacePowers
-        Z_2 is the sum of independent variables with these distributions, of distinct scales in ascending order.
-    spline : Spline, optional
-        The distribution of Z_3.
-
     Notes
     -----
     Closed under the three noises: a normal adds to ``variance``, a Laplace variable to ``exponentials``, a uniform
@@ -68,9 +57,13 @@ class Profile:
     """
 
     height: float
+    """The integral of the kernel."""
     variance: float = 0.0
+    """Z_1 ~ N(0, variance)."""
     exponentials: tuple[LaplacePowers, ...] = ()
+    """Z_2 is the sum of independent variables with these distributions, of distinct scales in ascending order."""
     spline: Spline | None = None
+    """The distribution of Z_3."""
 
     def __post_init__(self) -> None:
         if self.variance and self.exponentials and self.spline:

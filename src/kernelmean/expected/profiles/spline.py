@@ -59,14 +59,6 @@ class SplinePiece:
 class Spline:
     r"""The density :math:`\frac1N Σ_i Σ_k c_{ik} (t - x_i)_+^k / k!`, compactly supported and symmetric.
 
-    Parameters
-    ----------
-    powers : tuple of (x_i, (c_i0, c_i1, …))
-        The truncated powers in ascending order of x, as fractions. Floats are fractions, so that convolutions lose
-        nothing however different the widths are; only ``pieces`` rounds.
-    divisor : Fraction
-        N.
-
     Examples
     --------
     >>> box(0.5)(np.array([0.0, 0.4, 0.6])).tolist()
@@ -76,7 +68,10 @@ class Spline:
     """
 
     powers: _Powers
+    """The truncated powers in ascending order of x, as fractions. Floats are fractions, so that convolutions lose
+    nothing however different the widths are; only ``pieces`` rounds."""
     divisor: Fraction
+    """N."""
 
     def plus_box(self, halfwidth: float) -> Spline:
         """Return the distribution of the sum with an independent uniform variable on [-h, h]."""

@@ -18,15 +18,6 @@ from .profile import Profile, Smoothable
 class Tilted:
     r"""A Gaussian kernel times another profile, :math:`e^{-t²/2θ²} f(t)`, smoothed by N(0, variance).
 
-    Parameters
-    ----------
-    bandwidth : float
-        θ of the Gaussian factor.
-    profile : Profile
-        f.
-    variance : float
-        The variance of the noise.
-
     Notes
     -----
     The product of the two Gaussians is a Gaussian again, so with ρ = θ²/(θ² + σ²) the smoothed product is
@@ -34,8 +25,11 @@ class Tilted:
     """
 
     bandwidth: float
+    """θ of the Gaussian factor."""
     profile: Profile
+    """f."""
     variance: float = 0.0
+    """The variance of the noise."""
 
     def __post_init__(self) -> None:
         _ = self._inner  # raises when there is no closed form

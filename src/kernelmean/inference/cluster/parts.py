@@ -25,23 +25,15 @@ _ALONE = Plan(threads=1)  # every core has a task of its own
 @final
 @dataclass(frozen=True, eq=False)
 class ClusterPart(Part):
-    """Rows on a cluster with one noise: a summand of an embedding.
-
-    Attributes
-    ----------
-    rows : Rows
-    noise : Noise
-        Shared by all rows.
-    factor : float
-        What every row counts, or what its own weight is multiplied with.
-    own : Rows, optional
-        One column: a weight for every row.
-    """
+    """Rows on a cluster with one noise: a summand of an embedding."""
 
     rows: Rows
     noise: Noise
+    """Shared by all rows."""
     factor: float
+    """What every row counts, or what its own weight is multiplied with."""
     own: Rows | None = None
+    """One column: a weight for every row."""
 
     features = None
 

@@ -22,29 +22,20 @@ _LEAST_PIECE, _LARGEST_PIECE, _PIECES = 2048, 30_000, 32
 @final
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A table of finite numbers on a cluster.
-
-    Attributes
-    ----------
-    source : str
-        What errors call it.
-    names : tuple of str
-        The columns.
-    parts : tuple of tasks
-        Each makes a float64 array (k, d) of consecutive rows, k ≥ 1.
-    lengths : tuple of int
-        The rows of every part.
-    client : distributed.Client
-    named : bool
-        Whether columns are matched by name: not those of a dask array.
-    """
+    """A table of finite numbers on a cluster."""
 
     source: str
+    """What errors call it."""
     names: tuple[str, ...]
+    """The columns."""
     parts: tuple[Any, ...]
+    """Each makes a float64 array (k, d) of consecutive rows, k ≥ 1."""
     lengths: tuple[int, ...]
+    """The rows of every part."""
     client: Any
+    """A ``distributed.Client``."""
     named: bool = True
+    """Whether columns are matched by name: not those of a dask array."""
 
     @classmethod
     def of(cls, client: Any, X: Any, name: str) -> Rows:

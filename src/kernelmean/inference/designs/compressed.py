@@ -30,21 +30,14 @@ _BATCH = 1024
 @final
 @dataclass(frozen=True)
 class CompressedSamples:
-    """Two samples whose rows are dealt to blocks, and these thinned.
-
-    Attributes
-    ----------
-    samples : (X, Y)
-        As they were passed.
-    oversampling : int
-        A block of s rows becomes at most ``oversampling`` √s points.
-    plan : Plan
-        How the inner products of the coresets are summed.
-    """
+    """Two samples whose rows are dealt to blocks, and these thinned."""
 
     samples: tuple[Array, Array]
+    """As they were passed."""
     oversampling: int
+    """A block of s rows becomes at most ``oversampling`` √s points."""
     plan: Plan
+    """How the inner products of the coresets are summed."""
 
     methods: ClassVar[tuple[str, str]] = ("Compress Then Test, maximum mean discrepancy", "")
     plain_only: ClassVar[str | None] = "blocks that are thinned under one kernel"

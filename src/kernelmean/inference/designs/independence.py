@@ -36,20 +36,13 @@ from .stratified_hsic import stratified_hsic
 @final
 @dataclass(frozen=True)
 class PairDesign:
-    """What strata, clusters and weights make of pairs.
-
-    Attributes
-    ----------
-    rows : array of shape (n,)
-        Positions of the rows that take part, in the order of the layout.
-    layout : Layout
-    notes : tuple of str
-        What a reader should know.
-    """
+    """What strata, clusters and weights make of pairs."""
 
     rows: IntArray
+    """Positions of the rows that take part, in the order of the layout, shape (n,)."""
     layout: Layout
     notes: tuple[str, ...]
+    """What a reader should know."""
 
     methods: ClassVar[tuple[str, str]] = (
         "Permutation test of independence, Hilbert-Schmidt criterion",

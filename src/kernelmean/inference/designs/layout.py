@@ -21,29 +21,20 @@ class Layout:
 
     A unit is a row, or a cluster of rows; a cell holds the units of one size within one stratum, which may take one
     another's place.
-
-    Attributes
-    ----------
-    order : array of shape (n,)
-        Positions of the rows among those that were passed.
-    weights : array of shape (n,)
-        In the new order, with mean 1.
-    stratum : array of shape (n,)
-        Whole numbers from 0, ascending.
-    sizes : array of shape (units,)
-        Rows of every unit.
-    cells : array of shape (units,)
-        Whole numbers from 0, ascending.
-    labels : array of shape (units,)
-        Within a cell ascending; 0 throughout where there are no samples.
     """
 
     order: IntArray
+    """Positions of the rows among those that were passed, shape (n,)."""
     weights: Array
+    """In the new order, with mean 1, shape (n,)."""
     stratum: IntArray
+    """Whole numbers from 0, ascending, shape (n,)."""
     sizes: IntArray
+    """Rows of every unit, shape (units,)."""
     cells: IntArray
+    """Whole numbers from 0, ascending, shape (units,)."""
     labels: IntArray
+    """Shape (units,). Within a cell ascending; 0 throughout where there are no samples."""
 
     @property
     def n(self) -> int:

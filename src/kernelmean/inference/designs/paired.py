@@ -61,18 +61,12 @@ class PairDifference(Kernel):
 @final
 @dataclass(frozen=True)
 class PairedDesign:
-    """Two samples in pairs.
-
-    Attributes
-    ----------
-    samples : (X, Y)
-        In an order that does not depend on which came first.
-    notes : tuple of str
-        What a reader should know.
-    """
+    """Two samples in pairs."""
 
     samples: tuple[Array, Array]
+    """In an order that does not depend on which came first."""
     notes: tuple[str, ...] = ()
+    """What a reader should know."""
 
     methods: ClassVar[tuple[str, str]] = (
         "Paired two-sample test by sign flips, maximum mean discrepancy",

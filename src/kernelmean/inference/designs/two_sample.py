@@ -42,24 +42,16 @@ Samples = tuple[Array, Array]
 @final
 @dataclass(frozen=True)
 class TwoSampleDesign:
-    """What strata, clusters and weights make of two samples.
-
-    Attributes
-    ----------
-    samples : (X, Y)
-        The rows that take part, in an order of the samples that does not depend on which came first.
-    layout : Layout
-        Of the rows of both samples together.
-    names : tuple of str
-        The strata as the user calls them; one empty name without strata.
-    notes : tuple of str
-        What a reader should know.
-    """
+    """What strata, clusters and weights make of two samples."""
 
     samples: tuple[Array, Array]
+    """The rows that take part, in an order of the samples that does not depend on which came first."""
     layout: Layout
+    """Of the rows of both samples together."""
     names: tuple[str, ...]
+    """The strata as the user calls them; one empty name without strata."""
     notes: tuple[str, ...]
+    """What a reader should know."""
 
     methods: ClassVar[tuple[str, str]] = (
         "Two-sample permutation test, maximum mean discrepancy",

@@ -29,18 +29,12 @@ _LEAST_ROWS = 4
 @final
 @dataclass(frozen=True)
 class WildSamples:
-    """Two independent time series.
-
-    Attributes
-    ----------
-    samples : (X, Y)
-        As they were passed.
-    block_length : float
-        How far the dependence reaches, in rows.
-    """
+    """Two independent time series."""
 
     samples: tuple[Array, Array]
+    """As they were passed."""
     block_length: float
+    """How far the dependence reaches, in rows."""
 
     methods: ClassVar[tuple[str, str]] = (
         "Wild bootstrap two-sample test for time series, maximum mean discrepancy",
@@ -79,15 +73,10 @@ class WildSamples:
 @final
 @dataclass(frozen=True)
 class WildPairs:
-    """Two time series over the same times.
-
-    Attributes
-    ----------
-    block_length : float
-        How far the dependence reaches, in rows.
-    """
+    """Two time series over the same times."""
 
     block_length: float
+    """How far the dependence reaches, in rows."""
 
     methods: ClassVar[tuple[str, str]] = (
         "Wild bootstrap test of independence for time series, Hilbert-Schmidt criterion",

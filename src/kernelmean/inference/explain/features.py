@@ -24,23 +24,15 @@ _NOTHING = 1e-14  # of k(x, x): what rounding leaves of a variance that is 0
 @final
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """A vector of feature space, the number that makes its squared length free of units, and a standard error.
-
-    Attributes
-    ----------
-    mean : FeatureMean
-    scale : float
-        Mean feature variance within the samples, or √(HSIC(X, X) HSIC(Y, Y)); 0 when it is nothing but rounding.
-    standard_error : float
-        Of ``mean.squared``.
-    defined : bool
-        Whether the ratio to the scale is more than 0/0.
-    """
+    """A vector of feature space, the number that makes its squared length free of units, and a standard error."""
 
     mean: FeatureMean
     scale: float
+    """Mean feature variance within the samples, or √(HSIC(X, X) HSIC(Y, Y)); 0 when it is nothing but rounding."""
     standard_error: float
+    """Of ``mean.squared``."""
     defined: bool
+    """Whether the ratio to the scale is more than 0/0."""
 
 
 def difference_of_means(subject: SampleSubject) -> Effect:

@@ -64,37 +64,26 @@ class Estimate:
 @final
 @dataclass(frozen=True, eq=False)
 class FeatureMean:
-    """A vector D of the feature space, estimated by signed means of the features of groups of rows.
-
-    Attributes
-    ----------
-    product : callable
-        W ↦ K W, K the Gram matrix of all features, (n, n) times (n, b).
-    sizes, signs : tuple
-        The rows of every group, and the sign of its mean: ±1, or 0 for a group that only lends to another.
-    lenders : tuple of int
-        For every group of the estimate the one that it borrows rows from.
-    diagonal : array of shape (n,)
-        The squared lengths of the features.
-    means : array of shape (n, groups)
-        Every feature's inner product with the mean of every group.
-    squared : float
-        The unbiased estimate of |D|².
-    scale_influence : array of shape (n, groups)
-        The relative influence of every row, as one of a group, on the number that |D|² is divided by.
-    nearness : float
-        |D| in the distributions that fluctuations are drawn from, as a share of what was observed.
-    """
+    """A vector D of the feature space, estimated by signed means of the features of groups of rows."""
 
     product: Operator
+    """W ↦ K W, K the Gram matrix of all features, (n, n) times (n, b)."""
     sizes: tuple[int, ...]
     signs: tuple[float, ...]
+    """The rows of every group, and the sign of its mean: ±1, or 0 for a group that only lends to another."""
     lenders: tuple[int, ...]
+    """For every group of the estimate the one that it borrows rows from."""
     diagonal: Array
+    """The squared lengths of the features, shape (n,)."""
     means: Array
+    """Every feature's inner product with the mean of every group, shape (n, groups)."""
     squared: float
+    """The unbiased estimate of |D|²."""
     scale_influence: Array
+    """The relative influence of every row, as one of a group, on the number that |D|² is divided by, shape (n, groups).
+    """
     nearness: float = 1.0
+    """|D| in the distributions that fluctuations are drawn from, as a share of what was observed."""
 
     @property
     def groups(self) -> list[slice]:
@@ -188,24 +177,17 @@ class FeatureMean:
 @final
 @dataclass(frozen=True, eq=False)
 class Fluctuations:
-    """Draws of what chance does to an estimate.
-
-    Attributes
-    ----------
-    total : float
-        T as observed, but not below its expectation for δ = 0: samples that are more alike than chance makes them do
-        not prove that δ is small.
-    along, squared, relative : array of shape (B,)
-        ⟨u, E⟩, |E|², and the relative error of the number that |D|² is divided by.
-    near : Fluctuations, optional
-        Those of distributions as near to each other as a lower limit, which is taken from them.
-    """
+    """Draws of what chance does to an estimate."""
 
     total: float
+    """T as observed, but not below its expectation for δ = 0: samples that are more alike than chance makes them do not
+    prove that δ is small."""
     along: Array
     squared: Array
     relative: Array
+    """⟨u, E⟩, |E|², and the relative error of the number that |D|² is divided by, shape (B,)."""
     near: Fluctuations | None = None
+    """Those of distributions as near to each other as a lower limit, which is taken from them."""
 
     def distances(self, *, scaled: bool) -> tuple[Array, Array]:
         """Return the δ at which every draw gives the observed T, for lower and for upper limits, shape (B,) each.

@@ -20,18 +20,12 @@ _RANK, _ROWS = 64, 500
 @final
 @dataclass(frozen=True)
 class Moments:
-    r"""Unbiased moments of two samples in feature space.
-
-    Attributes
-    ----------
-    squared : float
-        The unbiased MMD².
-    variances : (float, float)
-        :math:`E|φ(x) - μ|^2 = E k(x, x) - E k(x, x')` of either sample, unbiased.
-    """
+    r"""Unbiased moments of two samples in feature space."""
 
     squared: float
+    """The unbiased MMD²."""
     variances: tuple[float, float]
+    """:math:`E|φ(x) - μ|^2 = E k(x, x) - E k(x, x')` of either sample, unbiased."""
 
     @classmethod
     def from_sums(cls, sums: Array, traces: Array, sizes: tuple[int, int]) -> Moments:

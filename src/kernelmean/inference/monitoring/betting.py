@@ -22,17 +22,12 @@ class Wealth:
 
     A strategy bets the share λ ∈ [0, 1) of what it has on payoffs u ∈ [-1, 1]. Where every payoff has conditional
     expectation zero given the past, K is a non-negative martingale that starts at 1, so that P(sup K ≥ 1/α) ≤ α.
-
-    Attributes
-    ----------
-    log_shares : array of shape (w, 6)
-        The logarithms of what the strategies have: w witnesses, each with the bets ``BETS``.
-    log_peak : float
-        The logarithm of the largest wealth so far, 0 at the start.
     """
 
     log_shares: Array
+    """The logarithms of what the strategies have: w witnesses, each with the bets ``BETS``, shape (w, 6)."""
     log_peak: float = 0.0
+    """The logarithm of the largest wealth so far, 0 at the start."""
 
     @classmethod
     def start(cls, n_witnesses: int) -> Self:

@@ -30,19 +30,13 @@ class RowCoder:
     The mark of a row is √2 for a category, a missing cell, or (in a column that was constant) a value that the fitted
     rows did not hold, and 0 otherwise: such a cell is far from all others. Numbers beyond a million standard
     deviations count as that far.
-
-    Attributes
-    ----------
-    codings : tuple of Coding
-    template : Frame
-        One row that holds nothing new.
-    encoding : Encoding
-        The rules.
     """
 
     codings: tuple[Coding, ...]
     template: Frame
+    """One row that holds nothing new."""
     encoding: Encoding
+    """The rules."""
 
     @classmethod
     def fit(cls, frame: Frame, encoding: Encoding) -> RowCoder:

@@ -13,25 +13,17 @@ from ...core.array import Array, IntArray
 @final
 @dataclass(eq=False)
 class Pool:
-    """A queue of rows.
-
-    Attributes
-    ----------
-    original : array of shape (N, D)
-        The rows at the start.
-    recycle : bool
-        Whether new rows refill the queue: once half of the original rows are left, every second new row is kept,
-        unseen, instead of being bet on.
-    taken : int
-        How many of the original rows were used.
-    added : array of shape (k, D)
-        Rows behind the original ones.
-    """
+    """A queue of rows."""
 
     original: Array
+    """The rows at the start, shape (N, D)."""
     recycle: bool
+    """Whether new rows refill the queue: once half of the original rows are left, every second new row is kept, unseen,
+    instead of being bet on."""
     taken: int
+    """How many of the original rows were used."""
     added: Array
+    """Rows behind the original ones, shape (k, D)."""
 
     def __len__(self) -> int:
         return len(self.original) - self.taken + len(self.added)

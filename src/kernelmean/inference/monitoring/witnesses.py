@@ -54,17 +54,11 @@ def feature_maps(kernels: Sequence[Kernel], rows: Array, n_frequencies: int, see
 @final
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The features of several kernels side by side, and those of the rows that set the scale.
-
-    Attributes
-    ----------
-    maps : tuple of FeatureMap
-    rows : array of shape (r, D)
-        Rows of the reference that are never bet on.
-    """
+    """The features of several kernels side by side, and those of the rows that set the scale."""
 
     maps: tuple[FeatureMap, ...]
     rows: Array
+    """Rows of the reference that are never bet on, shape (r, D)."""
 
     @property
     def size(self) -> int:
@@ -97,24 +91,17 @@ class Witnesses:
     r"""Mean features of new rows less those of the reference: :math:`\hat h = \hat μ_{new} - \hat μ_{ref}`.
 
     One for each kernel and half-life. The rows of the reference that set the scale count in its mean.
-
-    Attributes
-    ----------
-    features : Features
-    reference, new : array of shape (m,) and (h, m)
-        Sums of features; those of new rows discounted by every half-life.
-    reference_count : float
-    new_counts : array of shape (h,)
-    directions : array of shape (h, m)
-        The witnesses that are bet with: those of the rows before the last :meth:`renew`.
     """
 
     features: Features
     reference: Array
     new: Array
+    """Shape (m,) and (h, m). Sums of features; those of new rows discounted by every half-life."""
     reference_count: float
     new_counts: Array
+    """Shape (h,)."""
     directions: Array
+    """The witnesses that are bet with: those of the rows before the last :meth:`renew`, shape (h, m)."""
 
     @classmethod
     def start(cls, features: Features) -> Self:

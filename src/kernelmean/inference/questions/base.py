@@ -63,25 +63,18 @@ class RowDesign(Protocol):
 @final
 @dataclass(frozen=True, eq=False)
 class PendingResult:
-    """What a result says besides its null.
-
-    Attributes
-    ----------
-    null : Null, or what stands for one
-        What the caller's way to a null returned.
-    method, kernel, noise, sizes, notes
-        As of :class:`TestResult`.
-    asked : Estimators
-        What was asked, with what was found of all rows.
-    """
+    """What a result says besides its null."""
 
     null: Any
+    """What the caller's way to a null returned."""
     method: str
     kernel: Any
     noise: Any
     sizes: tuple[int, ...]
     notes: tuple[str, ...]
+    """As of :class:`TestResult`."""
     asked: Estimators
+    """What was asked, with what was found of all rows."""
 
     def result(self, null: Null, *more: str) -> TestResult:
         """Return the result with a null, and with more notes."""
@@ -98,21 +91,14 @@ class PendingResult:
 @final
 @dataclass(frozen=True)
 class Candidates:
-    """What an adaptive test evaluates.
-
-    Attributes
-    ----------
-    members : sequence of Member or PairMember
-        Those that say something of these rows.
-    kernels : list of lists
-        The kernels, or pairs of kernels, of every member.
-    null : callable
-        From some of the kernels and a resampling to their statistics.
-    """
+    """What an adaptive test evaluates."""
 
     members: Sequence[Member] | Sequence[PairMember]
+    """Those that say something of these rows."""
     kernels: list[list[Any]]
+    """The kernels, or pairs of kernels, of every member."""
     null: Callable[[Sequence[Any], Resampling], Null]
+    """From some of the kernels and a resampling to their statistics."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -30,24 +30,16 @@ _TILE = 512
 @final
 @dataclass(frozen=True)
 class RowBins:
-    """How the rows are cut: bins of ``size`` rows from either sample, then up to two with the rows left over.
-
-    Attributes
-    ----------
-    order : array of shape (n,)
-        The rows in the order of the bins.
-    edges : array of shape (bins + 1,)
-        Where the bins start and end in that order.
-    labels : array of shape (bins,)
-        1 for bins of the first sample.
-    movable : int
-        The number of bins of full size, which come first.
-    """
+    """How the rows are cut: bins of ``size`` rows from either sample, then up to two with the rows left over."""
 
     order: IntArray
+    """The rows in the order of the bins, shape (n,)."""
     edges: IntArray
+    """Where the bins start and end in that order, shape (bins + 1,)."""
     labels: Array
+    """1 for bins of the first sample, shape (bins,)."""
     movable: int
+    """The number of bins of full size, which come first."""
 
     @classmethod
     def draw(cls, labels: Array, rng: np.random.Generator) -> RowBins:
@@ -87,19 +79,12 @@ def bin_size(n_first: int, n_second: int) -> int:
 @final
 @dataclass(frozen=True, eq=False)
 class BinTiling(Tiling):
-    """Two samples in the order of their bins; the total is the sum of every Gram matrix over all pairs of bins.
-
-    Attributes
-    ----------
-    problem : Problem
-    bins : Bins
-    permutations : array of shape (P, movable bins)
-        The observed arrangement first.
-    """
+    """Two samples in the order of their bins; the total is the sum of every Gram matrix over all pairs of bins."""
 
     problem: Problem
     bins: RowBins
     permutations: IntArray
+    """The observed arrangement first, shape (P, movable bins)."""
 
     @property
     def _groups(self) -> list[slice]:

@@ -38,23 +38,15 @@ Two = tuple[Source, Source]
 @final
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """Sums before the pass.
-
-    Attributes
-    ----------
-    stream : TwoSampleStream or PairStream
-        The sums so far.
-    batches : iterable of (array, array)
-        The rows that are left; None where a sample has no more.
-    notes : tuple of str
-    saving : Saving or None
-        What saves the sums on the way.
-    """
+    """Sums before the pass."""
 
     stream: TwoSampleStream | PairStream
+    """The sums so far."""
     batches: Iterable[Batches]
+    """The rows that are left; None where a sample has no more."""
     notes: tuple[str, ...]
     saving: Saving | None = None
+    """What saves the sums on the way."""
 
 
 def one_pass(question: type[Question], sources: Two, request: Request, plan: Plan, reason: Reason) -> TestResult:

@@ -35,19 +35,13 @@ _TWO_SAMPLES, _PER_COLUMN, _LIMITS = 512, 256, (512, 4096)  # frequencies
 @final
 @dataclass(frozen=True)
 class Reason:
-    """Why a test goes by one pass over features, and what to write where it cannot.
-
-    Attributes
-    ----------
-    why, instead : str
-        In words.
-    asked : bool
-        Whether the caller asked for it.
-    """
+    """Why a test goes by one pass over features, and what to write where it cannot."""
 
     why: str
     instead: str
+    """In words."""
     asked: bool = True
+    """Whether the caller asked for it."""
 
     def noted(self, result: TestResult) -> TestResult:
         """Return a result that says so where nobody asked for it."""
@@ -64,29 +58,19 @@ BY_SCHEME = Reason("as scheme= asks for it", "leave scheme= out")
 @final
 @dataclass(frozen=True, eq=False)
 class StreamTest:
-    """A test of sums of features.
-
-    Attributes
-    ----------
-    sides : tuple of KernelMean
-        Whose kernels the features are of: one for two samples, or one for each of two variables.
-    options : OnePass
-    seed : int
-        Of the features, of the deal of rows to bins, and of the permutations.
-    estimator : {"kme", "mkme", "mmkme"}
-    statistic : {"u", "v"}
-    n_resamples : int
-    default : bool
-        Whether the caller chose neither kernel nor estimator.
-    """
+    """A test of sums of features."""
 
     sides: tuple[KernelMean, ...]
+    """Whose kernels the features are of: one for two samples, or one for each of two variables."""
     options: OnePass
     seed: int
+    """Of the features, of the deal of rows to bins, and of the permutations."""
     estimator: Estimator
+    """"kme", "mkme" or "mmkme"."""
     statistic: Kind
     n_resamples: int
     default: bool
+    """Whether the caller chose neither kernel nor estimator."""
 
     @classmethod
     def of(cls, question: type[Question], request: Request, reason: Reason) -> Self:

@@ -25,27 +25,18 @@ Two = tuple[str, str]
 @final
 @dataclass(frozen=True)
 class Record:
-    """What sums belong to.
-
-    Attributes
-    ----------
-    options : dict of str
-        Of the call.
-    pilot : str
-        The digest of the rows that features were chosen by.
-    rows : (int, int)
-        How many rows of either sample were read,
-    read : (str, str)
-        and their digests.
-    whole : (str, str) or None
-        The digests of all rows; None where only a part was read so far.
-    """
+    """What sums belong to."""
 
     options: Mapping[str, str]
+    """Of the call."""
     pilot: str
+    """The digest of the rows that features were chosen by."""
     rows: tuple[int, int]
+    """How many rows of either sample were read."""
     read: Two
+    """The digests of these rows."""
     whole: Two | None
+    """The digests of all rows; None where only a part was read so far."""
 
     @classmethod
     def of(cls, content: Any) -> Self:

@@ -28,38 +28,25 @@ PILOT, SHOWN, PILOT_GROUPS = 1000, 2000, 8
 @final
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """How columns become coordinates, and what was found on the way.
-
-    Attributes
-    ----------
-    codings : tuple of Coding
-        Of the columns that vary, by name.
-    constant : tuple of str
-        The others.
-    drawn : (Frame, Frame)
-        Rows of either table in random order.
-    pilots : (int, int)
-        How many of these the bandwidth is chosen by.
-    rows : (int, int)
-        The rows of either table that are used.
-    seen : TablesSeen or None
-        Of all rows, where they were looked at; None where the pilot was all.
-    missing : MissingCells
-    remarks : tuple of str
-        On columns that may be meant otherwise.
-    whole : (str, str) or None
-        The digests of all rows, where they were looked at and asked for.
-    """
+    """How columns become coordinates, and what was found on the way."""
 
     codings: tuple[Coding, ...]
+    """Of the columns that vary, by name."""
     constant: tuple[str, ...]
+    """The others."""
     drawn: tuple[Frame, Frame]
+    """Rows of either table in random order."""
     pilots: tuple[int, int]
+    """How many of these the bandwidth is chosen by."""
     rows: tuple[int, int]
+    """The rows of either table that are used."""
     seen: TablesSeen | None
+    """Of all rows, where they were looked at; None where the pilot was all."""
     missing: MissingCells
     remarks: tuple[str, ...] = ()
+    """On columns that may be meant otherwise."""
     whole: tuple[str, str] | None = None
+    """The digests of all rows, where they were looked at and asked for."""
 
     @property
     def passes(self) -> int:

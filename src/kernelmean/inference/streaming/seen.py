@@ -25,30 +25,21 @@ _LARGEST_EXPONENT = 1000
 @final
 @dataclass(eq=False)
 class NumbersSeen(Summary):
-    """Counts, means and sums of squares about the mean of the numbers of two tables.
-
-    Attributes
-    ----------
-    origin : int
-        Of times, in nanoseconds: what was subtracted.
-    earliest : int
-        Of times, in nanoseconds.
-    unit : float
-        A power of two that the numbers are divided by, so that their squares have room.
-    counts, means, squares : array of shape (2,)
-        Of the cells that are not missing, in the unit.
-    low, high : float
-        The extremes over both tables.
-    """
+    """Counts, means and sums of squares about the mean of the numbers of two tables."""
 
     origin: int
+    """Of times, in nanoseconds: what was subtracted."""
     earliest: int
+    """Of times, in nanoseconds."""
     unit: float
+    """A power of two that the numbers are divided by, so that their squares have room."""
     counts: Array
     means: Array
     squares: Array
+    """Of the cells that are not missing, in the unit, shape (2,)."""
     low: float
     high: float
+    """The extremes over both tables."""
 
     @classmethod
     def start(cls, values: Array, origin: int) -> Self:

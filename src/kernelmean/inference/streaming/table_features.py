@@ -28,27 +28,18 @@ _TILE_NUMBERS = 2**19
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class TableFeatures(FeatureMap):
-    """Waves over all coordinates, waves over the one or two coordinates of single columns, and coordinates themselves.
-
-    Attributes
-    ----------
-    kernel : Kernel
-        That of ``joint``.
-    joint : Fourier
-        Of all D coordinates.
-    alone : tuple of Fourier
-        Of columns of numbers, equally many frequencies each.
-    blocks : tuple of tuple of int
-        The coordinates of each of these.
-    counted : tuple of int
-        The coordinates of categories: their sums count rows.
-    """
+    """Waves over all coordinates, waves over the one or two of single columns, and coordinates themselves."""
 
     kernel: Kernel
+    """That of ``joint``."""
     joint: Fourier
+    """Of all D coordinates."""
     alone: tuple[Fourier, ...]
+    """Of columns of numbers, equally many frequencies each."""
     blocks: tuple[tuple[int, ...], ...]
+    """The coordinates of each of these."""
     counted: tuple[int, ...]
+    """The coordinates of categories: their sums count rows."""
 
     def __post_init__(self) -> None:
         """Check what files may bring."""

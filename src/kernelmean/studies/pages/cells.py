@@ -24,22 +24,14 @@ _LONGEST = 40
 @final
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """How a column is shown.
-
-    Attributes
-    ----------
-    name : str
-    label : str
-        The name, with the unit of times.
-    coding : Coding
-    unit : float
-        The seconds that are one on the axis, for times; else 1.
-    """
+    """How a column is shown."""
 
     name: str
     label: str
+    """The name, with the unit of times."""
     coding: Coding
     unit: float
+    """The seconds that are one on the axis, for times; else 1."""
 
     @classmethod
     def of(cls, coding: Coding, *frames: Frame) -> Axis:

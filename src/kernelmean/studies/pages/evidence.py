@@ -29,54 +29,36 @@ _MOST_TELLING, _LEAST_FOR_EFFECT = 5, 3
 @final
 @dataclass(frozen=True)
 class TellingRow:
-    """A row that sets its table apart from the other.
-
-    Attributes
-    ----------
-    table : {0, 1}
-        The first table or the second.
-    row : int
-        Its number where the table came from, from 1.
-    share : float
-        What it adds to the unbiased MMD², over the sum of what all rows add in absolute value.
-    cells : tuple of str
-        Its cells in the columns that are shown.
-    """
+    """A row that sets its table apart from the other."""
 
     table: int
+    """0 or 1: the first table or the second."""
     row: int
+    """Its number where the table came from, from 1."""
     share: float
+    """What it adds to the unbiased MMD², over the sum of what all rows add in absolute value."""
     cells: tuple[str, ...]
+    """Its cells in the columns that are shown."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What tells two tables apart, and by how much.
-
-    Attributes
-    ----------
-    effect : EffectSize or None
-        None where a table has fewer than three rows, or no row differs from another.
-    columns : tuple of str
-        The columns that are shown: those that differ at the level of the result, at most six; where none does, the
-        three of the smallest p-values.
-    marginals : tuple of Panel or Bars
-        Of each of these columns.
-    witnesses : dict from str to WitnessBands
-        Of those of these columns that have many values, over a grid in the units of the axis, shape (61, 1).
-    rows : tuple of TellingRow
-        At most five of each table, the strongest first; none where no difference was found.
-    used : (int, int)
-        The rows of either table that effect, witnesses and ``rows`` rest on.
-    """
+    """What tells two tables apart, and by how much."""
 
     effect: EffectSize | None
+    """None where a table has fewer than three rows, or no row differs from another."""
     columns: tuple[str, ...]
+    """The columns that are shown: those that differ at the level of the result, at most six; where none does, the three
+    of the smallest p-values."""
     marginals: tuple[Panel | Bars, ...]
+    """Of each of these columns."""
     witnesses: dict[str, WitnessBands]
+    """Of those of these columns that have many values, over a grid in the units of the axis, shape (61, 1)."""
     rows: tuple[TellingRow, ...]
+    """At most five of each table, the strongest first; none where no difference was found."""
     used: tuple[int, int]
+    """The rows of either table that effect, witnesses and ``rows`` rest on."""
 
 
 def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT) -> Evidence:

@@ -1,4 +1,4 @@
-"""Pictures: each function draws on matplotlib axes and returns them. Needs the extra ``plot``.
+"""Pictures: each function draws on matplotlib axes and returns them. Needs the extra ``plot``, or raises ImportError.
 
 All take ``ax=``, on which they draw; without it they make a new figure, which a notebook shows. Colours can be told
 apart by the colour-blind, and no line differs from another by its colour alone. Text and lines take their colour from

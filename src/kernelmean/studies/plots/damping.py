@@ -36,8 +36,6 @@ def spectrum_damping(estimator: KernelMean, columns: Sequence[str] = (), *, ax: 
 
     Raises
     ------
-    ImportError
-        When matplotlib is not installed.
     ValueError, TypeError
         As :func:`kernelmean.estimators.damping` raises.
 

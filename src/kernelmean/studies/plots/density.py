@@ -47,8 +47,6 @@ def density_pairs(result: FittedDensities, columns: Sequence[str] = ()) -> Figur
 
     Raises
     ------
-    ImportError
-        When matplotlib is not installed.
     ValueError
         When there is no such column.
 
@@ -91,8 +89,6 @@ def marginal_density(result: FittedDensities, columns: Sequence[str], *, ax: Axe
 
     Raises
     ------
-    ImportError
-        When matplotlib is not installed.
     ValueError
         When these are not one or two different columns.
 

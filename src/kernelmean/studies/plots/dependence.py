@@ -42,11 +42,6 @@ def dependence_map(result: Dependences, *, level: float = 0.05, ax: Axes | None 
     ax : Axes, optional
         Where to draw; a new figure by default.
 
-    Raises
-    ------
-    ImportError
-        When matplotlib is not installed.
-
     Examples
     --------
     >>> import numpy as np

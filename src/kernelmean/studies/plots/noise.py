@@ -34,8 +34,6 @@ def noise_per_column(estimator: KernelMean, *, ax: Axes | None = None) -> Axes:
 
     Raises
     ------
-    ImportError
-        When matplotlib is not installed.
     ValueError
         When the noise is not normal, or not the same for all rows.
 

@@ -50,8 +50,6 @@ def loocv_curve(estimator: KernelMean, columns: Sequence[str] = (), *, ax: Axes 
 
     Raises
     ------
-    ImportError
-        When matplotlib is not installed.
     ValueError
         When the estimator chose nothing by its score, or a column is unknown.
 
@@ -121,11 +119,6 @@ def scores_below_kme(gains: Mapping[str, float], *, ax: Axes | None = None) -> A
         The score of KME less that of each estimator.
     ax : Axes, optional
         Where to draw; a new figure by default.
-
-    Raises
-    ------
-    ImportError
-        When matplotlib is not installed.
 
     Examples
     --------

@@ -42,11 +42,6 @@ def column_witness(
     ax : Axes, optional
         Where to draw; a new figure by default.
 
-    Raises
-    ------
-    ImportError
-        When matplotlib is not installed.
-
     Examples
     --------
     >>> ax = column_witness([0.0, 0.2, 0.5], [1.0, 1.4], column="dose")
@@ -71,11 +66,6 @@ def column_witnesses(
         Which columns, in the order of the panels.
     names, rng
         As in :func:`column_witness`.
-
-    Raises
-    ------
-    ImportError
-        When matplotlib is not installed.
 
     Examples
     --------

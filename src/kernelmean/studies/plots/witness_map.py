@@ -51,8 +51,6 @@ def witness_map(
 
     Raises
     ------
-    ImportError
-        When matplotlib is not installed.
     ValueError
         When ``columns`` are not two different columns of both tables.
 

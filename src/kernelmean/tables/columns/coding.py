@@ -83,54 +83,37 @@ def side_by_side(codings: Sequence[Coding], blocks: Sequence[Array], n: int) -> 
 @final
 @dataclass(frozen=True)
 class Spread:
-    """What a coding of numbers is made of.
-
-    Attributes
-    ----------
-    origin : int
-        Of times, in nanoseconds: what was subtracted.
-    center, deviation : float
-        The mean and the standard deviation, 0 for a constant.
-    absent : float
-        The share of missing cells.
-    """
+    """What a coding of numbers is made of."""
 
     origin: int
+    """Of times, in nanoseconds: what was subtracted."""
     center: float
     deviation: float
+    """The mean and the standard deviation, 0 for a constant."""
     absent: float
+    """The share of missing cells."""
 
 
 @final
 @dataclass(frozen=True)
 class Numbers(Coding):
-    r"""Numbers, levels or times on one coordinate, in standard deviations; missing ones have the mean.
-
-    Attributes
-    ----------
-    origin : int
-        Of times, in nanoseconds: what is subtracted before float64 would round.
-    center, deviation : float
-        The mean and the standard deviation of the cells that are not missing.
-    unit : float
-        What the numbers are divided by.
-    indicator : float
-        The second coordinate of a missing cell, 0 where there is none. With the share q of missing cells it is
-        :math:`s/\sqrt{1-q}`, s the deviation in the unit: the two coordinates then have the variance s² of a column
-        without missing cells.
-    noisy : bool
-        Whether a missing cell has the variance of the column as the variance of its noise.
-    complete : bool
-        Whether no cell was missing.
-    """
+    r"""Numbers, levels or times on one coordinate, in standard deviations; missing ones have the mean."""
 
     origin: int
+    """Of times, in nanoseconds: what is subtracted before float64 would round."""
     center: float
     deviation: float
+    """The mean and the standard deviation of the cells that are not missing."""
     unit: float
+    """What the numbers are divided by."""
     indicator: float
+    r"""The second coordinate of a missing cell, 0 where there is none. With the share q of missing cells it is
+    :math:`s/\sqrt{1-q}`, s the deviation in the unit: the two coordinates then have the variance s² of a column
+    without missing cells."""
     noisy: bool
+    """Whether a missing cell has the variance of the column as the variance of its noise."""
     complete: bool
+    """Whether no cell was missing."""
 
     @classmethod
     def fit(cls, name: str, column: ColumnType, frames: Sequence[Frame], rule: str, scale: bool) -> Numbers:
@@ -222,20 +205,14 @@ class Categories(Coding):
 
     Different categories are :math:`\sqrt 2 c` apart, and the mean squared distance of two independent rows is 2, as
     that of two standardised numbers. Two categories take one coordinate, 0 and √2 c, with the same distance.
-
-    Attributes
-    ----------
-    categories : tuple of str
-        In alphabetical order.
-    missing : bool
-        Whether missing cells are one more category.
-    weight : float
-        c.
     """
 
     categories: tuple[str, ...]
+    """In alphabetical order."""
     missing: bool
+    """Whether missing cells are one more category."""
     weight: float
+    """c."""
 
     @classmethod
     def fit(cls, name: str, column: ColumnType, frames: Sequence[Frame], rule: str, most: int) -> Categories:

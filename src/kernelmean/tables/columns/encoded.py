@@ -187,32 +187,21 @@ def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
 @final
 @dataclass(frozen=True, eq=False)
 class Encoded(Frozen):
-    """Tables as coordinates: one block for every column that varies.
-
-    Attributes
-    ----------
-    codings : tuple of Coding
-        The columns that vary, in an order that depends on their values only: not on where they stand.
-    tables : tuple of array of shape (n, D)
-        The coordinates.
-    variances : tuple of array of shape (n, D), or None
-        Those of the noise of the coordinates; None when no cell is noisy.
-    frames : tuple of Frame
-        The rows that are used.
-    constant : tuple of str
-        The columns that were left out because they say nothing.
-    missing : MissingCells
-    remarks : tuple of str
-        On columns that may be meant otherwise.
-    """
+    """Tables as coordinates: one block for every column that varies."""
 
     codings: tuple[Coding, ...]
+    """The columns that vary, in an order that depends on their values only: not on where they stand."""
     tables: tuple[Array, ...]
+    """The coordinates, shape (n, D)."""
     variances: tuple[Array, ...] | None
+    """Shape (n, D). Those of the noise of the coordinates; None when no cell is noisy."""
     frames: tuple[Frame, ...]
+    """The rows that are used."""
     constant: tuple[str, ...]
+    """The columns that were left out because they say nothing."""
     missing: MissingCells
     remarks: tuple[str, ...] = ()
+    """On columns that may be meant otherwise."""
 
     def __post_init__(self) -> None:
         """Freeze, and check that every coordinate has one variance, in its place."""

@@ -32,26 +32,18 @@ _FIRST_YEAR, _LAST_YEAR, _LEAST_DAYS = 1850, 2149, 5
 @final
 @dataclass
 class IntegersSeen:
-    """What cells of one table are, as far as it tells identifiers from measurements; NaN is a missing cell.
-
-    Attributes
-    ----------
-    rows : int
-        The cells that are not missing.
-    low, high : float
-        The extremes.
-    distinct : bool
-        Whether all cells are integers, and the first ``MOST_KEPT`` of them all different.
-    ascending, descending : bool
-        Whether they are strictly, in the order of the rows.
-    """
+    """What cells of one table are, as far as it tells identifiers from measurements; NaN is a missing cell."""
 
     rows: int = 0
+    """The cells that are not missing."""
     low: float = math.inf
     high: float = -math.inf
+    """The extremes."""
     distinct: bool = True
+    """Whether all cells are integers, and the first ``MOST_KEPT`` of them all different."""
     ascending: bool = True
     descending: bool = True
+    """Whether they are strictly, in the order of the rows."""
     _last: float = math.nan
     _known: Array = field(default_factory=lambda: np.empty(0))
     _pending: list[Array] = field(default_factory=list)
@@ -193,21 +185,14 @@ def _described(tables: Sequence[IntegersSeen]) -> str:
 @final
 @dataclass
 class DaysSeen:
-    """Whether all cells of a column are days without marks; NaN is a missing cell.
-
-    Attributes
-    ----------
-    rows : int
-        The cells that are not missing.
-    example : float
-        The first of them.
-    days : bool
-        Whether all are days: other measurements of eight digits would soon have a month beyond 12 or a day beyond 31.
-    """
+    """Whether all cells of a column are days without marks; NaN is a missing cell."""
 
     rows: int = 0
+    """The cells that are not missing."""
     example: float = np.nan
+    """The first of them."""
     days: bool = True
+    """Whether all are days: other measurements of eight digits would soon have a month beyond 12 or a day beyond 31."""
 
     def add(self, cells: Array) -> None:
         """Look at more cells."""

@@ -26,21 +26,14 @@ _LONGEST = 290 * 365 * 86400
 @final
 @dataclass(frozen=True)
 class ColumnType:
-    """The kind of a column in all tables.
-
-    Attributes
-    ----------
-    kind : str
-        "numeric", "boolean", "categorical", "ordinal", "datetime" or "duration".
-    levels : tuple of str
-        Of an ordinal column, lowest first.
-    zoned : bool
-        Whether times have a zone.
-    """
+    """The kind of a column in all tables."""
 
     kind: Kind
+    """"numeric", "boolean", "categorical", "ordinal", "datetime" or "duration"."""
     levels: tuple[str, ...] = ()
+    """Of an ordinal column, lowest first."""
     zoned: bool = False
+    """Whether times have a zone."""
 
     def __str__(self) -> str:
         levels = f" ({' < '.join(self.levels)})" if self.levels else ""

@@ -40,21 +40,14 @@ class MissingColumn:
 @final
 @dataclass(frozen=True)
 class MissingCells:
-    """The missing cells of tables.
-
-    Attributes
-    ----------
-    rule : str or dict
-        As it was passed: "error", "drop", "category", "noise", or one of them for each of some of the columns used.
-    columns : tuple of MissingColumn
-        The columns with missing cells.
-    rows : tuple of int
-        The rows that were left out of every table.
-    """
+    """The missing cells of tables."""
 
     rule: Any
+    """As it was passed: "error", "drop", "category", "noise", or one of them for each of some of the columns used."""
     columns: tuple[MissingColumn, ...]
+    """The columns with missing cells."""
     rows: tuple[int, ...]
+    """The rows that were left out of every table."""
 
     def notes(self, sources: Sequence[str]) -> tuple[str, ...]:
         """Return sentences for a reader."""

@@ -23,11 +23,6 @@ class NoisyRows(Kernel):
     so are the two draws of a row with itself: the matrix is the Gram matrix of the kernel means of the rows'
     distributions, so it is positive semi-definite, and a test may permute the rows, each with its noise.
 
-    Parameters
-    ----------
-    kernel : Gaussian
-        On the d coordinates.
-
     Examples
     --------
     >>> NoisyRows(Gaussian(1.0))(np.array([[0.0, 3.0]]), np.array([[0.0, 0.0]]))
@@ -35,6 +30,7 @@ class NoisyRows(Kernel):
     """
 
     kernel: Gaussian
+    """On the d coordinates."""
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m), of rows of shape (2 d,)."""

@@ -29,22 +29,15 @@ class CategoryShares:
 @final
 @dataclass(frozen=True)
 class ColumnSummary:
-    """What a column is like in every table.
-
-    Attributes
-    ----------
-    means : tuple of float
-        In the units of the column: of levels their number from 0, of times seconds since 1970 (UTC), of truth values
-        the share of true ones. nan for categories. Missing cells do not count.
-    deviation : float
-        The standard deviation over all tables, nan for categories.
-    shares : tuple of CategoryShares
-        Of categories and truth values, with those of missing cells where they are one.
-    """
+    """What a column is like in every table."""
 
     means: tuple[float, ...]
+    """In the units of the column: of levels their number from 0, of times seconds since 1970 (UTC), of truth values the
+    share of true ones. nan for categories. Missing cells do not count."""
     deviation: float
+    """The standard deviation over all tables, nan for categories."""
     shares: tuple[CategoryShares, ...]
+    """Of categories and truth values, with those of missing cells where they are one."""
 
     @property
     def gap(self) -> float:

@@ -46,24 +46,16 @@ _ZERO = re.compile(r"[+-]?0\d+")
 @final
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with a column, in a sentence, and what mends it.
-
-    Attributes
-    ----------
-    column, what : str
-    advice : str
-        How it is to be read or written, where that is known.
-    insist : {"categorical", "keep"}
-        The option that takes the column as it is.
-    wrong_type : bool
-        Whether its cells are of another type than a category.
-    """
+    """What is wrong with a column, in a sentence, and what mends it."""
 
     column: str
     what: str
     advice: str = ""
+    """How it is to be read or written, where that is known."""
     insist: str = "categorical"
+    """"categorical" or "keep": the option that takes the column as it is."""
     wrong_type: bool = False
+    """Whether its cells are of another type than a category."""
 
 
 @final

@@ -31,21 +31,14 @@ _DIRECTIVE: Final = re.compile("sep=.?", re.IGNORECASE)  # for a spreadsheet
 @final
 @dataclass(frozen=True)
 class Header:
-    """The first line of a CSV file.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The cells of the line, without blanks around them.
-    separator : str
-        Between cells.
-    above : int
-        The lines above, which do not belong to the table: "sep=;", by which Excel is told the separator.
-    """
+    """The first line of a CSV file."""
 
     names: tuple[str, ...]
+    """The cells of the line, without blanks around them."""
     separator: str
+    """Between cells."""
     above: int = 0
+    """The lines above, which do not belong to the table: "sep=;", by which Excel is told the separator."""
 
     @property
     def one_column(self) -> bool:

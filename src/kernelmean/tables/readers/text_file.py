@@ -28,30 +28,20 @@ _UTF8 = ("utf-8", "utf-8-sig")
 @final
 @dataclass(frozen=True)
 class TextFile:
-    """A file of text, whose beginning was looked at.
-
-    Attributes
-    ----------
-    path : Path
-        Where it is.
-    name : str
-        What errors call it.
-    encoding : str
-        Of its letters.
-    head : str
-        How it begins: 64 KiB at most, without a byte order mark.
-    whole : bool
-        Whether the head is all of it.
-    data : bytes or None
-        Of standard input, which can be read once only.
-    """
+    """A file of text, whose beginning was looked at."""
 
     path: Path
+    """Where it is."""
     name: str
+    """What errors call it."""
     encoding: str
+    """Of its letters."""
     head: str
+    """How it begins: 64 KiB at most, without a byte order mark."""
     whole: bool
+    """Whether the head is all of it."""
     data: bytes | None = None
+    """Of standard input, which can be read once only."""
 
     @property
     def is_utf8(self) -> bool:
