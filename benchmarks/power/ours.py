@@ -11,7 +11,7 @@ import numpy as np
 from peers import ENOUGH
 
 from kernelmean.inference import Adaptive, Design, Null, Pairs, Resampling, TwoSamples, hsic_test, mmd_test
-from kernelmean.inference.adaptive import combined, in_parts
+from kernelmean.inference.adaptive.many_kernels import combined, in_parts
 from kernelmean.inference.statistics import Kind
 
 Method = Callable[[np.ndarray, np.ndarray, int, int], float]

@@ -11,17 +11,7 @@ if TYPE_CHECKING:
     from .embedding.coresets import compress
     from .embedding.embedding import Embedding, embed
     from .embedding.linear_form import linear_form
-    from .estimators import (
-        FKMSE,
-        KME,
-        MKME,
-        MMKME,
-        SKMSE,
-        VPMKME,
-        BayesianKernelMean,
-        KernelMean,
-        MedianOfMeans,
-    )
+    from .estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, BayesianKernelMean, KernelMean, MedianOfMeans
     from .estimators.files import load, save
     from .expected import expected, smoothed
     from .expected.support import support

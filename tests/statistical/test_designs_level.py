@@ -21,7 +21,7 @@ from kernelmean.inference import (
     wild_hsic_test,
     wild_mmd_test,
 )
-from kernelmean.inference.designs.wild import multipliers
+from kernelmean.inference.designs.wild_bootstrap import multipliers
 
 LEVELS = (0.05, 0.1, 0.25)
 OPTIONS = {"n_resamples": 39, "scheme": "random"}

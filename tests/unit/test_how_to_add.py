@@ -176,7 +176,7 @@ from importlib import util
 from pathlib import Path
 import numpy as np
 import kernelmean as km
-from kernelmean.inference.asked import Request, asked
+from kernelmean.inference.request import Request, asked
 from kernelmean.inference import answer
 
 name = "kernelmean.inference.questions.toy"

@@ -24,7 +24,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import kernelmean as km
-from kernelmean.estimators.serial import kinds
+from kernelmean.estimators.serialization import kinds
 
 OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "numba", "torch", "dask", "distributed", "typer", "rich"}
 OTHERS = OPTIONAL | {"numpy", "scipy", "sklearn", "joblib", "narwhals", "threadpoolctl", "array_api_compat"}
@@ -59,7 +59,7 @@ except PermissionError:
 """
 FRESH = """
 import json, sys, types
-from kernelmean.estimators.serial import kinds
+from kernelmean.estimators.serialization import kinds
 names = sorted(kinds())
 import kernelmean.studies.dependence, kernelmean.embedding.linear_form, kernelmean.expected
 found = [getattr(kernelmean, name) for name in ("dependence", "linear_form", "expected")]

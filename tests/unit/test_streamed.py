@@ -14,10 +14,10 @@ from scipy.stats import binom
 
 import kernelmean as km
 from in_batches import in_batches
-from kernelmean.inference.streaming.learn import learn
+from kernelmean.inference.streaming.first_look import learn
 from kernelmean.kernels import Gaussian
 from kernelmean.tables import Encoding
-from kernelmean.tables.columns.encoded import as_frames
+from kernelmean.tables.columns.encoding import as_frames
 from nulls import mmd_null
 
 N, M = 900, 700

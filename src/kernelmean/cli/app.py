@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from ..core.surface import command_line
+from ..core.option_names import command_line
 from . import compare, density, dependence, estimate, info, monitor
 from .errors import guarded
 from .group import Commands

@@ -51,7 +51,7 @@ class Scaling(ScaleOption, Seed):
 def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, report: ReportOutput) -> None:
     """Fit a mixture density by kernel mean matching, and compare it with others on rows held out."""
     from ..estimators.files import save  # slow to import, which help can do without
-    from ..inference.facts import short
+    from ..inference.wording import short
     from ..studies.density import Densities, fit_densities
     from .inputs import read_numbers, reading
     from .outputs import check_picture, write_picture, write_rows

@@ -34,7 +34,7 @@ class TwoGroups(OneTable):
 @takes_options
 def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, report: ReportOutput) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs."""
-    from ..inference.facts import short  # slow to import, which help can do without
+    from ..inference.wording import short  # slow to import, which help can do without
     from ..plan.plan import Plan
     from ..studies.dependence import Dependence
     from ..studies.dependence import dependence as test_dependence

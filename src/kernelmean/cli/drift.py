@@ -6,8 +6,8 @@ import numpy as np
 
 from ..core.words import count
 from ..inference import TestResult
-from ..inference.facts import beside
 from ..inference.monitoring import DriftState
+from ..inference.wording import beside
 from .stderr import tell
 
 LEVEL, DRIFTED = 0.05, 1

@@ -40,7 +40,7 @@ class Fit(BandwidthOption, ScaleOption, Seed):
 def estimate(saved: Saved, fit: Fit, table: NumberTable, numbers: JsonOutput) -> None:
     """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
     from ..estimators.files import save  # slow to import, which help can do without
-    from ..inference.facts import short
+    from ..inference.wording import short
     from ..studies.estimate import ESTIMATORS, fit_all
     from .inputs import read_numbers, reading
     from .progress import progress

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.table import Frame
 from ..core.words import count
-from ..inference.adaptive import NAMED
+from ..inference.adaptive.many_kernels import NAMED
 from ..studies.comparison.comparing import are_read_in_batches
 from ..tables import limits
 from ..tables.datasets import BUILT_IN

@@ -16,7 +16,7 @@ from .. import __version__
 from ..core.array import Array
 from ..core.disk import write_file
 from ..core.words import listed, printable
-from ..inference.outcome import Result
+from ..inference.base_result import Result
 from ..report import Document, html, markdown, pictures, templates, terminal
 from ..report.description import Description
 from .cells import csv_cell

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..core.words import count, listed
 from ..embedding.embedding import Embedding
-from ..inference.facts import short
 from ..inference.monitoring import DriftState
+from ..inference.wording import short
 from ..kernels import Gaussian, Kernel
 from ..noise import Noise, Normal
 from ..report.description import Description, Grid

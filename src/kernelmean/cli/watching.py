@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.cells import label, missing_cells
+from ..core.checksums import parse, sealed, unsealed
 from ..core.disk import read_text, write_file
-from ..core.sealed import parse, sealed, unsealed
 from ..core.table import Frame
 from ..core.validate import check_integer
 from ..core.words import count

@@ -6,11 +6,11 @@ from . import lazy as _lazy
 
 if TYPE_CHECKING:
     from .array import as_host, home, is_foreign, like, to_numpy
+    from .checksums import parse
+    from .dispatch import Rules
+    from .option_names import command_line
     from .roots import rising_roots
-    from .rules import Rules
-    from .sealed import parse
     from .simplex_qp import solve_simplex_qp
-    from .surface import command_line
     from .words import printable
 
 __all__ = [
@@ -32,10 +32,10 @@ _lazy.attach(
     {
         "array": "as_host home is_foreign like to_numpy",
         "roots": "rising_roots",
-        "rules": "Rules",
-        "sealed": "parse",
+        "dispatch": "Rules",
+        "checksums": "parse",
         "simplex_qp": "solve_simplex_qp",
-        "surface": "command_line",
+        "option_names": "command_line",
         "words": "printable",
     },
 )

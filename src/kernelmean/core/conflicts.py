@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .surface import written
+from .option_names import written
 
 
 def is_passed(value: Any, default: Any) -> bool:

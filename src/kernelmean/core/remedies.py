@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .surface import written
+from .option_names import written
 
 _SPECIAL = frozenset(" '\"\\;&|<>()*?[]#~`!{}")
 

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from .array import Array, IntArray
 from .cell_formats import absent_words, is_number, number_format, other_marks
 from .cells import Cells, Declared, missing_cells, read_cells
+from .data_frames import data_frame
 from .frozen import Frozen, owned, sealed
-from .native import data_frame
+from .option_names import written
 from .remedies import all_incomplete, drop_rows, leave_out
-from .surface import written
 from .validate import check_points
 from .words import count, did_you_mean, listed, printable
 

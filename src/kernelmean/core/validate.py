@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .array import Array, column_spans, is_foreign, like, namespace, to_numpy
-from .native import as_column, data_frame, refuse_sparse
+from .data_frames import as_column, data_frame, refuse_sparse
 
 _LARGEST_EXACT = 2**53  # float64 tells integers apart up to here
 _SMALLEST_SIZE, _LARGEST_SIZE = 1e-150, 1e150

@@ -14,7 +14,7 @@ from ..core.array import Array, RngLike, as_rng, check_same_home, joined, like
 from ..core.frozen import owned, sealed
 from ..core.points import Names, check_names_agree, named_points, points_like
 from ..core.validate import check_same_columns, check_weights
-from ..expected._core import check_noise
+from ..expected.expectations import check_noise
 from ..kernels.base import Kernel, check_kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac

@@ -11,10 +11,10 @@ from .filters import Cutoff, Filter, IteratedRidge, Landweber, NuMethod, Ridge, 
 from .kernel_mean import KernelMean
 from .median_of_means import MedianOfMeans, geometric_median
 from .named import FKMSE, KME, MKME, MMKME, NAMED, SKMSE, VPMKME
+from .noise_problem import NoiseProblem
 from .noise_search import search_diagonal, search_full, search_isotropic
-from .problem import NoiseProblem
+from .regularization import Weighing
 from .spectral_factors import Damping, damping
-from .strength import Weighing
 
 if TYPE_CHECKING:
     from .files import read_columns

@@ -15,7 +15,7 @@ from ..embedding.embedding import Embedding
 from ..embedding.means import means
 from ..embedding.parts import PointPart
 from ..embedding.score import Score, diagonal_share
-from ..expected._core import check_noise
+from ..expected.expectations import check_noise
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from ..noise.base import Noise
@@ -27,10 +27,10 @@ from .filters import Filter
 from .generic_search import search_variance
 from .loocv.isotropic import PairDistances
 from .loocv.ridge import LIMIT
+from .noise_problem import NoiseProblem, ScoredNoise
 from .noise_search import search_diagonal, search_full, search_isotropic
 from .options import NoiseForm, Options
-from .problem import NoiseProblem, ScoredNoise
-from .strength import ScoreLimitError, Strength, Weighing
+from .regularization import ScoreLimitError, Strength, Weighing
 
 SEARCHES: dict[str, Callable[[NoiseProblem], ScoredNoise]] = {
     "isotropic": search_isotropic,

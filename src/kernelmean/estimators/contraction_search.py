@@ -10,8 +10,8 @@ from scipy.ndimage import minimum_filter
 from ..core.array import Array
 from ..embedding.score import Terms
 from .loocv import contracted
+from .noise_problem import GRID_STEP, NoiseProblem, ScoredNoise, along, in_logs, lower
 from .noise_search import EXPLORE, search_isotropic
-from .problem import GRID_STEP, NoiseProblem, ScoredNoise, along, in_logs, lower
 from .search import ScoreObjective, best, descend, minimize_line, polish
 
 _LEAST_CONTRACTION, _LEAST_NOISE = 1e-9, 1e-10

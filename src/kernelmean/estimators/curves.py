@@ -23,9 +23,9 @@ from .choose import choose, relative
 from .filters import Filter, Iterative
 from .kernel_mean import KernelMean
 from .loocv import contracted
+from .noise_problem import NoiseProblem
 from .options import Options, check_options
-from .problem import NoiseProblem
-from .strength import ITERATIONS, Strength, Weighing
+from .regularization import ITERATIONS, Strength, Weighing
 
 _MOST_CURVES = 6
 _BELOW, _ABOVE = 0.05, 5.0

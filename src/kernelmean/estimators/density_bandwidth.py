@@ -19,8 +19,8 @@ from ..noise.normal import Normal
 from ..plan.tiles import serial_blas
 from .choose import SEARCHES, noise_of
 from .loocv.isotropic import PairDistances
+from .noise_problem import NoiseProblem
 from .options import NOISE_FORMS, NoiseForm
-from .problem import NoiseProblem
 
 RATIOS = tuple(10.0 ** (k / 2) for k in range(-9, 1))
 _TILE = 512

@@ -22,10 +22,10 @@ from typing import IO, Any, BinaryIO
 
 import numpy as np
 
+from ..core.checksums import parse
 from ..core.disk import check_regular, is_special, whole_file, write_file
-from ..core.sealed import parse
 from ..embedding.embedding import Embedding
-from .serial import AnyArray, check_savable, decode, encode
+from .serialization import AnyArray, check_savable, decode, encode
 
 FORMAT, VERSION = "kernelmean", 1
 _HEADER = "header.json"

@@ -15,7 +15,7 @@ from ..embedding.score import Score
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from .problem import some_rows
+from .noise_problem import some_rows
 
 _CANDIDATES, _GRID = 2, 41
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.array import Array, covariance, largest_norm, like
 from ..embedding.score import Terms
 from .loocv import axes, isotropic
-from .problem import GRID_STEP, NoiseProblem, ScoredNoise, along, in_logs, lower
+from .noise_problem import GRID_STEP, NoiseProblem, ScoredNoise, along, in_logs, lower
 from .search import ScoreObjective, best, descend, minimize_line
 
 _SMALLEST, _LARGEST = 1e-8, 1e4  # variances, in units of the column's variance plus θ²

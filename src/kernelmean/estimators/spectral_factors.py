@@ -17,7 +17,7 @@ from ..noise.base import Additive
 from .curves import chosen_columns, column_names, sample_of
 from .filters import Filter, Iterative, Scale, as_filter
 from .kernel_mean import KernelMean
-from .strength import Weighing
+from .regularization import Weighing
 
 _REACH, _SIZE, _ROUNDING = 4.0, 161, 1e-12
 

@@ -1,8 +1,16 @@
 """Expectations of kernels under noise: one verb, three tables, one file a family of closed forms."""
 
-from ..core.rules import NoClosedFormError
-from . import composite, gaussian, polynomial, replacing, sampled, separable  # noqa: F401 (they register their rules)
-from ._core import difference, difference_rules, expected, expected_blocks, expected_diag, smoothed, smoothed_rules
+from ..core.dispatch import NoClosedFormError
+from . import composite, gaussian, polynomial, replacement, sampled, separable  # noqa: F401 (they register their rules)
+from .expectations import (
+    difference,
+    difference_rules,
+    expected,
+    expected_blocks,
+    expected_diag,
+    smoothed,
+    smoothed_rules,
+)
 from .separable import SmoothedSeparable, fused_separable, separable_pairs, smooth_separable
 from .support import SupportTable, kernel_examples, noise_examples, support
 

@@ -8,7 +8,7 @@ from operator import add, mul
 import numpy as np
 
 from ..core.array import Array, take_columns
-from ..core.rules import NoClosedFormError
+from ..core.dispatch import NoClosedFormError
 from ..kernels.base import Kernel, Product, Scaled, Sum
 from ..kernels.blocks import Blocks
 from ..kernels.exponential import scaled_blocks
@@ -17,7 +17,7 @@ from ..kernels.separable import Separable
 from ..kernels.tensor_product import TensorProduct
 from ..noise.base import Noise
 from ..noise.normal import Normal
-from ._core import blocks_rules, expected_blocks, missing, smoothed, smoothed_rules
+from .expectations import blocks_rules, expected_blocks, missing, smoothed, smoothed_rules
 from .separable import fused_separable
 
 

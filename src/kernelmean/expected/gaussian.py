@@ -15,7 +15,7 @@ from ..kernels.gaussian import Gaussian, QuadraticGaussian
 from ..noise.base import Additive, Noise
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal
-from ._core import difference_rules, per_point_rules, smoothed_rules
+from .expectations import difference_rules, per_point_rules, smoothed_rules
 
 GaussianKernel: TypeAlias = Gaussian | QuadraticGaussian
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..core.array import Array, empty, like, namespace, quadratic_forms
-from ..core.rules import NoClosedFormError
+from ..core.dispatch import NoClosedFormError
 from ..kernels.blocks import Blocks
 from ..kernels.polynomial import Polynomial, check_overflow
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal
-from ._core import blocks_rules
+from .expectations import blocks_rules
 
 
 @blocks_rules.register(Polynomial, Noise, Noise)

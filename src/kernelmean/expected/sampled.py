@@ -12,7 +12,7 @@ from ..kernels.tensor_product import TensorProduct
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..noise.sampled import Sampled
-from ._core import blocks_rules, expected_blocks
+from .expectations import blocks_rules, expected_blocks
 
 
 def _sampled(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:

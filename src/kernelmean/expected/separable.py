@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 
 from ..core.array import Array
-from ..core.rules import NoClosedFormError, Rules
+from ..core.dispatch import NoClosedFormError, Rules
 from ..kernels.base import Kernel, Product, Stationary
 from ..kernels.gaussian import Gaussian
 from ..kernels.laplacian import Laplacian
@@ -24,7 +24,7 @@ from ..noise.laplace import Laplace
 from ..noise.normal import Normal
 from ..noise.sums import IndependentSum
 from ..noise.uniform import Uniform
-from ._core import difference_rules, smoothed, smoothed_rules
+from .expectations import difference_rules, smoothed, smoothed_rules
 from .profiles import LaplacePowers, Profile, Smoothable, product_of_profiles, wendland
 
 Profiles = list[Smoothable]

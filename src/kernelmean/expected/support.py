@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core.rules import NoClosedFormError
+from ..core.dispatch import NoClosedFormError
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from ..kernels.laplacian import Laplacian
 from ..kernels.polynomial import Linear
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from ._core import expected
+from .expectations import expected
 
 
 def kernel_examples() -> tuple[Kernel, ...]:

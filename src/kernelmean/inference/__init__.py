@@ -1,20 +1,20 @@
 """Exact permutation tests of samples (MMD) and of independence (HSIC), designs included, and the wild bootstrap."""
 
 from ..core import lazy as _lazy
-from .adaptive import Adaptive
-from .custom import CustomStatistic
+from .adaptive.many_kernels import Adaptive
+from .adaptive.members import Member, PairMember
+from .answering import answer
+from .base_result import Result
+from .custom_statistic import CustomStatistic
 from .designs.design import Design
 from .engine import memory_estimate, permutation_null
 from .independence import hsic_test, wild_hsic_test
-from .members import Member, PairMember
+from .many_samples import dhsic_test, k_sample_test
 from .null import Null
-from .outcome import Result
 from .questions import JointIndependence, KSamples, Pairs, Question, TwoSamples, hsic_problem, mmd_problem
 from .resampling import Resampling
 from .result import PairOutcome, TestResult
 from .schemes import SCHEMES
-from .several import dhsic_test, k_sample_test
-from .sources import answer
 from .two_sample import mmd_test, paired_mmd_test, wild_mmd_test
 
 __all__ = [

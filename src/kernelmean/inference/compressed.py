@@ -8,10 +8,10 @@ from ..core.array import RngLike
 from ..estimators import KernelMean
 from ..estimators.options import KernelLike
 from ..plan.plan import Plan
-from .asked import asked
 from .designs.compressed import CompressedSamples
 from .kernel_choice import ESTIMATORS, KernelOf
 from .questions import TwoSamples
+from .request import asked
 from .resampling import Resampling
 from .result import TestResult
 from .samples import named_samples

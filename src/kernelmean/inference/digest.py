@@ -12,7 +12,7 @@ import numpy as np
 from ..core.array import Array
 from ..core.cells import Cells, Declared, missing_cells
 from ..core.table import Frame
-from ..estimators.serial import AnyArray, encode
+from ..estimators.serialization import AnyArray, encode
 
 _LONGEST = 60  # letters of an option; of longer ones the digest is kept
 

@@ -26,7 +26,7 @@ from ..core.array import precision
 from ..core.validate import check_integer
 from ..plan.plan import Plan
 from ..plan.tiles import serial_blas
-from .factored import LowRankError
+from .low_rank_problem import LowRankError
 from .null import Null
 from .problem import Problem
 from .resampling import MIB, Resampling, Resources, Shape, check_n_resamples, resources_of

@@ -7,14 +7,14 @@ from typing import Any
 from ..core.array import RngLike
 from ..estimators.options import KernelLike
 from ..plan.plan import Plan, RemotePlan
-from .asked import Request, asked
+from .answering import answer
 from .designs.design import Design, check_design
 from .kernel_choice import ESTIMATORS
 from .one_pass import OnePass
 from .questions import Pairs
+from .request import Request, asked
 from .resampling import Resampling
 from .result import TestResult
-from .sources import answer
 from .statistics import Kind
 
 Pair = tuple[KernelLike, KernelLike]
@@ -186,7 +186,7 @@ def wild_hsic_test(
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelmean.inference.designs.wild import multipliers
+    >>> from kernelmean.inference.designs.wild_bootstrap import multipliers
     >>> x = multipliers(200, 5.0, 1, np.random.default_rng(0))
     >>> result = wild_hsic_test(x, x**2, block_length=10, rng=0)
     >>> result.scheme, result.pvalue < 0.05

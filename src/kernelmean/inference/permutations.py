@@ -13,6 +13,9 @@ import numpy as np
 
 from ..core.array import IntArray
 
+WITHOUT_GRAM = ("auto", "exact", "random")
+"""What ``scheme=`` takes where a statistic is no sum over a Gram matrix: designs, weights that are fitted anew."""
+
 
 class Permutations(ABC):
     """A list of permutations π of range(n), the identity first, handed out in batches of rows."""

@@ -11,15 +11,15 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 
 from ..core.array import SILENT, Array, Progress
+from ..core.checksums import parse, sealed, unsealed
 from ..core.frozen import Frozen
-from ..core.sealed import parse, sealed, unsealed
 from ..core.words import count
 from ..report.description import Description, Grid
 from ..report.page import Document
-from .explained import Explained
-from .members import MemberOutcome
-from .outcome import Result
-from .page import made_by, null_distribution, null_section
+from .adaptive.members import MemberOutcome
+from .base_result import Result
+from .null_page import made_by, null_distribution, null_section
+from .result_verbs import Explained
 from .schemes import SCHEMES
 
 WILD = "wild bootstrap"

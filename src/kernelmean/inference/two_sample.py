@@ -8,15 +8,15 @@ from ..core.array import RngLike
 from ..estimators import KernelMean
 from ..estimators.options import KernelLike
 from ..plan.plan import Plan, RemotePlan
-from .adaptive import Adaptive
-from .asked import Request, asked
+from .adaptive.many_kernels import Adaptive
+from .answering import answer
 from .designs.design import Design, check_design
 from .kernel_choice import ESTIMATORS, KernelOf
 from .one_pass import OnePass
 from .questions import TwoSamples
+from .request import Request, asked
 from .resampling import Resampling
 from .result import TestResult
-from .sources import answer
 from .statistics import Kind
 
 Estimator = str | KernelMean | KernelOf | Adaptive
@@ -280,7 +280,7 @@ def wild_mmd_test(
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> from kernelmean.inference.designs.wild import multipliers
+    >>> from kernelmean.inference.designs.wild_bootstrap import multipliers
     >>> X, Y = (multipliers(200, 5.0, 1, rng) for _ in range(2))
     >>> result = wild_mmd_test(X, Y + 2.0, block_length=10, rng=0)
     >>> result.scheme, result.pvalue < 0.05

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from ..core.array import Array, array_api, as_float64, squared_norms
 from ..core.validate import as_value, check_numbers, check_same_columns
-from . import portable
+from . import array_api_distances
 from .base import Blockwise
 from .blocks import Blocks
 
@@ -88,7 +88,7 @@ def _(X: Array) -> Array:
 @array_api
 def _distances(X: Array, Y: Array) -> Array:
     """Return |x_i - y_j|, shape (n, m)."""
-    distances: Array = portable.summed_over_axes(X, Y, lambda gap: gap * gap) ** 0.5
+    distances: Array = array_api_distances.summed_over_axes(X, Y, lambda gap: gap * gap) ** 0.5
     return distances
 
 

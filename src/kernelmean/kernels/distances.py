@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from ..core.array import Array, array_api, as_float64, centered
 from ..core.validate import check_same_columns
-from . import portable
+from . import array_api_distances
 from .blocks import Blocks
 
 _LOSS = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 2.5e-7}
@@ -30,9 +30,9 @@ def squared_distance_blocks(X: Array, Y: Array, *, floor: float = 0.0, dtype: np
     |x|² + |y|² - 2 x·y is one product of inner size d + 2 of the centered tables. It loses eps (|x|² + |y|²), so
     pairs that are closer than that allows (near duplicates far from the center) are computed again by
     differences; a tile with many of them by differences altogether. Arrays of other libraries take
-    :mod:`kernelmean.kernels.portable`.
+    :mod:`kernelmean.kernels.array_api_distances`.
     """
-    return portable.squared_distance_blocks(*recentered(X, Y), floor, np.dtype(dtype).name)
+    return array_api_distances.squared_distance_blocks(*recentered(X, Y), floor, np.dtype(dtype).name)
 
 
 @squared_distance_blocks.numpy

@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from ..core.array import Array, array_api
-from . import portable
+from . import array_api_distances
 from .blocks import Blocks
 from .distances import squared_distance_blocks
 
@@ -71,7 +71,7 @@ def _(X: Array, Y: Array, factor: float) -> tuple[Array, Blocks, Array] | None:
 @array_api
 def exponential_blocks(X: Array, Y: Array, dtype: str = "float64") -> ExponentialBlocks:
     """Prepare exp(-|x - y|²) for slices of two tables of float64."""
-    return ExponentialBlocks(X, Y, portable.exponential_blocks(X, Y, dtype), dtype)
+    return ExponentialBlocks(X, Y, array_api_distances.exponential_blocks(X, Y, dtype), dtype)
 
 
 @exponential_blocks.numpy

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ..core.array import Array, array_api, as_type, like, namespace, overwritten, precision
-from . import portable
+from . import array_api_distances
 from .axes import check_axes
 from .base import Kernel
 from .blocks import Blocks
@@ -69,7 +69,7 @@ class Laplacian(WithBandwidth, Separable):
 @array_api
 def _tile(X: Array, Y: Array) -> Array:
     """Return exp(-Σ_j |x_j - y_j|), shape (n, m)."""
-    return overwritten("exp", -portable.summed_over_axes(X, Y, lambda gap: overwritten("abs", gap)))
+    return overwritten("exp", -array_api_distances.summed_over_axes(X, Y, lambda gap: overwritten("abs", gap)))
 
 
 @_tile.numpy

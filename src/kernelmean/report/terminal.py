@@ -7,7 +7,7 @@ from itertools import zip_longest
 from operator import gt
 from textwrap import wrap
 
-from ..core.surface import written
+from ..core.option_names import written
 from ..core.words import printable
 from .description import Description, Grid
 

@@ -18,7 +18,7 @@ from ..core.words import count, listed
 from ..density import GaussianMixture, KernelMeanMatching, select
 from ..density.validation import Trial
 from ..embedding.embedding import Embedding
-from ..inference.outcome import Result
+from ..inference.base_result import Result
 from ..kernels import Gaussian
 from ..report.description import Description, Grid
 from ..report.page import Document

@@ -16,7 +16,7 @@ from ..embedding.embedding import Embedding
 from ..embedding.parts import PointPart
 from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
 from ..estimators.loocv.ridge import LIMIT
-from ..inference.outcome import Result
+from ..inference.base_result import Result
 from ..kernels import Gaussian
 from ..kernels.bandwidth import Bandwidth, bandwidth_from
 from ..noise import Dirac, Noise, Normal

@@ -7,7 +7,7 @@ from typing import Any
 from ..core.cells import Declared
 from ..core.table import Frame
 from ..tables.columns import Encoded, MissingCells
-from ..tables.columns.coding import Categories, Numbers
+from ..tables.columns.column_codings import Categories, Numbers
 from ..tables.columns.kinds import ColumnType
 from ..tables.columns.missing import MissingColumn
 

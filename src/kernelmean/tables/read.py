@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.array import Array, slices
 from ..core.conflicts import refuse
-from ..core.native import refuse_sparse
+from ..core.data_frames import refuse_sparse
 from ..core.table import Frame, Table, as_frame, as_table, named_frame, to_frame
 from ..core.validate import check_integer
 from ..core.words import listed

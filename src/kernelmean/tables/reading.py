@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..core.cells import label
-from ..core.surface import written
+from ..core.option_names import written
 from ..core.table import Frame, Table, as_table
 from ..core.words import count, listed
 from .columns import match_columns

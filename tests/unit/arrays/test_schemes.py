@@ -14,8 +14,8 @@ from kernelmean.inference.problem import KernelSide, Problem
 from kernelmean.inference.resampling import Resources
 from kernelmean.inference.schemes import Cyclic, device, device_rotations
 from kernelmean.inference.schemes.cyclic_tiles import tile_sums
-from kernelmean.inference.schemes.gather import _gather
-from kernelmean.inference.schemes.gemm import _forms
+from kernelmean.inference.schemes.random_labels import _forms
+from kernelmean.inference.schemes.random_pairs import _gather
 from kernelmean.inference.statistics import HSIC
 from kernelmean.kernels import Gaussian, Linear
 from nulls import problem_of, resampling
@@ -36,7 +36,7 @@ def grams() -> list[Any]:
 def _tiles(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "_HOST_TILE", request.param)
     monkeypatch.setattr(device, "_TILE_SHARE", 1e-6 if request.param == (7, 7) else 0.5)
-    monkeypatch.setattr("kernelmean.inference.schemes.gemm._TILE", request.param[0])
+    monkeypatch.setattr("kernelmean.inference.schemes.random_labels._TILE", request.param[0])
 
 
 @FLOAT64

@@ -93,7 +93,7 @@ def test_all_outputs_are_written(folder: Path, capsys: pytest.CaptureFixture[str
 def test_pictures_of_a_part_are_said_to_be(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernelmean.inference.streaming.learn.SHOWN", 100)
+    monkeypatch.setattr("kernelmean.inference.streaming.first_look.SHOWN", 100)
     run(capsys, "first.csv", "moved.csv", "--html", "r.html", *QUICK)
     assert "distributions rest on 100 and 100 rows drawn at random" in (folder / "r.html").read_text()
 

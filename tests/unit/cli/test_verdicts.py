@@ -16,11 +16,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.cli import main
-from kernelmean.studies import (
-    fit_all,
-    fit_densities,
-    plots,  # before anything of it is patched
-)
+from kernelmean.studies import fit_all, fit_densities, plots
 
 FILES = {"html": "r.html", "markdown": "r.md", "json": "r.json"}
 NEAR = (0.001, 0.0499999, 0.05, 0.0500001, 0.051, 1.0)

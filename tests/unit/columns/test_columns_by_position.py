@@ -17,7 +17,7 @@ from kernelmean.inference.streaming.two_sample import two_sample_stream
 from kernelmean.kernels import Gaussian
 from kernelmean.studies import gather
 from kernelmean.tables import Encoding, encode
-from kernelmean.tables.columns.encoded import Encoded
+from kernelmean.tables.columns.encoding import Encoded
 
 WIDE = Tables((("numeric", "category"), ("categorical", "category"), ("duration", "noise")), 3)
 CATEGORY = {"u": "category", "v": "category", "w": "category"}

@@ -6,8 +6,18 @@ import numpy as np
 import pytest
 
 from kernelmean.embedding import embed
-from kernelmean.estimators import Cutoff, Filter, IteratedRidge, KernelMean, Landweber, NuMethod, Ridge, Weighing, loocv
-from kernelmean.estimators import strength as strengths
+from kernelmean.estimators import (
+    Cutoff,
+    Filter,
+    IteratedRidge,
+    KernelMean,
+    Landweber,
+    NuMethod,
+    Ridge,
+    Weighing,
+    loocv,
+    regularization,
+)
 from kernelmean.expected import expected
 from kernelmean.kernels import Gaussian, Linear, median_bandwidth
 from kernelmean.noise import Dirac, Normal
@@ -68,7 +78,7 @@ def test_noise_under_a_filter():
 
 
 def test_limits_are_stated(monkeypatch):
-    monkeypatch.setattr(strengths, "MASKED_LIMIT", 10)
+    monkeypatch.setattr(regularization, "MASKED_LIMIT", 10)
     with pytest.raises(ValueError, match="limited to 10 points, 20 were passed"):
         KernelMean(filter=Landweber()).fit(sample())
     fixed = KernelMean(filter=Landweber(), strength=5).fit(sample())
@@ -111,7 +121,7 @@ def test_a_filter_of_ones_own_has_no_search_and_says_what_to_write():
 
 
 def test_beyond_the_limit_a_filter_of_ones_own_has_weights_but_no_score(monkeypatch):
-    monkeypatch.setattr(strengths, "CUTOFF_LIMIT", 10)
+    monkeypatch.setattr(regularization, "CUTOFF_LIMIT", 10)
     fitted = KernelMean(filter=Flow(), strength=0.5).fit(sample())
     assert math.isnan(fitted.loocv_)
     assert np.isfinite(fitted.weights_).all()

@@ -11,9 +11,9 @@ from scipy import stats
 
 import kernelmean as km
 from kernelmean.inference import Adaptive, Member, PairMember, hsic_test, mmd_test
-from kernelmean.inference.adaptive import snapped
-from kernelmean.inference.combine import COMBINATIONS, evidence, standardized
-from kernelmean.inference.views import VIEWS, Views, available, view, whitened
+from kernelmean.inference.adaptive.combination import COMBINATIONS, evidence, standardized
+from kernelmean.inference.adaptive.many_kernels import snapped
+from kernelmean.inference.adaptive.views import VIEWS, Views, available, view, whitened
 from kernelmean.kernels import DistanceInduced, Gaussian, Linear, Polynomial, Wendland, median_bandwidth
 from nulls import hsic_null, mmd_null
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from kernelmean.inference.contracted import ContractedMMD
+from kernelmean.inference.estimated.contracted_mmd import ContractedMMD
 
 
 def definition(points, order, n_first, r, kind):

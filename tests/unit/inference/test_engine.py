@@ -9,14 +9,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.inference import SCHEMES, CustomStatistic, Null, memory_estimate, mmd_test
-from kernelmean.inference.engine import (
-    TiledNull,
-    automatic,
-    begin,
-    check_memory,
-    in_units,
-    permutation_null,
-)
+from kernelmean.inference.engine import TiledNull, automatic, begin, check_memory, in_units, permutation_null
 from kernelmean.inference.resampling import Resources, Shape, resources_of
 from kernelmean.inference.schemes import Cyclic
 from kernelmean.kernels import Gaussian

@@ -11,8 +11,8 @@ import pytest
 import kernelmean as km
 from kernelmean.estimators import NAMED, Cutoff, IteratedRidge, Landweber, Ridge
 from kernelmean.expected import expected
-from kernelmean.inference.refitted_noise import RefittedNoiseHSIC, RefittedNoiseMMD, squared_distances
-from kernelmean.inference.weighted_mmd import RefittedMMD
+from kernelmean.inference.estimated.refitted_noise import RefittedNoiseHSIC, RefittedNoiseMMD, squared_distances
+from kernelmean.inference.estimated.weighted_mmd import RefittedMMD
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
 from nulls import packed
 

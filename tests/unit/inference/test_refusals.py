@@ -8,7 +8,7 @@ import pytest
 import kernelmean as km
 from kernelmean.inference import SCHEMES, memory_estimate
 from kernelmean.inference.engine import check_memory, choose
-from kernelmean.inference.factored import fitting_rank
+from kernelmean.inference.low_rank_problem import fitting_rank
 from kernelmean.inference.problem import KernelSide
 from kernelmean.inference.resampling import Resources, Shape, check_n_resamples
 from kernelmean.inference.schemes.device import check_scheme

@@ -8,13 +8,13 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from kernelmean.inference.factored import split
 from kernelmean.inference.groups import Rotations
 from kernelmean.inference.low_rank import _with_room
+from kernelmean.inference.low_rank_problem import split
 from kernelmean.inference.permutations import Permutations
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem
 from kernelmean.inference.resampling import Resources
-from kernelmean.inference.schemes import base, gather, gemm, low_rank
+from kernelmean.inference.schemes import base, low_rank, random_labels, random_pairs
 from kernelmean.inference.schemes.blocks import BinTiling, RowBins
 from kernelmean.inference.schemes.cyclic_tiles import RotationTiling, tile_sums
 from kernelmean.inference.statistics import HSIC, MMD
@@ -76,10 +76,10 @@ class Spy(Permutations):
 
 def test_batches_fit_their_memory(monkeypatch):
     spy, costs = Spy(), []
-    monkeypatch.setattr(gather, "gatherer", lambda cost: costs.append(cost) or gather._gather)
-    gather.permutation_sums(PAIRS, spy, Resources())
-    monkeypatch.setattr(gather, "_BATCH_BYTES", 100)
-    gather.permutation_sums(PAIRS, spy, Resources())
+    monkeypatch.setattr(random_pairs, "gatherer", lambda cost: costs.append(cost) or random_pairs._gather)
+    random_pairs.permutation_sums(PAIRS, spy, Resources())
+    monkeypatch.setattr(random_pairs, "_BATCH_BYTES", 100)
+    random_pairs.permutation_sums(PAIRS, spy, Resources())
     assert (spy.sizes, costs) == ([2**23 // (8 * 23**2), 1], [23**2 * 7] * 2)
     assert low_rank._batch_bytes(Resources()) == 2.0**25
     assert low_rank._batch_bytes(Resources(4, 2.0**26)) == 2.0**20
@@ -91,8 +91,8 @@ def test_batches_fit_their_memory(monkeypatch):
     low_rank.factor_sums(factored, spy, Resources(1, 16.0))
     assert spy.sizes == [2**16 // (8 * 23 * widest), 1]
     sizes = {(1000, 10): 10, (1000, 10**6): 2**28 // 16_000, (10**7, 10**6): 64}
-    assert {call: gemm._batch(*call) for call in sizes} == sizes
-    assert all(isinstance(gemm._batch(*call), int) for call in sizes)
+    assert {call: random_labels._batch(*call) for call in sizes} == sizes
+    assert all(isinstance(random_labels._batch(*call), int) for call in sizes)
 
 
 @pytest.mark.parametrize(
@@ -113,11 +113,11 @@ def test_factors_give_the_same_sums_in_batches_of_any_size(side):
 
 
 def test_loops_are_compiled_for_large_calls_where_numba_is(monkeypatch):
-    assert gather.gatherer(1e9) is gather._gather
+    assert random_pairs.gatherer(1e9) is random_pairs._gather
     if find_spec("numba"):
-        assert gather.gatherer(2e9) is not gather._gather
-    monkeypatch.setattr(gather, "find_spec", lambda name: None)
-    assert gather.gatherer(1e12) is gather._gather
+        assert random_pairs.gatherer(2e9) is not random_pairs._gather
+    monkeypatch.setattr(random_pairs, "find_spec", lambda name: None)
+    assert random_pairs.gatherer(1e12) is random_pairs._gather
 
 
 def test_tiles_are_no_more_than_needed():

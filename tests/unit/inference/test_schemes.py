@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from kernelmean.inference import SCHEMES
-from kernelmean.inference.factored import split
 from kernelmean.inference.groups import Rotations, Torus
+from kernelmean.inference.low_rank_problem import split
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem
 from kernelmean.inference.resampling import Shape
 from kernelmean.inference.schemes import Cyclic, count_all
@@ -221,7 +221,7 @@ def test_compiled_gather_equals_the_numpy_one(monkeypatch):
     pytest.importorskip("numba")
     X, Y = table("normal", 25), table("normal", 25, seed=1)
     plain = hsic_null(X, Y, [tuple(KERNELS)], scheme="gather", n_resamples=50, rng=3)
-    monkeypatch.setattr("kernelmean.inference.schemes.gather._COMPILE_FROM", 1)
+    monkeypatch.setattr("kernelmean.inference.schemes.random_pairs._COMPILE_FROM", 1)
     compiled = hsic_null(X, Y, [tuple(KERNELS)], scheme="gather", n_resamples=50, rng=3)
     np.testing.assert_allclose(compiled.values, plain.values, rtol=1e-12)
 
@@ -274,7 +274,7 @@ def test_batches_of_permutations_do_not_change_the_values(monkeypatch, scheme, r
     whole = null()
     for module in ("gather", "gemm", "low_rank"):
         monkeypatch.setattr(f"kernelmean.inference.schemes.{module}._BATCH_BYTES", 1)
-    monkeypatch.setattr("kernelmean.inference.schemes.gemm._TILE", 7)
+    monkeypatch.setattr("kernelmean.inference.schemes.random_labels._TILE", 7)
     np.testing.assert_allclose(null().values, whole.values, rtol=1e-12, atol=1e-15)
 
 

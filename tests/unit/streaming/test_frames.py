@@ -13,7 +13,7 @@ from pyarrow import parquet
 import kernelmean as km
 from kernelmean.inference.streaming.scan import Drawn, Scanner, drawn_groups
 from kernelmean.tables import Encoding
-from kernelmean.tables.ahead import ahead
+from kernelmean.tables.prefetch import ahead
 from kernelmean.tables.source import joined
 
 TABLE = pd.DataFrame({"a": np.arange(500.0), "c": [f"k{i % 7}" for i in range(500)]})

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
+from ..option_names import written
 from ..remedies import worded
-from ..surface import written
 
 _OTHERS = "decimal", "thousands", "dates"
 

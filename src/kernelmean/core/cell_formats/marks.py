@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ..option_names import written
 from ..remedies import worded
-from ..surface import written
 from .numbers import is_number
 
 _POINT = re.compile(r"[+-]?\d*\.\d+")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray
 from ...expected import expected_blocks
-from ...expected._core import expected_diag
+from ...expected.expectations import expected_diag
 from ...kernels.base import Kernel
 from ...kernels.blocks import Blocks
 from ...noise.base import Noise

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.array import Array, IntArray, RngLike, as_rng
 from ...core.frozen import Frozen, sealed
 from ...core.validate import check_finite, check_integer, check_numbers
-from ...expected._core import check_dim
+from ...expected.expectations import check_dim
 from ...kernels.base import Kernel, check_kernel
 from ...noise.base import Additive, Noise
 from ...noise.dirac import Dirac

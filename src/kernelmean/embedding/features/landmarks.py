@@ -11,7 +11,7 @@ from scipy.linalg import lapack, solve_triangular
 from ...core.array import Array, IntArray, RngLike, as_rng
 from ...core.frozen import Frozen
 from ...core.validate import check_finite, check_integer, check_points
-from ...expected._core import check_noise, expected_blocks, expected_diag
+from ...expected.expectations import check_noise, expected_blocks, expected_diag
 from ...kernels.base import Kernel, check_kernel
 from ...noise.base import Noise
 from ...noise.dirac import Dirac

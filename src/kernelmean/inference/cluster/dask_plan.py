@@ -9,16 +9,16 @@ from ...core.validate import check_integer
 from ...core.words import count
 from ...embedding.embedding import Embedding
 from ...embedding.features import FeatureMap
-from ...expected._core import check_noise
+from ...expected.expectations import check_noise
 from ...kernels.base import Kernel
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
 from ...plan.plan import Plan, RemotePlan
 from .. import TestResult
-from ..asked import Request
 from ..questions import Question, TwoSamples
+from ..request import Request
 from ..samples import check_lengths, matched
-from ..streaming.asked import BY_SCHEME, Reason, StreamTest
+from ..streaming.one_pass_request import BY_SCHEME, Reason, StreamTest
 from . import exact, fits, streams
 from .parts import ClusterPart
 from .rows import Rows, headed

@@ -19,9 +19,9 @@ from ...core.words import count
 from ...plan.plan import Plan
 from ...plan.tiles import serial_blas
 from .. import TestResult
-from ..asked import Request
 from ..engine import TiledNull, begin
 from ..questions import Pairs, PendingResult, Question, TwoSamples
+from ..request import Request
 from ..schemes.base import Tile, Tiling, Total, added
 from ..schemes.blocks import bin_size
 from .rows import Rows

@@ -16,8 +16,8 @@ from ...embedding.features import FeatureMap, Fourier, embed, pooled
 from ...noise.base import Noise
 from ...plan.plan import Plan
 from .. import TestResult
-from ..streaming.asked import StreamTest
 from ..streaming.bins import BinSums
+from ..streaming.one_pass_request import StreamTest
 from ..streaming.pilot import check_left, drawn_numbers, kept_note, left_out_note, pilot_rows
 from ..streaming.shifts import BINS, GROUP, PairStream, pair_stream
 from ..streaming.two_sample import TwoSampleStream, two_sample_stream

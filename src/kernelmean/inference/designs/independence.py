@@ -16,7 +16,7 @@ from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide, distinct_side
 from ..resampling import MIB, Resampling, Resources
-from ..schemes.gather import DENSE_LIMIT
+from ..schemes.random_pairs import DENSE_LIMIT
 from ..statistics import ties
 from .design import Design
 from .layout import (

@@ -18,10 +18,10 @@ from ..null import Null
 from ..problem import KernelSide
 from ..resampling import MIB, Resampling, Resources
 from ..schemes.base import in_order, upper_tiles
-from ..schemes.gather import DENSE_LIMIT
+from ..schemes.random_pairs import DENSE_LIMIT
 from ..statistics import ties
 from .design import only
-from .forms import TILE, tiled_forms
+from .quadratic_forms import TILE, tiled_forms
 from .restricted import within_cells
 
 _BATCH, _STRIP = 64, 64

@@ -12,8 +12,8 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...kernels import Kernel
 from ...plan.tiles import serial_blas
-from ..adaptive import snapped
-from ..combine import standardized
+from ..adaptive.combination import standardized
+from ..adaptive.many_kernels import snapped
 from ..engine import check_memory
 from ..multiple import max_t
 from ..null import Null
@@ -22,7 +22,7 @@ from ..resampling import Resampling
 from ..result import PairOutcome
 from ..statistics import Kind, check_kind, named, ties
 from .design import only
-from .forms import Forms, forms_bytes, gram_forms
+from .quadratic_forms import Forms, forms_bytes, gram_forms
 from .restricted import within_cells
 
 

@@ -18,7 +18,7 @@ from ..problem import KernelSide
 from ..resampling import Resampling
 from ..samples import in_fixed_order
 from ..statistics import check_kind, named, ties
-from .forms import forms_bytes, gram_forms
+from .quadratic_forms import forms_bytes, gram_forms
 from .restricted import SignFlips
 
 _STRIP = 64

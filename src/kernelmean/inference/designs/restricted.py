@@ -13,10 +13,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from ...core.array import Array, IntArray
-from ..permutations import Permutations
-
-DESIGN_SCHEMES = ("auto", "exact", "random")
-"""What ``scheme=`` takes together with a design."""
+from ..permutations import WITHOUT_GRAM, Permutations
 
 _MOST = 2 * 10**6
 
@@ -229,8 +226,8 @@ class SignFlips:
 
 def check_scheme(scheme: str) -> None:
     """Raise when the scheme is none that designs know."""
-    if scheme not in DESIGN_SCHEMES:
-        known = ", ".join(map(repr, DESIGN_SCHEMES))
+    if scheme not in WITHOUT_GRAM:
+        known = ", ".join(map(repr, WITHOUT_GRAM))
         raise ValueError(f"scheme {scheme!r} does not serve designs; pass one of {known}")
 
 

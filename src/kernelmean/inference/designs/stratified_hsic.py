@@ -19,9 +19,9 @@ from ..permutations import Permutations
 from ..problem import KernelSide
 from ..resampling import Resources
 from ..schemes.base import in_order, upper_tiles
-from ..schemes.gather import DENSE_LIMIT, gatherer
-from .forms import FACTORS_FROM, TILE, tiled_forms
+from ..schemes.random_pairs import DENSE_LIMIT, gatherer
 from .layout import Layout
+from .quadratic_forms import FACTORS_FROM, TILE, tiled_forms
 
 _BATCH_BYTES = 2**23
 _PERMUTED = 64

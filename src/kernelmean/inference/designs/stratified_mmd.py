@@ -20,8 +20,8 @@ import numpy as np
 from ...core.array import Array, IntArray, slices
 from ..problem import KernelSide
 from ..resampling import Resources
-from .forms import Forms, gram_forms
 from .layout import Layout
+from .quadratic_forms import Forms, gram_forms
 
 _LEAST_PAIRS = 1e-9
 _LEAST_SHARE = 1e-8

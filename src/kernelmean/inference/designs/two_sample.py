@@ -20,7 +20,6 @@ from ..resampling import Resampling
 from ..samples import in_fixed_order
 from ..statistics import named, ties
 from .design import Design
-from .forms import forms_bytes
 from .layout import (
     Layout,
     check_codes,
@@ -31,6 +30,7 @@ from .layout import (
     make_layout,
     nothing_moves,
 )
+from .quadratic_forms import forms_bytes
 from .restricted import within_cells
 from .stratified_mmd import StratifiedMMD
 

@@ -15,8 +15,8 @@ from ...core.words import passed
 from ...estimators import KernelMean
 from ...kernels import Gaussian, Kernel
 from ...plan.plan import Plan
-from ..adaptive import in_parts, snapped
-from ..combine import evidence, standardized
+from ..adaptive.combination import evidence, standardized
+from ..adaptive.many_kernels import in_parts, snapped
 from ..kernel_choice import KernelOf
 from ..multiple import holm, max_t
 from ..null import Null

@@ -9,7 +9,7 @@ from ...embedding.embedding import Embedding, embed
 from ...estimators import KernelMean
 from ...noise import Noise
 from ...plan.plan import Plan
-from ..estimated_mmd import refitted
+from ..estimated.mmd import refitted
 from ..kernel_choice import is_plain
 from ..questions import TwoSamples
 from .subject import SampleSubject

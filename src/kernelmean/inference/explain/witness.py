@@ -14,7 +14,7 @@ from ...core.points import points_like
 from ...core.validate import check_points, check_same_columns
 from ...embedding.embedding import Embedding
 from ...kernels import Kernel
-from ..custom import permutations_of
+from ..custom_statistic import permutations_of
 from ..permutations import Permutations
 from ..resampling import Resampling, check_n_resamples
 from .fluctuation import LEAST_DRAWS

@@ -8,10 +8,10 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.sealed import parse, unsealed
+from ...core.checksums import parse, unsealed
 from ...core.table import Frame
 from ...estimators.options import KernelLike
-from ...tables.columns.encoded import Encoding
+from ...tables.columns.encoding import Encoding
 from ..digest import RowDigest, option_text
 
 HEAD = {"format": "kernelmean drift monitor", "version": 1}

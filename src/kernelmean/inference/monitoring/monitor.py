@@ -12,15 +12,15 @@ from typing import Any, Self, final
 import numpy as np
 
 from ...core.array import Array
-from ...core.sealed import sealed
-from ...core.surface import written
+from ...core.checksums import sealed
+from ...core.option_names import written
 from ...core.table import check_size, to_frame
 from ...core.validate import check_integer
 from ...core.words import passed
 from ...estimators.options import KernelLike
 from ...plan.tiles import serial_blas
-from ...tables.columns.encoded import Encoding
-from ..facts import beside
+from ...tables.columns.encoding import Encoding
+from ..wording import beside
 from .betting import Wealth
 from .checkpoint import HEAD, MonitorOptions, checked
 from .coordinates import RowCoder, refuse_noise

@@ -17,18 +17,18 @@ import numpy as np
 
 from ...core.array import Array, as_host, like
 from ...core.frozen import copied_elsewhere
-from ..adaptive import Adaptive, combined, in_parts
-from ..asked import Estimators, Known, check_fit_on
+from ..adaptive.many_kernels import Adaptive, combined, in_parts
+from ..adaptive.members import Member, PairMember, present
+from ..adaptive.views import Views, available
 from ..designs.design import Design
 from ..engine import permutation_null
 from ..kernel_choice import ESTIMATORS, Chosen, choose_kernel, median_rows, representative_rows
-from ..members import Member, PairMember, present
 from ..null import Null
 from ..problem import Problem
+from ..request import Estimators, Known, check_fit_on
 from ..resampling import Resampling
 from ..result import TestResult
 from ..statistics import Kind, Statistic
-from ..views import Views, available
 
 Tables = tuple[Array, ...]
 Engine = Callable[[Problem, Resampling], Any]

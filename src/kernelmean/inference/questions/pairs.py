@@ -10,13 +10,13 @@ from ...core.array import Array, check_numpy
 from ...core.points import Names
 from ...core.table import Table
 from ...kernels import Kernel
-from ..asked import Estimators, Known
 from ..designs.design import Design
 from ..designs.independence import PairDesign, pair_design
-from ..designs.wild import WildPairs
-from ..estimated_hsic import pair_estimator
+from ..designs.wild_bootstrap import WildPairs
+from ..estimated.hsic import pair_estimator
 from ..kernel_choice import HSIC_ESTIMATORS, Chosen
 from ..problem import Problem, distinct_side
+from ..request import Estimators, Known
 from ..resampling import Resampling
 from ..samples import named_variables
 from ..statistics import HSIC, Kind, Statistic

@@ -12,15 +12,15 @@ from ...core.array import Array, joined
 from ...core.points import Names
 from ...core.table import Table
 from ...kernels import Kernel
-from ..asked import Estimators, Known, two_sample_estimator
 from ..designs.compressed import CompressedSamples
 from ..designs.design import Design
 from ..designs.paired import PairedDesign
 from ..designs.two_sample import TwoSampleDesign, two_sample_design
-from ..designs.wild import WildSamples
-from ..estimated_mmd import EstimatedMMD
+from ..designs.wild_bootstrap import WildSamples
+from ..estimated.mmd import EstimatedMMD
 from ..kernel_choice import ESTIMATORS, MMD_ESTIMATORS, Chosen
 from ..problem import KernelSide, LabelSide, Problem
+from ..request import Estimators, Known, two_sample_estimator
 from ..resampling import Resampling
 from ..samples import in_fixed_order, named_samples
 from ..statistics import MMD, Kind, Statistic

@@ -7,9 +7,9 @@ from .base import Scheme
 from .blocks import Blocks
 from .cyclic import Cyclic
 from .exact import Exact, count_all
-from .gather import Gather, permutation_sums
-from .gemm import Gemm, label_sums
 from .low_rank import LowRank
+from .random_labels import Gemm, label_sums
+from .random_pairs import Gather, permutation_sums
 from .torus import TwoHalves
 
 SCHEMES: dict[str, Scheme] = {

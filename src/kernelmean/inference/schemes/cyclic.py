@@ -6,8 +6,8 @@ from typing import Literal, final
 
 import numpy as np
 
-from ..factored import Factored, LowRankError, factor_bytes, fitting_rank, split
 from ..groups import ListedRotations, Rotations, block_length
+from ..low_rank_problem import Factored, LowRankError, factor_bytes, fitting_rank, split
 from ..problem import Problem
 from ..resampling import Resources, Shape, point_bytes
 from ..statistics import Sums
@@ -16,7 +16,7 @@ from .cyclic_factors import factor_sums
 from .cyclic_tiles import RotationTiling, tile_sums
 from .device import on_device
 from .device_rotations import tile_sums as device_tile_sums
-from .gemm import label_sums
+from .random_labels import label_sums
 
 # Nanoseconds, measured on one core of an AVX-512 server.
 _TILE_NS = 7.0  # per entry of the two Gram matrices, evaluated and transformed

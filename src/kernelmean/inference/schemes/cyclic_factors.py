@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.array import Array, slices
-from ..factored import CHUNK_BYTES, Factored
 from ..groups import Rotations, Spectrum
+from ..low_rank_problem import CHUNK_BYTES, Factored
 from ..statistics import Sums
 
 

@@ -12,18 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.array import (
-    Array,
-    IntArray,
-    as_float64,
-    as_host,
-    joined,
-    like,
-    namespace,
-    slices,
-    tile_shape,
-    total,
-)
+from ...core.array import Array, IntArray, as_float64, as_host, joined, like, namespace, slices, tile_shape, total
 from ..problem import KernelSide, LabelSide
 from ..resampling import Resources
 from .base import upper_tiles

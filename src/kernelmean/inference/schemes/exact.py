@@ -10,8 +10,8 @@ from ..problem import Problem
 from ..resampling import Resources, Shape
 from ..statistics import Sums
 from .base import Scheme
-from .gather import Gather, permutation_sums
-from .gemm import Gemm, label_sums
+from .random_labels import Gemm, label_sums
+from .random_pairs import Gather, permutation_sums
 
 _MOST = 2 * 10**6
 

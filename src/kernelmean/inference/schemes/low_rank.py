@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ..factored import Factored, LowRankError, factor_bytes, fitting_rank, split
+from ..low_rank_problem import Factored, LowRankError, factor_bytes, fitting_rank, split
 from ..permutations import Permutations
 from ..problem import Problem
 from ..resampling import MIB, Resources, Shape

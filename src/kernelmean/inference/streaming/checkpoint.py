@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Self, final
 
 from ...core.array import Array
-from ...core.surface import written
+from ...core.option_names import written
 from ...core.validate import check_integer
 from ...core.words import listed
 from ...embedding.features.base import Summary

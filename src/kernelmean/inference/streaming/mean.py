@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Self, final
 
-from ...core.rules import NoClosedFormError
+from ...core.dispatch import NoClosedFormError
 from ...embedding.embedding import Embedding
 from ...embedding.features import FeatureMap, choose_noise, embed, pooled, smoothed
 from ...embedding.features.base import Summary

@@ -11,12 +11,12 @@ from ...core.array import IntArray
 from ...core.cells import missing_cells
 from ...core.remedies import all_incomplete
 from ...core.table import Frame
-from ...tables.columns.encoded import Encoding
+from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import ColumnType, agreed_type, check_codes
 from ...tables.columns.missing import MissingCells, MissingColumn, rules_for, sifted
 from ...tables.shuffle import hashed
 from ...tables.source import Source, joined
-from .seen import TablesSeen
+from .column_summaries import TablesSeen
 
 
 @final

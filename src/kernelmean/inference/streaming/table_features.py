@@ -18,7 +18,7 @@ from ...kernels.bandwidth import bandwidth_from
 from ...kernels.base import Kernel
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
-from ...tables.columns.coding import Categories
+from ...tables.columns.column_codings import Categories
 from .two_sample import TwoSampleStream
 
 COLUMN_FREQUENCIES = 32

@@ -14,16 +14,16 @@ import numpy as np
 from ...core.array import Array, Progress, slices
 from ...embedding.features.base import Summary
 from ...plan.plan import Plan
-from ...tables.ahead import ahead
-from ...tables.columns.encoded import Encoding
+from ...tables.columns.encoding import Encoding
 from ...tables.columns.missing import sifted
+from ...tables.prefetch import ahead
 from ...tables.readers import Widened
 from ...tables.source import Source
 from ..digest import RowDigest
 from .checkpoint import Checkpoint, Record
-from .learn import Learnt
+from .column_summaries import TablesSeen
+from .first_look import Learnt
 from .scan import Scanner
-from .seen import TablesSeen
 from .two_sample import TwoSampleStream
 
 SECONDS = 60.0  # between two checkpoints
@@ -37,7 +37,7 @@ Digests: TypeAlias = tuple[RowDigest, RowDigest]
 class TablePass(Summary):
     """Sums of features of the rows so far, what their columns are like, and how many rows of either table were read.
 
-    ``learnt`` is what a first pass found, as :func:`kernelmean.inference.streaming.kept.packed` returns it.
+    ``learnt`` is what a first pass found, as :func:`kernelmean.inference.streaming.first_look_file.packed` returns it.
     """
 
     stream: TwoSampleStream

@@ -8,16 +8,16 @@ from typing import Any, Unpack
 
 from ...core.array import SILENT, Progress, RngLike
 from ...core.conflicts import refuse
-from ...core.surface import written
+from ...core.option_names import written
 from ...plan.plan import Plan
 from ...tables import limits
 from ...tables.batchwise import asked_for, is_long
 from ...tables.columns import Encoding, EncodingOptions, spells_out
 from ...tables.read import hold, is_path, read
 from ...tables.source import UNNAMED, Source
-from .asked import Asked
 from .in_memory import compare_in_memory
 from .long_tables import ESTIMATORS, compare_in_batches
+from .request import Asked
 from .result import Comparison
 
 AUTO = "auto"

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 
 from ...core.array import Array, as_rng
-from ...core.surface import written
+from ...core.option_names import written
 from ...core.words import count, listed
 from ...inference import Resampling, TestResult, TwoSamples, mmd_test
-from ...inference.adaptive import NAMED
-from ...inference.combine import check_renamed
+from ...inference.adaptive.combination import check_renamed
+from ...inference.adaptive.many_kernels import NAMED
 from ...inference.kernel_choice import MMD_ESTIMATORS as ESTIMATORS
 from ...inference.multiple import enough_for_holm
 from ...kernels import Gaussian
 from ...kernels.bandwidth import Bandwidth, bandwidth_from
 from ...tables.columns import Encoded, encode, summarize
 from ...tables.columns.missing import noise_needs_kme
-from .asked import Asked
 from .ranking import ranked
+from .request import Asked
 from .result import Comparison
 
 

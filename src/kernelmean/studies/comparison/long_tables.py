@@ -10,18 +10,18 @@ from typing import Any, cast
 import numpy as np
 
 from ...core.array import Array, Progress
-from ...core.surface import written
+from ...core.option_names import written
 from ...core.table import Frame
 from ...core.validate import check_integer
 from ...core.words import count, listed
 from ...embedding.features import Fourier, fourier
 from ...inference.multiple import enough_for_holm
 from ...inference.streaming.checkpoint import Checkpoint
-from ...inference.streaming.kept import packed, unpacked
-from ...inference.streaming.learn import Learnt, learn
+from ...inference.streaming.column_summaries import TablesSeen
+from ...inference.streaming.first_look import Learnt, learn
+from ...inference.streaming.first_look_file import packed, unpacked
 from ...inference.streaming.mean import Estimator
 from ...inference.streaming.pilot import kept_note
-from ...inference.streaming.seen import TablesSeen
 from ...inference.streaming.table_features import COLUMN_FREQUENCIES, TableFeatures
 from ...inference.streaming.table_pass import Digests, TablePass, run_pass, verified
 from ...inference.streaming.two_sample import TwoSampleStream, two_sample_stream
@@ -30,11 +30,11 @@ from ...kernels.bandwidth import Bandwidth, Rule, bandwidth_from
 from ...plan.plan import DEFAULT
 from ...tables.batchwise import read_together
 from ...tables.columns import Encoded, Encoding, match_columns
-from ...tables.columns.coding import Categories, Coding
-from ...tables.columns.encoded import groups_of
+from ...tables.columns.column_codings import Categories, Coding
+from ...tables.columns.encoding import groups_of
 from ...tables.source import Source
-from .asked import Asked
 from .ranking import ranked
+from .request import Asked
 from .result import Comparison
 
 ESTIMATORS = ("kme", "mkme", "mmkme")

@@ -9,8 +9,8 @@ import numpy as np
 from ...inference.multiple import holm
 from ...noise import Noise, Normal
 from ...tables.columns import ColumnSummary
-from ...tables.columns.coding import Coding, Numbers
-from ...tables.columns.encoded import groups_of
+from ...tables.columns.column_codings import Coding, Numbers
+from ...tables.columns.encoding import groups_of
 from .result import ColumnDifference
 
 

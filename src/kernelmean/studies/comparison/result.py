@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from ...core.array import SILENT, Progress, RngLike
-from ...core.surface import written
+from ...core.option_names import written
 from ...core.words import count, listed
 from ...inference import TestResult
-from ...inference.facts import beside, titles
+from ...inference.base_result import Result
 from ...inference.kernel_choice import ESTIMATORS
-from ...inference.outcome import Result
+from ...inference.wording import beside, titles
 from ...report.description import Description, Grid
 from ...report.numbers import number_range, signed
 from ...report.page import Document

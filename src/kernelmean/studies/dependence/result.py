@@ -10,8 +10,8 @@ import numpy as np
 from ...core.array import SILENT, Array, Progress
 from ...core.words import count, listed
 from ...inference import TestResult
-from ...inference.facts import beside, brief
-from ...inference.outcome import Result
+from ...inference.base_result import Result
+from ...inference.wording import beside, brief
 from ...report.description import Description, Grid
 from ...report.numbers import signed
 from ...report.page import Document

@@ -19,7 +19,7 @@ from ...inference.resampling import resources_of
 from ...inference.schemes.base import in_order
 from ...plan.plan import Plan
 from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
-from ...tables.columns.encoded import as_frames
+from ...tables.columns.encoding import as_frames
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.read import hold
 from ..strengths import Strengths, gaussian_of

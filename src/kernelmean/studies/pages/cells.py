@@ -10,7 +10,7 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...core.cells import label, missing_cells
 from ...core.table import Frame
-from ...tables.columns.coding import Coding, Numbers
+from ...tables.columns.column_codings import Coding, Numbers
 from ...tables.columns.kinds import as_labels
 from ...tables.columns.summary import ABSENT
 
@@ -80,7 +80,7 @@ def written(frame: Frame, name: str, rows: IntArray) -> list[str]:
 
     Examples
     --------
-    >>> from kernelmean.tables.columns.encoded import as_frames
+    >>> from kernelmean.tables.columns.encoding import as_frames
     >>> (frame,) = as_frames([[[1.25], [3.0]]], ["A"])
     >>> written(frame, "x0", np.array([1, 0]))
     ['3', '1.25']

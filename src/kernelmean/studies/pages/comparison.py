@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ...core.words import count, listed
 from ...inference.explain import EffectSize
-from ...inference.facts import brief, titles
-from ...inference.page import made_by, null_section
+from ...inference.null_page import made_by, null_section
+from ...inference.wording import brief, titles
 from ...report import Chart, Document, Section, TextTable
 from ...report.numbers import percent
 from ..plots.witness import witness_panel

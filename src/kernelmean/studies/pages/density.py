@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.words import count, listed
-from ...inference.page import made_by
+from ...inference.null_page import made_by
 from ...report import Chart, Document, Section, TextTable
 from ...report.description import Grid
 from ...report.numbers import percent

@@ -10,8 +10,8 @@ import numpy as np
 from ...core.array import IntArray
 from ...core.table import Frame
 from ...core.words import count
-from ...inference.facts import brief
-from ...inference.page import made_by, null_section
+from ...inference.null_page import made_by, null_section
+from ...inference.wording import brief
 from ...report import Chart, Document, Panel, Points, Section
 from ...report.marginals import marginal
 from ...report.numbers import signed

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.array import SILENT, Array, IntArray, Progress, RngLike, as_rng
 from ...inference.explain import EffectSize, SampleSubject, WitnessBands, contributions, effect_size, witness_bands
-from ...inference.facts import titles
+from ...inference.wording import titles
 from ...kernels import Kernel
 from ...report import Bars, Panel
 from ...report.marginals import marginal, span

@@ -5,7 +5,7 @@ apart by the colour-blind, and no line differs from another by its colour alone.
 the style of matplotlib, dark ones included. :func:`alt_text` says in words what a picture shows.
 """
 
-from ...inference.page import null_distribution
+from ...inference.null_page import null_distribution
 from ...report.palette import COLORS as COLORS
 from ...report.palette import FIRST as FIRST
 from ...report.palette import QUIET as QUIET

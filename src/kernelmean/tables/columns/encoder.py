@@ -15,8 +15,8 @@ from ...core.table import Frame, named_frame, numbered_frame
 from ...core.validate import validated
 from ...core.words import listed
 from ...noise import Normal
-from .coding import MAX_CATEGORIES, Coding, coordinates_of, variances_of
-from .encoded import Encoding, as_frames, groups_of, match_columns
+from .column_codings import MAX_CATEGORIES, Coding, coordinates_of, variances_of
+from .encoding import Encoding, as_frames, groups_of, match_columns
 from .kinds import Named, check_types
 from .missing import Missing, settle
 

@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from ...core.surface import written
+from ...core.option_names import written
 from ...core.table import Frame
 from .identifiers import DaysSeen, IntegersSeen, judge
 from .kinds import Named

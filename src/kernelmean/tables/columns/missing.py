@@ -9,8 +9,8 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from ...core.cells import missing_cells
+from ...core.option_names import written
 from ...core.remedies import all_incomplete, leave_out
-from ...core.surface import written
 from ...core.table import Frame
 from ...core.words import count, did_you_mean, listed
 from .kinds import ColumnType

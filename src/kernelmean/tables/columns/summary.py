@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.array import Array
 from ...core.table import Frame
-from .coding import Categories, Coding, Numbers
+from .column_codings import Categories, Coding, Numbers
 from .kinds import as_labels
 
 ABSENT = "(missing)"

@@ -29,8 +29,8 @@ from ...core.cell_formats import (
     other_marks,
 )
 from ...core.cells import missing_cells
+from ...core.option_names import written
 from ...core.remedies import leave_out, worded
-from ...core.surface import written
 from ...core.table import Frame
 from ...core.words import printable
 

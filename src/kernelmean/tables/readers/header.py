@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, final
 
-from ...core.surface import written
+from ...core.option_names import written
 from ...core.words import count, printable
 from ..files import SEPARATORS, empty
 from .text_file import TextFile

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, cast, final
 
-from ...core.surface import written
+from ...core.option_names import written
 from ..files import check_file, empty, first_line
 from .text_format import TextFormat
 

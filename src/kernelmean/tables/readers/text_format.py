@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
-from ...core.surface import written
+from ...core.option_names import written
 
 DECIMALS, THOUSANDS = (".", ","), (".", ",", "'", "_", " ")
 ORDERS = ("dmy", "mdy", "ymd")

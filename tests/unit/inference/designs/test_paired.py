@@ -84,7 +84,7 @@ def test_swapping_changes_nothing_and_a_seed_fixes_the_result():
 def test_factors_and_tiles_agree(monkeypatch):
     X, Y = draw(1500)
     factors = paired_mmd_test(X, Y, n_resamples=99, rng=0, estimator=KME(bandwidth=3.0))
-    monkeypatch.setattr("kernelmean.inference.designs.forms.FACTORS_FROM", 10**9)
+    monkeypatch.setattr("kernelmean.inference.designs.quadratic_forms.FACTORS_FROM", 10**9)
     tiles = paired_mmd_test(X, Y, n_resamples=99, rng=0, estimator=KME(bandwidth=3.0))
     assert factors.pvalue == tiles.pvalue
     np.testing.assert_allclose(factors.null_distribution, tiles.null_distribution, atol=1e-9, rtol=1e-6)

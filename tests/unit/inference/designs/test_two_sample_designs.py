@@ -147,7 +147,7 @@ def test_factors_and_tiles_agree(monkeypatch):
     X, Y = draw(600), draw(500, 1)
     options = {"groups": (np.arange(600) % 3, np.arange(500) % 3), "n_resamples": 99, "rng": 0, "kernel": Gaussian(3.0)}
     factors = mmd_test(X, Y, **packed(**options))
-    monkeypatch.setattr("kernelmean.inference.designs.forms.FACTORS_FROM", 10**9)
+    monkeypatch.setattr("kernelmean.inference.designs.quadratic_forms.FACTORS_FROM", 10**9)
     tiles = mmd_test(X, Y, **packed(**options))
     assert factors.pvalue == tiles.pvalue
     np.testing.assert_allclose(factors.null_distribution, tiles.null_distribution, atol=1e-9, rtol=1e-6)

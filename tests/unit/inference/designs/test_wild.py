@@ -9,7 +9,7 @@ import pytest
 
 from kernelmean import Plan
 from kernelmean.inference import wild_hsic_test, wild_mmd_test
-from kernelmean.inference.designs.wild import autoregressions, centered_multipliers, multipliers
+from kernelmean.inference.designs.wild_bootstrap import autoregressions, centered_multipliers, multipliers
 from kernelmean.kernels import Gaussian
 from nulls import packed
 

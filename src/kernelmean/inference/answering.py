@@ -14,12 +14,12 @@ from ..tables import limits
 from ..tables.batchwise import asked_for, measured
 from ..tables.read import check_apart, hold, is_in_memory, read
 from ..tables.source import READER, Source
-from .asked import Request
 from .questions import JointIndependence, Pairs, Question
+from .request import Request
 from .resampling import resources_of
 from .result import TestResult
-from .streaming.answered import one_pass
-from .streaming.asked import BY_SCHEME, Reason
+from .streaming.one_pass_request import BY_SCHEME, Reason
+from .streaming.one_pass_test import one_pass
 
 
 def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Plan | RemotePlan | None) -> TestResult:

@@ -13,12 +13,12 @@ from typing import final
 
 import numpy as np
 
-from ..core.array import Array, IntArray
-from ..embedding.embedding import Embedding
-from ..estimators.filters import Filter, Ridge
-from ..expected import expected_diag
+from ...core.array import Array, IntArray
+from ...embedding.embedding import Embedding
+from ...estimators.filters import Filter, Ridge
+from ...expected import expected_diag
+from ..statistics import Kind
 from .ridge_stack import ridge_weights, stack_bytes
-from .statistics import Kind
 
 _STACK_BYTES = 2**24
 

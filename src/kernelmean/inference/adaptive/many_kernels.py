@@ -16,12 +16,12 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 
-from ..core.array import Array
-from ..noise import Dirac
-from .combine import COMBINATIONS, check_renamed, evidence, standardized
+from ...core.array import Array
+from ...noise import Dirac
+from ..null import Null
+from ..resampling import Resampling
+from .combination import COMBINATIONS, check_renamed, evidence, standardized
 from .members import Member, MemberOutcome, PairMember
-from .null import Null
-from .resampling import Resampling
 from .views import VIEWS
 
 Item = TypeVar("Item")
@@ -40,15 +40,15 @@ class Adaptive:
     Parameters
     ----------
     combination : {"harmonic", "log-mean-exp", "max", "mean", "aggregate"}
-        The rule, see :mod:`kernelmean.inference.combine`: the weighted harmonic mean of approximate p-values (the
-        default, which loses least to a plain test where that is best), the log-mean-exp of standardized statistics,
-        their maximum, their mean, or the smallest rank p-value over its weight (as MMDAgg and HSICAgg, with other
-        kernels).
+        The rule, see :mod:`kernelmean.inference.adaptive.combination`: the weighted harmonic mean of approximate
+        p-values (the default, which loses least to a plain test where that is best), the log-mean-exp of standardized
+        statistics, their maximum, their mean, or the smallest rank p-value over its weight (as MMDAgg and HSICAgg, with
+        other kernels).
     members : sequence of Member or PairMember, optional
         Which kernels look at which views with which weights; by default those of
-        :func:`~kernelmean.inference.members.two_sample_members` or
-        :func:`~kernelmean.inference.members.independence_members`. Views that say nothing new of the data (see
-        :func:`~kernelmean.inference.views.available`) are left out.
+        :func:`~kernelmean.inference.adaptive.members.two_sample_members` or
+        :func:`~kernelmean.inference.adaptive.members.independence_members`. Views that say nothing new of the data (see
+        :func:`~kernelmean.inference.adaptive.views.available`) are left out.
 
     Raises
     ------

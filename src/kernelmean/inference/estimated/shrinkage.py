@@ -11,9 +11,9 @@ from typing import final
 
 import numpy as np
 
-from ..core.array import Array
-from ..core.words import passed
-from .statistics import MMD, Kind, Statistic, Sums, ties
+from ...core.array import Array
+from ...core.words import passed
+from ..statistics import MMD, Kind, Statistic, Sums, ties
 
 
 def leave_one_out_factor(mean: Array, diagonal: Array, n: int) -> Array:

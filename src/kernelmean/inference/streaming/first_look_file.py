@@ -10,12 +10,12 @@ import numpy as np
 
 from ...core.cells import Cells, Declared
 from ...core.table import Frame
-from ...tables.columns.encoded import Encoding
+from ...tables.columns.encoding import Encoding
 from ...tables.columns.missing import MissingCells, MissingColumn, rules_for
 from ...tables.readers.columns import KINDS
 from ...tables.source import Source
 from ...tables.text import CHAIN
-from .learn import Learnt, learnt_of
+from .first_look import Learnt, learnt_of
 
 
 def packed(learnt: Learnt, tables: tuple[Source, Source]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array, slices
-from ..factored import squared_columns
+from ..low_rank_problem import squared_columns
 from ..problem import KernelSide, Tiles
 from ..resampling import MIB, Resources
 from ..schemes.base import in_order, upper_tiles

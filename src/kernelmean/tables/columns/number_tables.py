@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...core.table import Table, as_table, named_frame, numbered_frame
-from .encoded import Encoding
+from .encoding import Encoding
 
 
 def table_of_numbers(X: Any, keep: str | Iterable[str] = (), name: str = "the table") -> tuple[Table, tuple[str, ...]]:

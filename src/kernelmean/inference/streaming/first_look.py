@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from ...core.array import Array, Progress
-from ...core.surface import written
+from ...core.option_names import written
 from ...core.table import Frame
 from ...core.words import listed
-from ...tables.columns.coding import Coding, coordinates_of
-from ...tables.columns.encoded import Encoding
+from ...tables.columns.column_codings import Coding, coordinates_of
+from ...tables.columns.encoding import Encoding
 from ...tables.columns.inspection import Inspection
 from ...tables.columns.missing import MissingCells
 from ...tables.readers import Widened
 from ...tables.source import Source
 from ..digest import RowDigest
+from .column_summaries import TablesSeen
 from .pilot import pilot_rows
 from .scan import Drawn, Scanner, drawn_groups
-from .seen import TablesSeen
 
 PILOT, SHOWN, PILOT_GROUPS = 1000, 2000, 8
 """Rows of a table that scale and bandwidth are chosen by, on average; that pictures show; row groups they come from."""

@@ -13,14 +13,14 @@ from typing import Any, final
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ..core.array import Array, IntArray, centered
-from ..core.validate import check_range
-from ..embedding.score import diagonal_share
-from ..estimators import KernelMean
-from ..estimators.loocv.isotropic import factor
-from ..estimators.loocv.stacked import stacked
-from ..estimators.stacked_noise import best_variances
-from .statistics import HSIC, Kind, Sums
+from ...core.array import Array, IntArray, centered
+from ...core.validate import check_range
+from ...embedding.score import diagonal_share
+from ...estimators import KernelMean
+from ...estimators.loocv.isotropic import factor
+from ...estimators.loocv.stacked import stacked
+from ...estimators.stacked_noise import best_variances
+from ..statistics import HSIC, Kind, Sums
 from .weighted_mmd import split
 
 _BATCH_ELEMENTS, _MOST = 2**17, 256

@@ -16,11 +16,11 @@ from ...embedding.features import FeatureMap, fourier
 from ...estimators import KernelMean
 from ...kernels.base import Kernel
 from ...kernels.tensor_product import TensorProduct
-from ..asked import Request, check_fit_on
 from ..designs.design import Design
 from ..kernel_choice import base_kernel
 from ..one_pass import OnePass
 from ..questions import Question, TwoSamples
+from ..request import Request, check_fit_on
 from ..resampling import check_n_resamples
 from ..result import TestResult
 from ..statistics import Kind

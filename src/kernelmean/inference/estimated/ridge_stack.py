@@ -12,10 +12,10 @@ from typing import final
 
 import numpy as np
 
-from ..core.array import Array, IntArray
-from ..core.roots import rising_roots
-from ..estimators.loocv.ridge import AnyArray, mean_excess
-from ..estimators.strength import UNDERFLOW, relative_grids, strength_of_equal_entries
+from ...core.array import Array, IntArray
+from ...core.roots import rising_roots
+from ...estimators.loocv.ridge import AnyArray, mean_excess
+from ...estimators.regularization import UNDERFLOW, relative_grids, strength_of_equal_entries
 
 _PER_DECADE = 3
 _STEP = 1e-20  # of λ, into the complex plane

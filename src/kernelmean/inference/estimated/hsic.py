@@ -13,23 +13,23 @@ from typing import Any, final
 
 import numpy as np
 
-from ..core.array import Array, IntArray, as_host, centered
-from ..core.validate import check_spread
-from ..estimators import KernelMean
-from ..estimators.filters import Filter, Ridge, Scale, as_filter
-from ..expected import difference, smoothed
-from ..kernels import Gaussian, Kernel
-from ..noise import Dirac, Noise, Normal
-from .asked import check_fit_on
-from .custom import CustomStatistic
-from .estimated_mmd import REFITTED_ROWS, SOLVED_ROWS, WEIGHTED_ROWS
-from .kernel_choice import Chosen, KernelOf, fitted, is_constant
-from .null import Null
-from .problem import KernelSide
+from ...core.array import Array, IntArray, as_host, centered
+from ...core.validate import check_spread
+from ...estimators import KernelMean
+from ...estimators.filters import Filter, Ridge, Scale, as_filter
+from ...expected import difference, smoothed
+from ...kernels import Gaussian, Kernel
+from ...noise import Dirac, Noise, Normal
+from ..custom_statistic import CustomStatistic
+from ..kernel_choice import Chosen, KernelOf, fitted, is_constant
+from ..null import Null
+from ..problem import KernelSide
+from ..request import check_fit_on
+from ..resampling import Resampling
+from ..statistics import HSIC, SEARCHED, Kind, Sums, check_kind
+from .mmd import REFITTED_ROWS, SOLVED_ROWS, WEIGHTED_ROWS
 from .refitted_noise import RefittedNoiseHSIC, batch_bytes, batch_of, is_common_noise, squared_distances
-from .resampling import Resampling
 from .shrinkage import SCOSE
-from .statistics import HSIC, SEARCHED, Kind, Sums, check_kind
 from .weighted_mmd import FilterWeights
 
 Plain = Callable[[tuple[Array, ...], Sequence[tuple[Kernel, Kernel]], Any, Resampling], Any]

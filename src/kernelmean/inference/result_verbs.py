@@ -332,10 +332,10 @@ class Explained:
         >>> km.mmd_test(X, Y, rng=0).attribute(rng=0).differing()
         ('x1',)
         """
-        from .asked import asked
         from .explain import ColumnTests, attribute
         from .explain.subject import check_plain
         from .kernel_choice import ESTIMATORS
+        from .request import asked
         from .resampling import Resampling
 
         question = check_plain(self.question)

@@ -19,8 +19,8 @@ from ..resampling import Resampling
 from ..result import WILD
 from ..statistics import ties
 from .design import only
-from .forms import TiledForms, forms_bytes, gram_forms
 from .layout import plain_layout
+from .quadratic_forms import TiledForms, forms_bytes, gram_forms
 from .stratified_hsic import CenteredTiles
 
 _LEAST_ROWS = 4

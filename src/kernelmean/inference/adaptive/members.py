@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from ..kernels import DistanceInduced, Gaussian, Kernel, Linear, Polynomial
-from ..kernels.wendland import Wendland
+from ...kernels import DistanceInduced, Gaussian, Kernel, Linear, Polynomial
+from ...kernels.wendland import Wendland
 
 
 @final
@@ -18,7 +18,7 @@ class Member:
     Attributes
     ----------
     view : str
-        One of :data:`kernelmean.inference.views.VIEWS`.
+        One of :data:`kernelmean.inference.adaptive.views.VIEWS`.
     kernel : Kernel
         In units of the median distance of the view, for "order" of one rank.
     weight : float

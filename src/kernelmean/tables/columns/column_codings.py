@@ -12,8 +12,8 @@ import numpy as np
 
 from ...core.array import Array, IntArray
 from ...core.cells import missing_cells
+from ...core.option_names import written
 from ...core.remedies import leave_out
-from ...core.surface import written
 from ...core.table import Frame, Table
 from ...core.words import count
 from .kinds import ColumnType, as_labels, as_numbers, nanoseconds

@@ -17,8 +17,8 @@ from typing import final
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ..core.array import Array, IntArray
-from .statistics import Kind
+from ...core.array import Array, IntArray
+from ..statistics import Kind
 
 _NEAR = 30.0  # exponents of rows and columns up to which no entry of the Gram matrix that counts vanishes
 

@@ -16,15 +16,13 @@ from ..core.array import Array, IntArray
 from ..plan.tiles import serial_blas
 from .engine import check_memory
 from .null import Null
-from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
+from .permutations import WITHOUT_GRAM, AllLabelings, AllPermutations, Permutations, RandomPermutations
 from .resampling import MIB, Resampling, Shape
 from .schemes import SCHEMES, count_all
 from .schemes.base import in_order
 from .statistics import ROUNDING, ties
 
 _AT_LEAST = 2.0 * MIB  # a thread: what does not grow with the rows
-REFITTING = ("auto", "exact", "random")
-"""The schemes of statistics that are evaluated one permutation at a time."""
 
 
 @final
@@ -91,10 +89,10 @@ class CustomStatistic:
 
 def permutations_of(sizes: tuple[int, ...], how: Resampling) -> Permutations:
     """Return the permutations of samples (n, m) or pairs (n,) for a statistic that sums over no matrix."""
-    if how.scheme not in REFITTING:
+    if how.scheme not in WITHOUT_GRAM:
         raise ValueError(
             f"scheme is {how.scheme!r}, which sums over a Gram matrix; a statistic that is fitted anew under every "
-            f"permutation takes one of {', '.join(map(repr, REFITTING))}"
+            f"permutation takes one of {', '.join(map(repr, WITHOUT_GRAM))}"
         )
     count = how.n_resamples + 1
     n, first = sum(sizes), sizes[0] if len(sizes) == 2 else None

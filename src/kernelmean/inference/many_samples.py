@@ -9,12 +9,12 @@ from ..core.words import passed
 from ..estimators import KernelMean
 from ..estimators.options import KernelLike
 from ..plan.plan import Plan
-from .asked import Request, asked
+from .answering import answer
 from .designs.design import Design, check_design
 from .kernel_choice import KernelOf
 from .questions import JointIndependence, KSamples
+from .request import Request, asked
 from .result import TestResult
-from .sources import answer
 from .statistics import Kind
 
 

@@ -11,8 +11,8 @@ from ..core.conflicts import is_passed
 from ..estimators import KME, KernelMean
 from ..estimators.options import KernelLike
 from ..plan.plan import Plan
-from .adaptive import NAMED, Adaptive
-from .combine import check_renamed
+from .adaptive.combination import check_renamed
+from .adaptive.many_kernels import NAMED, Adaptive
 from .designs.design import Design
 from .kernel_choice import KernelOf, is_plain, unknown_estimator
 from .one_pass import NAME as ONE_PASS

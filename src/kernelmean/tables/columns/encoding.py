@@ -14,11 +14,19 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...core.column_order import column_order
 from ...core.frozen import Frozen, sealed
-from ...core.surface import written
+from ...core.option_names import written
 from ...core.table import Frame, check_size, to_frame
 from ...core.words import count, did_you_mean, listed
 from ...kernels import Gaussian, Kernel
-from .coding import MAX_CATEGORIES, Categories, Coding, Numbers, TooManyCategoriesError, side_by_side, variances_of
+from .column_codings import (
+    MAX_CATEGORIES,
+    Categories,
+    Coding,
+    Numbers,
+    TooManyCategoriesError,
+    side_by_side,
+    variances_of,
+)
 from .inspection import Inspection
 from .kinds import ColumnType, Named, agreed_types
 from .missing import Missing, MissingCells, rules_for, settle

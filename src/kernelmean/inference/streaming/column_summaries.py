@@ -14,8 +14,8 @@ from ...core.array import Array
 from ...core.cells import missing_cells
 from ...core.table import Frame, check_deviation
 from ...embedding.features.base import Summary
-from ...tables.columns.coding import Categories, Coding, Numbers, Spread
-from ...tables.columns.encoded import Encoding
+from ...tables.columns.column_codings import Categories, Coding, Numbers, Spread
+from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import ColumnType, as_labels, as_numbers, nanoseconds
 from ...tables.columns.summary import ABSENT, CategoryShares, ColumnSummary
 

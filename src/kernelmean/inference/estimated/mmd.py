@@ -15,30 +15,21 @@ from typing import Any, final
 import numpy as np
 from sklearn.base import clone
 
-from ..core.array import Array, IntArray, as_host, centered, joined
-from ..core.validate import check_spread
-from ..embedding.embedding import Embedding, embed
-from ..estimators import KernelMean
-from ..estimators.filters import Ridge, Scale, as_filter
-from ..kernels import Gaussian, Kernel
-from ..noise import Dirac, Normal
-from .contracted import ContractedMMD
-from .custom import CustomStatistic
-from .kernel_choice import (
-    MEDIAN_ROWS,
-    Chosen,
-    base_kernel,
-    fitted,
-    is_constant,
-    median_rows,
-    settled,
-    with_noise,
-)
-from .null import Null
+from ...core.array import Array, IntArray, as_host, centered, joined
+from ...core.validate import check_spread
+from ...embedding.embedding import Embedding, embed
+from ...estimators import KernelMean
+from ...estimators.filters import Ridge, Scale, as_filter
+from ...kernels import Gaussian, Kernel
+from ...noise import Dirac, Normal
+from ..custom_statistic import CustomStatistic
+from ..kernel_choice import MEDIAN_ROWS, Chosen, base_kernel, fitted, is_constant, median_rows, settled, with_noise
+from ..null import Null
+from ..resampling import Resampling
+from ..statistics import MMD, SEARCHED, Kind
+from .contracted_mmd import ContractedMMD
 from .refitted_noise import RefittedNoiseMMD, batch_bytes, batch_of, is_common_noise, squared_distances
-from .resampling import Resampling
 from .shrinkage import ShrunkMMD
-from .statistics import MMD, SEARCHED, Kind
 from .weighted_mmd import Estimate, FilterWeights, RefittedMMD, WeightedMMD
 
 Plain = Callable[[tuple[Array, ...], Sequence[Kernel], Any, Resampling], Any]

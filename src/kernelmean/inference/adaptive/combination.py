@@ -14,8 +14,8 @@ from scipy.interpolate import CubicSpline
 from scipy.special import gammaincc
 from scipy.stats import rankdata
 
-from ..core.array import Array
-from ..core.surface import written
+from ...core.array import Array
+from ...core.option_names import written
 
 _LEAST_SKEWNESS = 0.05
 _FLOOR = 0.1

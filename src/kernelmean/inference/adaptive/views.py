@@ -13,9 +13,9 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from ..core.array import Array, IntArray
-from ..kernels import Kernel, TensorProduct
-from ..kernels.bandwidth import median_bandwidth
+from ...core.array import Array, IntArray
+from ...kernels import Kernel, TensorProduct
+from ...kernels.bandwidth import median_bandwidth
 
 VIEWS = ("data", "scores", "ranks", "order", "white", "radius", "spread", "products", "axes")
 """The names of the views, see :func:`view`."""

@@ -19,13 +19,13 @@ from ...embedding.features import FeatureMap, Fourier
 from ...plan.plan import Plan
 from ...tables.batchwise import read_together
 from ...tables.source import Source, split_rows
-from ..asked import Request
 from ..digest import RowDigest
 from ..questions import Question, TwoSamples
+from ..request import Request
 from ..result import TestResult
 from ..units import units_notes
-from .asked import Reason, StreamTest
 from .checkpoint import Checkpoint, Saving
+from .one_pass_request import Reason, StreamTest
 from .pilot import check_left, drawn_rows, kept_note, left_out_note, pilot_rows
 from .shifts import PairStream, pair_stream
 from .two_sample import TwoSampleStream, two_sample_stream
