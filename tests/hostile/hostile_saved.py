@@ -310,7 +310,7 @@ def first_part(header: dict[str, Any]) -> dict[str, Any]:
 
 
 def first_mean(header: dict[str, Any]) -> dict[str, Any]:
-    inside: dict[str, Any] = first_part(header)["means"]["tuple"][0]["fields"]
+    inside: dict[str, Any] = first_part(header)["terms"]["tuple"][0]["fields"]
     return inside
 
 
@@ -468,7 +468,7 @@ OBJECTS: dict[str, Damage] = {
     "features of another design": with_header(
         lambda header: first_part(header)["features"]["fields"].update(design="magic"), "features"
     ),
-    "features without sums": with_header(lambda header: first_part(header).update(means={"tuple": []}), "features"),
+    "features without sums": with_header(lambda header: first_part(header).update(terms={"tuple": []}), "features"),
     "features of another kernel": with_header(
         lambda header: fields(header).update(kernel={"type": "Gaussian", "fields": {"bandwidth": 2.0}}), "features"
     ),

@@ -11,9 +11,9 @@ from kernelmean import estimators as est
 from kernelmean.embedding import diagonal_share, means
 from kernelmean.estimators import (
     Cutoff,
-    GaussianProblem,
     IteratedRidge,
     Landweber,
+    NoiseProblem,
     NuMethod,
     Ridge,
     Weighing,
@@ -33,7 +33,7 @@ def sample(n, dim, seed=0):
 
 
 def problem(X, theta, **options):
-    return GaussianProblem(X, Gaussian(theta), **options)
+    return NoiseProblem(X, Gaussian(theta), **options)
 
 
 # -- shortcuts against the definition ---------------------------------------------------------------------------------

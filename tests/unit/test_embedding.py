@@ -263,3 +263,10 @@ def test_distances_of_near_embeddings_are_as_exact_as_norm_says(shift):
             for y, w in zip(points, weights, strict=True)
         )
     assert found**2 == pytest.approx(float(squared), abs=4e-16, rel=0)
+
+
+@pytest.mark.parametrize("library", ["numpy", "array_api_strict"])
+def test_a_component_without_weight_is_not_looked_at_however_near(library):
+    xp = pytest.importorskip(library)
+    mu = km.embed(xp.asarray([[0.0], [100.0]]), KERNEL, weights=[1.0, 0.0], noise=Normal(1.0))
+    assert float(mu.logpdf(xp.asarray([[100.0]]))[0]) == pytest.approx(-5000.0 - 0.5 * np.log(2 * np.pi), rel=1e-14)

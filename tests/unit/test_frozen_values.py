@@ -212,8 +212,8 @@ CASES = {
         lambda mu: [mu.norm(), mu(SPOT), mu.parts[0].vector, mu.features(SPOT)],
         lambda mu: [
             mu.parts[0].vector,
-            mu.parts[0].means[0].sums.high,
-            mu.parts[0].means[0].sums.low,
+            mu.parts[0].terms[0].sums.high,
+            mu.parts[0].terms[0].sums.low,
             mu.features.frequencies,
             mu.features.origin,
             mu.features.weights,
@@ -223,7 +223,7 @@ CASES = {
         lambda: {"X": _rows(), "w": np.ones(30)},
         lambda X, w: features.embed(X, features.nystrom(K, X, 8), weights=w),
         lambda mu: [mu.norm(), mu(SPOT), mu.features(SPOT)],
-        lambda mu: [mu.features.points, mu.features.triangle, mu.parts[0].means[0].sums.high],
+        lambda mu: [mu.features.points, mu.features.triangle, mu.parts[0].terms[0].sums.high],
     ),
     "two-sample stream": Case(
         _samples,

@@ -130,7 +130,7 @@ from kernelmean.kernels import Linear
 @dataclass(frozen=True, eq=False)
 class OfRows(Question):
     X: np.ndarray
-    called: ClassVar[tuple[str, ...]] = ("the rows",)
+    table_names: ClassVar[tuple[str, ...]] = ("the rows",)
 
     @property
     def sizes(self):
@@ -177,7 +177,7 @@ from pathlib import Path
 import numpy as np
 import kernelmean as km
 from kernelmean.inference.asked import Request, asked
-from kernelmean.inference.sources import answer
+from kernelmean.inference import answer
 
 name = "kernelmean.inference.questions.toy"
 spec = util.spec_from_file_location(name, Path(__file__).with_name("questions.toy.py"))

@@ -372,7 +372,7 @@ CASES: dict[str, tuple[Run, Values]] = {
         {"columns": (["1"],), "drop": (["1"],), "missing": ("drop",), "batch_rows": (3,)},
     ),
     "features.embed": (
-        of(features.embed, X, WAVES, show=lambda found: (found.parts[0].means[0].sums, found.shape, found.noise)),
+        of(features.embed, X, WAVES, show=lambda found: (found.parts[0].terms[0].sums, found.shape, found.noise)),
         {"weights": (np.linspace(0, 1, 24),), "noise": (noise.Normal(0.1),)},
     ),
     "features.fourier": (

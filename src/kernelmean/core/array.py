@@ -333,11 +333,6 @@ def as_numbers(x: Any) -> Any:
     return x if is_foreign(x) else np.asarray(x, dtype=np.float64)
 
 
-def on_host_up_to(x: Any, rows: int) -> Any:
-    """Return a table as NumPy's where it is in host memory or has few rows; otherwise, and if it is, as it is."""
-    return as_host(x) if is_foreign(x) and (in_host_memory(x) or x.shape[0] <= rows) else x
-
-
 def in_host_memory(x: Any) -> bool:
     """Whether an array is NumPy's, or of another library but no other device."""
     return not is_foreign(x) or "cpu" in str(compat.device(x)).lower()

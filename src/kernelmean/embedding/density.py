@@ -4,40 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
 from ..core.array import Array, as_float64, as_host, joined, namespace, slices, tile_shape
-from ..noise.base import Noise
+from .parts import PointPart
 
 _BLOCK, _DEVICE_MEMORY = (2**10, 2**11), 2.0**30  # numbers in one block of gaps, 16 MiB; bytes on a device
 
 
-class Mixture(Protocol):
-    """Weighted points with a noise."""
-
-    @property
-    def points(self) -> Array:
-        """The points x_i, shape (n, d)."""
-
-    @property
-    def weights(self) -> Array:
-        """The weights β_i, shape (n,)."""
-
-    @property
-    def noise(self) -> Noise:
-        """The noise v(·|x_i)."""
-
-
-def logpdf(parts: Sequence[Mixture], Y: Array) -> Array:
+def logpdf(parts: Sequence[PointPart], Y: Array) -> Array:
     """Return log Σ_i β_i v(y|x_i) / Σ_i β_i at the rows of ``Y``, shape (m,), in O(n m d) time and O(block) memory."""
     log_total = float(np.log(_check_weights(parts).sum()))
     terms = [_part_logpdf(part, Y) for part in parts]
     return _logsumexp(namespace(terms[0]).stack(terms), 0) - log_total
 
 
-def _part_logpdf(part: Mixture, Y: Array) -> Array:
+def _part_logpdf(part: PointPart, Y: Array) -> Array:
     """Return log Σ_i β_i v(y|x_i), one block after another: at no time are there values of more than one."""
     points, Y = as_float64(part.points), as_float64(Y)
     size = max(1, math.prod(tile_shape(points, _BLOCK, _DEVICE_MEMORY)) // math.prod(points.shape))
@@ -51,8 +34,10 @@ def _part_logpdf(part: Mixture, Y: Array) -> Array:
 
 
 def _logsumexp(logs: Array, axis: int, weights: Array | None = None) -> Array:
-    """Return log Σ w e^l over an axis."""
+    """Return log Σ w e^l over an axis; what has no weight is not looked at, however large."""
     xp = namespace(logs)
+    if weights is not None:
+        logs = xp.where(weights > 0, logs, xp.full_like(logs, -xp.inf))
     largest = xp.max(logs, axis=axis, keepdims=True)
     largest = xp.where(xp.isfinite(largest), largest, xp.zeros_like(largest))
     terms = xp.exp(logs - largest)
@@ -62,7 +47,7 @@ def _logsumexp(logs: Array, axis: int, weights: Array | None = None) -> Array:
     return found
 
 
-def sample(parts: Sequence[Mixture], n: int, rng: np.random.Generator) -> Array:
+def sample(parts: Sequence[PointPart], n: int, rng: np.random.Generator) -> Array:
     """Draw ``n`` points: a component by its weight, then its noise, shape (n, d)."""
     weights = _check_weights(parts)
     sizes = np.cumsum([len(part.points) for part in parts])
@@ -76,7 +61,7 @@ def sample(parts: Sequence[Mixture], n: int, rng: np.random.Generator) -> Array:
     return draws
 
 
-def _check_weights(parts: Sequence[Mixture]) -> Array:
+def _check_weights(parts: Sequence[PointPart]) -> Array:
     """Return all weights, or say why they are not those of a distribution."""
     weights = np.concatenate([as_host(part.weights) for part in parts])
     if (weights < 0).any() or weights.sum() <= 0:

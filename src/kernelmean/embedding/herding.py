@@ -101,7 +101,11 @@ def herd(mu: Target, m: int, *, candidates: Any = None, n_candidates: int = 2000
     """
     if m < 1:
         raise ValueError(f"m is {m}; at least one point is needed")
-    C = _draws(mu, n_candidates, rng) if candidates is None else _given(mu, candidates)
+    C = (
+        _draws(mu, n_candidates, rng)
+        if candidates is None
+        else points_like(candidates, mu.names, "candidates", "the embedding")
+    )
     check_same_columns(mu.points, C, ("the embedding", "candidates"))
     values, own = mu(C), mu.kernel.diag(C)
     inner, square, norm = 0.0, 0.0, mu.norm() ** 2
@@ -114,10 +118,6 @@ def herd(mu: Target, m: int, *, candidates: Any = None, n_candidates: int = 2000
         chosen[t] = best
         errors[t] = np.sqrt(max(norm - 2.0 * inner / (t + 1) + square / (t + 1) ** 2, 0.0))
     return Herd(C[chosen], errors)
-
-
-def _given(mu: Target, candidates: Any) -> Array:
-    return points_like(candidates, mu.names, "candidates", "the embedding")
 
 
 def _draws(mu: Target, count: int, rng: RngLike) -> Array:

@@ -12,7 +12,7 @@ from .kernel_mean import KernelMean
 from .median_of_means import MedianOfMeans, geometric_median
 from .named import FKMSE, KME, MKME, MMKME, NAMED, SKMSE, VPMKME
 from .noise_search import search_diagonal, search_full, search_isotropic
-from .problem import GaussianProblem
+from .problem import NoiseProblem
 from .spectral_factors import Damping, damping
 from .strength import Weighing
 
@@ -31,12 +31,12 @@ __all__ = [
     "Cutoff",
     "Damping",
     "Filter",
-    "GaussianProblem",
     "IteratedRidge",
     "KernelMean",
     "Landweber",
     "LikelihoodBandwidth",
     "MedianOfMeans",
+    "NoiseProblem",
     "NuMethod",
     "Ridge",
     "Scale",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.array import Array, covariance, like, namespace, on_host_up_to
+from ..core.array import Array, as_host, covariance, in_host_memory, like, namespace
 from ..core.frozen import owned, sealed
 from ..core.validate import check_weights
 from ..embedding.embedding import Embedding
@@ -29,10 +29,10 @@ from .loocv.isotropic import PairDistances
 from .loocv.ridge import LIMIT
 from .noise_search import search_diagonal, search_full, search_isotropic
 from .options import NoiseForm, Options
-from .problem import Choice, GaussianProblem
+from .problem import NoiseProblem, ScoredNoise
 from .strength import ScoreLimitError, Strength, Weighing
 
-SEARCHES: dict[str, Callable[[GaussianProblem], Choice]] = {
+SEARCHES: dict[str, Callable[[NoiseProblem], ScoredNoise]] = {
     "isotropic": search_isotropic,
     "diagonal": search_diagonal,
     "full": search_full,
@@ -47,7 +47,7 @@ Points in the memory of the host always are: NumPy's sums are faster there, and 
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedMean:
     """What an estimator found.
 
     Attributes
@@ -80,19 +80,22 @@ class Fitted:
         return Embedding(kernel, (PointPart(points, like(weights, points, "float64"), self.noise),))
 
 
-def choose(X: Array, kernel: Kernel, options: Options, pairs: PairDistances | None = None) -> Fitted:
+def choose(X: Array, kernel: Kernel, options: Options, pairs: PairDistances | None = None) -> FittedMean:
     """Return the estimate that ``options`` describe, all free parameters chosen; ``pairs`` has the distances of X."""
     if isinstance(options.noise, Noise):
         check_noise(options.noise, *X.shape)
-    host = on_host_up_to(X, HOST_ROWS if options.spectral is None else LIMIT)
-    if host is not X:
-        fitted = choose(host, kernel, options, pairs)
+    if in_host_memory(X) or X.shape[0] <= (HOST_ROWS if options.spectral is None else LIMIT):
+        fitted = _chosen(as_host(X), kernel, options, pairs)
         return replace(fitted, points=X if fitted.contraction == 1.0 else like(fitted.points, X))
+    return _chosen(X, kernel, options, pairs)
+
+
+def _chosen(X: Array, kernel: Kernel, options: Options, pairs: PairDistances | None) -> FittedMean:
     if options.spectral is not None:
         assert not isinstance(options.noise, str)
         return _filtered(Weighing(X, kernel, options.noise or Dirac()), options.spectral, options)
     if isinstance(kernel, Gaussian):
-        problem = GaussianProblem(X, kernel, options.criterion, options.scale, pairs)
+        problem = NoiseProblem(X, kernel, options.criterion, options.scale, pairs)
         fixed = relative(options.noise, problem)
         if fixed is not None or isinstance(options.noise, str):
             return _gaussian(X, problem, options, fixed)
@@ -102,14 +105,14 @@ def choose(X: Array, kernel: Kernel, options: Options, pairs: PairDistances | No
 # -- Gaussian kernels: everything in units of θ and in logarithms ------------------------------------------------------
 
 
-def _gaussian(X: Array, problem: GaussianProblem, options: Options, fixed: Choice | None) -> Fitted:
+def _gaussian(X: Array, problem: NoiseProblem, options: Options, fixed: ScoredNoise | None) -> FittedMean:
     with serial_blas:
         choice = fixed or SEARCHES[options.contraction or str(options.noise)](problem)
         scale = choice.terms.best_scale(options.scale)
         center = namespace(X).mean(X, axis=0)
         r = float(choice.contraction)
         by_loocv = options.criterion == "loocv"
-        return Fitted(
+        return FittedMean(
             points=X if r == 1.0 else sealed(center + r * (X - center)),
             weights=np.full(X.shape[0], scale / X.shape[0]),
             noise=noise_of(problem, choice, options.noise),
@@ -120,7 +123,7 @@ def _gaussian(X: Array, problem: GaussianProblem, options: Options, fixed: Choic
         )
 
 
-def relative(noise: NoiseForm | Noise | None, problem: GaussianProblem) -> Choice | None:
+def relative(noise: NoiseForm | Noise | None, problem: NoiseProblem) -> ScoredNoise | None:
     """Return the score of a fixed noise that all points share, when it is Gaussian or none."""
     if noise is None or isinstance(noise, Dirac):
         return problem.without()
@@ -132,7 +135,7 @@ def relative(noise: NoiseForm | Noise | None, problem: GaussianProblem) -> Choic
     return problem.at(np.maximum(values, 0.0), vectors)
 
 
-def noise_of(problem: GaussianProblem, choice: Choice, asked: NoiseForm | Noise | None) -> Noise:
+def noise_of(problem: NoiseProblem, choice: ScoredNoise, asked: NoiseForm | Noise | None) -> Noise:
     """Return the chosen noise in the units of the data."""
     if not isinstance(asked, str):
         return asked or Dirac()
@@ -154,7 +157,7 @@ def _strength(scale: float, options: Options) -> float | None:
 # -- other kernels and noises: sums of L and Q ------------------------------------------------------------------------
 
 
-def _generic(X: Array, kernel: Kernel, options: Options) -> Fitted:
+def _generic(X: Array, kernel: Kernel, options: Options) -> FittedMean:
     alpha = diagonal_share(X.shape[0], options.criterion)
     if isinstance(options.noise, str):
         chosen = search_variance(X, kernel, _family(X, options.noise), alpha, options.scale)
@@ -165,7 +168,7 @@ def _generic(X: Array, kernel: Kernel, options: Options) -> Fitted:
     scale = found.best_scale(options.scale)
     by_risk, score = options.criterion == "risk", found.score(scale)
     loocv = means(kernel, X, noise, diagonal_share(X.shape[0], "loocv")) if by_risk else found
-    return Fitted(
+    return FittedMean(
         points=X,
         weights=np.full(X.shape[0], scale / X.shape[0]),
         noise=noise,
@@ -187,13 +190,13 @@ def _family(X: Array, form: NoiseForm) -> Callable[[float], Noise]:
 # -- spectral filters -------------------------------------------------------------------------------------------------
 
 
-def _filtered(weighing: Weighing, filter_: Filter, options: Options) -> Fitted:
+def _filtered(weighing: Weighing, filter_: Filter, options: Options) -> FittedMean:
     if options.strength is not None:
         found = Strength(options.strength, _score_if_cheap(weighing, filter_, options.strength))
     else:
         found = weighing.best_printed() if options.criterion == "printed" else weighing.best(filter_)
     by_loocv = options.criterion == "loocv"
-    return Fitted(
+    return FittedMean(
         points=weighing.X,
         weights=weighing.weights(filter_, found.value),
         noise=weighing.noise,

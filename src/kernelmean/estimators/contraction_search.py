@@ -11,8 +11,8 @@ from ..core.array import Array
 from ..embedding.score import Terms
 from .loocv import contracted
 from .noise_search import EXPLORE, search_isotropic
-from .problem import GRID_STEP, Choice, GaussianProblem, along, in_logs, lower
-from .search import Objective, best, descend, minimize_line, polish
+from .problem import GRID_STEP, NoiseProblem, ScoredNoise, along, in_logs, lower
+from .search import ScoreObjective, best, descend, minimize_line, polish
 
 _LEAST_CONTRACTION, _LEAST_NOISE = 1e-9, 1e-10
 _CONTRACTIONS = np.array([_LEAST_CONTRACTION, *np.linspace(0.0, 1.0, 25)[1:]])
@@ -23,7 +23,7 @@ _WAYS = 4  # of all that a search could set out from
 _FAR = 1e10  # bandwidths: a row so far off would draw all others away, and their distances from the mean lose digits
 
 
-def search_tied(problem: GaussianProblem) -> Choice:
+def search_tied(problem: NoiseProblem) -> ScoredNoise:
     """Return the best r of the tied contraction, σ² = (1 - r²) v, v the mean variance of the columns."""
     exact, coarse = (_tied(problem, Y) for Y in problem.spanned)
     grid = np.arange(math.log(1e-8), math.log(-math.log(_LEAST_CONTRACTION)), GRID_STEP)
@@ -32,13 +32,13 @@ def search_tied(problem: GaussianProblem) -> Choice:
     return lower(problem.without(), problem.choice(found.terms, np.full(problem.dim, noise), r))
 
 
-def _tied_parameters(problem: GaussianProblem, u: float) -> tuple[float, float]:
+def _tied_parameters(problem: NoiseProblem, u: float) -> tuple[float, float]:
     """Return r = exp(-e^u) and (1 - r²) v, without rounding 1 - r where r is near 1."""
     rate = math.exp(u)
     return math.exp(-rate), -float(problem.variances.mean()) * math.expm1(-2 * rate)
 
 
-def _tied(problem: GaussianProblem, Y: Array) -> Objective:
+def _tied(problem: NoiseProblem, Y: Array) -> ScoreObjective:
     def at(u: Array) -> Terms:
         r, noise = _tied_parameters(problem, float(u[0]))
         r_slope = -math.exp(u[0]) * r
@@ -48,7 +48,7 @@ def _tied(problem: GaussianProblem, Y: Array) -> Objective:
     return problem.objective(at)
 
 
-def search_free(problem: GaussianProblem) -> Choice:
+def search_free(problem: NoiseProblem) -> ScoredNoise:
     """Return the best (r, σ²), never worse than the best tied pair and the best σ² without contraction.
 
     The score has many minima under narrow kernels: descents set out from those two, from between them, and from the
@@ -72,7 +72,7 @@ def search_free(problem: GaussianProblem) -> Choice:
     return lower(lower(common, tied), problem.choice(found.terms, noise, float(found.point[0])))
 
 
-def _valleys(problem: GaussianProblem) -> list[Array]:
+def _valleys(problem: NoiseProblem) -> list[Array]:
     """Return the deepest points (r, log σ²/θ²) of a grid that are no higher than their neighbours."""
     Y = contracted.spanned(problem.few)
     reach = 10 * float(np.square(Y).sum(axis=1).max()) / problem.dim
@@ -84,11 +84,11 @@ def _valleys(problem: GaussianProblem) -> list[Array]:
     return [np.array([_CONTRACTIONS[r[k]], logs[u[k]]]) for k in order]
 
 
-def _corner(choice: Choice) -> Array:
+def _corner(choice: ScoredNoise) -> Array:
     return np.array([choice.contraction, math.log(max(float(choice.noise[0]), _LEAST_NOISE))])
 
 
-def _free(problem: GaussianProblem, Y: Array) -> Objective:
+def _free(problem: NoiseProblem, Y: Array) -> ScoreObjective:
     def at(p: Array) -> Terms:
         noise = math.exp(p[1])
         return in_logs(contracted.terms(Y, p[0], noise, problem.alpha, problem.n, problem.dim), np.array([1.0, noise]))

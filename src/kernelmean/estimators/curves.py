@@ -24,7 +24,7 @@ from .filters import Filter, Iterative
 from .kernel_mean import KernelMean
 from .loocv import contracted
 from .options import Options, check_options
-from .problem import GaussianProblem
+from .problem import NoiseProblem
 from .strength import ITERATIONS, Strength, Weighing
 
 _MOST_CURVES = 6
@@ -224,8 +224,8 @@ class _Scores:
 
         return score
 
-    def _problem(self, kernel: Gaussian) -> GaussianProblem:
-        return GaussianProblem(self.X, kernel, self.options.criterion, self.options.scale)
+    def _problem(self, kernel: Gaussian) -> NoiseProblem:
+        return NoiseProblem(self.X, kernel, self.options.criterion, self.options.scale)
 
     # -- contraction ---------------------------------------------------------------------------------------------------
 
@@ -287,7 +287,7 @@ def _along(score: Callable[[Array], Score], chosen: Array, j: int) -> Callable[[
     return lambda sigma: score(np.where(np.arange(len(chosen)) == j, sigma, chosen))
 
 
-def _contracted(problem: GaussianProblem, r: float, noise: float) -> Score:
+def _contracted(problem: NoiseProblem, r: float, noise: float) -> Score:
     """Return the score of a contraction with a noise in units of θ²."""
     terms = contracted.terms(problem.spanned[0], r, noise, problem.alpha, problem.n, problem.dim)
     return terms.score(problem.scale, constant=problem.constant)

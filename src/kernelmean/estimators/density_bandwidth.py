@@ -20,7 +20,7 @@ from ..plan.tiles import serial_blas
 from .choose import SEARCHES, noise_of
 from .loocv.isotropic import PairDistances
 from .options import NOISE_FORMS, NoiseForm
-from .problem import GaussianProblem
+from .problem import NoiseProblem
 
 RATIOS = tuple(10.0 ** (k / 2) for k in range(-9, 1))
 _TILE = 512
@@ -103,7 +103,7 @@ def likelihood_bandwidth(
 
 
 def _noise(X: Array, theta: float, form: NoiseForm, pairs: PairDistances) -> Normal:
-    problem = GaussianProblem(X, Gaussian(theta), pairs=pairs)
+    problem = NoiseProblem(X, Gaussian(theta), pairs=pairs)
     noise = noise_of(problem, SEARCHES[form](problem), form)
     assert isinstance(noise, Normal)
     return noise

@@ -10,7 +10,7 @@ from ..embedding.embedding import Embedding
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from .base import MeanEstimator, by_likelihood, no_density_without_noise
-from .choose import Fitted, choose
+from .choose import FittedMean, choose
 from .density_bandwidth import likelihood_bandwidth
 from .filters import Filter, Scale, as_filter
 from .loocv.isotropic import PairDistances
@@ -138,7 +138,7 @@ class KernelMean(MeanEstimator):
         ----------
         kernel : Kernel
         X : array of shape (n, d)
-        pairs : Pairs, optional
+        pairs : PairDistances, optional
             The distances of the rows of ``X``: made once, they serve any number of bandwidths.
 
         Examples
@@ -151,7 +151,7 @@ class KernelMean(MeanEstimator):
         """
         return self._fitted(X, kernel, pairs).embedding(kernel)
 
-    def _fitted(self, X: Array, kernel: Kernel, pairs: PairDistances | None = None) -> Fitted:
+    def _fitted(self, X: Array, kernel: Kernel, pairs: PairDistances | None = None) -> FittedMean:
         options = check_options(self.noise, self.filter, self.strength, self.contraction, self.criterion, kernel)
         return choose(X, kernel, options, pairs)
 

@@ -28,7 +28,7 @@ from ..embedding.score import Criterion, Score, Terms, diagonal_share
 from ..kernels.axes import check_axes
 from ..kernels.gaussian import Gaussian
 from .loocv import axes, contracted, isotropic
-from .search import Objective
+from .search import ScoreObjective
 
 COARSE = 300  # rows on which searches explore
 FEW = 32  # rows on which they look at a whole grid of two parameters
@@ -37,7 +37,7 @@ GRID_STEP = 0.25  # of logarithms
 
 
 @dataclass(frozen=True)
-class Choice:
+class ScoredNoise:
     """A noise with its score.
 
     Attributes
@@ -59,7 +59,7 @@ class Choice:
     vectors: Array | None = None
 
 
-def lower(first: Choice, second: Choice) -> Choice:
+def lower(first: ScoredNoise, second: ScoredNoise) -> ScoredNoise:
     """Return the choice with the lower score, the first of equals."""
     return second if second.score < first.score else first
 
@@ -80,7 +80,7 @@ def _(Y: Array, pairs: isotropic.PairDistances | None, bandwidths: Array) -> _Sq
     return pairs.under(float(bandwidths[0]))
 
 
-class GaussianProblem:
+class NoiseProblem:
     """A sample in units of the bandwidth, and its score at a noise.
 
     Parameters
@@ -90,7 +90,7 @@ class GaussianProblem:
     criterion : {"loocv", "risk"}
     scale : float or None
         The factor of all weights; None is the best one for every noise.
-    pairs : isotropic.Pairs, optional
+    pairs : isotropic.PairDistances, optional
         The distances of the rows, where other bandwidths need them too.
     """
 
@@ -141,34 +141,34 @@ class GaussianProblem:
         """The variance of every column, shape (d,)."""
         return column_variances(self.Y)
 
-    def without(self) -> Choice:
+    def without(self) -> ScoredNoise:
         """Return the score without noise."""
         return self.choice(isotropic.terms(self.distances, 0.0, self.alpha), np.zeros(self.dim))
 
-    def at(self, noise: Array, vectors: Array | None = None) -> Choice:
+    def at(self, noise: Array, vectors: Array | None = None) -> ScoredNoise:
         """Return the score at given variances (d,), along the axes or the columns of ``vectors``."""
         if np.ptp(noise) == 0:
             return self.choice(isotropic.terms(self.distances, float(noise[0]), self.alpha), noise)
         Y = self.Y if vectors is None else self.Y @ like(vectors, self.Y)
         return self.choice(axes.terms(Y, noise, self.alpha, slopes=False), noise, vectors=vectors)
 
-    def choice(self, terms: Terms, noise: Array, contraction: float = 1.0, vectors: Array | None = None) -> Choice:
+    def choice(self, terms: Terms, noise: Array, contraction: float = 1.0, vectors: Array | None = None) -> ScoredNoise:
         """Return the choice of a noise whose terms are known."""
         score = terms.score(self.scale, constant=self.constant)
-        return Choice(noise, terms, score, contraction, vectors)
+        return ScoredNoise(noise, terms, score, contraction, vectors)
 
-    def objective(self, terms: Callable[[Array], Terms]) -> Objective:
+    def objective(self, terms: Callable[[Array], Terms]) -> ScoreObjective:
         """Return the score as a function of parameters."""
-        return Objective(terms, self.scale)
+        return ScoreObjective(terms, self.scale)
 
-    def rescored(self, choice: Choice, criterion: Criterion, scale: float) -> Score:
+    def rescored(self, choice: ScoredNoise, criterion: Criterion, scale: float) -> Score:
         """Return the score of a choice without contraction by another criterion, at a given scale."""
         other = copy(self)
         other.alpha, other.scale = diagonal_share(self.n, criterion), scale
         other.constant = 0.0 if criterion == "risk" else 1.0
         return other.at(choice.noise, choice.vectors).score
 
-    def informative(self, choice: Choice) -> float:
+    def informative(self, choice: ScoredNoise) -> float:
         """Return the relative gain of a choice over no noise: the size of what there is to see."""
         nothing = self.without().score
         if nothing.sign >= 0 or choice.score.sign >= 0:

@@ -30,7 +30,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Objective:
+class ScoreObjective:
     """A score as a function of parameters p, at a fixed scale of the estimate or (None) at the best one.
 
     ``at_once`` says that terms can be had at many parameters in one call, shape (p, G).
@@ -61,7 +61,7 @@ def best(found: Sequence[Found]) -> Found:
     return min(found, key=lambda one: one.score.key)
 
 
-def minimize_line(exact: Objective, coarse: Objective, grid: Array) -> Found:
+def minimize_line(exact: ScoreObjective, coarse: ScoreObjective, grid: Array) -> Found:
     """Return the global minimum over the range of ``grid``: all minima of the coarse score, polished exactly.
 
     A minimum is where the slope of the coarse score turns from falling to rising, or an end of the range.
@@ -74,7 +74,7 @@ def minimize_line(exact: Objective, coarse: Objective, grid: Array) -> Found:
     return best([exact.at(np.array([_root(exact.slope, u, grid[0], grid[-1])])) for u in guesses])
 
 
-def _turn(coarse: Objective, low: float, high: float) -> float:
+def _turn(coarse: ScoreObjective, low: float, high: float) -> float:
     return float(brentq(coarse.slope, low, high, xtol=1e-6))
 
 
@@ -91,7 +91,7 @@ def _root(slope: Callable[[float], float], guess: float, low: float, high: float
     return near if near == far else float(brentq(slope, near, far, xtol=_TOLERANCE))
 
 
-def descend(objective: Objective, start: Array, bounds: Array, unit: float = 1.0, most: int = 500) -> Found:
+def descend(objective: ScoreObjective, start: Array, bounds: Array, unit: float = 1.0, most: int = 500) -> Found:
     r"""Return a local minimum by L-BFGS-B from ``start`` within ``bounds`` (p, 2), never worse than the start.
 
     Minimizes :math:`-\log(J/J_0)/u`, J the (negative) excess of the score, J₀ that of the start and u = ``unit`` the
@@ -108,7 +108,7 @@ def descend(objective: Objective, start: Array, bounds: Array, unit: float = 1.0
     return tracker.best
 
 
-def polish(objective: Objective, found: Found, bounds: Array) -> Found:
+def polish(objective: ScoreObjective, found: Found, bounds: Array) -> Found:
     """Return an inner minimum by two Newton steps on the slope, which sees 1e-9 where values of the score see 1e-6.
 
     The slope's Jacobian is taken by central differences, 2p evaluations for p parameters. The minimum as it was found
@@ -135,7 +135,7 @@ def polish(objective: Objective, found: Found, bounds: Array) -> Found:
 class _Tracker:
     """The objective as scipy wants it, which remembers the best point it saw."""
 
-    def __init__(self, objective: Objective, first: Found, unit: float) -> None:
+    def __init__(self, objective: ScoreObjective, first: Found, unit: float) -> None:
         self.objective, self.reference, self.unit, self.best = objective, first.score.log, unit, first
 
     def __call__(self, point: Array) -> tuple[float, Array]:

@@ -15,11 +15,11 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from ..core.array import Array, is_array, to_numpy
+from ..core.array import Array, to_numpy
 from ..core.frozen import sealed
 from ..core.validate import names_in
 from ..embedding.embedding import Embedding, embed
-from ..embedding.features import FeatureMean, FeaturePart
+from ..embedding.features import FeaturePart, FeatureSums
 from ..embedding.features.base import FeatureMap, Summary
 from ..embedding.features.compensated import Total
 from ..embedding.parts import PointPart
@@ -71,16 +71,18 @@ def kinds() -> Mapping[str, Kind]:
     values: list[type[Any]] = [
         cls for base in (Kernel, Noise, Filter, FeatureMap, Summary) for cls in _concrete(base) if is_dataclass(cls)
     ]
-    values += [PointPart, FeaturePart, FeatureMean, Score, Total]
+    values += [PointPart, FeaturePart, FeatureSums, Score, Total]
     table = {cls.__name__: Kind(cls, _field_names(cls), cls) for cls in values}
     table["Sampled"] = replace(table["Sampled"], make=_sampled)
     table["Normal"] = Kind(Normal, ("covariance", "form"), _normal)
     table["Bandwidth"] = Kind(Bandwidth, ("value", "rule", "exact", "n_points"), Bandwidth, _get_bandwidth)
     table["PointPart"] = replace(table["PointPart"], make=_points)
     table["Embedding"] = Kind(Embedding, ("kernel", "parts"), _embedding)
-    for cls in dict.fromkeys(part for result in _results() for part in (result, *(result.holds or ()))):
-        values_of_it = Kind(cls, _field_names(cls), partial(_checked, cls)) if is_dataclass(cls) else _model_kind(cls)
-        table[cls.__name__] = values_of_it
+    results: list[type[Shown]] = [cls for cls in _concrete(Shown) if cls.holds is not None]
+    for cls in dict.fromkeys(part for result in results for part in (result, *(result.holds or ()))):
+        # a model of scikit-learn's manner is written by its parameters, and all that was fitted
+        model = Kind(cls, ("parameters", "fitted"), partial(_model, cls), _get_model)
+        table[cls.__name__] = Kind(cls, _field_names(cls), partial(_checked, cls)) if is_dataclass(cls) else model
     for cls in _concrete(MeanEstimator):
         table[cls.__name__] = Kind(cls, ("parameters", "fitted"), partial(_estimator, cls), _get_estimator)
     return table
@@ -91,16 +93,6 @@ def _former_kinds() -> Mapping[str, Kind]:
     """Return how classes are made that files name as earlier versions called them."""
     features = Kind(Embedding, ("features", "noise", "count", "sums"), _feature_embedding)
     return {"Part": kinds()["PointPart"], "FeatureEmbedding": features}
-
-
-def _results() -> list[type[Shown]]:
-    """Return the classes of results that files keep."""
-    return [cls for cls in _concrete(Shown) if cls.holds is not None]
-
-
-def _model_kind(cls: Any) -> Kind:
-    """Return how a model of scikit-learn's manner is written: by its parameters, and all that was fitted."""
-    return Kind(cls, ("parameters", "fitted"), partial(_model, cls), _get_model)
 
 
 def _field_names(cls: Any) -> tuple[str, ...]:
@@ -156,8 +148,9 @@ def _object(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
 
 def _collection(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
     """Return an array, a sequence or a dictionary as JSON; and an infinite number or NaN, which JSON has not."""
-    if is_array(value):
-        return _array(to_numpy(value), arrays)
+    value = to_numpy(value)
+    if isinstance(value, np.ndarray):
+        return _array(value, arrays)
     if isinstance(value, float):
         return {"float": str(value)}
     if isinstance(value, tuple | list):
@@ -370,7 +363,7 @@ def _part_alone(part: PointPart | FeaturePart, kernel: Kernel) -> Embedding:
 
 def _feature_embedding(features: Any, noise: Any, count: Any, sums: Any) -> Embedding:
     """Make an embedding by features from a file in which this was a class of its own."""
-    return _embedding(features.kernel, (FeaturePart(features, (FeatureMean(noise, count, sums),)),))
+    return _embedding(features.kernel, (FeaturePart(features, (FeatureSums(noise, count, sums),)),))
 
 
 def _check_fit(mu: Embedding) -> None:

@@ -14,6 +14,7 @@ from .resampling import Resampling
 from .result import PairOutcome, TestResult
 from .schemes import SCHEMES
 from .several import dhsic_test, k_sample_test
+from .sources import answer
 from .two_sample import mmd_test, paired_mmd_test, wild_mmd_test
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Result",
     "TestResult",
     "TwoSamples",
+    "answer",
     "dhsic_test",
     "hsic_problem",
     "hsic_test",

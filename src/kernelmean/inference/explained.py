@@ -339,7 +339,7 @@ class Explained:
         from .resampling import Resampling
 
         question = check_plain(self.question)
-        wanted = asked(kernel, estimator, ESTIMATORS, len(question.called), adaptive=False)
+        wanted = asked(kernel, estimator, ESTIMATORS, len(question.table_names), adaptive=False)
         how = Resampling.of(scheme, n_resamples, rng, plan)
         return attribute(question, ColumnTests(wanted.sides, adjustment, how, plan), names, groups)
 

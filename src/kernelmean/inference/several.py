@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.array import RngLike
+from ..core.words import passed
 from ..estimators import KernelMean
 from ..estimators.options import KernelLike
 from ..plan.plan import Plan
@@ -37,8 +38,8 @@ def k_sample_test(
 
     Parameters
     ----------
-    *samples : array of shape (n_g, d), or data frame
-        Two or more samples of the same columns; sizes may differ.
+    *samples : array of shape (n_g, d), data frame, path, or what else :func:`kernelmean.read` takes
+        Two or more samples of the same columns; sizes may differ. They are held in memory.
     kernel, estimator
         As in :func:`kernelmean.mmd_test`, found from all rows together.
     design : Design, optional
@@ -83,6 +84,7 @@ def k_sample_test(
     >>> [(pair.first, pair.second) for pair in result.pairs]
     [(0, 1), (0, 2), (1, 2)]
     """
+    _check_several(samples, "sample", "k_sample_test")
     checked = check_design(design)
     wanted = asked(kernel, estimator, KSamples.known(checked), adaptive=False)
     return answer(KSamples, samples, Request(wanted, checked, statistic, scheme, n_resamples, rng), plan)
@@ -105,8 +107,8 @@ def dhsic_test(
 
     Parameters
     ----------
-    *variables : array of shape (n, d_l), or data frame
-        Two or more variables of any widths; row i of each is one observation.
+    *variables : array of shape (n, d_l), data frame, path, or what else :func:`kernelmean.read` takes
+        Two or more variables of any widths; row i of each is one observation. They are held in memory.
     kernel : Kernel, class or str, or a tuple with one per variable
         As in :func:`kernelmean.hsic_test`: rules look at the rows of their own variable.
     estimator : str, KernelMean or callable, or a tuple with one per variable
@@ -150,6 +152,13 @@ def dhsic_test(
     >>> dhsic_test(x, y, z, rng=0).pvalue < 0.01
     True
     """
+    _check_several(variables, "variable", "dhsic_test")
     checked = check_design(design)
-    wanted = asked(kernel, estimator, JointIndependence.known(checked), max(1, len(variables)), adaptive=False)
+    wanted = asked(kernel, estimator, JointIndependence.known(checked), len(variables), adaptive=False)
     return answer(JointIndependence, variables, Request(wanted, checked, "v", scheme, n_resamples, rng), plan)
+
+
+def _check_several(data: tuple[Any, ...], noun: str, test: str) -> None:
+    """Raise when there are fewer than two tables, as where they were passed as one list."""
+    if len(data) < 2:
+        raise ValueError(f"{passed(len(data), noun)}, two at least are needed: {test}(X, Y, Z)")

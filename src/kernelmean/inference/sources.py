@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -22,34 +22,39 @@ from .streaming.answered import one_pass
 from .streaming.asked import BY_SCHEME, Reason
 
 
-def answer(kind: type[Question], data: tuple[Any, ...], request: Request, plan: Plan | RemotePlan | None) -> TestResult:
+def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Plan | RemotePlan | None) -> TestResult:
     """Return the result of a test, wherever its rows are.
 
     Arrays and data frames are tested as they are. Files, folders, batches and what :func:`kernelmean.read` returns are
     held in memory where they are short, and give the same result then; longer ones are read once, and so is whatever
     ``scheme=OnePass(...)`` or the source asks it for.
     """
-    if isinstance(plan, RemotePlan) and kind.usual:
+    if isinstance(plan, RemotePlan) and kind.of_two:
         X, Y = data
         return cast("TestResult", plan.answer(kind, X, Y, request))
-    here = cast("Plan | None", plan)
-    resources_of(here)  # checks it, and refuses a cluster
+    own = cast("Plan | None", plan)
+    resources_of(own)  # checks it, and refuses a cluster
+    if len(data) < 2:
+        return _in_memory(kind, data, request, own)  # which says how many are needed
     if request.one_pass is None and all(isinstance(rows, np.ndarray) or is_in_memory(rows) for rows in data):
-        return _in_memory(kind, data, request, here)
+        return _in_memory(kind, data, request, own)
     check_apart(*data)
     tables = [rows if is_in_memory(rows) else _kept_together(read(rows), kind, request) for rows in data]
     tables, reason = _placed(tables, request)
     if reason is not None:
-        if not kind.usual:
-            raise ValueError(f"this test holds all rows and has no form in one pass, {reason.why}; {reason.instead}")
+        if not kind.of_two:
+            raise ValueError(
+                "one pass over the rows is for two samples or two variables; test two at a time, or hold all rows in "
+                "memory, kernelmean.read(..., in_memory=True)"
+            )
         first, second = (read(table) for table in tables)
-        return one_pass(kind, (first, second), request, DEFAULT if here is None else here, reason)
+        return one_pass(kind, (first, second), request, DEFAULT if own is None else own, reason)
     held = [_held(table) for table in tables]
-    result = _in_memory(kind, tuple(table for table, _ in held), request, here)
-    return replace(result, notes=(*result.notes, *chain.from_iterable(told for _, told in held)))
+    result = _in_memory(kind, [rows for rows, _ in held], request, own)
+    return replace(result, notes=(*result.notes, *(note for _, told in held for note in told)))
 
 
-def _in_memory(kind: type[Question], data: tuple[Any, ...], request: Request, plan: Plan | None) -> TestResult:
+def _in_memory(kind: type[Question], data: Sequence[Any], request: Request, plan: Plan | None) -> TestResult:
     question = kind.of(data, request.design)
     return question.answered(request.wanted, request.statistic, request.resampling(plan))
 

@@ -132,6 +132,11 @@ def check_kind(kind: str) -> None:
         raise ValueError(f"statistic is {kind!r}; pass 'u' (unbiased) or 'v'")
 
 
+def named(what: str, kind: str) -> str:
+    """Name an estimate, such as "MMD² (unbiased)"."""
+    return f"{what} (unbiased)" if kind == "u" else f"{what} (V-statistic)"
+
+
 def ties(values: Array, magnitude: Array, precision: tuple[float, float] = ROUNDING) -> Array:
     """Return what counts as a tie among rows of ``values``: shares of their range and of a magnitude.
 
@@ -166,7 +171,7 @@ class MMD(LinearStatistic):
     @property
     def name(self) -> str:
         """Name the statistic."""
-        return "MMD² (unbiased)" if self.kind == "u" else "MMD² (V-statistic)"
+        return named("MMD²", self.kind)
 
     @property
     def _counts(self) -> tuple[int, int, int]:
@@ -215,7 +220,7 @@ class HSIC(LinearStatistic):
     @property
     def name(self) -> str:
         """Name the statistic."""
-        return "HSIC (unbiased)" if self.kind == "u" else "HSIC (V-statistic)"
+        return named("HSIC", self.kind)
 
     @property
     def sensitivity(self) -> float:

@@ -8,16 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..core.array import Array, column_variances, joined
-from ..core.conflicts import is_passed
 from ..core.points import Names, named_points, points_like
 
 MOST = 10.0
 """How many times the smallest spread of a column the largest may be without a note."""
-
-
-def is_default(kernel: Any, bandwidth: Any, estimator: Any) -> bool:
-    """Say whether a test was called without kernel, bandwidth and estimator."""
-    return estimator is None and not is_passed(kernel, "gaussian") and not is_passed(bandwidth, "median")
 
 
 def units_notes(*samples: Any, study: str = "compare", adaptive: bool = True) -> tuple[str, ...]:

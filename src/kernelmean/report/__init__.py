@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from ..core import lazy as _lazy
 from .content import OUTCOMES, UNKNOWN, counted
 from .description import Description, Grid
 from .document import (
@@ -22,11 +25,13 @@ from .document import (
 )
 from .figures import describe, labels, numbers
 from .html import render as to_html
-from .marginals import bins, marginal, outline, span
 from .markdown import render as to_markdown
 from .page import Document
 from .palette import LOOKS, SHADES, looks, variables
 from .shown import Shown
+
+if TYPE_CHECKING:
+    from .marginals import bins, marginal, outline, span
 
 __all__ = [
     "LOOKS",
@@ -64,3 +69,5 @@ __all__ = [
     "to_markdown",
     "variables",
 ]
+
+_lazy.attach(__name__, {"marginals": "bins marginal outline span"})

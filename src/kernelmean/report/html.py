@@ -31,7 +31,7 @@ def render(document: Document) -> str:
 
     Examples
     --------
-    >>> from kernelmean.report import to_html
+    >>> from kernelmean.report import Document, to_html
     >>> page = to_html(Document("Title", ("In short.",), ()))
     >>> page.startswith("<!doctype html>"), "<h1>Title</h1>" in page
     (True, True)

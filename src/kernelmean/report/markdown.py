@@ -43,7 +43,7 @@ def render(document: Document, folder: str | Path) -> str:
 
     Examples
     --------
-    >>> from kernelmean.report import to_markdown
+    >>> from kernelmean.report import Document, to_markdown
     >>> print(to_markdown(Document("Title", ("In short: 1 < 2.",), ()), "."))
     # Title
     <BLANKLINE>

@@ -55,7 +55,7 @@ def noise_and_weights() -> Values:
     chosen = features.choose_noise(plain, "isotropic")
     return {
         "norm": weighted.norm(),
-        "weight": weighted.parts[0].means[0].weight,
+        "weight": weighted.parts[0].terms[0].weight,
         "smoothed": features.smoothed(plain, V.Normal(0.2)).norm(),
         "chosen": chosen.variances(2).tolist(),
         "chosen for columns": features.choose_noise(plain, "diagonal").variances(2).tolist(),

@@ -87,7 +87,7 @@ def cluster_hsic(client: Any, estimator: str) -> Values:
 def cluster_features(client: Any) -> Values:
     made = features.fourier(ONE, 2, 16, design="orthogonal", rng=1)
     mu = features.embed(there(X), made, plan=km.DaskPlan(client))
-    return {"count": mu.count, "norm": mu.norm(), "values": shown.plain(mu(data.GRID))}
+    return {"count": mu.shape[0], "norm": mu.norm(), "values": shown.plain(mu(data.GRID))}
 
 
 ONCE = km.streaming.OnePass(n_frequencies=16, design="orthogonal", dtype="float64")

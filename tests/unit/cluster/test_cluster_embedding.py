@@ -67,7 +67,7 @@ def test_features_in_one_pass(plan, weighted):
     mu = features.embed(da.from_array(X, chunks=(40, 2)), phi, weights=there, noise=NOISE, plan=plan)
     nu = features.embed(X, phi, weights=w, noise=NOISE)
     assert mu.parts[0].vector == pytest.approx(nu.parts[0].vector, rel=1e-13, abs=1e-16)
-    weights = [each.parts[0].means[0].weight for each in (mu, nu)]
+    weights = [each.parts[0].terms[0].weight for each in (mu, nu)]
     assert weights[0] == pytest.approx(weights[1], rel=1e-14)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelmean.estimators import (
-    GaussianProblem,
+    NoiseProblem,
     loocv,
     search_diagonal,
     search_free,
@@ -38,7 +38,7 @@ def data(seed):
 
 def check_order(seed, ratio):
     X = data(seed)
-    problem = GaussianProblem(X, Gaussian(ratio * median_bandwidth(X)))
+    problem = NoiseProblem(X, Gaussian(ratio * median_bandwidth(X)))
     without, common, per_axis = problem.without(), search_isotropic(problem), search_diagonal(problem)
     tied, free, full = search_tied(problem), search_free(problem), search_full(problem)
     assert per_axis.score <= common.score <= without.score
@@ -65,7 +65,7 @@ def test_richer_estimators_are_never_worse_on_500_sets(seed, ratio):
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 9])
 def test_the_common_variance_is_the_global_optimum(seed, ratio):
     X = data(seed)
-    problem = GaussianProblem(X, Gaussian(ratio * median_bandwidth(X)))
+    problem = NoiseProblem(X, Gaussian(ratio * median_bandwidth(X)))
     found = search_isotropic(problem)
     level = max(float(problem.variances.mean()), 1.0)
     grid = np.geomspace(1e-9, 1e3 * level, 400)
@@ -79,7 +79,7 @@ def test_the_search_leaves_a_local_minimum():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 2))
     X = np.concatenate([X, X[:6] + 1e-6 * rng.normal(size=(6, 2))])
-    problem = GaussianProblem(X, Gaussian(1e-4))
+    problem = NoiseProblem(X, Gaussian(1e-4))
     found = search_isotropic(problem)
     grid = [problem.at(np.full(2, a)).score for a in np.geomspace(1e-6, 1e12, 800)]
     interior = [k for k in range(1, 799) if grid[k] <= grid[k - 1] and grid[k] <= grid[k + 1]]
@@ -90,7 +90,7 @@ def test_the_search_leaves_a_local_minimum():
 @pytest.mark.parametrize("ratio", [0.05, 1.0])
 def test_no_random_start_finds_much_lower_variances(ratio):
     X = data(6)[:, :5]
-    problem = GaussianProblem(X, Gaussian(ratio * median_bandwidth(X)))
+    problem = NoiseProblem(X, Gaussian(ratio * median_bandwidth(X)))
     found, common = search_diagonal(problem), search_isotropic(problem)
     rng = np.random.default_rng(1)
     random = [problem.at(found.noise * np.exp(rng.normal(scale=s, size=problem.dim))) for s in (0.01, 0.1, 1.0) * 40]
@@ -101,9 +101,9 @@ def test_no_random_start_finds_much_lower_variances(ratio):
 
 def test_large_samples_are_searched_on_a_part_and_scored_on_all():
     X = np.random.default_rng(2).normal(size=(700, 3)) * [1.0, 2.0, 0.5]
-    problem = GaussianProblem(X, Gaussian(median_bandwidth(X)))
+    problem = NoiseProblem(X, Gaussian(median_bandwidth(X)))
     assert len(problem.part) == 300
-    shuffled = GaussianProblem(X[np.random.default_rng(5).permutation(700)], Gaussian(median_bandwidth(X)))
+    shuffled = NoiseProblem(X[np.random.default_rng(5).permutation(700)], Gaussian(median_bandwidth(X)))
     np.testing.assert_allclose(shuffled.part, problem.part, rtol=1e-12)
     found, common = search_diagonal(problem), search_isotropic(problem)
     assert found.score < common.score < problem.without().score
@@ -117,7 +117,7 @@ def test_a_contraction_does_not_see_an_offset_or_an_order(n, dim, ratio):
     rng = np.random.default_rng(n + dim)
     X = rng.normal(size=(n, dim)) * np.linspace(0.5, 2.0, dim)
     kernel = Gaussian(ratio * median_bandwidth(X))
-    found, *others = (search_free(GaussianProblem(Z, kernel)) for Z in (X, X + 1e6, X[rng.permutation(n)]))
+    found, *others = (search_free(NoiseProblem(Z, kernel)) for Z in (X, X + 1e6, X[rng.permutation(n)]))
     assert 0 < found.contraction < 1
     for other in others:
         np.testing.assert_allclose(other.noise, found.noise, rtol=1e-6)
@@ -152,7 +152,7 @@ def dense(X, theta):
 def check_contraction(seed):
     X, theta = narrow(seed)
     least = dense(X, theta)
-    assert search_free(GaussianProblem(X, Gaussian(theta))).score.value <= least * (1 + 1e-6)
+    assert search_free(NoiseProblem(X, Gaussian(theta))).score.value <= least * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("seed", [*range(6), 14, 17, 21, 46, 105, 115])
@@ -179,7 +179,7 @@ def test_a_grid_of_contractions_is_as_good_as_single_ones_for_exploring():
 def test_many_columns_cost_a_contraction_no_more_than_as_many_as_rows():
     X = np.random.default_rng(6).normal(size=(12, 300))
     kernel = Gaussian(0.5 * median_bandwidth(X))
-    wide = GaussianProblem(X, kernel)
+    wide = NoiseProblem(X, kernel)
     whole, part = wide.spanned
     assert whole.shape == part.shape == (12, 12)
     points = wide.Y - wide.Y.mean(axis=0)
@@ -195,7 +195,7 @@ def test_many_columns_cost_a_contraction_no_more_than_as_many_as_rows():
 def test_one_bandwidth_per_axis_is_one_variance_in_the_units_of_the_data():
     X = np.random.default_rng(3).normal(size=(25, 2))
     theta = np.array([0.7, 2.1])
-    problem = GaussianProblem(X, Gaussian(theta))
+    problem = NoiseProblem(X, Gaussian(theta))
     found = search_isotropic(problem)
     variances = found.noise * theta**2
     assert variances[0] == pytest.approx(variances[1], rel=1e-12)
@@ -206,6 +206,6 @@ def test_one_bandwidth_per_axis_is_one_variance_in_the_units_of_the_data():
 def test_useless_variances_are_exactly_zero():
     rng = np.random.default_rng(4)
     X = np.column_stack([rng.normal(size=40), rng.integers(0, 2, size=40)])
-    found = search_diagonal(GaussianProblem(X, Gaussian(0.05)))
+    found = search_diagonal(NoiseProblem(X, Gaussian(0.05)))
     assert (found.noise >= 0).all()
     assert np.isfinite(found.noise).all()

@@ -121,7 +121,7 @@ def test_a_thousand_merges_in_any_order_and_grouping_agree(phi):
 
     first, *others = (merged(singles) for _ in range(3))
     for other in others:
-        np.testing.assert_allclose(other.parts[0].means[0].sums.value, first.parts[0].means[0].sums.value, rtol=1e-12)
+        np.testing.assert_allclose(other.parts[0].terms[0].sums.value, first.parts[0].terms[0].sums.value, rtol=1e-12)
         assert other.shape == first.shape == (1000, 2)
 
 
@@ -144,7 +144,7 @@ def test_a_doubled_weight_is_a_duplicated_row():
 def test_threads_change_no_digit(phi):
     rows = np.random.default_rng(3).normal(size=(5000, 2))
     one, two = (features.embed(rows, phi, plan=km.Plan(threads=t)) for t in (1, 2))
-    np.testing.assert_array_equal(one.parts[0].means[0].sums.high, two.parts[0].means[0].sums.high)
+    np.testing.assert_array_equal(one.parts[0].terms[0].sums.high, two.parts[0].terms[0].sums.high)
 
 
 @MAPS
@@ -158,7 +158,7 @@ def test_files_give_back_the_same(phi, tmp_path):
 
 
 def test_files_with_other_shapes_are_refused():
-    mean = features.embed(X, PHI).parts[0].means[0]
+    mean = features.embed(X, PHI).parts[0].terms[0]
     with pytest.raises(ValueError, match="do not fit"):
         features.FeaturePart(PHI, (replace(mean, sums=Total.of(np.ones(5))),))
     with pytest.raises(ValueError, match="no mean"):

@@ -107,7 +107,7 @@ def test_noise_damps_as_closed_forms_say(kernel, noise):
 def test_noise_after_the_pass_equals_noise_before_it():
     phi, noise = features.fourier(Matern(1.5, 1.0), 2, 64), Normal(0.4)
     before, after = features.embed(POINTS, phi, noise=noise), features.smoothed(features.embed(POINTS, phi), noise)
-    sums = [each.parts[0].means[0].sums.value for each in (after, before)]
+    sums = [each.parts[0].terms[0].sums.value for each in (after, before)]
     np.testing.assert_allclose(*sums, rtol=1e-13, atol=1e-15)
     assert after.noise == before.noise
     twice = features.smoothed(after, Laplace(0.1))

@@ -28,7 +28,7 @@ def slow(distances, s):
 @pytest.mark.parametrize("unit", [1e-4, 1.0, 10.0, 1e4])
 def test_sums_over_bins_are_sums_over_pairs_to_the_bound(s, unit):
     distances = pdist(heavy_tails(unit=unit), "sqeuclidean")
-    bins = binned.Bins(binned.gathered([distances], distances.max()))
+    bins = binned.DistanceBins(binned.gathered([distances], distances.max()))
     log_mean, slope, error = bins.laplace(s)
     wanted, wanted_slope = slow(distances, s)
     assert abs(log_mean - wanted) <= error + 2e-15 * max(1.0, abs(wanted))
@@ -38,7 +38,7 @@ def test_sums_over_bins_are_sums_over_pairs_to_the_bound(s, unit):
 
 def test_the_bound_is_above_the_error_where_kernels_are_too_narrow():
     distances = pdist(heavy_tails(), "sqeuclidean") + 150.0  # all far apart: 75 units of the exponent
-    log_mean, _, error = binned.Bins(binned.gathered([distances], distances.max())).laplace(1.0)
+    log_mean, _, error = binned.DistanceBins(binned.gathered([distances], distances.max())).laplace(1.0)
     gap = abs(log_mean - slow(distances, 1.0)[0])
     assert 1e-12 < gap <= error
 
@@ -67,7 +67,9 @@ def test_compiled_moments_are_those_of_the_definition(dim, cells):
     wanted = binned.gathered([distances], 4 * np.square(Y).sum(axis=1).max())
     assert found[:, 0].sum() == len(distances)
     for s in (1.0, 5.0):
-        np.testing.assert_allclose(binned.Bins(found).laplace(s)[:2], binned.Bins(wanted).laplace(s)[:2], rtol=1e-13)
+        np.testing.assert_allclose(
+            binned.DistanceBins(found).laplace(s)[:2], binned.DistanceBins(wanted).laplace(s)[:2], rtol=1e-13
+        )
 
 
 NUMBA = pytest.mark.skipif(find_spec("numba") is None, reason="it needs the extra 'fast'")
@@ -111,7 +113,7 @@ def test_the_bound_is_that_of_the_remainders_of_all_bins():
     center = (np.floor((1.0 + distances) / width) + 0.5) * width - 1.0
     half = width / 2
     remainders = np.exp(-0.5 * (center - half) / s) * (half / (2 * s)) ** 5 / 120
-    bins = binned.Bins(binned.gathered([distances[:100], distances[100:]], distances.max()))
+    bins = binned.DistanceBins(binned.gathered([distances[:100], distances[100:]], distances.max()))
     log_mean, slope, error = bins.laplace(s)
     assert error == pytest.approx(remainders.sum() / np.exp(-0.5 * distances / s).sum(), rel=1e-6, abs=0.0)
     np.testing.assert_allclose((log_mean, slope), slow(distances, s), rtol=1e-13)
@@ -127,7 +129,7 @@ def test_the_bound_is_that_of_the_remainders_of_all_bins():
 def test_distances_at_the_centres_of_their_bins_count_as_others_do():
     """The first moment of such a bin is 0."""
     distances = binned._centers(np.array([0, 700, 5000]))
-    bins = binned.Bins(binned.gathered([distances], distances.max()))
+    bins = binned.DistanceBins(binned.gathered([distances], distances.max()))
     np.testing.assert_array_equal(bins.moments, np.eye(1, 5) * np.ones((3, 1)))
     np.testing.assert_array_equal(bins.means, distances)
     np.testing.assert_allclose(bins.laplace(1.3)[:2], slow(distances, 1.3), rtol=1e-14)

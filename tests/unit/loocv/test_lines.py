@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.estimators import GaussianProblem, KernelMean, loocv
+from kernelmean.estimators import KernelMean, NoiseProblem, loocv
 from kernelmean.kernels import Gaussian
 
 isotropic = loocv.isotropic
@@ -15,7 +15,7 @@ isotropic = loocv.isotropic
 @pytest.mark.parametrize("criterion", ["loocv", "risk"])
 def test_slopes_of_a_sketch_at_many_noises_are_those_of_one_after_another(scale, criterion) -> None:
     X = np.random.default_rng(0).standard_t(3, (40, 3))
-    problem = GaussianProblem(X, Gaussian(0.5), criterion, scale)
+    problem = NoiseProblem(X, Gaussian(0.5), criterion, scale)
     sketch, noise = problem.distances.sketch(), np.geomspace(1e-10, 1e4, 50)
     many = isotropic.terms(sketch, noise, problem.alpha).slope(scale)
     alone = [isotropic.terms(sketch, v, problem.alpha).slope(scale) for v in noise]
@@ -28,7 +28,7 @@ def test_slopes_of_a_sketch_at_many_noises_are_those_of_one_after_another(scale,
 def test_slopes_are_numbers_where_the_best_scale_is_too_small_for_one(bandwidth) -> None:
     """Of d log(L̄²/Q̄), by the logarithms of both alone: their ratio underflows."""
     X = np.random.default_rng(0).normal(size=(30, 3))
-    problem = GaussianProblem(X, Gaussian(bandwidth), "loocv", None)
+    problem = NoiseProblem(X, Gaussian(bandwidth), "loocv", None)
     terms = isotropic.terms(problem.distances.sketch(), np.geomspace(1e-6, 1.0, 20), problem.alpha)
     assert (terms.best_scale() == 0.0).all()
     np.testing.assert_allclose(terms.slope(None), terms.square_slope - 2 * terms.cross_slope, rtol=1e-12)

@@ -2,7 +2,7 @@
 
 from .base import FeatureMap, Summary
 from .draws import DESIGNS
-from .embedding import FeatureMean, FeaturePart, embed, pooled, smoothed
+from .embedding import FeaturePart, FeatureSums, embed, pooled, smoothed
 from .error import FeatureEstimate, inner
 from .fourier import Fourier, fourier
 from .landmarks import Landmarks, nystrom, pivoted_triangle, random_cholesky
@@ -14,8 +14,8 @@ __all__ = [
     "DampedScore",
     "FeatureEstimate",
     "FeatureMap",
-    "FeatureMean",
     "FeaturePart",
+    "FeatureSums",
     "Fourier",
     "Landmarks",
     "Summary",

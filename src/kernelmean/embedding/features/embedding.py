@@ -29,8 +29,8 @@ from .fourier import Fourier
 
 @final
 @dataclass(frozen=True, eq=False)
-class FeatureMean:
-    r"""The mean of the features of rows, times a factor: :math:`c Σ_i w_i E φ(\tilde x_i) / Σ_i w_i`.
+class FeatureSums:
+    r"""Sums of the features of rows, of which :math:`c Σ_i w_i E φ(\tilde x_i) / Σ_i w_i` is made: their mean times c.
 
     Attributes
     ----------
@@ -40,6 +40,7 @@ class FeatureMean:
     sums : Total
         Σ w, Σ w², Σ w |φ|², Σ w √residual, and Σ w φ; kept to 30 digits, so that pooling them loses none.
     factor : float
+        c; 1 for the mean of rows, another number once that was multiplied.
     """
 
     noise: Noise
@@ -85,29 +86,29 @@ class FeaturePart(Part):
     Attributes
     ----------
     features : FeatureMap
-    means : tuple of FeatureMean
+    terms : tuple of FeatureSums
         The terms of the sum; one where rows were embedded at once.
     """
 
     features: FeatureMap
-    means: tuple[FeatureMean, ...]
+    terms: tuple[FeatureSums, ...]
 
     def __post_init__(self) -> None:
         """Check what files may bring."""
-        if not self.means:
+        if not self.terms:
             raise ValueError("an embedding by features lacks the sums of its rows")
-        for mean in self.means:
+        for mean in self.terms:
             mean.check_fits(self.features)
 
     @cached_property
     def vector(self) -> Array:
         """The embedding in feature space, shape (m,)."""
-        return np.asarray(sealed(reduce(add, [term.factor * term.mean for term in self.means])))
+        return np.asarray(sealed(reduce(add, [term.factor * term.mean for term in self.terms])))
 
     @property
     def shape(self) -> tuple[int, int]:
         """The numbers of rows and columns."""
-        return sum(term.count for term in self.means), self.features.dim
+        return sum(term.count for term in self.terms), self.features.dim
 
     @property
     def like(self) -> Array:
@@ -117,22 +118,22 @@ class FeaturePart(Part):
     @property
     def noises(self) -> tuple[Noise, ...]:
         """The noises of the terms."""
-        return tuple(term.noise for term in self.means)
+        return tuple(term.noise for term in self.terms)
 
     @property
     def mass(self) -> float:
         """The sum of the factors."""
-        return sum(term.factor for term in self.means)
+        return sum(term.factor for term in self.terms)
 
     @property
-    def size(self) -> float:
-        """The sum of the factors, all taken as positive: at most so long is the vector, in units of k(x, x)."""
-        return sum(abs(term.factor) for term in self.means)
+    def total_variation(self) -> float:
+        """The sum of the sizes of the factors; the vector is at most so long where k(x, x) = 1."""
+        return sum(abs(term.factor) for term in self.terms)
 
     @property
     def residual(self) -> float:
         """The largest distance that the projection may have from the embedding, for landmarks; else 0."""
-        return sum(abs(term.factor) * term.residual for term in self.means)
+        return sum(abs(term.factor) * term.residual for term in self.terms)
 
     def inner(self, other: Part, kernel: Kernel, plan: Plan) -> float:
         """Return the inner product as features give it, in O(m)."""
@@ -148,13 +149,13 @@ class FeaturePart(Part):
         """Return the part times a factor."""
         return self.mapped(lambda term: replace(term, factor=factor * term.factor))
 
-    def mapped(self, change: Callable[[FeatureMean], FeatureMean]) -> FeaturePart:
+    def mapped(self, change: Callable[[FeatureSums], FeatureSums]) -> FeaturePart:
         """Return the part with its terms changed."""
-        return FeaturePart(self.features, tuple(map(change, self.means)))
+        return FeaturePart(self.features, tuple(map(change, self.terms)))
 
     def joined(self, others: tuple[Part, ...]) -> tuple[FeaturePart, ...]:
         """Return one part: vectors add up."""
-        return (FeaturePart(self.features, self.means + cast("FeaturePart", others[0]).means),)
+        return (FeaturePart(self.features, self.terms + cast("FeaturePart", others[0]).terms),)
 
     def here(self) -> NoReturn:
         """Raise: rows are not kept."""
@@ -235,7 +236,7 @@ def embed(
         raise ValueError("a weight is negative, or all are 0; weights of a mean are not negative and not all zero")
     later = isinstance(features, Fourier)  # noise is cheaper after the sum
     own = Dirac() if later else noise
-    mean = FeatureMean(own, len(rows), Total.of(features.row_sums(rows, w, own, plan)))
+    mean = FeatureSums(own, len(rows), Total.of(features.row_sums(rows, w, own, plan)))
     mu = replace(FeaturePart(features, (mean,)).embedding(), names=names)
     return smoothed(mu, noise) if later else mu
 
@@ -265,7 +266,7 @@ def pooled(first: Embedding, *others: Embedding) -> Embedding:
     >>> mu.shape, round(mu.norm() ** 2, 1)
     ((4, 1), 0.9)
     """
-    means, names = [mean_of(mu) for mu in (first, *others)], first.names
+    means, names = [sums_of(mu) for mu in (first, *others)], first.names
     for mu, mean in zip(others, means[1:], strict=True):
         first.check_compatible(mu)
         if mean.noise != means[0].noise:
@@ -274,7 +275,7 @@ def pooled(first: Embedding, *others: Embedding) -> Embedding:
             )
         names = names or mu.names
     sums = reduce(add, [mean.sums for mean in means])
-    whole = FeatureMean(means[0].noise, sum(mean.count for mean in means), sums)
+    whole = FeatureSums(means[0].noise, sum(mean.count for mean in means), sums)
     return replace(first, parts=(FeaturePart(first.features, (whole,)),), names=names)
 
 
@@ -291,7 +292,7 @@ def smoothed(mu: Embedding, noise: Noise) -> Embedding:
     return replace(mu, parts=(part_of(mu).mapped(lambda term: _damped(term, mu.features, noise)),))
 
 
-def _damped(mean: FeatureMean, features: FeatureMap, noise: Noise) -> FeatureMean:
+def _damped(mean: FeatureSums, features: FeatureMap, noise: Noise) -> FeatureSums:
     sums = (mean.sums.high, mean.sums.low)
     high, low = (np.concatenate([part[:HEAD], features.damped(part[HEAD:], noise)]) for part in sums)
     added = difference(mean.noise, noise)
@@ -308,12 +309,12 @@ def part_of(mu: Embedding) -> FeaturePart:
     return mu.parts[0]
 
 
-def mean_of(mu: Embedding) -> FeatureMean:
+def sums_of(mu: Embedding) -> FeatureSums:
     """Return the one mean that an embedding by features is, or say that it is a sum or a multiple."""
     part = part_of(mu)
-    if len(part.means) > 1 or part.mass != 1.0:
+    if len(part.terms) > 1 or part.mass != 1.0:
         raise ValueError(
-            f"this embedding is {counted(len(part.means), 'mean')} times {[term.factor for term in part.means]}, not "
+            f"this embedding is {counted(len(part.terms), 'mean')} times {[term.factor for term in part.terms]}, not "
             "the mean of rows that is needed; pass what features.embed or features.pooled returned"
         )
-    return part.means[0]
+    return part.terms[0]

@@ -87,7 +87,7 @@ def inner(mu: Embedding, nu: Embedding, *, confidence: float = 0.99, guarantee: 
     left, right = part_of(mu), part_of(nu)
     mu.check_compatible(nu)
     if isinstance(left.features, Fourier):
-        limit = left.size * right.size
+        limit = left.total_variation * right.total_variation
         limits = (0.0 if mu is nu else -limit, limit)
         parts = left.features.power(left.vector, right.vector)
         return from_frequencies(left.features, parts, limits, confidence, guarantee)

@@ -23,7 +23,7 @@ from ...noise.normal import Normal
 from ..embedding import Embedding
 from ..means import Means
 from ..score import diagonal_share
-from .embedding import mean_of
+from .embedding import sums_of
 from .fourier import Fourier
 
 _LOWEST, _HIGHEST, _STEPS = 1e-16, 1e4, 185  # σ² in units of 1/ω², ω² the median squared frequency
@@ -60,7 +60,7 @@ def leave_one_out(mu: Embedding, noise: Noise | None = None) -> Means:
     >>> leave_one_out(mu).best_scale() < 1
     True
     """
-    rows, features = mean_of(mu), mu.features
+    rows, features = sums_of(mu), mu.features
     weight, squares = rows.sums.value[:2]
     if not weight == squares == rows.count:
         raise ValueError("the rows are weighted; leaving one out needs rows that count alike")
@@ -192,7 +192,7 @@ def choose_noise(mu: Embedding, form: str = "isotropic") -> Normal:
     """
     if form not in ("isotropic", "diagonal"):
         raise ValueError(f"form is {form!r}; pass 'isotropic' or 'diagonal'")
-    rows = mean_of(mu)
+    rows = sums_of(mu)
     if not isinstance(mu.features, Fourier):
         raise TypeError(f"{mu.features!r} does not tell frequencies apart; make the features by features.fourier(...)")
     leave_one_out(mu)

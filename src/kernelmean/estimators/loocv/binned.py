@@ -17,7 +17,7 @@ _ZERO = 1023 << BITS
 _TAYLOR = np.array([1 / math.factorial(k) for k in range(_ORDER + 2)])
 
 
-class Bins:
+class DistanceBins:
     r"""Bins with the moments Σ (t - c)^k, k = 0 … 4, of the distances in them about their centres c.
 
     The Taylor series of exp(-t/2s) about c gives the sum of a bin; with the half width h the remainder of each term is

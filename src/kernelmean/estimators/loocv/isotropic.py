@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist, pdist
 from ...core.array import Array, IntArray, centered, largest_norm, slices
 from ...embedding.score import Terms, norm_terms
 from ...plan.plan import Plan, running
-from .binned import Bins, gathered, n_bins
+from .binned import DistanceBins, gathered, n_bins
 from .pair_sums import pair_sum
 
 Result = TypeVar("Result")
@@ -75,11 +75,11 @@ class Distances:
         return pdist(self._points, "sqeuclidean") if self.n <= STORE_UP_TO else None
 
     @cached_property
-    def _bins(self) -> Bins:
+    def _bins(self) -> DistanceBins:
         """All distances in bins."""
         if self._stored is not None:
-            return Bins(gathered(self._map(lambda chunk: chunk), self.largest))
-        return Bins(self.moments())
+            return DistanceBins(gathered(self._map(lambda chunk: chunk), self.largest))
+        return DistanceBins(self.moments())
 
     def moments(self) -> Array:
         """Return the moments of all bins."""

@@ -19,6 +19,7 @@ from ..engine import check_memory
 from ..null import Null
 from ..permutations import RandomPermutations
 from ..resampling import Resampling
+from .design import only
 
 SCHEME = "compressed blocks"
 _BLOCKS, _LEAST_BLOCKS = 64, 16
@@ -78,7 +79,7 @@ class CompressedSamples:
     def null(self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
         """Return MMD² of the coresets of the one kernel under permutations of the blocks."""
         del statistic  # which is "v": weighted coresets have no other
-        (kernel,), (pooled,), rng = kernels, tables, how.rng
+        kernel, (pooled,), rng = only(kernels), tables, how.rng
         parts = [_dealt(sample, self.size, rng) for sample in np.split(pooled, [len(self.samples[0])])]
         full = [block for blocks, _ in parts for block in blocks]
         rest = [left for _, left in parts if len(left)]

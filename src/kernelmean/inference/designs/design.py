@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
+
+from ...core.words import passed
 
 
 @final
@@ -63,6 +66,13 @@ class Design:
     def says_more(self) -> bool:
         """Whether there are strata, clusters or weights."""
         return any(part is not None for part in (self.groups, self.clusters, self.weights))
+
+
+def only(kernels: Sequence[Any]) -> Any:
+    """Return the kernel, or the tuple of kernels, of a null that has one at a time."""
+    if len(kernels) != 1:
+        raise ValueError(f"{passed(len(kernels), 'kernel')}, this null has one at a time; pass null([kernel], ...)")
+    return kernels[0]
 
 
 def check_design(design: Any) -> Design:

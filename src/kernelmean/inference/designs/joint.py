@@ -20,6 +20,7 @@ from ..resampling import MIB, Resampling, Resources
 from ..schemes.base import in_order, upper_tiles
 from ..schemes.gather import DENSE_LIMIT
 from ..statistics import ties
+from .design import only
 from .forms import TILE, tiled_forms
 from .relabelings import within_cells
 
@@ -48,7 +49,7 @@ class ManyVariables:
         """Return dHSIC of the one tuple of kernels."""
         if statistic != "v":
             raise ValueError(f"statistic is {statistic!r}; dHSIC is a V-statistic: pass 'v'")
-        (own,), n, many, resources = kernels, len(tables[0]), self.many, how.resources
+        own, n, many, resources = only(kernels), len(tables[0]), self.many, how.resources
         cells = np.repeat(np.arange(many - 1), n)  # one per variable that is permuted
         listed = within_cells(cells, how.n_resamples, how.rng, scheme=how.scheme)
         needed = _bytes(n, sum(table.shape[1] for table in tables), many, resources)

@@ -20,7 +20,8 @@ from ..null import Null
 from ..problem import KernelSide
 from ..resampling import Resampling
 from ..result import PairOutcome
-from ..statistics import Kind, check_kind, ties
+from ..statistics import Kind, check_kind, named, ties
+from .design import only
 from .forms import Forms, forms_bytes, gram_forms
 from .relabelings import within_cells
 
@@ -51,10 +52,10 @@ class ManySamples:
         needed = forms_bytes(len(pooled), pooled.shape[1], listed.count, 1, resources)
         check_memory(needed, resources, "the test", len(pooled))
         with serial_blas:
-            between = _Between(gram_forms(KernelSide(pooled, tuple(kernels)), resources), sizes, statistic)
+            between = _Between(gram_forms(KernelSide(pooled, (only(kernels),)), resources), sizes, statistic)
             values = np.concatenate([between(labels[batch.T]) for batch in listed.batches(between.batch)], axis=1)
         slack = ties(values, between.magnitude)
-        name = "mean MMD² of all pairs " + ("(unbiased)" if statistic == "u" else "(V-statistic)")
+        name = named("mean MMD² of all pairs", statistic)
         total, tied = (between.shares @ values)[None], np.array([between.shares @ slack])
         return Null(total, tied, name, listed.scheme, needed, _outcomes(values, slack, between.pairs))
 

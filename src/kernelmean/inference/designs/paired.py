@@ -17,7 +17,7 @@ from ..null import Null
 from ..problem import KernelSide
 from ..resampling import Resampling
 from ..samples import in_fixed_order
-from ..statistics import check_kind, ties
+from ..statistics import check_kind, named, ties
 from .forms import forms_bytes, gram_forms
 from .relabelings import SignFlips
 
@@ -104,5 +104,5 @@ class PairedDesign:
         trace = forms.diagonal.sum(axis=1)[:, None]
         values = raw / n**2 if statistic == "v" else (raw - trace) / (n * (n - 1))
         scale = np.array([(kernel.diag(X) + kernel.diag(Y)).mean() for kernel in kernels])
-        name = "MMD² (unbiased)" if statistic == "u" else "MMD² (V-statistic)"
-        return Null(values, ties(values, np.abs(scale)), name, "exact" if flips.exact else "random", needed)
+        slack, name = ties(values, np.abs(scale)), named("MMD²", statistic)
+        return Null(values, slack, name, "exact" if flips.exact else "random", needed)

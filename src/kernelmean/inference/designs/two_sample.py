@@ -18,7 +18,7 @@ from ..null import Null
 from ..problem import KernelSide
 from ..resampling import Resampling
 from ..samples import in_fixed_order
-from ..statistics import ties
+from ..statistics import named, ties
 from .design import Design
 from .forms import forms_bytes
 from .layout import (
@@ -82,8 +82,7 @@ class TwoSampleDesign:
             batches = relabelings.batches(criterion.forms.batch)
             values = np.concatenate([criterion(layout.labels[batch.T].astype(float)) for batch in batches], axis=1)
             slack = ties(values, criterion.magnitude())
-        name = "MMD² (unbiased)" if statistic == "u" else "MMD² (V-statistic)"
-        return Null(values, slack, name, relabelings.scheme, needed)
+        return Null(values, slack, named("MMD²", statistic), relabelings.scheme, needed)
 
     def _check_kind(self, statistic: Any) -> None:
         """Raise when the statistic does not go with the design."""

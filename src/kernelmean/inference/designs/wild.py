@@ -18,6 +18,7 @@ from ..problem import KernelSide
 from ..resampling import Resampling
 from ..result import WILD
 from ..statistics import ties
+from .design import only
 from .forms import TiledForms, forms_bytes, gram_forms
 from .layout import plain_layout
 from .stratified_hsic import CenteredTiles
@@ -118,7 +119,7 @@ class WildPairs:
     ) -> Null:
         """Return HSIC (V) of the one pair of kernels under the multipliers."""
         del statistic  # which is "v": the bootstrap has no other
-        (pair,), n, count = kernels, len(tables[0]), how.n_resamples
+        pair, n, count = only(kernels), len(tables[0]), how.n_resamples
         needed = forms_bytes(n, sum(points.shape[1] for points in tables), count, 2, how.resources)
         check_memory(needed, how.resources, "the wild bootstrap", n)
         with serial_blas:

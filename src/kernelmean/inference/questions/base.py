@@ -133,8 +133,8 @@ class Question(ABC):
     engine: Engine = permutation_null
     asked: Estimators | None = None
 
-    usual: ClassVar[bool] = False
-    """Whether it is of two samples or of pairs, X and Y: these are answered on a cluster, and explained."""
+    of_two: ClassVar[bool] = False
+    """Whether it is of two tables X and Y, as samples or pairs are, which clusters answer and explanations explain."""
 
     # -- what every question says ------------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class Question(ABC):
 
     @property
     @abstractmethod
-    def called(self) -> tuple[str, ...]:
+    def table_names(self) -> tuple[str, ...]:
         """Return what notes call the tables."""
 
     @abstractmethod
@@ -187,9 +187,9 @@ class Question(ABC):
 
     def explained(self) -> Question:
         """Return the plain question of two samples or of pairs that explanations look at."""
-        if self.usual and self.design is None:
+        if self.of_two and self.design is None:
             return self
-        why = "had a design" if self.usual else "asked something else"
+        why = "had a design" if self.of_two else "asked something else"
         raise ValueError(
             f"explanations are of plain samples and pairs, and this test {why}; call mmd_test or hsic_test without a "
             "design, and ask what that returns"
@@ -226,7 +226,7 @@ class Question(ABC):
     def chosen(self, tables: Tables, estimators: Sequence[Any], rng: np.random.Generator) -> list[Chosen]:
         """Return the kernel of every table, found from its own rows."""
         hosts, rows = list(map(as_host, tables)), self._some_rows(tables, rng)
-        return list(map(choose_kernel, hosts, estimators, rows, self.called))
+        return list(map(choose_kernel, hosts, estimators, rows, self.table_names))
 
     def _some_rows(self, tables: Tables, rng: np.random.Generator) -> list[Any]:
         """Return the rows that rules look at.

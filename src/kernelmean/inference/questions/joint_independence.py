@@ -8,7 +8,6 @@ from typing import Any, Self, final
 from ...core.array import Array
 from ...core.points import Names
 from ...core.table import as_table
-from ...core.words import passed
 from ..designs.design import Design
 from ..designs.joint import ManyVariables
 from ..samples import names_of
@@ -36,9 +35,7 @@ class JointIndependence(Question):
 
     @classmethod
     def of(cls, data: Any, design: Design) -> Self:
-        """Check several variables."""
-        if len(data) < 2:
-            raise ValueError(f"{passed(len(data), 'variable')}, two at least are needed: dhsic_test(X, Y, Z)")
+        """Check several variables, two or more."""
         if design.paired or design.says_more:
             raise ValueError(
                 f"{design!r} is for two samples or for pairs; leave design= out, or test two variables at a time, "
@@ -63,7 +60,7 @@ class JointIndependence(Question):
         return self.variables
 
     @property
-    def called(self) -> tuple[str, ...]:
+    def table_names(self) -> tuple[str, ...]:
         """Return the variables by their positions."""
         return tuple(f"variable {position}" for position in range(len(self.variables)))
 

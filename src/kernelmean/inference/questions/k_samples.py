@@ -9,7 +9,6 @@ import numpy as np
 
 from ...core.array import Array
 from ...core.points import Names
-from ...core.words import passed
 from ..designs.design import Design
 from ..designs.k_sample import ManySamples
 from ..samples import matched, names_of
@@ -35,13 +34,11 @@ class KSamples(Question):
     samples: tuple[Array, ...]
     names: Names = None
 
-    called: ClassVar[tuple[str, ...]] = ("all samples",)
+    table_names: ClassVar[tuple[str, ...]] = ("all samples",)
 
     @classmethod
     def of(cls, data: Any, design: Design) -> Self:
-        """Check several samples."""
-        if len(data) < 2:
-            raise ValueError(f"{passed(len(data), 'sample')}, two at least are needed: k_sample_test(X, Y, Z)")
+        """Check several samples, two or more."""
         if design.paired or design.says_more:
             raise ValueError(
                 f"{design!r} is for two samples or for pairs; leave design= out, or compare two samples at a time, "

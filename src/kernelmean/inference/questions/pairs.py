@@ -47,8 +47,8 @@ class Pairs(Question):
     design: PairDesign | WildPairs | None = field(default=None, kw_only=True)
 
     kernel_sides: ClassVar[int] = 2
-    usual: ClassVar[bool] = True
-    called: ClassVar[tuple[str, ...]] = ("X", "Y")
+    of_two: ClassVar[bool] = True
+    table_names: ClassVar[tuple[str, ...]] = ("X", "Y")
 
     @classmethod
     def known(cls, design: Design) -> Known:
@@ -76,7 +76,7 @@ class Pairs(Question):
     @property
     def methods(self) -> tuple[str, str]:
         """Return the test in words."""
-        return _METHODS if self.design is None else self.design.methods
+        return (PairDesign if self.design is None else self.design).methods
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -103,12 +103,6 @@ class Pairs(Question):
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
         """Return what to tell of the spreads of the columns of either variable."""
         return notes_of_variables((self.X, self.Y), self.names, adaptive=adaptive)
-
-
-_METHODS = (
-    "Permutation test of independence, Hilbert-Schmidt criterion",
-    "Adaptive permutation test of independence, Hilbert-Schmidt criteria",
-)
 
 
 def hsic_problem(variables: Tables, kernels: Sequence[KernelPair], statistic: Kind | Statistic) -> Problem:

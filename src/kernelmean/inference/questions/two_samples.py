@@ -50,7 +50,7 @@ class TwoSamples(Question):
     names: Names = None
     design: SampleDesign | None = field(default=None, kw_only=True)
 
-    usual: ClassVar[bool] = True
+    of_two: ClassVar[bool] = True
 
     @classmethod
     def known(cls, design: Design) -> Known:
@@ -75,7 +75,7 @@ class TwoSamples(Question):
     @property
     def methods(self) -> tuple[str, str]:
         """Return the test in words."""
-        return _METHODS if self.design is None else self.design.methods
+        return (TwoSampleDesign if self.design is None else self.design).methods
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -94,7 +94,7 @@ class TwoSamples(Question):
         return (joined(list(self.samples)),)
 
     @property
-    def called(self) -> tuple[str, ...]:
+    def table_names(self) -> tuple[str, ...]:
         """Return what notes call the pooled rows."""
         return ("the pooled sample" if self.design is None else self.design.pool,)
 
@@ -117,12 +117,6 @@ class TwoSamples(Question):
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
         """Return what to tell of the spreads of the columns."""
         return notes_of_samples((self.X, self.Y), self.names, adaptive=adaptive)
-
-
-_METHODS = (
-    "Two-sample permutation test, maximum mean discrepancy",
-    "Adaptive two-sample permutation test, maximum mean discrepancies",
-)
 
 
 def mmd_problem(pooled: Array, first: int, kernels: Sequence[Kernel], statistic: Kind | Statistic) -> Problem:

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from ...core.array import Array, IntArray, RngLike, as_rng, slices
 from ...core.validate import check_finite, check_points
-from ...embedding.features import FeatureMean, FeaturePart, Fourier, choose_noise
+from ...embedding.features import FeaturePart, FeatureSums, Fourier, choose_noise
 from ...embedding.features.base import HEAD, Summary
 from ...embedding.features.compensated import Total
 from ...embedding.features.error import standard_error
@@ -239,7 +239,7 @@ class PairStream(Summary):
             n = self.rows + len(self.pending)
             vector = np.tile(np.sqrt(features.weights), 2) * np.concatenate([waves.real, waves.imag])
             head = np.array([n, n, n * features.mass, 0.0])
-            mean = FeatureMean(Dirac(), n, Total.of(np.concatenate([head, vector])))
+            mean = FeatureSums(Dirac(), n, Total.of(np.concatenate([head, vector])))
             found.append(choose_noise(FeaturePart(features, (mean,)).embedding(), FORMS[estimator]))
         assert len(head) == HEAD
         return found[0], found[1]

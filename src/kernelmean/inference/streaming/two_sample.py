@@ -11,7 +11,7 @@ import numpy as np
 from ...core.array import Array, IntArray, RngLike, as_rng
 from ...core.validate import check_integer
 from ...embedding.embedding import Embedding
-from ...embedding.features import FeatureMap, FeatureMean, FeaturePart, Fourier, choose_noise
+from ...embedding.features import FeatureMap, FeaturePart, FeatureSums, Fourier, choose_noise
 from ...embedding.features.base import HEAD, Summary
 from ...embedding.features.compensated import Total
 from ...embedding.features.error import standard_error
@@ -113,7 +113,7 @@ class TwoSampleStream(Summary):
     def pooled(self) -> Embedding:
         """Return the mean of the rows of both samples together."""
         total = Total.of(self.first.total + self.second.total)
-        mean = FeatureMean(Dirac(), self.first.total_rows + self.second.total_rows, total)
+        mean = FeatureSums(Dirac(), self.first.total_rows + self.second.total_rows, total)
         return FeaturePart(self.features, (mean,)).embedding()
 
     def test(

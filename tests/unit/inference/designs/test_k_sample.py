@@ -7,10 +7,11 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from kernelmean import Design, Plan
-from kernelmean.inference import KSamples, Resampling, hsic_test, k_sample_test, mmd_test
+from kernelmean import Design, Plan, read
+from kernelmean.inference import KSamples, Resampling, dhsic_test, hsic_test, k_sample_test, mmd_test
 from kernelmean.inference.multiple import max_t
 from kernelmean.kernels import Categorical, Gaussian
+from kernelmean.plan.plan import RemotePlan
 from nulls import packed
 
 KERNEL = Gaussian(1.0)
@@ -129,12 +130,28 @@ def test_more_than_two_samples_say_what_to_ask_instead(verb):
         getattr(result, verb)()
 
 
+@pytest.mark.parametrize("test", [k_sample_test, dhsic_test])
+def test_a_cluster_answers_for_two_tables_only(test):
+    remote = type("Elsewhere", (RemotePlan,), dict.fromkeys(RemotePlan.__abstractmethods__))()
+    with pytest.raises(TypeError, match=r"this runs in one process, with a Plan such as Plan\(threads=2\)"):
+        test("rows", "elsewhere", plan=remote)
+
+
 def test_a_result_knows_its_question():
     samples = draw((5, 4, 6))
     question = k_sample_test(*samples, kernel=KERNEL, n_resamples=19, rng=0).question
     assert (type(question), question.sizes) == (KSamples, (5, 4, 6))
     again = question.null([KERNEL], "u", Resampling.of("auto", 19, 0))
     assert again.pvalues == k_sample_test(*samples, kernel=KERNEL, n_resamples=19, rng=0).pvalue
+
+
+def test_a_null_has_one_kernel_at_a_time():
+    how, samples = Resampling.of("auto", 19, 0), draw((5, 4, 6))
+    several = k_sample_test(*samples, n_resamples=19, rng=0).question
+    joint = dhsic_test(*draw((5, 5, 5)), n_resamples=19, rng=0).question
+    for question, kernel in ((several, KERNEL), (joint, (KERNEL,) * 3)):
+        with pytest.raises(ValueError, match="2 kernels were passed, this null has one at a time"):
+            question.null([kernel, kernel], "v", how)
 
 
 @pytest.mark.parametrize("design", [Design(groups=([0], [0])), Design(weights=([1.0], [1.0])), Design(paired=True)])
@@ -167,3 +184,13 @@ def test_samples_that_are_not_passed_one_by_one_are_refused_by_how_many_there_ar
 def test_columns_must_agree():
     with pytest.raises(ValueError, match="columns"):
         k_sample_test(np.zeros((3, 1)), np.zeros((3, 1)), np.zeros((3, 2)))
+
+
+def test_files_are_read_and_one_pass_is_for_two_samples(tmp_path):
+    samples, paths = draw((9, 8, 7)), [tmp_path / f"{name}.csv" for name in "abc"]
+    for path, sample in zip(paths, samples, strict=True):
+        np.savetxt(path, sample, delimiter=",", header="u,v", comments="", fmt="%.17g")
+    assert k_sample_test(*paths, rng=0, n_resamples=49).pvalue == k_sample_test(*samples, rng=0, n_resamples=49).pvalue
+    for options in ({"scheme": "one-pass"}, {}):
+        with pytest.raises(ValueError, match=r"one pass .* is for two samples .*; test two at a time"):
+            k_sample_test(*samples[:2], samples[2] if options else read(paths[2], in_memory=False), **options)
