@@ -129,4 +129,12 @@ def make_kernel(
     family = {"gaussian": Gaussian}.get(kernel) if isinstance(kernel, str) else kernel
     if family is None or not callable(family):
         raise ValueError(f"kernel is {kernel!r}; write 'gaussian', a class such as kernels.Laplacian, or a Kernel")
-    return family(bandwidth_from(X, bandwidth))
+    theta = bandwidth_from(X, bandwidth)
+    try:
+        return family(theta)
+    except TypeError as error:
+        name = getattr(family, "__name__", repr(family))
+        raise TypeError(
+            f"kernel is {name}, of which a bandwidth alone makes no kernel ({error}); pass a value, such as "
+            "kernels.Matern(1.5, 'median')"
+        ) from error

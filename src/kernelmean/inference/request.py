@@ -9,6 +9,7 @@ from typing import Any, final
 from ..core.array import RngLike
 from ..core.conflicts import is_passed
 from ..estimators import KME, KernelMean
+from ..estimators import NAMED as ESTIMATORS_BY_NAME
 from ..estimators.options import KernelLike
 from ..plan.plan import Plan
 from .adaptive.combination import check_renamed
@@ -125,7 +126,10 @@ def _one(estimator: Any, known: Known, adaptive: bool) -> KernelMean | KernelOf 
         return known[estimator]() if estimator in known else NAMED[estimator]
     if isinstance(estimator, KernelMean) or (adaptive and isinstance(estimator, Adaptive)):
         return estimator
-    if not callable(estimator):
+    if any(estimator is maker for maker in (KernelMean, *ESTIMATORS_BY_NAME.values())):
+        name = estimator.__name__
+        raise TypeError(f"estimator is {name}, which makes estimators; call it: estimator={name}()")
+    if not callable(estimator) or isinstance(estimator, type):
         raise unknown_estimator(estimator, names)
     function: KernelOf = estimator
     return function

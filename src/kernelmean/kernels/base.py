@@ -70,6 +70,18 @@ class Kernel(ABC):
     __rmul__ = __mul__
 
 
+def rules_of(kernel: Kernel, dim: int) -> tuple[str, ...]:
+    """Return the rules for bandwidths that are still to look at rows of so many columns."""
+    rules: list[str] = []
+
+    def noted(_: Array, rule: str) -> float:
+        rules.append(rule)
+        return 1.0
+
+    kernel.resolved(np.zeros((1, dim)), noted)
+    return tuple(rules)
+
+
 def check_kernel(value: Any, name: str = "kernel") -> Kernel:
     """Return ``value`` when it is a kernel, or say what is one."""
     if not isinstance(value, Kernel):

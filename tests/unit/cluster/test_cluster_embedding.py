@@ -98,3 +98,25 @@ def test_an_embedding_of_rows_elsewhere_says_what_it_is_made_of(plan):
     )
     assert str(3 * mu).endswith("weights  sum 3")
     assert str(weighted).endswith("weights  one a row, where the rows are")
+
+
+@pytest.mark.parametrize("kernel", [Gaussian("median"), Gaussian("median") + Laplacian("silverman")], ids=repr)
+def test_rules_look_at_the_rows_on_the_cluster(plan, kernel):
+    mu, P = km.embed(da.from_array(X, chunks=(40, 2)), kernel, plan=plan), km.embed(X, kernel)
+    assert mu.kernel == P.kernel
+    assert mu.norm() == pytest.approx(P.norm(), rel=1e-13)
+
+
+def test_rules_refuse_more_rows_than_one_worker_joins(plan):
+    few = km.DaskPlan(plan.client, exact_rows=100)
+    with pytest.raises(
+        ValueError, match="'median', which looks at all rows on one worker, at most 100; X has 130 rows"
+    ):
+        km.embed(da.from_array(X, chunks=(40, 2)), Gaussian("median"), plan=few)
+    assert km.embed(da.from_array(X, chunks=(40, 2)), KERNEL, plan=few).shape == (130, 2)
+
+
+def test_rows_elsewhere_are_not_saved(plan, tmp_path):
+    mu = km.embed(da.from_array(X, chunks=(40, 2)), KERNEL, plan=plan)
+    with pytest.raises(TypeError, match="what is on a cluster, 130 rows of X, cannot be saved"):
+        km.save(mu, tmp_path / "mu.npz")

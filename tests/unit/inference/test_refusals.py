@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -191,3 +193,19 @@ def test_what_does_not_run_on_a_device_names_what_does():
         "scheme 'torus' runs on NumPy's arrays; pass one of 'exact', 'gemm', 'gather', 'cyclic', 'cyclic-tiles', "
         "'blocks', or the points as NumPy's, such as X.cpu().numpy()"
     )
+
+
+@pytest.mark.parametrize("maker", [km.KernelMean, km.MKME, km.SKMSE], ids=lambda maker: maker.__name__)
+@pytest.mark.parametrize("test", [km.mmd_test, km.hsic_test, km.k_sample_test])
+def test_what_makes_estimators_is_to_be_called(test: Any, maker: Any) -> None:
+    rows = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(TypeError, match=rf"call it: estimator={maker.__name__}\(\)"):
+        test(rows, rows, estimator=maker)
+    with pytest.raises(ValueError, match="BayesianKernelMean'>; pass one of"):
+        test(rows, rows, estimator=km.BayesianKernelMean)
+
+
+def test_a_family_that_needs_more_than_a_bandwidth() -> None:
+    rows = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(TypeError, match=r"kernel is Matern.*pass a value, such as kernels\.Matern\(1\.5, 'median'\)"):
+        km.mmd_test(rows, rows, kernel=km.kernels.Matern)

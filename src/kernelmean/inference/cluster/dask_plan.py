@@ -103,6 +103,7 @@ class DaskPlan(RemotePlan):
         if noise.per_point is not None:
             raise ValueError(f"{noise!r} has one distribution per point; on a cluster all rows share one")
         own = None if weights is None else self._weights(weights, rows)
+        kernel = fits.resolved(kernel, rows, self.exact_rows)
         return Embedding(kernel, (ClusterPart.of(rows, noise, own=own),), names=rows.names if rows.named else None)
 
     def feature_embed(

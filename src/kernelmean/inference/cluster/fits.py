@@ -11,11 +11,13 @@ from sklearn.base import clone
 
 from ...core.array import Array
 from ...core.validate import check_spread
+from ...core.words import count
 from ...embedding.embedding import Embedding
 from ...estimators import KernelMean
 from ...estimators.filters import Scale, as_filter
 from ...estimators.loocv.isotropic import STORE_UP_TO, PairDistances
 from ...estimators.options import make_kernel
+from ...kernels.base import Kernel, rules_of
 from ...kernels.gaussian import Gaussian
 from ...plan.plan import Plan
 from .parts import ClusterPart
@@ -46,6 +48,25 @@ def fit(estimator: KernelMean, X: Rows) -> None:
     for name, value in attributes.items():
         setattr(estimator, name, value)
     estimator.n_features_in_ = X.shape[1]
+
+
+def resolved(kernel: Kernel, X: Rows, exact_rows: int) -> Kernel:
+    """Return a kernel with the bandwidths that its rules find in the rows, which one worker joins for that."""
+    rules = rules_of(kernel, X.shape[1])
+    if not rules:
+        return kernel
+    if len(X) > exact_rows:
+        raise ValueError(
+            f"{kernel!r} has the rule {rules[0]!r}, which looks at all rows on one worker, at most {exact_rows:,}; X "
+            f"has {count(len(X), 'row')}: pass a number, such as km.median_bandwidth of a part of them, or "
+            "DaskPlan(client, exact_rows=...)"
+        )
+    found: Kernel = gathered(X.client, [task(_with_rules, list(X.parts), kernel)])[0]
+    return found
+
+
+def _with_rules(parts: list[Array], kernel: Kernel) -> Kernel:
+    return kernel.resolved(_joined(parts))
 
 
 def _check_estimator(estimator: Any) -> None:

@@ -23,7 +23,7 @@ _ALONE = Plan(threads=1)  # every core has a task of its own
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClusterPart(Part):
     """Rows on a cluster with one noise: a summand of an embedding."""
 
@@ -61,6 +61,9 @@ class ClusterPart(Part):
     def mass(self) -> float:
         """The sum of the weights; nan where rows have weights of their own, which are on the cluster."""
         return self.factor * len(self.rows) if self.own is None else math.nan
+
+    def __repr__(self) -> str:
+        return f"what is on a cluster, {self.rows.shape[0]:,} rows of {self.rows.source},"
 
     def inner(self, other: Part, kernel: Kernel, plan: Plan) -> float:
         """Return Σ β_i γ_j E k(x̃_i, ỹ_j): every pair of pieces is a task, of which one number comes back."""

@@ -14,7 +14,7 @@ from ...core.conflicts import is_passed, refuse
 from ...core.validate import check_integer
 from ...embedding.features import FeatureMap, fourier
 from ...estimators import KernelMean
-from ...kernels.base import Kernel
+from ...kernels.base import Kernel, rules_of
 from ...kernels.tensor_product import TensorProduct
 from ..designs.design import Design
 from ..kernel_choice import base_kernel
@@ -193,14 +193,7 @@ def _has_rule(side: KernelMean, dim: int) -> bool:
     """Whether a kernel of so many columns has a bandwidth that is found in rows."""
     if not isinstance(side.kernel, Kernel):
         return isinstance(side.bandwidth, str)
-    rules: list[str] = []
-
-    def noted(_: Array, rule: str) -> float:
-        rules.append(rule)
-        return 1.0
-
-    side.kernel.resolved(np.zeros((1, dim)), noted)
-    return bool(rules)
+    return bool(rules_of(side.kernel, dim))
 
 
 def _product(kernels: list[Kernel], columns: list[int]) -> Kernel:
