@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import kernelmean as km
+from kernelmean.estimators.named import NAMED
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal, Uniform
-from kernelmean.studies import ESTIMATORS, fit_all, rescaled
+from kernelmean.studies import fit_all, rescaled
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(25, 3)) * [1.0, 100.0, 0.01]
@@ -18,7 +19,7 @@ X = RNG.normal(size=(25, 3)) * [1.0, 100.0, 0.01]
 
 def test_scores_and_parameters_are_those_of_the_estimators() -> None:
     fits, unit = fit_all(X), X.std(axis=0)
-    for name, make in ESTIMATORS.items():
+    for name, make in NAMED.items():
         alone = make().fit(X / unit)
         assert fits.estimators[name].loocv_ == pytest.approx(alone.loocv_, rel=1e-9)
     assert fits.best == min(fits.estimators, key=lambda name: fits.estimators[name].loocv_)
@@ -29,7 +30,7 @@ def test_scores_and_parameters_are_those_of_the_estimators() -> None:
     np.testing.assert_allclose(fits.parameters("mkme")["noise"], noise * unit)
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", NAMED)
 def test_an_estimate_is_the_same_function_in_the_units_of_the_table(name: str) -> None:
     fits, unit = fit_all(X), X.std(axis=0)
     ours, scaled = fits.embedding(name), fits.estimators[name].embedding_
@@ -58,14 +59,14 @@ def test_narrow_kernels_are_ranked_by_what_lies_below_rounding() -> None:
 
 def test_the_dictionary_is_json() -> None:
     content = json.loads(json.dumps(fit_all(X).to_dict(), allow_nan=False))
-    assert set(content["estimators"]) == set(ESTIMATORS)
+    assert set(content["estimators"]) == set(NAMED)
     assert content["rows"] == 25
 
 
 def test_progress_counts() -> None:
     calls: list[tuple[str, int, int]] = []
     fit_all(X, progress=lambda *call: calls.append(call))
-    assert [call[0] for call in calls] == list(ESTIMATORS)
+    assert [call[0] for call in calls] == list(NAMED)
     assert calls[-1][1:] == (5, 6)
 
 
@@ -89,5 +90,5 @@ def test_only_gaussian_kernels_and_axis_aligned_noise_change_units() -> None:
 def test_many_rows_leave_the_flexible_estimator_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernelmean.studies.estimate.LIMIT", 50)
     fits = fit_all(np.random.default_rng(0).normal(size=(51, 1)))
-    assert set(fits.estimators) == set(ESTIMATORS) - {"f-kmse"}
+    assert set(fits.estimators) == set(NAMED) - {"f-kmse"}
     assert "f-kmse is left out: it decomposes a matrix of 51 × 51" in fits.notes[0]

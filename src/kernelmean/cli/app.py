@@ -70,9 +70,13 @@ def main(
     """Hold what all commands share."""
 
 
-app.command(epilog=_examples(*compare.EXAMPLES), rich_help_panel=QUESTIONS)(compare.compare)
-app.command(epilog=_examples(*dependence.EXAMPLES), rich_help_panel=QUESTIONS)(dependence.dependence)
-app.command(epilog=_examples(*info.EXAMPLES), rich_help_panel=FILES)(info.info)
-app.command(epilog=_examples(*estimate.EXAMPLES), rich_help_panel=QUESTIONS)(estimate.estimate)
-app.command(epilog=_examples(*density.EXAMPLES), rich_help_panel=QUESTIONS)(density.density)
-app.command(epilog=_examples(*monitor.EXAMPLES), rich_help_panel=QUESTIONS)(monitor.monitor)
+for _command in (
+    compare.compare,
+    dependence.dependence,
+    info.info,
+    estimate.estimate,
+    density.density,
+    monitor.monitor,
+):
+    _panel = FILES if _command is info.info else QUESTIONS
+    app.command(epilog=_examples(*_command.examples), rich_help_panel=_panel)(_command)  # type: ignore[attr-defined]

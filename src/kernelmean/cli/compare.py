@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from ..core.words import listed
 from .options import LongTables, MixedTable, ReportOutput, TwoSampleTest, TwoTables
-from .parameters import running_option, takes_options
+from .parameters import command, running_option
 
 if TYPE_CHECKING:
     from ..core.array import Progress
@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 
     Compared: TypeAlias = Callable[..., Comparison]
 
-EXAMPLES = (
-    "kernelmean compare before.csv after.csv",
-    "kernelmean compare trial.parquet --by arm --groups placebo,drug --drop id",
-    "kernelmean compare before.csv after.csv --html report.html",
-    "kernelmean compare wine --by target --groups 0,1 --json result.json",
-    "kernelmean compare last-week.parquet today.parquet --fail-on-drift 0.01 --quiet",
-    "kernelmean compare huge-1.parquet huge-2.parquet --estimator mkme --checkpoint sums.npz",
-)
 _PANELS = 6
 
 
@@ -41,7 +33,14 @@ class Drift:
     ] = None
 
 
-@takes_options
+@command(
+    "kernelmean compare before.csv after.csv",
+    "kernelmean compare trial.parquet --by arm --groups placebo,drug --drop id",
+    "kernelmean compare before.csv after.csv --html report.html",
+    "kernelmean compare wine --by target --groups 0,1 --json result.json",
+    "kernelmean compare last-week.parquet today.parquet --fail-on-drift 0.01 --quiet",
+    "kernelmean compare huge-1.parquet huge-2.parquet --estimator mkme --checkpoint sums.npz",
+)
 def compare(
     tables: TwoTables, test: TwoSampleTest, table: MixedTable, long: LongTables, drift: Drift, report: ReportOutput
 ) -> int:

@@ -11,12 +11,7 @@ import typer
 from ..core.words import count
 from ..tables.limits import FIT_LIMIT
 from .options import NumberTable, OneTable, ReportOutput, ScaleOption, Seed
-from .parameters import takes_options
-
-EXAMPLES = (
-    "kernelmean density wine --drop target --plot pairs.png",
-    "kernelmean density data.csv --components 2,5,10 --estimator mkme --sample 1000 --sample-to new.csv",
-)
+from .parameters import command
 
 
 @dataclass(frozen=True)
@@ -47,7 +42,10 @@ class Scaling(ScaleOption, Seed):
     """Whether columns are scaled, and the seed."""
 
 
-@takes_options
+@command(
+    "kernelmean density wine --drop target --plot pairs.png",
+    "kernelmean density data.csv --components 2,5,10 --estimator mkme --sample 1000 --sample-to new.csv",
+)
 def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, report: ReportOutput) -> None:
     """Fit a mixture density by kernel mean matching, and compare it with others on rows held out."""
     from ..estimators.files import save  # slow to import, which help can do without

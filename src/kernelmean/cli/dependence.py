@@ -9,12 +9,7 @@ import typer
 
 from .complete import columns as columns_of
 from .options import MixedTable, OneTable, PairTest, ReportOutput, split_names
-from .parameters import takes_options
-
-EXAMPLES = (
-    "kernelmean dependence wine --drop target --plot map.png",
-    "kernelmean dependence data.csv --x dose,age --y response",
-)
+from .parameters import command
 
 
 @dataclass(frozen=True)
@@ -31,7 +26,10 @@ class TwoGroups(OneTable):
     ] = None
 
 
-@takes_options
+@command(
+    "kernelmean dependence wine --drop target --plot map.png",
+    "kernelmean dependence data.csv --x dose,age --y response",
+)
 def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, report: ReportOutput) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs."""
     from ..inference.wording import short  # slow to import, which help can do without

@@ -11,12 +11,7 @@ import typer
 from ..core.words import listed
 from ..tables.limits import FIT_LIMIT
 from .options import BandwidthOption, JsonOutput, NumberTable, OneTable, ScaleOption, Seed
-from .parameters import takes_options
-
-EXAMPLES = (
-    "kernelmean estimate wine --drop target",
-    "kernelmean estimate data.csv --save mean.npz --estimator mmkme",
-)
+from .parameters import command
 
 
 @dataclass(frozen=True)
@@ -36,19 +31,23 @@ class Fit(BandwidthOption, ScaleOption, Seed):
     """How the estimators are fitted."""
 
 
-@takes_options
+@command(
+    "kernelmean estimate wine --drop target",
+    "kernelmean estimate data.csv --save mean.npz --estimator mmkme",
+)
 def estimate(saved: Saved, fit: Fit, table: NumberTable, numbers: JsonOutput) -> None:
     """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
     from ..estimators.files import save  # slow to import, which help can do without
+    from ..estimators.named import NAMED
     from ..inference.wording import short
-    from ..studies.estimate import ESTIMATORS, fit_all
+    from ..studies.estimate import fit_all
     from .inputs import read_numbers, reading
     from .progress import progress
 
     output = numbers.output
     output.check(saved.data, save=saved.save_path)
-    if saved.estimator is not None and saved.estimator not in ESTIMATORS:
-        raise ValueError(f"estimator is {saved.estimator!r}; write one of {listed(ESTIMATORS)}")
+    if saved.estimator is not None and saved.estimator not in NAMED:
+        raise ValueError(f"estimator is {saved.estimator!r}; write one of {listed(NAMED)}")
     if saved.estimator is not None and saved.save_path is None:
         raise ValueError("--estimator names the estimate that --save writes; add --save FILE, or leave --estimator out")
     source = read_numbers(saved.data, reading(table, fit.seed, FIT_LIMIT), table.missing)

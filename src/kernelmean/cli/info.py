@@ -9,10 +9,10 @@ import typer
 
 from ..core.words import printable
 from .options import Quiet
+from .parameters import command
 
-EXAMPLES = ("kernelmean info mean.npz",)
 
-
+@command("kernelmean info mean.npz")
 def info(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What estimate --save wrote.")], quiet: Quiet = False
 ) -> None:

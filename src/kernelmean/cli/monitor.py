@@ -9,13 +9,7 @@ from typing import Annotated
 import typer
 
 from .options import SOURCE, BatchTable, RowsOutput, ScaleOption, Seed
-from .parameters import takes_options
-
-EXAMPLES = (
-    "kernelmean monitor before.csv after.csv",
-    "kernelmean monitor reference.csv monday.csv tuesday.csv --checkpoint state.json --fail-on-drift 0.01",
-    "kernelmean monitor before.parquet visits.parquet --by day --every week",
-)
+from .parameters import command
 
 
 @dataclass(frozen=True)
@@ -52,7 +46,11 @@ class Watching(ScaleOption, Seed):
     ] = True
 
 
-@takes_options
+@command(
+    "kernelmean monitor before.csv after.csv",
+    "kernelmean monitor reference.csv monday.csv tuesday.csv --checkpoint state.json --fail-on-drift 0.01",
+    "kernelmean monitor before.parquet visits.parquet --by day --every week",
+)
 def monitor(watched: Watched, watching: Watching, table: BatchTable, rows: RowsOutput) -> int:
     """Ask after every batch of new rows whether they have drifted from a reference; look as often as you want.
 

@@ -18,6 +18,17 @@ stream_option = partial(typer.Option, rich_help_panel="Long tables")
 """``typer.Option`` for the panels of options in the help of commands."""
 
 
+def command(*examples: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a function a command, with examples for its help: it takes values, of which the parser sees the fields."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        made = takes_options(function)
+        made.examples = examples  # type: ignore[attr-defined]
+        return made
+
+    return decorate
+
+
 def takes_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Let the parser see the fields of the dataclasses that a command takes, each with its type, help and default.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self, final
 
 import numpy as np
@@ -37,6 +37,7 @@ _FALLBACK = (
 
 
 @final
+@dataclass(eq=False, repr=False)
 class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type: ignore[misc]
     r"""Fit a Gaussian mixture whose kernel mean is nearest to an estimate of the data's.
 
@@ -125,65 +126,27 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
     (1.0, (5, 2))
     """
 
-    weights_: Array
-    means_: Array
-    covariances_: Array
-    n_components_: int
-    kernel_: Kernel
-    bandwidth_: Any
-    target_: Embedding
-    objective_path_: Array
-    n_iter_: int
-    converged_: bool
-    trials_: list[Trial]
-    validation_score_: float
-    n_features_in_: int
-    _mixture: GaussianMixture
-
-    def __init__(
-        self,
-        n_components: int | Sequence[int] = 10,
-        *,
-        estimator: Any = "mkme",
-        kernel: Kernel | None = None,
-        bandwidth: Any = "validation",
-        bandwidth_factors: Sequence[float] = FACTORS,
-        update: Update = "all",
-        covariance_type: CovarianceType = "spherical",
-        variance_floor: float = 0.01,
-        pooling: float = 1.0,
-        ridge: float = 0.0,
-        pool_over: PoolOver = "clusters",
-        prototypes: tuple[Any, Any] | None = None,
-        early_stopping: bool = True,
-        validation_fraction: float = 0.2,
-        n_iter_no_change: int = 50,
-        max_iter: int = 1000,
-        tol: float = 1e-10,
-        n_init: int = 1,
-        kmeans_n_init: int = 10,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.estimator = estimator
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.bandwidth_factors = bandwidth_factors
-        self.update = update
-        self.covariance_type = covariance_type
-        self.variance_floor = variance_floor
-        self.pooling = pooling
-        self.ridge = ridge
-        self.pool_over = pool_over
-        self.prototypes = prototypes
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.kmeans_n_init = kmeans_n_init
-        self.random_state = random_state
+    n_components: int | Sequence[int] = 10
+    _: KW_ONLY
+    estimator: Any = "mkme"
+    kernel: Kernel | None = None
+    bandwidth: Any = "validation"
+    bandwidth_factors: Sequence[float] = FACTORS
+    update: Update = "all"
+    covariance_type: CovarianceType = "spherical"
+    variance_floor: float = 0.01
+    pooling: float = 1.0
+    ridge: float = 0.0
+    pool_over: PoolOver = "clusters"
+    prototypes: tuple[Any, Any] | None = None
+    early_stopping: bool = True
+    validation_fraction: float = 0.2
+    n_iter_no_change: int = 50
+    max_iter: int = 1000
+    tol: float = 1e-10
+    n_init: int = 1
+    kmeans_n_init: int = 10
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the mixture to the rows of ``X``.
@@ -213,7 +176,8 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         recipe, grid, rng = self._prepare()
         units = units_of(given, recipe, self.kernel, self.bandwidth)
         sample, recipe = (given, recipe) if units is None else (units.sample(given), units.recipe(recipe))
-        self.trials_, pairs = [], None
+        self.trials_: list[Trial] = []
+        pairs = None
         if self._needs_validation(grid):
             self.trials_, pairs = self._trials(recipe, sample, grid, rng, units)
         best = self._best()
@@ -231,7 +195,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
     def _convert(self, units: Units, kernel: Kernel) -> None:
         """Write what was fitted in other units in those of the table."""
         self.trials_ = [replace(trial, score=units.log_density_back(trial.score)) for trial in self.trials_]
-        self.validation_score_ = units.log_density_back(self.validation_score_)
+        self.validation_score_: float = units.log_density_back(self.validation_score_)
         self._describe(units.mixture_back(self._mixture), units.embedding_back(self.target_, kernel))
 
     def fit_embedding(self, mu: Embedding, X_val: Any = None) -> Self:
@@ -397,4 +361,5 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         self._mixture, self.target_, self.kernel_ = mixture, target, target.kernel
         self.weights_, self.means_ = mixture.weights, mixture.means
         self.covariances_ = public_covariances(mixture.covariances, self.covariance_type)
-        self.n_components_, self.bandwidth_ = len(self.weights_), getattr(target.kernel, "bandwidth", None)
+        self.n_components_ = len(self.weights_)
+        self.bandwidth_: Any = getattr(target.kernel, "bandwidth", None)

@@ -12,8 +12,9 @@ from ..core.array import Array, IntArray
 from ..core.simplex_qp import solve_simplex_qp
 from ..core.validate import check_points, check_positive, check_weights
 from ..embedding.embedding import Embedding, embed
-from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
+from ..estimators import KernelMean
 from ..estimators.loocv.isotropic import PairDistances
+from ..estimators.named import NAMED
 from ..kernels.base import Kernel
 from .joint import Descent, Watch, descend
 from .mixture import GaussianMixture
@@ -22,7 +23,6 @@ from .parameters import COVARIANCE_TYPES, CovarianceType, ParameterLayout, given
 from .prototypes import PoolOver, kmeans_prototypes, lift
 
 Update = Literal["weights", "all"]
-ESTIMATORS = {"kme": KME, "s-kmse": SKMSE, "f-kmse": FKMSE, "mkme": MKME, "mmkme": MMKME, "vpmkme": VPMKME}
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def _check_word(name: str, word: Any, known: tuple[str, ...]) -> Any:
 def _make_estimator(estimator: Any) -> Any:
     """Return an estimator of kernel means from its name, or the one that was passed."""
     if isinstance(estimator, str):
-        return ESTIMATORS[_check_word("estimator", estimator, tuple(ESTIMATORS))]()
+        return NAMED[_check_word("estimator", estimator, tuple(NAMED))]()
     if not (hasattr(estimator, "fit") and hasattr(estimator, "set_params")):
         raise TypeError(f"estimator is {estimator!r}; pass a name such as 'mkme', or km.KernelMean(...)")
     return estimator

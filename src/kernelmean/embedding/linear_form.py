@@ -11,13 +11,14 @@ from scipy.linalg import eigh
 from ..core.array import Array
 from ..expected import expected
 from ..kernels.gaussian import Gaussian
-from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from ..noise.normal import Normal
+from ..noise.normal import as_normal
 from .embedding import Embedding, embed
 
 Method = Literal["projected", "second_order", "printed"]
 LIMIT = 5000
+
+_GAUSSIAN_ONLY = "the theorems are for Gaussian noise, not for {noise!r}; write method='projected'"
 
 
 def linear_form(embedding: Embedding, method: Method = "projected", *, cutoff: float = 1e-12) -> Embedding:
@@ -96,7 +97,7 @@ def _second_order(embedding: Embedding, gram: Array, cutoff: float) -> Array:
 
 def _printed(embedding: Embedding, gram: Array, cutoff: float) -> Array:
     """Return the printed weights, in units where θ = 1 (one bandwidth only)."""
-    kernel, noise = embedding.kernel, _normal(embedding.noise)
+    kernel, noise = embedding.kernel, as_normal(embedding.noise, _GAUSSIAN_ONLY)
     if noise.form == "full" or np.ndim(getattr(kernel, "bandwidth", 0.0)) > 0:
         raise ValueError("the printed theorems are for one bandwidth and isotropic or diagonal noise")
     points, _ = _scaled(embedding)
@@ -110,22 +111,14 @@ def _printed(embedding: Embedding, gram: Array, cutoff: float) -> Array:
 
 def _scaled(embedding: Embedding) -> tuple[Array, Array]:
     """Return the points and the noise's covariance in units of the bandwidth."""
-    kernel, noise = embedding.kernel, _normal(embedding.noise)
+    kernel, noise = embedding.kernel, as_normal(embedding.noise, _GAUSSIAN_ONLY)
     if not isinstance(kernel, Gaussian):
         raise TypeError(f"the theorems are for Gaussian kernels, not for {kernel!r}; write method='projected'")
     if noise.per_point is not None:
         raise TypeError("the theorems are for a noise that all points share; write method='projected'")
     points = embedding.points
-    theta = np.broadcast_to(np.asarray(kernel.bandwidth), (points.shape[1],))
+    theta = kernel.bandwidths(points.shape[1])
     return points / theta, noise.matrices(len(theta)) / np.outer(theta, theta)
-
-
-def _normal(noise: Noise) -> Normal:
-    if isinstance(noise, Dirac):
-        return Normal(0.0)
-    if not isinstance(noise, Normal):
-        raise TypeError(f"the theorems are for Gaussian noise, not for {noise!r}; write method='projected'")
-    return noise
 
 
 def _quadratic_gaps(points: Array, covariance: Array) -> Array:

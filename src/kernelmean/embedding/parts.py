@@ -73,9 +73,20 @@ class Part(Frozen, ABC):
         return self
 
 
+class OneNoisePart(Part):
+    """Rows with one noise, which may be one distribution for every row; a dataclass with the field ``noise``."""
+
+    noise: Noise
+
+    @property
+    def noises(self) -> tuple[Noise, ...]:
+        """The noise."""
+        return (self.noise,)
+
+
 @final
 @dataclass(frozen=True, eq=False)
-class PointPart(Part):
+class PointPart(OneNoisePart):
     """Weighted points with one noise.
 
     Attributes
@@ -101,11 +112,6 @@ class PointPart(Part):
     def like(self) -> Array:
         """The points."""
         return self.points
-
-    @property
-    def noises(self) -> tuple[Noise, ...]:
-        """The noise of all points."""
-        return (self.noise,)
 
     @property
     def mass(self) -> float:

@@ -41,6 +41,7 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     kernel_: Kernel
     noise_: Noise
     weights_: Array
+    bandwidth_: Any
     n_features_in_: int
     _anywhere: ClassVar[bool] = False  # whether arrays of other libraries are fitted where they are, or as NumPy's
 

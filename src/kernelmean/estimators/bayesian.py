@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, final
 
 import numpy as np
@@ -25,6 +26,7 @@ _RATIOS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)  # of s² to θ²
 
 
 @final
+@dataclass(eq=False, repr=False)
 class BayesianKernelMean(MeanEstimator):
     r"""Estimate a kernel mean as the posterior mean of a Gaussian process, in its shrinkage form.
 
@@ -71,22 +73,11 @@ class BayesianKernelMean(MeanEstimator):
     Embedding(n=20, d=1, kernel=Gaussian(bandwidth=1.0), noise=Normal(1.))
     """
 
-    strength_: float
-    loocv_: float
-    bandwidth_: Any
-
-    def __init__(
-        self,
-        kernel: KernelLike = "gaussian",
-        *,
-        bandwidth: Any = "median",
-        smoothing: float | str = "loocv",
-        strength: float | str = "loocv",
-    ) -> None:
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.smoothing = smoothing
-        self.strength = strength
+    kernel: KernelLike = "gaussian"
+    _: KW_ONLY
+    bandwidth: Any = "median"
+    smoothing: float | str = "loocv"
+    strength: float | str = "loocv"
 
     def _estimate(self, X: Array) -> None:
         if len(X) > LIMIT:

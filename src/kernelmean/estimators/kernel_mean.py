@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, final
 
 from ..core.array import Array, column_spans, mean_of
@@ -20,6 +21,7 @@ _ROUNDED = 1e-11  # score in units of k(x, x), below which less than five digits
 
 
 @final
+@dataclass(eq=False, repr=False)
 class KernelMean(MeanEstimator):
     r"""Estimate a kernel mean, :math:`\hat μ = Σ_i β_i E_{\tilde x ∼ v(·|x_i)} k(\tilde x, ·)`.
 
@@ -96,31 +98,16 @@ class KernelMean(MeanEstimator):
     """
 
     _anywhere = True
-    bandwidth_: Any
-    strength_: float | None
-    contraction_: float
-    loocv_: float
 
-    def __init__(
-        self,
-        kernel: KernelLike = "gaussian",
-        *,
-        bandwidth: Any = "median",
-        noise: NoiseForm | Noise | None = None,
-        filter: Filter | str | None = None,
-        strength: float | str = "loocv",
-        contraction: Contraction | None = None,
-        criterion: str = "loocv",
-        fit_on: FitOn = "auto",
-    ) -> None:
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.noise = noise
-        self.filter = filter
-        self.strength = strength
-        self.contraction = contraction
-        self.criterion = criterion
-        self.fit_on = fit_on
+    kernel: KernelLike = "gaussian"
+    _: KW_ONLY
+    bandwidth: Any = "median"
+    noise: NoiseForm | Noise | None = None
+    filter: Filter | str | None = None
+    strength: float | str = "loocv"
+    contraction: Contraction | None = None
+    criterion: str = "loocv"
+    fit_on: FitOn = "auto"
 
     def _estimate(self, X: Array, pairs: PairDistances | None = None) -> None:
         kernel = make_kernel(self.kernel, self._bandwidth_for(X), X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, final
 
 import numpy as np
@@ -21,6 +22,7 @@ _TOLERANCE, _MOST = 1e-12, 1000
 
 
 @final
+@dataclass(eq=False, repr=False)
 class MedianOfMeans(MeanEstimator):
     r"""Estimate a kernel mean robustly, as the geometric median of the empirical means of random blocks.
 
@@ -63,24 +65,12 @@ class MedianOfMeans(MeanEstimator):
     True
     """
 
-    block_weights_: Array
-    blocks_: Any
-    bandwidth_: Any
-
-    def __init__(
-        self,
-        n_blocks: int = 10,
-        *,
-        kernel: KernelLike = "gaussian",
-        bandwidth: Any = "median",
-        noise: Noise | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_blocks = n_blocks
-        self.kernel = kernel
-        self.bandwidth = bandwidth
-        self.noise = noise
-        self.random_state = random_state
+    n_blocks: int = 10
+    _: KW_ONLY
+    kernel: KernelLike = "gaussian"
+    bandwidth: Any = "median"
+    noise: Noise | None = None
+    random_state: Any = None
 
     def _estimate(self, X: Array) -> None:
         n = len(X)

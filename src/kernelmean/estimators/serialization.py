@@ -14,6 +14,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator
 
 from ..core.array import Array, to_numpy
 from ..core.frozen import sealed
@@ -82,7 +83,8 @@ def kinds() -> Mapping[str, Kind]:
     for cls in dict.fromkeys(part for result in results for part in (result, *(result.holds or ()))):
         # a model of scikit-learn's manner is written by its parameters, and all that was fitted
         model = Kind(cls, ("parameters", "fitted"), partial(_model, cls), _get_model)
-        table[cls.__name__] = Kind(cls, _field_names(cls), partial(_checked, cls)) if is_dataclass(cls) else model
+        is_value = is_dataclass(cls) and not issubclass(cls, BaseEstimator)
+        table[cls.__name__] = Kind(cls, _field_names(cls), partial(_checked, cls)) if is_value else model
     for cls in _concrete(MeanEstimator):
         table[cls.__name__] = Kind(cls, ("parameters", "fitted"), partial(_estimator, cls), _get_estimator)
     return table

@@ -13,8 +13,7 @@ from ..kernels.base import Kernel, Scaled
 from ..kernels.blocks import Blocks
 from ..kernels.gaussian import Gaussian, QuadraticGaussian
 from ..noise.base import Additive, Noise
-from ..noise.dirac import Dirac
-from ..noise.normal import Normal
+from ..noise.normal import Normal, as_normal
 from .expectations import difference_rules, per_point_rules, smoothed_rules
 
 GaussianKernel: TypeAlias = Gaussian | QuadraticGaussian
@@ -53,25 +52,20 @@ def _log_root_det(covariance: Array) -> float:
     return float(np.log(np.diagonal(np.linalg.cholesky(covariance))).sum())
 
 
+_PER_POINT = "one distribution per point has a closed form for Normal and Dirac noise, not for {noise!r}"
+
+
 @per_point_rules.register(Gaussian, Additive, Additive)
 def _per_point(kernel: Gaussian, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
     """Prepare blocks when at least one side has one covariance per point (a Gaussian mixture's, say)."""
     dim = X.shape[1]
-    left, right = _as_normal(v), _as_normal(w)
+    left, right = as_normal(v, _PER_POINT), as_normal(w, _PER_POINT)
     squared = np.square(kernel.bandwidths(dim))
     X, Y = centered(X, Y)
     if "full" in (left.form, right.form):
         return _full_blocks(X, left, Y, right, squared)
     first, second = (like(np.broadcast_to(v.variances(dim), Z.shape), Z) for v, Z in ((left, X), (right, Y)))
     return lambda i, j: _axes(squared, X[i, :], first[i, :], Y[j, :], second[j, :])
-
-
-def _as_normal(noise: Noise) -> Normal:
-    if isinstance(noise, Dirac):
-        return Normal(0.0)
-    if not isinstance(noise, Normal):
-        raise TypeError(f"one distribution per point has a closed form for Normal and Dirac noise, not for {noise!r}")
-    return noise
 
 
 def _axes(squared: Array, X: Array, left: Array, Y: Array, right: Array) -> Array:

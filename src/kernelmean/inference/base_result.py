@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..core.array import SILENT, Progress
 from ..report.page import Document
 from ..report.shown import Shown
+
+if TYPE_CHECKING:
+    from .result import TestResult
 
 
 class Result(Shown):
@@ -66,7 +69,7 @@ class Result(Shown):
 
     @abstractmethod
     def plot(self, *args: Any, **options: Any) -> Any:
-        """Draw the result with matplotlib, and return the axes or the figure."""
+        """Draw the result with matplotlib, and return the axes or the figure; raises ImportError without matplotlib."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the result, with the rows that it rests on, to a file that :func:`kernelmean.load` reads.
@@ -81,3 +84,22 @@ class Result(Shown):
         from ..estimators.files import save
 
         save(self, path)
+
+
+class JointResult(Result):
+    """The result of a study in which one test looks at all columns together."""
+
+    @property
+    @abstractmethod
+    def joint(self) -> TestResult:
+        """The test of all columns together."""
+
+    @property
+    def statistic(self) -> float:
+        """The statistic of the joint test."""
+        return self.joint.statistic
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of the joint test."""
+        return self.joint.pvalue

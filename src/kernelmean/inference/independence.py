@@ -160,15 +160,13 @@ def wild_hsic_test(
         l, in rows, as in :func:`wild_mmd_test`.
     kernel, estimator
         As in :func:`kernelmean.hsic_test`.
-    n_resamples : int
-        Draws of the multipliers.
-    rng, plan
-        As in :func:`kernelmean.mmd_test`.
+    n_resamples, rng, plan
+        As in :func:`wild_mmd_test`.
 
     Returns
     -------
     TestResult
-        ``scheme`` is "wild bootstrap", the one scheme whose p-value is asymptotic and not exact.
+        As :func:`wild_mmd_test` returns it.
 
     Raises
     ------

@@ -23,6 +23,8 @@ from .resampling import Shape
 from .statistics import RemovedMeans, Statistic, Sums
 
 Tiles = Callable[[slice, slice], list[Array]]
+KernelPair = tuple[Kernel, Kernel]
+"""A kernel for each of two variables."""
 _SHIFT_ROWS = 256
 
 

@@ -14,6 +14,7 @@ from ..core.array import Array, array_api, like, total
 from ..core.frozen import Frozen, owned, sealed
 from ..core.validate import check_finite, check_numbers, check_positive
 from .base import Additive, Noise, check_density
+from .dirac import Dirac
 
 Form = Literal["isotropic", "diagonal", "full"]
 _EVENT = {"isotropic": 0, "diagonal": 1, "full": 2}
@@ -230,3 +231,12 @@ def _check_covariance(array: Array) -> None:
         raise ValueError("the covariance is not symmetric; pass (C + C.T) / 2 if it should be")
     if np.linalg.eigvalsh(array).min(initial=0.0) < -1e-10 * scale:
         raise ValueError("the covariance has a negative eigenvalue; a covariance is positive semi-definite")
+
+
+def as_normal(noise: Noise, refusal: str) -> Normal:
+    """Return Normal noise, also for none; of any other raise ``refusal``, which names it by "{noise!r}"."""
+    if isinstance(noise, Dirac):
+        return Normal(0.0)
+    if not isinstance(noise, Normal):
+        raise TypeError(refusal.format(noise=noise))
+    return noise

@@ -8,13 +8,12 @@ if TYPE_CHECKING:
     from .comparison import Comparison
     from .density import Densities, fit_densities
     from .dependence import Dependence
-    from .estimate import ESTIMATORS, fit_all, rescaled
+    from .estimate import fit_all, rescaled
     from .pages import comparison_page, density_page, dependence_page
     from .pages.evidence import gather
     from .strengths import Strengths
 
 __all__ = [
-    "ESTIMATORS",
     "Comparison",
     "Densities",
     "Dependence",
@@ -39,7 +38,7 @@ _lazy.attach(
         "comparison": "Comparison",
         "density": "Densities fit_densities",
         "dependence": "Dependence",
-        "estimate": "ESTIMATORS fit_all rescaled",
+        "estimate": "fit_all rescaled",
         "pages": "comparison_page density_page dependence_page",
         "pages.evidence": "gather",
         "strengths": "Strengths",

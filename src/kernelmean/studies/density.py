@@ -22,8 +22,7 @@ from ..inference.base_result import Result
 from ..kernels import Gaussian
 from ..report.description import Description, Grid
 from ..report.page import Document
-from ..tables.columns import table_of_numbers
-from ..tables.read import hold
+from .numbers import Needs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,6 +31,7 @@ _FOLDS = 5
 _CLEAR = 2.0
 """Standard errors beyond which a difference of losses counts."""
 _COMPONENTS = (1, 2, 3, 5, 10, 20)
+_NEEDS = Needs("density", 2 * _FOLDS, " to hold some out", "a constant has no density")
 
 
 @final
@@ -143,17 +143,7 @@ class Densities(Frozen, Result):
     def plot(self, columns: Sequence[str] = ()) -> Figure:
         """Draw the model beside the data, for every column and pair of columns: ``plots.density_pairs``.
 
-        Parameters
-        ----------
-        columns : sequence of str
-            Which columns; by default the first five.
-
-        Raises
-        ------
-        ImportError
-            When matplotlib is not installed.
-        ValueError
-            When there is no such column.
+        ``columns`` are some of the table's; by default the first five.
         """
         from .plots import density_pairs
 
@@ -267,9 +257,7 @@ def fit_densities(
     >>> fits.sizes, fits.model.n_components_, fits.sample(3, rng=0).shape
     ((42, 18), 1, (3, 1))
     """
-    given = hold(X, "density")
-    whole, remarks = table_of_numbers(given, keep)
-    table, constant = _usable(whole)
+    table, notes = _NEEDS.numbers(X, keep)
     if not 0.0 < held_out < 1.0:
         raise ValueError(f"held_out is {held_out}; a share of the rows between 0 and 1 is needed")
     generator = as_rng(rng)
@@ -291,11 +279,6 @@ def fit_densities(
         candidate, losses, models[name] = _measured(name, search, fit, held)
         candidates.append((candidate, losses))
     model = clone(models["kernel mean matching"]).fit((table.values - center) / unit)
-    notes = (
-        *(() if given is X else given.notes),
-        *remarks,
-        *([f"constant, so left out: {listed(constant)}"] if constant else []),
-    )
     return Densities(table, (len(fit), len(held)), _ordered(candidates), model, center, unit, notes)
 
 
@@ -368,13 +351,3 @@ def _searched(model: Any, grid: dict[str, Any], X: Array, seed: int) -> Any:
     from sklearn.model_selection import GridSearchCV, KFold  # slow to import
 
     return GridSearchCV(model, grid, cv=KFold(_FOLDS, shuffle=True, random_state=seed)).fit(X)
-
-
-def _usable(table: Table) -> tuple[Table, tuple[str, ...]]:
-    """Return the table without its constant columns, and their names."""
-    if len(table) < 2 * _FOLDS:
-        raise ValueError(f"the table has {count(len(table), 'row')}; at least {2 * _FOLDS} are needed to hold some out")
-    kept, constant = table.constant()
-    if not len(kept):
-        raise ValueError("every column is constant; a constant has no density")
-    return table.columns(kept), constant

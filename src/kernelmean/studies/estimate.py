@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -11,34 +11,25 @@ import numpy as np
 from ..core.array import SILENT, Array, Progress
 from ..core.frozen import Frozen
 from ..core.table import Table
-from ..core.words import count, listed
+from ..core.words import listed
 from ..embedding.embedding import Embedding
 from ..embedding.parts import PointPart
-from ..estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
+from ..estimators import KernelMean
 from ..estimators.loocv.ridge import LIMIT
+from ..estimators.named import NAMED
 from ..inference.base_result import Result
 from ..kernels import Gaussian
 from ..kernels.bandwidth import Bandwidth, bandwidth_from
 from ..noise import Dirac, Noise, Normal
 from ..report.description import Description, Grid
 from ..report.numbers import number_range
-from ..tables.columns import table_of_numbers
-from ..tables.read import hold
+from .numbers import Needs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROUNDING = 1e-12
-
-ESTIMATORS: dict[str, Callable[..., KernelMean]] = {
-    "kme": KME,
-    "s-kmse": SKMSE,
-    "f-kmse": FKMSE,
-    "mkme": MKME,
-    "mmkme": MMKME,
-    "vpmkme": VPMKME,
-}
-"""The five estimators of Xia et al. (2021) and the variance-preserving one, by name."""
+_NEEDS = Needs("estimate", 2, "", "there is nothing to estimate")
 
 
 @final
@@ -126,11 +117,6 @@ class Fits(Frozen, Result):
         ----------
         ax : Axes, optional
             Where to draw; a new figure by default.
-
-        Raises
-        ------
-        ImportError
-            When matplotlib is not installed.
         """
         from .plots import scores_below_kme
 
@@ -203,25 +189,18 @@ def fit_all(
     >>> fits.estimators["mmkme"].loocv_ <= fits.estimators["mkme"].loocv_ <= fits.estimators["kme"].loocv_
     True
     """
-    given = hold(X, "estimate")
-    whole, remarks = table_of_numbers(given, keep)
-    table, constant = _varying(whole)
+    table, remarks = _NEEDS.numbers(X, keep)
     deviations = table.deviations()
     unit = deviations if scale else np.ones_like(deviations)
     values = table.values / unit
     theta = _one_if_equal(bandwidth_from(values, bandwidth))
     out = _left_out(len(values), theta)
-    chosen = {name: make for name, make in ESTIMATORS.items() if name not in out}
+    chosen = {name: make for name, make in NAMED.items() if name not in out}
     fitted = {}
     for step, (name, make) in enumerate(chosen.items()):
         progress(name, step, len(chosen))
         fitted[name] = make(Gaussian(theta)).fit(values)
-    notes = [
-        *(() if given is X else given.notes),
-        *remarks,
-        *([f"constant, so left out: {listed(constant)}"] if constant else []),
-    ]
-    notes += [f"{name} is left out: {reason}" for name, reason in out.items()]
+    notes = [*remarks, *(f"{name} is left out: {reason}" for name, reason in out.items())]
     if isinstance(theta, Bandwidth):
         notes.append(f"bandwidth {float(theta):.4g}: {theta.rule}")
     return Fits(table, fitted, unit, tuple(notes))
@@ -269,13 +248,3 @@ def _rescaled_noise(noise: Noise, unit: Array) -> Noise:
     if not isinstance(noise, Normal) or noise.form == "full":
         raise TypeError(f"{noise!r} has no variance per column; only such noises change units")
     return Normal.diagonal(noise.variances(len(unit)) * unit**2)
-
-
-def _varying(table: Table) -> tuple[Table, tuple[str, ...]]:
-    """Return the table without its constant columns, and their names."""
-    if len(table) < 2:
-        raise ValueError(f"the table has {count(len(table), 'row')}; at least 2 are needed")
-    kept, constant = table.constant()
-    if not len(kept):
-        raise ValueError("every column is constant; there is nothing to estimate")
-    return table.columns(kept), constant

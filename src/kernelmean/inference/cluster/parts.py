@@ -10,7 +10,7 @@ from typing import Any, NoReturn, final
 import numpy as np
 
 from ...core.array import Array
-from ...embedding.parts import Part, PointPart
+from ...embedding.parts import OneNoisePart, Part, PointPart
 from ...kernels.base import Kernel
 from ...noise.base import Noise
 from ...plan.plan import Plan
@@ -24,7 +24,7 @@ _ALONE = Plan(threads=1)  # every core has a task of its own
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusterPart(Part):
+class ClusterPart(OneNoisePart):
     """Rows on a cluster with one noise: a summand of an embedding."""
 
     rows: Rows
@@ -51,11 +51,6 @@ class ClusterPart(Part):
     def like(self) -> Rows:
         """The rows."""
         return self.rows
-
-    @property
-    def noises(self) -> tuple[Noise, ...]:
-        """The noise of all rows."""
-        return (self.noise,)
 
     @property
     def mass(self) -> float:

@@ -10,25 +10,15 @@ import numpy as np
 
 from ...core.array import Array, IntArray
 from ...core.words import count
-from ...kernels import Kernel
 from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
-from ..problem import KernelSide, distinct_side
+from ..problem import KernelPair, KernelSide, distinct_side
 from ..resampling import MIB, Resampling, Resources
 from ..schemes.random_pairs import DENSE_LIMIT
 from ..statistics import ties
 from .design import Design
-from .layout import (
-    Layout,
-    check_codes,
-    check_nested,
-    check_sample_weights,
-    codes,
-    description,
-    make_layout,
-    nothing_moves,
-)
+from .layout import Layout, check_codes, check_nested, check_sample_weights, codes, description, taken_layout
 from .restricted import Expanded, within_cells
 from .stratified_hsic import stratified_hsic
 
@@ -54,13 +44,7 @@ class PairDesign:
         """Return the rows of the variables that take part."""
         return X[self.rows], Y[self.rows]
 
-    def null(
-        self,
-        tables: tuple[Array, ...],
-        kernels: Sequence[tuple[Kernel, Kernel]],
-        statistic: Any,
-        how: Resampling,
-    ) -> Null:
+    def null(self, tables: tuple[Array, ...], kernels: Sequence[KernelPair], statistic: Any, how: Resampling) -> Null:
         """Return HSIC of every pair of kernels under the same permutations, on these rows."""
         if statistic != "v":
             raise ValueError(
@@ -88,16 +72,13 @@ def pair_design(n: int, design: Design) -> PairDesign:
     check_nested(own, own_names, strata, "groups")
     every = np.ones(n) if weights is None else check_sample_weights(weights, n, "weights")
     kept = np.flatnonzero(every)
-    chosen = [None if column is None else column[kept] for column in (strata, own)]
-    layout = make_layout(every[kept], chosen[0], chosen[1], np.zeros(len(kept), dtype=np.intp))
-    if layout.still == len(layout.cells):
-        raise nothing_moves("rows" if clusters is None else "clusters")
+    layout = taken_layout(kept, every, strata, own, np.zeros(len(kept), dtype=np.intp))
     notes: tuple[str, ...] = ()
     if len(kept) < n:
         notes += (f"{count(n - len(kept), 'row')} of weight zero left out",)
     if weights is not None:
         notes += ("weights stay with the rows of X: exact where Y is independent of X and the weight together",)
-    used = tuple(name for code, name in enumerate(names) if chosen[0] is None or (chosen[0] == code).any())
+    used = tuple(name for code, name in enumerate(names) if strata is None or (strata[kept] == code).any())
     return PairDesign(kept[layout.order], layout, notes + description(layout, used, clusters is not None))
 
 

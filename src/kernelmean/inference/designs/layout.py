@@ -79,6 +79,21 @@ def make_layout(weights: Array, groups: IntArray | None, clusters: IntArray | No
     return Layout(order, used / used.mean(), stratum, sizes[own[first]], cells.ravel(), labels[first])
 
 
+def taken_layout(
+    rows: IntArray, weights: Array, groups: IntArray | None, clusters: IntArray | None, labels: IntArray
+) -> Layout:
+    """Return the layout of the rows that take part, whose labels are given; raise when none of them can move."""
+    strata, own = (None if column is None else column[rows] for column in (groups, clusters))
+    layout = make_layout(weights[rows], strata, own, labels)
+    if layout.still < len(layout.cells):
+        return layout
+    units = "rows" if clusters is None else "clusters"
+    raise ValueError(
+        f"nothing can be relabeled: no two {units} may change places, and p would be 1 whatever the data; pass coarser "
+        "groups, or clusters of equal sizes"
+    )
+
+
 def plain_layout(n: int) -> Layout:
     """Return the layout of n rows of which nothing is said."""
     return make_layout(np.ones(n), None, None, np.zeros(n, dtype=np.intp))
@@ -123,14 +138,6 @@ def check_sample_weights(weights: Any, n: int, name: str) -> Array:
     if not array.any():
         raise ValueError(f"{name} sums to zero; at least one row needs a positive weight")
     return array
-
-
-def nothing_moves(units: str) -> ValueError:
-    """Return the error that no permutation but the observed one exists."""
-    return ValueError(
-        f"nothing can be permuted: no two {units} may change places, and p would be 1 whatever the data; pass coarser "
-        "groups, or clusters of equal sizes"
-    )
 
 
 def description(layout: Layout, names: tuple[str, ...], clustered: bool) -> tuple[str, ...]:

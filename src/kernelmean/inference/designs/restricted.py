@@ -13,18 +13,26 @@ import numpy as np
 from scipy.special import gammaln
 
 from ...core.array import Array, IntArray
-from ..permutations import WITHOUT_GRAM, Permutations
+from ..permutations import WITHOUT_GRAM, Permutations, RandomPermutations
 
 _MOST = 2 * 10**6
 
 
+class OfCells(Permutations):
+    """Permutations that leave every unit in its cell; ``cells`` (n,) are whole numbers from 0, in ascending order."""
+
+    cells: IntArray
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Return the number of units."""
+        return len(self.cells)
+
+
 @final
 @dataclass(frozen=True)
-class WithinCells(Permutations):
-    """The identity and ``count - 1`` independent uniform permutations that leave every unit in its cell.
-
-    ``cells`` (n,) are whole numbers from 0, in ascending order.
-    """
+class WithinCells(OfCells):
+    """The identity and ``count - 1`` independent uniform permutations within cells."""
 
     cells: IntArray
     count: int
@@ -32,34 +40,20 @@ class WithinCells(Permutations):
 
     scheme: ClassVar[str] = "random"
 
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of units."""
-        return len(self.cells)
-
     def batches(self, size: int) -> Iterator[IntArray]:
         """Shuffle all units, then sort them by cell, which keeps the random order within cells."""
         narrow = self.cells.astype(np.min_scalar_type(int(self.cells[-1])))  # small integers sort in linear time
-        for start in range(0, self.count, size):
-            batch = np.tile(np.arange(self.n), (min(size, self.count - start), 1))
-            drawn = batch[1:] if start == 0 else batch
-            self.rng.permuted(drawn, axis=1, out=drawn)
-            order = np.argsort(narrow[drawn], axis=1, kind="stable")
-            drawn[:] = np.take_along_axis(drawn, order, axis=1)
-            yield batch
+        for batch in RandomPermutations(self.n, self.count, self.rng).batches(size):
+            order = np.argsort(narrow[batch], axis=1, kind="stable")  # which leaves the identity as it is
+            yield np.take_along_axis(batch, order, axis=1)
 
 
 @final
 @dataclass(frozen=True)
-class AllWithinCells(Permutations):
-    """Every permutation that leaves every unit in its cell."""
+class AllWithinCells(OfCells):
+    """Every permutation within cells."""
 
     cells: IntArray
-
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of units."""
-        return len(self.cells)
 
     @property
     def count(self) -> int:  # type: ignore[override]
@@ -74,7 +68,7 @@ class AllWithinCells(Permutations):
 
 @final
 @dataclass(frozen=True)
-class AllArrangements(Permutations):
+class AllArrangements(OfCells):
     """One permutation for every distinct way to arrange labels within cells.
 
     ``labels`` (n,) are whole numbers from 0; units are in ascending order of cell and then label.
@@ -82,11 +76,6 @@ class AllArrangements(Permutations):
 
     cells: IntArray
     labels: IntArray
-
-    @property
-    def n(self) -> int:  # type: ignore[override]
-        """Return the number of units."""
-        return len(self.cells)
 
     @property
     def count(self) -> int:  # type: ignore[override]

@@ -20,16 +20,7 @@ from ..resampling import Resampling
 from ..samples import in_fixed_order
 from ..statistics import named, ties
 from .design import Design
-from .layout import (
-    Layout,
-    check_codes,
-    check_nested,
-    check_sample_weights,
-    codes,
-    description,
-    make_layout,
-    nothing_moves,
-)
+from .layout import Layout, check_codes, check_nested, check_sample_weights, codes, description, taken_layout
 from .quadratic_forms import forms_bytes
 from .restricted import within_cells
 from .stratified_mmd import StratifiedMMD
@@ -111,10 +102,7 @@ def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
     kept, names, notes = _kept(every > 0.0, strata, first, names)
     ordered, rows = _in_fixed_order(samples, kept, first)
     labels = np.repeat([1, 0], [len(sample) for sample in ordered])
-    chosen = [None if column is None else column[rows] for column in (strata, own)]
-    layout = make_layout(every[rows], chosen[0], chosen[1], labels)
-    if layout.still == len(layout.cells):
-        raise nothing_moves("rows" if clusters is None else "clusters")
+    layout = taken_layout(rows, every, strata, own, labels)
     if weights is not None:
         notes = (
             *notes,

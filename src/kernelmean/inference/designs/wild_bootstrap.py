@@ -14,7 +14,7 @@ from ...kernels import Kernel
 from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
-from ..problem import KernelSide
+from ..problem import KernelPair, KernelSide
 from ..resampling import Resampling
 from ..result import WILD
 from ..statistics import ties
@@ -99,13 +99,7 @@ class WildPairs:
         """Return the series as they are."""
         return X, Y
 
-    def null(
-        self,
-        tables: tuple[Array, ...],
-        kernels: Sequence[tuple[Kernel, Kernel]],
-        statistic: Any,
-        how: Resampling,
-    ) -> Null:
+    def null(self, tables: tuple[Array, ...], kernels: Sequence[KernelPair], statistic: Any, how: Resampling) -> Null:
         """Return HSIC (V) of the one pair of kernels under the multipliers."""
         del statistic  # which is "v": the bootstrap has no other
         pair, n, count = only(kernels), len(tables[0]), how.n_resamples

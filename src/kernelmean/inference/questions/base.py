@@ -122,6 +122,9 @@ class Question(ABC):
     of_two: ClassVar[bool] = False
     """Whether it is of two tables X and Y, as samples or pairs are, which clusters answer and explanations explain."""
 
+    plain_methods: ClassVar[tuple[str, str]]
+    """The test in words where there is no design, which not every question can be without."""
+
     # -- what every question says ------------------------------------------------------------------------------------
 
     @classmethod
@@ -159,8 +162,7 @@ class Question(ABC):
     @property
     def methods(self) -> tuple[str, str]:
         """Return the test in words: with one estimator, and the adaptive one."""
-        assert self.design is not None, "without a design a question says itself what it is"
-        return self.design.methods
+        return self.plain_methods if self.design is None else self.design.methods
 
     @property
     def notes(self) -> tuple[str, ...]:

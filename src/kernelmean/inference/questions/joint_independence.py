@@ -11,13 +11,14 @@ from ...core.table import as_table
 from ..designs.design import Design
 from ..designs.joint import ManyVariables
 from ..samples import names_of
-from .base import Question, Tables
+from .base import Tables
+from .many import OfMany
 from .pairs import Pairs, notes_of_variables
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class JointIndependence(Question):
+class JointIndependence(OfMany):
     """Several variables: are they jointly independent.
 
     Attributes
@@ -33,14 +34,12 @@ class JointIndependence(Question):
     variables: tuple[Array, ...]
     names: tuple[Names, ...]
 
+    noun, two, test = "variables", "test two variables", "hsic_test"
+
     @classmethod
     def of(cls, data: Any, design: Design) -> Self:
         """Check several variables, two or more."""
-        if design.paired or design.says_more:
-            raise ValueError(
-                f"{design!r} is for two samples or for pairs; leave design= out, or test two variables at a time, "
-                "hsic_test(X, Y, design=...), and adjust the p-values by Holm's method"
-            )
+        cls.refuse(design)
         tables = [as_table(table, f"variable {position}") for position, table in enumerate(data)]
         variables = tuple(table.values for table in tables)
         rows = [len(table) for table in variables]
@@ -64,15 +63,15 @@ class JointIndependence(Question):
         """Return the variables by their positions."""
         return tuple(f"variable {position}" for position in range(len(self.variables)))
 
-    def explained(self) -> Pairs:
-        """Return two variables as such; explanations know no more of them."""
-        if len(self.variables) == 2:
-            (X, Y), (own, other) = self.variables, self.names
-            return Pairs(X, Y, (own, other), asked=self.asked)
-        raise ValueError(
-            f"explanations are of two variables, and this test had {len(self.variables)}; ask the test of two of them, "
-            "such as hsic_test(X, Y).effect_size()"
-        )
+    @property
+    def members(self) -> int:
+        """Return the number of variables."""
+        return len(self.variables)
+
+    def of_both(self) -> Pairs:
+        """Return the question of the two variables."""
+        (X, Y), (own, other) = self.variables, self.names
+        return Pairs(X, Y, (own, other), asked=self.asked)
 
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
         """Return what to tell of the spreads of the columns of every variable."""

@@ -12,13 +12,14 @@ from ...core.points import Names
 from ..designs.design import Design
 from ..designs.k_sample import ManySamples
 from ..samples import matched, names_of
-from .base import Question, Tables
+from .base import Tables
+from .many import OfMany
 from .two_samples import TwoSamples, notes_of_samples
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class KSamples(Question):
+class KSamples(OfMany):
     """Several samples: do they all come from one distribution.
 
     Attributes
@@ -34,16 +35,13 @@ class KSamples(Question):
     samples: tuple[Array, ...]
     names: Names = None
 
+    noun, two, test = "samples", "compare two samples", "mmd_test"
     table_names: ClassVar[tuple[str, ...]] = ("all samples",)
 
     @classmethod
     def of(cls, data: Any, design: Design) -> Self:
         """Check several samples, two or more."""
-        if design.paired or design.says_more:
-            raise ValueError(
-                f"{design!r} is for two samples or for pairs; leave design= out, or compare two samples at a time, "
-                "mmd_test(X, Y, design=...), and adjust the p-values by Holm's method"
-            )
+        cls.refuse(design)
         tables = [matched(data[0], other) for other in data[1:]]
         ordered = [tables[0][0], *(other for _, other in tables)]
         samples = tuple(table.values for table in ordered)
@@ -59,14 +57,15 @@ class KSamples(Question):
         """Return the pooled rows."""
         return (np.concatenate(self.samples),)
 
-    def explained(self) -> TwoSamples:
-        """Return two samples as such; explanations know no more of them."""
-        if len(self.samples) == 2:
-            return TwoSamples(*self.samples, self.names, asked=self.asked)
-        raise ValueError(
-            f"explanations are of two samples, and this test had {len(self.samples)}; ask the test of two of them, "
-            "such as mmd_test(X, Y).effect_size()"
-        )
+    @property
+    def members(self) -> int:
+        """Return the number of samples."""
+        return len(self.samples)
+
+    def of_both(self) -> TwoSamples:
+        """Return the question of the two samples."""
+        X, Y = self.samples
+        return TwoSamples(X, Y, self.names, asked=self.asked)
 
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
         """Return what to tell of the spreads of the columns."""

@@ -9,21 +9,18 @@ from typing import Any, ClassVar, Self, final
 from ...core.array import Array, check_numpy
 from ...core.points import Names
 from ...core.table import Table
-from ...kernels import Kernel
 from ..designs.design import Design
 from ..designs.independence import PairDesign, pair_design
 from ..designs.wild_bootstrap import WildPairs
 from ..estimated.hsic import pair_estimator
 from ..kernel_choice import HSIC_ESTIMATORS, Chosen
-from ..problem import Problem, distinct_side
+from ..problem import KernelPair, Problem, distinct_side
 from ..request import Estimators, Known
 from ..resampling import Resampling
 from ..samples import named_variables
 from ..statistics import HSIC, Kind, Statistic
 from ..units import each_notes
 from .base import Question, Tables
-
-KernelPair = tuple[Kernel, Kernel]
 
 
 @final
@@ -48,6 +45,7 @@ class Pairs(Question):
 
     kernel_sides: ClassVar[int] = 2
     of_two: ClassVar[bool] = True
+    plain_methods: ClassVar[tuple[str, str]] = PairDesign.methods
     table_names: ClassVar[tuple[str, ...]] = ("X", "Y")
 
     @classmethod
@@ -72,11 +70,6 @@ class Pairs(Question):
         """Check two time series over the same times."""
         variables, names = named_variables(X, Y, anywhere=False)
         return cls(*variables, names, design=WildPairs.of(variables, block_length))
-
-    @property
-    def methods(self) -> tuple[str, str]:
-        """Return the test in words."""
-        return (PairDesign if self.design is None else self.design).methods
 
     @property
     def sizes(self) -> tuple[int, ...]:

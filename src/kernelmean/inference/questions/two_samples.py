@@ -51,6 +51,7 @@ class TwoSamples(Question):
     design: SampleDesign | None = field(default=None, kw_only=True)
 
     of_two: ClassVar[bool] = True
+    plain_methods: ClassVar[tuple[str, str]] = TwoSampleDesign.methods
 
     @classmethod
     def known(cls, design: Design) -> Known:
@@ -71,11 +72,6 @@ class TwoSamples(Question):
         """Check two time series."""
         samples, names = named_samples(X, Y, anywhere=False)
         return cls(*samples, names, design=WildSamples.of(samples, block_length))
-
-    @property
-    def methods(self) -> tuple[str, str]:
-        """Return the test in words."""
-        return (TwoSampleDesign if self.design is None else self.design).methods
 
     @property
     def sizes(self) -> tuple[int, ...]:

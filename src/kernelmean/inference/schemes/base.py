@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...core.array import Array
+from ..permutations import Permutations
 from ..problem import Problem, Side, Tiles
 from ..resampling import Resources, Shape
 from ..statistics import Sums
@@ -43,6 +44,19 @@ class Scheme(ABC):
         """Say why the scheme cannot serve a call of this shape, or None."""
         del shape
         return None
+
+
+class RandomList(Scheme):
+    """A scheme that draws a list of permutations, and then evaluates them batch by batch."""
+
+    @staticmethod
+    @abstractmethod
+    def evaluate(problem: Problem, permutations: Permutations, resources: Resources) -> Sums:
+        """Return the sums over the permutations in the list."""
+
+    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
+        """Draw the list, and evaluate it."""
+        return self.evaluate(problem, problem.some(n_resamples, rng), resources)
 
 
 def upper_tiles(rows: list[slice]) -> list[tuple[slice, slice]]:

@@ -11,23 +11,31 @@ from ..permutations import Permutations
 from ..problem import KernelSide, Problem
 from ..resampling import MIB, Resources, Shape, point_bytes
 from ..statistics import Sums
-from .base import Scheme, in_order, upper_tiles
+from .base import RandomList, in_order, upper_tiles
 from .device import label_batch, label_forms, on_device
 
 _TILE = 512
 _BATCH_BYTES = 256 * MIB
 
 
+def _batch(n: int, count: int) -> int:
+    return int(min(count, max(64, _BATCH_BYTES // (16 * n))))
+
+
+def label_sums(problem: Problem, permutations: Permutations, resources: Resources) -> Sums:
+    """Return the sums over the labelings in the list; O(n² P) time, O(n P) memory in batches."""
+    most = label_batch(problem.n, resources) if on_device(problem.left) else _batch(problem.n, permutations.count)
+    batches = permutations.batches(most)
+    return Sums.joined([_batch_sums(problem, batch, resources) for batch in batches], axis=1)
+
+
 @final
-class Gemm(Scheme):
+class Gemm(RandomList):
     """The quadratic forms a_πᵀKa_π of a whole batch as K·(a_π1 … a_πb), tile by tile over half of K."""
 
     name = "gemm"
     summary = "random labelings, all of them in one matrix product"
-
-    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
-        """Evaluate random labelings."""
-        return label_sums(problem, problem.some(n_resamples, rng), resources)
+    evaluate = staticmethod(label_sums)
 
     def memory(self, shape: Shape, resources: Resources) -> float:
         """Count a batch of labels (as integers and numbers) and one tile with its product per thread."""
@@ -40,17 +48,6 @@ class Gemm(Scheme):
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse independence, where nothing is a matrix product."""
         return None if shape.first is not None else "it serves two-sample tests; use 'gather' or 'cyclic'"
-
-
-def _batch(n: int, count: int) -> int:
-    return int(min(count, max(64, _BATCH_BYTES // (16 * n))))
-
-
-def label_sums(problem: Problem, permutations: Permutations, resources: Resources) -> Sums:
-    """Return the sums over the labelings in the list; O(n² P) time, O(n P) memory in batches."""
-    most = label_batch(problem.n, resources) if on_device(problem.left) else _batch(problem.n, permutations.count)
-    batches = permutations.batches(most)
-    return Sums.joined([_batch_sums(problem, batch, resources) for batch in batches], axis=1)
 
 
 def _batch_sums(problem: Problem, batch: IntArray, resources: Resources) -> Sums:

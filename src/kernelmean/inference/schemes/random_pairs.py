@@ -13,7 +13,7 @@ from ..permutations import Permutations
 from ..problem import Problem
 from ..resampling import Resources, Shape
 from ..statistics import Sums
-from .base import Scheme, in_order
+from .base import RandomList, in_order
 from .device import gatherer as device_gatherer
 from .device import on_device
 
@@ -21,30 +21,6 @@ DENSE_LIMIT = 5000
 _BATCH_BYTES = 2**23
 _COMPILE_FROM = 2e9
 _WHOLE, _STRIP = 100, 64
-
-
-@final
-class Gather(Scheme):
-    """Σ K̄_ij Z̄_π(i)π(j) as it stands, both matrices in memory; compiled where numba is there and it pays."""
-
-    name = "gather"
-    summary = "random permutations, gathered one by one"
-
-    def sums(self, problem: Problem, n_resamples: int, rng: np.random.Generator, resources: Resources) -> Sums:
-        """Evaluate random permutations."""
-        return permutation_sums(problem, problem.some(n_resamples, rng), resources)
-
-    def memory(self, shape: Shape, resources: Resources) -> float:
-        """Count the dense matrices, the copies made while centering, and a batch per thread."""
-        return 8.0 * shape.n**2 * (sum(shape.kernels) + 3 + resources.n_jobs) + 2.0 * resources.n_jobs * _BATCH_BYTES
-
-    def obstacle(self, shape: Shape) -> str | None:
-        """Refuse two samples, and what would need large dense matrices."""
-        if shape.first is not None:
-            return "it serves independence tests; use 'gemm' or 'cyclic'"
-        if shape.n > DENSE_LIMIT:
-            return f"it holds n × n matrices, for at most {DENSE_LIMIT} rows; use 'cyclic'"
-        return None
 
 
 def permutation_sums(problem: Problem, permutations: Permutations, resources: Resources) -> Sums:
@@ -64,6 +40,27 @@ def permutation_sums(problem: Problem, permutations: Permutations, resources: Re
     pairs, diagonal = zip(*in_order(evaluate, batches, n_jobs), strict=True)
     traces = left_diagonal.sum(axis=1)[left], right_diagonal.sum(axis=1)[right]
     return Sums(np.concatenate(pairs, axis=1), np.concatenate(diagonal, axis=1), *traces)
+
+
+@final
+class Gather(RandomList):
+    """Σ K̄_ij Z̄_π(i)π(j) as it stands, both matrices in memory; compiled where numba is there and it pays."""
+
+    name = "gather"
+    summary = "random permutations, gathered one by one"
+    evaluate = staticmethod(permutation_sums)
+
+    def memory(self, shape: Shape, resources: Resources) -> float:
+        """Count the dense matrices, the copies made while centering, and a batch per thread."""
+        return 8.0 * shape.n**2 * (sum(shape.kernels) + 3 + resources.n_jobs) + 2.0 * resources.n_jobs * _BATCH_BYTES
+
+    def obstacle(self, shape: Shape) -> str | None:
+        """Refuse two samples, and what would need large dense matrices."""
+        if shape.first is not None:
+            return "it serves independence tests; use 'gemm' or 'cyclic'"
+        if shape.n > DENSE_LIMIT:
+            return f"it holds n × n matrices, for at most {DENSE_LIMIT} rows; use 'cyclic'"
+        return None
 
 
 def gatherer(cost: float) -> Callable[[Array, Array, IntArray], Array]:

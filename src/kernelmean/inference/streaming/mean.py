@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Self, final
 
+from ...core.array import Array
 from ...core.dispatch import NoClosedFormError
 from ...embedding.embedding import Embedding
-from ...embedding.features import FeatureMap, choose_noise, embed, pooled, smoothed
+from ...embedding.features import FeatureMap, Fourier, choose_noise, embed, pooled, smoothed
 from ...embedding.features.base import Summary
+from ...embedding.features.error import standard_error
 from ...expected import difference
 from ...expected import smoothed as smoothed_kernel
 from ...kernels.base import Kernel
@@ -25,6 +27,27 @@ def used_kernel(kernel: Kernel, noise: Noise, dim: int) -> Kernel:
         return smoothed_kernel(kernel, difference(noise, noise), dim)
     except NoClosedFormError:
         return kernel
+
+
+def noise_form(estimator: str) -> str | None:
+    """Return the form of the noise that an estimator of streams chooses, or None for the one without noise."""
+    if estimator not in ("kme", *FORMS):
+        raise ValueError(f"estimator is {estimator!r}; pass 'kme', 'mkme' or 'mmkme'")
+    return FORMS.get(estimator)
+
+
+def check_addable(one: Any, other: Any, *same: str) -> None:
+    """Raise unless streams are of one kind, and have the same features and whatever else is named."""
+    if not isinstance(other, type(one)):
+        raise TypeError(f"{other!r} is no {type(one).__name__}")
+    if any(getattr(one, name) != getattr(other, name) for name in ("features", *same)):
+        raise ValueError(f"the streams have different features, {one.features!r} and {other.features!r}")
+
+
+def draw_note(features: Fourier, parts: Array) -> str:
+    """Say how far a statistic may be from that of the kernel, by what single frequencies add to it."""
+    error = standard_error(features, parts)
+    return f"{features.summary}; standard error of the statistic over their draw: {error:.3g}"
 
 
 @final
@@ -73,10 +96,7 @@ class MeanStream(Summary):
 
     def __add__(self, other: MeanStream) -> MeanStream:
         """Return the stream of the rows of both."""
-        if not isinstance(other, MeanStream):
-            raise TypeError(f"{other!r} is no MeanStream")
-        if self.features != other.features:
-            raise ValueError(f"the streams have different features, {self.features!r} and {other.features!r}")
+        check_addable(self, other)
         if self.total is None or other.total is None:
             return MeanStream(self.features, self.total or other.total)
         return MeanStream(self.features, pooled(self.total, other.total))
@@ -97,6 +117,5 @@ class MeanStream(Summary):
         """
         if self.total is None:
             raise ValueError("no row was added yet; call partial_fit first")
-        if estimator not in ("kme", *FORMS):
-            raise ValueError(f"estimator is {estimator!r}; pass 'kme', 'mkme' or 'mmkme'")
-        return self.total if estimator == "kme" else smoothed(self.total, choose_noise(self.total, FORMS[estimator]))
+        form = noise_form(estimator)
+        return self.total if form is None else smoothed(self.total, choose_noise(self.total, form))

@@ -16,7 +16,6 @@ from ...core.validate import check_finite, check_points
 from ...embedding.features import FeaturePart, FeatureSums, Fourier, choose_noise
 from ...embedding.features.base import HEAD, Summary
 from ...embedding.features.compensated import Total
-from ...embedding.features.error import standard_error
 from ...kernels.base import Kernel
 from ...kernels.tensor_product import TensorProduct
 from ...noise.base import Noise
@@ -26,7 +25,7 @@ from ..null import Null
 from ..resampling import check_n_resamples
 from ..result import TestResult
 from ..statistics import ties
-from .mean import FORMS, Estimator, used_kernel
+from .mean import Estimator, check_addable, draw_note, noise_form, used_kernel
 
 GROUP = 16
 """Rows that exchange partners: a shift leaves a sixteenth of the dependence in place on average."""
@@ -140,10 +139,7 @@ class PairStream(Summary):
         The groups of both stay as they are and their pending rows form new ones; the test is exact, but equal to that
         of one stream only where all but the last have multiples of 2048 rows.
         """
-        if not isinstance(other, PairStream):
-            raise TypeError(f"{other!r} is no PairStream")
-        if self.features != other.features or self.split != other.split:
-            raise ValueError(f"the streams have different features, {self.features!r} and {other.features!r}")
+        check_addable(self, other, "split")
         rows = self.rows + other.rows
         none = np.empty((0, self.features.dim))
         rolled = np.roll(other.products, self.rows // GROUP, axis=0)
@@ -162,10 +158,8 @@ class PairStream(Summary):
             The last two smooth either kernel by the noise that leaving one out chooses for its side.
         n_resamples : int
             Random choices of one shift for each of 128 bins of groups.
-        rng : int or Generator
-            Seeds them.
-        notes : tuple of str
-            What a caller wants the result to say besides.
+        rng, notes
+            As in :meth:`TwoSampleStream.test`.
 
         Returns
         -------
@@ -184,12 +178,11 @@ class PairStream(Summary):
         for pairs in random order. Rows sorted by x keep their level and lose power, as neighbours are alike.
         """
         check_n_resamples(n_resamples)
-        if estimator not in ("kme", *FORMS):
-            raise ValueError(f"estimator is {estimator!r}; pass 'kme', 'mkme' or 'mmkme'")
+        form = noise_form(estimator)
         n = self.rows + len(self.pending)
         if n < 2 * GROUP:
             raise ValueError(f"{n} pairs were added, at least {2 * GROUP} are needed")
-        noises = self._noises(estimator)
+        noises = self._noises(form)
         shifts = as_rng(rng).integers(0, GROUP, (n_resamples + 1, BINS))
         shifts[0] = 0
         gaps, weights = self._gaps(shifts), self.features.weights
@@ -198,10 +191,9 @@ class PairStream(Summary):
         values = (parts @ weights)[None]
         tolerance = ties(values, np.array([self.features.mass]))
         null = Null(values, tolerance, "HSIC (V-statistic)", SCHEME, 4.0 * self.products.nbytes)
-        error = standard_error(self.features, parts[0])
         own = (
             f"{BINS} bins of groups of {GROUP} consecutive rows, y shifted within groups",
-            f"{self.features.summary}; standard error of the statistic over their draw: {error:.3g}",
+            draw_note(self.features, parts[0]),
         )
         return TestResult(
             method="Permutation test of independence, HSIC of features, one pass",
@@ -227,9 +219,9 @@ class PairStream(Summary):
         total = np.asarray(chosen @ products) + left_over
         return total / n - margins[0] * margins[1] / n**2
 
-    def _noises(self, estimator: str) -> tuple[Noise, Noise]:
+    def _noises(self, form: str | None) -> tuple[Noise, Noise]:
         """Return the noise of either side."""
-        if estimator == "kme":
+        if form is None:
             return Dirac(), Dirac()
         found = []
         for side, features in enumerate(self._sides()):
@@ -240,7 +232,7 @@ class PairStream(Summary):
             vector = np.tile(np.sqrt(features.weights), 2) * np.concatenate([waves.real, waves.imag])
             head = np.array([n, n, n * features.mass, 0.0])
             mean = FeatureSums(Dirac(), n, Total.of(np.concatenate([head, vector])))
-            found.append(choose_noise(FeaturePart(features, (mean,)).embedding(), FORMS[estimator]))
+            found.append(choose_noise(FeaturePart(features, (mean,)).embedding(), form))
         assert len(head) == HEAD
         return found[0], found[1]
 

@@ -14,7 +14,6 @@ from ...embedding.embedding import Embedding
 from ...embedding.features import FeatureMap, FeaturePart, FeatureSums, Fourier, choose_noise
 from ...embedding.features.base import HEAD, Summary
 from ...embedding.features.compensated import Total
-from ...embedding.features.error import standard_error
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
 from ...plan.plan import DEFAULT, Plan
@@ -25,7 +24,7 @@ from ..result import TestResult
 from ..schemes.blocks import bin_size
 from ..statistics import MMD, Kind, Sums
 from .bins import BinSums
-from .mean import FORMS, Estimator, used_kernel
+from .mean import Estimator, check_addable, draw_note, noise_form, used_kernel
 
 SCHEME = "bins"
 _MOST_BINS = 4096
@@ -104,10 +103,7 @@ class TwoSampleStream(Summary):
 
     def __add__(self, other: TwoSampleStream) -> TwoSampleStream:
         """Return the sums over the rows of both; no row may be in both."""
-        if not isinstance(other, TwoSampleStream):
-            raise TypeError(f"{other!r} is no TwoSampleStream")
-        if self.features != other.features:
-            raise ValueError(f"the streams have different features, {self.features!r} and {other.features!r}")
+        check_addable(self, other)
         return TwoSampleStream(self.features, self.first + other.first, self.second + other.second)
 
     def pooled(self) -> Embedding:
@@ -159,11 +155,10 @@ class TwoSampleStream(Summary):
         Domingo-Enrich, Dwivedi & Mackey (2025), section 3. O(P B m) time for P permutations of B bins.
         """
         check_n_resamples(n_resamples)
-        if estimator not in ("kme", *FORMS):
-            raise ValueError(f"estimator is {estimator!r}; pass 'kme', 'mkme' or 'mmkme'")
+        form = noise_form(estimator)
         first, second = self._aligned()
         measure = MMD(first.total_rows, second.total_rows, statistic)
-        noise = Dirac() if estimator == "kme" else choose_noise(self.pooled(), FORMS[estimator])
+        noise = Dirac() if form is None else choose_noise(self.pooled(), form)
         problem = _Binned.of(self.features, first, second, noise)
         draws = RandomPermutations(len(problem.bins), n_resamples + 1, as_rng(rng))
         sums = Sums.joined([problem.sums(batch) for batch in draws.batches(_BATCH)], axis=1)
@@ -276,8 +271,7 @@ class _Binned:
             parts[:2] = [
                 (n * part - own) / (n - 1) for n, part in zip((measure.n_first, measure.n_second), parts, strict=False)
             ]
-        error = standard_error(self.features, parts[0] + parts[1] - 2 * parts[2])
-        return f"{self.features.summary}; standard error of the statistic over their draw: {error:.3g}"
+        return draw_note(self.features, parts[0] + parts[1] - 2 * parts[2])
 
 
 def two_sample_stream(features: FeatureMap, *, sizes: tuple[int, int] | None = None, seed: int = 0) -> TwoSampleStream:

@@ -13,7 +13,7 @@ from ...core.array import SILENT, Progress, RngLike
 from ...core.option_names import written
 from ...core.words import count, listed
 from ...inference import TestResult
-from ...inference.base_result import Result
+from ...inference.base_result import JointResult
 from ...inference.kernel_choice import ESTIMATORS
 from ...inference.wording import beside, titles
 from ...report.description import Description, Grid
@@ -92,7 +92,7 @@ def _cut(text: str) -> str:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Comparison(Result):
+class Comparison(JointResult):
     """The comparison of two tables: a joint test, and one test a column.
 
     Attributes
@@ -139,14 +139,9 @@ class Comparison(Result):
     seed: int | None = None
 
     @property
-    def statistic(self) -> float:
-        """The statistic of the joint test."""
-        return self.test.statistic
-
-    @property
-    def pvalue(self) -> float:
-        """The p-value of the joint test."""
-        return self.test.pvalue
+    def joint(self) -> TestResult:
+        """The joint test over all columns, :attr:`test`."""
+        return self.test
 
     def differ(self, level: float | None = None) -> bool:
         """Whether the joint test rejects one distribution for both tables, at ``level`` or that of the result."""
@@ -186,8 +181,6 @@ class Comparison(Result):
 
         Raises
         ------
-        ImportError
-            When matplotlib is not installed.
         ValueError
             When a column is unknown or not of numbers, or none is.
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.array import SILENT, Array, Progress
 from ...core.words import count, listed
 from ...inference import TestResult
-from ...inference.base_result import Result
+from ...inference.base_result import JointResult
 from ...inference.wording import beside, brief
 from ...report.description import Description, Grid
 from ...report.numbers import signed
@@ -55,7 +55,7 @@ class PairDependence:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Dependence(Result):
+class Dependence(JointResult):
     """The dependence between two groups of columns, or between all columns of a table.
 
     Attributes
@@ -110,16 +110,6 @@ class Dependence(Result):
         if self.test is None:
             raise AttributeError("every pair of columns was tested alone; write result.pairs, or result.to_frame()")
         return self.test
-
-    @property
-    def statistic(self) -> float:
-        """The statistic of :attr:`joint`."""
-        return self.joint.statistic
-
-    @property
-    def pvalue(self) -> float:
-        """The p-value of :attr:`joint`."""
-        return self.joint.pvalue
 
     def dependent(self, level: float | None = None) -> tuple[PairDependence, ...]:
         """Return the pairs whose adjusted p-value is at most a level, by default that of the result, smallest first."""
@@ -183,11 +173,6 @@ class Dependence(Result):
             Pairs whose adjusted p-value is at most this carry a star; by default that of the result.
         ax : Axes, optional
             Where to draw; a new figure by default.
-
-        Raises
-        ------
-        ImportError
-            When matplotlib is not installed.
         """
         from ..plots import dependence_map
 

@@ -161,17 +161,8 @@ def _shared_notes(joint: TestResult | None) -> tuple[str, ...]:
     return () if joint is None else joint.notes
 
 
-@dataclass(frozen=True)
-class _Outcome:
-    """The p-value of one pair, and how many permutations it comes from."""
-
-    pvalue: float
-    n_resamples: int
-
-    @property
-    def reached(self) -> int:
-        """Return how many permutations reach the observed statistic, the observed one counted."""
-        return round(self.pvalue * (self.n_resamples + 1))
+_Outcome = tuple[float, int]
+"""The p-value of one pair, and how many permutations it comes from."""
 
 
 @dataclass(frozen=True)
@@ -207,14 +198,14 @@ class _Tests:
     ) -> tuple[PairDependence, ...]:
         """Test every pair; where a joint test was of the only pair, it is the answer."""
         if joint is not None and len(pairs) == 1:
-            tests = [_Outcome(joint.pvalue, joint.n_resamples)]
+            tests = [(joint.pvalue, joint.n_resamples)]
         else:
             tests = self._tested(pairs, rng)
         strengths = Strengths(self.encoded)
-        adjusted = holm([test.pvalue for test in tests])
+        adjusted = holm([pvalue for pvalue, _ in tests])
         found = [
-            PairDependence(a, b, strengths.of(a, b), test.pvalue, float(q), test.n_resamples)
-            for (a, b), test, q in zip(pairs, tests, adjusted, strict=True)
+            PairDependence(a, b, strengths.of(a, b), p, float(q), n_resamples)
+            for (a, b), (p, n_resamples), q in zip(pairs, tests, adjusted, strict=True)
         ]
         return tuple(sorted(found, key=lambda pair: (pair.adjusted, -pair.strength)))
 
@@ -223,7 +214,7 @@ class _Tests:
         enough, done = enough_for_holm(self.n_resamples, len(pairs)), self.steps - len(pairs)
         again = rng.spawn(1)[0]
         tests = list(self._each(pairs, rng, self.n_resamples, "auto", done))
-        small = [k for k, test in enumerate(tests) if enough > test.n_resamples and test.reached <= _FEW]
+        small = [k for k, (p, taken) in enumerate(tests) if enough > taken and round(p * (taken + 1)) <= _FEW]
         scheme = self._second_scheme()
         retested = self._each([pairs[k] for k in small], again, enough, scheme, self.steps - len(small))
         for k, test in zip(small, retested, strict=True):
@@ -238,7 +229,7 @@ class _Tests:
         def test(pair: tuple[str, str]) -> _Outcome:
             first, second = sorted(pair, key=self.encoded.names.index)
             found = self.run((first,), (second,), copy.deepcopy(rng), n_resamples, n_jobs=1, scheme=scheme)
-            return _Outcome(found.pvalue, found.n_resamples)
+            return found.pvalue, found.n_resamples
 
         for step, (pair, outcome) in enumerate(zip(pairs, in_order(test, pairs, self.n_jobs), strict=True)):
             self.progress(" and ".join(pair), done + step, self.steps)

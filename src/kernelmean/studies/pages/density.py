@@ -22,12 +22,7 @@ _MOST_COMPONENTS, _MOST_COLUMNS, _MOST_PANELS = 20, 8, 6
 
 
 def density_page(result: Densities) -> Document:
-    """Return the page of densities side by side.
-
-    Parameters
-    ----------
-    result : Densities
-        What :func:`kernelmean.studies.density.fit_densities` found.
+    """Return the page of what :func:`kernelmean.studies.density.fit_densities` found.
 
     Examples
     --------

@@ -26,12 +26,7 @@ _MOST_CELLS, _MOST_CLOUDS, _MOST_POINTS, _MOST_PARTS = 40, 4, 250, 4
 
 
 def dependence_page(result: Dependence) -> Document:
-    """Return the page of a study of dependence.
-
-    Parameters
-    ----------
-    result : Dependence
-        What :func:`kernelmean.studies.dependence.dependence` found.
+    """Return the page of what :func:`kernelmean.studies.dependence.dependence` found.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from .kinds import Named, check_types
 from .missing import Missing, settle
 
 
+@dataclass(eq=False, repr=False)
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Turn a table of mixed columns into coordinates on which every column weighs the same.
 
@@ -75,22 +77,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
            [3.  , 0.  , 1.26, 0.  ]])
     """
 
-    def __init__(
-        self,
-        *,
-        missing: Missing = "error",
-        ordinal: Mapping[str, Iterable[Any]] | None = None,
-        categorical: str | Iterable[str] = (),
-        scale: bool = True,
-        max_categories: int = MAX_CATEGORIES,
-        keep: str | Iterable[str] = (),
-    ) -> None:
-        self.missing = missing
-        self.ordinal = ordinal
-        self.categorical = categorical
-        self.scale = scale
-        self.max_categories = max_categories
-        self.keep = keep
+    _: KW_ONLY
+    missing: Missing = "error"
+    ordinal: Mapping[str, Iterable[Any]] | None = None
+    categorical: str | Iterable[str] = ()
+    scale: bool = True
+    max_categories: int = MAX_CATEGORIES
+    keep: str | Iterable[str] = ()
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the kind, the scale and the categories of every column.

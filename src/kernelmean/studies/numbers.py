@@ -1,0 +1,38 @@
+"""What studies of numbers take: the columns of a table that vary, with notes on what happened to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, final
+
+from ..core.table import Table
+from ..core.words import count, listed
+from ..tables.columns import table_of_numbers
+from ..tables.read import hold
+
+
+@final
+@dataclass(frozen=True)
+class Needs:
+    """What a study needs of a table, and how errors say so."""
+
+    study: str
+    """The name of the study, which limits of rows go by."""
+    rows: int
+    why: str
+    """What so many rows are needed for; follows their number."""
+    constant: str
+    """What is wrong where every column is constant."""
+
+    def numbers(self, X: Any, keep: str | Iterable[str]) -> tuple[Table, tuple[str, ...]]:
+        """Return the columns that vary, ``keep`` being identifiers that are used all the same, and what to note."""
+        given = hold(X, self.study)
+        table, remarks = table_of_numbers(given, keep)
+        if len(table) < self.rows:
+            raise ValueError(f"the table has {count(len(table), 'row')}; at least {self.rows} are needed{self.why}")
+        kept, constant = table.constant()
+        if not len(kept):
+            raise ValueError(f"every column is constant; {self.constant}")
+        left_out = (f"constant, so left out: {listed(constant)}",) if constant else ()
+        return table.columns(kept), (*(() if given is X else given.notes), *remarks, *left_out)
