@@ -89,7 +89,7 @@ def taken_layout(
         return layout
     units = "rows" if clusters is None else "clusters"
     raise ValueError(
-        f"nothing can be relabeled: no two {units} may change places, and p would be 1 whatever the data; pass coarser "
+        f"nothing can be permuted: no two {units} may change places, and p would be 1 whatever the data; pass coarser "
         "groups, or clusters of equal sizes"
     )
 

@@ -140,7 +140,7 @@ class Comparison(JointResult):
 
     @property
     def joint(self) -> TestResult:
-        """The joint test over all columns, :attr:`test`."""
+        """The joint test over all columns, ``test``."""
         return self.test
 
     def differ(self, level: float | None = None) -> bool:
