@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
@@ -24,6 +25,9 @@ def check_cells(X: Any, name: str = "X") -> Any:
     to the host.
     """
     refuse_sparse(X, name)
+    if isinstance(X, str | os.PathLike):
+        path = os.fspath(X)
+        raise TypeError(f"{name} is {path!r}, and this takes rows; pass kernelmean.tables.read_table({path!r})")
     X = to_numpy(X)
     if np.ma.is_masked(X):
         raise ValueError(f"{name} has masked cells, which would be taken as numbers; drop or fill them first")
