@@ -87,7 +87,7 @@ def _placed(tables: list[Any], request: Request) -> tuple[list[Any], Reason | No
         return [table for table, _ in found], None
     instead = (
         "hold all rows in memory with kernelmean.read(..., in_memory=True), or take a part of them with "
-        "kernelmean.read_table"
+        "kernelmean.tables.read_table"
     )
     reason = Reason(f"beyond {limit:,} rows", instead, asked=False)
     return [table for table, _ in found], reason

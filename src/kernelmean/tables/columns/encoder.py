@@ -53,7 +53,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     kinds_ : dict from str to str
         The kind of every column: "numeric", "boolean", "categorical", "ordinal", "datetime" or "duration".
     groups_ : dict from str to tuple of int
-        The coordinates of every column, as :func:`kernelmean.attribute` takes them.
+        The coordinates of every column, as ``result.attribute(groups=...)`` takes them.
     n_features_in_ : int
     feature_names_in_ : array of str
         Of tables that have names.
