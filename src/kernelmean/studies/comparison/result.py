@@ -15,7 +15,7 @@ from ...core.words import count, listed
 from ...inference import TestResult
 from ...inference.facts import beside, titles
 from ...inference.kernel_choice import ESTIMATORS
-from ...inference.outcome import JointResult
+from ...inference.outcome import JointTest, Result
 from ...report.description import Description, Grid
 from ...report.numbers import number_range, signed
 from ...report.page import Document
@@ -92,7 +92,7 @@ def _cut(text: str) -> str:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Comparison(JointResult):
+class Comparison(JointTest, Result):
     """The comparison of two tables: a joint test, and one test a column.
 
     Attributes
@@ -140,7 +140,7 @@ class Comparison(JointResult):
 
     @property
     def joint(self) -> TestResult:
-        """The joint test over all columns, :attr:`test`."""
+        """The joint test over all columns, which is ``test``."""
         return self.test
 
     def differ(self, level: float | None = None) -> bool:

@@ -11,7 +11,7 @@ from ...core.array import SILENT, Array, Progress
 from ...core.words import count, listed
 from ...inference import TestResult
 from ...inference.facts import beside, brief
-from ...inference.outcome import JointResult
+from ...inference.outcome import JointTest, Result
 from ...report.description import Description, Grid
 from ...report.numbers import signed
 from ...report.page import Document
@@ -55,7 +55,7 @@ class PairDependence:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Dependence(JointResult):
+class Dependence(JointTest, Result):
     """The dependence between two groups of columns, or between all columns of a table.
 
     Attributes
