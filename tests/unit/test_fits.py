@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.estimators.named import NAMED
+from kernelmean.estimators import NAMED
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal, Uniform
 from kernelmean.studies import fit_all, rescaled

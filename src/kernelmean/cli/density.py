@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -49,7 +49,6 @@ class Scaling(ScaleOption, Seed):
 def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, report: ReportOutput) -> None:
     """Fit a mixture density by kernel mean matching, and compare it with others on rows held out."""
     from ..estimators.files import save  # slow to import, which help can do without
-    from ..inference.wording import short
     from ..studies.density import Densities, fit_densities
     from .inputs import read_numbers, reading
     from .outputs import check_picture, write_picture, write_rows
@@ -75,7 +74,7 @@ def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, 
             rng=units.seed,
             progress=told,
         )
-    result = replace(result, notes=(*source.notes, *result.notes), name=short(source.name), seed=units.seed)
+    result = source.told(result, units.seed)
     written = []
     if kept.save_path is not None:
         save(result.embedding(), kept.save_path, columns=result.table.names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -32,8 +32,7 @@ class TwoGroups(OneTable):
 )
 def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, report: ReportOutput) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs."""
-    from ..inference.wording import short  # slow to import, which help can do without
-    from ..plan.plan import Plan
+    from ..plan.plan import Plan  # slow to import, which help can do without
     from ..studies.dependence import Dependence
     from ..studies.dependence import dependence as test_dependence
     from .inputs import read_one, reading, row_limit
@@ -56,7 +55,7 @@ def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, report: Rep
             plan=Plan(),
             progress=told,
         )
-    result = replace(result, notes=(*source.notes, *result.notes), name=short(source.name), seed=test.seed)
+    result = source.told(result, test.seed)
     drawn = []
     if report.plot_path is not None:
         write_picture(result.plot(), report.plot_path)

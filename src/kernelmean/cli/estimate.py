@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -37,9 +37,8 @@ class Fit(BandwidthOption, ScaleOption, Seed):
 )
 def estimate(saved: Saved, fit: Fit, table: NumberTable, numbers: JsonOutput) -> None:
     """Fit all estimators to a table: leave-one-out scores and chosen parameters side by side."""
-    from ..estimators.files import save  # slow to import, which help can do without
-    from ..estimators.named import NAMED
-    from ..inference.wording import short
+    from ..estimators import NAMED  # slow to import, which help can do without
+    from ..estimators.files import save
     from ..studies.estimate import fit_all
     from .inputs import read_numbers, reading
     from .progress import progress
@@ -59,7 +58,7 @@ def estimate(saved: Saved, fit: Fit, table: NumberTable, numbers: JsonOutput) ->
             keep=table.kept(source.frame.names),
             progress=told,
         )
-    fits = replace(fits, notes=(*source.notes, *fits.notes), name=short(source.name), seed=fit.seed)
+    fits = source.told(fits, fit.seed)
     written = []
     if saved.save_path is not None:
         name = saved.estimator or fits.best

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..core.table import Frame
 from ..core.words import count
 from ..inference.adaptive.many_kernels import NAMED
+from ..inference.wording import short
 from ..studies.comparison.comparing import are_read_in_batches
 from ..tables import limits
 from ..tables.datasets import BUILT_IN
@@ -18,6 +20,8 @@ from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import match_columns, read_frame, split_frame
 from ..tables.source import Source
 from .options import AUTO, LongTables, MixedTable, NumberTable, TwoTables, option_words, split_names
+
+Study = TypeVar("Study", bound=Any)
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,10 @@ class Input:
     frame: Frame
     name: str
     notes: tuple[str, ...]
+
+    def told(self, result: Study, seed: int) -> Study:
+        """Return the result of a study of the table, which says what the table is called and how it was read."""
+        return replace(result, notes=(*self.notes, *result.notes), name=short(self.name), seed=seed)
 
 
 def row_limit(estimator: str, others: str = "") -> tuple[int, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self, final
 
 import numpy as np
@@ -148,6 +148,21 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
     kmeans_n_init: int = 10
     random_state: Any = None
 
+    weights_: Array = field(init=False)
+    means_: Array = field(init=False)
+    covariances_: Array = field(init=False)
+    n_components_: int = field(init=False)
+    kernel_: Kernel = field(init=False)
+    bandwidth_: Any = field(init=False)
+    target_: Embedding = field(init=False)
+    objective_path_: Array = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
+    trials_: list[Trial] = field(init=False)
+    validation_score_: float = field(init=False)
+    n_features_in_: int = field(init=False)
+    _mixture: GaussianMixture = field(init=False)
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the mixture to the rows of ``X``.
 
@@ -176,8 +191,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         recipe, grid, rng = self._prepare()
         units = units_of(given, recipe, self.kernel, self.bandwidth)
         sample, recipe = (given, recipe) if units is None else (units.sample(given), units.recipe(recipe))
-        self.trials_: list[Trial] = []
-        pairs = None
+        self.trials_, pairs = [], None
         if self._needs_validation(grid):
             self.trials_, pairs = self._trials(recipe, sample, grid, rng, units)
         best = self._best()
@@ -195,7 +209,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
     def _convert(self, units: Units, kernel: Kernel) -> None:
         """Write what was fitted in other units in those of the table."""
         self.trials_ = [replace(trial, score=units.log_density_back(trial.score)) for trial in self.trials_]
-        self.validation_score_: float = units.log_density_back(self.validation_score_)
+        self.validation_score_ = units.log_density_back(self.validation_score_)
         self._describe(units.mixture_back(self._mixture), units.embedding_back(self.target_, kernel))
 
     def fit_embedding(self, mu: Embedding, X_val: Any = None) -> Self:
@@ -361,5 +375,4 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         self._mixture, self.target_, self.kernel_ = mixture, target, target.kernel
         self.weights_, self.means_ = mixture.weights, mixture.means
         self.covariances_ = public_covariances(mixture.covariances, self.covariance_type)
-        self.n_components_ = len(self.weights_)
-        self.bandwidth_: Any = getattr(target.kernel, "bandwidth", None)
+        self.n_components_, self.bandwidth_ = len(self.weights_), getattr(target.kernel, "bandwidth", None)

@@ -12,9 +12,8 @@ from ..core.array import Array, IntArray
 from ..core.simplex_qp import solve_simplex_qp
 from ..core.validate import check_points, check_positive, check_weights
 from ..embedding.embedding import Embedding, embed
-from ..estimators import KernelMean
+from ..estimators import NAMED, KernelMean
 from ..estimators.loocv.isotropic import PairDistances
-from ..estimators.named import NAMED
 from ..kernels.base import Kernel
 from .joint import Descent, Watch, descend
 from .mixture import GaussianMixture

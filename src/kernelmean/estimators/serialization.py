@@ -283,9 +283,9 @@ def _get_model(model: Any, name: str) -> dict[str, Any]:
     return dict(parameters) if name == "parameters" else {k: v for k, v in vars(model).items() if k not in parameters}
 
 
-def _model(cls: Callable[..., Any], parameters: Any, fitted: Any) -> Any:
+def _model(cls: Any, parameters: Any, fitted: Any) -> Any:
     """Make a model with its parameters, and give back what it had fitted."""
-    model, known = cls(**parameters), {*inspect.get_annotations(cls), "feature_names_in_"}
+    model, known = cls(**parameters), {*(each.name for each in fields(cls) if not each.init), "feature_names_in_"}
     if not set(fitted) <= known:
         raise ValueError(f"its {cls.__name__} has attributes that are not fitted ones")
     for name, value in fitted.items():

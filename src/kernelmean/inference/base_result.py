@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -86,8 +86,8 @@ class Result(Shown):
         save(self, path)
 
 
-class JointResult(Result):
-    """The result of a study in which one test looks at all columns together."""
+class JointTest(ABC):
+    """What a result has that rests on one test of all columns together."""
 
     @property
     @abstractmethod

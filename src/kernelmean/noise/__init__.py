@@ -1,5 +1,6 @@
 """Noises: distributions v(·|x) around points, which know nothing of kernels."""
 
+from .axis_widths import AxisWidths
 from .base import Additive, Noise
 from .blankout import Blankout, Switch
 from .dirac import Dirac
@@ -11,6 +12,7 @@ from .uniform import Uniform
 
 __all__ = [
     "Additive",
+    "AxisWidths",
     "Blankout",
     "Dirac",
     "IndependentSum",

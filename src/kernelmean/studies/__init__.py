@@ -43,6 +43,7 @@ _lazy.attach(
         "pages.evidence": "gather",
         "strengths": "Strengths",
     },
+    gone={"ESTIMATORS": "kernelmean.estimators.NAMED"},
 )
 
 del TYPE_CHECKING

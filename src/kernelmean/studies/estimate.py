@@ -14,9 +14,8 @@ from ..core.table import Table
 from ..core.words import listed
 from ..embedding.embedding import Embedding
 from ..embedding.parts import PointPart
-from ..estimators import KernelMean
+from ..estimators import NAMED, KernelMean
 from ..estimators.loocv.ridge import LIMIT
-from ..estimators.named import NAMED
 from ..inference.base_result import Result
 from ..kernels import Gaussian
 from ..kernels.bandwidth import Bandwidth, bandwidth_from

@@ -13,7 +13,7 @@ from ...core.array import SILENT, Progress, RngLike
 from ...core.option_names import written
 from ...core.words import count, listed
 from ...inference import TestResult
-from ...inference.base_result import JointResult
+from ...inference.base_result import JointTest, Result
 from ...inference.kernel_choice import ESTIMATORS
 from ...inference.wording import beside, titles
 from ...report.description import Description, Grid
@@ -92,7 +92,7 @@ def _cut(text: str) -> str:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Comparison(JointResult):
+class Comparison(JointTest, Result):
     """The comparison of two tables: a joint test, and one test a column.
 
     Attributes
@@ -140,7 +140,7 @@ class Comparison(JointResult):
 
     @property
     def joint(self) -> TestResult:
-        """The joint test over all columns, ``test``."""
+        """The joint test over all columns, which is ``test``."""
         return self.test
 
     def differ(self, level: float | None = None) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.array import SILENT, Array, Progress
 from ...core.words import count, listed
 from ...inference import TestResult
-from ...inference.base_result import JointResult
+from ...inference.base_result import JointTest, Result
 from ...inference.wording import beside, brief
 from ...report.description import Description, Grid
 from ...report.numbers import signed
@@ -55,7 +55,7 @@ class PairDependence:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Dependence(JointResult):
+class Dependence(JointTest, Result):
     """The dependence between two groups of columns, or between all columns of a table.
 
     Attributes

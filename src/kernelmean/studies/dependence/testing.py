@@ -125,7 +125,7 @@ def dependence(
         test=joint,
         pairs=tests.pairs(pairs, joint, stream_of_pairs),
         estimator=estimator,
-        notes=(*(() if given is table else given.notes), *encoded.notes(), *_shared_notes(joint)),
+        notes=(*(() if given is table else given.notes), *encoded.notes(), *(() if joint is None else joint.notes)),
         missing=encoded.missing,
         encoded=encoded,
     )
@@ -155,10 +155,6 @@ def _groups(names: tuple[str, ...], x: Sequence[str], y: Sequence[str]) -> tuple
 
 def _pairs(left: tuple[str, ...], right: tuple[str, ...]) -> list[tuple[str, str]]:
     return list(combinations(left, 2)) if left == right else list(product(left, right))
-
-
-def _shared_notes(joint: TestResult | None) -> tuple[str, ...]:
-    return () if joint is None else joint.notes
 
 
 _Outcome = tuple[float, int]
