@@ -25,9 +25,6 @@ def check_cells(X: Any, name: str = "X") -> Any:
     to the host.
     """
     refuse_sparse(X, name)
-    if isinstance(X, str | os.PathLike):
-        path = os.fspath(X)
-        raise TypeError(f"{name} is {path!r}, and this takes rows; pass kernelmean.tables.read_table({path!r})")
     X = to_numpy(X)
     if np.ma.is_masked(X):
         raise ValueError(f"{name} has masked cells, which would be taken as numbers; drop or fill them first")
@@ -59,6 +56,7 @@ def validated(estimator: Any, X: Any, **options: Any) -> Array:
     """
     if is_foreign(X):
         return _validated_foreign(estimator, X, **options)
+    refuse_path(X, "X")
     found = data_frame(X, "X")
     if found is not None and np.ndim(X) == 1:
         X = found[0].to_native() if getattr(X, "name", None) else as_column(X, "X")
@@ -108,8 +106,16 @@ def _validated_foreign(estimator: Any, X: Any, *, ensure_min_samples: int = 1, r
     return X
 
 
+def refuse_path(X: Any, name: str) -> None:
+    """Raise when a path stands where rows are needed."""
+    if isinstance(X, str | os.PathLike):
+        path = os.fspath(X)
+        raise TypeError(f"{name} is {path!r}, and this takes rows; pass kernelmean.tables.read_table({path!r})")
+
+
 def check_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
     """Return ``X`` as a (finite) float64 array of shape (n, d), a Series as one column; or raise."""
+    refuse_path(X, name)
     array = check_cells(as_column(X, name), name)
     if array.dtype.kind not in "fiub":
         raise TypeError(
