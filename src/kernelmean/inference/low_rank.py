@@ -26,17 +26,35 @@ Pivots = tuple[IntArray, Array]
 @final
 @dataclass(frozen=True)
 class Factor:
-    """A matrix A of shape (r, n) with AᵀA = K up to a residual."""
+    """A matrix A of shape (r, n) and weights w with Aᵀ diag(w) A = K up to a residual."""
 
     rows: Array
-    """One row per pivot, shape (r, n)."""
+    """One row per pivot, shape (r, n). Factors that share their rows share the work on them."""
     residual: float
-    """tr(K - AᵀA) / tr K, over all n rows; at most ``RESIDUAL``."""
+    """tr(K - Aᵀ diag(w) A) / tr K, over all n rows; at most ``RESIDUAL``."""
+    weights: Array | None = None
+    """Shape (r,), all 1 where there are none."""
 
     @property
     def rank(self) -> int:
         """Return the number of pivots."""
         return len(self.rows)
+
+    @property
+    def whole(self) -> Array:
+        """Return A with the roots of the weights in its rows, shape (r, n)."""
+        return self.rows if self.weights is None else np.sqrt(self.weights)[:, None] * self.rows
+
+    def times(self, vector: Array) -> Array:
+        """Return the entries of a vector (r,) times the weights."""
+        return vector if self.weights is None else self.weights * vector
+
+    @property
+    def diagonal(self) -> Array:
+        """Return the diagonal of Aᵀ diag(w) A, shape (n,)."""
+        if self.weights is None:
+            return np.asarray(np.einsum("rn,rn->n", self.rows, self.rows))
+        return np.asarray(np.einsum("r,rn,rn->n", self.weights, self.rows, self.rows))
 
 
 def pivoted_cholesky(kernel: Kernel, points: Array, *, max_rank: int, residual: float = RESIDUAL) -> Factor | None:

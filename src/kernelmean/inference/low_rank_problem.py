@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -19,6 +20,28 @@ CHUNK_BYTES = 48 * MIB
 
 @final
 @dataclass(frozen=True)
+class SharedRows:
+    """Some pairs of a problem whose factors have the same rows on either side, and differ in weights."""
+
+    left: Array
+    """Shape (r, n)."""
+    right: Array
+    """Shape (q, n)."""
+    weights: tuple[Array, Array] | None
+    """Of the rows of either side, shape (k, r) and (k, q); None where all are 1."""
+    pairs: list[int]
+    """Which pairs of the problem, k numbers."""
+
+    def squared_norms(self, entries: Array, part: slice) -> Array:
+        """Return Σ_rq w_r v_q E_rq² of some rows r, from entries E of shape (P, r, q), shape (k, P)."""
+        if self.weights is None:
+            return np.asarray(np.einsum("srq,srq->s", entries, entries))[None]
+        own, other = self.weights
+        return np.asarray(np.einsum("srk,kr->ks", np.square(entries) @ other.T, own[:, part]))
+
+
+@final
+@dataclass(frozen=True)
 class Factored:
     """Centered factors A (r, n) of every left and C of every right Gram matrix, and what the sums need besides.
 
@@ -26,8 +49,8 @@ class Factored:
     """
 
     problem: Problem
-    left: list[Array]
-    right: list[Array]
+    left: list[Factor]
+    right: list[Factor]
     row_means: Array
 
     @property
@@ -37,24 +60,41 @@ class Factored:
         One per pair, the diagonals; for two samples another one per pair, the row means, and the labels for all.
         """
         left, right = self.problem.index
-        diagonals = np.stack([squared_columns(rows) for rows in self.left])[left]
+        diagonals = np.stack([factor.diagonal for factor in self.left])[left]
         if self.problem.two_samples:
             vectors = np.concatenate([diagonals, self.row_means[left]])
             return vectors, np.repeat(self.problem.labels[None], len(vectors), axis=0)
-        return diagonals, np.stack([squared_columns(rows) for rows in self.right])[right]
+        return diagonals, np.stack([factor.diagonal for factor in self.right])[right]
+
+    @property
+    def shared(self) -> list[SharedRows]:
+        """Return the pairs by the rows that their factors have."""
+        groups: dict[tuple[int, int], list[int]] = {}
+        for number, (i, j) in enumerate(self.problem.pairs):
+            groups.setdefault((id(self.left[i].rows), id(self.right[j].rows)), []).append(number)
+        return [self._shared(numbers) for numbers in groups.values()]
+
+    def _shared(self, numbers: list[int]) -> SharedRows:
+        lefts, rights = zip(*(self._factors(number) for number in numbers), strict=True)
+        rows = lefts[0].rows, rights[0].rows
+        plain = len(numbers) == 1 and lefts[0].weights is None and rights[0].weights is None
+        return SharedRows(*rows, None if plain else (_weights(lefts), _weights(rights)), numbers)
+
+    def _factors(self, number: int) -> tuple[Factor, Factor]:
+        i, j = self.problem.pairs[number]
+        return self.left[i], self.right[j]
 
     def sums(self, pairs: Array, coupled: Array) -> Sums:
         """Attach the traces to the sums of the pairs, (m, P), and those of the ``coupled`` vectors, (k, P)."""
-        traces = (np.array([np.vdot(rows, rows) for rows in side]) for side in (self.left, self.right))
+        traces = (np.array([factor.diagonal.sum() for factor in side]) for side in (self.left, self.right))
         left, right = (trace[index] for trace, index in zip(traces, self.problem.index, strict=True))
         diagonal, rows = coupled[: len(pairs)], coupled[len(pairs) :]
         level = RemovedMeans(rows, self.row_means.mean(axis=1)[self.problem.index[0]]) if len(rows) else None
         return Sums(pairs, diagonal, left, right, level)
 
 
-def squared_columns(rows: Array) -> Array:
-    """Return the squared norms of the columns."""
-    return np.asarray(np.einsum("rn,rn->n", rows, rows))
+def _weights(factors: Sequence[Factor]) -> Array:
+    return np.stack([np.ones(own.rank) if own.weights is None else own.weights for own in factors])
 
 
 def split(problem: Problem, max_rank: int) -> tuple[Factored | None, list[int], list[int]]:
@@ -65,18 +105,21 @@ def split(problem: Problem, max_rank: int) -> tuple[Factored | None, list[int], 
     if not low:
         return None, low, others
     wanted = problem.index_sets(low)
-    own, means = zip(*(_centered(left[i]) for i in wanted[0]), strict=True)
-    other = [_centered(right[j])[0] for j in wanted[1]]
-    row_means = [mean @ rows + mean @ mean for rows, mean in zip(own, means, strict=True)]
-    return Factored(problem.restricted(low), list(own), other, np.stack(row_means)), low, others
+    own, row_means = _centered([left[i] for i in wanted[0]])
+    other, _ = _centered([right[j] for j in wanted[1]])
+    return Factored(problem.restricted(low), own, other, row_means), low, others
 
 
-def _centered(factor: Factor | None) -> tuple[Array, Array]:
-    """Center a factor in place, and return the means of its rows besides."""
-    assert factor is not None, "a pair of low rank has factors"
-    mean = factor.rows.mean(axis=1)
-    np.subtract(factor.rows, mean[:, None], out=factor.rows)
-    return factor.rows, mean
+def _centered(factors: Sequence[Factor | None]) -> tuple[list[Factor], Array]:
+    """Center factors in place, and return them and the row means of their matrices before, shape (count, n)."""
+    known = [factor for factor in factors if factor is not None]
+    means = {id(factor.rows): factor.rows.mean(axis=1) for factor in known}
+    rows = {id(factor.rows): factor.rows for factor in known}
+    for key, own in rows.items():
+        np.subtract(own, means[key][:, None], out=own)
+    removed = [(factor, means[id(factor.rows)]) for factor in known]
+    row_means = [factor.times(mean) @ factor.rows + factor.times(mean) @ mean for factor, mean in removed]
+    return known, np.stack(row_means)
 
 
 @final
@@ -102,3 +145,8 @@ def factor_bytes(shape: Shape, rank: int) -> float:
 def fitting_rank(shape: Shape, memory: float) -> int:
     """Return the highest rank at which factors take so much memory, 0 where there is none."""
     return max(0, bisect_right(range(shape.n + 1), memory, key=lambda rank: factor_bytes(shape, rank)) - 1)
+
+
+def explicit_bytes(shape: Shape) -> float:
+    """Return the memory of a problem whose factors are columns of its rows: copies of these, and the chunks."""
+    return 8.0 * shape.n * (4 * shape.dim + 2 * sum(shape.kernels)) + 4.0 * CHUNK_BYTES

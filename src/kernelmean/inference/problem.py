@@ -13,10 +13,11 @@ from typing import final
 
 import numpy as np
 
-from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean_of, namespace, take_rows
+from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean_of, namespace, take_columns, take_rows
 from ..kernels import Kernel
 from ..kernels.blocks import Blocks
 from ..kernels.exponential import ExponentialBlocks
+from .coordinates import Coordinates
 from .low_rank import Factor, pivoted_cholesky
 from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
 from .resampling import Shape
@@ -85,6 +86,11 @@ class Side(ABC):
         """Return what ``Sums.diagonal`` couples to the left diagonal: here the right one, shape (count, n)."""
         return self.diagonal(row_sums)
 
+    @property
+    def explicit(self) -> bool:
+        """Say whether the Gram matrices are sums over a few columns of the rows, which are factors of them."""
+        return True
+
     def dense(self) -> tuple[list[Array], Array]:
         """Return the centered matrices and their diagonals; O(n²) memory."""
         everything = slice(0, self.n)
@@ -129,6 +135,11 @@ class KernelSide(Side):
         """Return the number of kernels."""
         return len(self.kernels)
 
+    @property
+    def explicit(self) -> bool:
+        """Say whether all kernels are sums over a few columns."""
+        return all(isinstance(kernel, Coordinates) for kernel in self.kernels)
+
     def permuted(self, order: IntArray) -> KernelSide:
         """Return the side with its points in another order."""
         return replace(self, points=take_rows(self.points, order))
@@ -156,8 +167,16 @@ class KernelSide(Side):
         )
 
     def factors(self, max_rank: int) -> list[Factor | None]:
-        """Factor every kernel by pivoted Cholesky."""
-        return [pivoted_cholesky(kernel, self.points, max_rank=max_rank) for kernel in self.kernels]
+        """Factor every kernel by pivoted Cholesky; those of few columns are factors as they stand."""
+        rows: dict[tuple[int, ...], Array] = {}
+        return [self._factor(kernel, rows, max_rank) for kernel in self.kernels]
+
+    def _factor(self, kernel: Kernel, rows: dict[tuple[int, ...], Array], max_rank: int) -> Factor | None:
+        if not isinstance(kernel, Coordinates):
+            return pivoted_cholesky(kernel, self.points, max_rank=max_rank)
+        if kernel.columns not in rows:
+            rows[kernel.columns] = np.ascontiguousarray(take_columns(self.points, kernel.columns).T)
+        return Factor(rows[kernel.columns], 0.0, np.array(kernel.weights))
 
 
 def _separated(blocks: Blocks, n: int) -> tuple[Array, Blocks, Array]:
@@ -256,7 +275,8 @@ class Problem:
         """Return the sizes of a call that asks for so many permutations."""
         first = int(self.labels.sum()) if self.two_samples else None
         dim = self.left.dim + self.right.dim
-        return Shape(self.n, dim, n_resamples, first, (self.left.count, self.right.count))
+        explicit = self.left.explicit and self.right.explicit
+        return Shape(self.n, dim, n_resamples, first, (self.left.count, self.right.count), explicit)
 
     def everything(self) -> AllLabelings | AllPermutations:
         """Return all permutations that can differ."""

@@ -34,6 +34,8 @@ class Shape:
     """The rows of the first of two samples; None for independence."""
     kernels: tuple[int, int] = (1, 1)
     """How many different kernels are on the left and on the right."""
+    explicit: bool = False
+    """Whether all kernels are sums over a few of the columns: factors serve then whatever their rank, and no tiles."""
 
     @property
     def second(self) -> int | None:

@@ -165,6 +165,7 @@ def _outcomes(
     scores = standardized(rows)
     columns = (
         [member.label for member in members],
+        [member.group for member in members],
         weights.tolist(),
         observed,
         scores[:, 0].tolist(),

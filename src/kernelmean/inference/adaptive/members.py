@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from ...kernels import DistanceInduced, Gaussian, Kernel, Linear, Polynomial
-from ...kernels.wendland import Wendland
+import numpy as np
+
+from ...kernels import DistanceInduced, Gaussian, Kernel, Laplacian, Linear, Polynomial
 
 
 @final
@@ -23,16 +24,25 @@ class Member:
         In units of the median distance of the view, for "order" of one rank.
     weight : float
         How much the member counts; the weights of a test need not sum to one.
+    ridge : float, optional
+        λ > 0 of a regularized kernel, relative to the sum of the spectrum (see
+        :mod:`kernelmean.inference.adaptive.spectrum`): the smaller, the finer the differences that count as much as
+        coarse ones. Without one it is the kernel as it is.
+    group : str
+        The kind of difference that the member is for, in words.
     """
 
     view: str
     kernel: Kernel
     weight: float = 1.0
+    ridge: float | None = None
+    group: str = ""
 
     @property
     def label(self) -> str:
         """Return a short name."""
-        return f"{self.kernel!r} on {self.view}"
+        filtered = "" if self.ridge is None else f", λ = {self.ridge:g}"
+        return f"{self.kernel!r} on {self.view}{filtered}"
 
     @property
     def kernels(self) -> Kernel:
@@ -53,6 +63,7 @@ class PairMember:
     x: Member
     y: Member
     weight: float = 1.0
+    group: str = ""
 
     @property
     def label(self) -> str:
@@ -79,6 +90,8 @@ class MemberOutcome:
     ----------
     label : str
         The kernel and the view, for independence those of X and those of Y.
+    group : str
+        The kind of difference that it is for.
     weight : float
         Its share, all members together 1.
     statistic : float
@@ -92,6 +105,7 @@ class MemberOutcome:
     """
 
     label: str
+    group: str
     weight: float
     statistic: float
     standardized: float
@@ -100,101 +114,148 @@ class MemberOutcome:
 
 
 LINEAR, QUADRATIC, ENERGY = Linear(), Polynomial(2, 0.0), DistanceInduced()
-WIDE, MEDIAN = Gaussian(2.0), Gaussian(1.0)
-NARROW = (Gaussian(1 / 16), Gaussian(1 / 8), Gaussian(1 / 4), Gaussian(1 / 2))
-"""θ² = 1/256, 1/64, 1/16 and 1/4 of the median squared distance."""
-NEIGHBORS, MORE_NEIGHBORS = Wendland(0, 3.0), Wendland(0, 5.0)
-"""On "order": weights 2/3 and 1/3 for the two nearest rows on either side, and 4/5 to 1/5 for the four nearest."""
+WIDE, MEDIAN, QUARTER, EIGHTH, SIXTEENTH = (Gaussian(width) for width in (2.0, 1.0, 0.25, 0.125, 0.0625))
+BOX = Laplacian(0.5)
+
+SIZES = 12.0, 50.0, 120.0
+"""The rows of a sample (their harmonic mean), or the pairs, for which the weights below are given."""
+_PAIRS = 12.0, 55.0, 110.0
+
+Shares = tuple[float, float, float, float]
+"""Percent of the weight at the three sizes, and where the rows lie in far clusters."""
+_TWO_SAMPLES: tuple[tuple[str, str, Kernel, float | None, Shares], ...] = (
+    ("means", "data", LINEAR, None, (32, 26, 19, 6)),
+    ("means", "data", ENERGY, 0.1, (6, 9, 5, 1)),
+    ("means", "data", WIDE, None, (3, 4, 4, 1)),
+    ("means", "scores", ENERGY, None, (24, 3, 2, 1)),
+    ("means", "ranks", ENERGY, None, (3, 5, 3, 1)),
+    ("means", "white", LINEAR, None, (5, 4, 2, 1)),
+    ("means", "axes", LINEAR, None, (2, 6, 5, 1)),
+    ("spread", "radius", LINEAR, None, (7, 4, 3, 1)),
+    ("spread", "square axes", LINEAR, None, (3, 2, 2, 1)),
+    ("columns together", "data", QUADRATIC, None, (2, 2, 6, 1)),
+    ("columns together", "products", LINEAR, None, (1, 3, 3, 1)),
+    ("shape", "data", MEDIAN, 0.01, (1, 3, 8, 1)),
+    ("local", "blocks", BOX, None, (2, 4, 10, 1)),
+    ("local", "data", QUARTER, None, (5, 7, 9, 1)),
+    ("local", "data", EIGHTH, None, (4, 15, 12, 1)),
+    ("local", "ranks", SIXTEENTH, None, (0, 2, 5, 1)),
+    ("local", "nearest", MEDIAN, 0.001, (0, 1, 6, 5)),
+    ("local", "near", WIDE, 0.001, (0, 0, 0, 50)),
+    ("local", "blocks", BOX, 0.001, (0, 0, 0, 25)),
+)
+VOLUME = 0.25
+"""What the volumes of the samples have of the weight where there are as many columns as they need."""
 
 
-def two_sample_members() -> tuple[Member, ...]:
-    """Return the default members for two samples; narrow kernels first, since they decide on the scheme.
+def two_sample_members(size: float = SIZES[1], clustered: float = 0.0) -> tuple[Member, ...]:
+    """Return the default members for two samples of so many rows each.
 
-    Location has six tenths of the weight: there the single kernels of other tests are at their best already, and
-    nothing can be gained, only lost. The rest is spread over scale and dependence between columns, over differences
-    within single columns, and over local differences on two scales of measurement.
+    Means have half of the weight where samples are small: there nothing local can be seen. The larger they are, the
+    more of it goes to differences of shape and to local ones; where the rows lie in far clusters, to differences
+    within clusters, which wide kernels cannot see.
+
+    Parameters
+    ----------
+    size : float
+        The harmonic mean of the numbers of rows.
+    clustered : float
+        From 0 to 1, how surely the rows lie in far clusters, see :func:`kernelmean.inference.adaptive.views.clustered`.
     """
-    shares: tuple[tuple[float, str, tuple[Kernel, ...]], ...] = (
-        (0.08, "ranks", NARROW),
-        (0.08, "data", NARROW),
-        (0.05, "data", (MEDIAN,)),
-        (0.05, "scores", (MEDIAN,)),
-        (0.27, "data", (WIDE,)),
-        (0.21, "data", (LINEAR,)),
-        (0.09, "scores", (ENERGY,)),
-        (0.06, "white", (ENERGY, LINEAR)),
-        (0.025, "white", (QUADRATIC,)),
-        (0.025, "data", (QUADRATIC,)),
-        (0.03, "radius", (LINEAR,)),
-        (0.03, "axes", (LINEAR,)),
+    return tuple(
+        Member(view, kernel, weight, ridge, group)
+        for group, view, kernel, ridge, shares in _TWO_SAMPLES
+        if (weight := _weight(shares, size, SIZES, clustered)) > 0.0
     )
-    return tuple(Member(view, kernel, share / len(kernels)) for share, view, kernels in shares for kernel in kernels)
 
 
-def independence_members() -> tuple[PairMember, ...]:
-    """Return the default pairs for two variables; every one comes with its mirror image.
+def _weight(shares: Sequence[float], size: float, sizes: Sequence[float], clustered: float = 0.0) -> float:
+    """Return percent at a size, linear in its logarithm between those that are given."""
+    spread_out = float(np.interp(np.log(size), np.log(sizes), shares[:3]))
+    return spread_out if len(shares) == 3 else (1 - clustered) * spread_out + clustered * shares[3]
 
-    Monotone dependence has six tenths of the weight. The rest is spread over functions of one variable that oscillate
-    (a narrow kernel, or the nearest neighbors, against the energy kernel), products of columns, dependence of
-    variances, and local dependence (narrow against narrow).
 
-    With weights for one neighbor only, ``Wendland(0, 2.0)`` on "order" against the energy kernel on "ranks", HSIC is
-    the numerator of the rank correlation ξ, but for the two ends of the order; wider weights have a smaller variance.
-    ξ is due to Chatterjee (2021), more neighbors to Lin & Han (2023).
+def independence_members(size: float = _PAIRS[1]) -> tuple[PairMember, ...]:
+    """Return the default pairs for two variables of so many rows; every one comes with its mirror image.
+
+    A regularized kernel against a wide one sees that the mean of one variable is a function of the other, however
+    fast that function turns; two narrow or regularized ones see local dependence.
     """
-    data, ranks, order, scores, white, radius, spread, products = (
-        _on(view) for view in ("data", "ranks", "order", "scores", "white", "radius", "spread", "products")
+    return tuple(
+        PairMember(x, y, weight / len(pairs), group)
+        for group, shares, pairs in _independence()
+        if (weight := _weight(shares, size, _PAIRS)) > 0.0
+        for x, y in pairs
     )
-    _, eighth, quarter, half = NARROW
-    groups: tuple[tuple[float, tuple[tuple[Member, Member], ...]], ...] = (
-        (0.015, _same([data(quarter)])),
-        (0.085, _mirrored(ranks(ENERGY), [order(NEIGHBORS)])),
-        (0.020, _mirrored(ranks(ENERGY), [order(MORE_NEIGHBORS)])),
-        (0.025, _mirrored(data(ENERGY), [data(eighth)])),
-        (0.040, _mirrored(data(ENERGY), [data(quarter)])),
-        (0.030, _mirrored(data(ENERGY), [data(half)])),
-        (0.030, _mirrored(ranks(ENERGY), [ranks(half)])),
-        (0.035, _same([scores(half)])),
-        (0.050, _same([data(MEDIAN)])),
-        (0.220, _same([data(LINEAR)])),
-        (0.125, _same([data(ENERGY)])),
-        (0.045, _same([ranks(ENERGY)])),
-        (0.130, _same([white(LINEAR)])),
-        (0.050, _mirrored(data(ENERGY), [products(ENERGY)])),
-        (0.015, _mirrored(data(ENERGY), [radius(ENERGY)])),
-        (0.025, _same([spread(ENERGY)])),
-        (0.010, _same([radius(LINEAR)])),
-        (0.020, _mirrored(scores(LINEAR), [scores(QUADRATIC)])),
-        (0.020, _mirrored(scores(LINEAR), [white(QUADRATIC)])),
-        (0.010, _same([white(QUADRATIC)])),
+
+
+def _independence() -> tuple[tuple[str, tuple[float, float, float], tuple[tuple[Member, Member], ...]], ...]:
+    data, ranks, scores, radius, squares, products, axes = (
+        _on(view) for view in ("data", "ranks", "scores", "radius", "squares", "products", "axes")
     )
-    return tuple(PairMember(x, y, share / len(pairs)) for share, pairs in groups for x, y in pairs)
+    return (
+        ("monotone", (28, 7, 5), _same(data(LINEAR))),
+        ("monotone", (3, 4, 5), _same(scores(LINEAR))),
+        ("monotone", (6, 20, 6), _same(data(WIDE))),
+        ("monotone", (0, 2, 0), _same(ranks(ENERGY))),
+        ("single columns", (2, 8, 5), _same(axes(LINEAR))),
+        ("smooth", (4, 9, 6), _same(data(MEDIAN))),
+        ("smooth", (0, 8, 1), _same(data(MEDIAN, 0.1))),
+        ("smooth", (0, 5, 3), _mirrored(data(MEDIAN, 0.1), data(MEDIAN, 0.01))),
+        ("a function", (0, 6, 29), _mirrored(data(ENERGY, 0.001), data(ENERGY))),
+        ("a function", (4, 1, 3), _mirrored(ranks(ENERGY, 0.001), ranks(ENERGY))),
+        ("a function", (37, 2, 1), _mirrored(data(QUARTER), data(ENERGY))),
+        ("a function", (6, 6, 2), _mirrored(data(QUARTER, 0.1), data(ENERGY))),
+        ("a function", (0, 11, 4), _mirrored(data(QUARTER, 0.01), data(ENERGY))),
+        ("several columns together", (1, 5, 7), _mirrored(products(ENERGY), data(ENERGY))),
+        ("spread", (1, 2, 3), _same(radius(LINEAR))),
+        ("spread", (4, 1, 1), _mirrored(radius(ENERGY), data(ENERGY))),
+        ("spread", (2, 2, 3), _mirrored(squares(LINEAR), scores(LINEAR))),
+        ("local", (1, 2, 10), _same(data(QUARTER))),
+        ("local", (0, 1, 7), _same(data(QUARTER, 0.01))),
+    )
 
 
-def _on(view: str) -> Callable[[Kernel], Member]:
-    return lambda kernel: Member(view, kernel)
+def _on(view: str) -> Callable[..., Member]:
+    return lambda kernel, ridge=None: Member(view, kernel, ridge=ridge)
 
 
-def _same(members: Iterable[Member]) -> tuple[tuple[Member, Member], ...]:
-    """Pair every member with itself."""
-    return tuple((member, member) for member in members)
+def _same(member: Member) -> tuple[tuple[Member, Member], ...]:
+    """Pair a member with itself."""
+    return ((member, member),)
 
 
-def _mirrored(one: Member, others: Iterable[Member]) -> tuple[tuple[Member, Member], ...]:
-    """Pair one member with the others, both ways round."""
-    return tuple(pair for other in others for pair in ((one, other), (other, one)))
+def _mirrored(one: Member, other: Member) -> tuple[tuple[Member, Member], ...]:
+    """Pair two members, both ways round."""
+    return (one, other), (other, one)
 
 
 # -- which of them say something of some tables ------------------------------------------------------------------------
 
+_MOST_PAIRS_OF_AXES = 256
+_STAND_INS = ("white", "axes")
+"""Views of several columns that normal scores stand in for where a table has only one."""
 
-def present(members: Sequence[Any] | None, known: Sequence[Sequence[str]]) -> list[Any]:
+
+def present(members: Sequence[Any] | None, tables: Sequence[ViewedTable], size: float) -> list[Any]:
     """Return those of the members, by default all there are, that say something of tables with these views."""
-    if len(known) == 1:
-        return _present_members(members or two_sample_members(), known[0])
-    if len(known) == 2:
-        return _present_pairs(members or independence_members(), known)
-    raise ValueError(f"an adaptive test has kernels for two variables, not for {len(known)}; pass a kernel")
+    if len(tables) == 1:
+        return _present_members(members or two_sample_members(size, tables[0].clustered), tables[0].views)
+    if len(tables) == 2:
+        return _present_pairs(members or independence_members(size), tables)
+    raise ValueError(f"an adaptive test has kernels for two variables, not for {len(tables)}; pass a kernel")
+
+
+@final
+@dataclass(frozen=True)
+class ViewedTable:
+    """What decides on the members that look at a table."""
+
+    views: tuple[str, ...]
+    """The views that say something new of it."""
+    dim: int
+    clustered: float
+    """From 0 to 1, how surely its rows lie in far clusters."""
 
 
 def _present_members(members: Sequence[Any], views: Sequence[str]) -> list[Member]:
@@ -207,26 +268,28 @@ def _present_members(members: Sequence[Any], views: Sequence[str]) -> list[Membe
     return kept
 
 
-def _present_pairs(pairs: Sequence[Any], known: Sequence[Sequence[str]]) -> list[PairMember]:
+def _present_pairs(pairs: Sequence[Any], tables: Sequence[ViewedTable]) -> list[PairMember]:
     """Let one column stand in for its whitened self, and leave out what then says nothing new."""
     if not all(isinstance(pair, PairMember) for pair in pairs):
         raise TypeError("independence has two kernels per member; pass PairMember(Member(...), Member(...), weight)")
-    if any("axes" in (pair.x.view, pair.y.view) for pair in pairs):
-        raise ValueError("view 'axes' serves two samples only; use 'scores'")
-    kept = [own for pair in pairs if (own := _fitting(pair, known)) is not None]
+    kept = [own for pair in pairs if (own := _fitting(pair, tables)) is not None]
     if not kept:
-        raise ValueError(f"no pair is left: the views are {', '.join(map(repr, known[0]))} of X, {known[1]} of Y")
+        views = ", ".join(map(repr, tables[0].views))
+        raise ValueError(f"no pair is left: the views are {views} of X, {tables[1].views} of Y")
     return kept
 
 
-def _fitting(pair: PairMember, known: Sequence[Sequence[str]]) -> PairMember | None:
-    """Return the pair, on a side without white with scores in its place, or None where that adds nothing."""
-    fits = [member.view in views for member, views in zip((pair.x, pair.y), known, strict=True)]
+def _fitting(pair: PairMember, tables: Sequence[ViewedTable]) -> PairMember | None:
+    """Return the pair, on a side of one column with scores for its view, or None where that adds nothing."""
+    fits = [member.view in table.views for member, table in zip(pair.sides, tables, strict=True)]
+    both = {pair.x.view, pair.y.view}
+    if both == {"axes"} and tables[0].dim * tables[1].dim > _MOST_PAIRS_OF_AXES:
+        return None
     if all(fits):
         return pair
-    if not any(fits) or (pair.x.view, pair.y.view) != ("white", "white"):
+    if not any(fits) or len(both) > 1 or not both <= set(_STAND_INS):
         return None
     x, y = (
-        member if fit else replace(member, view="scores") for member, fit in zip((pair.x, pair.y), fits, strict=True)
+        member if fit else replace(member, view="scores") for member, fit in zip(pair.sides, fits, strict=True)
     )
     return replace(pair, x=x, y=y)

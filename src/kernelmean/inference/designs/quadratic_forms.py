@@ -10,7 +10,6 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array, slices
-from ..low_rank_problem import squared_columns
 from ..problem import KernelSide, Tiles
 from ..resampling import MIB, Resources
 from ..schemes.base import in_order, upper_tiles
@@ -116,9 +115,9 @@ def gram_forms(side: KernelSide, resources: Resources) -> Forms:
     n = side.n
     rank = int(min(n // _LEAST_GAIN, resources.memory / (32 * n * side.count)))
     if n >= FACTORS_FROM and rank:
-        factors = [factor.rows for factor in side.factors(rank) if factor is not None]
+        factors = [factor.whole for factor in side.factors(rank) if factor is not None]
         if len(factors) == side.count:
-            return FactorForms(tuple(factors), np.stack([squared_columns(rows) for rows in factors]))
+            return FactorForms(tuple(factors), np.stack([np.einsum("rn,rn->n", rows, rows) for rows in factors]))
     return tiled_forms(side, resources)
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from statistics import harmonic_mean
 from typing import Any, ClassVar, Protocol, Self, final
 
 import numpy as np
@@ -19,7 +21,8 @@ from ...core.array import Array, as_host, like
 from ...core.frozen import copied_elsewhere
 from ..adaptive.many_kernels import Adaptive, combined, in_parts
 from ..adaptive.members import Member, PairMember, present
-from ..adaptive.views import Views, available
+from ..adaptive.spectrum import landmark_rows
+from ..adaptive.views import Views, viewed_table
 from ..designs.design import Design
 from ..engine import permutation_null
 from ..kernel_choice import ESTIMATORS, Chosen, choose_kernel, median_rows, representative_rows
@@ -29,6 +32,11 @@ from ..request import Estimators, Known, check_fit_on
 from ..resampling import Resampling
 from ..result import TestResult
 from ..statistics import Kind, Statistic
+
+_LANDMARKS = 64
+"""Features of a view: more find no more (docs/adaptive.md), and cost their square."""
+_UNIT_ROWS = 256
+"""Rows whose distances are the units of views."""
 
 Tables = tuple[Array, ...]
 Engine = Callable[[Problem, Resampling], Any]
@@ -267,23 +275,18 @@ class Question(ABC):
         "radius".
         """
         tables = self.tables
-        members = present(adaptive.members, [available(*table.shape) for table in tables])
+        hosts = list(map(as_host, tables))
+        units = [landmark_rows(points, _UNIT_ROWS, rng) for points in hosts]
+        members = present(adaptive.members, list(map(viewed_table, hosts, units)), harmonic_mean(self.sizes))
         sides = list(zip(*(member.sides for member in members), strict=True))
         views = [
-            Views.of(as_host(points), [member.view for member in side], rows)
-            for points, side, rows in zip(tables, sides, self._some_rows(tables, rng), strict=True)
+            Views.of(points, side, rows, landmark_rows(points, _LANDMARKS, rng))
+            for points, side, rows in zip(hosts, sides, units, strict=True)
         ]
         viewed = tuple(like(view.table, own, "float64") for view, own in zip(views, tables, strict=True))
-        made = [  # equal members have one kernel, which counts once
-            {member: view.kernels(member.view, member.kernel) for member in side}
-            for view, side in zip(views, sides, strict=True)
-        ]
         kernels = [
-            [
-                _alone(each)
-                for each in zip(*(own[side] for own, side in zip(made, member.sides, strict=True)), strict=True)
-            ]
-            for member in members
+            list(map(_alone, product(*(view.kernels[side] for view, side in zip(views, own.sides, strict=True)))))
+            for own in members
         ]
         plain = replace(self, engine=permutation_null)
         return Candidates(members, kernels, lambda part, how: plain.over(viewed, part, statistic, how))

@@ -7,7 +7,7 @@ from typing import Literal, final
 import numpy as np
 
 from ..groups import ListedRotations, Rotations, block_length
-from ..low_rank_problem import Factored, LowRankError, factor_bytes, fitting_rank, split
+from ..low_rank_problem import Factored, LowRankError, explicit_bytes, factor_bytes, fitting_rank, split
 from ..problem import Problem
 from ..resampling import Resources, Shape, point_bytes
 from ..statistics import Sums
@@ -64,11 +64,15 @@ class Cyclic(TiledScheme):
         """Return the highest rank that factors may have; 0 for tiles only."""
         if self.factors == "never":
             return 0
+        if shape.explicit:
+            return shape.n
         fitting = fitting_rank(shape, resources.memory - self._without_factors(shape, resources))
         return fitting if self.factors == "fitting" else min(fitting, worthwhile_rank(shape, tiles=self.tiles))
 
     def memory(self, shape: Shape, resources: Resources) -> float:
         """Count points, tiles, and factors of the highest rank that they may have."""
+        if shape.explicit:
+            return explicit_bytes(shape)
         return self._without_factors(shape, resources) + factor_bytes(shape, self._rank(shape, resources))
 
     def _without_factors(self, shape: Shape, resources: Resources) -> float:

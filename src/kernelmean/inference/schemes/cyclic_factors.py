@@ -10,20 +10,25 @@ import numpy as np
 
 from ...core.array import Array, slices
 from ..groups import Rotations, Spectrum
-from ..low_rank_problem import CHUNK_BYTES, Factored
+from ..low_rank_problem import CHUNK_BYTES, Factored, SharedRows
 from ..statistics import Sums
 
 
 def factor_sums(factored: Factored, rotations: Rotations) -> Sums:
     """Return the sums over all rotations, shape (m, P); rows of the factors in the shuffled order."""
-    problem = factored.problem
-    pairs = [_squared_norms(factored.left[i], factored.right[j], rotations) for i, j in problem.pairs]
-    return factored.sums(np.stack(pairs), rotations.correlations(*factored.coupled))
+    pairs = np.empty((len(factored.problem.pairs), rotations.count))
+    for group in factored.shared:
+        pairs[group.pairs] = _squared_norms(group, rotations)
+    return factored.sums(pairs, rotations.correlations(*factored.coupled))
 
 
-def _squared_norms(left: Array, right: Array, rotations: Rotations) -> Array:
-    """Return |A C_πᵀ|² for all π; O(n r q + r q g log g) time and 8 n q bytes besides chunks, for a single coset."""
-    total = np.zeros((len(rotations.cosets), rotations.order))
+def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:
+    """Return |A C_πᵀ|² for all π and weights, (k, P).
+
+    O(n r q + r q g log g) time and 8 n q bytes besides chunks, for a single coset.
+    """
+    left, right = group.left, group.right
+    total = np.zeros((len(group.pairs), len(rotations.cosets), rotations.order))
     bytes_per_row = 16 * rotations.order * max(len(right), rotations.blocks)
     parts = slices(len(left), max(1, CHUNK_BYTES // bytes_per_row))
     for coset, order in enumerate(rotations.cosets):
@@ -33,8 +38,8 @@ def _squared_norms(left: Array, right: Array, rotations: Rotations) -> Array:
             own = np.conj(_by_frequency(left[part], rotations)).swapaxes(1, 2)
             entries = rotations.back(own @ spectra, axis=0)
             entries += left[part, rotations.rest] @ moved[:, rotations.rest].T
-            total[coset] += np.einsum("srq,srq->s", entries, entries)
-    return total.ravel()
+            total[:, coset] += group.squared_norms(entries, part)
+    return total.reshape(len(total), -1)
 
 
 def _by_frequency(rows: Array, rotations: Rotations) -> Spectrum:

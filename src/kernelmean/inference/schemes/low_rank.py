@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ..low_rank_problem import Factored, LowRankError, factor_bytes, fitting_rank, split
+from ..low_rank_problem import Factored, LowRankError, SharedRows, factor_bytes, fitting_rank, split
 from ..permutations import Permutations
 from ..problem import Problem
 from ..resampling import MIB, Resources, Shape
@@ -44,21 +44,23 @@ def _batch_bytes(resources: Resources) -> float:
 
 def factor_sums(factored: Factored, permutations: Permutations, resources: Resources) -> Sums:
     """Return the sums over the permutations in the list; O(n r² P) time, for two samples O(n r P)."""
-    problem, (own, other) = factored.problem, factored.coupled
+    problem, (own, other), groups = factored.problem, factored.coupled, factored.shared
 
     def evaluate(batch: IntArray) -> tuple[Array, Array]:
-        columns = [rows[:, batch] for rows in factored.right]
-        pairs = np.stack([_squared_norms(factored.left[i], columns[j]) for i, j in problem.pairs])
+        pairs = np.empty((len(problem.pairs), len(batch)))
+        for group in groups:
+            pairs[group.pairs] = _squared_norms(group, batch)
         return pairs, np.einsum("ki,kbi->kb", own, other[:, batch])
 
-    widest = max(len(rows) for rows in factored.right)
+    widest = max(factor.rank for factor in factored.right)
     batches = permutations.batches(max(1, int(_batch_bytes(resources) / (8 * problem.n * widest))))
     pairs, coupled = zip(*in_order(evaluate, batches, resources.n_jobs), strict=True)
     return factored.sums(np.concatenate(pairs, axis=1), np.concatenate(coupled, axis=1))
 
 
-def _squared_norms(left: Array, columns: Array) -> Array:
-    """Return |A C_πᵀ|² from A (r, n) and C_π (q, b, n), shape (b,)."""
-    products = left @ columns.reshape(-1, columns.shape[-1]).T
-    products = products.reshape(len(left), *columns.shape[:2])
-    return np.asarray(np.einsum("rqb,rqb->b", products, products))
+def _squared_norms(group: SharedRows, batch: IntArray) -> Array:
+    """Return |A C_πᵀ|² of permutations (b, n), for all weights, shape (k, b)."""
+    columns = group.right[:, batch]
+    products = group.left @ columns.reshape(-1, columns.shape[-1]).T
+    products = products.reshape(len(group.left), *columns.shape[:2])
+    return group.squared_norms(products.transpose(2, 0, 1), slice(None))

@@ -1,0 +1,48 @@
+"""Kernels that are weighted sums of products of a few columns: factors of their Gram matrices are these columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from ..core.array import Array, like, take_columns
+from ..kernels import Kernel
+
+
+@final
+@dataclass(frozen=True)
+class Coordinates(Kernel):
+    r"""The kernel :math:`k(x, y) = Σ_j w_j x_{c_j} y_{c_j}` over some columns c of a table.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        The columns c.
+    weights : tuple of float
+        One weight w_j ≥ 0 per column.
+
+    Examples
+    --------
+    >>> float(Coordinates((0, 2), (1.0, 0.5))(np.array([[1.0, 9.0, 2.0]]), np.array([[3.0, 9.0, 4.0]]))[0, 0])
+    7.0
+    """
+
+    columns: tuple[int, ...]
+    weights: tuple[float, ...]
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return the Gram matrix, shape (n, m)."""
+        gram: Array = self._weighted(X) @ take_columns(Y, self.columns).T
+        return gram
+
+    def diag(self, X: Array) -> Array:
+        """Return Σ_j w_j x_j², shape (n,)."""
+        diagonal: Array = (self._weighted(X) * take_columns(X, self.columns)).sum(axis=1)
+        return diagonal
+
+    def _weighted(self, X: Array) -> Array:
+        chosen = take_columns(X, self.columns)
+        weighted: Array = chosen * like(np.array(self.weights), chosen)
+        return weighted
