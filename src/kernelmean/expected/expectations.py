@@ -1,4 +1,4 @@
-"""The verb of the package: expectations of a kernel under noise, found in three tables.
+"""The verb of the package: expectations of a kernel under noise, found in tables of rules.
 
 ``difference(v, w)`` is the distribution of ε - ε'; ``smoothed(kernel, noise)`` is a kernel again; ``expected(kernel, X,
 Y, v, w)`` has one rule for all stationary kernels and additive noises, ``smoothed(k, difference(v, w))``, and others
