@@ -86,8 +86,10 @@ def permutations_of(scheme, n, n_resamples, seed):
     if scheme == "torus":
         group = Torus.draw(n, n_resamples + 1, rng)
         return orbit(group, turn_halves(group))
-    group = Rotations.draw(n, n_resamples + 1, rng)
-    return orbit(group, rotate(group))
+    if scheme.startswith("cyclic"):
+        group = Rotations.draw(n, n_resamples + 1, rng)
+        return orbit(group, rotate(group))
+    raise ValueError(f"the permutations of scheme {scheme!r} are not known here; add them, written as a loop")
 
 
 def labelings_of(scheme, sizes, n_resamples, seed):
