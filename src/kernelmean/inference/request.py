@@ -19,7 +19,7 @@ from .kernel_choice import KernelOf, is_plain, unknown_estimator
 from .one_pass import NAME as ONE_PASS
 from .one_pass import OnePass
 from .resampling import Resampling
-from .statistics import Kind
+from .statistics import StatisticForm
 
 Known = Mapping[str, Callable[..., KernelMean]]
 """From the names that a test knows to estimators."""
@@ -64,7 +64,7 @@ class Request:
 
     wanted: Estimators
     design: Design
-    statistic: Kind
+    statistic: StatisticForm
     scheme: str | OnePass
     """One of ``SCHEMES``, or that rows are read once."""
     n_resamples: int
