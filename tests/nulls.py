@@ -11,7 +11,7 @@ from kernelmean.core.array import joined
 from kernelmean.estimators import NAMED
 from kernelmean.inference import SCHEMES, Null, Resampling, hsic_problem, mmd_problem, permutation_null
 from kernelmean.inference.problem import Problem
-from kernelmean.inference.resampling import Shape
+from kernelmean.inference.resampling_options import Shape
 
 
 def resampling(**options: Any) -> Resampling:

@@ -14,8 +14,8 @@ import pytest
 from kernelmean.cli import main
 from kernelmean.cli.commands import progress
 from kernelmean_paper import Size, command
-from kernelmean_paper.catalogue import DATA_SETS
-from kernelmean_paper.registry import EXPERIMENTS, chosen, load
+from kernelmean_paper.data_sets import DATA_SETS
+from kernelmean_paper.experiment_names import EXPERIMENTS, chosen, load
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The ground: the array seam, validation, dispatch, tables of names and cells, words of messages, files on disk."""
+"""The ground: the array seam, validation, rules by type, tables of names and cells, messages, files on disk."""
 
 from typing import TYPE_CHECKING
 
@@ -7,10 +7,10 @@ from . import lazy as _lazy
 if TYPE_CHECKING:
     from .array import as_host, home, is_foreign, like, to_numpy
     from .checksums import parse
-    from .dispatch import Rules
     from .option_names import command_line
     from .roots import rising_roots
     from .simplex_qp import solve_simplex_qp
+    from .type_rules import Rules
     from .words import printable
 
 __all__ = [
@@ -32,7 +32,7 @@ _lazy.attach(
     {
         "array": "as_host home is_foreign like to_numpy",
         "roots": "rising_roots",
-        "dispatch": "Rules",
+        "type_rules": "Rules",
         "checksums": "parse",
         "simplex_qp": "solve_simplex_qp",
         "option_names": "command_line",

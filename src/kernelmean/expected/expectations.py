@@ -12,8 +12,8 @@ from collections.abc import Callable
 from inspect import isabstract
 
 from ..core.array import Array, full, joined, of_one_type, slices
-from ..core.dispatch import NoClosedFormError, Rules
 from ..core.points import named_points, points_like
+from ..core.type_rules import NoClosedFormError, Rules
 from ..core.validate import check_same_columns
 from ..kernels.base import Kernel, Stationary, check_kernel
 from ..kernels.blocks import Blocks

@@ -12,7 +12,7 @@ from .independence import hsic_test, wild_hsic_test
 from .many_samples import dhsic_test, k_sample_test
 from .null import Null
 from .questions import JointIndependence, KSamples, Pairs, Question, TwoSamples, hsic_problem, mmd_problem
-from .resampling import Resampling
+from .resampling_options import Resampling
 from .result import PairOutcome, TestResult
 from .schemes import SCHEMES
 from .two_sample import mmd_test, paired_mmd_test, wild_mmd_test

@@ -13,7 +13,7 @@ from .kernel_choice import ESTIMATORS
 from .one_pass import OnePass
 from .questions import Pairs
 from .request import Request, asked
-from .resampling import Resampling
+from .resampling_options import Resampling
 from .result import TestResult
 from .statistics import StatisticForm
 

@@ -19,7 +19,7 @@ from ..kernels.blocks import Blocks
 from ..kernels.exponential import ExponentialBlocks
 from .low_rank import Factor, pivoted_cholesky
 from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
-from .resampling import Shape
+from .resampling_options import Shape
 from .statistics import RemovedMeans, Statistic, Sums
 
 Tiles = Callable[[slice, slice], list[Array]]

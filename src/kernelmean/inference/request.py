@@ -18,7 +18,7 @@ from .designs.design import Design
 from .kernel_choice import KernelOf, is_plain, unknown_estimator
 from .one_pass import NAME as ONE_PASS
 from .one_pass import OnePass
-from .resampling import Resampling
+from .resampling_options import Resampling
 from .statistics import StatisticForm
 
 Known = Mapping[str, Callable[..., KernelMean]]
@@ -69,7 +69,7 @@ class Request:
     """One of ``SCHEMES``, or that rows are read once."""
     n_resamples: int
     rng: RngLike
-    """As of :class:`~kernelmean.inference.resampling.Resampling`."""
+    """As of :class:`~kernelmean.inference.resampling_options.Resampling`."""
 
     @property
     def one_pass(self) -> OnePass | None:

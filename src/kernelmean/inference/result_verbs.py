@@ -337,7 +337,7 @@ class Explained:
         from .explain.subject import check_plain
         from .kernel_choice import ESTIMATORS
         from .request import asked
-        from .resampling import Resampling
+        from .resampling_options import Resampling
 
         question = check_plain(self.question)
         wanted = asked(kernel, estimator, ESTIMATORS, len(question.table_names), adaptive=False)

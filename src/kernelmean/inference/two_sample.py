@@ -15,7 +15,7 @@ from .kernel_choice import ESTIMATORS, KernelOf
 from .one_pass import OnePass
 from .questions import TwoSamples
 from .request import Request, asked
-from .resampling import Resampling
+from .resampling_options import Resampling
 from .result import TestResult
 from .statistics import StatisticForm
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..core.array import Array, like, namespace
-from ..core.dispatch import NoClosedFormError
+from ..core.type_rules import NoClosedFormError
 
 
 class Noise(ABC):

@@ -41,8 +41,8 @@ OTHERS = {
 def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Fit on the host, as points in its memory and few rows are, and on the device, as many rows of it are."""
     if request.param == "device":
-        monkeypatch.setattr("kernelmean.estimators.choose.in_host_memory", lambda _: False)
-        monkeypatch.setattr("kernelmean.estimators.choose.HOST_ROWS", 0)
+        monkeypatch.setattr("kernelmean.estimators.fitting.in_host_memory", lambda _: False)
+        monkeypatch.setattr("kernelmean.estimators.fitting.HOST_ROWS", 0)
     return str(request.param)
 
 

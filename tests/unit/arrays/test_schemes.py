@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from kernelmean.inference.engine import begin
-from kernelmean.inference.groups import Rotations
+from kernelmean.inference.permutation_groups import Rotations
 from kernelmean.inference.problem import KernelSide, Problem
-from kernelmean.inference.resampling import Resources
+from kernelmean.inference.resampling_options import Resources
 from kernelmean.inference.schemes import Cyclic, device, device_rotations
 from kernelmean.inference.schemes.cyclic_tiles import tile_sums
 from kernelmean.inference.schemes.random_labels import _forms

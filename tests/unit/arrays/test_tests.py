@@ -9,7 +9,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean import kernels
-from kernelmean.inference.groups import ListedRotations, Rotations
+from kernelmean.inference.permutation_groups import ListedRotations, Rotations
 from kernelmean.inference.schemes.device import ON_DEVICE
 
 from .libraries import LIBRARIES, STRICT, TORCH, Library

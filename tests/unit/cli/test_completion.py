@@ -12,7 +12,7 @@ import pytest
 
 from kernelmean.cli import main
 from kernelmean.cli.complete import PAIRS, TWO_SAMPLES
-from kernelmean.cli.options.tests import _ADAPTIVE
+from kernelmean.cli.options.testing import _ADAPTIVE
 from kernelmean.inference import mmd_test
 
 Program = Callable[..., tuple[int | str | None, str, str]]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem
-from kernelmean.inference.resampling import Shape
+from kernelmean.inference.resampling_options import Shape
 from kernelmean.inference.schemes import SCHEMES
 from kernelmean.inference.schemes.blocks import BinTiling, RowBins, bin_size
 from kernelmean.inference.statistics import MMD

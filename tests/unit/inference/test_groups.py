@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from added_schemes import Translations
-from kernelmean.inference.groups import ListedRotations, Rotations, Torus, block_length, is_fast, torus_length
+from kernelmean.inference.permutation_groups import (
+    ListedRotations,
+    Rotations,
+    Torus,
+    block_length,
+    is_fast,
+    torus_length,
+)
 
 CASES = [
     pytest.param(Rotations, "rotate", 23, 5, id="rotations"),

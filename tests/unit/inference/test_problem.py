@@ -8,7 +8,7 @@ import pytest
 from kernelmean.inference.engine import permutation_null
 from kernelmean.inference.permutations import AllLabelings, AllPermutations
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem, distinct_side
-from kernelmean.inference.resampling import Resources, Shape
+from kernelmean.inference.resampling_options import Resources, Shape
 from kernelmean.inference.schemes import SCHEMES
 from kernelmean.inference.schemes.base import added, in_order, upper_tiles
 from kernelmean.inference.statistics import HSIC, MMD

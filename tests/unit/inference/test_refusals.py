@@ -12,7 +12,7 @@ from kernelmean.inference import SCHEMES, memory_estimate
 from kernelmean.inference.engine import check_memory, choose
 from kernelmean.inference.low_rank_problem import fitting_rank
 from kernelmean.inference.problem import KernelSide
-from kernelmean.inference.resampling import Resources, Shape, check_n_resamples
+from kernelmean.inference.resampling_options import Resources, Shape, check_n_resamples
 from kernelmean.inference.schemes.device import check_scheme
 from kernelmean.inference.statistics import HSIC, MMD, check_kind
 from kernelmean.kernels import Gaussian, Linear

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from kernelmean.inference import SCHEMES
-from kernelmean.inference.groups import Rotations, Torus
 from kernelmean.inference.low_rank_problem import split
+from kernelmean.inference.permutation_groups import Rotations, Torus
 from kernelmean.inference.problem import KernelSide, LabelSide, Problem
-from kernelmean.inference.resampling import Shape
+from kernelmean.inference.resampling_options import Shape
 from kernelmean.inference.schemes import Cyclic, count_all
 from kernelmean.inference.schemes.cyclic import worthwhile_rank
 from kernelmean.inference.schemes.cyclic_factors import factor_sums

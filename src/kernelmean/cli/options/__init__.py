@@ -16,7 +16,7 @@ from .tables import (
     option_words,
     split_names,
 )
-from .tests import AUTO, BandwidthOption, LongTables, PairTest, ScaleOption, Seed, TwoSampleTest, bandwidth_from
+from .testing import AUTO, BandwidthOption, LongTables, PairTest, ScaleOption, Seed, TwoSampleTest, bandwidth_from
 
 __all__ = [
     "AUTO",

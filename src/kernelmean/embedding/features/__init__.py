@@ -7,7 +7,7 @@ from .error import FeatureEstimate, inner
 from .fourier import Fourier, fourier
 from .landmarks import Landmarks, nystrom, pivoted_triangle, random_cholesky
 from .loocv import DampedScore, choose_noise, leave_one_out
-from .spectral import spectra, spectral_rules
+from .spectral_measures import spectra, spectral_rules
 
 __all__ = [
     "DESIGNS",

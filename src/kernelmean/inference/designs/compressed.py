@@ -18,7 +18,7 @@ from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..permutations import RandomPermutations
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..statistics import StatisticForm
 from .design import only
 

@@ -14,7 +14,7 @@ from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelPair, KernelSide, distinct_side
-from ..resampling import MIB, Resampling, Resources
+from ..resampling_options import MIB, Resampling, Resources
 from ..schemes.random_pairs import DENSE_LIMIT
 from ..statistics import StatisticForm, ties
 from .design import Design

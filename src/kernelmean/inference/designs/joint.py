@@ -16,7 +16,7 @@ from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide
-from ..resampling import MIB, Resampling, Resources
+from ..resampling_options import MIB, Resampling, Resources
 from ..schemes.base import in_order, upper_tiles
 from ..schemes.random_pairs import DENSE_LIMIT
 from ..statistics import StatisticForm, ties

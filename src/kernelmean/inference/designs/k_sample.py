@@ -18,7 +18,7 @@ from ..engine import check_memory
 from ..multiple import max_t
 from ..null import Null
 from ..problem import KernelSide
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..result import PairOutcome
 from ..statistics import StatisticForm, check_kind, named, ties
 from .design import only

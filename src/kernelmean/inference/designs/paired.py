@@ -15,7 +15,7 @@ from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..samples import in_fixed_order
 from ..statistics import StatisticForm, check_kind, named, ties
 from .quadratic_forms import forms_bytes, gram_forms

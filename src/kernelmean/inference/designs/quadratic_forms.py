@@ -12,7 +12,7 @@ import numpy as np
 from ...core.array import Array, slices
 from ..low_rank_problem import squared_columns
 from ..problem import KernelSide, Tiles
-from ..resampling import MIB, Resources
+from ..resampling_options import MIB, Resources
 from ..schemes.base import in_order, upper_tiles
 
 TILE = 512

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray, slices
 from ..problem import KernelSide
-from ..resampling import Resources
+from ..resampling_options import Resources
 from ..statistics import StatisticForm
 from .layout import Layout
 from .quadratic_forms import Forms, gram_forms

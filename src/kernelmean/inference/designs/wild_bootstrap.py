@@ -15,7 +15,7 @@ from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelPair, KernelSide
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..result import WILD
 from ..statistics import StatisticForm, ties
 from .design import only

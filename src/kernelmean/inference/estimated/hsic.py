@@ -25,7 +25,7 @@ from ..kernel_choice import Chosen, KernelOf, fitted, is_constant
 from ..null import Null
 from ..problem import KernelSide
 from ..request import check_fit_on
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..statistics import HSIC, SEARCHED, StatisticForm, Sums, check_kind
 from .mmd import REFITTED_ROWS, SOLVED_ROWS, WEIGHTED_ROWS
 from .refitted_noise import RefittedNoiseHSIC, batch_bytes, batch_of, is_common_noise, squared_distances

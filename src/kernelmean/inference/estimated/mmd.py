@@ -25,7 +25,7 @@ from ...noise import Dirac, Normal
 from ..custom_statistic import CustomStatistic
 from ..kernel_choice import MEDIAN_ROWS, Chosen, base_kernel, fitted, is_constant, median_rows, settled, with_noise
 from ..null import Null
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..statistics import MMD, SEARCHED, StatisticForm
 from .contracted_mmd import ContractedMMD
 from .refitted_noise import RefittedNoiseMMD, batch_bytes, batch_of, is_common_noise, squared_distances

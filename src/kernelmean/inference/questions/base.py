@@ -26,7 +26,7 @@ from ..kernel_choice import ESTIMATORS, Chosen, choose_kernel, median_rows, repr
 from ..null import Null
 from ..problem import Problem
 from ..request import Estimators, Known, check_fit_on
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..result import TestResult
 from ..statistics import Statistic, StatisticForm
 

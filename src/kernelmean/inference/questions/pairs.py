@@ -16,7 +16,7 @@ from ..estimated.hsic import pair_estimator
 from ..kernel_choice import HSIC_ESTIMATORS, Chosen
 from ..problem import KernelPair, Problem, distinct_side
 from ..request import Estimators, Known
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..samples import named_variables
 from ..statistics import HSIC, Statistic, StatisticForm
 from ..units import each_notes

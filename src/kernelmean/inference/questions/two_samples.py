@@ -21,7 +21,7 @@ from ..estimated.mmd import EstimatedMMD
 from ..kernel_choice import ESTIMATORS, MMD_ESTIMATORS, Chosen
 from ..problem import KernelSide, LabelSide, Problem
 from ..request import Estimators, Known, two_sample_estimator
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..samples import in_fixed_order, named_samples
 from ..statistics import MMD, Statistic, StatisticForm
 from ..units import units_notes

@@ -21,7 +21,7 @@ from ..kernel_choice import base_kernel
 from ..one_pass import OnePass
 from ..questions import Question, TwoSamples
 from ..request import Request, check_fit_on
-from ..resampling import check_n_resamples
+from ..resampling_options import check_n_resamples
 from ..result import TestResult
 from ..statistics import StatisticForm
 from .mean import FORMS, Estimator

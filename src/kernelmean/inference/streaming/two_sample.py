@@ -19,7 +19,7 @@ from ...noise.dirac import Dirac
 from ...plan.plan import DEFAULT, Plan
 from ..null import Null
 from ..permutations import RandomPermutations
-from ..resampling import check_n_resamples
+from ..resampling_options import check_n_resamples
 from ..result import TestResult
 from ..schemes.blocks import bin_size
 from ..statistics import MMD, StatisticForm, Sums

@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 
 from ..core.array import Array
-from ..core.dispatch import NoClosedFormError, Rules
+from ..core.type_rules import NoClosedFormError, Rules
 from ..kernels.base import Kernel, Product, Stationary
 from ..kernels.gaussian import Gaussian
 from ..kernels.laplacian import Laplacian
