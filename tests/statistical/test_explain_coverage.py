@@ -139,7 +139,7 @@ def test_the_standard_error_is_that_of_the_statistic(shift, least):
     kernel, found, errors = km.kernels.Gaussian(1.0), [], []
     for seed in range(150):
         X, Y = two_samples(seed, 50, 30, 1, shift, 1.0)
-        effect = effect_size(X, Y, kernel, n_resamples=1, rng=0)
+        effect = effect_size(X, Y, kernel, n_resamples=99, rng=0)
         found.append(effect.statistic)
         errors.append(effect.standard_error)
     ratio = np.mean(errors) / np.std(found)
