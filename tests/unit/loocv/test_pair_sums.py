@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from kernelmean.estimators import loocv
+from kernelmean.estimators.loocv.contracted import spanned
+from kernelmean.estimators.loocv.pair_sums import _tile_size
 
 
 def brute(A, B):
@@ -37,6 +39,15 @@ def test_gaps_are_weighted_squared_differences():
     np.testing.assert_allclose(loocv.pair_sum(A, A).gaps, [0.25, 4.0], rtol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(4, 10), (5, 5), (6, 2)])
+def test_the_coordinates_of_the_span_keep_inner_products(shape):
+    Y = np.random.default_rng(0).normal(size=shape)
+    coordinates = spanned(Y)
+    assert coordinates.shape == (shape[0], min(shape))
+    np.testing.assert_allclose(coordinates @ coordinates.T, Y @ Y.T, atol=1e-12)
+    assert (coordinates is Y) == (shape[1] <= shape[0])
+
+
 @pytest.mark.parametrize("direct", [0, 10**9])
 @pytest.mark.parametrize("tile", [2, 5, 256])
 def test_tiles_and_ways_to_make_distances_give_the_same_sums(monkeypatch, tile, direct):
@@ -52,6 +63,17 @@ def test_tiles_and_ways_to_make_distances_give_the_same_sums(monkeypatch, tile, 
         assert (bare.left.size, bare.right.size, bare.both.size) == (0, 0, 0)
         assert bare.log == pytest.approx(found.log, rel=1e-14)
     assert (found.gaps >= 0.0).all()
+
+
+def test_tiles_cut_the_points_evenly():
+    assert {n: _tile_size(n) for n in (1, 255, 256, 257, 513, 600)} == {
+        1: 1,
+        255: 255,
+        256: 256,
+        257: 129,
+        513: 171,
+        600: 200,
+    }
 
 
 @pytest.mark.parametrize("tile", [1, 2, 4, 5, 20])

@@ -19,16 +19,7 @@ _NONE = np.zeros((0,))
 
 
 def spanned(Y: Array) -> Array:
-    """Return the points in coordinates of their span: the same inner products, in at most n columns.
-
-    Examples
-    --------
-    >>> wide, square, narrow = (np.random.default_rng(0).normal(size=shape) for shape in ((4, 10), (5, 5), (6, 2)))
-    >>> spanned(wide).shape, spanned(square) is square, spanned(narrow) is narrow
-    ((4, 4), True, True)
-    >>> bool(np.allclose(spanned(wide) @ spanned(wide).T, wide @ wide.T, rtol=0, atol=1e-12))
-    True
-    """
+    """Return the points in coordinates of their span: the same inner products, in at most n columns."""
     if Y.shape[1] <= Y.shape[0]:
         return Y
     left, lengths, _ = namespace(Y).linalg.svd(Y, full_matrices=False)

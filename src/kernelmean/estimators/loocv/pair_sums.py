@@ -83,13 +83,7 @@ class _Tile:
 
 
 def _tile_size(n: int) -> int:
-    """Return a tile of at most 256 rows that cuts ``n`` evenly.
-
-    Examples
-    --------
-    >>> [_tile_size(n) for n in (1, 255, 256, 257, 513, 600)]
-    [1, 255, 256, 129, 171, 200]
-    """
+    """Return a tile of at most 256 rows that cuts ``n`` evenly."""
     return math.ceil(n / math.ceil(n / _TILE))
 
 
