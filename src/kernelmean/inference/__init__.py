@@ -1,4 +1,8 @@
-"""Exact permutation tests of samples (MMD) and of independence (HSIC), designs included, and the wild bootstrap."""
+"""Exact permutation tests of samples (MMD) and of independence (HSIC), designs included, and the wild bootstrap.
+
+Who writes a scheme of permutations finds here what it is made of: a ``Problem`` of two sides, the ``Shape`` and the
+``Resources`` of a call, lists and groups of permutations, and the ``Sums`` that a statistic is a function of.
+"""
 
 from ..core import lazy as _lazy
 from .adaptive.many_kernels import Adaptive
