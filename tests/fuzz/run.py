@@ -14,9 +14,12 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # pytest has it from its settings
 
 from concurrent.futures import ProcessPoolExecutor  # noqa: E402 (after the numbers of threads)
 

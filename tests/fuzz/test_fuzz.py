@@ -1,5 +1,9 @@
 """A quick part of the random cases; ``python tests/fuzz/run.py --cases 1000000`` is the long one."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from checks import CHECKS, run
 from peers import MISSING
@@ -19,3 +23,11 @@ def test_a_wrong_number_is_found(monkeypatch):
 def test_all_other_libraries_are_there_to_compare_with():
     if MISSING:
         pytest.skip(f"NOT INSTALLED, hence not compared with: {', '.join(MISSING)}")
+
+
+def test_the_command_of_the_long_run_starts_from_any_folder(tmp_path):
+    script = Path(__file__).with_name("run.py")
+    command = [sys.executable, script, "--cases", "2", "--jobs", "1", "--only", "two_samples"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2 cases, 0 findings" in done.stdout
