@@ -7,10 +7,9 @@ from typing import Any
 from sklearn.base import clone
 
 from kernelmean import Design, KernelMean, Plan
-from kernelmean.core.array import joined
+from kernelmean.core import joined
 from kernelmean.estimators import NAMED
-from kernelmean.inference import Null, Resampling, hsic_problem, mmd_problem, permutation_null
-from kernelmean.inference.problem import Problem
+from kernelmean.inference import Null, Problem, Resampling, hsic_problem, mmd_problem, permutation_null
 
 
 def resampling(**options: Any) -> Resampling:
