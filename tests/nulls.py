@@ -7,11 +7,18 @@ from typing import Any
 from sklearn.base import clone
 
 from kernelmean import Design, KernelMean, Plan
-from kernelmean.core.array import joined
+from kernelmean.core import joined
 from kernelmean.estimators import NAMED
-from kernelmean.inference import SCHEMES, Null, Resampling, hsic_problem, mmd_problem, permutation_null
-from kernelmean.inference.problem import Problem
-from kernelmean.inference.resampling_options import Shape
+from kernelmean.inference import (
+    SCHEMES,
+    Null,
+    Problem,
+    Resampling,
+    Shape,
+    hsic_problem,
+    mmd_problem,
+    permutation_null,
+)
 
 
 def resampling(**options: Any) -> Resampling:

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from added_schemes import Translations, Xor, added
-from kernelmean.inference.permutation_groups import Rotations, Torus
-from kernelmean.inference.permutations import RandomPermutations
-from kernelmean.inference.schemes.blocks import RowBins
+from kernelmean.inference import RandomPermutations, Rotations, RowBins, Torus
 
 
 def mmd(gram, labels, kind):

@@ -8,10 +8,19 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import SCHEMES, CustomStatistic, Null, memory_estimate, mmd_test
-from kernelmean.inference.engine import TiledNull, automatic, begin, check_memory, in_units, permutation_null
-from kernelmean.inference.resampling_options import Resources, Shape, resources_of
-from kernelmean.inference.schemes import Cyclic
+from kernelmean.inference import (
+    SCHEMES,
+    CustomStatistic,
+    Cyclic,
+    Null,
+    Resources,
+    Shape,
+    memory_estimate,
+    mmd_test,
+    permutation_null,
+)
+from kernelmean.inference.engine import TiledNull, automatic, begin, check_memory, in_units
+from kernelmean.inference.resampling_options import resources_of
 from kernelmean.kernels import Gaussian
 from kernelmean.kernels.exponential import ExponentialBlocks
 from nulls import hsic_null, mmd_null, packed, problem_of, resampling

@@ -7,16 +7,12 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from kernelmean.inference import SCHEMES
+from kernelmean.inference import HSIC, MMD, SCHEMES, Cyclic, KernelSide, LabelSide, Problem, Rotations, Shape, Torus
 from kernelmean.inference.low_rank_problem import split
-from kernelmean.inference.permutation_groups import Rotations, Torus
-from kernelmean.inference.problem import KernelSide, LabelSide, Problem
-from kernelmean.inference.resampling_options import Shape
-from kernelmean.inference.schemes import Cyclic, count_all
+from kernelmean.inference.schemes import count_all
 from kernelmean.inference.schemes.cyclic import worthwhile_rank
 from kernelmean.inference.schemes.cyclic_factors import factor_sums
 from kernelmean.inference.schemes.cyclic_tiles import tile_sums
-from kernelmean.inference.statistics import HSIC, MMD
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_null, mmd_null, schemes_for
 

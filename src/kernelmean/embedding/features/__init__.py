@@ -1,6 +1,7 @@
 """Finite features of kernels: kernel means in constant memory, with stated errors."""
 
 from .base import FeatureMap, Summary
+from .compensated import Total
 from .draws import DESIGNS
 from .embedding import FeaturePart, FeatureSums, embed, pooled, smoothed
 from .error import FeatureEstimate, inner
@@ -19,6 +20,7 @@ __all__ = [
     "Fourier",
     "Landmarks",
     "Summary",
+    "Total",
     "choose_noise",
     "embed",
     "fourier",
