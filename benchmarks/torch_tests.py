@@ -30,7 +30,7 @@ import kernelmean as km
 from _timing import markdown
 from kernelmean.core.array import joined
 from kernelmean.inference.problem import KernelSide
-from kernelmean.inference.resampling import Resources
+from kernelmean.inference.resampling_options import Resources
 from kernelmean.inference.schemes.blocks import RowBins
 from kernelmean.inference.schemes.device import bin_sums
 

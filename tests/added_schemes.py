@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelmean.inference import SCHEMES
-from kernelmean.inference.schemes import Permutations, Scheme, label_sums, permutation_sums
+from kernelmean.inference import SCHEMES, Permutations, Scheme, label_sums, permutation_sums
 
 
 @dataclass(frozen=True)

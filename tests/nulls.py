@@ -7,16 +7,30 @@ from typing import Any
 from sklearn.base import clone
 
 from kernelmean import Design, KernelMean, Plan
-from kernelmean.core.array import joined
+from kernelmean.core import joined
 from kernelmean.estimators import NAMED
-from kernelmean.inference import Null, Resampling, hsic_problem, mmd_problem, permutation_null
-from kernelmean.inference.problem import Problem
+from kernelmean.inference import (
+    SCHEMES,
+    Null,
+    Problem,
+    Resampling,
+    Shape,
+    hsic_problem,
+    mmd_problem,
+    permutation_null,
+)
 
 
 def resampling(**options: Any) -> Resampling:
     """Return a resampling; ``threads`` and ``memory`` are those of its plan."""
     own = {name: options.pop(name) for name in ("threads", "memory") if name in options}
     return Resampling.of(**options, plan=Plan(**{"threads": 1, **own}) if own else None)
+
+
+def schemes_for(n: int, first: int | None = None) -> list[str]:
+    """Return the schemes that choose permutations of n pairs, or of n rows of which the ``first`` are one sample."""
+    shape = Shape(n, 1, 99, first)
+    return [name for name, scheme in SCHEMES.items() if name != "exact" and scheme.obstacle(shape) is None]
 
 
 def problem_of(samples: tuple[Any, Any], kernels: Any, statistic: Any) -> Problem:

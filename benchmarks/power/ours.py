@@ -12,7 +12,7 @@ from peers import ENOUGH
 
 from kernelmean.inference import Adaptive, Design, Null, Pairs, Resampling, TwoSamples, hsic_test, mmd_test
 from kernelmean.inference.adaptive.many_kernels import combined, in_parts
-from kernelmean.inference.statistics import Kind
+from kernelmean.inference.statistics import StatisticForm
 
 Method = Callable[[np.ndarray, np.ndarray, int, int], float]
 
@@ -45,14 +45,16 @@ class PendingResult:
     """A question that is asked of one data set, by the bytes of the arrays so that it can be looked up."""
 
     question: type[TwoSamples | Pairs]
-    statistic: Kind
+    statistic: StatisticForm
     x: tuple[bytes, tuple[int, ...]]
     y: tuple[bytes, tuple[int, ...]]
     n_resamples: int
     seed: int
 
     @classmethod
-    def of(cls, question: type, statistic: Kind, x: np.ndarray, y: np.ndarray, b: int, seed: int) -> PendingResult:
+    def of(
+        cls, question: type, statistic: StatisticForm, x: np.ndarray, y: np.ndarray, b: int, seed: int
+    ) -> PendingResult:
         packed = [(points.astype(float).tobytes(), points.shape) for points in (x, y)]
         return cls(question, statistic, *packed, b, seed)
 
@@ -70,7 +72,7 @@ def statistics(posed: PendingResult) -> tuple[Null, Any, list[int]]:
     return null, found.members, [len(own) for own in found.kernels]
 
 
-def adaptive(rule: str, question: type, statistic: Kind) -> Method:
+def adaptive(rule: str, question: type, statistic: StatisticForm) -> Method:
     """Return the adaptive test with a rule; the rules share the members' statistics of a data set, which take the time.
 
     The p-value is that of ``mmd_test`` or ``hsic_test`` with ``estimator=Adaptive(rule)``.

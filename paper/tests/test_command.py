@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import warnings
 from functools import partial
@@ -14,8 +15,14 @@ import pytest
 from kernelmean.cli import main
 from kernelmean.cli.commands import progress
 from kernelmean_paper import Size, command
-from kernelmean_paper.catalogue import DATA_SETS
-from kernelmean_paper.registry import EXPERIMENTS, chosen, load
+from kernelmean_paper.data_sets import DATA_SETS
+from kernelmean_paper.experiment_names import ALL, EXPERIMENTS, chosen, load
+
+
+def test_the_documentation_names_every_experiment() -> None:
+    page = (Path(__file__).parents[2] / "docs/reproduce.md").read_text()
+    (sentence,) = re.findall(r"^The names are ([^.]*)\.", page, re.MULTILINE)
+    assert re.findall("`([^`]+)`", sentence) == [*EXPERIMENTS, ALL]
 
 
 @pytest.fixture

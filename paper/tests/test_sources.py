@@ -11,7 +11,7 @@ import pytest
 
 from kernelmean.tables import read_frame
 from kernelmean_paper import sources
-from kernelmean_paper.catalogue import DATA_SETS, DataSet, Home
+from kernelmean_paper.data_sets import DATA_SETS, DataSet, Home
 from kernelmean_paper.originals import delimited, libsvm, plain
 from kernelmean_paper.sources import Sources
 
@@ -21,7 +21,7 @@ TABLE = b"u,v,target\n7,1.5,1\n,-0.25,0\n"
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site) -> Path:
-    """Return an empty cache, with one small data set in the catalogue whose home is the local server."""
+    """Return an empty cache, with one small data set among the data sets whose home is the local server."""
     home = Home((f"{site.url}/small.data",), delimited((3, 1, 2), codes={2: {"g": "1", "b": "0"}}))
     small = DataSet(("u", "v", "target"), hashlib.sha256(TABLE).hexdigest(), (home,))
     monkeypatch.setattr(sources, "DATA_SETS", {**DATA_SETS, "small": small})

@@ -10,8 +10,8 @@ import pytest
 from kernelmean_paper import Context, Finding, Findings, Setting, Size, contradictions, paper, theory, theory_report
 from kernelmean_paper.brute_force import Case
 from kernelmean_paper.errata import ERRATA, Triple, relative_errors
+from kernelmean_paper.experiment_names import load
 from kernelmean_paper.one_column import INFLATIONS, inflated
-from kernelmean_paper.registry import load
 from kernelmean_paper.sources import Sources
 from kernelmean_paper.theorems import CHECKS, Theorems
 from kernelmean_paper.theorems_report import COLUMN, LAWS, report, upper_bound

@@ -12,7 +12,7 @@ import pytest
 import kernelmean
 import kernelmean_paper
 from kernelmean_paper import trial_code
-from kernelmean_paper.registry import EXPERIMENTS, load
+from kernelmean_paper.experiment_names import EXPERIMENTS, load
 from kernelmean_paper.trial_code import trial_digest
 from kernelmean_paper.versions import LIBRARY, PAGES
 

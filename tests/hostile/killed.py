@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import kernelmean as km
-import kernelmean.cli.app
-import kernelmean.inference.streaming
+from kernelmean import streaming  # noqa: F401 (for the processes that are forked)
+from kernelmean.cli import app  # noqa: F401
 
 SYNTHETIC = Path(__file__).parents[2] / "paper" / "tests" / "synthetic.py"
 os.environ["PYTHONPATH"] = os.pathsep.join(map(str, [Path(__file__).parent, *sys.path]))

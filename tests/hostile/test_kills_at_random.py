@@ -23,7 +23,6 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-from kernelmean.inference.streaming.table_pass import TablePass
 from kernelmean_paper.store import read_log
 
 pytestmark = pytest.mark.slow
@@ -130,7 +129,7 @@ def test_streams(tmp_path: Path) -> None:
         codes[shot(killed.command, folders[1], words, when)] += 1
         if (folders[1] / "sums.npz").exists():
             state = km.load(folders[1] / "sums.npz")
-            assert isinstance(state, TablePass)
+            assert isinstance(state, km.streaming.TablePass)
             read.append(int(state.read.sum()))
         if codes[0] > rounds:
             rounds += 1

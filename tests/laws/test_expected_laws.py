@@ -1,9 +1,11 @@
 """Laws that hold for every pair in the table of support, whichever rule serves it."""
 
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
+from scipy.stats import ks_2samp
 
 from kernelmean.expected import (
     NoClosedFormError,
@@ -143,6 +145,30 @@ def test_an_offset_changes_nothing_and_noise_lowers_the_peak(kernel, name):
     np.testing.assert_allclose(far, near, rtol=1e-6, atol=1e-9)
     peak = expected(kernel, X[:1], X[:1], NOISES[name])[0, 0]
     assert expected(kernel, X[:1], X[:1], NOISES[name], NOISES[name])[0, 0] < peak < kernel.diag(X[:1])[0]
+
+
+def asymmetry(noise):
+    """The least p-value of ε against -ε, of independent draws in four directions."""
+    rng, n = np.random.default_rng(0), noise.per_point or 1
+    first, second = (np.concatenate([noise.sample_gap((n, 2), rng) for _ in range(3000)]) for _ in range(2))
+    directions = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
+    return min(ks_2samp(first @ u, -second @ u).pvalue for u in directions)
+
+
+@pytest.mark.parametrize("name", [name for name, noise in NOISES.items() if isinstance(noise, Additive)])
+def test_additive_noise_is_symmetric(name):
+    noise = NOISES[name]
+    assert asymmetry(noise) > 0.001
+    with suppress(TypeError):  # dependent axes have no moments one by one
+        np.testing.assert_array_equal(noise.moments(5, 2)[1::2], 0.0)
+
+
+def test_noise_that_is_not_symmetric_shows():
+    class Skewed(Normal):
+        def sample_gap(self, shape, rng):
+            return rng.exponential(size=shape) - 1.0
+
+    assert asymmetry(Skewed(1.0)) < 1e-9
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)

@@ -214,7 +214,7 @@ def central(function, point):
 def test_gradients(scale, theta):
     X = sample(15, 4)
     Y, alpha = problem(X, theta).Y, diagonal_share(15, "loocv")
-    distances = loocv.isotropic.Distances(Y)
+    distances = loocv.Distances(Y)
     cases = [
         (lambda e: loocv.axes.terms(Y, e, alpha), np.array([0.2, 1.1, 0.01, 3.0])),
         (lambda p: loocv.contracted.terms(Y, p[0], p[1], alpha, *Y.shape), np.array([0.7, 0.4])),

@@ -21,7 +21,7 @@ from kernelmean.inference import (
     wild_hsic_test,
     wild_mmd_test,
 )
-from kernelmean.inference.designs.wild_bootstrap import multipliers
+from series import autoregressions
 
 LEVELS = (0.05, 0.1, 0.25)
 OPTIONS = {"n_resamples": 39, "scheme": "random"}
@@ -126,7 +126,7 @@ def test_no_pair_is_found_more_often_than_the_level_when_all_samples_are_alike()
 
 
 def autoregression(n, rng):
-    return multipliers(n, 1.5, 1, rng)  # correlation 0.51 from step to step
+    return autoregressions(n, 1.5, 1, rng)  # correlation 0.51 from step to step
 
 
 @pytest.mark.slow

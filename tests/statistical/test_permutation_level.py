@@ -12,11 +12,15 @@ from scipy.stats import binom
 
 from added_schemes import Xor, added
 from kernelmean.inference import hsic_test, mmd_test
+from nulls import schemes_for
 
 TRIALS = 300
 LEVELS = (0.05, 0.1, 0.25)
-TWO_SAMPLES = ["gemm", "low-rank", "cyclic-tiles", "cyclic-low-rank", "blocks", "xor"]
-PAIRS = ["gather", "low-rank", "cyclic-tiles", "cyclic-low-rank", "xor", "torus"]
+TWO_SAMPLES = [
+    *(name for name in schemes_for(17, 8) if name != "cyclic"),
+    "xor",
+]
+PAIRS = [*(name for name in schemes_for(10) if name != "cyclic"), "xor"]
 
 
 def draw(law, n, rng):

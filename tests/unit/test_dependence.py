@@ -11,7 +11,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean import dependence
-from kernelmean.inference.multiple import holm
+from kernelmean.inference import holm
 from kernelmean.kernels import Gaussian
 from kernelmean.studies import Dependence, Strengths
 from kernelmean.tables import Encoding, Table, encode

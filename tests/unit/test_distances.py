@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.kernels import Gaussian, squared_distance_blocks
-from kernelmean.kernels.exponential import scaled_blocks
+from kernelmean.kernels import Gaussian, Scaled, squared_distance_blocks
 
 EVERYTHING = slice(None)
 N = 240
@@ -97,7 +96,7 @@ def test_the_separated_form_of_the_gaussian_kernel_has_the_same_entries(factor):
     rng = np.random.default_rng(3)
     X, Y = rng.normal(size=(7, 3)) + 1e3, rng.normal(size=(5, 3)) + 1e3
     kernel = Gaussian(np.array([1.5, 2.0, 3.0]))
-    blocks = scaled_blocks(factor, kernel.blocks(X, Y))
+    blocks = Scaled(factor, kernel).blocks(X, Y)
     left, middle, right = blocks.separated()
     part = slice(2, 6), slice(1, 5)
     entries = left[part[0], None] * middle(*part) * right[part[1]]

@@ -16,7 +16,6 @@ from kernelmean import estimators, features
 from kernelmean.embedding import herd
 from kernelmean.estimators import filters as km_filters
 from kernelmean.estimators import score_curves
-from kernelmean.inference.streaming import two_sample_stream
 from kernelmean.kernels import (
     Categorical,
     DistanceInduced,
@@ -227,7 +226,7 @@ CASES = {
     ),
     "two-sample stream": Case(
         _samples,
-        lambda X, Y: two_sample_stream(features.fourier(K, 2, 32), seed=0).partial_fit(X, Y),
+        lambda X, Y: km.streaming.two_sample_stream(features.fourier(K, 2, 32), seed=0).partial_fit(X, Y),
         lambda stream: [stream.test(n_resamples=99).pvalue, stream.pooled().norm()],
     ),
     "DriftMonitor": Case(

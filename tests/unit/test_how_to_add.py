@@ -51,26 +51,34 @@ def smooth(kernel, noise, dim):
 NOISE = '''
 from dataclasses import dataclass
 import numpy as np
-from kernelmean.noise import Additive
+from kernelmean.expected import axis_noise
+from kernelmean.noise import AxisWidths
 
 @dataclass(frozen=True)
-class ToyNoise(Additive):
-    """Every column is off by the step, one way or the other."""
+class ToyNoise(AxisWidths):
+    """Every column is rounded twice: the triangle on [-2h, 2h]."""
 
-    step: float
+    halfwidth: float
+    parameter = "halfwidth"
 
     @classmethod
     def examples(cls):
         return {"ToyNoise": cls(0.3)}
 
     def sample_gap(self, shape, rng):
-        return self.step * rng.choice([-1.0, 1.0], size=shape)
+        return rng.uniform(-1.0, 1.0, size=(2, *shape)).sum(axis=0) * self.widths(shape[1])
 
     def moments(self, order, dim):
-        return np.stack([np.full(dim, (r % 2 == 0) * self.step**r) for r in range(order + 1)])
+        h = 2 * self.widths(dim)
+        return np.stack([(r % 2 == 0) * 2 * h**r / ((r + 1) * (r + 2)) for r in range(order + 1)])
 
     def characteristic(self, frequencies):
-        return np.cos(self.step * frequencies).prod(axis=1)
+        return np.prod(np.sinc(self.widths(frequencies.shape[1]) * frequencies / np.pi) ** 2, axis=1)
+
+@axis_noise(ToyNoise)
+def smooth(noise, profiles):
+    widths = noise.widths(len(profiles))
+    return [profile.plus_box(float(h)).plus_box(float(h)) for profile, h in zip(profiles, widths, strict=True)]
 '''
 FILTER = '''
 from dataclasses import dataclass
@@ -245,6 +253,15 @@ def test_what_was_added_is_listed_saved_and_used(folder: Path) -> None:
     cells = {row.split("|")[1].strip(): row.split("|")[column].strip() for row in rows}
     assert cells["Toy(amplitudes=(0.5, 0.3, 0.2))"] == "both"
     assert cells["Linear()"] == "both"
+    for kernel in (
+        "Gaussian(bandwidth=(1.0, 2.0))",
+        "Laplacian(bandwidth=1.0)",
+        "Matern(nu=2.5, bandwidth=1.0)",
+        "Wendland(order=2, bandwidth=1.0)",
+        "(Gaussian(bandwidth=1.0) + Linear())",
+    ):
+        assert cells[kernel] == "both", kernel
+    assert cells["(Gaussian(bandwidth=1.0) * Laplacian(bandwidth=1.0))"] == "none"  # only under Normal noise
     assert cells["Categorical(similarity=0.1)"] == "none"
 
 

@@ -24,7 +24,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import kernelmean as km
-from kernelmean.estimators.serialization import kinds
+from kernelmean.estimators import saved_kinds
 
 OPTIONAL = {"pandas", "polars", "pyarrow", "matplotlib", "numba", "torch", "dask", "distributed", "typer", "rich"}
 OTHERS = OPTIONAL | {"numpy", "scipy", "sklearn", "joblib", "narwhals", "threadpoolctl", "array_api_compat"}
@@ -59,8 +59,8 @@ except PermissionError:
 """
 FRESH = """
 import json, sys, types
-from kernelmean.estimators.serialization import kinds
-names = sorted(kinds())
+from kernelmean.estimators import saved_kinds
+names = sorted(saved_kinds())
 import kernelmean.studies.dependence, kernelmean.embedding.linear_form, kernelmean.expected
 found = [getattr(kernelmean, name) for name in ("dependence", "linear_form", "expected")]
 print(json.dumps([names, [type(one).__name__ for one in found]]))
@@ -199,7 +199,7 @@ class TestImport:
         for one in walk_packages(km.__path__, "kernelmean."):
             with suppress(ImportError):  # of parts whose extra is not installed
                 import_module(one.name)
-        assert said_by(FRESH) == [sorted(kinds.__wrapped__()), ["function"] * 3]
+        assert said_by(FRESH) == [sorted(saved_kinds.__wrapped__()), ["function"] * 3]
 
 
 class TestNetwork:

@@ -135,7 +135,7 @@ _QUICK = {"compare": ("--resamples", "19"), "dependence": ("--resamples", "19"),
 def options_of(command: str) -> set[str]:
     import typer
 
-    from kernelmean.cli.app import app
+    from kernelmean.cli import app
 
     found = typer.main.get_command(app).commands[command]  # type: ignore[attr-defined]
     return {word for each in found.params for word in (*each.opts, *each.secondary_opts)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from html.parser import HTMLParser
 from typing import Any
@@ -13,8 +14,7 @@ import pytest
 
 import explained
 import kernelmean as km
-from kernelmean.report import Description, Grid
-from kernelmean.report.card import render
+from kernelmean.report import Description, Grid, Shown
 from kernelmean.studies import fit_all, fit_densities
 
 RNG = np.random.default_rng(4)
@@ -139,15 +139,31 @@ def test_an_embedding_is_described_and_not_evaluated(monkeypatch: pytest.MonkeyP
     assert "sum 0" in words
 
 
+@dataclass(frozen=True)
+class Card(Shown):
+    """A value of which a description says all."""
+
+    said: Description
+
+    def describe(self) -> Description:
+        return self.said
+
+
+def card(said: Description) -> str:
+    text = Card(said)._repr_html_()
+    assert text is not None
+    return text
+
+
 def test_numbers_have_as_many_digits_as_a_reader_needs() -> None:
-    text = render(Description("T", facts=[("kernel", "Gaussian(bandwidth=2.0916545846760783)"), ("rows", "1234567")]))
+    text = card(Description("T", facts=[("kernel", "Gaussian(bandwidth=2.0916545846760783)"), ("rows", "1234567")]))
     assert "Gaussian(bandwidth=2.09165)" in text
     assert "1234567" in text
 
 
 def test_long_texts_are_cut_and_empty_parts_left_out() -> None:
-    text = render(Description("T", facts=[("kernel", "k" * 500)], grids=[Grid("G", ("a",), [])]))
+    text = card(Description("T", facts=[("kernel", "k" * 500)], grids=[Grid("G", ("a",), [])]))
     assert "k" * 119 + "…" in text
     assert text.count("<table>") == 1
     assert "<details>" not in text
-    assert "<summary>2 notes</summary>" in render(Description("T", notes=["one", "two"]))
+    assert "<summary>2 notes</summary>" in card(Description("T", notes=["one", "two"]))

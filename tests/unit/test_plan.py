@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from kernelmean.kernels import Gaussian
-from kernelmean.kernels.exponential import scaled_blocks
+from kernelmean.kernels import Gaussian, Scaled
 from kernelmean.plan import DEFAULT, Plan
 
 SHAPES = [(1, 1), (1, 2500), (2500, 1), (256, 1024), (257, 1025), (700, 513), (40, 40)]
@@ -160,13 +159,13 @@ def test_other_block_functions_stay_in_float64():
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_the_factor_of_a_scaled_kernel_costs_nothing_and_is_exact(dtype):
     X = points(90)
-    blocks, plan = Gaussian(1.3).blocks(X, X), Plan(dtype=dtype)
-    plain = plan.matmul(blocks, 90, 90, np.ones(90))
-    tiny = plan.matmul(scaled_blocks(1e-100, blocks), 90, 90, np.ones(90))
+    kernel, plan = Gaussian(1.3), Plan(dtype=dtype)
+    plain = plan.matmul(kernel.blocks(X, X), 90, 90, np.ones(90))
+    tiny = plan.matmul(Scaled(1e-100, kernel).blocks(X, X), 90, 90, np.ones(90))
     np.testing.assert_allclose(tiny, 1e-100 * plain, rtol=1e-6 if dtype == "float32" else 1e-14)
     everything = slice(None)
     np.testing.assert_allclose(
-        scaled_blocks(2.0, scaled_blocks(3.0, blocks))(everything, everything), 6.0 * blocks(everything, everything)
+        Scaled(2.0, Scaled(3.0, kernel)).blocks(X, X)(everything, everything), 6.0 * kernel(X, X)
     )
 
 

@@ -14,10 +14,8 @@ from scipy.stats import binom
 
 import kernelmean as km
 from in_batches import in_batches
-from kernelmean.inference.streaming.first_look import learn
 from kernelmean.kernels import Gaussian
-from kernelmean.tables import Encoding
-from kernelmean.tables.columns.encoding import as_frames
+from kernelmean.tables import Encoding, as_frames
 from nulls import mmd_null
 
 N, M = 900, 700
@@ -66,11 +64,12 @@ def test_the_first_pass_finds_the_codings_of_all_rows(rule: str) -> None:
     codings, kept, missing = encoding.fit(as_frames((A, B), ("A", "B")))
     expected = {coding.name: coding for coding in codings}
     for size in (37, 5000):
-        tables = km.read(A, batch_rows=size), km.read(B, batch_rows=size)
-        found = learn(tables, encoding, None, 0, lambda *_: None)
-        assert (found.rows, found.constant, found.missing) == ((len(kept[0]), len(kept[1])), ("same",), missing)
-        assert [coding.name for coding in found.codings] == sorted(set(expected) - {"same"})
-        for coding in found.codings:
+        tables = (km.read(table, batch_rows=size, in_memory=False) for table in (A, B))
+        found = km.compare(*tables, missing=rule, n_frequencies=4, n_resamples=9)
+        assert (found.sizes, found.missing) == ((len(kept[0]), len(kept[1])), missing)
+        assert found.encoded.constant == ("same",)
+        assert [coding.name for coding in found.encoded.codings] == sorted(set(expected) - {"same"})
+        for coding in found.encoded.codings:
             one, other = vars(coding), vars(expected[coding.name])
             for key, value in one.items():
                 assert value == (pytest.approx(other[key], rel=1e-9) if isinstance(value, float) else other[key])

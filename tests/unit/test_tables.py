@@ -15,9 +15,17 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from kernelmean.core.table import as_frame
-from kernelmean.tables import Frame, Table, as_table, match_columns, read_frame, read_table, split_frame
-from kernelmean.tables.datasets import BUILT_IN
+from kernelmean.tables import (
+    BUILT_IN,
+    Frame,
+    Table,
+    as_frame,
+    as_table,
+    match_columns,
+    read_frame,
+    read_table,
+    split_frame,
+)
 
 COLUMNS = {"a": [1, 2, 3], "b": [0.5, -1.0, 2.25]}
 VALUES = np.array([[1.0, 0.5], [2.0, -1.0], [3.0, 2.25]])

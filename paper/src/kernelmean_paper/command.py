@@ -22,8 +22,8 @@ from kernelmean.cli.commands import FAILURE, Config, Quiet, one_line, progress, 
 from kernelmean.report import Verdict
 
 from .experiment import Experiment, Size
+from .experiment_names import ALL, EXPERIMENTS, chosen, load
 from .outputs import FILES, PAGE, write_results
-from .registry import ALL, EXPERIMENTS, chosen, load
 from .runner import TRIALS, Outcome, run, stored
 from .sources import Sources
 from .wording import count, listed

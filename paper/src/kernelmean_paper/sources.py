@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from .arrays import Array
-from .catalogue import DATA_SETS, Home
+from .data_sets import DATA_SETS, Home
 from .experiment import Columns
 from .originals import plain
 from .wording import listed

@@ -12,12 +12,24 @@ from ..core import lazy as _lazy
 from .stderr import FAILURE, missing_library, tell
 
 if TYPE_CHECKING:
-    from .app import run
+    from .app import app, run
     from .errors import Stopped, explain
+    from .outputs import as_csv
+    from .parameters import takes_options
+    from .streams import stoppable
 
-__all__ = ["Stopped", "explain", "main", "run"]
+__all__ = ["Stopped", "app", "as_csv", "explain", "main", "run", "stoppable", "takes_options"]
 
-_lazy.attach(__name__, {"app": "run", "errors": "Stopped explain"})
+_lazy.attach(
+    __name__,
+    {
+        "app": "app run",
+        "errors": "Stopped explain",
+        "outputs": "as_csv",
+        "parameters": "takes_options",
+        "streams": "stoppable",
+    },
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -149,7 +149,13 @@ def write_picture(figure: Any, path: str) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Return a value with infinite numbers as "inf" and "-inf" and NaN as null, for which JSON has no numbers."""
+    """Return a value with infinite numbers as "inf" and "-inf" and NaN as null, for which JSON has no numbers.
+
+    Examples
+    --------
+    >>> plain({"a": [math.inf, -math.inf, math.nan, 0.5]})
+    {'a': ['inf', '-inf', None, 0.5]}
+    """
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,16 +1,17 @@
-"""The ground: the array seam, validation, dispatch, tables of names and cells, words of messages, files on disk."""
+"""The ground: the array seam, validation, rules by type, tables of names and cells, messages, files on disk."""
 
 from typing import TYPE_CHECKING
 
 from . import lazy as _lazy
 
 if TYPE_CHECKING:
-    from .array import as_host, home, is_foreign, like, to_numpy
+    from .array import as_host, home, is_foreign, joined, like, to_numpy
     from .checksums import parse
-    from .dispatch import Rules
+    from .disk import write_file
     from .option_names import command_line
     from .roots import rising_roots
     from .simplex_qp import solve_simplex_qp
+    from .type_rules import Rules
     from .words import printable
 
 __all__ = [
@@ -19,20 +20,23 @@ __all__ = [
     "command_line",
     "home",
     "is_foreign",
+    "joined",
     "like",
     "parse",
     "printable",
     "rising_roots",
     "solve_simplex_qp",
     "to_numpy",
+    "write_file",
 ]
 
 _lazy.attach(
     __name__,
     {
-        "array": "as_host home is_foreign like to_numpy",
+        "array": "as_host home is_foreign joined like to_numpy",
         "roots": "rising_roots",
-        "dispatch": "Rules",
+        "disk": "write_file",
+        "type_rules": "Rules",
         "checksums": "parse",
         "simplex_qp": "solve_simplex_qp",
         "option_names": "command_line",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ..core import lazy as _lazy
 from .bayesian import BayesianKernelMean
 from .contraction_search import search_free, search_tied
-from .curves import ScoreCurve, ScoreCurves, score_curves
+from .curves import ScoreCurve, ScoreCurves, sample_of, score_curves
 from .density_bandwidth import LikelihoodBandwidth, leave_one_out_likelihood, likelihood_bandwidth
 from .filters import Cutoff, Filter, IteratedRidge, Landweber, NuMethod, Ridge, Scale, as_filter
 from .kernel_mean import KernelMean
@@ -18,6 +18,7 @@ from .spectral_factors import Damping, damping
 
 if TYPE_CHECKING:
     from .files import read_columns
+    from .serialization import saved_kinds
 
 __all__ = [
     "FKMSE",
@@ -49,6 +50,8 @@ __all__ = [
     "leave_one_out_likelihood",
     "likelihood_bandwidth",
     "read_columns",
+    "sample_of",
+    "saved_kinds",
     "score_curves",
     "search_diagonal",
     "search_free",
@@ -57,4 +60,4 @@ __all__ = [
     "search_tied",
 ]
 
-_lazy.attach(__name__, {"files": "read_columns"})
+_lazy.attach(__name__, {"files": "read_columns", "serialization": "saved_kinds"})

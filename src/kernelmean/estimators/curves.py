@@ -19,8 +19,8 @@ from ..kernels.gaussian import Gaussian
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal
-from .choose import choose, relative
 from .filters import Filter, Iterative
+from .fitting import choose, relative
 from .kernel_mean import KernelMean
 from .loocv import contracted
 from .noise_problem import NoiseProblem

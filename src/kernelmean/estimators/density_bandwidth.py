@@ -17,7 +17,7 @@ from ..kernels.distances import squared_distance_blocks
 from ..kernels.gaussian import Gaussian
 from ..noise.normal import Normal
 from ..plan.tiles import serial_blas
-from .choose import SEARCHES, noise_of
+from .fitting import SEARCHES, noise_of
 from .loocv.isotropic import PairDistances
 from .noise_problem import NoiseProblem
 from .options import NOISE_FORMS, NoiseForm

@@ -11,9 +11,9 @@ from ..embedding.embedding import Embedding
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from .base import MeanEstimator, by_likelihood, no_density_without_noise
-from .choose import FittedMean, choose
 from .density_bandwidth import likelihood_bandwidth
 from .filters import Filter, Scale, as_filter
+from .fitting import FittedMean, choose
 from .loocv.isotropic import PairDistances
 from .options import Contraction, FitOn, KernelLike, NoiseForm, check_options, make_kernel
 

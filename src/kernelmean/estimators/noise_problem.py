@@ -54,13 +54,13 @@ def lower(first: ScoredNoise, second: ScoredNoise) -> ScoredNoise:
     return second if second.score < first.score else first
 
 
-_Squared: TypeAlias = isotropic.Distances | isotropic.ScaledDistances | isotropic.Summed
+_Squared: TypeAlias = isotropic.Distances | isotropic.ScaledDistances | isotropic.SummedDistances
 
 
 @array_api
 def _distances(Y: Array, pairs: isotropic.PairDistances | None, bandwidths: Array) -> _Squared:  # noqa: ARG001
     """Return the squared distances of all pairs of rows; those known already serve NumPy's arrays."""
-    return isotropic.Summed(Y, some_rows(Y, _SKETCHED))
+    return isotropic.SummedDistances(Y, some_rows(Y, _SKETCHED))
 
 
 @_distances.numpy

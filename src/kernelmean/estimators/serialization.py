@@ -65,7 +65,7 @@ class Kind:
 
 
 @cache
-def kinds() -> Mapping[str, Kind]:
+def saved_kinds() -> Mapping[str, Kind]:
     """Return every class that a file may name: kernels, noises, estimators, features, results, and what they hold."""
     for home in _HOMES:
         import_module(f"{_PACKAGE}.{home}")
@@ -94,7 +94,7 @@ def kinds() -> Mapping[str, Kind]:
 def _former_kinds() -> Mapping[str, Kind]:
     """Return how classes are made that files name as earlier versions called them."""
     features = Kind(Embedding, ("features", "noise", "count", "sums"), _feature_embedding)
-    return {"Part": kinds()["PointPart"], "FeatureEmbedding": features}
+    return {"Part": saved_kinds()["PointPart"], "FeatureEmbedding": features}
 
 
 def _field_names(cls: Any) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ def encode(value: Any, arrays: list[AnyArray]) -> Any:
 def _object(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
     """Return an object of the library, or one of its classes, as JSON."""
     cls = value if isinstance(value, type) else type(value)
-    kind = kinds().get(cls.__name__)
+    kind = saved_kinds().get(cls.__name__)
     if kind is None or cls is not kind.cls:
         return None
     if value is cls:
@@ -203,7 +203,7 @@ _READERS: Mapping[str, Callable[[Any, _Once], Any]] = {
     "array": lambda content, arrays: arrays.take(content),
     "texts": lambda content, _: np.array([None if text is None else str(text) for text in content], dtype=object),
     "times": lambda content, arrays: arrays.take(content[1]).astype(_time_type(content[0])),
-    "class": lambda content, _: kinds()[content].cls,
+    "class": lambda content, _: saved_kinds()[content].cls,
     "float": lambda content, _: float(content),
     "tuple": lambda content, arrays: tuple(_decode(item, arrays) for item in content),
     "list": lambda content, arrays: [_decode(item, arrays) for item in content],
@@ -212,7 +212,7 @@ _READERS: Mapping[str, Callable[[Any, _Once], Any]] = {
 
 
 def _make(name: str, tree: Any, arrays: _Once) -> Any:
-    kind = kinds().get(name) or _former_kinds().get(name)
+    kind = saved_kinds().get(name) or _former_kinds().get(name)
     if kind is None:
         raise ValueError(f"it holds a {name!r}, which this version of kernelmean does not know")
     if not isinstance(tree, dict) or set(tree) != set(kind.names):

@@ -1,7 +1,7 @@
-"""Expectations of kernels under noise: one verb, three tables, one file a family of closed forms."""
+"""Expectations of kernels under noise: one verb, tables of rules, one file a family of closed forms."""
 
-from ..core.dispatch import NoClosedFormError
-from . import composite, gaussian, polynomial, replacement, sampled, separable  # noqa: F401 (they register their rules)
+from ..core.type_rules import NoClosedFormError
+from . import composite, gaussian, polynomial, replacement, sampled  # noqa: F401 (they register their rules)
 from .expectations import (
     difference,
     difference_rules,
@@ -11,13 +11,14 @@ from .expectations import (
     smoothed,
     smoothed_rules,
 )
-from .separable import SmoothedSeparable, fused_separable, separable_pairs, smooth_separable
+from .independent_axes import SmoothedSeparable, axis_noise, fused_separable, separable_pairs, smooth_separable
 from .support import SupportTable, kernel_examples, noise_examples, support
 
 __all__ = [
     "NoClosedFormError",
     "SmoothedSeparable",
     "SupportTable",
+    "axis_noise",
     "difference",
     "difference_rules",
     "expected",

@@ -8,7 +8,7 @@ from operator import add, mul
 import numpy as np
 
 from ..core.array import Array, take_columns
-from ..core.dispatch import NoClosedFormError
+from ..core.type_rules import NoClosedFormError
 from ..kernels.base import Kernel, Product, Scaled, Sum
 from ..kernels.blocks import Blocks
 from ..kernels.exponential import scaled_blocks
@@ -18,7 +18,7 @@ from ..kernels.tensor_product import TensorProduct
 from ..noise.base import Noise
 from ..noise.normal import Normal
 from .expectations import blocks_rules, expected_blocks, missing, smoothed, smoothed_rules
-from .separable import fused_separable
+from .independent_axes import fused_separable
 
 
 @smoothed_rules.register(Scaled, Noise)

@@ -1,4 +1,4 @@
-"""The verb of the package: expectations of a kernel under noise, found in three tables.
+"""The verb of the package: expectations of a kernel under noise, found in tables of rules.
 
 ``difference(v, w)`` is the distribution of ε - ε'; ``smoothed(kernel, noise)`` is a kernel again; ``expected(kernel, X,
 Y, v, w)`` has one rule for all stationary kernels and additive noises, ``smoothed(k, difference(v, w))``, and others
@@ -12,8 +12,8 @@ from collections.abc import Callable
 from inspect import isabstract
 
 from ..core.array import Array, full, joined, of_one_type, slices
-from ..core.dispatch import NoClosedFormError, Rules
 from ..core.points import named_points, points_like
+from ..core.type_rules import NoClosedFormError, Rules
 from ..core.validate import check_same_columns
 from ..kernels.base import Kernel, Stationary, check_kernel
 from ..kernels.blocks import Blocks

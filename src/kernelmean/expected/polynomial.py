@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.array import Array, empty, like, namespace, quadratic_forms
-from ..core.dispatch import NoClosedFormError
+from ..core.type_rules import NoClosedFormError
 from ..kernels.blocks import Blocks
 from ..kernels.polynomial import Polynomial, check_overflow
 from ..noise.base import Noise

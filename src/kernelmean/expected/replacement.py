@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 
 from ..core.array import Array, namespace, take_columns
-from ..core.dispatch import NoClosedFormError, Rules
+from ..core.type_rules import NoClosedFormError, Rules
 from ..kernels.base import Kernel
 from ..kernels.blocks import Blocks
 from ..kernels.categorical import Categorical
@@ -21,7 +21,7 @@ from ..noise.base import Noise
 from ..noise.blankout import Blankout, Switch
 from ..noise.dirac import Dirac
 from .expectations import blocks_rules, expected_blocks, missing
-from .separable import Profiles, SmoothedSeparable, profile_rules
+from .independent_axes import Profiles, SmoothedSeparable, profile_rules
 
 axis_rules: Rules[Callable[..., Iterable[Kernel]]] = Rules("axis factors")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dispatch import NoClosedFormError
+from ..core.type_rules import NoClosedFormError
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from ..kernels.laplacian import Laplacian

@@ -1,4 +1,8 @@
-"""Exact permutation tests of samples (MMD) and of independence (HSIC), designs included, and the wild bootstrap."""
+"""Exact permutation tests of samples (MMD) and of independence (HSIC), designs included, and the wild bootstrap.
+
+Who writes a scheme of permutations finds here what it is made of: a ``Problem`` of two sides, the ``Shape`` and the
+``Resources`` of a call, lists and groups of permutations, and the ``Sums`` that a statistic is a function of.
+"""
 
 from ..core import lazy as _lazy
 from .adaptive.many_kernels import Adaptive
@@ -9,41 +13,72 @@ from .custom_statistic import CustomStatistic
 from .designs.design import Design
 from .engine import memory_estimate, permutation_null
 from .independence import hsic_test, wild_hsic_test
+from .low_rank import pivoted_cholesky
 from .many_samples import dhsic_test, k_sample_test
+from .multiple import holm, max_t
 from .null import Null
+from .permutation_groups import ListedRotations, Rotations, Torus
+from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
+from .problem import KernelSide, LabelSide, Problem
 from .questions import JointIndependence, KSamples, Pairs, Question, TwoSamples, hsic_problem, mmd_problem
-from .resampling import Resampling
+from .resampling_options import Resampling, Resources, Shape
 from .result import PairOutcome, TestResult
-from .schemes import SCHEMES
+from .schemes import SCHEMES, Cyclic, Scheme, label_sums, permutation_sums
+from .schemes.blocks import RowBins
+from .statistics import HSIC, MMD, RemovedMeans, Sums
 from .two_sample import mmd_test, paired_mmd_test, wild_mmd_test
 
 __all__ = [
+    "HSIC",
+    "MMD",
     "SCHEMES",
     "Adaptive",
+    "AllLabelings",
+    "AllPermutations",
     "CustomStatistic",
+    "Cyclic",
     "Design",
     "JointIndependence",
     "KSamples",
+    "KernelSide",
+    "LabelSide",
+    "ListedRotations",
     "Member",
     "Null",
     "PairMember",
     "PairOutcome",
     "Pairs",
+    "Permutations",
+    "Problem",
     "Question",
+    "RandomPermutations",
+    "RemovedMeans",
     "Resampling",
+    "Resources",
     "Result",
+    "Rotations",
+    "RowBins",
+    "Scheme",
+    "Shape",
+    "Sums",
     "TestResult",
+    "Torus",
     "TwoSamples",
     "answer",
     "dhsic_test",
+    "holm",
     "hsic_problem",
     "hsic_test",
     "k_sample_test",
+    "label_sums",
+    "max_t",
     "memory_estimate",
     "mmd_problem",
     "mmd_test",
     "paired_mmd_test",
     "permutation_null",
+    "permutation_sums",
+    "pivoted_cholesky",
     "wild_hsic_test",
     "wild_mmd_test",
 ]

@@ -16,7 +16,7 @@ from ..tables.read import check_apart, hold, is_in_memory, read
 from ..tables.source import READER, Source
 from .questions import JointIndependence, Pairs, Question
 from .request import Request
-from .resampling import resources_of
+from .resampling_options import resources_of
 from .result import TestResult
 from .streaming.one_pass_request import BY_SCHEME, Reason
 from .streaming.one_pass_test import one_pass

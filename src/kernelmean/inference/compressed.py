@@ -12,7 +12,7 @@ from .designs.compressed import CompressedSamples
 from .kernel_choice import ESTIMATORS, KernelOf
 from .questions import TwoSamples
 from .request import asked
-from .resampling import Resampling
+from .resampling_options import Resampling
 from .result import TestResult
 from .samples import named_samples
 

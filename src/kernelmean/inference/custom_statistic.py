@@ -17,7 +17,7 @@ from ..plan.tiles import serial_blas
 from .engine import check_memory
 from .null import Null
 from .permutations import WITHOUT_GRAM, AllLabelings, AllPermutations, Permutations, RandomPermutations
-from .resampling import MIB, Resampling, Shape
+from .resampling_options import MIB, Resampling, Shape
 from .schemes import SCHEMES, count_all
 from .schemes.base import in_order
 from .statistics import ROUNDING, ties

@@ -29,7 +29,7 @@ from ..plan.tiles import serial_blas
 from .low_rank_problem import LowRankError
 from .null import Null
 from .problem import Problem
-from .resampling import MIB, Resampling, Resources, Shape, check_n_resamples, resources_of
+from .resampling_options import MIB, Resampling, Resources, Shape, check_n_resamples, resources_of
 from .schemes import SCHEMES, Cyclic, Scheme, count_all
 from .schemes.base import TiledScheme, Tiling
 from .schemes.device import check_scheme, on_device

@@ -13,9 +13,9 @@ from .kernel_choice import ESTIMATORS
 from .one_pass import OnePass
 from .questions import Pairs
 from .request import Request, asked
-from .resampling import Resampling
+from .resampling_options import Resampling
 from .result import TestResult
-from .statistics import Kind
+from .statistics import StatisticForm
 
 Pair = tuple[KernelLike, KernelLike]
 
@@ -27,7 +27,7 @@ def hsic_test(
     kernel: KernelLike | Pair | None = None,
     estimator: Any = None,
     design: Design | None = None,
-    statistic: Kind = "v",
+    statistic: StatisticForm = "v",
     scheme: str | OnePass = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,

@@ -12,7 +12,7 @@ import numpy as np
 from ..core.array import Array
 from .low_rank import Factor
 from .problem import Problem
-from .resampling import MIB, Shape
+from .resampling_options import MIB, Shape
 from .statistics import RemovedMeans, Sums
 
 CHUNK_BYTES = 48 * MIB

@@ -15,7 +15,7 @@ from .kernel_choice import KernelOf
 from .questions import JointIndependence, KSamples
 from .request import Request, asked
 from .result import TestResult
-from .statistics import Kind
+from .statistics import StatisticForm
 
 
 def k_sample_test(
@@ -23,7 +23,7 @@ def k_sample_test(
     kernel: KernelLike | None = None,
     estimator: str | KernelMean | KernelOf | None = None,
     design: Design | None = None,
-    statistic: Kind = "u",
+    statistic: StatisticForm = "u",
     scheme: str = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,

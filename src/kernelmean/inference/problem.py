@@ -20,7 +20,7 @@ from ..kernels.exponential import ExponentialBlocks
 from .coordinates import Coordinates
 from .low_rank import Factor, pivoted_cholesky
 from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
-from .resampling import Shape
+from .resampling_options import Shape
 from .statistics import RemovedMeans, Statistic, Sums
 
 Tiles = Callable[[slice, slice], list[Array]]

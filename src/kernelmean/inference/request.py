@@ -18,8 +18,8 @@ from .designs.design import Design
 from .kernel_choice import KernelOf, is_plain, unknown_estimator
 from .one_pass import NAME as ONE_PASS
 from .one_pass import OnePass
-from .resampling import Resampling
-from .statistics import Kind
+from .resampling_options import Resampling
+from .statistics import StatisticForm
 
 Known = Mapping[str, Callable[..., KernelMean]]
 """From the names that a test knows to estimators."""
@@ -64,12 +64,12 @@ class Request:
 
     wanted: Estimators
     design: Design
-    statistic: Kind
+    statistic: StatisticForm
     scheme: str | OnePass
     """One of ``SCHEMES``, or that rows are read once."""
     n_resamples: int
     rng: RngLike
-    """As of :class:`~kernelmean.inference.resampling.Resampling`."""
+    """As of :class:`~kernelmean.inference.resampling_options.Resampling`."""
 
     @property
     def one_pass(self) -> OnePass | None:

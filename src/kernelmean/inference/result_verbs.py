@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         WitnessBands,
     )
     from .explain.subject import Subject
+    from .statistics import StatisticForm
 
 
 class Explained:
@@ -218,7 +219,7 @@ class Explained:
             )
         return witness_bands(subject, points, level=level, n_resamples=n_resamples, rng=rng)
 
-    def contributions(self, statistic: str | None = None, *, plan: Plan = DEFAULT) -> Contributions:
+    def contributions(self, statistic: StatisticForm | None = None, *, plan: Plan = DEFAULT) -> Contributions:
         r"""Return what every observation adds to MMD², :math:`f(x_i)/n` and :math:`-f(y_j)/m`, or to HSIC.
 
         f = μ_X - μ_Y is the witness, and :math:`\mathrm{MMD}^2 = \overline{f(x)} - \overline{f(y)}`. For the unbiased
@@ -260,7 +261,7 @@ class Explained:
         from .explain import SampleSubject, contributions
 
         subject = self._subject(plan)
-        usual = "u" if isinstance(subject, SampleSubject) else "v"
+        usual: StatisticForm = "u" if isinstance(subject, SampleSubject) else "v"
         return contributions(subject, usual if statistic is None else statistic)
 
     def attribute(
@@ -336,7 +337,7 @@ class Explained:
         from .explain.subject import check_plain
         from .kernel_choice import ESTIMATORS
         from .request import asked
-        from .resampling import Resampling
+        from .resampling_options import Resampling
 
         question = check_plain(self.question)
         wanted = asked(kernel, estimator, ESTIMATORS, len(question.table_names), adaptive=False)

@@ -12,7 +12,8 @@ import numpy as np
 from ..core.array import Array, IntArray
 from ..core.words import passed
 
-Kind = Literal["u", "v"]
+StatisticForm = Literal["u", "v"]
+"""Unbiased, or the V-statistic: what ``statistic=`` says."""
 
 ROUNDING = 1e-9, 2.0**-42
 SINGLE = 6e-7, 2.0**-28
@@ -100,7 +101,7 @@ class Statistic(ABC):
 class LinearStatistic(Statistic):
     """A statistic that is linear in :class:`Sums`."""
 
-    kind: Kind
+    kind: StatisticForm
 
     @property
     @abstractmethod
@@ -112,13 +113,13 @@ class LinearStatistic(Statistic):
         return ties(values, np.abs(self.sensitivity * sums.left_trace * sums.right_trace), sums.rounding)
 
 
-def check_kind(kind: str) -> None:
+def check_kind(kind: StatisticForm) -> None:
     """Raise when the statistic is neither unbiased nor the V-statistic."""
     if kind not in ("u", "v"):
         raise ValueError(f"statistic is {kind!r}; pass 'u' (unbiased) or 'v'")
 
 
-def named(what: str, kind: str) -> str:
+def named(what: str, kind: StatisticForm) -> str:
     """Name an estimate, such as "MMD² (unbiased)"."""
     return f"{what} (unbiased)" if kind == "u" else f"{what} (V-statistic)"
 
@@ -144,7 +145,7 @@ class MMD(LinearStatistic):
 
     n_first: int
     n_second: int
-    kind: Kind = "u"
+    kind: StatisticForm = "u"
 
     def __post_init__(self) -> None:
         check_kind(self.kind)
@@ -195,7 +196,7 @@ class HSIC(LinearStatistic):
     """
 
     n: int
-    kind: Kind = "v"
+    kind: StatisticForm = "v"
 
     def __post_init__(self) -> None:
         check_kind(self.kind)

@@ -15,9 +15,9 @@ from .kernel_choice import ESTIMATORS, KernelOf
 from .one_pass import OnePass
 from .questions import TwoSamples
 from .request import Request, asked
-from .resampling import Resampling
+from .resampling_options import Resampling
 from .result import TestResult
-from .statistics import Kind
+from .statistics import StatisticForm
 
 Estimator = str | KernelMean | KernelOf | Adaptive
 
@@ -29,7 +29,7 @@ def mmd_test(
     kernel: KernelLike | None = None,
     estimator: Estimator | None = None,
     design: Design | None = None,
-    statistic: Kind = "u",
+    statistic: StatisticForm = "u",
     scheme: str | OnePass = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,
@@ -168,7 +168,7 @@ def paired_mmd_test(
     *,
     kernel: KernelLike | None = None,
     estimator: Estimator | None = None,
-    statistic: Kind = "u",
+    statistic: StatisticForm = "u",
     scheme: str = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..core.array import Array, like, namespace
-from ..core.dispatch import NoClosedFormError
+from ..core.type_rules import NoClosedFormError
 
 
 class Noise(ABC):
@@ -65,7 +65,11 @@ class Noise(ABC):
 
 
 class Additive(Noise):
-    """A noise x̃ = x + ε whose ε does not depend on x: it turns stationary kernels into kernels."""
+    """A noise x̃ = x + ε whose ε does not depend on x: it turns stationary kernels into kernels.
+
+    The distribution of ε is symmetric, that of -ε: with noise ε on one side and ε' on the other, expectations are taken
+    under ε + ε' where ε - ε' is meant.
+    """
 
     @abstractmethod
     def sample_gap(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
@@ -90,7 +94,7 @@ class Additive(Noise):
         return stacked
 
     def characteristic(self, frequencies: Array) -> Array:
-        """Return E cos(ωᵀε), shape (m,), at ``frequencies`` of shape (m, d); the noise is symmetric."""
+        """Return E cos(ωᵀε), shape (m,), at ``frequencies`` of shape (m, d): ε is symmetric, there is no sine."""
         del frequencies
         raise TypeError(f"{self!r} has no characteristic function in closed form")
 

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 from ..core import lazy as _lazy
 
 if TYPE_CHECKING:
-    from ..core.table import Frame, Table, as_table
-    from .columns import Encoded, Encoding, NoisyRows, encode, match_columns
+    from ..core.table import Frame, Table, as_frame, as_table
+    from .columns import Encoded, Encoding, NoisyRows, as_frames, encode, match_columns
+    from .datasets import BUILT_IN
     from .limits import ADAPTIVE_LIMIT, FIT_LIMIT
     from .read import read
-    from .readers import TextFormat
+    from .readers import TextFormat, Widened
     from .reading import column_names, read_frame, read_table, split_frame
-    from .source import Source
+    from .shuffle import shuffled
+    from .source import Source, joined
 
 __all__ = [
     "ADAPTIVE_LIMIT",
+    "BUILT_IN",
     "FIT_LIMIT",
     "Encoded",
     "Encoding",
@@ -27,25 +30,32 @@ __all__ = [
     "Source",
     "Table",
     "TextFormat",
+    "Widened",
+    "as_frame",
+    "as_frames",
     "as_table",
     "column_names",
     "encode",
+    "joined",
     "match_columns",
     "read",
     "read_frame",
     "read_table",
+    "shuffled",
     "split_frame",
 ]
 
 _lazy.attach(
     __name__,
     {
-        "columns": "Encoded Encoding NoisyRows encode match_columns",
+        "columns": "Encoded Encoding NoisyRows as_frames encode match_columns",
+        "datasets": "BUILT_IN",
         "limits": "ADAPTIVE_LIMIT FIT_LIMIT",
-        "read": "read",
-        "readers": "TextFormat",
+        "read": "as_frame read",
+        "readers": "TextFormat Widened",
         "reading": "Frame Table as_table column_names read_frame read_table split_frame",
-        "source": "Source",
+        "shuffle": "shuffled",
+        "source": "Source joined",
     },
 )
 

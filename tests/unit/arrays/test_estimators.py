@@ -13,7 +13,6 @@ import kernelmean as km
 from kernelmean import kernels, noise
 from kernelmean.core import home, to_numpy
 from kernelmean.estimators import loocv
-from kernelmean.estimators.loocv.isotropic import Distances, Summed
 
 from .libraries import LIBRARIES, Library
 
@@ -41,8 +40,8 @@ OTHERS = {
 def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Fit on the host, as points in its memory and few rows are, and on the device, as many rows of it are."""
     if request.param == "device":
-        monkeypatch.setattr("kernelmean.estimators.choose.in_host_memory", lambda _: False)
-        monkeypatch.setattr("kernelmean.estimators.choose.HOST_ROWS", 0)
+        monkeypatch.setattr("kernelmean.estimators.fitting.in_host_memory", lambda _: False)
+        monkeypatch.setattr("kernelmean.estimators.fitting.HOST_ROWS", 0)
     return str(request.param)
 
 
@@ -128,7 +127,7 @@ def test_sums_over_pairs_are_those_of_numpy_however_narrow_the_kernel(library: L
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_summed_distances_are_the_stored_ones(library: Library) -> None:
-    exact, found = Distances(library.rounded(X)), Summed(library.make(X), X)
+    exact, found = loocv.Distances(library.rounded(X)), loocv.SummedDistances(library.make(X), X)
     assert found.largest >= exact.largest
     for s in (0.1, 1.0, 30.0):
         np.testing.assert_allclose(found.laplace(s), exact.laplace(s), rtol=library.tolerance)

@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernelmean.inference import HSIC, Cyclic, KernelSide, Problem, Resources, Rotations
 from kernelmean.inference.engine import begin
-from kernelmean.inference.groups import Rotations
-from kernelmean.inference.problem import KernelSide, Problem
-from kernelmean.inference.resampling import Resources
-from kernelmean.inference.schemes import Cyclic, device, device_rotations
+from kernelmean.inference.schemes import device, device_rotations
 from kernelmean.inference.schemes.cyclic_tiles import tile_sums
 from kernelmean.inference.schemes.random_labels import _forms
 from kernelmean.inference.schemes.random_pairs import _gather
-from kernelmean.inference.statistics import HSIC
 from kernelmean.kernels import Gaussian, Linear
 from nulls import problem_of, resampling
 

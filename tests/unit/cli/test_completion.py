@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,8 +12,6 @@ from pathlib import Path
 import pytest
 
 from kernelmean.cli import main
-from kernelmean.cli.complete import PAIRS, TWO_SAMPLES
-from kernelmean.cli.options.tests import _ADAPTIVE
 from kernelmean.inference import mmd_test
 
 Program = Callable[..., tuple[int | str | None, str, str]]
@@ -83,13 +82,18 @@ def test_completion_is_installed_and_shown(tmp_path: Path, program: Program, she
     assert any("_KERNELMEAN_COMPLETE" in text for text in texts)
 
 
-def test_estimators_that_are_offered_are_those_of_the_help_and_exist() -> None:
-    for name in (*TWO_SAMPLES, *PAIRS):
-        assert name in _ADAPTIVE.replace("(", " ").replace(",", " ").split() or name in (
-            *("s-kmse", "f-kmse", "vpmkme"),
-            *("scose", "fcose"),
-        )
-    for name in TWO_SAMPLES:
+@pytest.mark.parametrize(
+    ("command", "own"), [("compare", {"s-kmse", "f-kmse", "vpmkme"}), ("dependence", {"scose", "fcose"})]
+)
+def test_estimators_that_are_offered_are_those_of_the_help_and_exist(
+    program: Program, command: str, own: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    told = program(command, "--help")[1].split("--estimator", 1)[1].split("--", 1)[0]
+    offered = program(**asked(f"kernelmean {command} wine --estimator '"))[1].split()
+    assert own < {*offered}
+    assert {*offered} <= {*re.split(r"[\s,;:.│()]+", told)}
+    for name in offered if command == "compare" else ():
         assert mmd_test([[0.0], [1.0], [2.0]], [[3.0], [5.0], [4.0]], estimator=name, n_resamples=9, rng=0).pvalue > 0
 
 

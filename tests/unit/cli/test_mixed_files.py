@@ -13,7 +13,6 @@ import pytest
 import kernelmean as km
 from kernelmean.cli import main
 from kernelmean.cli import run as run_command
-from kernelmean.cli.options import level_orders, missing_rule
 from kernelmean.tables import read_frame
 
 QUICK = ("--resamples", "99", "--estimator", "kme")
@@ -83,17 +82,25 @@ def test_mixed_files_work_out_of_the_box(folder: Path, capsys: pytest.CaptureFix
     assert any("2024-0" in line for line in lines if line.split()[:1] == ["visit"])
 
 
-@pytest.mark.parametrize("rule", ["drop", "category", "age=noise,city=category"])
+@pytest.mark.parametrize(
+    ("rule", "missing"),
+    [
+        ("drop", "drop"),
+        ("category", "category"),
+        ("age=noise, city=category", {"age": "noise", "city": "category"}),
+    ],
+)
 def test_csv_and_parquet_and_the_library_give_one_answer(
-    rule: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    rule: str, missing: Any, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ("--missing", rule, "--ordinal", "size=low,mid,high", "--categorical", "code")
+    orders = ("--ordinal", "size=low, mid,high", "--ordinal", "smoker=False,True")
+    options = ("--missing", rule, *orders, "--categorical", "code")
     found = [content_of(capsys, "compare", f"before.{end}", f"after.{end}", *options) for end in ("csv", "parquet")]
     frames = [pd.read_parquet(f"{name}.parquet") for name in ("before", "after")]
     ours = km.compare(
         *frames,
-        missing=missing_rule(rule),
-        ordinal={"size": SIZES},
+        missing=missing,
+        ordinal={"size": SIZES, "smoker": ["False", "True"]},
         categorical="code",
         estimator="kme",
         n_resamples=99,
@@ -109,7 +116,7 @@ def test_csv_and_parquet_and_the_library_give_one_answer(
         "age": "numeric",
         "city": "categorical",
         "size": "ordinal",
-        "smoker": "boolean",
+        "smoker": "ordinal",
         "visit": "datetime",
         "code": "categorical",
     }
@@ -192,12 +199,6 @@ def test_one_bad_cell_makes_no_column_of_categories(folder: Path, capsys: pytest
         (folder / f"{name}.csv").write_text("a,b\n1,2\n3,4x\n5,6\n")
     text = refusal(capsys, "compare", "first.csv", "second.csv", *QUICK)
     assert "column 'b' is text in which 2 of 3 different cells are numbers ('4x' in row 2)" in text
-
-
-def test_options_become_rules_and_levels() -> None:
-    assert missing_rule("drop") == "drop"
-    assert missing_rule("age=noise, city=category") == {"age": "noise", "city": "category"}
-    assert level_orders(["size=low, mid,high", "n=1,2"]) == {"size": ["low", "mid", "high"], "n": ["1", "2"]}
 
 
 def test_files_keep_the_types_of_their_columns(folder: Path) -> None:

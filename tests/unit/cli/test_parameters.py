@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from kernelmean.cli.app import app
-from kernelmean.cli.parameters import takes_options
+from kernelmean.cli import app, takes_options
 
 
 @dataclass(frozen=True)

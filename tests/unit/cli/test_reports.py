@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernelmean.cli import main
-from kernelmean.cli.outputs import as_csv, write_file
+from kernelmean.cli import as_csv, main
+from kernelmean.core import write_file
 
 QUICK = ("--resamples", "99", "--estimator", "kme")
 PAIR = ("compare", "first.csv", "second.csv", *QUICK)

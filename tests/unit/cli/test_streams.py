@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kernelmean.cli import Stopped, main
-from kernelmean.cli.streams import stoppable
+from kernelmean.cli import Stopped, main, stoppable
 
 RNG = np.random.default_rng(0)
 QUICK = ("--resamples", "99", "--frequencies", "32")

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from kernelmean.cli import main
-from kernelmean.cli.targets import MARK
 
 QUICK = ("--estimator", "kme", "--resamples", "19")
 COMPARE = ("compare", "a.csv", "b.csv", *QUICK)
@@ -180,7 +179,7 @@ class TestFigures:
             assert f"its figures: {', '.join(sorted(figures))}" in out
             for name in figures:
                 content = (folder / name).read_bytes()
-                assert content.endswith(MARK)
+                assert content.endswith(b"\n<!-- a figure of a report by kernelmean -->\n")
                 assert f"({name})" in (folder / "w.md").read_text()
 
     def test_figures_of_an_earlier_report_that_had_more_are_no_obstacle(

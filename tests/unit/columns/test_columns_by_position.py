@@ -11,13 +11,9 @@ from slow_tables import Slow, Tables
 
 import explained
 import kernelmean as km
-from kernelmean.embedding.features import fourier
-from kernelmean.inference.streaming.table_features import TableFeatures
-from kernelmean.inference.streaming.two_sample import two_sample_stream
 from kernelmean.kernels import Gaussian
 from kernelmean.studies import gather
-from kernelmean.tables import Encoding, encode
-from kernelmean.tables.columns.encoding import Encoded
+from kernelmean.tables import Encoded, Encoding, encode
 
 WIDE = Tables((("numeric", "category"), ("categorical", "category"), ("duration", "noise")), 3)
 CATEGORY = {"u": "category", "v": "category", "w": "category"}
@@ -155,13 +151,14 @@ def test_streamed_features_of_a_column_are_those_of_its_coordinates() -> None:
     X[:, [2, 6]], Y[:, [2, 6]] = X[:, [2, 6]] > 0.2, Y[:, [2, 6]] > 0.2
     blocks, origin = ((0, 1), (3,), (4, 5)), np.median(X, axis=0)
     own = tuple(
-        fourier(Gaussian(1.1), len(b), 8, design="quasi", origin=origin[list(b)], rng=k) for k, b in enumerate(blocks)
+        km.features.fourier(Gaussian(1.1), len(b), 8, design="quasi", origin=origin[list(b)], rng=k)
+        for k, b in enumerate(blocks)
     )
-    joint = fourier(Gaussian(2.0), 7, 16, origin=origin, rng=9)
-    features = TableFeatures(joint.kernel, joint, own, blocks, (2, 6))
-    whole = two_sample_stream(features, sizes=(80, 70), seed=0).partial_fit(X, Y)
+    joint = km.features.fourier(Gaussian(2.0), 7, 16, origin=origin, rng=9)
+    features = km.streaming.TableFeatures(joint.kernel, joint, own, blocks, (2, 6))
+    whole = km.streaming.two_sample_stream(features, sizes=(80, 70), seed=0).partial_fit(X, Y)
     for k, (one, block) in enumerate([(joint, tuple(range(7))), *zip(own, blocks, strict=True)]):
-        alone = two_sample_stream(one, sizes=(80, 70), seed=0).partial_fit(X[:, block], Y[:, block])
+        alone = km.streaming.two_sample_stream(one, sizes=(80, 70), seed=0).partial_fit(X[:, block], Y[:, block])
         part = features.part_of(whole, None if k == 0 else k - 1)
         found, expected = (each.test(n_resamples=19, rng=0) for each in (part, alone))
         assert found.statistic == pytest.approx(expected.statistic, rel=1e-9)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.estimators import Cutoff, IteratedRidge, KernelMean, Landweber, score_curves
-from kernelmean.estimators.curves import sample_of
+from kernelmean.estimators import Cutoff, IteratedRidge, KernelMean, Landweber, sample_of, score_curves
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Normal
 

@@ -5,12 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.inference.problem import KernelSide, LabelSide, Problem
-from kernelmean.inference.resampling import Shape
-from kernelmean.inference.schemes import SCHEMES
-from kernelmean.inference.schemes.blocks import BinTiling, RowBins, bin_size
-from kernelmean.inference.statistics import MMD
+from kernelmean.inference import (
+    MMD,
+    SCHEMES,
+    KernelSide,
+    LabelSide,
+    Problem,
+    RandomPermutations,
+    Resources,
+    RowBins,
+    Shape,
+)
 from kernelmean.kernels import Gaussian, Linear
+
+
+def bin_size(*sizes):
+    """The rows of the bins that are exchanged."""
+    return RowBins.draw(np.repeat([1.0, 0.0], sizes), np.random.default_rng(0)).sizes[0]
 
 
 def test_the_size_gives_some_512_bins_and_the_smaller_sample_64():
@@ -49,11 +60,11 @@ def test_sums_of_bins_are_those_of_the_centered_matrix(monkeypatch, tile):
         [np.flatnonzero(labels)[:6], order[order >= 9][:12], np.arange(6, 9), order[order >= 9][12:]]
     )
     bins = RowBins(order, np.array([0, 3, 6, 9, 12, 15, 18, 21, 23]), np.array([1.0, 1, 0, 0, 0, 0, 1, 0]), 6)
-    draws = np.stack([np.arange(6), np.random.default_rng(2).permutation(6)])
+    monkeypatch.setattr(RowBins, "draw", classmethod(lambda *_: bins))
+    draws = next(RandomPermutations(6, 4, np.random.default_rng(2)).batches(4))
     kernels = (Gaussian(2.0), Linear())
-    problem = Problem(KernelSide(X, kernels), LabelSide(labels), ((1, 0), (0, 0)), MMD(9, 14)).shuffled(order)
-    tiling = BinTiling(problem, bins, draws)
-    sums = tiling.sums(tiling.part(tiling.tiles()))
+    problem = Problem(KernelSide(X, kernels), LabelSide(labels), ((1, 0), (0, 0)), MMD(9, 14))
+    sums = SCHEMES["blocks"].sums(problem, 3, np.random.default_rng(2), Resources())
     moved = np.repeat(bins.permuted(draws), np.diff(bins.edges), axis=0).T
     H = np.eye(23) - 1 / 23
     for p, k in enumerate((1, 0)):

@@ -8,10 +8,19 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import SCHEMES, CustomStatistic, Null, memory_estimate, mmd_test
-from kernelmean.inference.engine import TiledNull, automatic, begin, check_memory, in_units, permutation_null
-from kernelmean.inference.resampling import Resources, Shape, resources_of
-from kernelmean.inference.schemes import Cyclic
+from kernelmean.inference import (
+    SCHEMES,
+    CustomStatistic,
+    Cyclic,
+    Null,
+    Resources,
+    Shape,
+    memory_estimate,
+    mmd_test,
+    permutation_null,
+)
+from kernelmean.inference.engine import TiledNull, automatic, begin, check_memory, in_units
+from kernelmean.inference.resampling_options import resources_of
 from kernelmean.kernels import Gaussian
 from kernelmean.kernels.exponential import ExponentialBlocks
 from nulls import hsic_null, mmd_null, packed, problem_of, resampling
@@ -179,7 +188,7 @@ def test_the_estimate_of_large_samples_counts_the_factors_that_are_tried_first()
 
 
 def test_a_plan_says_how_many_threads_and_bytes(monkeypatch):
-    monkeypatch.setattr("kernelmean.inference.resampling.cpu_count", lambda: 8)
+    monkeypatch.setattr("kernelmean.inference.resampling_options.cpu_count", lambda: 8)
     assert resources_of(None) == Resources(1, 2.0**30)
     assert resources_of(km.Plan()) == Resources(8, 2.0**30)
     assert resources_of(km.Plan(threads=2)) == Resources(2, 2.0**30)

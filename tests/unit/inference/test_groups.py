@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from added_schemes import Translations
-from kernelmean.inference.groups import ListedRotations, Rotations, Torus, block_length, is_fast, torus_length
+from kernelmean.inference import ListedRotations, Rotations, Torus
 
 CASES = [
     pytest.param(Rotations, "rotate", 23, 5, id="rotations"),
@@ -18,6 +18,14 @@ CASES = [
 
 def is_prime(number):
     return number > 1 and all(number % divisor for divisor in range(2, int(number**0.5) + 1))
+
+
+def block_length(n, count):
+    return Rotations.draw(n, count, np.random.default_rng(0)).order
+
+
+def torus_length(n, count):
+    return Torus.draw(n, count, np.random.default_rng(0)).length
 
 
 def make(cls, n, order, cosets=1):
@@ -83,9 +91,10 @@ def test_a_seed_keeps_its_permutations_the_lengths_are_these():
 
 
 def test_lengths_are_fast_when_no_prime_factor_exceeds_nineteen():
-    primes = [p for p in range(2, 400) if all(p % q for q in range(2, p))]
-    for n in range(1, 400):
-        assert is_fast(n) == all(n % p for p in primes if p > 19)
+    """Few more rows than are one block in any case stay one block if that is fast."""
+    primes = [p for p in range(20, 400) if is_prime(p)]
+    for n in range(129, 400):
+        assert (block_length(n, 10) == n) == all(n % p for p in primes)
 
 
 def test_blocks_cover_the_rows_and_the_rest_stays_in_place():

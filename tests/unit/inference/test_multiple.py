@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelmean.inference.multiple import max_t
+from kernelmean.inference import max_t
 
 
 def by_loops(values):

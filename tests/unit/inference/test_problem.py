@@ -5,13 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelmean.inference.engine import permutation_null
-from kernelmean.inference.permutations import AllLabelings, AllPermutations
-from kernelmean.inference.problem import KernelSide, LabelSide, Problem, distinct_side
-from kernelmean.inference.resampling import Resources, Shape
-from kernelmean.inference.schemes import SCHEMES
+from kernelmean.inference import (
+    HSIC,
+    MMD,
+    SCHEMES,
+    AllLabelings,
+    AllPermutations,
+    KernelSide,
+    LabelSide,
+    Problem,
+    Resources,
+    Shape,
+    permutation_null,
+)
+from kernelmean.inference.problem import distinct_side
 from kernelmean.inference.schemes.base import added, in_order, upper_tiles
-from kernelmean.inference.statistics import HSIC, MMD
 from kernelmean.kernels import Gaussian, Laplacian, Linear
 from nulls import resampling
 

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import SCHEMES, memory_estimate
+from kernelmean.inference import HSIC, MMD, SCHEMES, KernelSide, Resources, Shape, memory_estimate
 from kernelmean.inference.engine import check_memory, choose
 from kernelmean.inference.low_rank_problem import fitting_rank
-from kernelmean.inference.problem import KernelSide
-from kernelmean.inference.resampling import Resources, Shape, check_n_resamples
+from kernelmean.inference.resampling_options import check_n_resamples
 from kernelmean.inference.schemes.device import check_scheme
-from kernelmean.inference.statistics import HSIC, MMD, check_kind
+from kernelmean.inference.statistics import check_kind
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_null, mmd_null
 

@@ -8,16 +8,12 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from kernelmean.inference.groups import Rotations
+from kernelmean.inference import HSIC, MMD, KernelSide, LabelSide, Permutations, Problem, Resources, Rotations, RowBins
 from kernelmean.inference.low_rank import _with_room
 from kernelmean.inference.low_rank_problem import split
-from kernelmean.inference.permutations import Permutations
-from kernelmean.inference.problem import KernelSide, LabelSide, Problem
-from kernelmean.inference.resampling import Resources
 from kernelmean.inference.schemes import base, low_rank, random_labels, random_pairs
-from kernelmean.inference.schemes.blocks import BinTiling, RowBins
+from kernelmean.inference.schemes.blocks import BinTiling
 from kernelmean.inference.schemes.cyclic_tiles import RotationTiling, tile_sums
-from kernelmean.inference.statistics import HSIC, MMD
 from kernelmean.kernels import Gaussian, Linear
 from nulls import hsic_null, mmd_null
 

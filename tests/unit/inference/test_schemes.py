@@ -7,22 +7,18 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from kernelmean.inference import SCHEMES
-from kernelmean.inference.groups import Rotations, Torus
+from kernelmean.inference import HSIC, MMD, SCHEMES, Cyclic, KernelSide, LabelSide, Problem, Rotations, Shape, Torus
 from kernelmean.inference.low_rank_problem import split
-from kernelmean.inference.problem import KernelSide, LabelSide, Problem
-from kernelmean.inference.resampling import Shape
-from kernelmean.inference.schemes import Cyclic, count_all
+from kernelmean.inference.schemes import count_all
 from kernelmean.inference.schemes.cyclic import worthwhile_rank
 from kernelmean.inference.schemes.cyclic_factors import factor_sums
 from kernelmean.inference.schemes.cyclic_tiles import tile_sums
-from kernelmean.inference.statistics import HSIC, MMD
 from kernelmean.kernels import Gaussian, Linear
-from nulls import hsic_null, mmd_null
+from nulls import hsic_null, mmd_null, schemes_for
 
 KERNELS = [Gaussian(1.0), Gaussian(0.4)]
-TWO_SAMPLES = ["gemm", "low-rank", "cyclic", "cyclic-tiles", "cyclic-low-rank", "blocks", "xor"]
-PAIRS = ["gather", "low-rank", "cyclic", "cyclic-tiles", "cyclic-low-rank", "xor", "torus"]
+TWO_SAMPLES = [*schemes_for(19, 7), "xor"]
+PAIRS = [*schemes_for(8), "xor"]
 
 
 pytestmark = pytest.mark.usefixtures("xor")
@@ -88,6 +84,11 @@ def test_ties_of_pairs_are_counted_as_in_exact_arithmetic(brute, scheme):
     squared = np.square(12 * both - X.sum() * Y.sum())  # of the squared covariance
     assert null.pvalues[0] == np.mean(squared >= squared[0])
     assert null.pvalues[0] > 1 / len(orders)
+
+
+def test_a_scheme_whose_permutations_are_unknown_is_told(brute):
+    with pytest.raises(ValueError, match="permutations of scheme 'new'"):
+        brute.permutations_of("new", 19, 39, 5)
 
 
 @pytest.mark.parametrize("kind", ["u", "v"])
@@ -209,7 +210,7 @@ def test_some_kernels_by_factors_and_some_by_tiles_keep_their_places(monkeypatch
 @pytest.mark.parametrize("scheme", [name for name in SCHEMES if name != "exact"])
 def test_threads_do_not_change_a_bit(scheme):
     X, Y = table("normal", 700), table("normal", 700, seed=1)
-    of_pairs = scheme in ("gather", "torus")
+    of_pairs = scheme not in schemes_for(1400, 700)
     run = hsic_null if of_pairs else mmd_null
     kernels = [(KERNELS[0], KERNELS[1])] if of_pairs else KERNELS
     X, Y = (X[:60], Y[:60]) if scheme == "gather" else (X, Y)

@@ -7,7 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernelmean.inference.statistics import HSIC, MMD, ROUNDING, SINGLE, RemovedMeans, Sums, ties
+from kernelmean.inference import HSIC, MMD, RemovedMeans, Sums
+
+ROUNDING = 1e-9, 2.0**-42
+"""What counts as a tie of sums in float64: a share of their range, and one of what they are made of."""
+SINGLE = 6e-7, 2.0**-28
+"""The same of sums of numbers in float32."""
 
 
 def centered(K):
@@ -70,9 +75,13 @@ def test_samples_too_small_for_the_unbiased_statistic_are_refused():
 
 def test_a_tie_is_relative_to_the_range_and_to_rounding():
     values = np.array([[1.0, 1.0 + 1e-10, 2.0], [5e-7, 5e-7, 5e-7]])
-    tolerance = ties(values, np.array([1e-3, 1.0]))
+    statistic = HSIC(7)
+    magnitude = np.array([1e-3, 1.0]) / statistic.sensitivity
+    sums = replace(some_sums(2, 3), left_trace=magnitude, right_trace=np.ones(2))
+    tolerance = statistic.tolerance(values, sums)
     assert tolerance[0] == pytest.approx(1e-9, rel=1e-3)
-    assert tolerance[1] == 2.0**-42
+    assert tolerance[1] == pytest.approx(2.0**-42, rel=1e-14)
+    assert sums.rounding == ROUNDING
 
 
 def some_sums(pairs, permutations, level=True, seed=0):

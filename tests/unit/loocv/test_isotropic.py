@@ -117,7 +117,7 @@ def test_distances_that_are_not_stored_are_at_most_twice_the_farthest_point_from
     Y = np.concatenate([np.tile([[9.0, -1.0], [11.0, 1.0]], (8, 1)), np.tile([[10.0, 0.0]], (4, 1))])
     assert isotropic.Distances(Y).largest == pytest.approx(8.0)
     assert isotropic.Distances(Y[:10]).largest == 8.0
-    assert isotropic.Summed(Y, Y).largest == pytest.approx(8.0)
+    assert loocv.SummedDistances(Y, Y).largest == pytest.approx(8.0)
 
 
 def test_stored_distances_are_taken_up_to_a_number_of_points(small):
@@ -148,9 +148,9 @@ def test_distances_in_other_units_are_those_of_scaled_points(small):
 
 def test_sums_of_points_elsewhere_are_the_same(small):
     Y = points(20)
-    np.testing.assert_allclose(isotropic.Summed(Y, Y).laplace(1.3), slow(Y, 1.3), rtol=1e-12)
-    assert isotropic.Summed(Y, Y[:5]).sketch().laplace(1.3) == pytest.approx(slow(Y[:5], 1.3), rel=1e-2)
-    assert isotropic.Summed(Y, Y).dim == 3
+    np.testing.assert_allclose(loocv.SummedDistances(Y, Y).laplace(1.3), slow(Y, 1.3), rtol=1e-12)
+    assert loocv.SummedDistances(Y, Y[:5]).sketch().laplace(1.3) == pytest.approx(slow(Y[:5], 1.3), rel=1e-2)
+    assert loocv.SummedDistances(Y, Y).dim == 3
 
 
 def test_the_sketch_has_128_bins_for_every_power_of_two_and_one_for_what_is_tiny():

@@ -5,7 +5,6 @@ import pytest
 
 from kernelmean.embedding import means
 from kernelmean.estimators import loocv
-from kernelmean.estimators.loocv.ridge import LIMIT, check_size
 from kernelmean.expected import expected
 from kernelmean.kernels import Gaussian, Linear
 from kernelmean.noise import Normal
@@ -45,7 +44,7 @@ def test_ridge_weights_from_the_spectrum():
 
 def test_too_many_points_are_refused():
     with pytest.raises(ValueError, match=r"limit is 5000; use a marginalized"):
-        check_size(LIMIT + 1)
+        loocv.GramSpectrum.of(np.broadcast_to(0.0, (5001, 5001)), 1.0)
 
 
 def test_the_score_of_a_filter_is_that_of_its_weights_without_each_point():

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from kernelmean.embedding import Means, Terms, diagonal_share
-from kernelmean.estimators import loocv
-from kernelmean.estimators.loocv.ridge import LIMIT, check_size
+from kernelmean.estimators import Weighing, loocv
+from kernelmean.kernels import Gaussian
+from kernelmean.noise import Dirac
 
 
 def test_order_is_that_of_the_excess_where_values_are_equal():
@@ -50,9 +51,9 @@ def test_one_row_cannot_be_left_out():
 
 
 def test_too_many_points_for_an_eigendecomposition_are_told_what_needs_none():
-    check_size(LIMIT)
+    assert Weighing(np.zeros((5000, 1)), Gaussian(1.0), Dirac()).n == 5000
     with pytest.raises(ValueError, match="5001 points") as error:
-        check_size(LIMIT + 1)
+        Weighing(np.zeros((5001, 1)), Gaussian(1.0), Dirac())
     assert str(error.value) == (
         "5001 points need an eigendecomposition of an 5001 × 5001 matrix, the limit is 5000; use a marginalized "
         "estimator (noise='isotropic' or 'diagonal') or filter='scale', whose memory does not grow with n², "

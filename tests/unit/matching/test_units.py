@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from kernelmean import KernelMean, KernelMeanMatching
-from kernelmean.density.recipe import Sample
-from kernelmean.density.units import Units
 
 FACTORS = [2.0**-20, 2.0**20, 1e-6, 1e6, 1000.0, 10.0, 1 / 3, 1 + 1e-15, 7.7e4]
 OPTIONS = {
@@ -67,9 +65,10 @@ def test_what_was_minimised_is_what_is_told():
     assert mix.validation_score_ == best.score
 
 
+@pytest.mark.filterwarnings("ignore:the fit did not come to rest")
 def test_columns_of_very_different_scales_keep_their_digits():
     X = np.random.default_rng(0).normal(size=(50, 3)) * [1e-9, 1.0, 1e9] + [0.0, 1.0, 2.0]
-    units = Units.of(Sample.of(X))
-    back = units.origin + units.unit * units.rows(X)
+    back = KernelMeanMatching(2, max_iter=2, early_stopping=False, random_state=0).fit(X).target_.points
+    assert back.shape == X.shape
     np.testing.assert_allclose(back[:, 0], X[:, 0], atol=1e-9 * 1e-9)
     np.testing.assert_allclose(back[:, 2], X[:, 2], atol=1e9 * 1e-9)

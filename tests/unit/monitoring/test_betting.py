@@ -5,12 +5,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from kernelmean.inference.monitoring.betting import BETS, Wealth
+from kernelmean.inference import monitoring
+
+BETS = (0.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.95)
+"""The shares that the strategies bet."""
 
 
 def test_wealth_is_the_average_of_products_over_strategies():
     payoffs = np.random.default_rng(0).uniform(-1, 1, size=(7, 3))
-    wealth = Wealth.start(3)
+    wealth = monitoring.Wealth.start(3)
     path = wealth.bet(payoffs)
     prior = [0.2, *[0.8 / 5] * 5]
     for t in range(7):
@@ -23,7 +26,7 @@ def test_wealth_is_the_average_of_products_over_strategies():
 
 def test_dealing_anew_changes_no_wealth_and_helps_after_a_change():
     losing, winning = np.full((300, 1), -0.5), np.full((30, 1), 0.5)
-    plain, switching = Wealth.start(1), Wealth.start(1)
+    plain, switching = monitoring.Wealth.start(1), monitoring.Wealth.start(1)
     for t in range(0, 300, 10):
         for wealth in (plain, switching):
             wealth.bet(losing[t : t + 10])
@@ -37,7 +40,7 @@ def test_the_average_wealth_over_all_signs_is_one():
     sizes = np.random.default_rng(1).uniform(0, 1, size=(8, 2))
     ends, peaks = [], []
     for signs in product([-1.0, 1.0], repeat=8):
-        wealth = Wealth.start(2)
+        wealth = monitoring.Wealth.start(2)
         for block in (slice(0, 3), slice(3, 8)):
             wealth.bet(sizes[block] * np.array(signs)[block, None])
             wealth.switch(0.3)

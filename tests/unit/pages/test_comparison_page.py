@@ -12,7 +12,6 @@ from explained import contributions, effect_size, witness_bands
 from kernelmean import compare
 from kernelmean.report import Bars, Panel, Section, html
 from kernelmean.studies import Comparison, comparison_page, gather
-from kernelmean.studies.pages import evidence
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -174,14 +173,16 @@ class TestNumbers:
             assert sum(panel.steps[0].heights) == pytest.approx(1.0)
             assert panel.marks[0][1] == result.test.statistic
 
-    def test_many_rows_are_drawn_and_it_is_told(self, differing: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(evidence, "MOST_ROWS", 20)
-        found = gather(differing)
-        assert found.used == (20, 20)
-        items = comparison_page(differing, found).sections[-1].items
-        assert any("20 and 20 rows drawn at random" in item for item in items)
-        assert found.marginals == gather(differing).marginals
-        assert {row.row for row in found.rows if row.table == 0} <= set(range(1, 61))
+    def test_many_rows_are_drawn_and_it_is_told(self) -> None:
+        rng = np.random.default_rng(0)
+        tables = (pd.DataFrame(rng.normal(k, size=(2100 + k, 2)), columns=["a", "b"]) for k in range(2))
+        many = compare(*tables, estimator="kme", n_resamples=19)
+        found = gather(many)
+        assert found.used == (2000, 2000)
+        items = comparison_page(many, found).sections[-1].items
+        assert any("2,000 and 2,000 rows drawn at random" in item for item in items)
+        assert found.marginals == gather(many).marginals
+        assert {row.row for row in found.rows if row.table == 0} <= set(range(1, 2101))
 
 
 @pytest.fixture(scope="module")

@@ -18,9 +18,7 @@ import pytest
 from pyarrow import feather, parquet
 
 import kernelmean as km
-from kernelmean.tables import Frame, TextFormat, column_names, read_frame, read_table
-from kernelmean.tables.readers import Widened
-from kernelmean.tables.source import joined
+from kernelmean.tables import Frame, TextFormat, Widened, column_names, joined, read_frame, read_table
 
 PLAIN, EUROPEAN = TextFormat(), TextFormat(decimal=",", thousands=".", dates="dmy", units={"share": "%"})
 ROWS = 400

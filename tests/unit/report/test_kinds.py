@@ -28,7 +28,6 @@ from kernelmean.report import (
     labels,
     numbers,
 )
-from kernelmean.report.drawing import _HEAT
 
 from .test_palette import contrast
 
@@ -84,10 +83,16 @@ def test_points_and_bars_are_where_the_numbers_are() -> None:
     assert len({bar.get_hatch() for bar in ax.patches}) == 2, "not told apart by colour alone"
 
 
+def darkest() -> float:
+    """Return the opacity of a cell of value 1."""
+    (cell,) = axes(HeatMap("", "strength", ("a",), ("b",), ((1.0,),))).patches
+    return float(cell.get_facecolor()[3])
+
+
 def test_cells_are_dark_by_their_values_and_say_them() -> None:
-    ax = axes(CELLS)
+    ax, heat = axes(CELLS), darkest()
     assert {patch.get_xy(): patch.get_facecolor()[3] for patch in ax.patches} == {
-        (1, 0): pytest.approx(0.8 * _HEAT), (0, 1): 0.0
+        (1, 0): pytest.approx(0.8 * heat), (0, 1): 0.0
     }  # fmt: skip
     assert {text.get_position(): text.get_text() for text in ax.texts} == {(1.5, 0.5): ".80*", (0.5, 1.5): "−.01"}
     assert [label.get_text() for label in ax.figure.legends[0].get_texts()] == [
@@ -106,7 +111,9 @@ def test_ink_is_legible_on_the_darkest_cell(mode: str) -> None:
     over, ground = (
         [int(getattr(SHADES[part], mode)[k : k + 2], 16) for k in (1, 3, 5)] for part in ("series-1", "surface")
     )
-    cell = "#" + "".join(f"{round(_HEAT * a + (1 - _HEAT) * b):02x}" for a, b in zip(over, ground, strict=True))
+    heat = darkest()
+    assert heat >= 0.5
+    cell = "#" + "".join(f"{round(heat * a + (1 - heat) * b):02x}" for a, b in zip(over, ground, strict=True))
     assert contrast(getattr(SHADES["ink"], mode), cell) >= 4.5
 
 

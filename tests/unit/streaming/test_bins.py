@@ -7,15 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kernelmean import features
-from kernelmean.embedding.features.base import HEAD
-from kernelmean.inference.streaming import BinSums
-from kernelmean.inference.streaming.bins import CAPACITY
+from kernelmean import features, streaming
 from kernelmean.kernels import Gaussian
-from kernelmean.tables.shuffle import shuffled
+from kernelmean.tables import shuffled
 
 PHI = features.fourier(Gaussian(1.0), 1, 4)
 X = np.random.default_rng(0).normal(size=(5000, 1))
+BinSums = streaming.BinSums
+CAPACITY, WIDTH = BinSums.empty(PHI, 0).sums.shape
 ROWS = np.column_stack([np.ones((5000, 2)), np.ones(5000), np.zeros(5000), PHI(X)])
 
 
@@ -110,4 +109,4 @@ def test_missing_and_repeated_rows_are_noticed():
     with pytest.raises(ValueError, match="different samples"):
         BinSums.empty(PHI, 0) + BinSums.empty(PHI, 1)
     with pytest.raises(ValueError, match="do not go together"):
-        BinSums(np.zeros((3, HEAD + 8)), 1, 0, 0, None, 0, np.zeros(HEAD + 8))
+        BinSums(np.zeros((3, WIDTH)), 1, 0, 0, None, 0, np.zeros(WIDTH))

@@ -12,9 +12,8 @@ from pyarrow import parquet
 
 import kernelmean as km
 from kernelmean.inference.streaming.scan import Drawn, Scanner, drawn_groups
-from kernelmean.tables import Encoding
+from kernelmean.tables import Encoding, joined
 from kernelmean.tables.prefetch import ahead
-from kernelmean.tables.source import joined
 
 TABLE = pd.DataFrame({"a": np.arange(500.0), "c": [f"k{i % 7}" for i in range(500)]})
 

@@ -7,9 +7,7 @@ import pytest
 from scipy import stats
 
 import kernelmean as km
-from kernelmean import features
-from kernelmean.inference.streaming import pair_stream
-from kernelmean.inference.streaming.shifts import BINS, GROUP
+from kernelmean import features, streaming
 from kernelmean.kernels import Gaussian, Laplacian, TensorProduct
 from kernelmean.noise import Normal
 from one_pass import hsic as one_pass
@@ -19,7 +17,9 @@ N = 2500
 X = RNG.normal(size=(N, 2))
 Y = 0.3 * X[:, :1] ** 2 + RNG.normal(size=(N, 1))
 KERNELS = Gaussian(1.5), Laplacian(1.2)
+pair_stream = streaming.pair_stream
 PHI = features.fourier(TensorProduct(KERNELS, ((0, 1), (2,))), 3, 12)
+BINS, GROUP = pair_stream(PHI).products.shape[:2]
 WAVES = [np.exp(1j * (Z @ W.T)) for Z, W in ((X, PHI.frequencies[:, :2]), (Y, PHI.frequencies[:, 2:]))]
 
 

@@ -10,13 +10,11 @@ import pytest
 from scipy import stats
 
 import kernelmean as km
-from kernelmean import features
-from kernelmean.inference.permutations import RandomPermutations
-from kernelmean.inference.streaming import MeanStream, two_sample_stream
-from kernelmean.inference.streaming.pilot import drawn_rows
+from kernelmean import features, streaming
+from kernelmean.inference import RandomPermutations
 from kernelmean.kernels import Gaussian, Laplacian
 from kernelmean.noise import Dirac
-from kernelmean.tables.shuffle import shuffled
+from kernelmean.tables import shuffled
 from one_pass import mmd as one_pass
 
 RNG = np.random.default_rng(0)
@@ -37,7 +35,7 @@ def mmd(gram, first, kind):
 
 
 def stream_of(phi, sizes, batch=37):
-    stream = two_sample_stream(phi, sizes=sizes, seed=5)
+    stream = streaming.two_sample_stream(phi, sizes=sizes, seed=5)
     for start in range(0, 230, batch):
         stream.partial_fit(X[start : start + batch], Y[start : start + batch] if start < 170 else None)
     return stream
@@ -80,7 +78,7 @@ def test_every_permutation_is_one_of_the_rows(phi, kind, sizes):
 @pytest.mark.parametrize("kind", ["u", "v"])
 def test_rows_that_are_kept_apart_count_but_do_not_move(phi, kind):
     """Statistic and null distribution are those of the Gram matrix when all but the first rows are permuted."""
-    stream = two_sample_stream(phi, sizes=None).keep(X[:30], Y[:20]).partial_fit(X[30:], Y[20:])
+    stream = streaming.two_sample_stream(phi, sizes=None).keep(X[:30], Y[:20]).partial_fit(X[30:], Y[20:])
     vectors = phi(np.concatenate([X[30:], Y[20:], X[:30], Y[:20]]))
     gram, observed = vectors @ vectors.T, np.repeat([True, False, True, False], [200, 150, 30, 20])
     result = stream.test(statistic=kind, n_resamples=20, rng=3)
@@ -135,8 +133,8 @@ def test_result_says_what_it_rests_on():
 @pytest.mark.parametrize("sizes", [None, (230, 170)], ids=["unknown", "known"])
 @pytest.mark.parametrize("cut", [1, 100, 171, 229])
 def test_a_stream_that_was_cut_and_resumed_gives_the_same(tmp_path, sizes, cut):
-    whole = two_sample_stream(PHI, sizes=sizes).partial_fit(X, Y).test(n_resamples=99)
-    stream = two_sample_stream(PHI, sizes=sizes).partial_fit(X[:cut], Y[: min(cut, 170)])
+    whole = streaming.two_sample_stream(PHI, sizes=sizes).partial_fit(X, Y).test(n_resamples=99)
+    stream = streaming.two_sample_stream(PHI, sizes=sizes).partial_fit(X[:cut], Y[: min(cut, 170)])
     km.save(stream, tmp_path / "state.npz")
     again = km.load(tmp_path / "state.npz")
     left = [list(km.read(rows).skip(bins.stop)) for rows, bins in ((X, again.first), (Y, again.second))]
@@ -182,9 +180,9 @@ def test_a_test_goes_on_from_its_checkpoint(tmp_path, monkeypatch, known):
 
 
 def test_workers_may_share_a_sample():
-    whole = two_sample_stream(PHI, sizes=(230, 170)).partial_fit(X, Y)
+    whole = streaming.two_sample_stream(PHI, sizes=(230, 170)).partial_fit(X, Y)
     parts = [
-        two_sample_stream(PHI, sizes=(230, 170)).partial_fit(X[a:b], Y[c:d], starts=(a, c))
+        streaming.two_sample_stream(PHI, sizes=(230, 170)).partial_fit(X[a:b], Y[c:d], starts=(a, c))
         for a, b, c, d in ((100, 230, 0, 60), (0, 100, 60, 170))
     ]
     assert (parts[0] + parts[1]).test().pvalue == whole.test().pvalue
@@ -220,7 +218,9 @@ def test_the_level_holds_for_unequal_samples(known):
     for seed in range(trials):
         phi = features.fourier(Laplacian(1.0), 1, 8, rng=seed % 5)
         rows = rng.exponential(size=(130, 1))
-        stream = two_sample_stream(phi, sizes=(90, 40) if known else None, seed=seed).partial_fit(rows[:90], rows[90:])
+        stream = streaming.two_sample_stream(phi, sizes=(90, 40) if known else None, seed=seed).partial_fit(
+            rows[:90], rows[90:]
+        )
         pvalues.append(stream.test(n_resamples=19, rng=seed, estimator="mkme" if seed % 2 else "kme").pvalue)
     for level in (0.05, 0.1, 0.25):
         rejections = np.sum(np.array(pvalues) <= level)
@@ -235,7 +235,7 @@ def test_sorted_rows_do_not_reject_too_often(monkeypatch):
     for seed in range(trials):
         first, second = (np.sort(rng.normal(size=(n, 1)), axis=0) for n in (300, 200))
         for known in (True, False):
-            stream = two_sample_stream(phi, sizes=(300, 200) if known else None, seed=seed)
+            stream = streaming.two_sample_stream(phi, sizes=(300, 200) if known else None, seed=seed)
             rejections[known] += stream.partial_fit(first, second).test(n_resamples=19, rng=seed).pvalue <= 0.1
         chosen = one_pass(first, second, n_frequencies=8, n_resamples=19, seed=seed)
         rejections["rule"] += chosen.pvalue <= 0.1
@@ -247,7 +247,7 @@ def test_sorted_rows_do_not_reject_too_often(monkeypatch):
 def test_rows_for_a_rule_are_drawn_at_random_and_left_out():
     rows = np.arange(1000.0)[:, None]
     batches = km.read(rows, batch_rows=37)
-    drawn, rest = drawn_rows(batches, 1000, 60, seed=3)
+    drawn, rest = streaming.drawn_rows(batches, 1000, 60, seed=3)
     left = np.concatenate(list(rest))
     assert len(np.unique(drawn)) == 60
     np.testing.assert_array_equal(np.sort(np.concatenate([drawn, left]), axis=0), rows)
@@ -295,10 +295,10 @@ def test_files_are_compared_by_the_names_of_their_columns(tmp_path):
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: two_sample_stream(PHI, sizes=(5, 0)), "an entry of sizes is 0"),
-        (lambda: two_sample_stream(PHI, sizes=(10**8, 100)), "too unequal"),
-        (lambda: two_sample_stream(PHI).partial_fit(np.ones((2, 3))), "3 columns"),
-        (lambda: two_sample_stream(PHI).partial_fit(X[:5]).test(), "5 and 0 rows"),
+        (lambda: streaming.two_sample_stream(PHI, sizes=(5, 0)), "an entry of sizes is 0"),
+        (lambda: streaming.two_sample_stream(PHI, sizes=(10**8, 100)), "too unequal"),
+        (lambda: streaming.two_sample_stream(PHI).partial_fit(np.ones((2, 3))), "3 columns"),
+        (lambda: streaming.two_sample_stream(PHI).partial_fit(X[:5]).test(), "5 and 0 rows"),
         (lambda: stream_of(PHI, None).test(estimator="f-kmse"), "'mmkme'"),
         (lambda: stream_of(PHI, None).test(statistic="w"), "statistic is 'w'"),
         (lambda: stream_of(PHI, None).test(n_resamples=0), "n_resamples is 0"),
@@ -343,7 +343,7 @@ def test_constant_data_have_p_one():
 
 
 def test_mean_stream_is_the_embedding_of_all_rows(tmp_path):
-    stream = MeanStream(PHI)
+    stream = streaming.MeanStream(PHI)
     with pytest.raises(ValueError, match="no row"):
         stream.estimate()
     for start in range(0, 230, 50):
@@ -352,9 +352,9 @@ def test_mean_stream_is_the_embedding_of_all_rows(tmp_path):
         stream = km.load(tmp_path / "mean.npz")
     whole = features.embed(X, PHI)
     np.testing.assert_allclose(stream.estimate().parts[0].vector, whole.parts[0].vector, rtol=1e-12, atol=1e-15)
-    both = stream + MeanStream(PHI).partial_fit(Y)
+    both = stream + streaming.MeanStream(PHI).partial_fit(Y)
     assert both.rows == 400
-    assert (stream + MeanStream(PHI)).rows == 230
+    assert (stream + streaming.MeanStream(PHI)).rows == 230
     noise = features.choose_noise(whole)
     assert stream.estimate("mkme").noise.covariance == pytest.approx(noise.covariance, rel=1e-9)
     assert stream.estimate().noise == Dirac()

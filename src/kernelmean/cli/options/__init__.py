@@ -1,4 +1,4 @@
-"""The options of the commands, each once: its type, its default, what help says of it, and what its text means.
+"""The options that several commands take: type, default, what help says of each, and what its text means.
 
 A command takes some of these values; the parser sees their fields, in the order of `parameters.takes_options`.
 """
@@ -16,7 +16,7 @@ from .tables import (
     option_words,
     split_names,
 )
-from .tests import AUTO, BandwidthOption, LongTables, PairTest, ScaleOption, Seed, TwoSampleTest, bandwidth_from
+from .testing import AUTO, BandwidthOption, LongTables, PairTest, ScaleOption, Seed, TwoSampleTest, bandwidth_from
 
 __all__ = [
     "AUTO",

@@ -246,13 +246,29 @@ def option_words(text: str) -> list[str]:
 
 
 def split_names(texts: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return column names from options: each is a name, or names separated by commas."""
+    """Return column names from options: each is a name, or names separated by commas.
+
+    Examples
+    --------
+    >>> split_names(["a,b"], known=["a,b", "c"])
+    ['a,b']
+    >>> split_names(["a, b", "c"], known=["a", "b", "c"])
+    ['a', 'b', 'c']
+    """
     names = set(known)
     return [name for text in texts for name in ([text] if text in names else map(str.strip, text.split(",")))]
 
 
 def missing_rule(text: str) -> Missing:
-    """Return one rule for all columns, or those of single columns: "drop", or "age=noise,city=category"."""
+    """Return one rule for all columns, or those of single columns: "drop", or "age=noise,city=category".
+
+    Examples
+    --------
+    >>> missing_rule("drop")
+    'drop'
+    >>> missing_rule("age=noise, city=category")
+    {'age': 'noise', 'city': 'category'}
+    """
     return (
         text
         if "=" not in text
@@ -261,7 +277,13 @@ def missing_rule(text: str) -> Missing:
 
 
 def level_orders(texts: Sequence[str]) -> dict[str, list[str]]:
-    """Return the levels of columns from options such as "size=low,mid,high"."""
+    """Return the levels of columns from options such as "size=low,mid,high".
+
+    Examples
+    --------
+    >>> level_orders(["size=low, mid,high", "n=1,2"])
+    {'size': ['low', 'mid', 'high'], 'n': ['1', '2']}
+    """
     named = [assigned(text, "--ordinal", "size=low,mid,high") for text in texts]
     return {name: option_words(levels) for name, levels in named}
 

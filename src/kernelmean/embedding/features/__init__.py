@@ -1,13 +1,14 @@
 """Finite features of kernels: kernel means in constant memory, with stated errors."""
 
 from .base import FeatureMap, Summary
+from .compensated import Total
 from .draws import DESIGNS
 from .embedding import FeaturePart, FeatureSums, embed, pooled, smoothed
 from .error import FeatureEstimate, inner
 from .fourier import Fourier, fourier
 from .landmarks import Landmarks, nystrom, pivoted_triangle, random_cholesky
 from .loocv import DampedScore, choose_noise, leave_one_out
-from .spectral import spectra, spectral_rules
+from .spectral_measures import spectra, spectral_rules
 
 __all__ = [
     "DESIGNS",
@@ -19,6 +20,7 @@ __all__ = [
     "Fourier",
     "Landmarks",
     "Summary",
+    "Total",
     "choose_noise",
     "embed",
     "fourier",

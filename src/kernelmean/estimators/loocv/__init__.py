@@ -3,6 +3,7 @@
 from ...embedding.score import Criterion, Score
 from . import axes, binned, contracted, isotropic, ridge
 from .definition import leave_one_out
+from .isotropic import Distances, SummedDistances
 from .masked import Masked, score_of, spectral_score
 from .pair_sums import pair_sum
 from .ridge import GramSpectrum, printed_scores
@@ -10,9 +11,11 @@ from .stacked import sketched, stacked
 
 __all__ = [
     "Criterion",
+    "Distances",
     "GramSpectrum",
     "Masked",
     "Score",
+    "SummedDistances",
     "axes",
     "binned",
     "contracted",

@@ -192,7 +192,7 @@ class ScaledDistances:
         return self._distances.sketch().scaled(self._factor)
 
 
-class Summed:
+class SummedDistances:
     """The distances of points of another library than NumPy: none is stored, every sum goes over all pairs anew.
 
     Parameters
@@ -321,7 +321,7 @@ def leading_bits(distances: Array) -> IntArray:
     return np.asarray(np.maximum(bits - ((1023 - 64) << _KEPT_BITS), 0))
 
 
-Source = Distances | ScaledDistances | Summed | Sketch
+Source = Distances | ScaledDistances | SummedDistances | Sketch
 
 
 def terms(distances: Source, noise: Any, alpha: float) -> Terms:

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from ...core.array import Array
-from ...core.dispatch import NoClosedFormError
+from ...core.type_rules import NoClosedFormError
 from .exponential import LaplacePowers, sum_of_powers
 from .exponential_normal import BoxWithBoth, density_with_normal
 from .exponential_spline import SplineWithExponential

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
 from ...core.array import Array
-from ...core.dispatch import NoClosedFormError
+from ...core.type_rules import NoClosedFormError
 from .exponential import product_of_densities
 from .half_line import SQRT_2PI, normal_density
 from .profile import Profile, Smoothable

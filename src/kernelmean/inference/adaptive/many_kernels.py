@@ -19,7 +19,7 @@ import numpy as np
 from ...core.array import Array
 from ...noise import Dirac
 from ..null import Null
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from .combination import COMBINATIONS, check_renamed, evidence, standardized
 from .members import Member, MemberOutcome, PairMember
 from .views import VIEWS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..permutations import RandomPermutations
-from ..resampling import Resampling
+from ..resampling_options import Resampling
+from ..statistics import StatisticForm
 from .design import only
 
 SCHEME = "compressed blocks"
@@ -69,7 +70,9 @@ class CompressedSamples:
         blocks = sum(len(sample) // self.size for sample in self.samples)
         return (f"{blocks} blocks of {self.size} rows, each {min(self.points, self.size)} points",)
 
-    def null(self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
+    def null(
+        self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: StatisticForm, how: Resampling
+    ) -> Null:
         """Return MMD² of the coresets of the one kernel under permutations of the blocks."""
         del statistic  # which is "v": weighted coresets have no other
         kernel, (pooled,), rng = only(kernels), tables, how.rng

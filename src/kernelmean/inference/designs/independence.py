@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelPair, KernelSide, distinct_side
-from ..resampling import MIB, Resampling, Resources
+from ..resampling_options import MIB, Resampling, Resources
 from ..schemes.random_pairs import DENSE_LIMIT
-from ..statistics import ties
+from ..statistics import StatisticForm, ties
 from .design import Design
 from .layout import Layout, check_codes, check_nested, check_sample_weights, codes, description, taken_layout
 from .restricted import Expanded, within_cells
@@ -44,7 +44,9 @@ class PairDesign:
         """Return the rows of the variables that take part."""
         return X[self.rows], Y[self.rows]
 
-    def null(self, tables: tuple[Array, ...], kernels: Sequence[KernelPair], statistic: Any, how: Resampling) -> Null:
+    def null(
+        self, tables: tuple[Array, ...], kernels: Sequence[KernelPair], statistic: StatisticForm, how: Resampling
+    ) -> Null:
         """Return HSIC of every pair of kernels under the same permutations, on these rows."""
         if statistic != "v":
             raise ValueError(

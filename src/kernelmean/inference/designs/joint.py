@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide
-from ..resampling import MIB, Resampling, Resources
+from ..resampling_options import MIB, Resampling, Resources
 from ..schemes.base import in_order, upper_tiles
 from ..schemes.random_pairs import DENSE_LIMIT
-from ..statistics import ties
+from ..statistics import StatisticForm, ties
 from .design import only
 from .quadratic_forms import TILE, tiled_forms
 from .restricted import within_cells
@@ -44,7 +44,11 @@ class ManyVariables:
         return f"Permutation test of joint independence of {self.many} variables, dHSIC", ""
 
     def null(
-        self, tables: tuple[Array, ...], kernels: Sequence[tuple[Kernel, ...]], statistic: Any, how: Resampling
+        self,
+        tables: tuple[Array, ...],
+        kernels: Sequence[tuple[Kernel, ...]],
+        statistic: StatisticForm,
+        how: Resampling,
     ) -> Null:
         """Return dHSIC of the one tuple of kernels."""
         if statistic != "v":

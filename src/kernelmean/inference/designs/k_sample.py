@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -18,9 +18,9 @@ from ..engine import check_memory
 from ..multiple import max_t
 from ..null import Null
 from ..problem import KernelSide
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..result import PairOutcome
-from ..statistics import Kind, check_kind, named, ties
+from ..statistics import StatisticForm, check_kind, named, ties
 from .design import only
 from .quadratic_forms import Forms, forms_bytes, gram_forms
 from .restricted import within_cells
@@ -41,7 +41,9 @@ class ManySamples:
         """Return the test in words."""
         return f"Permutation test of {len(self.sizes)} samples, maximum mean discrepancies", ""
 
-    def null(self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
+    def null(
+        self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: StatisticForm, how: Resampling
+    ) -> Null:
         """Return the mean MMD² of all pairs of samples of the one kernel, and what every pair says."""
         check_kind(statistic)
         sizes, (pooled,), resources = self.sizes, tables, how.resources
@@ -64,7 +66,7 @@ class ManySamples:
 class _Between:
     """MMD² of all pairs of samples as a function of the labels of the rows."""
 
-    def __init__(self, forms: Forms, sizes: tuple[int, ...], kind: Kind) -> None:
+    def __init__(self, forms: Forms, sizes: tuple[int, ...], kind: StatisticForm) -> None:
         self.forms, self.sizes, self.kind = forms, np.array(sizes, dtype=np.float64), kind
         self.pairs = list(combinations(range(len(sizes)), 2))
         products = np.array([sizes[g] * sizes[h] for g, h in self.pairs], dtype=np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..samples import in_fixed_order
-from ..statistics import check_kind, named, ties
+from ..statistics import StatisticForm, check_kind, named, ties
 from .quadratic_forms import forms_bytes, gram_forms
 from .restricted import SignFlips
 
@@ -83,7 +83,9 @@ class PairedDesign:
             raise ValueError(f"X has {len(X)} rows and Y has {len(Y)}; pairs need as many of both, and two at least")
         return cls(in_fixed_order(X, Y))
 
-    def null(self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
+    def null(
+        self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: StatisticForm, how: Resampling
+    ) -> Null:
         """Return MMD² of every kernel under the same flips, ``values`` of shape (kernels, P), observed first."""
         check_kind(statistic)
         (pooled,), n, resources = tables, len(self.samples[0]), how.resources

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.array import Array, slices
 from ..problem import KernelSide, Tiles
-from ..resampling import MIB, Resources
+from ..resampling_options import MIB, Resources
 from ..schemes.base import in_order, upper_tiles
 
 TILE = 512

@@ -17,7 +17,7 @@ import numpy as np
 from ...core.array import Array, IntArray, slices
 from ..permutations import Permutations
 from ..problem import KernelSide
-from ..resampling import Resources
+from ..resampling_options import Resources
 from ..schemes.base import in_order, upper_tiles
 from ..schemes.random_pairs import DENSE_LIMIT, gatherer
 from .layout import Layout

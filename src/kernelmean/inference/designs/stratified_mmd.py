@@ -19,7 +19,8 @@ import numpy as np
 
 from ...core.array import Array, IntArray, slices
 from ..problem import KernelSide
-from ..resampling import Resources
+from ..resampling_options import Resources
+from ..statistics import StatisticForm
 from .layout import Layout
 from .quadratic_forms import Forms, gram_forms
 
@@ -68,7 +69,7 @@ class _Stratum:
 class StratifiedMMD:
     """MMD² as a function of the labels of the units."""
 
-    def __init__(self, side: KernelSide, layout: Layout, kind: str, resources: Resources) -> None:
+    def __init__(self, side: KernelSide, layout: Layout, kind: StatisticForm, resources: Resources) -> None:
         self.layout, self.kind = layout, kind
         self.forms = gram_forms(side, resources)
         several = len(layout.strata) > 1

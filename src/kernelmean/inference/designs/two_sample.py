@@ -16,9 +16,9 @@ from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..samples import in_fixed_order
-from ..statistics import named, ties
+from ..statistics import StatisticForm, named, ties
 from .design import Design
 from .layout import Layout, check_codes, check_nested, check_sample_weights, codes, description, taken_layout
 from .quadratic_forms import forms_bytes
@@ -51,7 +51,9 @@ class TwoSampleDesign:
     plain_only: ClassVar[str | None] = "groups, clusters or weights"
     pool: ClassVar[str] = "the pooled sample"
 
-    def null(self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
+    def null(
+        self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: StatisticForm, how: Resampling
+    ) -> Null:
         """Return MMD² of every kernel under the same permutations, on a table of the pooled rows."""
         (pooled,) = tables
         self._check_kind(statistic)
@@ -67,7 +69,7 @@ class TwoSampleDesign:
             slack = ties(values, criterion.magnitude())
         return Null(values, slack, named("MMD²", statistic), permutations.scheme, needed)
 
-    def _check_kind(self, statistic: Any) -> None:
+    def _check_kind(self, statistic: StatisticForm) -> None:
         """Raise when the statistic does not go with the design."""
         if statistic not in ("u", "v"):
             raise ValueError(

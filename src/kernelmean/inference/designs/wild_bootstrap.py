@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelPair, KernelSide
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..result import WILD
-from ..statistics import ties
+from ..statistics import StatisticForm, ties
 from .design import only
 from .layout import plain_layout
 from .quadratic_forms import TiledForms, forms_bytes, gram_forms
@@ -55,7 +55,9 @@ class WildSamples:
         """Return that the p-value is not exact."""
         return _caution(self.block_length)
 
-    def null(self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: Any, how: Resampling) -> Null:
+    def null(
+        self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: StatisticForm, how: Resampling
+    ) -> Null:
         """Return MMD² (V) of every kernel under the same multipliers."""
         del statistic  # which is "v": the bootstrap has no other
         (n, m), (pooled,), count = map(len, self.samples), tables, how.n_resamples
@@ -99,7 +101,9 @@ class WildPairs:
         """Return the series as they are."""
         return X, Y
 
-    def null(self, tables: tuple[Array, ...], kernels: Sequence[KernelPair], statistic: Any, how: Resampling) -> Null:
+    def null(
+        self, tables: tuple[Array, ...], kernels: Sequence[KernelPair], statistic: StatisticForm, how: Resampling
+    ) -> Null:
         """Return HSIC (V) of the one pair of kernels under the multipliers."""
         del statistic  # which is "v": the bootstrap has no other
         pair, n, count = only(kernels), len(tables[0]), how.n_resamples

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ...core.array import Array, IntArray
-from ..statistics import Kind
+from ..statistics import StatisticForm
 
 _NEAR = 30.0  # exponents of rows and columns up to which no entry of the Gram matrix that counts vanishes
 
@@ -36,7 +36,7 @@ class ContractedMMD:
     """The contraction r."""
     height: float
     """k(x, x) under the noise, times the square of the scale of the means."""
-    kind: Kind
+    kind: StatisticForm
     """As in :class:`~.weighted_mmd.WeightedMMD`."""
     gram: Array = field(init=False)
     """Shape (N, N). The kernel between rows as far apart as in one sample; made once, before threads share it."""

@@ -25,8 +25,8 @@ from ..kernel_choice import Chosen, KernelOf, fitted, is_constant
 from ..null import Null
 from ..problem import KernelSide
 from ..request import check_fit_on
-from ..resampling import Resampling
-from ..statistics import HSIC, SEARCHED, Kind, Sums, check_kind
+from ..resampling_options import Resampling
+from ..statistics import HSIC, SEARCHED, StatisticForm, Sums, check_kind
 from .mmd import REFITTED_ROWS, SOLVED_ROWS, WEIGHTED_ROWS
 from .refitted_noise import RefittedNoiseHSIC, batch_bytes, batch_of, is_common_noise, squared_distances
 from .shrinkage import SCOSE
@@ -58,7 +58,7 @@ class PairEstimator:
         return self.filter is None and self.joint is None
 
     def null(
-        self, variables: tuple[Array, ...], chosen: list[Chosen], kind: Kind, plain: Plain, how: Resampling
+        self, variables: tuple[Array, ...], chosen: list[Chosen], kind: StatisticForm, plain: Plain, how: Resampling
     ) -> tuple[Any, list[Chosen]]:
         """Return the null, and the kernels and noises in it."""
         (X, Y), kernels = variables, (chosen[0].kernel, chosen[1].kernel)
@@ -76,7 +76,7 @@ class PairEstimator:
 
 
 def pair_estimator(
-    sides: tuple[KernelMean | KernelOf, ...], kind: Kind, *, plain_only: str | None = None
+    sides: tuple[KernelMean | KernelOf, ...], kind: StatisticForm, *, plain_only: str | None = None
 ) -> PairEstimator:
     """Take the estimators of two variables apart.
 
@@ -183,7 +183,7 @@ def check_pair_rows(rows: int, limit: int, what: str) -> None:
 
 
 def _joint(
-    variables: tuple[Array, Array], joint: KernelMean, chosen: list[Chosen], kind: Kind, how: Resampling
+    variables: tuple[Array, Array], joint: KernelMean, chosen: list[Chosen], kind: StatisticForm, how: Resampling
 ) -> tuple[Null, list[Chosen]]:
     X, Y = variables
     check_pair_rows(len(X), REFITTED_ROWS, "a noise fitted to the pairs")
@@ -220,7 +220,7 @@ class JointNoise:
     tables: tuple[Array, Array]
     estimator: KernelMean
     bandwidths: tuple[Any, ...]
-    kind: Kind
+    kind: StatisticForm
 
     def statistic(self) -> Callable[[IntArray], Array]:
         """Return what takes permutations (b, n) to HSIC, shape (1, b): one common variance for all at once."""

@@ -25,8 +25,8 @@ from ...noise import Dirac, Normal
 from ..custom_statistic import CustomStatistic
 from ..kernel_choice import MEDIAN_ROWS, Chosen, base_kernel, fitted, is_constant, median_rows, settled, with_noise
 from ..null import Null
-from ..resampling import Resampling
-from ..statistics import MMD, SEARCHED, Kind
+from ..resampling_options import Resampling
+from ..statistics import MMD, SEARCHED, StatisticForm
 from .contracted_mmd import ContractedMMD
 from .refitted_noise import RefittedNoiseMMD, batch_bytes, batch_of, is_common_noise, squared_distances
 from .shrinkage import ShrunkMMD
@@ -47,7 +47,7 @@ class EstimatedMMD:
     """A two-sample test between estimates that need more than another kernel."""
 
     estimator: KernelMean
-    kind: Kind
+    kind: StatisticForm
     how: Resampling
     plain: Plain
     """For what is a function of sums over one Gram matrix."""
@@ -175,7 +175,7 @@ class EstimatedMMD:
         return CustomStatistic(statistic, name, **takes).null(sizes, self.how)
 
 
-def check_sizes(X: Array, Y: Array, kind: Kind, *, leaves_out: bool) -> None:
+def check_sizes(X: Array, Y: Array, kind: StatisticForm, *, leaves_out: bool) -> None:
     """Raise when a sample is too small for the statistic, or to leave one row out of it."""
     n, m = X.shape[0], Y.shape[0]
     MMD(n, m, kind)

@@ -20,7 +20,7 @@ from ...estimators import KernelMean
 from ...estimators.loocv.isotropic import factor
 from ...estimators.loocv.stacked import stacked
 from ...estimators.stacked_noise import best_variances
-from ..statistics import HSIC, Kind, Sums
+from ..statistics import HSIC, StatisticForm, Sums
 from .weighted_mmd import split
 
 _BATCH_ELEMENTS, _MOST = 2**17, 256
@@ -68,7 +68,7 @@ class RefittedNoiseMMD:
     dim: int
     criterion: Any
     """"loocv" or "risk"."""
-    kind: Kind
+    kind: StatisticForm
 
     def __call__(self, batch: IntArray) -> Array:
         """Return the statistics of permutations (b, N) and the values k(x, x) under the noise in them, shape (2, b)."""
@@ -112,7 +112,7 @@ class RefittedNoiseHSIC:
     """The number of columns of both together."""
     criterion: Any
     """"loocv" or "risk"."""
-    kind: Kind
+    kind: StatisticForm
 
     def __call__(self, batch: IntArray) -> Array:
         """Return the statistics of permutations (b, n), shape (1, b)."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.array import Array
 from ...core.words import passed
-from ..statistics import MMD, Kind, Statistic, Sums, ties
+from ..statistics import MMD, Statistic, StatisticForm, Sums, ties
 
 
 def leave_one_out_factor(mean: Array, diagonal: Array, n: int) -> Array:
@@ -71,7 +71,7 @@ class ShrunkMMD(Statistic):
 
     n_first: int
     n_second: int
-    kind: Kind = "u"
+    kind: StatisticForm = "u"
 
     def __post_init__(self) -> None:
         MMD(self.n_first, self.n_second, self.kind)  # checks the kind

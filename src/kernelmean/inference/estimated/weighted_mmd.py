@@ -17,7 +17,7 @@ from ...core.array import Array, IntArray
 from ...embedding.embedding import Embedding
 from ...estimators.filters import Filter, Ridge
 from ...expected import expected_diag
-from ..statistics import Kind
+from ..statistics import StatisticForm
 from .ridge_stack import ridge_weights, stack_bytes
 
 _STACK_BYTES = 2**24
@@ -69,7 +69,7 @@ class WeightedMMD:
     """That of the pooled rows, the first sample first, shape (N, N)."""
     n_first: int
     weights: GramWeights
-    kind: Kind
+    kind: StatisticForm
     """"u" leaves out the diagonal of K_XX and K_YY and multiplies the rest by n/(n-1)."""
 
     def __call__(self, batch: IntArray) -> Array:
@@ -103,7 +103,7 @@ class RefittedMMD:
     """Shape (N, d)."""
     n_first: int
     estimate: Estimate
-    kind: Kind
+    kind: StatisticForm
     """As in :class:`WeightedMMD`."""
 
     def __call__(self, batch: IntArray) -> Array:

@@ -21,7 +21,7 @@ from ..kernel_choice import KernelOf
 from ..multiple import holm, max_t
 from ..null import Null
 from ..questions import Pairs, TwoSamples
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..samples import in_fixed_order
 from .blocks import Blocks, block_kernels, named_blocks, on_columns
 from .moments import moments, without_each

@@ -13,7 +13,7 @@ from ...core.words import passed
 from ...embedding.embedding import Embedding
 from ...embedding.parts import PointPart
 from ...expected import expected_blocks
-from ..statistics import check_kind
+from ..statistics import StatisticForm, check_kind
 from .subject import PairSubject, SampleSubject, Subject
 
 
@@ -54,7 +54,7 @@ class Contributions(Frozen):
         return np.argsort(-np.abs(self.values), kind="stable")[:count]
 
 
-def contributions(subject: Subject | tuple[Embedding, Embedding], statistic: str) -> Contributions:
+def contributions(subject: Subject | tuple[Embedding, Embedding], statistic: StatisticForm) -> Contributions:
     r"""Return what every observation adds to a statistic; see :meth:`kernelmean.TestResult.contributions`.
 
     Two embeddings are taken as they are, with their weights and noise: point i adds :math:`β_i E f(\tilde x_i)`, f the
@@ -81,7 +81,7 @@ def contributions(subject: Subject | tuple[Embedding, Embedding], statistic: str
     return _of_pairs(subject, statistic)
 
 
-def _of_samples(subject: SampleSubject, statistic: str) -> Contributions:
+def _of_samples(subject: SampleSubject, statistic: StatisticForm) -> Contributions:
     if statistic == "u":
         subject.check_rows(2, "the unbiased statistic")
     values, name = _witness_at_rows(subject, statistic == "u"), "unbiased" if statistic == "u" else "V-statistic"
@@ -89,7 +89,7 @@ def _of_samples(subject: SampleSubject, statistic: str) -> Contributions:
     return Contributions(added, values, float(added.sum()), f"MMD² ({name})", subject.sizes, subject.kernel)
 
 
-def _of_pairs(pairs: PairSubject, statistic: str) -> Contributions:
+def _of_pairs(pairs: PairSubject, statistic: StatisticForm) -> Contributions:
     least, n = 4 if statistic == "u" else 2, pairs.n
     if n < least:
         raise ValueError(f"{passed(n, 'pair')}, this statistic needs at least {least}")
@@ -99,7 +99,7 @@ def _of_pairs(pairs: PairSubject, statistic: str) -> Contributions:
     return Contributions(added, rows / count, float(added.sum()), f"HSIC ({name})", (n,), pairs.kernels)
 
 
-def _of_embeddings(first: Embedding, second: Embedding, statistic: str) -> Contributions:
+def _of_embeddings(first: Embedding, second: Embedding, statistic: StatisticForm) -> Contributions:
     """Return β_i E f(x̃_i) for the points of f = μ - ν, which sum to |μ - ν|²."""
     if statistic == "u":
         raise ValueError("weighted means have no unbiased statistic; write statistic='v'")

@@ -35,7 +35,7 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array, slices
-from ..resampling import check_n_resamples
+from ..resampling_options import check_n_resamples
 
 Operator = Callable[[Array], Array]
 

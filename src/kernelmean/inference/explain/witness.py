@@ -16,7 +16,7 @@ from ...embedding.embedding import Embedding
 from ...kernels import Kernel
 from ..custom_statistic import permutations_of
 from ..permutations import Permutations
-from ..resampling import Resampling, check_n_resamples
+from ..resampling_options import Resampling, check_n_resamples
 from .fluctuation import LEAST_DRAWS
 from .subject import SampleSubject
 

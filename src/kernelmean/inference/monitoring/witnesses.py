@@ -10,7 +10,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from ...core.array import Array
-from ...core.dispatch import NoClosedFormError
+from ...core.type_rules import NoClosedFormError
 from ...core.validate import check_positive
 from ...embedding.features import FeatureMap, fourier, nystrom
 from ...estimators.options import KernelLike, make_kernel

@@ -29,9 +29,9 @@ from ..kernel_choice import ESTIMATORS, Chosen, choose_kernel, median_rows, repr
 from ..null import Null
 from ..problem import Problem
 from ..request import Estimators, Known, check_fit_on
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..result import TestResult
-from ..statistics import Kind, Statistic
+from ..statistics import Statistic, StatisticForm
 
 _LANDMARKS = 64
 """Features of a view: more find no more (docs/adaptive.md), and cost their square."""
@@ -177,7 +177,7 @@ class Question(ABC):
         """Return what a reader should know of the rows."""
         return () if self.design is None else self.design.notes
 
-    def problem(self, tables: Tables, kernels: Sequence[Any], statistic: Kind | Statistic) -> Problem:
+    def problem(self, tables: Tables, kernels: Sequence[Any], statistic: StatisticForm | Statistic) -> Problem:
         """Return the sides with the Gram matrices of these kernels, where there is no design."""
         raise NotImplementedError(f"{type(self).__name__} has a design with a null of its own")
 
@@ -191,7 +191,7 @@ class Question(ABC):
             "design, and ask what that returns"
         )
 
-    def estimated(self, asked: Estimators, statistic: Kind, how: Resampling) -> tuple[Any, list[Chosen]]:
+    def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return the null of an estimator, and the kernel of every side with the noise in it."""
         for own in asked.sides:
             check_fit_on(own, ("auto", "pooled" if len(asked.sides) == 1 else "separate"))
@@ -199,21 +199,23 @@ class Question(ABC):
 
     # -- the null ----------------------------------------------------------------------------------------------------
 
-    def null(self, kernels: Sequence[Any], statistic: Kind | Statistic, how: Resampling) -> Any:
+    def null(self, kernels: Sequence[Any], statistic: StatisticForm | Statistic, how: Resampling) -> Any:
         """Return the statistics of all kernels under the same permutations, shape (kernels, P), observed first.
 
         A kernel that serves in several tuples of kernels, as the same object, counts once.
         """
         return self.over(self.tables, kernels, statistic, how)
 
-    def over(self, tables: Tables, kernels: Sequence[Any], statistic: Kind | Statistic, how: Resampling) -> Any:
+    def over(
+        self, tables: Tables, kernels: Sequence[Any], statistic: StatisticForm | Statistic, how: Resampling
+    ) -> Any:
         """Return the null on other columns of the same rows."""
         if self.design is None:
             return self.engine(self.problem(tables, kernels, statistic), how)
         return self.design.null(tables, kernels, statistic, how)
 
     def with_kernels(
-        self, tables: Tables, estimators: Sequence[Any], statistic: Kind, how: Resampling
+        self, tables: Tables, estimators: Sequence[Any], statistic: StatisticForm, how: Resampling
     ) -> tuple[Any, list[Chosen]]:
         """Return the null of the kernels that estimators find, and these."""
         chosen = self.chosen(tables, estimators, how.rng)
@@ -236,7 +238,7 @@ class Question(ABC):
 
     # -- the answer --------------------------------------------------------------------------------------------------
 
-    def answered(self, asked: Estimators, statistic: Kind, how: Resampling) -> TestResult:
+    def answered(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> TestResult:
         """Return the result of the test, which keeps the question; rows of other libraries are copied for it."""
         posed = self.posed(asked, statistic, how)
         result, asked = (posed, asked) if isinstance(posed, TestResult) else (posed.result(posed.null), posed.asked)
@@ -244,7 +246,7 @@ class Question(ABC):
         copies = {name: own for name, value in vars(self).items() if (own := copied_elsewhere(value)) is not value}
         return replace(result, notes=(*result.notes, *notes), question=replace(self, **copies, asked=asked))
 
-    def posed(self, asked: Estimators, statistic: Kind, how: Resampling) -> PendingResult | TestResult:
+    def posed(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> PendingResult | TestResult:
         """Return the test with its null; the result itself where it takes more than one null, as an adaptive test."""
         if asked.adaptive is not None:
             return self._adaptive(asked.adaptive, statistic, how)
@@ -259,7 +261,7 @@ class Question(ABC):
             asked=asked.settled(own.estimator for own in chosen),
         )
 
-    def _adaptive(self, adaptive: Adaptive, statistic: Kind, how: Resampling) -> TestResult:
+    def _adaptive(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> TestResult:
         """Run all members under the same permutations, and combine them."""
         found = self.candidates(adaptive, statistic, how.rng)
         null = in_parts(found.null, [kernel for own in found.kernels for kernel in own], how)
@@ -267,7 +269,7 @@ class Question(ABC):
         outcome = combined(null, adaptive.combination, found.members, counts)
         return TestResult(method=self.methods[1], sizes=self.sizes, notes=self.notes, **outcome)
 
-    def candidates(self, adaptive: Adaptive, statistic: Kind, rng: np.random.Generator) -> Candidates:
+    def candidates(self, adaptive: Adaptive, statistic: StatisticForm, rng: np.random.Generator) -> Candidates:
         """Return the members of an adaptive test, on views of the tables.
 
         About 25 times the cost of one kernel, and one linear kernel per column of two samples. A common shift or scale

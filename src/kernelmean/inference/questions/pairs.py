@@ -16,9 +16,9 @@ from ..estimated.hsic import pair_estimator
 from ..kernel_choice import HSIC_ESTIMATORS, Chosen
 from ..problem import KernelPair, Problem, distinct_side
 from ..request import Estimators, Known
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..samples import named_variables
-from ..statistics import HSIC, Kind, Statistic
+from ..statistics import HSIC, Statistic, StatisticForm
 from ..units import each_notes
 from .base import Question, Tables
 
@@ -81,11 +81,11 @@ class Pairs(Question):
         """Return the rows of both variables that take part, in the order of the design."""
         return (self.X, self.Y) if self.design is None else self.design.taken(self.X, self.Y)
 
-    def problem(self, tables: Tables, kernels: Sequence[KernelPair], statistic: Kind | Statistic) -> Problem:
+    def problem(self, tables: Tables, kernels: Sequence[KernelPair], statistic: StatisticForm | Statistic) -> Problem:
         """Return the Gram matrices of both variables."""
         return hsic_problem(tables, kernels, statistic)
 
-    def estimated(self, asked: Estimators, statistic: Kind, how: Resampling) -> tuple[Any, list[Chosen]]:
+    def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return HSIC of an estimator: with other kernels, or shrunk, or with a noise that is fitted to the pairs."""
         tables, design = self.tables, self.design
         apart = pair_estimator(asked.sides, statistic, plain_only=None if design is None else design.plain_only)
@@ -98,7 +98,7 @@ class Pairs(Question):
         return notes_of_variables((self.X, self.Y), self.names, adaptive=adaptive)
 
 
-def hsic_problem(variables: Tables, kernels: Sequence[KernelPair], statistic: Kind | Statistic) -> Problem:
+def hsic_problem(variables: Tables, kernels: Sequence[KernelPair], statistic: StatisticForm | Statistic) -> Problem:
     """Return the Gram matrices of both variables."""
     sides = [distinct_side(points, [pair[side] for pair in kernels]) for side, points in enumerate(variables)]
     pairs = tuple(zip(sides[0][1], sides[1][1], strict=True))

@@ -21,9 +21,9 @@ from ..estimated.mmd import EstimatedMMD
 from ..kernel_choice import ESTIMATORS, MMD_ESTIMATORS, Chosen
 from ..problem import KernelSide, LabelSide, Problem
 from ..request import Estimators, Known, two_sample_estimator
-from ..resampling import Resampling
+from ..resampling_options import Resampling
 from ..samples import in_fixed_order, named_samples
-from ..statistics import MMD, Kind, Statistic
+from ..statistics import MMD, Statistic, StatisticForm
 from ..units import units_notes
 from .base import Question, Tables
 
@@ -94,11 +94,11 @@ class TwoSamples(Question):
         """Return what notes call the pooled rows."""
         return ("the pooled sample" if self.design is None else self.design.pool,)
 
-    def problem(self, tables: Tables, kernels: Sequence[Kernel], statistic: Kind | Statistic) -> Problem:
+    def problem(self, tables: Tables, kernels: Sequence[Kernel], statistic: StatisticForm | Statistic) -> Problem:
         """Return the Gram matrices of the pooled rows, and the labels of the samples, the smaller one first."""
         return mmd_problem(tables[0], min(self.X.shape[0], self.Y.shape[0]), kernels, statistic)
 
-    def estimated(self, asked: Estimators, statistic: Kind, how: Resampling) -> tuple[Any, list[Chosen]]:
+    def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return MMD² of an estimator: with another kernel, or with weights or parameters of its own."""
         design = self.design
         own = two_sample_estimator(asked.one, plain_only=None if design is None else design.plain_only)
@@ -115,7 +115,7 @@ class TwoSamples(Question):
         return notes_of_samples((self.X, self.Y), self.names, adaptive=adaptive)
 
 
-def mmd_problem(pooled: Array, first: int, kernels: Sequence[Kernel], statistic: Kind | Statistic) -> Problem:
+def mmd_problem(pooled: Array, first: int, kernels: Sequence[Kernel], statistic: StatisticForm | Statistic) -> Problem:
     """Return the Gram matrices of the pooled rows, and the labels of the samples, of which one has the first rows."""
     n, m = first, pooled.shape[0] - first
     return Problem(

@@ -16,7 +16,7 @@ import numpy as np
 from ...core.array import Array
 from ..permutations import Permutations
 from ..problem import Problem, Side, Tiles
-from ..resampling import Resources, Shape
+from ..resampling_options import Resources, Shape
 from ..statistics import Sums
 
 Item = TypeVar("Item")

@@ -16,7 +16,7 @@ import numpy as np
 from ...core.array import Array, IntArray, slices
 from ..permutations import RandomPermutations
 from ..problem import Problem
-from ..resampling import Resources, Shape, point_bytes
+from ..resampling_options import Resources, Shape, point_bytes
 from ..statistics import RemovedMeans, Sums
 from .base import Tile, TiledScheme, Tiling, Total, upper_tiles
 from .device import bin_sums, on_device

@@ -6,10 +6,10 @@ from typing import Literal, final
 
 import numpy as np
 
-from ..groups import ListedRotations, Rotations, block_length
 from ..low_rank_problem import Factored, LowRankError, explicit_bytes, factor_bytes, fitting_rank, split
+from ..permutation_groups import ListedRotations, Rotations, block_length
 from ..problem import Problem
-from ..resampling import Resources, Shape, point_bytes
+from ..resampling_options import Resources, Shape, point_bytes
 from ..statistics import Sums
 from .base import TiledScheme, Tiling
 from .cyclic_factors import factor_sums

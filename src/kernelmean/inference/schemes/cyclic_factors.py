@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.array import Array, slices
-from ..groups import Rotations, Spectrum
 from ..low_rank_problem import CHUNK_BYTES, Factored, SharedRows
+from ..permutation_groups import Rotations, Spectrum
 from ..statistics import Sums
 
 

@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 from scipy import fft
 
 from ...core.array import Array, slices
-from ..groups import Rotations, Spectrum
+from ..permutation_groups import Rotations, Spectrum
 from ..problem import Problem, Side
 from ..statistics import Sums
 from .base import Tile, Tiling, Total, upper_tiles

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray, as_float64, as_host, joined, like, namespace, slices, tile_shape, total
 from ..problem import KernelSide, LabelSide
-from ..resampling import Resources
+from ..resampling_options import Resources
 from .base import upper_tiles
 
 ON_DEVICE = ("exact", "gemm", "gather", "cyclic", "cyclic-tiles", "blocks")

@@ -8,9 +8,9 @@ from typing import Any, final
 import numpy as np
 
 from ...core.array import Array, as_float64, as_host, joined, like, namespace, slices, to_numpy, total
-from ..groups import Rotations
+from ..permutation_groups import Rotations
 from ..problem import Problem, Tiles
-from ..resampling import Resources
+from ..resampling_options import Resources
 from ..statistics import Sums
 from .cyclic_tiles import diagonal_weights
 

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from ..problem import Problem
-from ..resampling import Resources, Shape
+from ..resampling_options import Resources, Shape
 from ..statistics import Sums
 from .base import Scheme
 from .random_labels import Gemm, label_sums

@@ -10,7 +10,7 @@ from ...core.array import Array, IntArray
 from ..low_rank_problem import Factored, LowRankError, SharedRows, factor_bytes, fitting_rank, split
 from ..permutations import Permutations
 from ..problem import Problem
-from ..resampling import MIB, Resources, Shape
+from ..resampling_options import MIB, Resources, Shape
 from ..statistics import Sums
 from .base import Scheme, in_order
 

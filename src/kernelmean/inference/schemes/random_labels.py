@@ -9,7 +9,7 @@ import numpy as np
 from ...core.array import Array, IntArray, slices
 from ..permutations import Permutations
 from ..problem import KernelSide, Problem
-from ..resampling import MIB, Resources, Shape, point_bytes
+from ..resampling_options import MIB, Resources, Shape, point_bytes
 from ..statistics import Sums
 from .base import RandomList, in_order, upper_tiles
 from .device import label_batch, label_forms, on_device

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.array import Array, IntArray, slices
 from ..permutations import Permutations
 from ..problem import Problem
-from ..resampling import Resources, Shape
+from ..resampling_options import Resources, Shape
 from ..statistics import Sums
 from .base import RandomList, in_order
 from .device import gatherer as device_gatherer

@@ -13,9 +13,9 @@ import numpy as np
 from scipy import fft
 
 from ...core.array import Array
-from ..groups import Torus, torus_length
+from ..permutation_groups import Torus, torus_length
 from ..problem import Problem
-from ..resampling import Resources, Shape, point_bytes
+from ..resampling_options import Resources, Shape, point_bytes
 from ..statistics import Sums
 from .base import Scheme, in_order, shifted_tile, upper_tiles
 

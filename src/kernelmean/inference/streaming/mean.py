@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self, final
 
 from ...core.array import Array
-from ...core.dispatch import NoClosedFormError
+from ...core.type_rules import NoClosedFormError
 from ...embedding.embedding import Embedding
 from ...embedding.features import FeatureMap, Fourier, choose_noise, embed, pooled, smoothed
 from ...embedding.features.base import Summary

@@ -21,9 +21,9 @@ from ..kernel_choice import base_kernel
 from ..one_pass import OnePass
 from ..questions import Question, TwoSamples
 from ..request import Request, check_fit_on
-from ..resampling import check_n_resamples
+from ..resampling_options import check_n_resamples
 from ..result import TestResult
-from ..statistics import Kind
+from ..statistics import StatisticForm
 from .mean import FORMS, Estimator
 from .shifts import PairStream
 from .two_sample import TwoSampleStream
@@ -67,7 +67,7 @@ class StreamTest:
     """Of the features, of the deal of rows to bins, and of the permutations."""
     estimator: Estimator
     """"kme", "mkme" or "mmkme"."""
-    statistic: Kind
+    statistic: StatisticForm
     n_resamples: int
     default: bool
     """Whether the caller chose neither kernel nor estimator."""

@@ -22,7 +22,7 @@ from ...noise.base import Noise
 from ...noise.dirac import Dirac
 from ...plan.plan import DEFAULT, Plan
 from ..null import Null
-from ..resampling import check_n_resamples
+from ..resampling_options import check_n_resamples
 from ..result import TestResult
 from ..statistics import ties
 from .mean import Estimator, check_addable, draw_note, noise_form, used_kernel

@@ -19,10 +19,10 @@ from ...noise.dirac import Dirac
 from ...plan.plan import DEFAULT, Plan
 from ..null import Null
 from ..permutations import RandomPermutations
-from ..resampling import check_n_resamples
+from ..resampling_options import check_n_resamples
 from ..result import TestResult
 from ..schemes.blocks import bin_size
-from ..statistics import MMD, Kind, Sums
+from ..statistics import MMD, StatisticForm, Sums
 from .bins import BinSums
 from .mean import Estimator, check_addable, draw_note, noise_form, used_kernel
 
@@ -116,7 +116,7 @@ class TwoSampleStream(Summary):
         self,
         *,
         estimator: Estimator = "kme",
-        statistic: Kind = "u",
+        statistic: StatisticForm = "u",
         n_resamples: int = 999,
         rng: RngLike = 0,
         notes: tuple[str, ...] = (),

@@ -20,7 +20,7 @@ from ...report.description import Description, Grid
 from ...report.numbers import number_range, signed
 from ...report.page import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
-from ..saved import ENCODED
+from ..savable_classes import ENCODED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

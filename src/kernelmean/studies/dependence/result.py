@@ -16,7 +16,7 @@ from ...report.description import Description, Grid
 from ...report.numbers import signed
 from ...report.page import Document
 from ...tables.columns import Encoded, MissingCells
-from ..saved import ENCODED
+from ..savable_classes import ENCODED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ from ...core.words import count, listed
 from ...inference import TestResult, hsic_test
 from ...inference.kernel_choice import HSIC_ESTIMATORS
 from ...inference.multiple import enough_for_holm, holm
-from ...inference.resampling import resources_of
+from ...inference.resampling_options import resources_of
 from ...inference.schemes.base import in_order
 from ...plan.plan import Plan
 from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out

@@ -1,7 +1,7 @@
 """Tables of mixed columns: the kernel of every column, as coordinates that all estimators and tests take."""
 
 from .encoder import TableEncoder
-from .encoding import Encoded, Encoding, encode, match_columns, spells_out
+from .encoding import Encoded, Encoding, as_frames, encode, match_columns, spells_out
 from .encoding import EncodingOptions as EncodingOptions
 from .missing import Missing, MissingCells
 from .noisy import NoisyRows
@@ -17,6 +17,7 @@ __all__ = [
     "MissingCells",
     "NoisyRows",
     "TableEncoder",
+    "as_frames",
     "encode",
     "match_columns",
     "spells_out",

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from kernelmean import Design, Plan, read
-from kernelmean.inference import KSamples, Resampling, dhsic_test, hsic_test, k_sample_test, mmd_test
-from kernelmean.inference.multiple import max_t
+from kernelmean.inference import KSamples, Resampling, dhsic_test, hsic_test, k_sample_test, max_t, mmd_test
 from kernelmean.kernels import Categorical, Gaussian
-from kernelmean.plan.plan import RemotePlan
+from kernelmean.plan import RemotePlan
 from nulls import packed
 
 KERNEL = Gaussian(1.0)

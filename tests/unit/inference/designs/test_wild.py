@@ -9,54 +9,45 @@ import pytest
 
 from kernelmean import Plan
 from kernelmean.inference import wild_hsic_test, wild_mmd_test
-from kernelmean.inference.designs.wild_bootstrap import autoregressions, centered_multipliers, multipliers
 from kernelmean.kernels import Gaussian
 from nulls import packed
+from series import autoregressions, wild_multipliers
 
 KERNEL = Gaussian(1.0)
 
 
 def series(n, seed, memory=5.0):
-    return multipliers(n, memory, 2, np.random.default_rng(seed))
+    return autoregressions(n, memory, 2, np.random.default_rng(seed))
 
 
-def test_multipliers_are_the_recursion():
-    rng = np.random.default_rng(0)
-    noise = rng.standard_normal((3, 50))
-    decay, expected = np.exp(-1 / 7), np.empty((50, 3))
-    expected[0] = noise[:, 0]
-    for t in range(1, 50):
-        expected[t] = decay * expected[t - 1] + np.sqrt(1 - decay**2) * noise[:, t]
-    np.testing.assert_allclose(multipliers(50, 7.0, 3, np.random.default_rng(0)), expected, atol=1e-12)
-
-
-def test_multipliers_have_variance_one_and_fade():
-    drawn = multipliers(40, 8.0, 20000, np.random.default_rng(0))
+def test_the_series_have_variance_one_and_fade():
+    drawn = autoregressions(40, 8.0, 20000, np.random.default_rng(0))
     np.testing.assert_allclose(drawn.var(axis=1), 1.0, atol=0.05)
     np.testing.assert_allclose(np.mean(drawn[:-8] * drawn[8:], axis=1), np.exp(-1), atol=0.05)
 
 
-def test_draws_come_after_ones_have_mean_zero_and_do_not_depend_on_the_batch():
-    (whole,) = centered_multipliers((20, 10), 4, 30, np.random.default_rng(1), 31)
-    parts = np.concatenate(list(centered_multipliers((20, 10), 4, 30, np.random.default_rng(1), 8)), axis=1)
-    np.testing.assert_array_equal(parts, whole)
-    np.testing.assert_array_equal(whole[:, 0], 1.0)
-    for series in (whole[:20, 1:], whole[20:, 1:]):
-        np.testing.assert_allclose(series.mean(axis=0), 0.0, atol=1e-14)
-    expected = autoregressions(np.random.default_rng(1).standard_normal((30, 30)).T[:20], 4)
-    spread = 1 - np.exp(-np.abs(np.subtract.outer(range(20), range(20))) / 4).mean()
-    np.testing.assert_allclose(whole[:20, 1:], (expected - expected.mean(axis=0)) / np.sqrt(spread), atol=1e-12)
+def test_the_multipliers_have_mean_zero_and_mean_square_one():
+    whole = wild_multipliers((40, 20), 12, 20000, np.random.default_rng(0))
+    for part in (whole[:40, 1:], whole[40:, 1:]):
+        np.testing.assert_allclose(part.mean(axis=0), 0.0, atol=1e-14)
+        assert np.square(part).mean() == pytest.approx(1.0, abs=0.03)
 
 
-def test_centered_multipliers_have_mean_square_one():
-    (whole,) = centered_multipliers((40,), 12, 20000, np.random.default_rng(0), 20001)
-    assert np.square(whole[:, 1:]).mean() == pytest.approx(1.0, abs=0.02)
-
-
-def test_mmd_is_its_definition():
+def test_the_draws_do_not_depend_on_the_batch():
+    """Of 30 + 25 rows 76,260 draws are one batch."""
     X, Y = series(30, 0), series(25, 1)
-    result = wild_mmd_test(X, Y, block_length=4, kernel=KERNEL, n_resamples=50, rng=3)
-    whole = np.concatenate(list(centered_multipliers((30, 25), 4, 50, np.random.default_rng(3), 7)), axis=1)
+    found = wild_mmd_test(X, Y, block_length=7, kernel=KERNEL, n_resamples=78_000, rng=3).null_distribution
+    whole = wild_multipliers((30, 25), 7, 78_000, np.random.default_rng(3)) / np.repeat([30, -25], [30, 25])[:, None]
+    pooled = np.concatenate([X, Y])
+    values = np.einsum("ip,ip->p", whole, KERNEL(pooled, pooled) @ whole)
+    np.testing.assert_allclose(found, values[1:], rtol=1e-8, atol=1e-14)
+
+
+@pytest.mark.parametrize("length", [4, 7.0])
+def test_mmd_is_its_definition(length):
+    X, Y = series(30, 0), series(25, 1)
+    result = wild_mmd_test(X, Y, block_length=length, kernel=KERNEL, n_resamples=50, rng=3)
+    whole = wild_multipliers((30, 25), length, 50, np.random.default_rng(3))
     drawn = whole[:30], whole[30:]
     values = [
         (a[:, None] * a * KERNEL(X, X)).mean() + (b[:, None] * b * KERNEL(Y, Y)).mean()
@@ -73,7 +64,7 @@ def test_hsic_is_its_definition():
     result = wild_hsic_test(X, Y, block_length=4, kernel=KERNEL, n_resamples=50, rng=3)
     center = np.eye(30) - 1 / 30
     product = (center @ KERNEL(X, X) @ center) * (center @ KERNEL(Y, Y) @ center)
-    (drawn,) = centered_multipliers((30,), 4, 50, np.random.default_rng(3), 51)
+    drawn = wild_multipliers((30,), 4, 50, np.random.default_rng(3))
     values = [w @ product @ w / 30**2 for w in drawn.T]
     assert result.statistic == pytest.approx(values[0], rel=1e-10)
     np.testing.assert_allclose(result.null_distribution, values[1:], rtol=1e-9)

@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 
 from ..core.array import Array
-from ..core.dispatch import NoClosedFormError, Rules
+from ..core.type_rules import NoClosedFormError, Rules
 from ..kernels.base import Kernel, Product, Stationary
 from ..kernels.gaussian import Gaussian
 from ..kernels.laplacian import Laplacian
@@ -81,15 +81,34 @@ def find_profiles(kernel: Kernel, dim: int) -> Profiles:
 def _with_noise(profiles: Profiles, noise: Additive) -> Profiles:
     rule = axis_noise_rules.find(noise)
     if rule is None:
-        raise NoClosedFormError(f"{noise!r} is not Normal, Laplace or Uniform")
+        *names, last = (family.__name__ for (family,) in axis_noise_rules)
+        raise NoClosedFormError(f"{noise!r} is not {', '.join(names)} or {last}")
     return rule(noise, profiles)
 
 
-@smoothed_rules.register(Separable, Normal)
-@smoothed_rules.register(Separable, Laplace)
-@smoothed_rules.register(Separable, Uniform)
-@smoothed_rules.register(Gaussian, Laplace)
-@smoothed_rules.register(Gaussian, Uniform)
+def axis_noise(
+    family: type[Additive], kernels: tuple[type[Kernel], ...] = (Separable, Gaussian)
+) -> Callable[[Callable[..., Profiles]], Callable[..., Profiles]]:
+    """Return a decorator that files how a noise that is independent between the axes smooths every profile.
+
+    That is all such a noise needs: ``smoothed`` finds it for every kernel of these classes, and tells of it.
+
+    Parameters
+    ----------
+    family : type
+        The class of the noise.
+    kernels : tuple of type
+        The classes of kernels that it smooths axis by axis. Leave out one that has a rule of its own for this noise.
+    """
+
+    def decorate(rule: Callable[..., Profiles]) -> Callable[..., Profiles]:
+        for kernel in kernels:
+            smoothed_rules.register(kernel, family)(smooth_separable)
+        return axis_noise_rules.register(family)(rule)
+
+    return decorate
+
+
 def smooth_separable(kernel: Kernel, noise: Additive, dim: int) -> Kernel:
     """Return ``kernel`` smoothed by a noise that is independent between the axes.
 
@@ -98,7 +117,7 @@ def smooth_separable(kernel: Kernel, noise: Additive, dim: int) -> Kernel:
     kernel : Kernel
         Gaussian, separable, or a product of such kernels.
     noise : Additive
-        Dirac, Normal (isotropic, diagonal, or a full matrix that is diagonal), Laplace, Uniform, or a sum of them.
+        Dirac, a noise with a rule for its axes (a Normal one where its covariance is diagonal), or a sum of them.
     dim : int
         The number of columns.
 
@@ -146,7 +165,7 @@ def _one_by_one(kernel: Kernel, noise: IndependentSum, dim: int) -> Kernel:
 
 @difference_rules.register(Additive, Additive)
 def _sum_of_both(v: Additive, w: Additive) -> Additive:
-    """Both are symmetric, so the difference is the sum."""
+    """Additive noises are symmetric, so the difference is the sum."""
     return IndependentSum((v, w))
 
 
@@ -188,7 +207,7 @@ def _product(kernel: Product, dim: int) -> Profiles:
     return [product_of_profiles(axis) for axis in zip(*factors, strict=True)]
 
 
-@axis_noise_rules.register(Normal)
+@axis_noise(Normal, kernels=(Separable,))  # a Gaussian stays a Gaussian: expected/gaussian.py
 def _normal(noise: Normal, profiles: Profiles) -> Profiles:
     return [
         profile.plus_normal(float(e)) for profile, e in zip(profiles, _variances(noise, len(profiles)), strict=True)
@@ -204,13 +223,13 @@ def _variances(noise: Normal, dim: int) -> Array:
     return noise.variances(dim)
 
 
-@axis_noise_rules.register(Laplace)
+@axis_noise(Laplace)
 def _laplace(noise: Laplace, profiles: Profiles) -> Profiles:
     scales = noise.widths(len(profiles))
     return [profile.plus_laplace(float(b)) for profile, b in zip(profiles, scales, strict=True)]
 
 
-@axis_noise_rules.register(Uniform)
+@axis_noise(Uniform)
 def _uniform(noise: Uniform, profiles: Profiles) -> Profiles:
     halfwidths = noise.widths(len(profiles))
     return [profile.plus_box(float(h)) for profile, h in zip(profiles, halfwidths, strict=True)]

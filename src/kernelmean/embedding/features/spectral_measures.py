@@ -18,7 +18,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.special import ndtr
 
 from ...core.array import Array
-from ...core.dispatch import NoClosedFormError, Rules
+from ...core.type_rules import NoClosedFormError, Rules
 from ...kernels.base import Kernel, Product, Scaled, Sum
 from ...kernels.gaussian import Gaussian, QuadraticGaussian
 from ...kernels.laplacian import Laplacian
