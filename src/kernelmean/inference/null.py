@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 
 from ..core.array import Array
+
+_PER_KERNEL = "values", "tolerance"
 
 
 @final
@@ -44,6 +46,11 @@ class Null:
                 f"{self.statistic_name} is no finite number: the kernels' values are too large to be summed; divide "
                 "the columns by their standard deviations"
             )
+
+    def beside(self, other: Null) -> Null:
+        """Return the rows of another null under the same permutations behind these."""
+        values, tolerance = (np.concatenate([getattr(own, name) for own in (self, other)]) for name in _PER_KERNEL)
+        return replace(self, values=values, tolerance=tolerance, memory=self.memory + other.memory)
 
     @property
     def pvalues(self) -> Array:

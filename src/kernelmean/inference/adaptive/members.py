@@ -135,6 +135,7 @@ _TWO_SAMPLES: tuple[tuple[str, str, Kernel, float | None, Shares], ...] = (
     ("spread", "square axes", LINEAR, None, (3, 2, 2, 1)),
     ("columns together", "data", QUADRATIC, None, (2, 2, 6, 1)),
     ("columns together", "products", LINEAR, None, (1, 3, 3, 1)),
+    ("columns together", "volume", LINEAR, 0.001, (5, 33, 33, 1)),
     ("shape", "data", MEDIAN, 0.01, (1, 3, 8, 1)),
     ("local", "blocks", BOX, None, (2, 4, 10, 1)),
     ("local", "data", QUARTER, None, (5, 7, 9, 1)),
@@ -144,8 +145,6 @@ _TWO_SAMPLES: tuple[tuple[str, str, Kernel, float | None, Shares], ...] = (
     ("local", "near", WIDE, 0.001, (0, 0, 0, 50)),
     ("local", "blocks", BOX, 0.001, (0, 0, 0, 25)),
 )
-VOLUME = 0.25
-"""What the volumes of the samples have of the weight where there are as many columns as they need."""
 
 
 def two_sample_members(size: float = SIZES[1], clustered: float = 0.0) -> tuple[Member, ...]:
@@ -233,6 +232,7 @@ def _mirrored(one: Member, other: Member) -> tuple[tuple[Member, Member], ...]:
 # -- which of them say something of some tables ------------------------------------------------------------------------
 
 _MOST_PAIRS_OF_AXES = 256
+_MOST_COLUMNS_OF_NARROW = 10
 _STAND_INS = ("white", "axes")
 """Views of several columns that normal scores stand in for where a table has only one."""
 
@@ -279,17 +279,22 @@ def _present_pairs(pairs: Sequence[Any], tables: Sequence[ViewedTable]) -> list[
     return kept
 
 
+def _too_narrow(member: Member, table: ViewedTable) -> bool:
+    """Say whether hardly two rows are near each other for a kernel: in many columns all distances are alike."""
+    return member.kernel == QUARTER and member.view == "data" and table.dim > _MOST_COLUMNS_OF_NARROW
+
+
 def _fitting(pair: PairMember, tables: Sequence[ViewedTable]) -> PairMember | None:
     """Return the pair, on a side of one column with scores for its view, or None where that adds nothing."""
     fits = [member.view in table.views for member, table in zip(pair.sides, tables, strict=True)]
     both = {pair.x.view, pair.y.view}
+    if any(_too_narrow(member, table) for member, table in zip(pair.sides, tables, strict=True)):
+        return None
     if both == {"axes"} and tables[0].dim * tables[1].dim > _MOST_PAIRS_OF_AXES:
         return None
     if all(fits):
         return pair
     if not any(fits) or len(both) > 1 or not both <= set(_STAND_INS):
         return None
-    x, y = (
-        member if fit else replace(member, view="scores") for member, fit in zip(pair.sides, fits, strict=True)
-    )
+    x, y = (member if fit else replace(member, view="scores") for member, fit in zip(pair.sides, fits, strict=True))
     return replace(pair, x=x, y=y)

@@ -18,13 +18,15 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ...core.array import Array, IntArray
 from ...kernels import Kernel
 
 _LEAST = 1e-10
+"""Of the sum of the spectrum: smaller eigenvalues are rounding."""
 _DEPENDENT = 1e-10
+_NEGLIGIBLE = 0.01
+_AROUND = 2.0
 
 
 @final
@@ -37,11 +39,21 @@ class Spectrum:
     values: Array
     """w, shape (r,), positive and ascending."""
 
-    def weights(self, ridge: float | None) -> tuple[float, ...]:
-        """Return g(w) / w of the plain kernel, or of the one with λ = ``ridge``."""
+    def filtered(self, ridge: float | None) -> tuple[int, tuple[float, ...]]:
+        """Return the first column that counts, and g(w) / w of it and those behind it.
+
+        Directions that have less than a hundredth of the weight of the largest one are left out: of the plain kernel
+        these are small w, of the one with λ = ``ridge`` only those far below λ.
+        """
+        if not len(self.values):
+            return 0, ()
+        total = float(self.values.sum())
         if ridge is None:
-            return (1.0,) * len(self.values)
-        return tuple((1.0 / (self.values / self.values.sum() + ridge)).tolist()) if len(self.values) else ()
+            first = _cut(self.values, _NEGLIGIBLE * float(self.values[-1]))
+            return first, (1.0,) * (len(self.values) - first)
+        least = _NEGLIGIBLE * float(self.values[-1]) / (float(self.values[-1]) / total + ridge)
+        first = _cut(self.values, ridge * least / (1.0 - least / total))
+        return first, tuple((1.0 / (self.values[first:] / total + ridge)).tolist())
 
 
 def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Spectrum:
@@ -57,32 +69,20 @@ def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Spectrum:
 def _principal(features: Array) -> Spectrum:
     """Return the coordinates of centered features in the directions of their covariance."""
     values, vectors = np.linalg.eigh(features.T @ features)
-    first = _cut(values)
+    first = _cut(values, _LEAST * max(float(values.sum()), 0.0))
     return Spectrum(features @ vectors[:, first:], values[first:])
 
 
-def _cut(values: Array) -> int:
-    """Return the first eigenvalue to keep, behind the widest gap around 1e-10 of the sum: never within a cluster."""
-    least = _LEAST * max(values.sum(), 0.0)
-    near = np.flatnonzero((values > 0.01 * least) & (values < 100 * least))
-    first = int(np.searchsorted(values, least, side="right"))
-    if not len(near) or least == 0.0:
-        return first
-    edges = np.arange(near[0], near[-1] + 2)
-    logs = np.log(np.maximum(np.r_[1e-300, values][edges], 1e-300)), np.log(np.r_[values, np.inf][edges])
-    return int(edges[np.argmax(logs[1] - logs[0])])
+def _cut(values: Array, least: float) -> int:
+    """Return the first of ascending eigenvalues to keep, behind the widest gap around a size: never within a cluster.
 
-
-def landmark_rows(table: Array, most: int, rng: np.random.Generator) -> IntArray:
-    """Return all rows, or so many that the seed draws: the same rows in whatever order rows come.
-
-    Rows are numbered by the distance of their ranks from the middle, which no unit, sign or order of columns changes,
-    then by the sorted distances of all columns, then by their ranks.
+    Where two eigenvalues are equal, rounding chooses directions between them, and nothing may depend on which.
     """
-    n = len(table)
-    if n <= most:
-        return np.arange(n)
-    ranks = rankdata(table, axis=0) - (n + 1) / 2
-    far = np.sort(np.abs(ranks), axis=1)
-    order = np.lexsort((*ranks.T[::-1], *far.T, np.square(far).sum(axis=1)))
-    return np.sort(order[rng.choice(n, most, replace=False)])
+    first = int(np.searchsorted(values, least))
+    near = np.flatnonzero((values > least / _AROUND) & (values < least * _AROUND))
+    if not len(near):
+        return first
+    places = np.arange(near[0], min(near[-1] + 2, len(values)))
+    below = np.where(places > 0, values[places - 1], least / _AROUND)
+    gaps = values[places] / np.maximum(below, least / _AROUND)
+    return int(places[np.argmax(gaps)])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -26,6 +27,7 @@ DIRECT = ("order", "axes", "square axes")
 VIEWS = (
     *("data", "near", "nearest", "blocks", "scores", "ranks", "white", "radius", "spread", "products", "squares"),
     *DIRECT,
+    "volume",
 )
 """The names of the views, see :func:`view`."""
 
@@ -33,6 +35,7 @@ NEAR = {"near": 0.1, "nearest": 0.03}
 """The share of the rows whose distance is the unit of these views."""
 _LIKE_DATA = (*NEAR, "blocks")
 _ROWS_PER_WHITE_COLUMN = 4
+_ROWS_PER_VOLUME_COLUMN = 8
 _MOST_AXES = 256
 _LEAST_SPREAD = 1e-8
 """Of the farthest value of a column: beyond, squares of outliers would overflow."""
@@ -50,18 +53,18 @@ class Views:
     """The kernels of every member on columns of ``table``: one, or of a view of single columns one for each."""
 
     @classmethod
-    def of(cls, points: Array, members: Sequence[Member], rows: IntArray, landmarks: IntArray) -> Views:
+    def of(cls, points: Rows, members: Sequence[Member], rows: IntArray, landmarks: IntArray) -> Views:
         """Look at a table; the median distance, the unit of most views, is that of the given ``rows``.
 
         Kernels that are on one view share its spectrum with all their filters; ``landmarks`` are its features.
         """
-        views = {name: in_units(name, view(points, name), rows) for name in {member.view: None for member in members}}
+        views = {name: in_units(name, points.view(name), rows) for name in {member.view: None for member in members}}
         parts: dict[tuple[str, Kernel | None], _Part] = {}
         first = 0
         for member in members:
             key = member.view, None if member.view in DIRECT else member.kernel
             if key not in parts:
-                parts[key] = _part(views[member.view], *key, landmarks, first)
+                parts[key] = _part(views[member.view], key[1], landmarks, first)
                 first += parts[key].table.shape[1]
         table = np.concatenate([part.table for part in parts.values()], axis=1)
         made = {own: parts[own.view, None if own.view in DIRECT else own.kernel].kernels(own) for own in members}
@@ -84,14 +87,15 @@ class _Part:
     def kernels(self, member: Member) -> list[Kernel]:
         """Return the kernel of a member, or one for every column."""
         if self.spectrum is not None:
-            return [Coordinates(self.columns, self.spectrum.weights(member.ridge))]
+            first, weights = self.spectrum.filtered(member.ridge)
+            return [Coordinates(self.columns[first:], weights)]
         if member.view == "order":
             return [TensorProduct((member.kernel,), (self.columns,))]
         one_each = np.eye(len(self.columns))
         return [Coordinates(self.columns, tuple(row)) for row in one_each.tolist()]
 
 
-def _part(table: Array, name: str, kernel: Kernel | None, landmarks: IntArray, first: int) -> _Part:
+def _part(table: Array, kernel: Kernel | None, landmarks: IntArray, first: int) -> _Part:
     if kernel is None:
         return _Part(table, first, None)
     found = spectrum(table, kernel, landmarks)
@@ -110,6 +114,7 @@ def available(n: int, dim: int) -> tuple[str, ...]:
         "products": dim > 1 and dim * (dim - 1) // 2 <= _MOST_AXES,
         "axes": 1 < dim <= _MOST_AXES,
         "square axes": 1 < dim <= _MOST_AXES,
+        "volume": dim > 1 and dim >= n / _ROWS_PER_VOLUME_COLUMN,
     }
     return tuple(name for name in VIEWS if serves.get(name, True))
 
@@ -132,16 +137,66 @@ def view(points: Array, name: str) -> Array:
     squares      the squares of the scores less their means
     axes         the scores; every column is tested on its own and the largest statistic counts
     square axes  the squares of the scores, every column on its own
+    volume       the same as data; two samples are compared by the volumes that they take, see
+                 :mod:`kernelmean.inference.adaptive.volume`
     ===========  =====================================================================================
     """
-    if name in ("data", "radius", *_LIKE_DATA):
-        own = in_spreads(points)
-        return _length(own) if name == "radius" else own
-    order = np.asarray(rankdata(points, axis=0))
-    ranks = (order - 0.5) / len(points)
-    if name in ("order", "ranks"):
-        return order if name == "order" else np.asarray(ranks - 0.5)
-    return _OF_SCORES.get(name, np.asarray)(np.asarray(ndtri(ranks)))
+    return Rows(points).view(name)
+
+
+class Rows:
+    """The rows of a table, and what several views of it are made from."""
+
+    def __init__(self, points: Array) -> None:
+        self.points = points
+
+    @cached_property
+    def in_spreads(self) -> Array:
+        """The columns less their means in units of their spread."""
+        return in_spreads(self.points)
+
+    @cached_property
+    def order(self) -> Array:
+        """The rank of every entry in its column."""
+        return np.asarray(rankdata(self.points, axis=0))
+
+    @cached_property
+    def scores(self) -> Array:
+        """The normal scores of every column."""
+        return np.asarray(ndtri((self.order - 0.5) / len(self.points)))
+
+    def view(self, name: str) -> Array:
+        """Return a view, see :func:`view`."""
+        if name == "radius":
+            return _length(self.in_spreads)
+        if name in ("data", "volume") or name in _LIKE_DATA:
+            return self.in_spreads
+        if name == "order":
+            return self.order
+        if name == "ranks":
+            return np.asarray((self.order - 0.5) / len(self.points) - 0.5)
+        return _OF_SCORES.get(name, np.asarray)(self.scores)
+
+    @cached_property
+    def canonical(self) -> IntArray:
+        """Row numbers in an order that only the rows themselves decide on, see :meth:`drawn`."""
+        ranks = self.order - (len(self.points) + 1) / 2
+        far = np.sort(np.abs(ranks), axis=1)
+        return np.lexsort((*ranks.T[::-1], *far.T, np.square(far).sum(axis=1)))
+
+    def drawn(self, most: int, rng: np.random.Generator) -> IntArray:
+        """Return all rows, or so many that the seed draws: the same rows in whatever order rows come.
+
+        Rows are numbered by the distance of their ranks from the middle, which no unit, sign or order of columns
+        changes, then by the sorted distances of all columns, then by their ranks.
+        """
+        n = len(self.points)
+        return np.arange(n) if n <= most else np.sort(self.canonical[rng.choice(n, most, replace=False)])
+
+    def table(self, rows: IntArray, *, volumes: bool) -> ViewedTable:
+        """Return what decides on the members that look at the table, judged by some of the rows."""
+        views = tuple(name for name in available(*self.points.shape) if volumes or name != "volume")
+        return ViewedTable(views, self.points.shape[1], clustered(self.in_spreads[rows]))
 
 
 def in_spreads(points: Array) -> Array:
@@ -236,23 +291,18 @@ def near_distance(rows: Array, share: float) -> float:
     return float(np.median(np.partition(distances, place, axis=1)[:, place]))
 
 
-def viewed_table(points: Array, rows: IntArray) -> ViewedTable:
-    """Return what decides on the members that look at a table."""
-    return ViewedTable(available(*points.shape), points.shape[1], clustered(points, rows))
-
-
 _FAR, _FARTHEST = 7.0, 12.0
 _CLOSE_PAIRS = 0.1
 
 
-def clustered(points: Array, rows: IntArray) -> float:
-    """Return from 0 to 1 how surely the rows lie in far clusters, from the distances of some of them.
+def clustered(rows: Array) -> float:
+    """Return from 0 to 1 how surely the rows of a table lie in far clusters, from the distances of some of them.
 
     The median distance is measured by the distance below which a tenth of the pairs are, those within a cluster where
     there are clusters: 5.4 times for normal values in one dimension, less in more, 6.3 for Cauchy's. From 7 to 12 times
     the answer rises from 0 to 1. Values with many ties are not clusters.
     """
-    near, middle = np.quantile(pdist(in_spreads(points)[rows]), (_CLOSE_PAIRS, 0.5))
+    near, middle = np.quantile(pdist(rows), (_CLOSE_PAIRS, 0.5))
     if near <= 0.0:
         return 0.0
     return float(np.clip(np.log(middle / near / _FAR) / np.log(_FARTHEST / _FAR), 0.0, 1.0))

@@ -4,19 +4,42 @@ r"""The volumes of two samples: a member for many columns, where covariances dif
 
 S the Gram matrix of one sample over its size, its columns centered and in units of their spread, divided by their
 number; m is the mean of the difference over all permutations, which unequal sizes make differ from 0. The log-volume
-compares covariance operators, as the kernel likelihood ratio does (Santoro, Waghmare & Panaretos 2025).
+compares covariance operators, as the kernel likelihood ratio of arXiv 2508.07982 does.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from ...core.array import Array, IntArray
 from ..custom_statistic import CustomStatistic
+from ..null import Null
+from ..resampling_options import Resampling
 
 MOST_ROWS = 256
 """Of a sample: every permutation costs two Cholesky factors of such matrices."""
 _BATCH_BYTES = 2**24
+
+
+def volume_null(table: Array, sizes: tuple[int, int], ridge: float, how: Resampling) -> Null:
+    """Return the size of the difference of the volumes under the permutations of a scheme that lists them.
+
+    Parameters
+    ----------
+    table : array of shape (n + m, d)
+        The pooled rows in units of their spread, the first sample first.
+    sizes : (n, m)
+    ridge : float
+        λ.
+    how : Resampling
+        With "exact", or a scheme that draws random permutations.
+    """
+    listed = how if how.scheme == "exact" else how.with_scheme("random")
+    null = volume_statistic(table, sizes[0], ridge).null(sizes, listed)
+    values = np.abs(null.values - null.values.mean(axis=-1, keepdims=True))
+    return replace(null, values=values)
 
 
 def volume_statistic(table: Array, n_first: int, ridge: float) -> CustomStatistic:
@@ -54,8 +77,3 @@ def _log_volumes(gram: Array, rows: IntArray, ridge: float) -> Array:
     own /= n * ridge
     own[:, np.arange(n), np.arange(n)] += 1.0
     return np.asarray(2.0 * np.log(np.linalg.cholesky(own).diagonal(axis1=1, axis2=2)).sum(axis=1))
-
-
-def centered_size(values: Array) -> Array:
-    """Return |T - mean T| over all permutations."""
-    return np.asarray(np.abs(values - values.mean(axis=-1, keepdims=True)))

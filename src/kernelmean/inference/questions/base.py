@@ -11,18 +11,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from statistics import harmonic_mean
 from typing import Any, ClassVar, Protocol, Self, final
 
 import numpy as np
 
-from ...core.array import Array, as_host, like
+from ...core.array import Array, as_host
 from ...core.frozen import copied_elsewhere
-from ..adaptive.many_kernels import Adaptive, combined, in_parts
-from ..adaptive.members import Member, PairMember, present
-from ..adaptive.spectrum import landmark_rows
-from ..adaptive.views import Views, viewed_table
+from ..adaptive.candidates import candidates
+from ..adaptive.many_kernels import Adaptive
 from ..designs.design import Design
 from ..engine import permutation_null
 from ..kernel_choice import ESTIMATORS, Chosen, choose_kernel, median_rows, representative_rows
@@ -32,11 +29,6 @@ from ..request import Estimators, Known, check_fit_on
 from ..resampling_options import Resampling
 from ..result import TestResult
 from ..statistics import Statistic, StatisticForm
-
-_LANDMARKS = 64
-"""Features of a view: more find no more (docs/adaptive.md), and cost their square."""
-_UNIT_ROWS = 256
-"""Rows whose distances are the units of views."""
 
 Tables = tuple[Array, ...]
 Engine = Callable[[Problem, Resampling], Any]
@@ -94,19 +86,6 @@ class PendingResult:
             notes=(*self.notes, *more),
             **null.outcome(0),
         )
-
-
-@final
-@dataclass(frozen=True)
-class Candidates:
-    """What an adaptive test evaluates."""
-
-    members: Sequence[Member] | Sequence[PairMember]
-    """Those that say something of these rows."""
-    kernels: list[list[Any]]
-    """The kernels, or pairs of kernels, of every member."""
-    null: Callable[[Sequence[Any], Resampling], Null]
-    """From some of the kernels and a resampling to their statistics."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -263,35 +242,24 @@ class Question(ABC):
 
     def _adaptive(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> TestResult:
         """Run all members under the same permutations, and combine them."""
-        found = self.candidates(adaptive, statistic, how.rng)
-        null = in_parts(found.null, [kernel for own in found.kernels for kernel in own], how)
-        counts = [len(own) for own in found.kernels]
-        outcome = combined(null, adaptive.combination, found.members, counts)
+        listed = self.listed(how)
+        volumes = listed is not None
+        found = candidates(adaptive, self.tables, harmonic_mean(self.sizes), how.rng, volumes=volumes)
+        if listed is not None and len(found.kernels) < len(found.members):
+            how = listed
+        plain = replace(self, engine=permutation_null)
+        outcome = found.outcome(
+            adaptive.combination, lambda tables, part, own: plain.over(tables, part, statistic, own), how, self.sizes
+        )
         return TestResult(method=self.methods[1], sizes=self.sizes, notes=self.notes, **outcome)
 
-    def candidates(self, adaptive: Adaptive, statistic: StatisticForm, rng: np.random.Generator) -> Candidates:
-        """Return the members of an adaptive test, on views of the tables.
+    def listed(self, how: Resampling) -> Resampling | None:
+        """Return the same with a scheme that lists its permutations one by one, for members that need to see them.
 
-        About 25 times the cost of one kernel, and one linear kernel per column of two samples. A common shift or scale
-        changes nothing, and a monotone transformation of one column of these nothing but the members on "data" and
-        "radius".
+        None where there is none that serves, or no such member for the question.
         """
-        tables = self.tables
-        hosts = list(map(as_host, tables))
-        units = [landmark_rows(points, _UNIT_ROWS, rng) for points in hosts]
-        members = present(adaptive.members, list(map(viewed_table, hosts, units)), harmonic_mean(self.sizes))
-        sides = list(zip(*(member.sides for member in members), strict=True))
-        views = [
-            Views.of(points, side, rows, landmark_rows(points, _LANDMARKS, rng))
-            for points, side, rows in zip(hosts, sides, units, strict=True)
-        ]
-        viewed = tuple(like(view.table, own, "float64") for view, own in zip(views, tables, strict=True))
-        kernels = [
-            list(map(_alone, product(*(view.kernels[side] for view, side in zip(views, own.sides, strict=True)))))
-            for own in members
-        ]
-        plain = replace(self, engine=permutation_null)
-        return Candidates(members, kernels, lambda part, how: plain.over(viewed, part, statistic, how))
+        del how
+        return None
 
 
 def _alone(parts: Any) -> Any:

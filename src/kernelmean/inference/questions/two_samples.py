@@ -8,25 +8,29 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from ...core.array import Array, joined
+from ...core.array import Array, joined, namespace
 from ...core.points import Names
 from ...core.table import Table
 from ...kernels import Kernel
+from ..adaptive.volume import MOST_ROWS
 from ..designs.compressed import CompressedSamples
 from ..designs.design import Design
 from ..designs.paired import PairedDesign
 from ..designs.two_sample import TwoSampleDesign, two_sample_design
 from ..designs.wild_bootstrap import WildSamples
+from ..engine import automatic
 from ..estimated.mmd import EstimatedMMD
 from ..kernel_choice import ESTIMATORS, MMD_ESTIMATORS, Chosen
 from ..problem import KernelSide, LabelSide, Problem
 from ..request import Estimators, Known, two_sample_estimator
-from ..resampling_options import Resampling
+from ..resampling_options import Resampling, Shape
 from ..samples import in_fixed_order, named_samples
 from ..statistics import MMD, Statistic, StatisticForm
 from ..units import units_notes
 from .base import Question, Tables
 
+_LISTS = "exact", "gemm", "low-rank"
+"""Schemes that go through a list of labelings."""
 SampleDesign = TwoSampleDesign | PairedDesign | WildSamples | CompressedSamples
 
 
@@ -109,6 +113,16 @@ class TwoSamples(Question):
         if isinstance(chosen.noise, tuple) and samples[0] is not self.X:  # told in the order of the caller
             chosen = replace(chosen, noise=chosen.noise[::-1])
         return null, [chosen]
+
+    def listed(self, how: Resampling) -> Resampling | None:
+        """Return a scheme that lists labelings, for the volumes of samples that are not large."""
+        if self.design is not None or namespace(self.X) is not np or max(self.sizes) > MOST_ROWS:
+            return None
+        shape = Shape(sum(self.sizes), self.X.shape[1], how.n_resamples, min(self.sizes))
+        scheme = automatic(shape) if how.scheme == "auto" else how.scheme
+        if scheme in _LISTS:
+            return how.with_scheme(scheme)
+        return how.with_scheme("low-rank") if how.scheme == "auto" else None
 
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
         """Return what to tell of the spreads of the columns."""
