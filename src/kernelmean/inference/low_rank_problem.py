@@ -16,6 +16,8 @@ from .resampling_options import MIB, Shape
 from .statistics import RemovedMeans, Sums
 
 CHUNK_BYTES = 48 * MIB
+_MOST_EXPLICIT = 256
+"""Columns that a kernel with explicit factors has at most."""
 
 
 @final
@@ -149,4 +151,5 @@ def fitting_rank(shape: Shape, memory: float) -> int:
 
 def explicit_bytes(shape: Shape) -> float:
     """Return the memory of a problem whose factors are columns of its rows: copies of these, and the chunks."""
-    return 8.0 * shape.n * (4 * shape.dim + 2 * sum(shape.kernels)) + 4.0 * CHUNK_BYTES
+    entries = 16.0 * shape.n * shape.dim * (1 if shape.first is not None else _MOST_EXPLICIT)
+    return 8.0 * shape.n * (4 * shape.dim + 2 * sum(shape.kernels)) + 4.0 * min(CHUNK_BYTES, entries)

@@ -30,15 +30,21 @@ PAIRS = (
 )
 
 
+def spread_units(points):
+    """Columns less their means, over the distance of their quartiles in units of that of a normal distribution."""
+    low, high = np.quantile(points, (0.25, 0.75), axis=0)
+    return (points - points.mean(0)) / ((high - low) / (2 * stats.norm.ppf(0.75)))
+
+
 def scaled(points, name):
     """A view in units of its median distance, written out again."""
     n = len(points)
     ranks = (stats.rankdata(points, axis=0) - 0.5) / n
     table = {
-        "data": points - points.mean(0),
+        "data": spread_units(points),
         "ranks": ranks - 0.5,
         "scores": stats.norm.ppf(ranks),
-        "radius": np.linalg.norm(points - points.mean(0), axis=1)[:, None],
+        "radius": np.linalg.norm(spread_units(points), axis=1)[:, None],
     }[name]
     return table / float(median_bandwidth(table))
 

@@ -38,22 +38,28 @@ class Spectrum:
     """Shape (n, r); columns are orthogonal, centered, and have the squared norms ``values``."""
     values: Array
     """w, shape (r,), positive and ascending."""
+    whole: bool
+    """Whether nothing is left out: all rows were landmarks."""
 
     def filtered(self, ridge: float | None) -> tuple[int, tuple[float, ...]]:
         """Return the first column that counts, and g(w) / w of it and those behind it.
 
-        Directions that have less than a hundredth of the weight of the largest one are left out: of the plain kernel
-        these are small w, of the one with λ = ``ridge`` only those far below λ.
+        On features, directions with less than a hundredth of the weight of the largest one are left out: of the plain
+        kernel these are small w, of the one with λ = ``ridge`` only those far below λ.
         """
-        if not len(self.values):
-            return 0, ()
-        total = float(self.values.sum())
+        total, largest = float(self.values.sum()), float(self.values.max(initial=0.0))
+        first = 0 if self.whole or not largest else _cut(self.values, self._negligible(ridge, total, largest))
         if ridge is None:
-            first = _cut(self.values, _NEGLIGIBLE * float(self.values[-1]))
             return first, (1.0,) * (len(self.values) - first)
-        least = _NEGLIGIBLE * float(self.values[-1]) / (float(self.values[-1]) / total + ridge)
-        first = _cut(self.values, ridge * least / (1.0 - least / total))
         return first, tuple((1.0 / (self.values[first:] / total + ridge)).tolist())
+
+    @staticmethod
+    def _negligible(ridge: float | None, total: float, largest: float) -> float:
+        """Return the w at which g is a hundredth of that of the largest w."""
+        if ridge is None:
+            return _NEGLIGIBLE * largest
+        share = _NEGLIGIBLE * largest / (largest + ridge * total)
+        return total * ridge * share / (1.0 - share)
 
 
 def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Spectrum:
@@ -63,14 +69,14 @@ def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Spectrum:
     kept = values > _DEPENDENT * max(values[-1], 0.0)
     features = kernel(table, chosen) @ (vectors[:, kept] / np.sqrt(values[kept]))
     features -= features.mean(axis=0)
-    return _principal(features)
+    return _principal(features, whole=len(landmarks) == len(table))
 
 
-def _principal(features: Array) -> Spectrum:
+def _principal(features: Array, *, whole: bool) -> Spectrum:
     """Return the coordinates of centered features in the directions of their covariance."""
     values, vectors = np.linalg.eigh(features.T @ features)
     first = _cut(values, _LEAST * max(float(values.sum()), 0.0))
-    return Spectrum(features @ vectors[:, first:], values[first:])
+    return Spectrum(features @ vectors[:, first:], values[first:], whole)
 
 
 def _cut(values: Array, least: float) -> int:
@@ -78,7 +84,7 @@ def _cut(values: Array, least: float) -> int:
 
     Where two eigenvalues are equal, rounding chooses directions between them, and nothing may depend on which.
     """
-    first = int(np.searchsorted(values, least))
+    first = int(np.searchsorted(values, least, side="right"))
     near = np.flatnonzero((values > least / _AROUND) & (values < least * _AROUND))
     if not len(near):
         return first
