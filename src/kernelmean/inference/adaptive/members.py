@@ -90,8 +90,6 @@ class MemberOutcome:
     ----------
     label : str
         The kernel and the view, for independence those of X and those of Y.
-    group : str
-        The kind of difference that it is for.
     weight : float
         Its share, all members together 1.
     statistic : float
@@ -102,15 +100,17 @@ class MemberOutcome:
         -log of the approximate p-value that the harmonic mean takes.
     pvalue : float
         Its own permutation p-value, not adjusted for the other members.
+    group : str
+        The kind of difference that it is for.
     """
 
     label: str
-    group: str
     weight: float
     statistic: float
     standardized: float
     evidence: float
     pvalue: float
+    group: str = ""
 
 
 LINEAR, QUADRATIC, ENERGY = Linear(), Polynomial(2, 0.0), DistanceInduced()
