@@ -165,11 +165,11 @@ def _outcomes(
     scores = standardized(rows)
     columns = (
         [member.label for member in members],
-        [member.group for member in members],
         weights.tolist(),
         observed,
         scores[:, 0].tolist(),
         evidence(scores, 1)[:, 0].tolist(),
         (rows >= rows[:, :1]).mean(axis=1).tolist(),
+        [member.group for member in members],
     )
     return tuple(MemberOutcome(*column) for column in zip(*columns, strict=True))
