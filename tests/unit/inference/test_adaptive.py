@@ -144,7 +144,7 @@ def test_kernels_evaluated_in_parts_are_permuted_alike(test, scheme, monkeypatch
     X, Y = rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 0.3
     how = {"estimator": "adaptive", "scheme": scheme, "n_resamples": 199, "rng": 0}
     free = test(X, Y, **how)
-    tight = test(X, Y, plan=km.Plan(threads=1, memory=free.memory - 2**20), **how)
+    tight = test(X, Y, plan=km.Plan(threads=1, memory=free.memory - 8 * 8 * 60**2), **how)
     assert evaluated[0] == 1
     assert evaluated[1] >= 2
     assert tight.memory < free.memory

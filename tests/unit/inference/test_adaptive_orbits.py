@@ -33,14 +33,10 @@ def rows(kind, n, dim, seed=0):
 
 def over_labelings(points, first, **how):
     """The p-values of all ways to divide the rows into two samples."""
-    chosen = [list(rows) for rows in combinations(range(len(points)), first)]
-    rest = [[i for i in range(len(points)) if i not in rows] for rows in chosen]
-    return np.array(
-        [
-            mmd_test(points[a], points[b], n_resamples=999, rng=0, **how).pvalue
-            for a, b in zip(chosen, rest, strict=True)
-        ]
-    )
+    chosen = [list(labels) for labels in combinations(range(len(points)), first)]
+    rest = [[i for i in range(len(points)) if i not in labels] for labels in chosen]
+    samples = [(points[own], points[other]) for own, other in zip(chosen, rest, strict=True)]
+    return np.array([mmd_test(X, Y, n_resamples=999, rng=0, **how).pvalue for X, Y in samples])
 
 
 def over_pairings(X, Y, **how):
