@@ -65,10 +65,8 @@ def test_correlations_that_no_mean_sees_are_found_whichever_sample_has_them(n, m
 
 def test_swapping_the_samples_changes_nothing():
     X, Y = samples(20, 35, 40, correlation=0.1)
-    one, other = (
-        mmd_test(*both, estimator=Adaptive(members=[BESIDE, VOLUME]), n_resamples=99, rng=0)
-        for both in ((X, Y), (Y, X))
-    )
+    members = Adaptive(members=[BESIDE, VOLUME])
+    one, other = (mmd_test(*both, estimator=members, n_resamples=99, rng=0) for both in ((X, Y), (Y, X)))
     assert one.pvalue == other.pvalue
     assert volume_of(one).statistic == pytest.approx(volume_of(other).statistic, rel=1e-9)
 

@@ -1,0 +1,158 @@
+"""The adaptive tests are one statistic, whatever evaluates it: every scheme against dense Gram matrices."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from dense_members import combined, independence_values, two_sample_values
+from kernelmean.inference import Adaptive, hsic_test, mmd_test
+from kernelmean.inference.adaptive.candidates import candidates
+from nulls import schemes_for
+
+SIZES = 28, 34
+LISTED = "gemm", "low-rank"
+
+
+def pairs(n, seed=0, dims=(2, 1)):
+    """Two dependent variables, a few rows repeated."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, dims[0]))
+    Y = X[:, : dims[1]] ** 2 + rng.normal(size=(n, dims[1]))
+    X[3], Y[3] = X[4], Y[4]
+    return X, Y
+
+
+def whole(values, members):
+    """The combination of the values of all members."""
+    varies = np.ptp(values, axis=1) > 1e-9
+    return combined(values[varies], np.array([own.weight for own in members])[varies])
+
+
+@pytest.mark.parametrize("scheme", schemes_for(sum(SIZES), SIZES[0]))
+def test_two_samples_under_every_scheme_equal_dense_gram_matrices(brute, scheme):
+    pooled = pairs(sum(SIZES))[0]
+    result = mmd_test(pooled[:28], pooled[28:], estimator="adaptive", scheme=scheme, n_resamples=59, rng=0)
+    members = candidates(Adaptive(), (pooled,), 30.7, np.random.default_rng(0), volumes=scheme in LISTED).members
+    labels = brute.labelings_of(scheme, SIZES, 59, 0)
+    values = np.array([two_sample_values(pooled, labels, member) for member in members])
+    np.testing.assert_allclose(result.null_distribution, whole(values, result.members)[1:], atol=1e-6)
+    assert [own.label for own in result.members] == [member.label for member in members]
+
+
+@pytest.mark.parametrize("scheme", schemes_for(60))
+def test_pairs_under_every_scheme_equal_dense_gram_matrices(brute, scheme):
+    X, Y = pairs(60)
+    result = hsic_test(X, Y, estimator="adaptive", scheme=scheme, n_resamples=59, rng=0)
+    members = candidates(Adaptive(), (X, Y), 60, np.random.default_rng(0), volumes=False).members
+    orders = brute.permutations_of(scheme, 60, 59, 0)
+    values = np.array([independence_values(X, Y, orders, pair) for pair in members])
+    np.testing.assert_allclose(result.null_distribution, whole(values, result.members)[1:], atol=1e-6)
+
+
+ALIKE = [("cyclic", "cyclic-tiles"), ("cyclic", "cyclic-low-rank"), ("low-rank", "gemm")]
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE)
+@pytest.mark.parametrize("statistic", ["u", "v"])
+def test_two_samples_on_landmarks_are_the_same_under_the_same_permutations(one, other, statistic):
+    X, Y = pairs(150)[0], pairs(140, seed=1)[0]
+    how = {"estimator": "adaptive", "n_resamples": 99, "rng": 0, "statistic": statistic}
+    alike(*(mmd_test(X, Y, scheme=scheme, **how) for scheme in (one, other)))
+
+
+@pytest.mark.parametrize(("one", "other"), [*ALIKE[:2], ("low-rank", "gather")])
+@pytest.mark.parametrize("statistic", ["u", "v"])
+def test_pairs_on_landmarks_are_the_same_under_the_same_permutations(one, other, statistic):
+    X, Y = pairs(150, dims=(2, 2))
+    how = {"estimator": "adaptive", "n_resamples": 99, "rng": 0, "statistic": statistic}
+    alike(*(hsic_test(X, Y, scheme=scheme, **how) for scheme in (one, other)))
+
+
+def alike(one, other):
+    """Hold two results to each other, member by member."""
+    np.testing.assert_allclose(one.null_distribution, other.null_distribution, atol=1e-9)
+    assert one.pvalue == other.pvalue
+    for own, its in zip(one.members, other.members, strict=True):
+        assert own.label == its.label
+        assert own.pvalue == its.pvalue
+        assert own.statistic == pytest.approx(its.statistic, abs=1e-12)
+        assert own.standardized == pytest.approx(its.standardized, abs=1e-9)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_change_nothing(threads):
+    X, Y = pairs(90, dims=(2, 2))
+    how = {"estimator": "adaptive", "n_resamples": 99, "rng": 0}
+    for test in (mmd_test, hsic_test):
+        plain, planned = test(X, Y, **how), test(X, Y, plan=km.Plan(threads=threads), **how)
+        np.testing.assert_array_equal(plain.null_distribution, planned.null_distribution)
+
+
+# -- rows that are hard to look at -------------------------------------------------------------------------------------
+
+HARD = {
+    "a huge value": lambda P: np.where(np.arange(P.size).reshape(P.shape) == 3, 1e300, P),
+    "huge values": lambda P: P * 1e300,
+    "tiny values": lambda P: P * 1e-300,
+    "denormal values": lambda P: P * 1e-310,
+    "a constant column": lambda P: np.column_stack([P, np.full(len(P), 1e9)]),
+    "constant columns": lambda P: np.full_like(P, 0.1),
+    "nearly constant": lambda P: 1e9 + np.round(P),
+    "one value differs": lambda P: np.eye(len(P), P.shape[1]),
+    "two values": lambda P: np.sign(P),
+    "no digits left": lambda P: 1e16 + P,
+    "far apart": lambda P: np.sign(P) * 1e150 + P,
+}
+
+
+SHAPES = [(2, 1), (3, 2), (9, 2), (80, 2), (12, 40)]
+FAULTS = {
+    ("a huge value", 3, 2): "the matrix of a volume is not positive definite by rounding",
+    ("constant columns", 9, 2): "features of equal rows are told apart by the rounding of their mean",
+}
+
+
+def hard_cases():
+    """Every kind of hard rows in every shape."""
+    for kind in HARD:
+        for shape in SHAPES:
+            reason = FAULTS.get((kind, *shape))
+            marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
+            yield pytest.param(kind, *shape, marks=marks)
+
+
+@pytest.mark.parametrize(("kind", "n", "dim"), hard_cases())
+def test_hard_rows_have_a_p_and_no_warning(kind, n, dim):
+    rng = np.random.default_rng(0)
+    rows = HARD[kind](rng.normal(size=(2 * n, dim)))
+    other = HARD[kind](rng.normal(size=(n, dim)))
+    calls = [lambda: mmd_test(rows[:n], rows[n:], estimator="adaptive", n_resamples=19, rng=0)]
+    if n > 2:
+        calls.append(lambda: hsic_test(rows[:n], other, estimator="adaptive", n_resamples=19, rng=0))
+    for call in calls:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            result = call()
+        assert 0.0 < result.pvalue <= 1.0
+        assert np.isfinite(result.null_distribution).all()
+        assert all(np.isfinite([own.statistic, own.standardized, own.evidence]).all() for own in result.members)
+        if kind == "constant columns":
+            assert result.pvalue == 1.0
+
+
+@pytest.mark.parametrize("test", [mmd_test, hsic_test])
+def test_bad_rows_are_refused(test):
+    good = np.random.default_rng(0).normal(size=(8, 2))
+    bad = good.copy()
+    bad[2, 1] = np.nan
+    for one, other in ((bad, good), (good, bad)):
+        with pytest.raises(ValueError, match="NaN|nan|missing"):
+            test(one, other, estimator="adaptive", n_resamples=19, rng=0)
+    with pytest.raises(ValueError, match="inf|finite"):
+        test(good, np.where(np.isnan(bad), np.inf, bad), estimator="adaptive", n_resamples=19, rng=0)
+    with pytest.raises(ValueError, match="row|pair"):
+        test(good[:1], good[:1], estimator="adaptive", n_resamples=19, rng=0)
