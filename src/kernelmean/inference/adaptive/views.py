@@ -291,7 +291,7 @@ def near_distance(rows: Array, share: float) -> float:
     return float(np.median(np.partition(distances, place, axis=1)[:, place]))
 
 
-_FAR, _FARTHEST = 7.0, 12.0
+_FAR, _FARTHEST = 6.5, 9.0
 _CLOSE_PAIRS = 0.1
 
 
@@ -299,7 +299,7 @@ def clustered(rows: Array) -> float:
     """Return from 0 to 1 how surely the rows of a table lie in far clusters, from the distances of some of them.
 
     The median distance is measured by the distance below which a tenth of the pairs are, those within a cluster where
-    there are clusters: 5.4 times for normal values in one dimension, less in more, 6.3 for Cauchy's. From 7 to 12 times
+    there are clusters: 5.4 times for normal values in one dimension, less in more, 6.3 for Cauchy's. From 6.5 to 9 times
     the answer rises from 0 to 1. Values with many ties are not clusters.
     """
     near, middle = np.quantile(pdist(rows), (_CLOSE_PAIRS, 0.5))
