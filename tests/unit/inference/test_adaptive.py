@@ -10,10 +10,13 @@ import pytest
 from scipy import stats
 
 import kernelmean as km
+from dense_members import combined, viewed
 from kernelmean.inference import Adaptive, Member, PairMember, hsic_test, mmd_test
+from kernelmean.inference.adaptive import many_kernels
 from kernelmean.inference.adaptive.combination import COMBINATIONS, evidence, standardized
 from kernelmean.inference.adaptive.many_kernels import snapped
-from kernelmean.inference.adaptive.views import VIEWS, Views, available, view, whitened
+from kernelmean.inference.adaptive.members import independence_members
+from kernelmean.inference.adaptive.views import VIEWS, Rows, Views, available, view, whitened
 from kernelmean.kernels import DistanceInduced, Gaussian, Linear, Polynomial, Wendland, median_bandwidth
 from nulls import hsic_null, mmd_null
 
@@ -30,34 +33,6 @@ PAIRS = (
 )
 
 
-def spread_units(points):
-    """Columns less their means, over the distance of their quartiles in units of that of a normal distribution."""
-    low, high = np.quantile(points, (0.25, 0.75), axis=0)
-    return (points - points.mean(0)) / ((high - low) / (2 * stats.norm.ppf(0.75)))
-
-
-def scaled(points, name):
-    """A view in units of its median distance, written out again."""
-    n = len(points)
-    ranks = (stats.rankdata(points, axis=0) - 0.5) / n
-    table = {
-        "data": spread_units(points),
-        "ranks": ranks - 0.5,
-        "scores": stats.norm.ppf(ranks),
-        "radius": np.linalg.norm(spread_units(points), axis=1)[:, None],
-    }[name]
-    return table / float(median_bandwidth(table))
-
-
-def combined(values, weights):
-    """log Σ w / p with p from the gamma law of every row's own first three moments."""
-    weights = np.array(weights) / np.sum(weights)
-    z = (values - values.mean(1, keepdims=True)) / values.std(1, keepdims=True)
-    shape = 4 / np.maximum(stats.skew(values, axis=1), 0.05) ** 2
-    x = np.maximum(shape[:, None] + z * np.sqrt(shape)[:, None], 0.1 * shape[:, None])
-    return np.log((weights[:, None] / stats.gamma.sf(x, shape[:, None])).sum(0))
-
-
 @pytest.mark.parametrize(("sizes", "dim"), [((4, 4), 2), ((3, 5), 1), ((6, 2), 2)])
 def test_two_samples_equal_the_definition_over_all_labelings(brute, sizes, dim):
     rng = np.random.default_rng(sum(sizes) + dim)
@@ -66,7 +41,7 @@ def test_two_samples_equal_the_definition_over_all_labelings(brute, sizes, dim):
     pooled, n = np.vstack([X, Y]), sum(sizes)
     chosen = list(combinations(range(n), sizes[0]))
     labels = np.array([np.isin(np.arange(n), rows) for rows in chosen], dtype=float)
-    grams = [member.kernel(*[scaled(pooled, member.view)] * 2) for member in TWO]
+    grams = [member.kernel(*[viewed(pooled, member.view)] * 2) for member in TWO]
     values = np.array([[brute.mmd(gram, row, "u") for row in labels] for gram in grams])
     expected = combined(values, [member.weight for member in TWO])
     assert result.scheme == "exact"
@@ -82,7 +57,7 @@ def test_independence_equals_the_definition_over_all_permutations(brute, n):
     Y = X**2 + 0.3 * rng.normal(size=(n, 1))
     result = hsic_test(X, Y, estimator=Adaptive(members=PAIRS), n_resamples=999)
     grams = [
-        (pair.x.kernel(*[scaled(X, pair.x.view)] * 2), pair.y.kernel(*[scaled(Y, pair.y.view)] * 2)) for pair in PAIRS
+        (pair.x.kernel(*[viewed(X, pair.x.view)] * 2), pair.y.kernel(*[viewed(Y, pair.y.view)] * 2)) for pair in PAIRS
     ]
     orders = [list(order) for order in permutations(range(n))]
     values = np.array([[brute.hsic(K, Z[np.ix_(o, o)], "v") for o in orders] for K, Z in grams])
@@ -154,21 +129,35 @@ def test_swapping_the_samples_changes_nothing():
     assert one.statistic == pytest.approx(two.statistic, rel=1e-12)
 
 
-def test_kernels_evaluated_in_parts_are_permuted_alike():
+@pytest.mark.parametrize(("test", "scheme"), [(mmd_test, "gemm"), (hsic_test, "gather")])  # what kernels take adds up
+def test_kernels_evaluated_in_parts_are_permuted_alike(test, scheme, monkeypatch):
+    evaluated = []
+    joined = many_kernels._joined
+
+    def watched(evaluate, parts, how):
+        found = joined(evaluate, parts, how)
+        evaluated.append(len(parts))
+        return found
+
+    monkeypatch.setattr(many_kernels, "_joined", watched)
     rng = np.random.default_rng(3)
     X, Y = rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 0.3
-    free = mmd_test(X, Y, estimator="adaptive", n_resamples=199, rng=0)
-    tight = mmd_test(X, Y, estimator="adaptive", n_resamples=199, rng=0, plan=km.Plan(memory=free.memory / 2))
+    how = {"estimator": "adaptive", "scheme": scheme, "n_resamples": 199, "rng": 0}
+    free = test(X, Y, **how)
+    tight = test(X, Y, plan=km.Plan(threads=1, memory=free.memory - 8 * 8 * 60**2), **how)
+    assert evaluated[0] == 1
+    assert evaluated[1] >= 2
+    assert tight.memory < free.memory
     np.testing.assert_allclose(free.null_distribution, tight.null_distribution, rtol=1e-9)
     with pytest.raises(MemoryError, match="memory="):
-        mmd_test(X, Y, estimator="adaptive", rng=0, plan=km.Plan(memory=1000))
+        test(X, Y, plan=km.Plan(memory=1000), **how)
 
 
 def test_members_report_what_a_test_of_their_own_finds():
     rng = np.random.default_rng(4)
     X, Y = rng.normal(size=(30, 1)), rng.normal(size=(33, 1)) + 0.5
     result = mmd_test(X, Y, estimator=Adaptive(members=TWO), n_resamples=199, rng=0)
-    table = scaled(np.vstack([X, Y]), "scores")
+    table = viewed(np.vstack([X, Y]), "scores")
     alone = mmd_null(table[:30], table[30:], [DistanceInduced()], n_resamples=199, rng=0)
     found = result.members[2]
     assert found.label == "DistanceInduced(exponent=1.0) on scores"
@@ -181,11 +170,11 @@ def test_members_report_what_a_test_of_their_own_finds():
 
 def test_every_column_is_looked_at_on_its_own():
     rng = np.random.default_rng(5)
-    X, Y = rng.normal(size=(40, 6)), rng.normal(size=(40, 6))
+    X, Y = rng.normal(size=(30, 6)), rng.normal(size=(32, 6))  # few enough that no rows are drawn for units
     Y[:, 4] += 1.0
     result = mmd_test(X, Y, estimator=Adaptive(members=[Member("axes", Linear())]), n_resamples=199, rng=0)
     scores = view(np.vstack([X, Y]), "scores")[:, [4]]
-    alone = mmd_null(scores[:40], scores[40:], [Linear()], n_resamples=199, rng=0).values
+    alone = mmd_null(scores[:30], scores[30:], [Linear()], n_resamples=199, rng=0).values
     assert result.members[0].statistic == pytest.approx(standardized(alone)[0, 0], rel=1e-9)
 
 
@@ -256,8 +245,10 @@ def test_views():
     white = whitened(view(points, "scores"))
     np.testing.assert_allclose(np.cov(white.T), np.eye(3), atol=0.02)
     np.testing.assert_array_equal(view(points, "scores"), view(np.exp(points / 1000), "scores"))
-    assert available(50, 1) == ("data", "scores", "ranks", "order", "radius", "spread")
-    assert available(50, 3) == tuple(name for name in VIEWS if name != "order")
+    of_one_column = {"data", "near", "nearest", "blocks", "scores", "ranks", "order", "radius", "spread", "squares"}
+    assert set(available(50, 1)) == of_one_column
+    assert available(24, 3) == tuple(name for name in VIEWS if name != "order")
+    assert available(25, 3) == tuple(name for name in VIEWS if name not in ("order", "volume"))
     assert "products" not in available(5000, 24)
     assert "white" not in available(11, 3)
     assert "axes" not in available(5000, 300)
@@ -267,7 +258,12 @@ def test_views():
     np.testing.assert_allclose(view(points, "spread")[:, 0] ** 2, (scores**2).sum(1), rtol=1e-12, atol=1e-12)
     products = np.column_stack([scores[:, i] * scores[:, j] for i, j in combinations(range(3), 2)])
     np.testing.assert_allclose(view(points, "products"), products - products.mean(0), rtol=1e-9, atol=1e-12)
-    assert Views.of(points, ["order"], np.arange(9)).table.max() == 200
+    np.testing.assert_allclose(view(points, "squares"), scores**2 - (scores**2).mean(0), rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(view(points, "square axes"), view(points, "squares"))
+    for like_data in ("near", "nearest", "blocks", "volume"):
+        np.testing.assert_array_equal(view(points, like_data), view(points, "data"))
+    order = Member("order", Wendland(0, 2.0))
+    assert Views.of(Rows(points), [order], np.arange(9), np.arange(9)).table.max() == 200
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -275,8 +271,9 @@ def test_one_neighbor_is_the_numerator_of_xi_under_all_permutations(swapped):
     n, rng = 6, np.random.default_rng(15)
     x, y = rng.normal(size=(2, n, 1))
     members = Member("order", Wendland(0, 2.0)), Member("ranks", DistanceInduced())
-    views = [Views.of(points, [member.view], np.arange(n)) for points, member in zip((x, y), members, strict=True)]
-    sides = [(v.table, v.kernels(m.view, m.kernel)[0]) for v, m in zip(views, members, strict=True)][:: 1 - 2 * swapped]
+    everything = np.arange(n)
+    views = [Views.of(Rows(own), [m], everything, everything) for own, m in zip((x, y), members, strict=True)]
+    sides = [(v.table, v.kernels[m][0]) for v, m in zip(views, members, strict=True)][:: 1 - 2 * swapped]
     found = hsic_null(sides[0][0], sides[1][0], [(sides[0][1], sides[1][1])], n_resamples=999, rng=0)
     assert found.scheme == "exact"
 
@@ -297,7 +294,7 @@ def test_one_neighbor_is_the_numerator_of_xi_under_all_permutations(swapped):
 
 
 @pytest.mark.parametrize("case", ["fast sine", "exclusive or", "random scale"])
-def test_members_for_what_xi_and_products_and_spreads_find(case):
+def test_members_for_fast_functions_and_products_and_spreads(case):
     rng = np.random.default_rng(16)
     if case == "fast sine":
         x = rng.uniform(-1, 1, (80, 1))
@@ -309,9 +306,17 @@ def test_members_for_what_xi_and_products_and_spreads_find(case):
         scale = np.exp(rng.normal(size=(80, 1)))
         x, y = scale * rng.normal(size=(2, 80, 1))
     result = hsic_test(x, y, estimator="adaptive", n_resamples=199, rng=0)
-    view = {"fast sine": "order", "exclusive or": "products", "random scale": "spread"}[case]
+    kind = {"fast sine": "a function", "exclusive or": "several columns together", "random scale": "spread"}[case]
+    strongest = max(result.members, key=lambda member: member.standardized)
     assert result.pvalue <= 0.01
-    assert min(member.pvalue for member in result.members if view in member.label) <= 0.01
+    assert strongest.pvalue <= 0.01
+    assert strongest.group == kind
+    if case == "fast sine":  # y is a function of x, and not x of y: what is regularized is x
+        found = {member.label: member for member in result.members}
+        x_side, y_side = strongest.label.split(" | ")
+        assert "λ" in x_side
+        assert "λ" not in y_side
+        assert found[f"{y_side} | {x_side}"].pvalue > 0.1
 
 
 @pytest.mark.parametrize(
@@ -384,4 +389,16 @@ def test_evidence_where_nothing_varies():
 def test_rows_of_one_length_are_told_apart_by_nothing(n):
     identifiers = np.eye(n) / 3.0  # every row a category of its own: any pairing of two such columns is alike
     assert np.ptp(view(identifiers, "radius")) == np.ptp(view(identifiers, "spread")) == 0.0
-    assert hsic_test(identifiers, identifiers[::-1], estimator="adaptive", n_resamples=49, rng=0).pvalue == 1.0
+    result = hsic_test(identifiers, identifiers[::-1], estimator="adaptive", n_resamples=49, rng=0)
+    assert {member.pvalue for member in result.members if "axes" not in member.label} == {1.0}
+    kept = [pair for pair in independence_members(n) if pair.x.view != "axes"]  # columns differ by the drawn orders
+    assert hsic_test(identifiers, identifiers[::-1], estimator=Adaptive(members=kept), rng=0).pvalue == 1.0
+
+
+@pytest.mark.parametrize("n", [4, 5, 6])
+def test_identifiers_are_alike_over_all_permutations(n):
+    identifiers = np.eye(n)
+    result = hsic_test(identifiers, identifiers[::-1], estimator="adaptive", n_resamples=999, rng=0)
+    assert result.scheme == "exact"
+    assert {member.pvalue for member in result.members} == {1.0}
+    assert result.pvalue == 1.0
