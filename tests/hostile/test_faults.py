@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -187,7 +188,7 @@ def test_ctrl_c_while_options_are_read(monkeypatch: pytest.MonkeyPatch, capfd: p
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kernelmean.cli.app.run", stop)
+    monkeypatch.setattr(import_module("kernelmean.cli.app"), "run", stop)  # a file that has the name of what it holds
     assert call(("info", "x"), capfd) == (130, "", "kernelmean: stopped before it began\n")
 
 

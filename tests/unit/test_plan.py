@@ -10,7 +10,7 @@ from threading import Barrier
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from kernelmean.kernels import Gaussian, Scaled
 from kernelmean.plan import DEFAULT, Plan
@@ -194,15 +194,19 @@ def test_weights_that_do_not_fit_are_refused():
 
 
 def test_blas_has_one_thread_inside_and_its_own_number_outside():
-    before, inside, X = blas_threads(), [], points(100)
+    inside, X = [], points(100)
 
     def blocks(i, j):
         inside.append(blas_threads())
         return X[i] @ X[j].T
 
-    with ThreadPoolExecutor(3) as pool:  # reductions that overlap
+    before = blas_threads()
+    SMALL.matmul(blocks, 100, 100, np.ones(100))  # in this thread first, which must not keep the others from it
+    with threadpool_limits(2, user_api="blas"), ThreadPoolExecutor(3) as pool:  # reductions that overlap
+        own = blas_threads()
         runs = [pool.submit(SMALL.matmul, blocks, 100, 100, np.ones(100)) for _ in range(3)]
-    assert all(run.result().shape == (100,) for run in runs)
+        assert all(run.result().shape == (100,) for run in runs)
+        assert blas_threads() == own <= {2}
     assert inside
     assert all(threads <= {1} for threads in inside)
     assert blas_threads() == before

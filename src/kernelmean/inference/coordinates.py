@@ -32,6 +32,14 @@ class Coordinates(Kernel):
     columns: tuple[int, ...]
     weights: tuple[float, ...]
 
+    @property
+    def place(self) -> slice | list[int]:
+        """Return the columns as a slice where they are neighbors."""
+        columns = list(self.columns)
+        if columns and columns == list(range(columns[0], columns[0] + len(columns))):
+            return slice(columns[0], columns[0] + len(columns))
+        return columns
+
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
         gram: Array = self._weighted(X) @ take_columns(Y, self.columns).T

@@ -13,7 +13,7 @@ from typing import final
 
 import numpy as np
 
-from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean_of, namespace, take_columns, take_rows
+from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean_of, namespace, take_rows
 from ..kernels import Kernel
 from ..kernels.blocks import Blocks
 from ..kernels.exponential import ExponentialBlocks
@@ -118,7 +118,7 @@ class KernelSide(Side):
     def __post_init__(self) -> None:
         if not self.shifts:
             rows = take_rows(self.points, np.linspace(0, self.n - 1, min(self.n, _SHIFT_ROWS)).astype(np.intp))
-            object.__setattr__(self, "shifts", tuple(mean_of(kernel(rows, rows)) for kernel in self.kernels))
+            object.__setattr__(self, "shifts", tuple(_shift(kernel, rows) for kernel in self.kernels))
 
     @property
     def n(self) -> int:
@@ -175,8 +175,13 @@ class KernelSide(Side):
         if not isinstance(kernel, Coordinates):
             return pivoted_cholesky(kernel, self.points, max_rank=max_rank)
         if kernel.columns not in rows:
-            rows[kernel.columns] = np.ascontiguousarray(take_columns(self.points, kernel.columns).T)
+            rows[kernel.columns] = np.array(self.points[:, kernel.place].T, order="C")  # a copy, to be centered
         return Factor(rows[kernel.columns], 0.0, np.array(kernel.weights))
+
+
+def _shift(kernel: Kernel, rows: Array) -> float:
+    """Return about the mean of the kernel; coordinates are centered as they are."""
+    return 0.0 if isinstance(kernel, Coordinates) else mean_of(kernel(rows, rows))
 
 
 def _separated(blocks: Blocks, n: int) -> tuple[Array, Blocks, Array]:

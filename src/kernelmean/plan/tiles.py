@@ -72,6 +72,16 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def _for_any_thread() -> None:
+    """Let the next thread that asks set the limit: threadpoolctl 3.8 heeds the first one alone, as long as that lives.
+
+    The limit of OpenBLAS is one for the whole process; here a lock and a count decide who sets it.
+    """
+    for library in _blas().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
 @final
 class _SerialBlas:
     """Holds BLAS at one thread while any reduction runs; the last one to end gives the threads back."""
@@ -82,6 +92,7 @@ class _SerialBlas:
     def __enter__(self) -> None:
         with self._lock:
             if self._users == 0:
+                _for_any_thread()
                 self._limit = _blas().limit(limits=1, user_api="blas")
             self._users += 1
 
@@ -89,7 +100,9 @@ class _SerialBlas:
         with self._lock:
             self._users -= 1
             if self._users == 0:
+                _for_any_thread()
                 self._limit.restore_original_limits()
+                _for_any_thread()
 
 
 serial_blas = _SerialBlas()

@@ -81,7 +81,7 @@ def test_batches_fit_their_memory(monkeypatch):
     assert low_rank._batch_bytes(Resources(4, 2.0**26)) == 2.0**20
     factored, _, others = split(PAIRS, 23)
     assert not others
-    widest = max(len(rows) for rows in factored.right)
+    widest = max(factor.rank for factor in factored.right)
     spy = Spy()
     low_rank.factor_sums(factored, spy, Resources(1, 2.0**20))
     low_rank.factor_sums(factored, spy, Resources(1, 16.0))

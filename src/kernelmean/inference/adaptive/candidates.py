@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 from itertools import product
 from typing import Any, final
 
@@ -43,10 +44,12 @@ class Candidates:
     def outcome(self, rule: str, over: Over, how: Resampling, sizes: tuple[int, ...]) -> dict[str, Any]:
         """Evaluate all members under the same permutations, and combine them."""
         kernels = [kernel for own in self.kernels for kernel in own]
-        null = in_parts(lambda part, part_how: over(self.tables, part, part_how), kernels, how)
+        evaluate = partial(over, self.tables)
+        nulls = [in_parts(evaluate, kernels, how)] if kernels else []
+        scheme = nulls[0].scheme if nulls else how.scheme
         others = self.members[len(self.kernels) :]
-        for member in others:
-            null = null.beside(self._volume(member, sizes, how.repeated(null.scheme)))
+        nulls += [self._volume(member, sizes, how.repeated(scheme)) for member in others]
+        null = reduce(Null.beside, nulls)
         counts = [len(own) for own in self.kernels] + [1] * len(others)
         return combined(null, rule, self.members, counts)
 
@@ -83,7 +86,7 @@ def candidates(
     with_kernels = [member for member in members if not _without_kernel(member)]
     views = [
         Views.of(rows, side, unit, rows.drawn(_LANDMARKS, rng))
-        for rows, side, unit in zip(hosts, _sides(with_kernels), units, strict=True)
+        for rows, side, unit in zip(hosts, _sides(with_kernels, len(tables)), units, strict=True)
     ]
     kernels = [list(map(_alone, product(*_kernels(views, own.sides)))) for own in with_kernels]
     columns = tuple(like(view.table, own, "float64") for view, own in zip(views, tables, strict=True))
@@ -94,8 +97,8 @@ def _without_kernel(member: Any) -> bool:
     return any(side.view == "volume" for side in member.sides)
 
 
-def _sides(members: Sequence[Any]) -> list[tuple[Member, ...]]:
-    return list(zip(*(member.sides for member in members), strict=True))
+def _sides(members: Sequence[Any], tables: int) -> list[list[Member]]:
+    return [[member.sides[table] for member in members] for table in range(tables)]
 
 
 def _kernels(views: Sequence[Views], sides: Sequence[Member]) -> list[list[Any]]:

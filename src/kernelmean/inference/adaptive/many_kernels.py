@@ -146,7 +146,7 @@ def _per_member(null: Null, counts: Sequence[int]) -> Array:
     """Return the standardized values of every member, shape (k, P); of several columns the largest counts."""
     rows = standardized(np.stack([snapped(*row) for row in zip(null.values, null.tolerance, strict=True)]))
     ends = np.cumsum([0, *counts])
-    return np.stack([rows[i:j].max(axis=0) for i, j in pairwise(ends)])
+    return np.stack([rows[i] if j == i + 1 else snapped(rows[i:j].max(axis=0), _ROUNDING) for i, j in pairwise(ends)])
 
 
 def snapped(values: Array, tolerance: float) -> Array:

@@ -117,34 +117,37 @@ LINEAR, QUADRATIC, ENERGY = Linear(), Polynomial(2, 0.0), DistanceInduced()
 WIDE, MEDIAN, QUARTER, EIGHTH, SIXTEENTH = (Gaussian(width) for width in (2.0, 1.0, 0.25, 0.125, 0.0625))
 BOX = Laplacian(0.5)
 
-SIZES = 12.0, 50.0, 120.0
+SIZES = 12.0, 50.0, 110.0, 250.0
 """The rows of a sample (their harmonic mean), or the pairs, for which the weights below are given."""
 _PAIRS = 12.0, 55.0, 110.0
 
-Shares = tuple[float, float, float, float]
-"""Percent of the weight at the three sizes, and where the rows lie in far clusters."""
+Shares = tuple[float, ...]
 _TWO_SAMPLES: tuple[tuple[str, str, Kernel, float | None, Shares], ...] = (
-    ("means", "data", LINEAR, None, (32, 26, 19, 6)),
-    ("means", "data", ENERGY, 0.1, (6, 9, 5, 1)),
-    ("means", "data", WIDE, None, (3, 4, 4, 1)),
-    ("means", "scores", ENERGY, None, (24, 3, 2, 1)),
-    ("means", "ranks", ENERGY, None, (3, 5, 3, 1)),
-    ("means", "white", LINEAR, None, (5, 4, 2, 1)),
-    ("means", "axes", LINEAR, None, (2, 6, 5, 1)),
-    ("spread", "radius", LINEAR, None, (7, 4, 3, 1)),
-    ("spread", "square axes", LINEAR, None, (3, 2, 2, 1)),
-    ("columns together", "data", QUADRATIC, None, (2, 2, 6, 1)),
-    ("columns together", "products", LINEAR, None, (1, 3, 3, 1)),
-    ("columns together", "volume", LINEAR, 0.001, (5, 33, 33, 1)),
-    ("shape", "data", MEDIAN, 0.01, (1, 3, 8, 1)),
-    ("local", "blocks", BOX, None, (2, 4, 10, 1)),
-    ("local", "data", QUARTER, None, (5, 7, 9, 1)),
-    ("local", "data", EIGHTH, None, (4, 15, 12, 1)),
-    ("local", "ranks", SIXTEENTH, None, (0, 2, 5, 1)),
-    ("local", "nearest", MEDIAN, 0.001, (0, 1, 6, 5)),
-    ("local", "near", WIDE, 0.001, (0, 0, 0, 50)),
-    ("local", "blocks", BOX, 0.001, (0, 0, 0, 25)),
+    ("means", "data", LINEAR, None, (32, 26, 20, 20, 6)),
+    ("means", "data", ENERGY, 0.1, (6, 9, 5, 1, 1)),
+    ("means", "data", WIDE, None, (3, 4, 3, 2, 1)),
+    ("means", "scores", ENERGY, None, (24, 3, 2, 1, 1)),
+    ("means", "ranks", ENERGY, None, (3, 5, 2, 1, 1)),
+    ("means", "white", LINEAR, None, (5, 4, 3, 10, 1)),
+    ("means", "axes", LINEAR, None, (2, 6, 5, 4, 1)),
+    ("spread", "radius", LINEAR, None, (7, 4, 3, 4, 1)),
+    ("spread", "square axes", LINEAR, None, (3, 2, 2, 2, 1)),
+    ("columns together", "data", QUADRATIC, None, (2, 2, 6, 3, 1)),
+    ("columns together", "products", LINEAR, None, (1, 3, 3, 3, 1)),
+    ("columns together", "volume", LINEAR, 0.001, (5, 33, 33, 33, 1)),
+    ("shape", "data", MEDIAN, 0.1, (0, 1, 4, 10, 1)),
+    ("shape", "data", MEDIAN, 0.01, (1, 3, 8, 8, 1)),
+    ("local", "data", ENERGY, 0.01, (0, 2, 2, 4, 1)),
+    ("local", "blocks", BOX, None, (2, 4, 6, 1, 1)),
+    ("local", "data", QUARTER, None, (5, 7, 9, 3, 1)),
+    ("local", "data", QUARTER, 0.001, (0, 0, 2, 12, 1)),
+    ("local", "data", EIGHTH, None, (4, 15, 13, 3, 1)),
+    ("local", "ranks", SIXTEENTH, None, (0, 2, 4, 5, 1)),
+    ("local", "nearest", MEDIAN, 0.001, (0, 1, 4, 9, 5)),
+    ("local", "near", WIDE, 0.001, (0, 0, 0, 0, 50)),
+    ("local", "blocks", BOX, 0.001, (0, 0, 0, 0, 25)),
 )
+"""Kind of difference, view, kernel, λ, and percent of the weight at every size, and where rows lie in far clusters."""
 
 
 def two_sample_members(size: float = SIZES[1], clustered: float = 0.0) -> tuple[Member, ...]:
@@ -170,8 +173,8 @@ def two_sample_members(size: float = SIZES[1], clustered: float = 0.0) -> tuple[
 
 def _weight(shares: Sequence[float], size: float, sizes: Sequence[float], clustered: float = 0.0) -> float:
     """Return percent at a size, linear in its logarithm between those that are given."""
-    spread_out = float(np.interp(np.log(size), np.log(sizes), shares[:3]))
-    return spread_out if len(shares) == 3 else (1 - clustered) * spread_out + clustered * shares[3]
+    usual = float(np.interp(np.log(size), np.log(sizes), shares[: len(sizes)]))
+    return usual if len(shares) == len(sizes) else (1 - clustered) * usual + clustered * shares[-1]
 
 
 def independence_members(size: float = _PAIRS[1]) -> tuple[PairMember, ...]:
