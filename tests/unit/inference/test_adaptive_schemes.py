@@ -103,7 +103,7 @@ HARD = {
     "constant columns": lambda P: np.full_like(P, 0.1),
     "nearly constant": lambda P: 1e9 + np.round(P),
     "one value differs": lambda P: np.eye(len(P), P.shape[1]),
-    "two values": lambda P: np.sign(P),
+    "two values": np.sign,
     "no digits left": lambda P: 1e16 + P,
     "far apart": lambda P: np.sign(P) * 1e150 + P,
 }
@@ -125,7 +125,7 @@ def hard_cases():
             yield pytest.param(kind, *shape, marks=marks)
 
 
-@pytest.mark.parametrize(("kind", "n", "dim"), hard_cases())
+@pytest.mark.parametrize(("kind", "n", "dim"), list(hard_cases()))
 def test_hard_rows_have_a_p_and_no_warning(kind, n, dim):
     rng = np.random.default_rng(0)
     rows = HARD[kind](rng.normal(size=(2 * n, dim)))
@@ -150,9 +150,9 @@ def test_bad_rows_are_refused(test):
     bad = good.copy()
     bad[2, 1] = np.nan
     for one, other in ((bad, good), (good, bad)):
-        with pytest.raises(ValueError, match="NaN|nan|missing"):
+        with pytest.raises(ValueError, match=r"NaN|nan|missing"):
             test(one, other, estimator="adaptive", n_resamples=19, rng=0)
-    with pytest.raises(ValueError, match="inf|finite"):
+    with pytest.raises(ValueError, match=r"inf|finite"):
         test(good, np.where(np.isnan(bad), np.inf, bad), estimator="adaptive", n_resamples=19, rng=0)
-    with pytest.raises(ValueError, match="row|pair"):
+    with pytest.raises(ValueError, match=r"row|pair"):
         test(good[:1], good[:1], estimator="adaptive", n_resamples=19, rng=0)
