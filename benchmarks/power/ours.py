@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from peers import ENOUGH
 
-from kernelmean.inference import Adaptive, Design, Null, Pairs, Resampling, TwoSamples, hsic_test, mmd_test
-from kernelmean.inference.adaptive.many_kernels import combined, in_parts
+from kernelmean.inference import Adaptive, Design, Pairs, Resampling, TwoSamples, hsic_test, mmd_test
+from kernelmean.inference.adaptive.candidates import Evaluated
 from kernelmean.inference.statistics import StatisticForm
 
 Method = Callable[[np.ndarray, np.ndarray, int, int], float]
@@ -64,12 +64,10 @@ class PendingResult:
 
 
 @lru_cache(maxsize=1000)
-def statistics(posed: PendingResult) -> tuple[Null, Any, list[int]]:
-    """Return the null of all kernels, the members, and how many kernels each has: what all rules share."""
+def statistics(posed: PendingResult) -> Evaluated:
+    """Return the statistics of all members, which all rules share."""
     how = Resampling.of("auto", posed.n_resamples, posed.seed)
-    found = posed.question.of(posed.samples, Design()).candidates(Adaptive(), posed.statistic, how.rng)
-    null = in_parts(found.null, [kernel for own in found.kernels for kernel in own], how)
-    return null, found.members, [len(own) for own in found.kernels]
+    return posed.question.of(posed.samples, Design()).evaluated(Adaptive(), posed.statistic, how)
 
 
 def adaptive(rule: str, question: type, statistic: StatisticForm) -> Method:
@@ -79,8 +77,8 @@ def adaptive(rule: str, question: type, statistic: StatisticForm) -> Method:
     """
 
     def pvalue(x: np.ndarray, y: np.ndarray, b: int, seed: int) -> float:
-        null, members, counts = statistics(PendingResult.of(question, statistic, x, y, b, seed))
-        return float(combined(null, rule, members, counts)["pvalue"])
+        found = statistics(PendingResult.of(question, statistic, x, y, b, seed))
+        return float(found.combined(rule)["pvalue"])
 
     return pvalue
 

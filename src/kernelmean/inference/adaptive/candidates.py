@@ -41,21 +41,34 @@ class Candidates:
     in_spreads: Array
     """The rows of the first table in units of their spread."""
 
-    def outcome(self, rule: str, over: Over, how: Resampling, sizes: tuple[int, ...]) -> dict[str, Any]:
-        """Evaluate all members under the same permutations, and combine them."""
+    def evaluated(self, over: Over, how: Resampling, sizes: tuple[int, ...]) -> Evaluated:
+        """Evaluate all members under the same permutations."""
         kernels = [kernel for own in self.kernels for kernel in own]
-        evaluate = partial(over, self.tables)
-        nulls = [in_parts(evaluate, kernels, how)] if kernels else []
+        nulls = [in_parts(partial(over, self.tables), kernels, how)] if kernels else []
         scheme = nulls[0].scheme if nulls else how.scheme
         others = self.members[len(self.kernels) :]
         nulls += [self._volume(member, sizes, how.repeated(scheme)) for member in others]
-        null = reduce(Null.beside, nulls)
         counts = [len(own) for own in self.kernels] + [1] * len(others)
-        return combined(null, rule, self.members, counts)
+        return Evaluated(reduce(Null.beside, nulls), self.members, counts)
 
     def _volume(self, member: Member, sizes: tuple[int, ...], how: Resampling) -> Null:
         assert member.ridge is not None, "a volume has a ridge"
         return volume_null(self.in_spreads, (min(sizes), max(sizes)), member.ridge, how)
+
+
+@final
+@dataclass(frozen=True)
+class Evaluated:
+    """The statistics of the members of a test under the same permutations."""
+
+    null: Null
+    members: Sequence[Any]
+    counts: Sequence[int]
+    """How many statistics every member has."""
+
+    def combined(self, rule: str) -> dict[str, Any]:
+        """Return what a result holds, as keyword arguments of ``TestResult``."""
+        return combined(self.null, rule, self.members, self.counts)
 
 
 def candidates(

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...core.array import Array, as_host
 from ...core.frozen import copied_elsewhere
-from ..adaptive.candidates import candidates
+from ..adaptive.candidates import Evaluated, candidates
 from ..adaptive.many_kernels import Adaptive
 from ..designs.design import Design
 from ..engine import permutation_null
@@ -242,16 +242,18 @@ class Question(ABC):
 
     def _adaptive(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> TestResult:
         """Run all members under the same permutations, and combine them."""
+        outcome = self.evaluated(adaptive, statistic, how).combined(adaptive.combination)
+        return TestResult(method=self.methods[1], sizes=self.sizes, notes=self.notes, **outcome)
+
+    def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
+        """Return the statistics of the members of an adaptive test."""
         listed = self.listed(how)
         volumes = listed is not None
         found = candidates(adaptive, self.tables, harmonic_mean(self.sizes), how.rng, volumes=volumes)
         if listed is not None and len(found.kernels) < len(found.members):
             how = listed
         plain = replace(self, engine=permutation_null)
-        outcome = found.outcome(
-            adaptive.combination, lambda tables, part, own: plain.over(tables, part, statistic, own), how, self.sizes
-        )
-        return TestResult(method=self.methods[1], sizes=self.sizes, notes=self.notes, **outcome)
+        return found.evaluated(lambda tables, part, own: plain.over(tables, part, statistic, own), how, self.sizes)
 
     def listed(self, how: Resampling) -> Resampling | None:
         """Return the same with a scheme that lists its permutations one by one, for members that need to see them.
