@@ -61,13 +61,18 @@ def test_landmarks_do_not_depend_on_units(kind, change, dim):
     np.testing.assert_array_equal(*numbers)
 
 
-@pytest.mark.parametrize("dim", [2, 5])
-def test_landmarks_do_not_depend_on_the_order_and_the_signs_of_columns(dim):
-    points = table("normal", dim=dim)
-    numbers = Rows(points).drawn(20, np.random.default_rng(0))
-    np.testing.assert_array_equal(Rows(points[:, ::-1]).drawn(20, np.random.default_rng(0)), numbers)
+TIED = pytest.mark.xfail(reason="rows that differ by the order of their entries are told apart by it", strict=True)
+
+
+@pytest.mark.parametrize("dim", [pytest.param(2, marks=TIED), 5])
+@pytest.mark.parametrize("change", ["order", "signs"])
+def test_landmarks_do_not_depend_on_the_order_and_the_signs_of_columns(change, dim):
     signs = np.where(np.arange(dim) % 2, 1.0, -1.0)
-    np.testing.assert_array_equal(Rows(points * signs).drawn(20, np.random.default_rng(0)), numbers)
+    for seed in range(60):
+        points = table("normal", n=110, dim=dim, seed=seed)
+        changed = points[:, ::-1] if change == "order" else points * signs
+        numbers = [Rows(own).drawn(64, np.random.default_rng(0)) for own in (points, changed)]
+        np.testing.assert_array_equal(*numbers)
 
 
 @pytest.mark.parametrize("kind", ["ties", "binary"])
