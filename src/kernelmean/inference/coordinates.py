@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from ..core.array import Array, like, take_columns
+from ..core.array import Array, like, namespace, take_columns
 from ..kernels import Kernel
 
 
@@ -47,7 +47,8 @@ class Coordinates(Kernel):
 
     def diag(self, X: Array) -> Array:
         """Return Σ_j w_j x_j², shape (n,)."""
-        diagonal: Array = (self._weighted(X) * take_columns(X, self.columns)).sum(axis=1)
+        squares = self._weighted(X) * take_columns(X, self.columns)
+        diagonal: Array = namespace(squares).sum(squares, axis=1)
         return diagonal
 
     def _weighted(self, X: Array) -> Array:

@@ -23,7 +23,7 @@ from ...core.array import Array, IntArray
 from ...kernels import Kernel
 
 _LEAST = 1e-10
-"""Of the sum of the spectrum: smaller eigenvalues are rounding."""
+"""Of the squares of all features before they are centered: smaller eigenvalues are rounding."""
 _DEPENDENT = 1e-10
 _NEGLIGIBLE = 0.01
 _AROUND = 2.0
@@ -68,14 +68,15 @@ def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Spectrum:
     values, vectors = np.linalg.eigh(kernel(chosen, chosen))
     kept = values > _DEPENDENT * max(values[-1], 0.0)
     features = kernel(table, chosen) @ (vectors[:, kept] / np.sqrt(values[kept]))
+    least = _LEAST * float(np.square(features).sum())
     features -= features.mean(axis=0)
-    return _principal(features, whole=len(landmarks) == len(table))
+    return _principal(features, least, whole=len(landmarks) == len(table))
 
 
-def _principal(features: Array, *, whole: bool) -> Spectrum:
+def _principal(features: Array, least: float, *, whole: bool) -> Spectrum:
     """Return the coordinates of centered features in the directions of their covariance."""
     values, vectors = np.linalg.eigh(features.T @ features)
-    first = _cut(values, _LEAST * max(float(values.sum()), 0.0))
+    first = _cut(values, least)
     return Spectrum(features @ vectors[:, first:], values[first:], whole)
 
 

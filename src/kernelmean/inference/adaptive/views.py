@@ -182,13 +182,20 @@ class Rows:
         """Row numbers in an order that only the rows themselves decide on, see :meth:`drawn`."""
         ranks = self.order - (len(self.points) + 1) / 2
         far = np.sort(np.abs(ranks), axis=1)
-        return np.lexsort((*ranks.T[::-1], *far.T, np.square(far).sum(axis=1)))
+        squares = np.square(far).sum(axis=1)
+        order = np.lexsort((*far.T, squares))
+        tied = (far[order[1:]] == far[order[:-1]]).all(axis=1)
+        apart = np.zeros(len(ranks))
+        some = np.union1d(order[1:][tied], order[:-1][tied])
+        apart[some] = _told_apart(ranks, some)
+        return np.lexsort((*ranks.T[::-1], apart, *far.T, squares))
 
     def drawn(self, most: int, rng: np.random.Generator) -> IntArray:
         """Return all rows, or so many that the seed draws: the same rows in whatever order rows come.
 
         Rows are numbered by the distance of their ranks from the middle, which no unit, sign or order of columns
-        changes, then by the sorted distances of all columns; only mirror images of each other by their ranks.
+        changes, then by the sorted distances of all columns, then by how the columns go together; what is still tied,
+        such as mirror images in a single column, by their ranks.
         """
         n = len(self.points)
         return np.arange(n) if n <= most else np.sort(self.canonical[rng.choice(n, most, replace=False)])
@@ -197,6 +204,18 @@ class Rows:
         """Return what decides on the members that look at the table, judged by some of the rows."""
         views = tuple(name for name in available(*self.points.shape) if volumes or name != "volume")
         return ViewedTable(views, self.points.shape[1], clustered(self.in_spreads[rows]))
+
+
+def _told_apart(ranks: Array, rows: IntArray) -> Array:
+    """Return numbers for rows that are as far from the middle in other columns, whatever the columns' order and signs.
+
+    Of a row r, from the products of the columns M = RᵀR and v = Σ_j |r_j|² r_j over all rows.
+    """
+    own, products = ranks[rows], ranks.T @ ranks
+    leaning = np.square(ranks).sum(axis=1) @ ranks
+    terms = own[:, :, None] * own[:, None, :] * products
+    terms = terms.reshape(len(own), own.shape[1] ** 2)
+    return np.asarray(np.sort(terms, axis=1).sum(axis=1) - np.sort(own * leaning, axis=1).sum(axis=1))
 
 
 def in_spreads(points: Array) -> Array:

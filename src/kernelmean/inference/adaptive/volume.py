@@ -76,4 +76,7 @@ def _log_volumes(gram: Array, rows: IntArray, ridge: float) -> Array:
     own -= own.mean(axis=2, keepdims=True)
     own /= n * ridge
     own[:, np.arange(n), np.arange(n)] += 1.0
-    return np.asarray(2.0 * np.log(np.linalg.cholesky(own).diagonal(axis1=1, axis2=2)).sum(axis=1))
+    try:
+        return np.asarray(2.0 * np.log(np.linalg.cholesky(own).diagonal(axis1=1, axis2=2)).sum(axis=1))
+    except np.linalg.LinAlgError:  # rows so far away that the 1 is lost beside them
+        return np.asarray(np.log(np.maximum(np.linalg.eigvalsh(own), 1.0)).sum(axis=1))
