@@ -226,7 +226,7 @@ def report(found: list[Found], yardstick: Machine, missing: list[str]) -> str:
         "",
         "These are tests with one kernel, which choose nothing from the data but its bandwidth. The adaptive test, the "
         "default of `compare` and `dependence` and the one of the power study, has about twenty kernels: at 300 and "
-        "1000 rows it took 11 to 37 times as long.",
+        "1000 rows it took 2 to 36 times as long.",
         "",
         f"Machine: {yardstick}.",
         "",
