@@ -5,6 +5,7 @@ Who writes a scheme of permutations finds here what it is made of: a ``Problem``
 """
 
 from ..core import lazy as _lazy
+from .adaptive.candidates import candidates
 from .adaptive.many_kernels import Adaptive
 from .adaptive.members import Member, PairMember
 from .answering import answer
@@ -65,6 +66,7 @@ __all__ = [
     "Torus",
     "TwoSamples",
     "answer",
+    "candidates",
     "dhsic_test",
     "holm",
     "hsic_problem",

@@ -16,7 +16,7 @@ from kernelmean.inference.adaptive import many_kernels
 from kernelmean.inference.adaptive.combination import COMBINATIONS, evidence, standardized
 from kernelmean.inference.adaptive.many_kernels import snapped
 from kernelmean.inference.adaptive.members import independence_members
-from kernelmean.inference.adaptive.views import VIEWS, Rows, Views, available, view, whitened
+from kernelmean.inference.adaptive.views import VIEWS, Views, ViewSource, available, view, whitened
 from kernelmean.kernels import DistanceInduced, Gaussian, Linear, Polynomial, Wendland, median_bandwidth
 from nulls import hsic_null, mmd_null
 
@@ -263,7 +263,7 @@ def test_views():
     for like_data in ("near", "nearest", "blocks", "volume"):
         np.testing.assert_array_equal(view(points, like_data), view(points, "data"))
     order = Member("order", Wendland(0, 2.0))
-    assert Views.of(Rows(points), [order], np.arange(9), np.arange(9)).table.max() == 200
+    assert Views.of(ViewSource(points), [order], np.arange(9), np.arange(9)).table.max() == 200
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -272,7 +272,7 @@ def test_one_neighbor_is_the_numerator_of_xi_under_all_permutations(swapped):
     x, y = rng.normal(size=(2, n, 1))
     members = Member("order", Wendland(0, 2.0)), Member("ranks", DistanceInduced())
     everything = np.arange(n)
-    views = [Views.of(Rows(own), [m], everything, everything) for own, m in zip((x, y), members, strict=True)]
+    views = [Views.of(ViewSource(own), [m], everything, everything) for own, m in zip((x, y), members, strict=True)]
     sides = [(v.table, v.kernels[m][0]) for v, m in zip(views, members, strict=True)][:: 1 - 2 * swapped]
     found = hsic_null(sides[0][0], sides[1][0], [(sides[0][1], sides[1][1])], n_resamples=999, rng=0)
     assert found.scheme == "exact"

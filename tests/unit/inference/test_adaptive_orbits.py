@@ -9,7 +9,7 @@ import pytest
 
 from kernelmean.inference import Adaptive, Member, PairMember, hsic_test, mmd_test
 from kernelmean.inference.adaptive import candidates as candidates_module
-from kernelmean.inference.adaptive.views import Rows
+from kernelmean.inference.adaptive.views import ViewSource
 from kernelmean.kernels import DistanceInduced, Gaussian, Linear
 
 FEW = (
@@ -103,7 +103,7 @@ def test_landmarks_by_row_number_would_not_be_exact(monkeypatch):
     def by_number(self, most, rng):
         return np.arange(min(most, len(self.points)))
 
-    monkeypatch.setattr(Rows, "drawn", by_number)
+    monkeypatch.setattr(ViewSource, "drawn", by_number)
     members = [PairMember(Member("data", Gaussian(0.25)), Member("data", Gaussian(0.25)))]
     X, Y = rows("normal", 6, 2), rows("normal", 6, 1, seed=1)
     assert excess(over_pairings(X, Y, estimator=Adaptive(members=members))) > 36  # .05 of 720

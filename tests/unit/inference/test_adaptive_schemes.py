@@ -9,8 +9,7 @@ import pytest
 
 import kernelmean as km
 from dense_members import combined, independence_values, two_sample_values
-from kernelmean.inference import Adaptive, hsic_test, mmd_test
-from kernelmean.inference.adaptive.candidates import candidates
+from kernelmean.inference import Adaptive, candidates, hsic_test, mmd_test
 from nulls import schemes_for
 
 SIZES = 28, 34

@@ -6,18 +6,17 @@ import numpy as np
 import pytest
 
 from dense_members import viewed
-from kernelmean.inference import Adaptive, Member, hsic_test, mmd_test
-from kernelmean.inference.adaptive.candidates import candidates
+from kernelmean.inference import Adaptive, Member, candidates, hsic_test, mmd_test
 from kernelmean.inference.adaptive.members import independence_members, two_sample_members
 from kernelmean.inference.adaptive.spectrum import spectrum
-from kernelmean.inference.adaptive.views import Rows, clustered
+from kernelmean.inference.adaptive.views import ViewSource, clustered
 from kernelmean.kernels import DistanceInduced, Gaussian, Laplacian, Linear, Polynomial
 
 N = 150
 
 
 def table(kind, n=N, dim=2, seed=0):
-    """Rows to draw from."""
+    """ViewSource to draw from."""
     rng = np.random.default_rng(seed)
     normal = rng.normal(size=(n, dim))
     return {
@@ -35,7 +34,7 @@ KINDS = ["normal", "ties", "binary", "repeated rows", "symmetric", "a constant c
 
 def drawn(points, most=20, seed=0):
     """The rows themselves that are drawn, in a fixed order."""
-    found = points[Rows(points).drawn(most, np.random.default_rng(seed))]
+    found = points[ViewSource(points).drawn(most, np.random.default_rng(seed))]
     return found[np.lexsort(found.T)]
 
 
@@ -57,7 +56,7 @@ def test_landmarks_do_not_depend_on_units(kind, change, dim):
         "shift": points - 1e3,
         "monotone": np.exp(points),
     }[change]
-    numbers = [Rows(own).drawn(20, np.random.default_rng(0)) for own in (points, changed)]
+    numbers = [ViewSource(own).drawn(20, np.random.default_rng(0)) for own in (points, changed)]
     np.testing.assert_array_equal(*numbers)
 
 
@@ -68,7 +67,7 @@ def test_landmarks_do_not_depend_on_the_order_and_the_signs_of_columns(change, d
     for seed in range(60):
         points = table("normal", n=110, dim=dim, seed=seed)
         changed = points[:, ::-1] if change == "order" else points * signs
-        numbers = [Rows(own).drawn(64, np.random.default_rng(0)) for own in (points, changed)]
+        numbers = [ViewSource(own).drawn(64, np.random.default_rng(0)) for own in (points, changed)]
         np.testing.assert_array_equal(*numbers)
 
 
@@ -81,22 +80,22 @@ def test_landmarks_of_tied_columns_do_not_depend_on_their_order(kind):
 
 def test_all_rows_are_landmarks_where_they_are_few_and_no_number_is_drawn():
     rng = np.random.default_rng(0)
-    np.testing.assert_array_equal(Rows(table("normal", 64)).drawn(64, rng), np.arange(64))
+    np.testing.assert_array_equal(ViewSource(table("normal", 64)).drawn(64, rng), np.arange(64))
     assert rng.random() == np.random.default_rng(0).random()
 
 
 def test_landmarks_are_spread_over_all_rows():
     points = table("normal")
-    seen = np.unique([Rows(points).drawn(20, np.random.default_rng(seed)) for seed in range(60)])
+    seen = np.unique([ViewSource(points).drawn(20, np.random.default_rng(seed)) for seed in range(60)])
     assert len(seen) == N
-    many = [Rows(points).drawn(20, np.random.default_rng(seed)) for seed in range(400)]
+    many = [ViewSource(points).drawn(20, np.random.default_rng(seed)) for seed in range(400)]
     np.testing.assert_allclose(np.bincount(np.concatenate(many), minlength=N) / 400, 20 / N, atol=0.09)
 
 
 def test_landmarks_of_two_variables_are_not_rows_of_one_number():
     points = table("normal")
     rng = np.random.default_rng(0)
-    one, other = (Rows(points).drawn(30, rng) for _ in range(2))
+    one, other = (ViewSource(points).drawn(30, rng) for _ in range(2))
     assert len(np.intersect1d(one, other)) < 15
 
 
@@ -125,7 +124,7 @@ def test_features_are_nystrom_features_without_what_counts_for_a_hundredth(name,
     members = [Member(view, kernel, ridge=ridge) for ridge in (None, 0.1, 0.001)]
     found = candidates(Adaptive(members=members), (points,), 75.0, np.random.default_rng(0), volumes=False)
     own = viewed(points, view)
-    landmarks = Rows(points).drawn(64, np.random.default_rng(0))
+    landmarks = ViewSource(points).drawn(64, np.random.default_rng(0))
     values, vectors = np.linalg.eigh(nystrom(kernel(own, own), landmarks))
     total, largest = values.sum(), values.max()
     for member, (made,) in zip(members, found.kernels, strict=True):
@@ -189,7 +188,9 @@ SPREAD_OUT = {
 @pytest.mark.parametrize("law", SPREAD_OUT)
 @pytest.mark.parametrize("dim", [1, 2, 10])
 def test_what_is_spread_out_is_not_in_clusters(law, dim):
-    found = [clustered(Rows(SPREAD_OUT[law](np.random.default_rng(seed), 200, dim)).in_spreads) for seed in range(20)]
+    found = [
+        clustered(ViewSource(SPREAD_OUT[law](np.random.default_rng(seed), 200, dim)).in_spreads) for seed in range(20)
+    ]
     assert np.mean(found) <= 0.05
     assert np.median(found) == 0.0
 
@@ -199,7 +200,7 @@ def test_far_clusters_are_told(dim):
     rng = np.random.default_rng(dim)
     centers = 40.0 * np.array([[0, 0, 0, 0, 0], [1, 0, 1, 0, 1], [2, 1, 0, 1, 1], [3, 1, 1, 1, 0]])[:, :dim]
     points = centers[rng.integers(0, 4, 200)] + 0.5 * rng.normal(size=(200, dim))
-    assert clustered(Rows(points).in_spreads) == 1.0
+    assert clustered(ViewSource(points).in_spreads) == 1.0
 
 
 @pytest.mark.parametrize("factor", [2.0**20, 1e-3, 1e5])

@@ -15,7 +15,7 @@ from ..null import Null
 from ..resampling_options import Resampling
 from .many_kernels import Adaptive, combined, in_parts
 from .members import Member, present
-from .views import Rows, Views
+from .views import Views, ViewSource
 from .volume import volume_null
 
 _LANDMARKS = 64
@@ -92,7 +92,7 @@ def candidates(
     volumes : bool
         Whether members may compare the volumes of two samples.
     """
-    hosts = [Rows(as_host(points)) for points in tables]
+    hosts = [ViewSource(as_host(points)) for points in tables]
     units = [rows.drawn(_UNIT_ROWS, rng) for rows in hosts]
     viewed = [rows.table(unit, volumes=volumes) for rows, unit in zip(hosts, units, strict=True)]
     members = sorted(present(adaptive.members, viewed, size), key=_without_kernel)

@@ -31,7 +31,7 @@ _AROUND = 2.0
 
 @final
 @dataclass(frozen=True)
-class Spectrum:
+class Components:
     """Coordinates of rows in the directions of their covariance."""
 
     scores: Array
@@ -62,7 +62,7 @@ class Spectrum:
         return total * ridge * share / (1.0 - share)
 
 
-def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Spectrum:
+def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Components:
     """Return the spectrum of a kernel over the rows of a table (n, d), on these landmarks; O(n r (d + r)) time."""
     chosen = table[landmarks]
     values, vectors = np.linalg.eigh(kernel(chosen, chosen))
@@ -73,11 +73,11 @@ def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Spectrum:
     return _principal(features, least, whole=len(landmarks) == len(table))
 
 
-def _principal(features: Array, least: float, *, whole: bool) -> Spectrum:
+def _principal(features: Array, least: float, *, whole: bool) -> Components:
     """Return the coordinates of centered features in the directions of their covariance."""
     values, vectors = np.linalg.eigh(features.T @ features)
     first = _cut(values, least)
-    return Spectrum(features @ vectors[:, first:], values[first:], whole)
+    return Components(features @ vectors[:, first:], values[first:], whole)
 
 
 def _cut(values: Array, least: float) -> int:

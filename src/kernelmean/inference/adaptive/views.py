@@ -20,7 +20,7 @@ from ...kernels import Kernel, TensorProduct
 from ...kernels.bandwidth import median_bandwidth
 from ..coordinates import Coordinates
 from .members import Member, ViewedTable
-from .spectrum import Spectrum, spectrum
+from .spectrum import Components, spectrum
 
 DIRECT = ("order", "axes", "square axes")
 """Views that kernels look at as they are: the order of one column, and columns one by one."""
@@ -53,13 +53,13 @@ class Views:
     """The kernels of every member on columns of ``table``: one, or of a view of single columns one for each."""
 
     @classmethod
-    def of(cls, points: Rows, members: Sequence[Member], rows: IntArray, landmarks: IntArray) -> Views:
+    def of(cls, points: ViewSource, members: Sequence[Member], rows: IntArray, landmarks: IntArray) -> Views:
         """Look at a table; the median distance, the unit of most views, is that of the given ``rows``.
 
         Kernels that are on one view share its spectrum with all their filters; ``landmarks`` are its features.
         """
         views = {name: in_units(name, points.view(name), rows) for name in {member.view: None for member in members}}
-        parts: dict[tuple[str, Kernel | None], _Part] = {}
+        parts: dict[tuple[str, Kernel | None], _ViewColumns] = {}
         first = 0
         for member in members:
             key = member.view, None if member.view in DIRECT else member.kernel
@@ -73,12 +73,12 @@ class Views:
 
 @final
 @dataclass(frozen=True)
-class _Part:
+class _ViewColumns:
     """Columns that one or several members look at."""
 
     table: Array
     first: int
-    spectrum: Spectrum | None
+    spectrum: Components | None
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -95,11 +95,11 @@ class _Part:
         return [Coordinates(self.columns, tuple(row)) for row in one_each.tolist()]
 
 
-def _part(table: Array, kernel: Kernel | None, landmarks: IntArray, first: int) -> _Part:
+def _part(table: Array, kernel: Kernel | None, landmarks: IntArray, first: int) -> _ViewColumns:
     if kernel is None:
-        return _Part(table, first, None)
+        return _ViewColumns(table, first, None)
     found = spectrum(table, kernel, landmarks)
-    return _Part(found.scores, first, found)
+    return _ViewColumns(found.scores, first, found)
 
 
 def available(n: int, dim: int) -> tuple[str, ...]:
@@ -141,10 +141,10 @@ def view(points: Array, name: str) -> Array:
                  :mod:`kernelmean.inference.adaptive.volume`
     ===========  =====================================================================================
     """
-    return Rows(points).view(name)
+    return ViewSource(points).view(name)
 
 
-class Rows:
+class ViewSource:
     """The rows of a table, and what several views of it are made from."""
 
     def __init__(self, points: Array) -> None:
