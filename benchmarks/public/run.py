@@ -38,9 +38,9 @@ def page() -> str:
     lines = [
         "# Public benchmarks\n",
         "Written by `python benchmarks/public/run.py --page`. The data are drawn anew from the definitions in the "
-        "papers; published powers are the authors'. None of the settings took part in the design; an early look at 60 trials a "
-        "setting, of other numbers, led to design cases with more rows. HSICAgg's settings and the others of the kernel "
-        "likelihood ratio are still to come.\n",
+        "papers; published powers are the authors'. None of the settings took part in the design; an early look at "
+        "60 trials a setting, of other numbers, led to design cases with more rows. The settings of HSICAgg and the "
+        "others of the kernel likelihood ratio are still to come.\n",
         "| setting | adaptive | ± | published |",
         "|---|---|---|---|",
     ]
