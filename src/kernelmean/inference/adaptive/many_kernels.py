@@ -53,7 +53,7 @@ class Adaptive:
     Raises
     ------
     ValueError
-        When the rule or a view is unknown, or a weight is not positive.
+        When the rule or a view is unknown, a weight or a ridge is not positive, or a volume has no ridge.
 
     Examples
     --------
@@ -83,15 +83,24 @@ NAMED: dict[str, Adaptive] = {
 
 
 def _check_members(members: Sequence[Member | PairMember]) -> None:
-    """Raise when there are none, a weight is not positive, or a view has no such name."""
+    """Raise when there are none, a weight is not positive, or what looks at a table cannot."""
     if not members:
         raise ValueError("members is empty; pass at least one Member, or None for the default ones")
     for member in members:
         if not 0.0 < member.weight < math.inf:
             raise ValueError(f"{member.label} has weight {member.weight!r}, a positive number is needed")
-        for view in (member.view,) if isinstance(member, Member) else (member.x.view, member.y.view):
-            if view not in VIEWS:
-                raise ValueError(f"view {view!r} is unknown; pass one of {', '.join(map(repr, VIEWS))}")
+        for side in member.sides:
+            _check_side(side)
+
+
+def _check_side(side: Member) -> None:
+    """Raise when what looks at a table has no such view, or a λ that regularizes nothing."""
+    if side.view not in VIEWS:
+        raise ValueError(f"view {side.view!r} is unknown; pass one of {', '.join(map(repr, VIEWS))}")
+    if side.ridge is not None and not 0.0 < side.ridge < math.inf:
+        raise ValueError(f"{side.label} has ridge {side.ridge!r}, a positive number is needed, such as 0.01, or None")
+    if side.view == "volume" and side.ridge is None:
+        raise ValueError("a member on 'volume' needs a ridge; write Member('volume', kernels.Linear(), ridge=0.001)")
 
 
 def in_parts(evaluate: Evaluate[Item], kernels: Sequence[Item], how: Resampling) -> Null:

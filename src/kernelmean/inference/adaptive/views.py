@@ -62,13 +62,17 @@ class Views:
         parts: dict[tuple[str, Kernel | None], _ViewColumns] = {}
         first = 0
         for member in members:
-            key = member.view, None if member.view in DIRECT else member.kernel
+            key = _place(member)
             if key not in parts:
                 parts[key] = _part(views[member.view], key[1], landmarks, first)
                 first += parts[key].table.shape[1]
         table = np.concatenate([np.empty((len(points.points), 0)), *(part.table for part in parts.values())], axis=1)
-        made = {own: parts[own.view, None if own.view in DIRECT else own.kernel].kernels(own) for own in members}
-        return cls(table, made)
+        return cls(table, {member: parts[_place(member)].kernels(member) for member in members})
+
+
+def _place(member: Member) -> tuple[str, Kernel | None]:
+    """Return what members share that look at the same columns: the view, and the kernel whose spectrum it is."""
+    return member.view, None if member.view in DIRECT else member.kernel
 
 
 @final
