@@ -16,14 +16,14 @@ from .engine import memory_estimate, permutation_null
 from .independence import hsic_test, wild_hsic_test
 from .low_rank import pivoted_cholesky
 from .many_samples import dhsic_test, k_sample_test
-from .multiple import holm, max_t
+from .multiple import PairOutcome, holm, max_t
 from .null import Null
 from .permutation_groups import ListedRotations, Rotations, Torus
 from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
 from .problem import KernelSide, LabelSide, Problem
 from .questions import JointIndependence, KSamples, Pairs, Question, TwoSamples, hsic_problem, mmd_problem
 from .resampling_options import Resampling, Resources, Shape
-from .result import PairOutcome, TestResult
+from .result import TestResult
 from .schemes import SCHEMES, Cyclic, Scheme, label_sums, permutation_sums
 from .schemes.blocks import RowBins
 from .statistics import HSIC, MMD, RemovedMeans, Sums

@@ -81,7 +81,8 @@ def _placed(tables: list[Any], request: Request) -> tuple[list[Any], Reason | No
         return tables, BY_SCHEME
     if said is not None:
         return tables, _BY_SOURCE if said else None
-    limit = limits.TEST_LIMIT if request.wanted.adaptive is None else limits.ADAPTIVE_LIMIT
+    wanted = request.wanted
+    limit = limits.TEST_LIMIT if wanted.adaptive is None or wanted.default else limits.ADAPTIVE_LIMIT
     found = [measured(table, limit) if isinstance(table, Source) else (table, False) for table in tables]
     if not any(long for _, long in found):
         return [table for table, _ in found], None

@@ -71,20 +71,7 @@ class Factored:
     @property
     def shared(self) -> list[SharedRows]:
         """Return the pairs by the rows that their factors have."""
-        groups: dict[tuple[int, int], list[int]] = {}
-        for number, (i, j) in enumerate(self.problem.pairs):
-            groups.setdefault((id(self.left[i].rows), id(self.right[j].rows)), []).append(number)
-        return [self._shared(numbers) for numbers in groups.values()]
-
-    def _shared(self, numbers: list[int]) -> SharedRows:
-        lefts, rights = zip(*(self._factors(number) for number in numbers), strict=True)
-        rows = lefts[0].rows, rights[0].rows
-        plain = len(numbers) == 1 and lefts[0].weights is None and rights[0].weights is None
-        return SharedRows(*rows, None if plain else (_weights(lefts), _weights(rights)), numbers)
-
-    def _factors(self, number: int) -> tuple[Factor, Factor]:
-        i, j = self.problem.pairs[number]
-        return self.left[i], self.right[j]
+        return shared_rows(self.left, self.right, self.problem.pairs)
 
     def sums(self, pairs: Array, coupled: Array) -> Sums:
         """Attach the traces to the sums of the pairs, (m, P), and those of the ``coupled`` vectors, (k, P)."""
@@ -93,6 +80,22 @@ class Factored:
         diagonal, rows = coupled[: len(pairs)], coupled[len(pairs) :]
         level = RemovedMeans(rows, self.row_means.mean(axis=1)[self.problem.index[0]]) if len(rows) else None
         return Sums(pairs, diagonal, left, right, level)
+
+
+def shared_rows(left: Sequence[Factor], right: Sequence[Factor], pairs: Sequence[tuple[int, int]]) -> list[SharedRows]:
+    """Return pairs of factors by the rows that these have."""
+    groups: dict[tuple[int, int], list[int]] = {}
+    for number, (i, j) in enumerate(pairs):
+        groups.setdefault((id(left[i].rows), id(right[j].rows)), []).append(number)
+    return [
+        _shared([left[pairs[p][0]] for p in own], [right[pairs[p][1]] for p in own], own) for own in groups.values()
+    ]
+
+
+def _shared(lefts: Sequence[Factor], rights: Sequence[Factor], numbers: list[int]) -> SharedRows:
+    plain = len(numbers) == 1 and lefts[0].weights is None and rights[0].weights is None
+    weights = None if plain else (_weights(lefts), _weights(rights))
+    return SharedRows(lefts[0].rows, rights[0].rows, weights, numbers)
 
 
 def _weights(factors: Sequence[Factor]) -> Array:

@@ -86,7 +86,7 @@ def k_sample_test(
     """
     _check_several(samples, "sample", "k_sample_test")
     checked = check_design(design)
-    wanted = asked(kernel, estimator, KSamples.known(checked), adaptive=False)
+    wanted = asked(kernel, estimator, KSamples.known(checked))
     return answer(KSamples, samples, Request(wanted, checked, statistic, scheme, n_resamples, rng), plan)
 
 

@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 from ..core.array import Array
+from .adaptive.combination import standardized
 
 _ROUNDING = 1e-9
 ROOM_FOR_HOLM = 50
 """Permutations per test, so that an adjusted p-value can be as small as 0.02."""
+
+
+@final
+@dataclass(frozen=True)
+class PairOutcome:
+    """What one pair of several samples says.
+
+    Attributes
+    ----------
+    first, second : int
+        Positions of the samples.
+    statistic : float
+        Their MMD²; of an adaptive test what it combines the statistics of its kernels to.
+    pvalue : float
+        Its share of the permutations of all samples, not adjusted for the other pairs.
+    adjusted : float
+        The p-value adjusted for all pairs, by the largest standardized statistic, stepping down.
+    """
+
+    first: int
+    second: int
+    statistic: float
+    pvalue: float
+    adjusted: float
 
 
 def holm(pvalues: Sequence[float]) -> Array:
@@ -69,3 +96,16 @@ def max_t(values: Array) -> Array:
     adjusted = np.empty(len(values))
     adjusted[order] = stepped
     return adjusted
+
+
+def pair_outcomes(values: Mapping[tuple[int, int], Array]) -> tuple[PairOutcome, ...]:
+    """Return what every pair of samples says, from its statistics (P,) under the same permutations, observed first.
+
+    Adjusted by the largest standardized statistic.
+    """
+    if not values:
+        return ()
+    rows = np.stack(list(values.values()))
+    own = (rows >= rows[:, :1]).mean(axis=1).tolist()
+    numbers = zip(values, rows[:, 0].tolist(), own, max_t(standardized(rows)).tolist(), strict=True)
+    return tuple(PairOutcome(*pair, statistic, p, adjusted) for pair, statistic, p, adjusted in numbers)

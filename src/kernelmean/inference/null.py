@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
 
 from ..core.array import Array
+from .multiple import pair_outcomes
 
 _PER_KERNEL = "values", "tolerance"
 
@@ -29,8 +31,8 @@ class Null:
         Which permutations, and how they were evaluated.
     memory : float
         The estimate in bytes that was made beforehand.
-    pairs : tuple of PairOutcome
-        Of several samples: what every pair of them says.
+    parts : mapping from (g, h) to Null
+        Of several samples: the same of every pair of them, under the same permutations.
     """
 
     values: Array
@@ -38,7 +40,7 @@ class Null:
     statistic_name: str
     scheme: str
     memory: float
-    pairs: tuple[Any, ...] = ()
+    parts: Mapping[tuple[int, int], Null] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.values).all():
@@ -50,7 +52,13 @@ class Null:
     def beside(self, other: Null) -> Null:
         """Return the rows of another null under the same permutations behind these."""
         values, tolerance = (np.concatenate([getattr(own, name) for own in (self, other)]) for name in _PER_KERNEL)
-        return replace(self, values=values, tolerance=tolerance, memory=self.memory + other.memory)
+        parts = {pair: part.beside(other.parts[pair]) for pair, part in self.parts.items()}
+        return replace(self, values=values, tolerance=tolerance, memory=self.memory + other.memory, parts=parts)
+
+    @property
+    def snapped(self) -> Array:
+        """Return the values, those of a row that differ by rounding only made equal."""
+        return np.stack([snapped(*row) for row in zip(self.values, self.tolerance, strict=True)])
 
     @property
     def pvalues(self) -> Array:
@@ -67,5 +75,15 @@ class Null:
             "statistic_name": self.statistic_name,
             "scheme": self.scheme,
             "memory": self.memory,
-            "pairs": self.pairs,
+            "pairs": pair_outcomes({pair: part.snapped[0] for pair, part in self.parts.items()}),
         }
+
+
+def snapped(values: Array, tolerance: float) -> Array:
+    """Make values equal that differ by rounding only: those that a chain of steps up to the tolerance connects."""
+    order = np.argsort(values)
+    ascending = values[order]
+    first = np.flatnonzero(np.concatenate([[True], np.diff(ascending) > tolerance]))
+    equal = np.empty_like(values)
+    equal[order] = np.repeat(ascending[first], np.diff(np.append(first, len(values))))
+    return equal

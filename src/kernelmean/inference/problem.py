@@ -171,6 +171,15 @@ class KernelSide(Side):
         rows: dict[tuple[int, ...], Array] = {}
         return [self._factor(kernel, rows, max_rank) for kernel in self.kernels]
 
+    def known_factors(self) -> list[Factor]:
+        """Return the factors of kernels that are sums over a few columns."""
+        return [factor for factor in self.factors(0) if factor is not None]
+
+    @property
+    def widest(self) -> int:
+        """Return the most columns that a kernel sums over, all where it is of another kind."""
+        return max(len(k.columns) if isinstance(k, Coordinates) else self.dim for k in self.kernels)
+
     def _factor(self, kernel: Kernel, rows: dict[tuple[int, ...], Array], max_rank: int) -> Factor | None:
         if not isinstance(kernel, Coordinates):
             return pivoted_cholesky(kernel, self.points, max_rank=max_rank)

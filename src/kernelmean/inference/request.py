@@ -12,6 +12,7 @@ from ..estimators import KME, KernelMean
 from ..estimators import NAMED as ESTIMATORS_BY_NAME
 from ..estimators.options import KernelLike
 from ..plan.plan import Plan
+from ..tables.limits import ADAPTIVE_LIMIT
 from .adaptive.combination import check_renamed
 from .adaptive.many_kernels import NAMED, Adaptive
 from .designs.design import Design
@@ -31,11 +32,11 @@ class Estimators:
     """The estimators of a test."""
 
     sides: tuple[KernelMean | KernelOf, ...]
-    """One per side that has a kernel; empty for an adaptive test."""
+    """One per side that has a kernel; empty for an adaptive test that the caller chose."""
     adaptive: Adaptive | None = None
     """What brings all its kernels."""
     default: bool = False
-    """Whether the caller chose neither kernel nor estimator."""
+    """Whether the caller chose neither kernel nor estimator: the test is adaptive where it can be, else plain."""
     found: tuple[KernelMean | None, ...] = ()
     """Those of the sides with the kernels, noises and strengths that a test found in all rows."""
 
@@ -43,6 +44,16 @@ class Estimators:
     def one(self) -> KernelMean | KernelOf:
         """Return the estimator of the first side."""
         return self.sides[0]
+
+    @property
+    def plain(self) -> Estimators:
+        """Return those of the sides alone."""
+        return replace(self, adaptive=None)
+
+    @property
+    def many(self) -> Estimators:
+        """Return the adaptive test alone."""
+        return replace(self, sides=())
 
     def settled(self, found: Iterable[KernelMean | None]) -> Estimators:
         """Return the same with what was found; it takes the place of functions, which cannot be pickled."""
@@ -110,7 +121,7 @@ def asked(kernel: Any, estimator: Any, known: Known, sides: int = 1, *, adaptive
     if kernel is not None:
         return Estimators(tuple(KME(own) for own in _each(kernel, sides)))
     if estimator is None:
-        return Estimators((KME(),) * sides, default=True)
+        return Estimators((KME(),) * sides, NAMED["adaptive"] if adaptive else None, default=True)
     found = [_one(own, known, adaptive) for own in _each(estimator, sides)]
     if isinstance(found[0], Adaptive):
         return Estimators((), found[0])
@@ -158,6 +169,14 @@ def _both(kernel: KernelLike, estimator: Any) -> ValueError:
     return ValueError(
         f"kernel={kernel!r} beside estimator={estimator!r}: an estimator brings its kernel; pass it there, such as "
         "estimator=MKME(kernel), or leave one of the two out"
+    )
+
+
+def one_kernel_note(instead: str) -> str:
+    """Return a note on rows that are too many for the test that is used where nobody chose one."""
+    return (
+        f"tested with one kernel (kme): the adaptive test, the default of up to {ADAPTIVE_LIMIT:,} rows, was not run; "
+        f"estimator='adaptive' {instead}"
     )
 
 

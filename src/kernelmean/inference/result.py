@@ -18,6 +18,7 @@ from ..report.description import Description, Grid
 from ..report.page import Document
 from .adaptive.members import MemberOutcome
 from .base_result import Result
+from .multiple import PairOutcome
 from .null_page import made_by, null_distribution, null_section
 from .result_verbs import Explained
 from .schemes import SCHEMES
@@ -32,30 +33,6 @@ _FLAT = (
     "tell them apart (its bandwidth may be far too large or too small)"
 )
 _PLAIN = ("statistic", "pvalue", "tolerance", "method", "statistic_name", "scheme", "memory")
-
-
-@final
-@dataclass(frozen=True)
-class PairOutcome:
-    """What one pair of several samples says.
-
-    Attributes
-    ----------
-    first, second : int
-        Positions of the samples.
-    statistic : float
-        Their MMD².
-    pvalue : float
-        Its share of the permutations of all samples, not adjusted for the other pairs.
-    adjusted : float
-        The p-value adjusted for all pairs, by the largest standardized statistic, stepping down.
-    """
-
-    first: int
-    second: int
-    statistic: float
-    pvalue: float
-    adjusted: float
 
 
 @final

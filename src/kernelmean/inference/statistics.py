@@ -130,7 +130,7 @@ def ties(values: Array, magnitude: Array, precision: tuple[float, float] = ROUND
     Equal values in exact arithmetic come out unequal by a few units of rounding of the sums that made them; different
     ones are hardly ever so close. A tie counts against the observed value, so the p-value errs to the safe side.
     """
-    return np.asarray(precision[0] * np.ptp(values, axis=1) + precision[1] * magnitude)
+    return np.asarray(precision[0] * np.ptp(values, axis=-1) + precision[1] * magnitude)
 
 
 @final

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import pairwise
 from typing import Any, TypeVar, final
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from ...core.array import Array
 from ...noise import Dirac
-from ..null import Null
+from ..null import Null, snapped
 from ..resampling_options import Resampling
 from .combination import COMBINATIONS, check_renamed, evidence, standardized
 from .members import Member, MemberOutcome, PairMember
@@ -121,9 +122,8 @@ def in_parts(evaluate: Evaluate[Item], kernels: Sequence[Item], how: Resampling)
 def _joined(evaluate: Evaluate[Item], parts: Sequence[Sequence[Item]], how: Resampling) -> Null:
     nulls = [evaluate(parts[0], how.repeated(how.scheme))]
     nulls += [evaluate(part, how.repeated(nulls[0].scheme)) for part in parts[1:]]
-    values, tolerance = (np.concatenate([getattr(null, name) for null in nulls]) for name in ("values", "tolerance"))
-    memory = max(null.memory for null in nulls) + values.nbytes
-    return Null(values, tolerance, nulls[0].statistic_name, nulls[0].scheme, memory)
+    together = reduce(Null.beside, nulls)
+    return replace(together, memory=max(null.memory for null in nulls) + together.values.nbytes)
 
 
 def combined(null: Null, rule: str, members: Sequence[Member | PairMember], counts: Sequence[int]) -> dict[str, Any]:
@@ -131,16 +131,9 @@ def combined(null: Null, rule: str, members: Sequence[Member | PairMember], coun
 
     Returns what a result holds, as keyword arguments of ``TestResult``.
     """
-    rows = _per_member(null, counts)
     weights = np.array([member.weight for member in members])
     weights = weights / weights.sum()
-    varies = np.ptp(rows, axis=1) > 0.0
-    if not varies.any():
-        varies[:] = True
-    values = COMBINATIONS[rule](rows[varies], weights[varies] / weights[varies].sum())
-    slack = np.array([_ROUNDING * (1.0 + np.abs(values).max())])
-    name = f"{rule} combination of {len(members)} statistics, {null.statistic_name}"
-    own = Null(values[None], slack, name, null.scheme, null.memory)
+    rows, own = _per_member(null, counts), _in_one(null, rule, weights, counts)
     starts = np.cumsum([0, *counts[:-1]])
     observed = [float(null.values[i, 0] if n == 1 else row[0]) for i, n, row in zip(starts, counts, rows, strict=True)]
     return {
@@ -151,21 +144,24 @@ def combined(null: Null, rule: str, members: Sequence[Member | PairMember], coun
     }
 
 
+def _in_one(null: Null, rule: str, weights: Array, counts: Sequence[int]) -> Null:
+    """Return the combined statistic, and of several samples that of every pair of them."""
+    rows = _per_member(null, counts)
+    varies = np.ptp(rows, axis=1) > 0.0
+    if not varies.any():
+        varies[:] = True
+    values = COMBINATIONS[rule](rows[varies], weights[varies] / weights[varies].sum())
+    slack = np.array([_ROUNDING * (1.0 + np.abs(values).max())])
+    name = f"{rule} combination of {len(weights)} statistics, {null.statistic_name}"
+    parts = {pair: _in_one(part, rule, weights, counts) for pair, part in null.parts.items()}
+    return Null(values[None], slack, name, null.scheme, null.memory, parts)
+
+
 def _per_member(null: Null, counts: Sequence[int]) -> Array:
     """Return the standardized values of every member, shape (k, P); of several columns the largest counts."""
-    rows = standardized(np.stack([snapped(*row) for row in zip(null.values, null.tolerance, strict=True)]))
+    rows = standardized(null.snapped)
     ends = np.cumsum([0, *counts])
     return np.stack([rows[i] if j == i + 1 else snapped(rows[i:j].max(axis=0), _ROUNDING) for i, j in pairwise(ends)])
-
-
-def snapped(values: Array, tolerance: float) -> Array:
-    """Make values equal that differ by rounding only: those that a chain of steps up to the tolerance connects."""
-    order = np.argsort(values)
-    ascending = values[order]
-    first = np.flatnonzero(np.concatenate([[True], np.diff(ascending) > tolerance]))
-    equal = np.empty_like(values)
-    equal[order] = np.repeat(ascending[first], np.diff(np.append(first, len(values))))
-    return equal
 
 
 def _outcomes(

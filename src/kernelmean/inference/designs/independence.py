@@ -87,6 +87,8 @@ def pair_design(n: int, design: Design) -> PairDesign:
 def _bytes(layout: Layout, left: KernelSide, right: KernelSide, resources: Resources) -> float:
     """Return the memory at most: means over strata, dense matrices where these serve, factors, and batches."""
     n, kernels = layout.n, left.count + right.count
+    if left.explicit and right.explicit:
+        return 8.0 * n * (4 * left.dim + 2 * right.dim + kernels) + 32 * MIB * resources.n_jobs
     grams = 8.0 * n**2 * (kernels + 3) if n <= DENSE_LIMIT else 8.0 * 64 * n
     means = 8.0 * n * (int(layout.stratum[-1]) + 1) * (left.count + 2)
     points = 8.0 * n * (7 * (left.dim + right.dim) + 8 * kernels)

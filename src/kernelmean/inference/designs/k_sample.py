@@ -12,16 +12,11 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...kernels import Kernel
 from ...plan.tiles import serial_blas
-from ..adaptive.combination import standardized
-from ..adaptive.many_kernels import snapped
 from ..engine import check_memory
-from ..multiple import max_t
 from ..null import Null
 from ..problem import KernelSide
-from ..resampling_options import Resampling
-from ..result import PairOutcome
+from ..resampling_options import Resampling, Resources
 from ..statistics import StatisticForm, check_kind, named, ties
-from .design import only
 from .quadratic_forms import Forms, forms_bytes, gram_forms
 from .restricted import within_cells
 
@@ -39,32 +34,43 @@ class ManySamples:
     @property
     def methods(self) -> tuple[str, str]:
         """Return the test in words."""
-        return f"Permutation test of {len(self.sizes)} samples, maximum mean discrepancies", ""
+        plain = f"ermutation test of {len(self.sizes)} samples, maximum mean discrepancies"
+        return f"P{plain}", f"Adaptive p{plain}"
 
     def null(
         self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: StatisticForm, how: Resampling
     ) -> Null:
-        """Return the mean MMD² of all pairs of samples of the one kernel, and what every pair says."""
+        """Return the mean MMD² of all pairs of samples of every kernel, and those of the pairs."""
         check_kind(statistic)
         sizes, (pooled,), resources = self.sizes, tables, how.resources
         if statistic == "u" and min(sizes) < 2:
             raise ValueError(f"samples of {sizes} rows: the unbiased statistic needs two in each; pass statistic='v'")
         labels = np.repeat(np.arange(len(sizes)), sizes)
         listed = within_cells(np.zeros_like(labels), how.n_resamples, how.rng, labels, how.scheme)
-        needed = forms_bytes(len(pooled), pooled.shape[1], listed.count, 1, resources)
-        check_memory(needed, resources, "the test", len(pooled))
+        side = KernelSide(pooled, tuple(kernels))
+        needed = self._bytes(side, listed.count, resources)
+        check_memory(needed, resources, "the test", side.n)
         with serial_blas:
-            between = _Between(gram_forms(KernelSide(pooled, (only(kernels),)), resources), sizes, statistic)
-            values = np.concatenate([between(labels[batch.T]) for batch in listed.batches(between.batch)], axis=1)
+            between = _Between(gram_forms(side, resources), sizes, statistic)
+            values = np.concatenate([between(labels[batch.T]) for batch in listed.batches(between.batch)], axis=-1)
         slack = ties(values, between.magnitude)
+        scheme, name = listed.scheme, named("MMD²", statistic)
+        parts = {
+            pair: Null(values[:, place], slack[:, place], name, scheme, needed)
+            for place, pair in enumerate(between.pairs)
+        }
+        mean = np.einsum("p,mpb->mb", between.shares, values)
         name = named("mean MMD² of all pairs", statistic)
-        total, tied = (between.shares @ values)[None], np.array([between.shares @ slack])
-        return Null(total, tied, name, listed.scheme, needed, _outcomes(values, slack, between.pairs))
+        return Null(mean, slack @ between.shares, name, scheme, needed, parts)
+
+    def _bytes(self, side: KernelSide, count: int, resources: Resources) -> float:
+        """Return the memory at most: forms, and the statistics of all pairs."""
+        return forms_bytes(side, count, resources) + 8.0 * side.count * len(self.sizes) ** 2 * count
 
 
 @final
 class _Between:
-    """MMD² of all pairs of samples as a function of the labels of the rows."""
+    """MMD² of all pairs of samples, of m kernels, as a function of the labels of the rows."""
 
     def __init__(self, forms: Forms, sizes: tuple[int, ...], kind: StatisticForm) -> None:
         self.forms, self.sizes, self.kind = forms, np.array(sizes, dtype=np.float64), kind
@@ -72,8 +78,8 @@ class _Between:
         products = np.array([sizes[g] * sizes[h] for g, h in self.pairs], dtype=np.float64)
         self.shares: Array = products / products.sum()
         n = forms.n
-        means = forms.times(np.full((n, 1), 1 / n))[0, :, 0]
-        self.diagonal = forms.diagonal[0] - 2 * means + means.mean()
+        means = forms.times(np.full((n, 1), 1 / n))[:, :, 0]
+        self.diagonal = forms.diagonal - 2 * means + means.mean(axis=1, keepdims=True)
 
     @property
     def batch(self) -> int:
@@ -82,39 +88,31 @@ class _Between:
 
     @property
     def magnitude(self) -> Array:
-        """Return a size that rounding errors are relative to, shape (pairs,)."""
+        """Return a size that rounding errors are relative to, shape (m, pairs)."""
         inverse = 1 / self.sizes
-        return np.array([(inverse[g] + inverse[h]) for g, h in self.pairs]) * np.abs(self.diagonal).sum()
+        sizes = np.array([(inverse[g] + inverse[h]) for g, h in self.pairs])
+        return np.asarray(np.abs(self.diagonal).sum(axis=1)[:, None] * sizes)
 
     def __call__(self, labels: IntArray) -> Array:
-        """Return the statistics, shape (pairs, b), of labels (n, b)."""
+        """Return the statistics, shape (m, pairs, b), of labels (n, b)."""
         means = [(labels == g) / size for g, size in enumerate(self.sizes)]
         vectors = np.concatenate([means[g] - means[h] for g, h in self.pairs], axis=1)
-        values = self.forms.forms(vectors).reshape(len(self.pairs), -1)
+        values = self.forms.forms(vectors).reshape(-1, len(self.pairs), labels.shape[1])
         if self.kind == "v":
             return values
         excess = self._excess(values, means)
-        return values + np.stack([excess[g] + excess[h] for g, h in self.pairs])
+        return values + np.stack([excess[:, g] + excess[:, h] for g, h in self.pairs], axis=1)
 
     def _excess(self, values: Array, means: list[Array]) -> Array:
-        """Return of every sample its mean over all pairs of other rows less that over all pairs, shape (k, b).
+        """Return of every sample its mean over all pairs of other rows less that over all pairs, shape (m, k, b).
 
         The distances of the kernel means from their common mean follow from those between them.
         """
         weights = self.sizes / self.sizes.sum()
-        distances = np.zeros((len(weights), len(weights), values.shape[1]))
-        for (g, h), value in zip(self.pairs, values, strict=True):
-            distances[g, h] = distances[h, g] = value
-        toward = np.einsum("h,ghb->gb", weights, distances)
-        norms = toward - weights @ toward / 2
-        own = np.stack([self.diagonal @ mean for mean in means])
+        distances = np.zeros((len(values), len(weights), len(weights), values.shape[-1]))
+        for place, (g, h) in enumerate(self.pairs):
+            distances[:, g, h] = distances[:, h, g] = values[:, place]
+        toward = np.einsum("h,mghb->mgb", weights, distances)
+        norms = toward - np.einsum("g,mgb->mb", weights, toward)[:, None] / 2
+        own = np.stack([self.diagonal @ mean for mean in means], axis=1)
         return np.asarray((norms - own) / (self.sizes - 1)[:, None])
-
-
-def _outcomes(values: Array, slack: Array, pairs: list[tuple[int, int]]) -> tuple[PairOutcome, ...]:
-    """Return what every pair says, adjusted by the largest standardized statistic."""
-    rows = np.stack([snapped(row, tolerance) for row, tolerance in zip(values, slack.tolist(), strict=True)])
-    own = (rows >= rows[:, :1]).mean(axis=1)
-    adjusted = max_t(standardized(rows))
-    numbers = zip(pairs, values[:, 0].tolist(), own.tolist(), adjusted.tolist(), strict=True)
-    return tuple(PairOutcome(g, h, statistic, p, adjusted_p) for (g, h), statistic, p, adjusted_p in numbers)

@@ -12,6 +12,7 @@ from ...core.array import Array, slices
 from ...kernels import Kernel
 from ...kernels.blocks import Blocks
 from ...plan.tiles import serial_blas
+from ..coordinates import Coordinates
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide
@@ -91,9 +92,9 @@ class PairedDesign:
         (pooled,), n, resources = tables, len(self.samples[0]), how.resources
         X, Y = pooled[:n], pooled[n:]
         flips = SignFlips.choose(n, how.n_resamples, how.rng, how.scheme)
-        needed = forms_bytes(n, 4 * X.shape[1], flips.count, len(kernels), resources)
+        side = _differences(X, Y, kernels)
+        needed = forms_bytes(side, flips.count, resources)
         check_memory(needed, resources, "the test", n)
-        side = KernelSide(np.hstack([X, Y]), tuple(PairDifference(kernel, X.shape[1]) for kernel in kernels))
         with serial_blas:
             forms = gram_forms(side.unshifted(), resources)
             raw = np.concatenate([forms.forms(signs) for signs in flips.batches(forms.batch)], axis=1)
@@ -102,3 +103,10 @@ class PairedDesign:
         scale = np.array([(kernel.diag(X) + kernel.diag(Y)).mean() for kernel in kernels])
         slack, name = ties(values, np.abs(scale)), named("MMD²", statistic)
         return Null(values, slack, name, "exact" if flips.exact else "random", needed)
+
+
+def _differences(X: Array, Y: Array, kernels: Sequence[Kernel]) -> KernelSide:
+    """Return L; kernels that are sums over columns have it in the differences of the rows."""
+    if all(isinstance(kernel, Coordinates) for kernel in kernels):
+        return KernelSide(X - Y, tuple(kernels))
+    return KernelSide(np.hstack([X, Y]), tuple(PairDifference(kernel, X.shape[1]) for kernel in kernels))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
 from ...core.array import Array, slices
+from ..low_rank import Factor, by_rows
 from ..problem import KernelSide, Tiles
 from ..resampling_options import MIB, Resources
 from ..schemes.base import in_order, upper_tiles
@@ -96,28 +97,43 @@ class TiledForms(Forms):
 @final
 @dataclass(frozen=True)
 class FactorForms(Forms):
-    """Matrices K = AᵀA given by their factors A (r, n): O(n r b) time."""
+    """Matrices K = Aᵀ diag(w) A given by their factors: O(n r b) time, once for all that share their rows A (r, n)."""
 
-    factors: tuple[Array, ...]
+    factors: tuple[Factor, ...]
     diagonal: Array
 
+    @classmethod
+    def of(cls, factors: Sequence[Factor]) -> FactorForms:
+        """Return the forms of some factors."""
+        return cls(tuple(factors), np.stack([factor.diagonal for factor in factors]))
+
     def forms(self, vectors: Array) -> Array:
-        """Return |Av|²."""
-        return np.stack([np.square(rows @ vectors).sum(axis=0) for rows in self.factors])
+        """Return Σ_r w_r (Av)_r²."""
+        found = np.empty((len(self.factors), vectors.shape[1]))
+        for numbers in by_rows(self.factors):
+            squares = np.square(self.factors[numbers[0]].rows @ vectors)
+            found[numbers] = [_summed(squares, self.factors[number].weights) for number in numbers]
+        return found
 
     def times(self, vectors: Array) -> Array:
-        """Return Aᵀ(AV)."""
-        return np.stack([rows.T @ (rows @ vectors) for rows in self.factors])
+        """Return Aᵀ diag(w) A V."""
+        return np.stack([factor.rows.T @ factor.times(factor.rows @ vectors) for factor in self.factors])
+
+
+def _summed(squares: Array, weights: Array | None) -> Array:
+    return np.asarray(squares.sum(axis=0) if weights is None else weights @ squares)
 
 
 def gram_forms(side: KernelSide, resources: Resources) -> Forms:
     """Return the Gram matrices of a side, on factors where a pivoted Cholesky finds a rank that pays."""
     n = side.n
+    if side.explicit:
+        return FactorForms.of(side.known_factors())
     rank = int(min(n // _LEAST_GAIN, resources.memory / (32 * n * side.count)))
     if n >= FACTORS_FROM and rank:
-        factors = [factor.whole for factor in side.factors(rank) if factor is not None]
+        factors = [factor for factor in side.factors(rank) if factor is not None]
         if len(factors) == side.count:
-            return FactorForms(tuple(factors), np.stack([np.einsum("rn,rn->n", rows, rows) for rows in factors]))
+            return FactorForms.of(factors)
     return tiled_forms(side, resources)
 
 
@@ -131,9 +147,13 @@ def tiled_forms(side: KernelSide, resources: Resources) -> TiledForms:
     return TiledForms(shifted, side.gram_diagonal(), resources.n_jobs)
 
 
-def forms_bytes(n: int, dim: int, n_resamples: int, kernels: int, resources: Resources) -> float:
+def forms_bytes(side: KernelSide, n_resamples: int, resources: Resources) -> float:
     """Return the memory that forms of so many vectors take at most, factors of the highest rank included."""
-    batch = 8.0 * n * min(n_resamples, max(_LEAST_BATCH, _BATCH_BYTES // (8 * n))) * _COPIES
+    n, dim, kernels = side.n, side.dim, side.count
+    vectors = min(n_resamples, max(_LEAST_BATCH, _BATCH_BYTES // (8 * n)))
+    batch = 8.0 * n * vectors * _COPIES
+    if side.explicit:
+        return batch + 8.0 * (n * (2 * dim + kernels) + 2 * vectors * side.widest)
     factors = resources.memory / 4 if n >= FACTORS_FROM else 0.0
     tiles = 8.0 * resources.n_jobs * min(TILE, n) ** 2 * 4 * kernels
     return 8.0 * n * (7 * dim + kernels * (5 * dim + 8)) + batch + factors + tiles

@@ -10,11 +10,14 @@ and equal weights it is tr(HKHZ)/n². Only Z is permuted; K̄ takes care of its 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol, final
 
 import numpy as np
 
 from ...core.array import Array, IntArray, slices
+from ..low_rank import Factor
+from ..low_rank_problem import shared_rows
 from ..permutations import Permutations
 from ..problem import KernelSide
 from ..resampling_options import Resources
@@ -25,10 +28,11 @@ from .quadratic_forms import FACTORS_FROM, TILE, tiled_forms
 
 _BATCH_BYTES = 2**23
 _PERMUTED = 64
+_ORDERS, _AT_ONCE = 256, 16
 _PAYS = 5  # a product of factors of rank 5 √n takes as long as a gathered matrix
 
 Pairs = tuple[tuple[int, int], ...]
-Rows = tuple[Array, ...]
+Factors = list[Factor]
 
 
 class StratifiedHSIC(Protocol):
@@ -47,21 +51,23 @@ def stratified_hsic(
     """Return the criterion on factors where both ranks are low, else on dense matrices, above 5000 rows on tiles."""
     factors = _factors(left, right, resources)
     if factors is not None:
-        own = tuple(_centered(rows, layout) for rows in factors[0])
-        return _OnFactors(own, factors[1], pairs)
+        own, other = factors
+        return _OnFactors(_centered(own, layout), other, pairs)
     centered = CenteredTiles(left, layout, resources)
     return (_Dense if left.n <= DENSE_LIMIT else _OnTiles)(centered, right, pairs, resources.n_jobs)
 
 
-def _factors(left: KernelSide, right: KernelSide, resources: Resources) -> tuple[Rows, Rows] | None:
+def _factors(left: KernelSide, right: KernelSide, resources: Resources) -> tuple[Factors, Factors] | None:
     """Return low-rank factors of all kernels, or None where a rank is too high to pay."""
+    if left.explicit and right.explicit:
+        return left.known_factors(), right.known_factors()
     n = left.n
     pays = _PAYS * np.sqrt(n) if n <= DENSE_LIMIT else n / 8
     rank = int(min(pays, resources.memory / (32 * n * (left.count + right.count))))
     if n < FACTORS_FROM or not rank:
         return None
-    sides = [tuple(factor.rows for factor in side.factors(rank) if factor is not None) for side in (left, right)]
-    return (sides[0], sides[1]) if [len(sides[0]), len(sides[1])] == [left.count, right.count] else None
+    own, other = ([factor for factor in side.factors(rank) if factor is not None] for side in (left, right))
+    return (own, other) if [len(own), len(other)] == [left.count, right.count] else None
 
 
 def stratum_means(layout: Layout) -> Array:
@@ -71,31 +77,37 @@ def stratum_means(layout: Layout) -> Array:
     return np.asarray(inside / inside.sum(axis=0))
 
 
-def _centered(rows: Array, layout: Layout) -> Array:
-    """Return a factor (r, n) less its means over strata, times the shares of the rows."""
-    means = rows @ stratum_means(layout)
-    return np.asarray((rows - means[:, layout.stratum]) * (layout.weights / layout.weights.sum()))
+def _centered(factors: Factors, layout: Layout) -> Factors:
+    """Return factors less their means over strata, times the shares of the rows; shared rows stay shared."""
+    means, shares = stratum_means(layout), layout.weights / layout.weights.sum()
+    rows = {id(own.rows): (own.rows - (own.rows @ means)[:, layout.stratum]) * shares for own in factors}
+    return [replace(own, rows=rows[id(own.rows)]) for own in factors]
 
 
 @final
 class _OnFactors:
-    """|A C_πᵀ|² for factors A and C: O(n r²) time a permutation."""
+    """Σ_rq w_r v_q (A C_πᵀ)_rq² for factors A and C with weights w and v: O(n r²) time a permutation."""
 
-    def __init__(self, left: Rows, right: Rows, pairs: Pairs) -> None:
-        self.left, self.right, self.pairs = left, right, pairs
+    def __init__(self, left: Factors, right: Factors, pairs: Pairs) -> None:
+        self.shared, self.count = shared_rows(left, right, pairs), len(pairs)
+        own, other = ([float(factor.diagonal.sum()) for factor in side] for side in (left, right))
+        self.traces = np.array([own[i] * other[j] for i, j in pairs])
 
     def over(self, permutations: Permutations) -> Array:
         """Return the squared norms."""
-        return np.array([self._one(order) for batch in permutations.batches(256) for order in batch]).T
+        return np.concatenate([self._of(batch) for batch in permutations.batches(_ORDERS)], axis=1)
 
-    def _one(self, order: IntArray) -> list[float]:
-        columns = [np.ascontiguousarray(rows[:, order]) for rows in self.right]
-        return [float(np.square(self.left[i] @ columns[j].T).sum()) for i, j in self.pairs]
+    def _of(self, orders: IntArray) -> Array:
+        found = np.empty((self.count, len(orders)))
+        for rows in self.shared:
+            for part in slices(len(orders), _AT_ONCE):
+                entries = np.stack([rows.left @ rows.right[:, order].T for order in orders[part]])
+                found[rows.pairs, part] = rows.squared_norms(entries, slice(None))
+        return found
 
     def magnitude(self) -> Array:
-        """Return the products of the squared norms of the factors."""
-        return np.array([np.vdot(self.left[i], self.left[i]) * np.vdot(self.right[j], self.right[j])
-                         for i, j in self.pairs])  # fmt: skip
+        """Return the products of the traces."""
+        return self.traces
 
 
 @final

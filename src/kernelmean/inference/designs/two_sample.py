@@ -59,9 +59,9 @@ class TwoSampleDesign:
         self._check_kind(statistic)
         layout, resources = self.layout, how.resources
         permutations = within_cells(layout.cells, how.n_resamples, how.rng, layout.labels, how.scheme)
-        needed = forms_bytes(layout.n, pooled.shape[1], permutations.count, len(kernels), resources)
-        check_memory(needed, resources, "this design", layout.n)
         side = KernelSide(pooled[layout.order], tuple(kernels))
+        needed = forms_bytes(side, permutations.count, resources)
+        check_memory(needed, resources, "this design", layout.n)
         with serial_blas:
             criterion = StratifiedMMD(side, layout, statistic, resources)
             batches = permutations.batches(criterion.forms.batch)

@@ -61,11 +61,12 @@ class WildSamples:
         """Return MMD² (V) of every kernel under the same multipliers."""
         del statistic  # which is "v": the bootstrap has no other
         (n, m), (pooled,), count = map(len, self.samples), tables, how.n_resamples
-        needed = forms_bytes(len(pooled), pooled.shape[1], count, len(kernels), how.resources)
-        check_memory(needed, how.resources, "the wild bootstrap", len(pooled))
+        side = KernelSide(pooled, tuple(kernels))
+        needed = forms_bytes(side, count, how.resources)
+        check_memory(needed, how.resources, "the wild bootstrap", side.n)
         signs = np.repeat([1 / n, -1 / m], [n, m])[:, None]
         with serial_blas:
-            forms = gram_forms(KernelSide(pooled, tuple(kernels)), how.resources)
+            forms = gram_forms(side, how.resources)
             drawn = centered_multipliers((n, m), self.block_length, count, how.rng, forms.batch)
             values = np.concatenate([forms.forms(signs * part) for part in drawn], axis=1)
         magnitude = np.abs(forms.diagonal).sum(axis=1) * (1 / n + 1 / m)
@@ -107,13 +108,11 @@ class WildPairs:
         """Return HSIC (V) of the one pair of kernels under the multipliers."""
         del statistic  # which is "v": the bootstrap has no other
         pair, n, count = only(kernels), len(tables[0]), how.n_resamples
-        needed = forms_bytes(n, sum(points.shape[1] for points in tables), count, 2, how.resources)
+        sides = [KernelSide(points, (kernel,)) for points, kernel in zip(tables, pair, strict=True)]
+        needed = sum(forms_bytes(side, count, how.resources) for side in sides)
         check_memory(needed, how.resources, "the wild bootstrap", n)
         with serial_blas:
-            left, right = (
-                CenteredTiles(KernelSide(points, (kernel,)), plain_layout(n), how.resources)
-                for points, kernel in zip(tables, pair, strict=True)
-            )
+            left, right = (CenteredTiles(side, plain_layout(n), how.resources) for side in sides)
             forms = TiledForms(lambda i, j: [left(i, j)[0] * right(i, j)[0]], np.zeros((1, n)), how.resources.n_jobs)
             drawn = centered_multipliers((n,), self.block_length, count, how.rng, forms.batch)
             values = n**2 * np.concatenate([forms.forms(part) for part in drawn], axis=1)

@@ -16,7 +16,7 @@ from ...estimators import KernelMean
 from ...kernels import Gaussian, Kernel
 from ...plan.plan import Plan
 from ..adaptive.combination import evidence, standardized
-from ..adaptive.many_kernels import in_parts, snapped
+from ..adaptive.many_kernels import in_parts
 from ..kernel_choice import KernelOf
 from ..multiple import holm, max_t
 from ..null import Null
@@ -200,7 +200,7 @@ def _evidence(
     null: Null, adjust: Callable[[Array, Array], Array], names: Sequence[Any], effects: Iterable[float], drops: Array
 ) -> tuple[ColumnEvidence, ...]:
     """Return what every test found, the clearest first."""
-    values = np.stack([snapped(*row) for row in zip(null.values, null.tolerance, strict=True)])
+    values = null.snapped
     scores = np.where(np.ptp(values, axis=1, keepdims=True) > 0.0, evidence(standardized(values)), 0.0)
     numbers = (null.values[:, 0], effects, drops, null.pvalues, adjust(scores, null.pvalues))
     found = [ColumnEvidence(name, *(float(value) for value in row)) for name, *row in zip(names, *numbers, strict=True)]

@@ -18,6 +18,8 @@ import numpy as np
 
 from ...core.array import Array, as_host
 from ...core.frozen import copied_elsewhere
+from ...plan.tiles import serial_blas
+from ...tables import limits
 from ..adaptive.candidates import Evaluated, candidates
 from ..adaptive.many_kernels import Adaptive
 from ..designs.design import Design
@@ -25,7 +27,7 @@ from ..engine import permutation_null
 from ..kernel_choice import ESTIMATORS, Chosen, choose_kernel, median_rows, representative_rows
 from ..null import Null
 from ..problem import Problem
-from ..request import Estimators, Known, check_fit_on
+from ..request import Estimators, Known, check_fit_on, one_kernel_note
 from ..resampling_options import Resampling
 from ..result import TestResult
 from ..statistics import Statistic, StatisticForm
@@ -220,15 +222,24 @@ class Question(ABC):
     def answered(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> TestResult:
         """Return the result of the test, which keeps the question; rows of other libraries are copied for it."""
         posed = self.posed(asked, statistic, how)
-        result, asked = (posed, asked) if isinstance(posed, TestResult) else (posed.result(posed.null), posed.asked)
-        notes = self.units_notes(adaptive=bool(self.methods[1])) if asked.default else ()
+        notes: tuple[str, ...] = ()
+        if isinstance(posed, TestResult):
+            result, asked = posed, asked.many
+        else:
+            result, asked = posed.result(posed.null), posed.asked
+            notes = self.units_notes(adaptive=bool(self.methods[1])) if asked.default else ()
         copies = {name: own for name, value in vars(self).items() if (own := copied_elsewhere(value)) is not value}
         return replace(result, notes=(*result.notes, *notes), question=replace(self, **copies, asked=asked))
 
     def posed(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> PendingResult | TestResult:
-        """Return the test with its null; the result itself where it takes more than one null, as an adaptive test."""
-        if asked.adaptive is not None:
+        """Return the test with its null; the result itself where it takes more than one null, as an adaptive test.
+
+        Where nobody chose, it is adaptive unless there are many rows.
+        """
+        many_rows = asked.default and asked.adaptive is not None and max(self.sizes) > limits.ADAPTIVE_LIMIT
+        if asked.adaptive is not None and not many_rows:
             return self._adaptive(asked.adaptive, statistic, how)
+        asked = asked.plain
         null, chosen = self.estimated(asked, statistic, how)
         return PendingResult(
             null,
@@ -236,7 +247,7 @@ class Question(ABC):
             kernel=_alone(own.kernel for own in chosen),
             noise=_alone(own.noise for own in chosen),
             sizes=self.sizes,
-            notes=tuple(note for own in chosen for note in own.notes) + self.notes,
+            notes=tuple(note for own in chosen for note in own.notes) + self.notes + (_ONE_KERNEL,) * many_rows,
             asked=asked.settled(own.estimator for own in chosen),
         )
 
@@ -249,7 +260,8 @@ class Question(ABC):
         """Return the statistics of the members of an adaptive test."""
         listed = self.listed(how)
         volumes = listed is not None
-        found = candidates(adaptive, self.tables, harmonic_mean(self.sizes), how.rng, volumes=volumes)
+        with serial_blas:
+            found = candidates(adaptive, self.tables, harmonic_mean(self.sizes), how.rng, volumes=volumes)
         if listed is not None and len(found.kernels) < len(found.members):
             how = listed
         plain = replace(self, engine=permutation_null)
@@ -262,6 +274,9 @@ class Question(ABC):
         """
         del how
         return None
+
+
+_ONE_KERNEL = one_kernel_note("runs it on these rows")
 
 
 def _alone(parts: Any) -> Any:
