@@ -9,6 +9,7 @@ from ..core.words import passed
 from ..estimators import KernelMean
 from ..estimators.options import KernelLike
 from ..plan.plan import Plan
+from .adaptive.many_kernels import Adaptive
 from .answering import answer
 from .designs.design import Design, check_design
 from .kernel_choice import KernelOf
@@ -21,7 +22,7 @@ from .statistics import StatisticForm
 def k_sample_test(
     *samples: Any,
     kernel: KernelLike | None = None,
-    estimator: str | KernelMean | KernelOf | None = None,
+    estimator: str | KernelMean | KernelOf | Adaptive | None = None,
     design: Design | None = None,
     statistic: StatisticForm = "u",
     scheme: str = "auto",
@@ -154,7 +155,7 @@ def dhsic_test(
     """
     _check_several(variables, "variable", "dhsic_test")
     checked = check_design(design)
-    wanted = asked(kernel, estimator, JointIndependence.known(checked), len(variables), adaptive=False)
+    wanted = asked(kernel, estimator, JointIndependence.known(checked), len(variables))
     return answer(JointIndependence, variables, Request(wanted, checked, "v", scheme, n_resamples, rng), plan)
 
 

@@ -9,7 +9,6 @@ from typing import final
 import numpy as np
 
 from ..core.array import Array
-from .adaptive.combination import standardized
 
 _ROUNDING = 1e-9
 ROOM_FOR_HOLM = 50
@@ -61,6 +60,13 @@ def holm(pvalues: Sequence[float]) -> Array:
 def enough_for_holm(n_resamples: int, tests: int) -> int:
     """Return how many permutations each of so many tests needs, at least ``n_resamples``."""
     return max(n_resamples, ROOM_FOR_HOLM * tests - 1)
+
+
+def standardized(values: Array) -> Array:
+    """Return (T - mean) / deviation over the permutations of every row; rows that never vary become 0."""
+    centered = values - values.mean(axis=-1, keepdims=True)
+    deviation = np.sqrt(np.square(centered).mean(axis=-1, keepdims=True))
+    return np.asarray(np.divide(centered, deviation, out=np.zeros_like(centered), where=deviation > 0.0))
 
 
 def max_t(values: Array) -> Array:

@@ -20,7 +20,7 @@ from .volume import volume_null
 
 _LANDMARKS = 64
 """Features of a view: more find no more (docs/adaptive.md), and cost their square."""
-_UNIT_ROWS = 256
+UNIT_ROWS = 256
 """Rows whose distances are the units of views."""
 
 Over = Callable[[tuple[Array, ...], Sequence[Any], Resampling], Null]
@@ -93,7 +93,7 @@ def candidates(
         Whether members may compare the volumes of two samples.
     """
     hosts = [ViewSource(as_host(points)) for points in tables]
-    units = [rows.drawn(_UNIT_ROWS, rng) for rows in hosts]
+    units = [rows.drawn(UNIT_ROWS, rng) for rows in hosts]
     viewed = [rows.table(unit, volumes=volumes) for rows, unit in zip(hosts, units, strict=True)]
     members = sorted(present(adaptive.members, viewed, size), key=_without_kernel)
     with_kernels = [member for member in members if not _without_kernel(member)]

@@ -16,18 +16,12 @@ from scipy.stats import rankdata
 
 from ...core.array import Array
 from ...core.option_names import written
+from ..multiple import standardized
 
 _LEAST_SKEWNESS = 0.05
 _FLOOR = 0.1
 _SMALLEST = 1e-300
 _SPLINED, _KNOTS, _LEAST_SPAN = 10_000, 4097, 1e-3
-
-
-def standardized(values: Array) -> Array:
-    """Return (T - mean) / deviation over the permutations of every row; rows that never vary become 0."""
-    centered = values - values.mean(axis=-1, keepdims=True)
-    deviation = np.sqrt(np.square(centered).mean(axis=-1, keepdims=True))
-    return np.asarray(np.divide(centered, deviation, out=np.zeros_like(centered), where=deviation > 0.0))
 
 
 def evidence(scores: Array, first: int | None = None) -> Array:

@@ -19,9 +19,10 @@ import numpy as np
 
 from ...core.array import Array
 from ...noise import Dirac
+from ..multiple import standardized
 from ..null import Null, snapped
 from ..resampling_options import Resampling
-from .combination import COMBINATIONS, check_renamed, evidence, standardized
+from .combination import COMBINATIONS, check_renamed, evidence
 from .members import Member, MemberOutcome, PairMember
 from .views import VIEWS
 

@@ -248,7 +248,7 @@ def present(members: Sequence[Any] | None, tables: Sequence[ViewedTable], size: 
         return _present_members(members or two_sample_members(size, tables[0].clustered), tables[0].views)
     if len(tables) == 2:
         return _present_pairs(members or independence_members(size), tables)
-    raise ValueError(f"an adaptive test has kernels for two variables, not for {len(tables)}; pass a kernel")
+    raise ValueError(f"{len(tables)} tables have no members of this kind, one or two have")
 
 
 @final

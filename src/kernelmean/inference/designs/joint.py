@@ -20,7 +20,6 @@ from ..resampling_options import MIB, Resampling, Resources
 from ..schemes.base import in_order, upper_tiles
 from ..schemes.random_pairs import DENSE_LIMIT
 from ..statistics import StatisticForm, ties
-from .design import only
 from .quadratic_forms import TILE, tiled_forms
 from .restricted import within_cells
 
@@ -41,7 +40,8 @@ class ManyVariables:
     @property
     def methods(self) -> tuple[str, str]:
         """Return the test in words."""
-        return f"Permutation test of joint independence of {self.many} variables, dHSIC", ""
+        plain = f"ermutation test of joint independence of {self.many} variables, dHSIC"
+        return f"P{plain}", f"Adaptive p{plain}"
 
     def null(
         self,
@@ -50,20 +50,20 @@ class ManyVariables:
         statistic: StatisticForm,
         how: Resampling,
     ) -> Null:
-        """Return dHSIC of the one tuple of kernels."""
+        """Return dHSIC of every tuple of kernels."""
         if statistic != "v":
             raise ValueError(f"statistic is {statistic!r}; dHSIC is a V-statistic: pass 'v'")
-        own, n, many, resources = only(kernels), len(tables[0]), self.many, how.resources
+        n, many, resources = len(tables[0]), self.many, how.resources
         cells = np.repeat(np.arange(many - 1), n)  # one per variable that is permuted
         listed = within_cells(cells, how.n_resamples, how.rng, scheme=how.scheme)
-        needed = _bytes(n, sum(table.shape[1] for table in tables), many, resources)
+        needed = _bytes(n, sum(table.shape[1] for table in tables), many, len(kernels), resources)
         check_memory(needed, resources, "the test", n)
         with serial_blas:
-            sides = [KernelSide(points, (kernel,)) for points, kernel in zip(tables, own, strict=True)]
-            joint = _Joint([side.unshifted() for side in sides], resources)
-            values = np.concatenate([joint(batch.reshape(-1, many - 1, n) % n) for batch in listed.batches(_BATCH)])
-        slack = ties(values[None], np.array([joint.magnitude]))
-        return Null(values[None], slack, "dHSIC (V-statistic)", listed.scheme, needed)
+            joints = [_Joint.of(tables, own, resources) for own in kernels]
+            orders = (batch.reshape(-1, many - 1, n) % n for batch in listed.batches(_BATCH))
+            values = np.concatenate([np.stack([joint(batch) for joint in joints]) for batch in orders], axis=1)
+        slack = ties(values, np.array([joint.magnitude for joint in joints]))
+        return Null(values, slack, "dHSIC (V-statistic)", listed.scheme, needed)
 
 
 @final
@@ -77,6 +77,12 @@ class _Joint:
         everything = slice(0, self.n)
         dense = self.n <= DENSE_LIMIT
         self.grams = [side.tiles()(everything, everything)[0] for side in sides] if dense else None
+
+    @classmethod
+    def of(cls, tables: Sequence[Array], kernels: Sequence[Kernel], resources: Resources) -> _Joint:
+        """Return dHSIC of one kernel for every table."""
+        sides = [KernelSide(points, (kernel,)) for points, kernel in zip(tables, kernels, strict=True)]
+        return cls([side.unshifted() for side in sides], resources)
 
     @property
     def magnitude(self) -> float:
@@ -130,8 +136,8 @@ class _Joint:
         return self.sides[variable].kernels[0](points[rows], points[columns])
 
 
-def _bytes(n: int, dim: int, many: int, resources: Resources) -> float:
+def _bytes(n: int, dim: int, many: int, kernels: int, resources: Resources) -> float:
     """Return the memory at most: dense matrices where these serve, points, tiles and a batch of permutations."""
-    grams = 8.0 * n**2 * (many + 1) if n <= DENSE_LIMIT else 0.0
+    grams = 8.0 * n**2 * (kernels * many + 1) if n <= DENSE_LIMIT else 0.0
     tiles = 8.0 * resources.n_jobs * TILE**2 * (many + 3)
-    return grams + tiles + 8.0 * n * (7 * dim + 3 * _BATCH * many) + 64 * MIB
+    return grams + tiles + 8.0 * n * (7 * dim * kernels + 3 * _BATCH * many) + 64 * MIB

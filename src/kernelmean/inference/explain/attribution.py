@@ -15,10 +15,10 @@ from ...core.words import passed
 from ...estimators import KernelMean
 from ...kernels import Gaussian, Kernel
 from ...plan.plan import Plan
-from ..adaptive.combination import evidence, standardized
+from ..adaptive.combination import evidence
 from ..adaptive.many_kernels import in_parts
 from ..kernel_choice import KernelOf
-from ..multiple import holm, max_t
+from ..multiple import holm, max_t, standardized
 from ..null import Null
 from ..questions import Pairs, TwoSamples
 from ..resampling_options import Resampling

@@ -8,9 +8,14 @@ from typing import Any, Self, final
 from ...core.array import Array
 from ...core.points import Names
 from ...core.table import as_table
+from ..adaptive.candidates import Evaluated
+from ..adaptive.joint import joint_candidates
+from ..adaptive.many_kernels import Adaptive
 from ..designs.design import Design
 from ..designs.joint import ManyVariables
+from ..resampling_options import Resampling
 from ..samples import names_of
+from ..statistics import StatisticForm
 from .base import Tables
 from .many import OfMany
 from .pairs import Pairs, notes_of_variables
@@ -72,6 +77,11 @@ class JointIndependence(OfMany):
         """Return the question of the two variables."""
         (X, Y), (own, other) = self.variables, self.names
         return Pairs(X, Y, (own, other), asked=self.asked)
+
+    def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
+        """Return the statistics of kernels that look at all variables alike."""
+        found = joint_candidates(adaptive, self.tables, how.rng)
+        return found.evaluated(lambda tables, part, own: self.over(tables, part, statistic, own), how, self.sizes)
 
     def units_notes(self, *, adaptive: bool) -> tuple[str, ...]:
         """Return what to tell of the spreads of the columns of every variable."""
