@@ -1,11 +1,12 @@
-"""Speed and memory of the tests beside what users have today; writes docs/speed.md.
+"""Speed and memory of the tests beside what users have today; writes docs/speed.md and the table of the README.
 
     python benchmarks/speed.py [--peer-python PATH] [--rounds 3] [--quick]
 
-One thread, 1000 permutations, standard normal data, a Gaussian kernel with the median bandwidth. In every round ours
-and the peers take turns; medians over the rounds are quoted. A peer that takes minutes is measured with few
-permutations and with one, and continued in a straight line. Other libraries run in a second interpreter, which may be
-one of another environment; its start and imports are not counted. Peak memory is that of a fresh process.
+One thread, 1000 permutations, standard normal data: the test with one kernel, Gaussian with the median bandwidth, and
+the default test, which is adaptive. In every round ours and the peers take turns; medians over the rounds are quoted. A
+peer that takes minutes is measured with few permutations and with one, and continued in a straight line. Other
+libraries run in a second interpreter, which may be one of another environment; its start and imports are not counted.
+Peak memory is that of a fresh process, of the default test.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,9 +28,11 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "
 import kernelmean as km  # noqa: E402 (after the numbers of threads)
 import speed_peers  # noqa: E402 (after the numbers of threads)
 from _timing import Machine, child_peak, machine, markdown  # noqa: E402 (after the numbers of threads)
+from kernelmean.tables import ADAPTIVE_LIMIT  # noqa: E402 (after the numbers of threads)
 
 RESAMPLES = 1000
-REPORT = Path(__file__).parents[1] / "docs" / "speed.md"
+README, REPORT = (Path(__file__).parents[1] / name for name in ("README.md", "docs/speed.md"))
+BLOCK = re.compile(r"(?<=<!-- speed -->\n).*?(?=<!-- /speed -->)", flags=re.DOTALL)
 TESTS = {"MMD": km.mmd_test, "HSIC": km.hsic_test}
 GIB = 2.0**30
 
@@ -39,6 +43,9 @@ class Times:
 
     wall: float
     cpu: float
+
+    def __str__(self) -> str:
+        return f"{self.wall:.3g} ({self.cpu:.3g})"
 
     @classmethod
     def middle(cls, rounds: list[Times]) -> Times:
@@ -60,21 +67,34 @@ class Cell:
     ratios: dict[str, float | None] = field(default_factory=dict)
     few: int = RESAMPLES
 
-    def ours(self) -> Times:
+    def ours(self, estimator: str = "kme") -> Times:
         x, y = speed_peers.data(self.n, self.dim)
-        return timed(lambda: TESTS[self.test](x, y, n_resamples=RESAMPLES, rng=0))
+        test = TESTS[self.test]
+        times = [
+            timed(lambda: test(x, y, estimator=estimator, n_resamples=RESAMPLES, rng=0)) for _ in range(self.repeats)
+        ]
+        return Times.middle(times)
+
+    @property
+    def repeats(self) -> int:
+        return 5 if self.n <= 3000 else 1
+
+    @property
+    def has_default(self) -> bool:
+        """Whether the default is another test than that of one kernel."""
+        return self.n <= ADAPTIVE_LIMIT
 
     def scheme(self) -> str:
         """Return the scheme, and whether its dense form (tiles of the Gram matrix, no factors) gives the same p."""
         x, y = speed_peers.data(self.n, self.dim)
-        found = TESTS[self.test](x, y, n_resamples=RESAMPLES, rng=0)
+        found = TESTS[self.test](x, y, estimator="kme", n_resamples=RESAMPLES, rng=0)
         if self.n > 3000 or found.scheme != "cyclic":
             return found.scheme
-        dense = TESTS[self.test](x, y, n_resamples=RESAMPLES, rng=0, scheme="cyclic-tiles")
+        dense = TESTS[self.test](x, y, estimator="kme", n_resamples=RESAMPLES, rng=0, scheme="cyclic-tiles")
         return f"{found.scheme}, {'p as dense' if found.pvalue == dense.pvalue else 'p differs from dense ✗'}"
 
     def peak(self) -> float:
-        """Return the largest resident set of a process that runs this test, in GiB."""
+        """Return the largest resident set of a process that runs the default test, in GiB."""
         code = (
             f"import kernelmean as km, numpy as np; x, y = np.random.default_rng([{self.n}, {self.dim}])"
             f".standard_normal((2, {self.n}, {self.dim})); "
@@ -102,6 +122,7 @@ CELLS = (
     hsic(1000, 20, 100),
     hsic(3000, 2, 30),
     hsic(3000, 20, 30),
+    Cell("MMD", 10_000, 2, seconds=1.0),
     Cell("HSIC", 10_000, 2, seconds=1.5),
     Cell("HSIC", 10_000, 20, seconds=1.5),
     Cell("HSIC", 100_000, 2, seconds=2.5),
@@ -149,6 +170,8 @@ class Found:
 
     cell: Cell
     ours: Times
+    default: Times | None
+    """None where there are so many rows that the default has one kernel."""
     peers: dict[str, Times]
     peak: float
     scheme: str
@@ -156,19 +179,32 @@ class Found:
     def rows(self) -> list[list[str]]:
         """Return one row for every peer, or one against the clock."""
         cell = self.cell
-        head = [cell.test, f"{cell.n:,}", str(cell.dim), f"{self.ours.wall:.3g} ({self.ours.cpu:.3g})"]
+        default = "the same" if self.default is None else str(self.default)
+        head = [cell.test, f"{cell.n:,}", str(cell.dim), str(self.ours), default]
         tail = [f"{self.peak:.2f}{'' if self.peak < 1 else ' ✗'}", self.scheme]
         if cell.seconds is not None:
             holds = verdict(self.ours.wall <= cell.seconds, self.ours.cpu <= cell.seconds)
             return [[*head, "", "", f"≤ {cell.seconds} s", f"{self.ours.wall:.3g} s", holds, *tail]]
         return [[*head, *self._against(peer, times), *tail] for peer, times in self.peers.items()]
 
+    def in_short(self) -> list[str]:
+        """Return one row, with the fastest of the peers."""
+        cell = self.cell
+        head = [cell.test, f"{cell.n:,}", str(cell.dim), f"{self.ours.wall:.3g}"]
+        head.append("the same" if self.default is None else f"{self.default.wall:.3g}")
+        if not self.peers:
+            return [*head, "", "", "", "", f"{self.peak:.2f}"]
+        peer = min(self.peers, key=lambda name: self.peers[name].wall)
+        name, seconds = self._against(peer, self.peers[peer])[0], self.peers[peer].wall
+        ratios = [f"{seconds / own.wall:.0f} ×" if own else "" for own in (self.ours, self.default)]
+        return [*head, name, f"{seconds:.3g}", *ratios, f"{self.peak:.2f}"]
+
     def _against(self, peer: str, times: Times) -> list[str]:
         wanted = self.cell.ratios[peer]
         wall, cpu = times.wall / self.ours.wall, times.cpu / self.ours.cpu
         mark = "" if self.cell.few == RESAMPLES else f" from {self.cell.few}"
         name = peer.partition(",")[0]
-        theirs = [f"{name}{mark}", f"{times.wall:.3g} ({times.cpu:.3g})"]
+        theirs = [f"{name}{mark}", str(times)]
         if wanted is None:
             return [*theirs, "", f"{wall:.0f} × ({cpu:.0f} ×)", ""]
         return [*theirs, f"≥ {wanted:.0f} ×", f"{wall:.0f} × ({cpu:.0f} ×)", verdict(wall >= wanted, cpu >= wanted)]
@@ -182,24 +218,30 @@ def verdict(wall: bool, cpu: bool) -> str:
 
 def measure(cell: Cell, peers: Peers, rounds: int, peak: float) -> Found:
     names = [name for name in cell.ratios if name in peers.known]
-    Cell(cell.test, min(cell.n, 3000), cell.dim).ours()  # imports, caches
+    for estimator in ("kme", "adaptive"):
+        Cell(cell.test, min(cell.n, 3000), cell.dim).ours(estimator)  # imports, caches
     for name in names:
         peers.times(name, Cell(cell.test, 50, cell.dim, few=5))
     ours: list[Times] = []
+    defaults: list[Times] = []
     theirs: dict[str, list[Times]] = {name: [] for name in names}
     for _ in range(rounds):
-        ours.append(Times.middle([cell.ours() for _ in range(5 if cell.n <= 3000 else 1)]))
+        ours.append(cell.ours())
+        if cell.has_default:
+            defaults.append(cell.ours("adaptive"))
         for name in names:
             theirs[name].append(peers.times(name, cell))
     middle = {name: Times.middle(times) for name, times in theirs.items()}
-    return Found(cell, Times.middle(ours), middle, peak, cell.scheme())
+    default = Times.middle(defaults) if defaults else None
+    return Found(cell, Times.middle(ours), default, middle, peak, cell.scheme())
 
 
 HEADER = (
     "test",
     "n",
     "d",
-    "ours, s",
+    "one kernel, s",
+    "default, s",
     "peer",
     "peer, s",
     "required",
@@ -210,23 +252,29 @@ HEADER = (
 )
 
 
+def slower(found: list[Found]) -> str:
+    """Return how many times as long the default took as the test of one kernel."""
+    ratios = [each.default.cpu / each.ours.cpu for each in found if each.default is not None]
+    return f"The default took {min(ratios):.1f} to {max(ratios):.1f} times as long as one kernel (processor)."
+
+
 def report(found: list[Found], yardstick: Machine, missing: list[str]) -> str:
     lines = [
         "# Speed and memory of the tests",
         "",
         "Written by `python benchmarks/speed.py --peer-python PATH`, PATH an interpreter with frouros and dcor.",
         "",
-        "n rows per sample or pairs of rows, d columns, standard normal data, Gaussian kernel, median bandwidth, "
-        f"{RESAMPLES} permutations, one thread. Medians of rounds in which ours and the peers take turns: the wall "
+        f"n rows per sample or pairs of rows, d columns, standard normal data, {RESAMPLES} permutations, one thread. "
+        '*One kernel* is `estimator="kme"`, Gaussian with the median bandwidth, and what ratios to peers are of; '
+        f"*default* is the adaptive test of about twenty kernels, up to {ADAPTIVE_LIMIT:,} rows. "
+        "Medians of rounds in which ours and the peers take turns: the wall "
         "clock, in brackets the time of the processor, which other programs on the machine disturb less. "
         "*from 60*: a peer measured with one and with 60 permutations, and continued in a straight line to "
         f"{RESAMPLES}. dcor tests the distance covariance, a kernel of its own; the NumPy loop indexes the Gram matrix "
         "anew for every permutation. Peak memory: the largest resident set of a fresh process, interpreter and "
         "libraries included. *p as dense*: the p-value equals that from the dense Gram matrix.",
         "",
-        "These are tests with one kernel, which choose nothing from the data but its bandwidth. The adaptive test, the "
-        "default of `compare` and `dependence` and the one of the power study, has about twenty kernels: at 300 and "
-        "1000 rows it took 2 to 36 times as long.",
+        slower(found),
         "",
         f"Machine: {yardstick}.",
         "",
@@ -234,6 +282,13 @@ def report(found: list[Found], yardstick: Machine, missing: list[str]) -> str:
         "",
     ]
     return "\n".join(lines + ([f"Not installed, so not measured: {', '.join(missing)}.", ""] if missing else []))
+
+
+def readme(found: list[Found]) -> str:
+    """Return the table of the README: of every cell the fastest peer, seconds of the wall clock."""
+    rows = [each.in_short() for each in found]
+    header = ("test", "n", "d", "one kernel, s", "default, s", "other", "other, s", "ratio to one", "to default", "GiB")
+    return markdown(header, rows)
 
 
 def main() -> None:
@@ -254,6 +309,8 @@ def main() -> None:
     print(text)
     if not options.quick:
         REPORT.write_text(text, encoding="utf-8")
+        page = README.read_text(encoding="utf-8")
+        README.write_text(BLOCK.sub(lambda _: readme(found) + "\n", page), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def hsic_test(
         As in :func:`mmd_test`; a tuple is the kernel of X and the kernel of Y. Rules look at the rows of their own
         variable (beyond 1000 at 1000 that are evenly spaced among the sorted ones).
     estimator : str, KernelMean, callable or Adaptive, or a tuple of two, optional
-        As in :func:`mmd_test`, but a filter shrinks the cross-covariance: "scose" (or "s-kmse") and "fcose" (or
+        As in :func:`mmd_test`, "adaptive" by default, with pairs of kernels; but a filter shrinks the cross-covariance: "scose" (or "s-kmse") and "fcose" (or
         "f-kmse") are the two shrunk statistics of Ramdas & Wehbe (2015), and a KernelMean with filter="scale" or
         "ridge" is that statistic with the kernels that its noise makes. A searched noise comes from X for X and from Y
         for Y, which no permutation changes; with ``fit_on="joint"`` both come from one fit to the pairs (Gaussian
@@ -67,7 +67,7 @@ def hsic_test(
     Returns
     -------
     TestResult
-        Unpacks as ``(statistic, pvalue)``; ``kernel`` and ``noise`` are pairs.
+        Unpacks as ``(statistic, pvalue)``, as of :func:`mmd_test`; ``kernel`` and ``noise`` are pairs.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def wild_hsic_test(
     block_length : float
         l, in rows, as in :func:`wild_mmd_test`.
     kernel, estimator
-        As in :func:`kernelmean.hsic_test`.
+        As in :func:`kernelmean.hsic_test`, but without adaptive forms, as in :func:`wild_mmd_test`.
     n_resamples, rng, plan
         As in :func:`wild_mmd_test`.
 

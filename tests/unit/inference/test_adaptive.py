@@ -13,10 +13,11 @@ import kernelmean as km
 from dense_members import combined, viewed
 from kernelmean.inference import Adaptive, Member, PairMember, hsic_test, mmd_test
 from kernelmean.inference.adaptive import many_kernels
-from kernelmean.inference.adaptive.combination import COMBINATIONS, evidence, standardized
+from kernelmean.inference.adaptive.combination import COMBINATIONS, evidence
 from kernelmean.inference.adaptive.many_kernels import snapped
 from kernelmean.inference.adaptive.members import independence_members
 from kernelmean.inference.adaptive.views import VIEWS, Views, ViewSource, available, view, whitened
+from kernelmean.inference.multiple import standardized
 from kernelmean.kernels import DistanceInduced, Gaussian, Linear, Polynomial, Wendland, median_bandwidth
 from nulls import hsic_null, mmd_null
 

@@ -81,7 +81,7 @@ def test_other_rules(rule):
 def few_landmarks(monkeypatch):
     """Let three rows be the landmarks, and four decide on units."""
     monkeypatch.setattr(candidates_module, "_LANDMARKS", 3)
-    monkeypatch.setattr(candidates_module, "_UNIT_ROWS", 4)
+    monkeypatch.setattr(candidates_module, "UNIT_ROWS", 4)
 
 
 @pytest.mark.parametrize("kind", ["normal", "ties", "repeated rows"])

@@ -1,0 +1,193 @@
+"""The test that runs where nobody chose a kernel or an estimator: adaptive wherever it is exact."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean.inference import Adaptive, Member, PairMember, wild_hsic_test, wild_mmd_test
+from kernelmean.kernels import Gaussian, Linear, Polynomial
+from kernelmean.tables import limits
+
+
+def tables(n, many, dim=2):
+    return tuple(np.random.default_rng(seed).normal(size=(n, dim)) for seed in range(many))
+
+
+STRATA = np.arange(24) % 3
+CALLS = {
+    "two samples": lambda **how: km.mmd_test(*tables(24, 2), **how),
+    "pairs of samples": lambda **how: km.paired_mmd_test(*tables(24, 2), **how),
+    "strata": lambda **how: km.mmd_test(*tables(24, 2), design=km.Design(groups=(STRATA, STRATA)), **how),
+    "several samples": lambda **how: km.k_sample_test(*tables(24, 3), **how),
+    "independence": lambda **how: km.hsic_test(*tables(24, 2), **how),
+    "independence within strata": lambda **how: km.hsic_test(*tables(24, 2), design=km.Design(groups=STRATA), **how),
+    "joint independence": lambda **how: km.dhsic_test(*tables(24, 3), **how),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_nobodys_choice_is_adaptive(name):
+    plain, chosen = CALLS[name](rng=0), CALLS[name](rng=0, estimator="adaptive")
+    assert plain.pvalue == chosen.pvalue
+    assert plain.members == chosen.members
+    assert plain.members
+    assert "adaptive" in plain.method.lower()
+    assert CALLS[name](rng=0, estimator="kme").members == ()
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_units_of_columns_do_not_matter(name, monkeypatch):
+    before = CALLS[name](rng=0)
+    monkeypatch.setitem(globals(), "tables", lambda n, many: tuple(own * [1.0, 1024.0] for own in tables_of(n, many)))
+    assert CALLS[name](rng=0).pvalue == before.pvalue
+    assert before.notes == CALLS[name](rng=0).notes
+
+
+tables_of = tables
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_many_rows_take_one_kernel_and_say_so(name, monkeypatch):
+    monkeypatch.setattr(limits, "ADAPTIVE_LIMIT", 23)
+    found, plain = CALLS[name](rng=0), CALLS[name](rng=0, estimator="kme")
+    assert (found.pvalue, found.statistic, found.members) == (plain.pvalue, plain.statistic, ())
+    assert any("the adaptive test" in note and "was not run" in note for note in found.notes)
+    assert CALLS[name](rng=0, estimator="adaptive").members
+
+
+def test_a_kernel_is_the_plain_test():
+    X, Y = tables(24, 2)
+    assert km.mmd_test(X, Y, kernel=Gaussian(1.0), rng=0).kernel == Gaussian(1.0)
+    assert km.hsic_test(X, Y, kernel=Gaussian(1.0), rng=0).members == ()
+
+
+def test_time_series_have_one_kernel():
+    X, Y = tables(24, 2)
+    for test in (wild_mmd_test, wild_hsic_test):
+        assert test(X, Y, block_length=2, rng=0).members == ()
+        with pytest.raises(ValueError, match="adaptive"):
+            test(X, Y, block_length=2, estimator="adaptive")
+
+
+def test_an_explanation_of_the_default_states_its_reference():
+    X, Y = tables(24, 2)
+    assert km.mmd_test(X, Y, rng=0).effect_size(rng=0) == km.mmd_test(X, Y, rng=0, estimator="adaptive").effect_size(
+        rng=0
+    )
+
+
+# -- several samples -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("statistic", ["u", "v"])
+def test_two_samples_are_a_special_case(statistic):
+    X, Y = np.array([[0.0], [1.0], [3.0], [7.0]]), np.array([[2.0], [9.0], [20.0]])
+    members = (Member("data", Gaussian(1.0)), Member("ranks", Linear(), 2.0), Member("data", Gaussian(0.5), ridge=0.1))
+    for estimator in ("adaptive", Adaptive(members=members)):
+        two = km.mmd_test(X, Y, estimator=estimator, statistic=statistic)
+        several = km.k_sample_test(X, Y, estimator=estimator, statistic=statistic)
+        assert (two.scheme, several.scheme) == ("exact", "exact")
+        assert several.pvalue == pytest.approx(two.pvalue, abs=1e-12)
+        assert several.pairs[0].pvalue == several.pvalue
+        for own, other in zip(several.members, two.members, strict=True):
+            assert own.statistic == pytest.approx(other.statistic, rel=1e-9, abs=1e-12)
+
+
+def test_pairs_of_samples_are_combined_like_the_whole():
+    samples = tables(6, 3)
+    samples[2][:] += 4.0
+    found = km.k_sample_test(*samples, rng=0)
+    near, *far = found.pairs
+    assert (near.first, near.second) == (0, 1)
+    assert near.pvalue > 0.05 > max(pair.pvalue for pair in far)
+    assert all(pair.adjusted >= pair.pvalue for pair in found.pairs)
+
+
+@pytest.mark.parametrize("kind", ["normal", "ties"])
+def test_several_samples_over_all_labelings(kind):
+    points = np.random.default_rng(3).normal(size=(6, 2))
+    points = np.round(points) if kind == "ties" else points
+    labelings = {tuple(labels) for labels in permutations([0, 0, 1, 1, 2, 2])}
+    pvalues = []
+    for labels in sorted(labelings):
+        samples = [points[np.array(labels) == g] for g in range(3)]
+        pvalues.append(km.k_sample_test(*samples, statistic="v").pvalue)
+    ranks = np.round(np.array(pvalues) * 90)
+    assert all((ranks <= level).sum() <= level for level in range(1, 91))
+    assert ranks.min() <= 6 or kind == "ties"
+
+
+# -- joint independence --------------------------------------------------------------------------------------------
+
+
+def dhsic(grams):
+    """The definition, Pfister et al. (2018)."""
+    together = np.prod(grams, axis=0).mean()
+    apart = np.prod([gram.mean() for gram in grams])
+    return together + apart - 2 * np.prod([gram.mean(axis=1) for gram in grams], axis=0).mean()
+
+
+def test_joint_members_are_plain_kernels_in_units_of_the_spread():
+    variables = tables(4, 3, dim=1)
+    found = km.dhsic_test(*variables)
+    assert found.n_resamples + 1 == 576
+    quartiles = [np.diff(np.quantile(own, [0.25, 0.75])) for own in variables]
+    scaled = [(own - own.mean()) / width for own, width in zip(variables, quartiles, strict=True)]
+    scaled = [own / km.median_bandwidth(own) for own in scaled]
+    kernels = Polynomial(1, 1.0), Gaussian(2.0), Gaussian(1.0), Gaussian(0.25)
+    assert [member.statistic for member in found.members] == pytest.approx(
+        [dhsic([kernel(own, own) for own in scaled]) for kernel in kernels], rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("kind", ["normal", "ties"])
+def test_joint_independence_over_all_pairings(kind):
+    x, y, z = (np.round(own) if kind == "ties" else own for own in tables(4, 3, dim=1))
+    orders = list(product(map(list, permutations(range(4))), repeat=2))[::7]
+    pvalues = np.array([km.dhsic_test(x, y[own], z[other]).pvalue for own, other in orders])
+    everything = km.dhsic_test(x, y, z)
+    reference = np.append(everything.null_distribution, everything.statistic)
+    statistics = np.array([km.dhsic_test(x, y[own], z[other]).statistic for own, other in orders])
+    slack = everything.tolerance
+    expected = [(reference >= value - slack).mean() for value in statistics]
+    np.testing.assert_allclose(pvalues, expected, atol=1e-12)
+
+
+def test_joint_independence_finds_what_no_two_variables_show():
+    x, y = np.random.default_rng(0).normal(size=(2, 80, 1))
+    z = np.sign(x * y) * np.random.default_rng(1).exponential(size=(80, 1))
+    assert km.dhsic_test(x, y, z, rng=0).pvalue <= 0.002
+    assert km.dhsic_test(x, y, rng=0).pvalue > 0.05
+
+
+def test_joint_members_that_cannot_be():
+    variables = tables(8, 3)
+    with pytest.raises(TypeError, match="one kernel for all variables"):
+        pair = PairMember(Member("data", Linear()), Member("data", Linear()))
+        km.dhsic_test(*variables, estimator=Adaptive(members=[pair]))
+    for member in (Member("data", Gaussian(1.0), ridge=0.1), Member("axes", Linear())):
+        with pytest.raises(ValueError, match="joint independence takes kernels as they are"):
+            km.dhsic_test(*variables, estimator=Adaptive(members=[member]))
+    ranks = km.dhsic_test(*variables, estimator=Adaptive(members=[Member("ranks", Gaussian(1.0))]), rng=0)
+    cubes = [own**3 for own in variables]
+    again = km.dhsic_test(*cubes, estimator=Adaptive(members=[Member("ranks", Gaussian(1.0))]), rng=0)
+    assert again.pvalue == ranks.pvalue
+
+
+# -- filters and designs ------------------------------------------------------------------------------------------
+
+
+def test_filters_count_in_designs_of_many_rows():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(1100, 1)), rng.normal(size=(1100, 1))
+    kernel = Member("data", Gaussian(1.0), ridge=0.01)
+    both = Adaptive(members=[PairMember(kernel, kernel)])
+    one = km.hsic_test(X, Y, estimator=both, rng=0, n_resamples=9)
+    within = km.hsic_test(
+        X, Y, estimator=both, rng=0, n_resamples=9, design=km.Design(groups=np.zeros(1100, dtype=int))
+    )
+    assert within.members[0].statistic == pytest.approx(one.members[0].statistic, rel=1e-9)
