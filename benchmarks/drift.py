@@ -38,7 +38,7 @@ def repeated(reference: np.ndarray, stream: np.ndarray, seed: int, last: int | N
     looks = range(BATCH, len(stream) + 1, BATCH)
     for end in looks:
         rows = stream[max(0, end - (last or end)) : end]
-        if km.mmd_test(reference, rows, n_resamples=999, rng=seed).pvalue <= LEVEL / len(looks):
+        if km.mmd_test(reference, rows, n_resamples=999, rng=seed, estimator="kme").pvalue <= LEVEL / len(looks):
             return end
     return np.nan
 

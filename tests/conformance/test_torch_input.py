@@ -17,12 +17,12 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 ROWS = np.random.default_rng(0).normal(size=(2, 30, 3)) + np.array([0.0, 0.5])[:, None, None]
 
 CASES: dict[str, Callable[[Any, Any], Any]] = {
-    "mmd_test": lambda X, Y: km.mmd_test(X, Y, rng=0).pvalue,
+    "mmd_test": lambda X, Y: km.mmd_test(X, Y, rng=0, estimator="kme").pvalue,
     "adaptive mmd_test": lambda X, Y: km.mmd_test(X, Y, estimator="adaptive", rng=0).pvalue,
-    "hsic_test": lambda X, Y: km.hsic_test(X, Y, rng=0).pvalue,
-    "dhsic_test": lambda X, Y: km.dhsic_test(X, Y, Y[:, :1], rng=0).pvalue,
-    "k_sample_test": lambda X, Y: km.k_sample_test(X, Y, rng=0).pvalue,
-    "paired_mmd_test": lambda X, Y: km.paired_mmd_test(X, Y, rng=0).pvalue,
+    "hsic_test": lambda X, Y: km.hsic_test(X, Y, rng=0, estimator="kme").pvalue,
+    "dhsic_test": lambda X, Y: km.dhsic_test(X, Y, Y[:, :1], rng=0, estimator="kme").pvalue,
+    "k_sample_test": lambda X, Y: km.k_sample_test(X, Y, rng=0, estimator="kme").pvalue,
+    "paired_mmd_test": lambda X, Y: km.paired_mmd_test(X, Y, rng=0, estimator="kme").pvalue,
     "wild_mmd_test": lambda X, Y: km.wild_mmd_test(X, Y, block_length=3, rng=0).pvalue,
     "median_bandwidth": lambda X, Y: float(km.median_bandwidth(X)),
     "KernelMeanMatching": lambda X, Y: (

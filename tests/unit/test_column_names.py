@@ -47,7 +47,7 @@ TESTS: dict[str, Callable[[Any, Any], Any]] = {
     ),
     "mmd_test, adaptive": pvalue(km.mmd_test, estimator="adaptive", n_resamples=99, rng=0),
     "mmd_test, s-kmse": pvalue(km.mmd_test, estimator="s-kmse", n_resamples=99, rng=0),
-    "k_sample_test": lambda X, Y: km.k_sample_test(X, Y, A, n_resamples=99, rng=0).pvalue,
+    "k_sample_test": lambda X, Y: km.k_sample_test(X, Y, A, n_resamples=99, rng=0, estimator="kme").pvalue,
     "paired_mmd_test": pvalue(km.paired_mmd_test, n_resamples=99, rng=0),
     "wild_mmd_test": pvalue(km.wild_mmd_test, block_length=2.0, n_resamples=99, rng=0),
     "compress_then_test": pvalue(km.compress_then_test, n_resamples=99, rng=0),
@@ -163,7 +163,10 @@ def test_a_table_encoder_that_was_fitted_to_a_table_refuses_an_array() -> None:
 def test_labels_that_are_numbers_are_names() -> None:
     """``pandas.DataFrame(array)`` calls its columns 0, 1, …: those of two such tables are matched as any others."""
     first, second = pd.DataFrame(A.to_numpy()), pd.DataFrame(B.to_numpy())
-    assert km.mmd_test(first, second[[1, 0]], rng=0).pvalue == km.mmd_test(A, B, rng=0).pvalue
+    assert (
+        km.mmd_test(first, second[[1, 0]], rng=0, estimator="kme").pvalue
+        == km.mmd_test(A, B, rng=0, estimator="kme").pvalue
+    )
     estimator = km.KME(KERNEL).fit(first)
     np.testing.assert_array_equal(estimator.evaluate(second), km.KME(KERNEL).fit(A).evaluate(B))
     np.testing.assert_array_equal(estimator.evaluate(B.to_numpy()), estimator.evaluate(second))
@@ -174,10 +177,17 @@ def test_labels_that_are_numbers_are_names() -> None:
 
 def test_labels_of_mixed_types_are_names_and_equal_ones_are_refused() -> None:
     mixed = [pd.DataFrame(table.to_numpy(), columns=["a", 0]) for table in (A, B)]
-    assert km.mmd_test(mixed[0], mixed[1][[0, "a"]], rng=0).pvalue == km.mmd_test(A, B, rng=0).pvalue
+    assert (
+        km.mmd_test(mixed[0], mixed[1][[0, "a"]], rng=0, estimator="kme").pvalue
+        == km.mmd_test(A, B, rng=0, estimator="kme").pvalue
+    )
     for columns in (["a", "a"], ["0", 0], ["a", " a"]):
         twice = pd.DataFrame(A.to_numpy(), columns=columns)
-        for call in (lambda t: km.mmd_test(t, t), lambda t: km.compare(t, t), lambda t: km.embed(t, KERNEL)):
+        for call in (
+            lambda t: km.mmd_test(t, t, estimator="kme"),
+            lambda t: km.compare(t, t),
+            lambda t: km.embed(t, KERNEL),
+        ):
             with pytest.raises(ValueError, match="twice"):
                 call(twice)
 

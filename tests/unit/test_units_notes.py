@@ -26,7 +26,19 @@ TESTS: dict[str, Callable[..., Any]] = {
     "mmd_test in one pass": lambda *T, **o: one_pass.mmd(*T, n_resamples=19, n_frequencies=8, **o),
     "hsic_test in one pass": lambda *T, **o: one_pass.hsic(*T, n_resamples=19, n_frequencies=8, **o),
 }
-ADAPTIVE = ("mmd_test", "paired_mmd_test", "hsic_test")
+ADAPTIVE = ("mmd_test", "k_sample_test", "paired_mmd_test", "hsic_test", "dhsic_test")
+
+
+@pytest.fixture(autouse=True)
+def many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let these be so many rows that the test nobody chose has one kernel."""
+    monkeypatch.setattr(km.tables.limits, "ADAPTIVE_LIMIT", 10)
+
+
+def test_the_adaptive_test_needs_no_such_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(km.tables.limits, "ADAPTIVE_LIMIT", 320)
+    for name in ADAPTIVE[:2]:
+        assert not notes(TESTS[name](A, B))
 
 
 def notes(result: Any) -> list[str]:

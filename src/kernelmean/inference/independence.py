@@ -46,13 +46,13 @@ def hsic_test(
         As in :func:`mmd_test`; a tuple is the kernel of X and the kernel of Y. Rules look at the rows of their own
         variable (beyond 1000 at 1000 that are evenly spaced among the sorted ones).
     estimator : str, KernelMean, callable or Adaptive, or a tuple of two, optional
-        As in :func:`mmd_test`, "adaptive" by default, with pairs of kernels; but a filter shrinks the cross-covariance: "scose" (or "s-kmse") and "fcose" (or
-        "f-kmse") are the two shrunk statistics of Ramdas & Wehbe (2015), and a KernelMean with filter="scale" or
-        "ridge" is that statistic with the kernels that its noise makes. A searched noise comes from X for X and from Y
-        for Y, which no permutation changes; with ``fit_on="joint"`` both come from one fit to the pairs (Gaussian
-        kernels; columns in units of their bandwidths), which is repeated under every permutation, since it depends on
-        who is paired with whom. A function sees the rows of one variable at a time. A tuple is the estimator of X and
-        that of Y.
+        As in :func:`mmd_test`, "adaptive" by default, with pairs of kernels; but a filter shrinks the
+        cross-covariance: "scose" (or "s-kmse") and "fcose" (or "f-kmse") are the two shrunk statistics of Ramdas &
+        Wehbe (2015), and a KernelMean with filter="scale" or "ridge" is that statistic with the kernels that its noise
+        makes. A searched noise comes from X for X and from Y for Y, which no permutation changes; with
+        ``fit_on="joint"`` both come from one fit to the pairs (Gaussian kernels; columns in units of their bandwidths),
+        which is repeated under every permutation, since it depends on who is paired with whom. A function sees the rows
+        of one variable at a time. A tuple is the estimator of X and that of Y.
     design : Design, optional
         Strata, clusters and weights, one label or number for every pair, see :class:`kernelmean.Design`. Within strata
         the test asks whether the variables are independent given the stratum: the statistic is the squared norm of the

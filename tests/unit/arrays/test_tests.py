@@ -144,19 +144,26 @@ def test_ties_of_discrete_data_count_whatever_the_precision(library: Library) ->
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_constant_data_have_p_value_one(library: Library) -> None:
     constant = library.make(np.full((30, 2), 0.1))
-    assert km.mmd_test(constant, constant, rng=0).pvalue == 1.0
-    assert km.hsic_test(constant, library.make(X[:30]), rng=0, n_resamples=99).pvalue == 1.0
+    assert km.mmd_test(constant, constant, rng=0, estimator="kme").pvalue == 1.0
+    assert km.hsic_test(constant, library.make(X[:30]), rng=0, n_resamples=99, estimator="kme").pvalue == 1.0
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_default_schemes_of_any_size_run_where_the_points_live(library: Library) -> None:
     rng = np.random.default_rng(3)
-    long = km.mmd_test(library.make(rng.normal(size=(4100, 1))), library.make(rng.normal(size=(4100, 1))), rng=0)
+    long = km.mmd_test(
+        library.make(rng.normal(size=(4100, 1))), library.make(rng.normal(size=(4100, 1))), rng=0, estimator="kme"
+    )
     assert long.scheme == "blocks"
     for name, (A, B) in {"exact": (X[:4], Y[:5]), "gemm": (X, Y)}.items():
-        assert km.mmd_test(library.make(A), library.make(B), scheme=name, n_resamples=9, rng=0).scheme == name
+        assert (
+            km.mmd_test(library.make(A), library.make(B), scheme=name, n_resamples=9, rng=0, estimator="kme").scheme
+            == name
+        )
     for name in ("gather", "cyclic"):
-        found = km.hsic_test(library.make(X), library.make(W), scheme=name, n_resamples=9, rng=0).scheme
+        found = km.hsic_test(
+            library.make(X), library.make(W), scheme=name, n_resamples=9, rng=0, estimator="kme"
+        ).scheme
         assert found.startswith(name)
 
 
@@ -164,25 +171,28 @@ def test_default_schemes_of_any_size_run_where_the_points_live(library: Library)
 def test_what_does_not_run_there_says_what_to_pass(library: Library) -> None:
     A, B = library.make(X), library.make(Y)
     with pytest.raises(ValueError, match="'low-rank' runs on NumPy's arrays; pass one of 'exact'"):
-        km.hsic_test(A, A, scheme="low-rank")
+        km.hsic_test(A, A, scheme="low-rank", estimator="kme")
     with pytest.raises(TypeError, match="groups, clusters and weights need NumPy's arrays"):
-        km.mmd_test(A, B, design=km.Design(groups=(np.zeros(83), np.zeros(68))))
+        km.mmd_test(A, B, design=km.Design(groups=(np.zeros(83), np.zeros(68))), estimator="kme")
     with pytest.raises(TypeError, match="groups, clusters and weights need NumPy's arrays"):
-        km.hsic_test(A, A, design=km.Design(clusters=np.arange(83)))
+        km.hsic_test(A, A, design=km.Design(clusters=np.arange(83)), estimator="kme")
     with pytest.raises(TypeError, match="bring both to one library and device"):
-        km.mmd_test(A, Y)
+        km.mmd_test(A, Y, estimator="kme")
     with pytest.raises(TypeError, match="bring both to one library and device"):
-        km.hsic_test(X, A)
+        km.hsic_test(X, A, estimator="kme")
     with pytest.raises(ValueError, match="columns"):
-        km.mmd_test(A, library.make(W))
+        km.mmd_test(A, library.make(W), estimator="kme")
     with pytest.raises(ValueError, match="83 rows and Y has 68"):
-        km.hsic_test(A, B)
+        km.hsic_test(A, B, estimator="kme")
 
 
 @pytest.mark.parametrize("library", [TORCH, STRICT])
 def test_other_tests_take_the_arrays_as_those_of_numpy(library: Library) -> None:
-    exact = km.k_sample_test(X, Y, rng=0, n_resamples=99)
-    assert km.k_sample_test(library.make(X), library.make(Y), rng=0, n_resamples=99).pvalue == exact.pvalue
+    exact = km.k_sample_test(X, Y, rng=0, n_resamples=99, estimator="kme")
+    assert (
+        km.k_sample_test(library.make(X), library.make(Y), rng=0, n_resamples=99, estimator="kme").pvalue
+        == exact.pvalue
+    )
 
 
 def test_tiles_stay_within_the_memory_of_the_call() -> None:

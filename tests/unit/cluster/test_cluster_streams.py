@@ -69,13 +69,15 @@ def test_parquet_files_in_one_pass(plan, tmp_path):
 
 def test_beyond_exact_rows_a_test_goes_by_features_and_says_so(client):
     plan = km.DaskPlan(client, exact_rows=1000)
-    found = km.mmd_test(there(X, 600), there(Y, 900), n_resamples=99, rng=7, plan=plan)
+    found = km.mmd_test(there(X, 600), there(Y, 900), n_resamples=99, rng=7, plan=plan, estimator="kme")
     same(mmd(X, Y, n_resamples=99, seed=7), found)
     assert found.notes[-1] == "one pass over features instead of all pairs of rows, beyond exact_rows = 1,000 rows"
-    found = km.hsic_test(there(A, 3000), there(B, 3000), n_resamples=99, rng=7, plan=plan)
+    found = km.hsic_test(there(A, 3000), there(B, 3000), n_resamples=99, rng=7, plan=plan, estimator="kme")
     same(hsic(A, B, n_resamples=99, seed=7), found)
     assert "one pass over features" in found.notes[-1]
-    exact = km.mmd_test(there(X, 600), there(Y, 900), n_resamples=99, scheme="blocks", rng=7, plan=plan)
+    exact = km.mmd_test(
+        there(X, 600), there(Y, 900), n_resamples=99, scheme="blocks", rng=7, plan=plan, estimator="kme"
+    )
     assert exact.scheme == "blocks"
 
 
@@ -97,7 +99,7 @@ def test_refusals_of_one_pass(plan, tmp_path):
     with pytest.raises(ValueError, match="leave checkpoint= out"):
         mmd(there(X, 600), there(Y, 900), checkpoint=tmp_path / "state.npz", plan=plan)
     with pytest.raises(ValueError, match="has the V-statistic, 'v'"):
-        km.hsic_test(there(A, 3000), there(B, 3000), scheme="one-pass", statistic="u", plan=plan)
+        km.hsic_test(there(A, 3000), there(B, 3000), scheme="one-pass", statistic="u", plan=plan, estimator="kme")
     with pytest.raises(ValueError, match="too small to choose a bandwidth"):
         mmd(there(X[:1], 600), there(Y, 900), plan=plan)
 

@@ -65,7 +65,9 @@ def test_tiles_of_several_blocks_and_a_rest(plan, shared, monkeypatch):
 
 def test_partitions_do_not_change_the_last_bit(plan, shared):
     results = [
-        km.mmd_test(there(X, size), there(Y, other), rng=0, scheme="cyclic-tiles", n_resamples=99, plan=plan)
+        km.mmd_test(
+            there(X, size), there(Y, other), rng=0, scheme="cyclic-tiles", n_resamples=99, plan=plan, estimator="kme"
+        )
         for size, other in ((230, 170), (57, 31))
     ]
     assert len({result.statistic for result in results}) == 1
@@ -73,8 +75,8 @@ def test_partitions_do_not_change_the_last_bit(plan, shared):
 
 
 def test_few_rows_are_done_by_one_worker_which_is_said(plan):
-    result = km.mmd_test(there(X, 57), there(Y, 90), rng=0, plan=plan)
-    same(km.mmd_test(X, Y, rng=0), result)
+    result = km.mmd_test(there(X, 57), there(Y, 90), rng=0, plan=plan, estimator="kme")
+    same(km.mmd_test(X, Y, rng=0, estimator="kme"), result)
     assert result.notes[-1] == "on a Dask cluster: one worker did all, since 400 rows are few"
 
 
@@ -110,20 +112,23 @@ def test_columns_are_matched_by_name_or_named(plan):
     left = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=3)
     frame = pd.DataFrame(Y, columns=["a", "b", "c"])
     right = dd.from_pandas(frame[["c", "a", "b"]], npartitions=2)
-    same(km.mmd_test(X, Y, rng=0, n_resamples=49), km.mmd_test(left, right, rng=0, n_resamples=49, plan=plan))
+    same(
+        km.mmd_test(X, Y, rng=0, n_resamples=49, estimator="kme"),
+        km.mmd_test(left, right, rng=0, n_resamples=49, plan=plan, estimator="kme"),
+    )
     with pytest.raises(ValueError, match="X and Y differ in the columns b, z"):
-        km.mmd_test(left, right.rename(columns={"b": "z"}), plan=plan)
+        km.mmd_test(left, right.rename(columns={"b": "z"}), plan=plan, estimator="kme")
     with pytest.raises(ValueError, match="X has 3 columns and Y has 2"):
-        km.mmd_test(left, right[["a", "b"]], plan=plan)
+        km.mmd_test(left, right[["a", "b"]], plan=plan, estimator="kme")
     with pytest.raises(ValueError, match="X has 230 rows and Y has 170"):
-        km.hsic_test(left, right, plan=plan)
+        km.hsic_test(left, right, plan=plan, estimator="kme")
 
 
 def test_errors_of_workers_are_those_of_one_process(plan, shared):
     with pytest.raises(ValueError, match="scheme is 'none'; pass 'auto'"):
-        km.mmd_test(there(X, 57), there(Y, 90), scheme="none", plan=plan)
+        km.mmd_test(there(X, 57), there(Y, 90), scheme="none", plan=plan, estimator="kme")
     with pytest.raises(MemoryError, match="the limit is 100 bytes"):
-        km.mmd_test(there(X, 57), there(Y, 90), plan=km.DaskPlan(plan.client, memory=100))
+        km.mmd_test(there(X, 57), there(Y, 90), plan=km.DaskPlan(plan.client, memory=100), estimator="kme")
 
 
 def test_what_comes_back_does_not_grow_with_the_rows(plan, shared, monkeypatch):
@@ -141,9 +146,11 @@ def test_what_comes_back_does_not_grow_with_the_rows(plan, shared, monkeypatch):
     for n in (200, 1500):
         A, B = (da.from_array(rng.normal(size=(n, 10)), chunks=(n // parts, 10)) for parts in (2, 4))
         sizes.clear()
-        km.mmd_test(A, B, rng=0, scheme="blocks", n_resamples=99, plan=plan)
-        km.hsic_test(A, B, rng=0, scheme="cyclic-tiles", n_resamples=99, plan=plan)
-        km.hsic_test(A, B, scheme=km.streaming.OnePass(n_frequencies=8), n_resamples=99, rng=0, plan=plan)
+        km.mmd_test(A, B, rng=0, scheme="blocks", n_resamples=99, plan=plan, estimator="kme")
+        km.hsic_test(A, B, rng=0, scheme="cyclic-tiles", n_resamples=99, plan=plan, estimator="kme")
+        km.hsic_test(
+            A, B, scheme=km.streaming.OnePass(n_frequencies=8), n_resamples=99, rng=0, plan=plan, estimator="kme"
+        )
         weights.append(list(sizes))
     assert len(weights[0]) > 5
     for small, large in zip(*weights, strict=True):
@@ -157,4 +164,6 @@ def test_trials_in_the_order_of_their_seeds(plan):
 
 def _trial(seed):
     rng = np.random.default_rng(seed)
-    return km.mmd_test(rng.normal(size=(20, 1)), rng.normal(size=(20, 1)), n_resamples=49, rng=seed).pvalue
+    return km.mmd_test(
+        rng.normal(size=(20, 1)), rng.normal(size=(20, 1)), n_resamples=49, rng=seed, estimator="kme"
+    ).pvalue

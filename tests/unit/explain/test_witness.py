@@ -155,7 +155,7 @@ def test_embeddings_are_taken_as_they_are():
 def test_many_rows_are_seen_by_the_kernel_of_the_test():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(900, 2)), rng.normal(1.0, size=(700, 2))
-    first, second = (km.mmd_test(*samples, n_resamples=1, rng=0) for samples in ((X, Y), (Y, X)))
+    first, second = (km.mmd_test(*samples, n_resamples=1, rng=0, estimator="kme") for samples in ((X, Y), (Y, X)))
     assert first.witness().function.kernel == first.kernel
     assert second.witness().function.kernel == first.kernel
 
@@ -202,10 +202,12 @@ def test_points_of_torch_are_places_as_well():
     torch = pytest.importorskip("torch")
     X, Y = np.random.default_rng(0).normal(size=(2, 20, 2))
     there = [torch.as_tensor(rows) for rows in (X, Y)]
-    bands = km.mmd_test(*there, rng=0).witness(there[1], rng=0)
-    np.testing.assert_allclose(bands.values, km.mmd_test(X, Y, rng=0).witness(Y, rng=0).values, rtol=1e-12)
-    joint = km.hsic_test(*there, rng=0).witness()(*there)
-    np.testing.assert_allclose(joint, km.hsic_test(X, Y, rng=0).witness()(X, Y), rtol=1e-12)
+    bands = km.mmd_test(*there, rng=0, estimator="kme").witness(there[1], rng=0)
+    np.testing.assert_allclose(
+        bands.values, km.mmd_test(X, Y, rng=0, estimator="kme").witness(Y, rng=0).values, rtol=1e-12
+    )
+    joint = km.hsic_test(*there, rng=0, estimator="kme").witness()(*there)
+    np.testing.assert_allclose(joint, km.hsic_test(X, Y, rng=0, estimator="kme").witness()(X, Y), rtol=1e-12)
 
 
 def test_a_result_of_a_function_can_be_pickled():
@@ -213,4 +215,4 @@ def test_a_result_of_a_function_can_be_pickled():
     result = km.mmd_test(X, Y, estimator=lambda _, kernel: (kernel, km.noise.Dirac()), rng=0)
     again = pickle.loads(pickle.dumps(result))
     np.testing.assert_array_equal(again.witness()(X), result.witness()(X))
-    assert again.witness().norm == pytest.approx(km.mmd_test(X, Y, rng=0).witness().norm, rel=1e-12)
+    assert again.witness().norm == pytest.approx(km.mmd_test(X, Y, rng=0, estimator="kme").witness().norm, rel=1e-12)

@@ -166,8 +166,8 @@ def test_joint_independence_finds_what_no_two_variables_show():
 
 def test_joint_members_that_cannot_be():
     variables = tables(8, 3)
+    pair = PairMember(Member("data", Linear()), Member("data", Linear()))
     with pytest.raises(TypeError, match="one kernel for all variables"):
-        pair = PairMember(Member("data", Linear()), Member("data", Linear()))
         km.dhsic_test(*variables, estimator=Adaptive(members=[pair]))
     for member in (Member("data", Gaussian(1.0), ridge=0.1), Member("axes", Linear())):
         with pytest.raises(ValueError, match="joint independence takes kernels as they are"):

@@ -228,28 +228,52 @@ ONE_PASS: dict[str, Any] = {"scheme": "one-pass"}
             ValueError,
             "fit_on is 'separate'",
         ),
-        (lambda: km.mmd_test(km.read(A, passes=1), B, scheme="cyclic"), ValueError, "scheme = 'cyclic' .* passes="),
-        (lambda: km.mmd_test(km.read(A, in_memory=False), km.read(B, in_memory=True)), ValueError, "same in_memory="),
+        (
+            lambda: km.mmd_test(km.read(A, passes=1), B, scheme="cyclic", estimator="kme"),
+            ValueError,
+            "scheme = 'cyclic' .* passes=",
+        ),
+        (
+            lambda: km.mmd_test(km.read(A, in_memory=False), km.read(B, in_memory=True), estimator="kme"),
+            ValueError,
+            "same in_memory=",
+        ),
         (lambda: km.mmd_test(km.read(A, in_memory=True), B, **ONE_PASS), ValueError, "leave one of the two out"),
-        (lambda: km.mmd_test(km.read(A, passes=2), B, rng=0), ValueError, "leave passes= out"),
-        (lambda: km.mmd_test(km.read(A, checkpoint="a"), km.read(B, checkpoint="b")), ValueError, "write it once"),
-        (lambda: km.mmd_test(km.read(A, checkpoint="a"), B), TypeError, "rng is None; .* write an integer"),
-        (lambda: km.mmd_test(km.read(A, checkpoint="a"), km.read(B, in_memory=True)), ValueError, "this test holds"),
+        (lambda: km.mmd_test(km.read(A, passes=2), B, rng=0, estimator="kme"), ValueError, "leave passes= out"),
+        (
+            lambda: km.mmd_test(km.read(A, checkpoint="a"), km.read(B, checkpoint="b"), estimator="kme"),
+            ValueError,
+            "write it once",
+        ),
+        (
+            lambda: km.mmd_test(km.read(A, checkpoint="a"), B, estimator="kme"),
+            TypeError,
+            "rng is None; .* write an integer",
+        ),
+        (
+            lambda: km.mmd_test(km.read(A, checkpoint="a"), km.read(B, in_memory=True), estimator="kme"),
+            ValueError,
+            "this test holds",
+        ),
         (lambda: km.mmd_test(A, B, rng=-1, **ONE_PASS), ValueError, "rng is -1"),
         (lambda: km.mmd_test(A, B, n_resamples=0, **ONE_PASS), ValueError, "n_resamples is 0"),
-        (lambda: km.mmd_test(A, B, scheme="bins"), ValueError, "scheme is 'bins'; pass 'auto'"),
-        (lambda: km.mmd_test(A, B, scheme=ONCE, plan="fast"), TypeError, "plan is 'fast'"),
-        (lambda: km.mmd_test(A, B, scheme=3), TypeError, "scheme is 3"),
-        (lambda: km.mmd_test("none.csv", B), FileNotFoundError, r"there is no file 'none\.csv'"),
-        (lambda: km.mmd_test(iter([]), B), ValueError, "the iterable of batches is empty"),
-        (lambda: km.mmd_test(few(A), few(B[["dose"]])), ValueError, "column"),
+        (lambda: km.mmd_test(A, B, scheme="bins", estimator="kme"), ValueError, "scheme is 'bins'; pass 'auto'"),
+        (lambda: km.mmd_test(A, B, scheme=ONCE, plan="fast", estimator="kme"), TypeError, "plan is 'fast'"),
+        (lambda: km.mmd_test(A, B, scheme=3, estimator="kme"), TypeError, "scheme is 3"),
+        (lambda: km.mmd_test("none.csv", B, estimator="kme"), FileNotFoundError, r"there is no file 'none\.csv'"),
+        (lambda: km.mmd_test(iter([]), B, estimator="kme"), ValueError, "the iterable of batches is empty"),
+        (lambda: km.mmd_test(few(A), few(B[["dose"]]), estimator="kme"), ValueError, "column"),
         (lambda: km.mmd_test(A.assign(dose="x"), B, **ONE_PASS), TypeError, "'dose'"),
         (lambda: km.mmd_test(few(A), few(B), **ONE_PASS), ValueError, "besides 170 that the bandwidth was chosen by"),
-        (lambda: km.hsic_test(km.read(A, checkpoint="a"), A, rng=0), ValueError, "leave checkpoint= out"),
+        (
+            lambda: km.hsic_test(km.read(A, checkpoint="a"), A, rng=0, estimator="kme"),
+            ValueError,
+            "leave checkpoint= out",
+        ),
         (lambda: km.hsic_test(A, A, statistic="u", **ONE_PASS), ValueError, "V-statistic, 'v'"),
         (lambda: km.hsic_test(A, A, estimator=("kme", "mkme"), **ONE_PASS), ValueError, "does not go with"),
         (lambda: km.hsic_test(A, A, estimator=km.MKME(fit_on="joint"), **ONE_PASS), ValueError, "does not go with"),
-        (lambda: km.hsic_test(few(A), few(B)), ValueError, "X has 90 rows and Y has 80"),
+        (lambda: km.hsic_test(few(A), few(B), estimator="kme"), ValueError, "X has 90 rows and Y has 80"),
         (lambda: km.streaming.OnePass("fourier"), TypeError, "features is 'fourier'"),
         (lambda: km.streaming.OnePass(pilot=1), ValueError, "pilot is 1"),
         (lambda: km.streaming.OnePass(n_frequencies=0), ValueError, "n_frequencies is 0"),
@@ -280,17 +304,17 @@ def test_one_iterator_is_not_two_samples() -> None:
 
     for make in (lambda: iter(batches), lambda: (batch for batch in batches), reader):
         calls: list[Any] = [
-            lambda one: km.mmd_test(one, one, rng=0),
-            lambda one: km.mmd_test(km.read(one), km.read(one), rng=0),
-            lambda one: km.mmd_test(one, one, scheme="one-pass", rng=0),
-            lambda one: km.hsic_test(one, one, rng=0),
-            lambda one: km.k_sample_test(one, rows, one, rng=0),
+            lambda one: km.mmd_test(one, one, rng=0, estimator="kme"),
+            lambda one: km.mmd_test(km.read(one), km.read(one), rng=0, estimator="kme"),
+            lambda one: km.mmd_test(one, one, scheme="one-pass", rng=0, estimator="kme"),
+            lambda one: km.hsic_test(one, one, rng=0, estimator="kme"),
+            lambda one: km.k_sample_test(one, rows, one, rng=0, estimator="kme"),
             lambda one: km.compare(km.read(one), km.read(one)),
         ]
         for call in calls:
             with pytest.raises(ValueError, match="one iterator or reader was passed for two tables"):
                 call(make())
-    assert km.mmd_test(batches, batches, rng=0).pvalue == 1.0  # a list is read as often as wanted
+    assert km.mmd_test(batches, batches, rng=0, estimator="kme").pvalue == 1.0  # a list is read as often as wanted
 
 
 def test_three_sources(tmp_path: Path) -> None:
@@ -298,8 +322,10 @@ def test_three_sources(tmp_path: Path) -> None:
     paths = [tmp_path / f"{k}.csv" for k in range(3)]
     for table, path in zip(tables, paths, strict=True):
         table.to_csv(path, index=False)
-    held = km.k_sample_test(*tables, rng=0)
-    read = km.k_sample_test(*paths, rng=0)
+    held = km.k_sample_test(*tables, rng=0, estimator="kme")
+    read = km.k_sample_test(*paths, rng=0, estimator="kme")
     assert (read.statistic, read.pvalue) == (held.statistic, held.pvalue)
     with pytest.raises(ValueError, match="another is not"):
-        km.k_sample_test(km.read(paths[0], in_memory=True), paths[1], km.read(paths[2], in_memory=False))
+        km.k_sample_test(
+            km.read(paths[0], in_memory=True), paths[1], km.read(paths[2], in_memory=False), estimator="kme"
+        )

@@ -64,7 +64,7 @@ def test_statistic_and_p_values_are_those_of_full_enumeration(oracle, kind, ties
 @pytest.mark.parametrize("kind", ["u", "v"])
 def test_two_samples_are_the_two_sample_test(kind):
     X, Y = draw((4, 6))
-    several, two = k_sample_test(X, Y, statistic=kind), mmd_test(X, Y, statistic=kind)
+    several, two = k_sample_test(X, Y, statistic=kind, estimator="kme"), mmd_test(X, Y, statistic=kind, estimator="kme")
     assert several.statistic == pytest.approx(two.statistic, rel=1e-12)
     assert (several.pvalue, several.kernel) == (two.pvalue, two.kernel)
 
@@ -79,7 +79,7 @@ def test_samples_of_one_size_are_independence_of_the_label():
 
 def test_the_order_of_samples_does_not_change_the_statistic():
     samples = draw((10, 8, 12))
-    one, other = k_sample_test(*samples, rng=0), k_sample_test(*samples[::-1], rng=0)
+    one, other = k_sample_test(*samples, rng=0, estimator="kme"), k_sample_test(*samples[::-1], rng=0, estimator="kme")
     assert other.statistic == pytest.approx(one.statistic, rel=1e-10)
     assert {round(pair.statistic, 12) for pair in one.pairs} == {round(pair.statistic, 12) for pair in other.pairs}
 
@@ -87,7 +87,7 @@ def test_the_order_of_samples_does_not_change_the_statistic():
 def test_the_sample_that_differs_is_in_the_pairs_that_are_found():
     samples = draw((40, 40, 40))
     samples[1] += 3.0
-    result = k_sample_test(*samples, rng=0, n_resamples=199)
+    result = k_sample_test(*samples, rng=0, n_resamples=199, estimator="kme")
     assert result.pvalue == 0.005
     assert [pair.adjusted <= 0.05 for pair in result.pairs] == [True, False, True]
     assert all(pair.adjusted >= pair.pvalue for pair in result.pairs)
@@ -99,7 +99,7 @@ def test_the_sample_that_differs_is_in_the_pairs_that_are_found():
 def test_a_seed_fixes_the_result_whatever_the_threads(monkeypatch):
     samples = draw((500, 400, 300))
     runs = [
-        k_sample_test(*samples, rng=seed, plan=Plan(threads=jobs), n_resamples=49)
+        k_sample_test(*samples, rng=seed, plan=Plan(threads=jobs), n_resamples=49, estimator="kme")
         for seed, jobs in ((5, 1), (5, 2), (6, 1))
     ]
     np.testing.assert_array_equal(runs[0].null_distribution, runs[1].null_distribution)
@@ -107,7 +107,7 @@ def test_a_seed_fixes_the_result_whatever_the_threads(monkeypatch):
 
 
 def test_constants_have_p_value_one():
-    result = k_sample_test(*np.full((3, 4, 1), 0.1))
+    result = k_sample_test(*np.full((3, 4, 1), 0.1), estimator="kme")
     assert result.pvalue == 1.0
     assert [pair.adjusted for pair in result.pairs] == [1.0] * 3
 
@@ -124,7 +124,7 @@ def test_two_samples_explain_themselves_as_the_two_sample_test_does():
 
 @pytest.mark.parametrize("verb", ["effect_size", "witness", "contributions", "attribute"])
 def test_more_than_two_samples_say_what_to_ask_instead(verb):
-    result = k_sample_test(*draw((5, 5, 5)), n_resamples=19, rng=0)
+    result = k_sample_test(*draw((5, 5, 5)), n_resamples=19, rng=0, estimator="kme")
     with pytest.raises(ValueError, match=r"two samples, and this test had 3; .* mmd_test\(X, Y\)"):
         getattr(result, verb)()
 
@@ -146,8 +146,8 @@ def test_a_result_knows_its_question():
 
 def test_a_null_has_one_kernel_at_a_time():
     how, samples = Resampling.of("auto", 19, 0), draw((5, 4, 6))
-    several = k_sample_test(*samples, n_resamples=19, rng=0).question
-    joint = dhsic_test(*draw((5, 5, 5)), n_resamples=19, rng=0).question
+    several = k_sample_test(*samples, n_resamples=19, rng=0, estimator="kme").question
+    joint = dhsic_test(*draw((5, 5, 5)), n_resamples=19, rng=0, estimator="kme").question
     for question, kernel in ((several, KERNEL), (joint, (KERNEL,) * 3)):
         with pytest.raises(ValueError, match="2 kernels were passed, this null has one at a time"):
             question.null([kernel, kernel], "v", how)
@@ -156,7 +156,7 @@ def test_a_null_has_one_kernel_at_a_time():
 @pytest.mark.parametrize("design", [Design(groups=([0], [0])), Design(weights=([1.0], [1.0])), Design(paired=True)])
 def test_a_design_is_for_two_samples(design):
     with pytest.raises(ValueError, match=r"Design\(.*leave design= out, .* mmd_test\(X, Y, design=...\)"):
-        k_sample_test(*draw((5, 5, 5)), design=design)
+        k_sample_test(*draw((5, 5, 5)), design=design, estimator="kme")
 
 
 @pytest.mark.parametrize(
@@ -177,19 +177,22 @@ def test_what_is_refused(sizes, options, error, words):
 @pytest.mark.parametrize("samples", [(), (draw((5, 4)),)], ids=["none", "a list of samples"])
 def test_samples_that_are_not_passed_one_by_one_are_refused_by_how_many_there_are(samples):
     with pytest.raises(ValueError, match=r"two at least are needed: k_sample_test\(X, Y, Z\)"):
-        k_sample_test(*samples)
+        k_sample_test(*samples, estimator="kme")
 
 
 def test_columns_must_agree():
     with pytest.raises(ValueError, match="columns"):
-        k_sample_test(np.zeros((3, 1)), np.zeros((3, 1)), np.zeros((3, 2)))
+        k_sample_test(np.zeros((3, 1)), np.zeros((3, 1)), np.zeros((3, 2)), estimator="kme")
 
 
 def test_files_are_read_and_one_pass_is_for_two_samples(tmp_path):
     samples, paths = draw((9, 8, 7)), [tmp_path / f"{name}.csv" for name in "abc"]
     for path, sample in zip(paths, samples, strict=True):
         np.savetxt(path, sample, delimiter=",", header="u,v", comments="", fmt="%.17g")
-    assert k_sample_test(*paths, rng=0, n_resamples=49).pvalue == k_sample_test(*samples, rng=0, n_resamples=49).pvalue
+    assert (
+        k_sample_test(*paths, rng=0, n_resamples=49, estimator="kme").pvalue
+        == k_sample_test(*samples, rng=0, n_resamples=49, estimator="kme").pvalue
+    )
     for options in ({"scheme": "one-pass"}, {}):
         with pytest.raises(ValueError, match=r"one pass .* is for two samples .*; test two at a time"):
             k_sample_test(*samples[:2], samples[2] if options else read(paths[2], in_memory=False), **options)

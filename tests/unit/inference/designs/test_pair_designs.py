@@ -65,7 +65,7 @@ def test_statistic_and_p_value_are_those_of_full_enumeration(oracle, name, ties)
 
 def test_one_group_and_equal_weights_are_the_plain_test():
     X, Y = draw(6)
-    plain = hsic_test(X, Y)
+    plain = hsic_test(X, Y, estimator="kme")
     for options in ({"groups": [0] * 6}, {"weights": [2.0] * 6}, {"clusters": range(6)}):
         result = hsic_test(X, Y, **packed(**options))
         assert result.statistic == pytest.approx(plain.statistic, rel=1e-12)
@@ -76,9 +76,14 @@ def test_rows_of_weight_zero_are_as_good_as_absent():
     X, Y = draw(12)
     weights = np.random.default_rng(2).uniform(0.5, 2.0, 12)
     weights[[0, 7]] = 0.0
-    with_zeros = hsic_test(X, Y, design=Design(weights=weights), rng=0, n_resamples=99)
+    with_zeros = hsic_test(X, Y, design=Design(weights=weights), rng=0, n_resamples=99, estimator="kme")
     without = hsic_test(
-        X[weights > 0], Y[weights > 0], design=Design(weights=weights[weights > 0]), rng=0, n_resamples=99
+        X[weights > 0],
+        Y[weights > 0],
+        design=Design(weights=weights[weights > 0]),
+        rng=0,
+        n_resamples=99,
+        estimator="kme",
     )
     np.testing.assert_array_equal(with_zeros.null_distribution, without.null_distribution)
     assert (with_zeros.statistic, with_zeros.sizes) == (without.statistic, (12,))
@@ -87,8 +92,8 @@ def test_rows_of_weight_zero_are_as_good_as_absent():
 def test_variables_that_depend_on_one_another_through_the_stratum_only():
     center = np.repeat(np.arange(4), 15)
     X, Y = draw(60, 1) + 5.0 * center[:, None]
-    assert hsic_test(X, Y, rng=0).pvalue <= 0.001
-    assert hsic_test(X, Y, design=Design(groups=center), rng=0).pvalue > 0.05
+    assert hsic_test(X, Y, rng=0, estimator="kme").pvalue <= 0.001
+    assert hsic_test(X, Y, design=Design(groups=center), rng=0, estimator="kme").pvalue > 0.05
     assert hsic_test(X, X + Y, design=Design(groups=center), estimator=KME(bandwidth=2.0), rng=0).pvalue <= 0.01
 
 
@@ -109,11 +114,11 @@ def test_factors_dense_matrices_and_tiles_agree(monkeypatch):
 def test_constants_have_p_value_one():
     X, Y = draw(8)
     groups = [0, 0, 0, 0, 1, 1, 1, 1]
-    assert hsic_test(np.full((8, 1), 0.1), Y, design=Design(groups=groups)).pvalue == 1.0
+    assert hsic_test(np.full((8, 1), 0.1), Y, design=Design(groups=groups), estimator="kme").pvalue == 1.0
     by_stratum = np.where(np.array(groups)[:, None], 0.1, 7.3)
-    assert hsic_test(by_stratum, Y, design=Design(groups=groups)).pvalue == 1.0
-    assert hsic_test(Y, by_stratum, design=Design(groups=groups)).pvalue == 1.0
-    assert hsic_test(X, Y, design=Design(groups=groups)).pvalue < 1.0
+    assert hsic_test(by_stratum, Y, design=Design(groups=groups), estimator="kme").pvalue == 1.0
+    assert hsic_test(Y, by_stratum, design=Design(groups=groups), estimator="kme").pvalue == 1.0
+    assert hsic_test(X, Y, design=Design(groups=groups), estimator="kme").pvalue < 1.0
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_statistic_and_p_value_are_those_of_full_enumeration(oracle, name, kind,
 
 def test_one_group_and_equal_weights_are_the_plain_test():
     X, Y = draw(6), draw(5, 1) + 0.5
-    plain = mmd_test(X, Y)
+    plain = mmd_test(X, Y, estimator="kme")
     for options in ({"groups": ([0] * 6, [0] * 5)}, {"weights": (np.full(6, 3.0), np.full(5, 3.0))},
                     {"clusters": (range(6), range(6, 11))}):  # fmt: skip
         result = mmd_test(X, Y, **packed(**options))
@@ -80,9 +80,15 @@ def test_rows_of_weight_zero_are_as_good_as_absent(kind):
     X, Y = draw(9), draw(8, 1)
     wx, wy = np.random.default_rng(2).uniform(0.5, 2.0, 9), np.random.default_rng(3).uniform(0.5, 2.0, 8)
     wx[[0, 5]], wy[7] = 0.0, 0.0
-    with_zeros = mmd_test(X, Y, design=Design(weights=(wx, wy)), statistic=kind, rng=0, n_resamples=50)
+    with_zeros = mmd_test(X, Y, design=Design(weights=(wx, wy)), statistic=kind, rng=0, n_resamples=50, estimator="kme")
     without = mmd_test(
-        X[wx > 0], Y[wy > 0], design=Design(weights=(wx[wx > 0], wy[wy > 0])), statistic=kind, rng=0, n_resamples=50
+        X[wx > 0],
+        Y[wy > 0],
+        design=Design(weights=(wx[wx > 0], wy[wy > 0])),
+        statistic=kind,
+        rng=0,
+        n_resamples=50,
+        estimator="kme",
     )
     assert with_zeros.statistic == without.statistic
     np.testing.assert_array_equal(with_zeros.null_distribution, without.null_distribution)
@@ -101,7 +107,9 @@ def test_a_doubled_weight_is_a_doubled_row_in_the_v_statistic():
 def test_only_the_ratios_of_weights_count(factor):
     X, Y = draw(12), draw(10, 1)
     wx, wy = np.random.default_rng(2).uniform(0.5, 2.0, 12), np.random.default_rng(3).uniform(0.5, 2.0, 10)
-    one, other = (mmd_test(X, Y, design=Design(weights=(c * wx, c * wy)), rng=0) for c in (1.0, factor))
+    one, other = (
+        mmd_test(X, Y, design=Design(weights=(c * wx, c * wy)), rng=0, estimator="kme") for c in (1.0, factor)
+    )
     assert other.pvalue == one.pvalue
     assert other.statistic == pytest.approx(one.statistic, rel=1e-9)
 
@@ -112,8 +120,8 @@ def test_differences_between_strata_are_none_between_samples():
     first = np.concatenate([np.arange(30), np.arange(40, 50)])  # 30 of 40 from one center, 10 of 40 from the other
     second = np.setdiff1d(np.arange(80), first)
     X, Y = points[first], points[second]
-    assert mmd_test(X, Y, rng=0).pvalue <= 0.01
-    stratified = mmd_test(X, Y, design=Design(groups=(center[first], center[second])), rng=0)
+    assert mmd_test(X, Y, rng=0, estimator="kme").pvalue <= 0.01
+    stratified = mmd_test(X, Y, design=Design(groups=(center[first], center[second])), rng=0, estimator="kme")
     assert stratified.pvalue > 0.05
     found = mmd_test(
         X + 1.5, Y, design=Design(groups=(center[first], center[second])), estimator=KME(bandwidth=1.0), rng=0
@@ -136,7 +144,7 @@ def test_a_seed_fixes_the_result_whatever_the_threads():
     X, Y = draw(700), draw(600, 1)
     groups = (np.arange(700) % 3, np.arange(600) % 3)
     runs = [
-        mmd_test(X, Y, design=Design(groups=groups), plan=Plan(threads=jobs), rng=seed, n_resamples=99)
+        mmd_test(X, Y, design=Design(groups=groups), plan=Plan(threads=jobs), rng=seed, n_resamples=99, estimator="kme")
         for seed, jobs in ((5, 1), (5, 2), (6, 1))
     ]
     np.testing.assert_array_equal(runs[0].null_distribution, runs[1].null_distribution)
@@ -169,7 +177,7 @@ def test_an_adaptive_test_respects_strata():
 
 def test_constant_rows_have_p_value_one():
     X, Y = np.full((6, 2), 0.1), np.full((5, 2), 0.1)
-    assert mmd_test(X, Y, design=Design(groups=([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1]))).pvalue == 1.0
+    assert mmd_test(X, Y, design=Design(groups=([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1])), estimator="kme").pvalue == 1.0
     within = np.array([0.1, 0.1, 0.1, 7.3, 7.3, 7.3])[:, None]
     assert (
         mmd_test(
