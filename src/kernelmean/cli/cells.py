@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..core.cells import is_float
+
 _FORMULA = re.compile("[=+\\-@＝＋－＠\t\r\n]")
 """How a cell begins that a spreadsheet would run, as a formula or by what follows the break."""
 
@@ -23,12 +25,4 @@ def csv_cell(cell: Any) -> Any:
     if not isinstance(cell, str):
         return cell
     text = cell.replace("\r\n", "\n").replace("\r", "\n")
-    return f"'{text}" if _FORMULA.match(text) and not _is_number(text) else text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return text == text.strip()
+    return f"'{text}" if _FORMULA.match(text) and not (is_float(text) and text == text.strip()) else text

@@ -155,9 +155,9 @@ def _log_det(covariance: Array) -> float:
 
 def _matrix(covariance: Array) -> Array:
     """Return variances as a diagonal matrix; a matrix stays."""
-    return np.diag(covariance) if covariance.ndim == 1 else covariance
+    return _as_full(covariance) if covariance.ndim == 1 else covariance
 
 
 def _as_full(variances: Array) -> Array:
-    """Return variances (K, d) as diagonal matrices (K, d, d)."""
+    """Return variances (..., d) as diagonal matrices (..., d, d)."""
     return variances[..., None] * np.eye(variances.shape[-1])

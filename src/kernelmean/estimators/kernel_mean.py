@@ -116,7 +116,7 @@ class KernelMean(MeanEstimator):
         self.bandwidth_ = getattr(kernel, "bandwidth", None)
         self.strength_, self.contraction_ = fitted.strength, fitted.contraction
         self.loocv_, self.criterion_ = max(fitted.loocv, 0.0), fitted.score
-        _warn_if_rounded(self.loocv_, kernel, X)
+        self._warn_if_rounded(kernel, X)
 
     def under(self, kernel: Kernel, X: Array, pairs: PairDistances | None = None) -> Embedding:
         """Return the estimate under another kernel, nothing of which is kept.
@@ -158,14 +158,14 @@ class KernelMean(MeanEstimator):
             return f"since {self.filter!r} may make weights negative; write filter=None or 'scale'"
         return no_density_without_noise(self.noise)
 
-
-def _warn_if_rounded(loocv: float, kernel: Kernel, X: Array) -> None:
-    """Warn when a score of points that differ is what cancellation left of k(x, x)."""
-    constant = mean_of(kernel.diag(X))
-    if loocv < _ROUNDED * constant and column_spans(X).any():
-        warnings.warn(
-            f"loocv_ is {loocv:.3g}, which is exact to {1e-16 * constant:.1g} only: the kernel is so wide (or the "
-            "origin so far) that all points look alike to it; choose a narrower bandwidth, or center the data",
-            UserWarning,
-            stacklevel=4,
-        )
+    def _warn_if_rounded(self, kernel: Kernel, X: Array) -> None:
+        """Warn when a score of points that differ is what cancellation left of k(x, x)."""
+        constant = mean_of(kernel.diag(X))
+        if self.loocv_ < _ROUNDED * constant and column_spans(X).any():
+            warnings.warn(
+                f"loocv_ is {self.loocv_:.3g}, which is exact to {1e-16 * constant:.1g} only: the kernel is so wide "
+                "(or the origin so far) that all points look alike to it; choose a narrower bandwidth, or center the "
+                "data",
+                UserWarning,
+                stacklevel=4,
+            )

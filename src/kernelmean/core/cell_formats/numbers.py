@@ -71,12 +71,8 @@ def number_format(cells: Iterable[str]) -> Form | None:
 
 def is_bare(form: Form) -> bool:
     """Whether cells are nothing but digits and marks: text that is hardly anything else than a number."""
-    return all(_is_bare_cell(cell) for cell in form.cells)
-
-
-def _is_bare_cell(cell: str) -> bool:
-    part = _taken_apart(cell)
-    return part is not None and not part.unit and not part.signs
+    parts = map(_taken_apart, form.cells)
+    return all(part is not None and not part.unit and not part.signs for part in parts)
 
 
 def _taken_apart(cell: str) -> _Number | None:

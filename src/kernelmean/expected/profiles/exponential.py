@@ -52,6 +52,15 @@ class LaplacePowers:
         value /= self.scale
         return value
 
+    def in_units(self, scale: Fraction) -> list[Fraction]:
+        """Return the exact coefficients of the density's polynomial in powers of t / ``scale``."""
+        ratio = scale / Fraction(self.scale)
+        total = [Fraction(0)] * len(self.weights)
+        for power, weight in enumerate(self.weights, start=1):
+            for k, q in enumerate(_exact_power_coefficients(power)):
+                total[k] += Fraction(weight) * q * ratio**k
+        return total
+
 
 def horner(coefficients: Iterable[float | Array], x: Array) -> Array:
     """Return Σ_k c_k x^k."""
@@ -98,7 +107,7 @@ def product_of_densities(first: LaplacePowers, second: LaplacePowers) -> tuple[f
     exact rational arithmetic keeps the weights positive.
     """
     scale = 1 / (1 / Fraction(first.scale) + 1 / Fraction(second.scale))
-    left, right = (_in_units(powers, scale) for powers in (first, second))
+    left, right = (powers.in_units(scale) for powers in (first, second))
     residual = [Fraction(0)] * (len(left) + len(right) - 1)
     for (i, a), (j, b) in product(enumerate(left), enumerate(right)):
         residual[i + j] += a * b
@@ -109,16 +118,6 @@ def product_of_densities(first: LaplacePowers, second: LaplacePowers) -> tuple[f
         residual = [r - weights[k] * q for r, q in zip(residual, basis, strict=False)]
     mass = sum(weights) * scale / (Fraction(first.scale) * Fraction(second.scale))
     return float(mass), LaplacePowers(float(scale), tuple(float(w / sum(weights)) for w in weights))
-
-
-def _in_units(powers: LaplacePowers, scale: Fraction) -> list[Fraction]:
-    """Return the exact coefficients of the density's polynomial in powers of t / ``scale``."""
-    ratio = scale / Fraction(powers.scale)
-    total = [Fraction(0)] * len(powers.weights)
-    for power, weight in enumerate(powers.weights, start=1):
-        for k, q in enumerate(_exact_power_coefficients(power)):
-            total[k] += Fraction(weight) * q * ratio**k
-    return total
 
 
 _Terms = dict[float, tuple[float, ...]]

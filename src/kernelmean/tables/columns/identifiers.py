@@ -108,7 +108,8 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
     numbers_rows = any(dense and chance <= _CHANCE for dense, chance in _views(filled))
     called = named and called_identifier(name) and min(table.rows for table in filled) >= _LEAST_NAMED
     what = _described(filled)
-    if called or (numbers_rows and named and not _called_time(name)):
+    called_time = any(_TIME.fullmatch(word.lower()) for word in _WORDS.findall(name))
+    if called or (numbers_rows and named and not called_time):
         why = f"column {name!r} looks like an identifier: {what}"
         return Finding(name, why, insist="keep"), None
     note = numbers_rows or (named and _may_be_identifier(filled))
@@ -125,10 +126,6 @@ def called_identifier(name: str) -> bool:
     while words and words[-1].isdigit():
         words.pop()
     return bool(words) and bool(_LAST_WORD.fullmatch(words[-1]) or _WHOLE_NAME.fullmatch("".join(words)))
-
-
-def _called_time(name: str) -> bool:
-    return any(_TIME.fullmatch(word.lower()) for word in _WORDS.findall(name))
 
 
 def _may_be_identifier(tables: Sequence[IntegersSeen]) -> bool:

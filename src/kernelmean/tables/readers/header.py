@@ -65,7 +65,7 @@ def read_header(file: TextFile, text: TextFormat) -> Header:
     best = max((_Cut.of(file, separator) for separator in SEPARATORS), key=lambda cut: cut.score)
     if best.width == 1:  # nothing separates the names, and a comma in a number does not separate cells
         best = _Cut.of(file, ";" if "," in (text.decimal, text.thousands) else ",")
-    _check_title(file, best)
+    best.check_title(file)
     return Header(tuple(name.strip() for name in best.lines[0]), best.separator)
 
 
@@ -111,29 +111,27 @@ class _Cut:
         alike, known = self.alike / max(len(below), 1), values / max(len(cells), 1)
         return self.width > 1, alike, known, self.separator != ",", self.width
 
-
-def _check_title(file: TextFile, cut: _Cut) -> None:
-    """Raise when the lines below the first one agree in another number of cells, or the first one is a comment."""
-    first = file.head.lstrip().splitlines()[0]
-    shown = printable(first if len(first) <= 40 else first[:40] + "…")
-    mend = "remove the lines above the header, so that the first line names the columns"
-    is_comment = first.startswith("#") and len(cut.lines) > 2 and _names(cut.lines[1]) and not _names(cut.lines[2])
-    if is_comment or _DIRECTIVE.fullmatch(first.strip()):
-        raise ValueError(f"{file.name}: the first line ({shown!r}) is a comment above the header; {mend}")
-    others = SEPARATORS if cut.separator == "," else [one for one in SEPARATORS if one != ","]
-    cuts = [_Cut.of(file, separator) for separator in others] if cut.width == 1 else [cut]
-    usual = max(cuts, key=lambda one: one.usual[1] if one.usual[0] > 1 else 0)
-    width, lines = usual.usual
-    if lines > 1 and width not in (1, cut.width) and not (cut.width > 1 and cut.alike):
-        comma = f"; {_decimal_comma()}" if cut.width == 1 and usual.separator == "," else ""
-        raise ValueError(
-            f"{file.name}: the first line ({shown!r}) has {count(cut.width, 'cell')} and the lines below have {width}; "
-            f"every line needs as many cells as the header, so name all columns, or {mend}{comma}"
-        )
-
-
-def _decimal_comma() -> str:
-    return f"where 1,5 is one number, write {written(f'decimal={chr(44)!r}', '--decimal ,')}"
+    def check_title(self, file: TextFile) -> None:
+        """Raise when the lines below the first one agree in another number of cells, or the first one is a comment."""
+        first = file.head.lstrip().splitlines()[0]
+        shown = printable(first if len(first) <= 40 else first[:40] + "…")
+        mend = "remove the lines above the header, so that the first line names the columns"
+        below = self.lines[1:3]
+        is_comment = first.startswith("#") and len(below) == 2 and _names(below[0]) and not _names(below[1])
+        if is_comment or _DIRECTIVE.fullmatch(first.strip()):
+            raise ValueError(f"{file.name}: the first line ({shown!r}) is a comment above the header; {mend}")
+        others = SEPARATORS if self.separator == "," else [one for one in SEPARATORS if one != ","]
+        cuts = [_Cut.of(file, separator) for separator in others] if self.width == 1 else [self]
+        usual = max(cuts, key=lambda one: one.usual[1] if one.usual[0] > 1 else 0)
+        width, lines = usual.usual
+        if lines > 1 and width not in (1, self.width) and not (self.width > 1 and self.alike):
+            comma = ""
+            if self.width == 1 and usual.separator == ",":
+                comma = f"; where 1,5 is one number, write {written(f'decimal={chr(44)!r}', '--decimal ,')}"
+            raise ValueError(
+                f"{file.name}: the first line ({shown!r}) has {count(self.width, 'cell')} and the lines below have "
+                f"{width}; every line needs as many cells as the header, so name all columns, or {mend}{comma}"
+            )
 
 
 def _names(cells: list[str]) -> bool:

@@ -66,11 +66,11 @@ class TextFormat:
         _check("thousands", self.thousands, (None, *THOUSANDS))
         _check("dates", self.dates, (None, *ORDERS))
         if self.decimal == self.thousands:
-            raise ValueError(_both_marks(self.decimal))
-        object.__setattr__(self, "units", _checked_units(self.units, self.decimal, self.thousands))
+            raise ValueError(self._both_marks())
+        object.__setattr__(self, "units", self._checked_units())
         if self.encoding is not None:
             _check_encoding(self.encoding)
-        object.__setattr__(self, "na_values", _checked_words(self.na_values))
+        object.__setattr__(self, "na_values", self._checked_words())
 
     @property
     def numbers(self) -> bool:
@@ -82,50 +82,45 @@ class TextFormat:
         """Whether text that has no unit may become numbers or times."""
         return self.numbers or self.dates is not None
 
+    def _both_marks(self) -> str:
+        other = "," if self.decimal == "." else "."
+        python = f"decimal={other!r}, thousands={self.decimal!r}"
+        return (
+            f"{self.decimal!r} is the decimal mark and the mark between thousands; name the other one too, such as "
+            f"{written(python, f'--decimal {other} --thousands {self.decimal}')}"
+        )
+
+    def _checked_units(self) -> dict[str, str]:
+        """Return the units without blanks around them, or raise when one could be a part of a number."""
+        if not isinstance(self.units, Mapping):
+            raise TypeError(f"units is {self.units!r}; write a dict such as {{'price': '$'}}")
+        found = {str(name).strip(): str(unit).strip() for name, unit in self.units.items()}
+        marks = f"+-eE.,{self.decimal}{self.thousands or ''}"
+        for name, unit in found.items():
+            if all(letter.isdecimal() or letter.isspace() or letter in marks for letter in unit):
+                example = written("units={'price': '$'}", "--units price=$")
+                raise ValueError(
+                    f"the unit of column {name!r} is {unit!r}, which could be part of a number; write what stands "
+                    f"beside its numbers, such as {example}"
+                )
+        return found
+
+    def _checked_words(self) -> tuple[str, ...]:
+        """Return what stands in missing cells, without blanks around it."""
+        words = self.na_values
+        found = (words,) if isinstance(words, str) else tuple(words)
+        if not all(isinstance(word, str) and word.strip() for word in found):
+            example = written("na_values=('-', '.')", '--na-values "-,."')
+            raise TypeError(f"{written('na_values', '--na-values')} is {words!r}; write texts, such as {example}")
+        return tuple(dict.fromkeys(word.strip() for word in found))
+
 
 def _check(name: str, value: Any, known: tuple[str | None, ...]) -> None:
     if value in known and (value is None or isinstance(value, str)):
         return
     shown = " ".join("space" if one == " " else one for one in known if one is not None)
-    raise ValueError(f"{written(name, f'--{name}')} is {value!r}; write one of {written(_quoted(known), shown)}")
-
-
-def _quoted(known: tuple[str | None, ...]) -> str:
-    return ", ".join(map(repr, known))
-
-
-def _both_marks(mark: str) -> str:
-    other = "," if mark == "." else "."
-    python = f"decimal={other!r}, thousands={mark!r}"
-    return (
-        f"{mark!r} is the decimal mark and the mark between thousands; name the other one too, such as "
-        f"{written(python, f'--decimal {other} --thousands {mark}')}"
-    )
-
-
-def _checked_units(units: Any, decimal: str, thousands: str | None) -> dict[str, str]:
-    """Return the units without blanks around them, or raise when one could be a part of a number."""
-    if not isinstance(units, Mapping):
-        raise TypeError(f"units is {units!r}; write a dict such as {{'price': '$'}}")
-    found = {str(name).strip(): str(unit).strip() for name, unit in units.items()}
-    marks = f"+-eE.,{decimal}{thousands or ''}"
-    for name, unit in found.items():
-        if all(letter.isdecimal() or letter.isspace() or letter in marks for letter in unit):
-            example = written("units={'price': '$'}", "--units price=$")
-            raise ValueError(
-                f"the unit of column {name!r} is {unit!r}, which could be part of a number; write what stands beside "
-                f"its numbers, such as {example}"
-            )
-    return found
-
-
-def _checked_words(words: Any) -> tuple[str, ...]:
-    """Return what stands in missing cells, without blanks around it."""
-    found = (words,) if isinstance(words, str) else tuple(words)
-    if not all(isinstance(word, str) and word.strip() for word in found):
-        example = written("na_values=('-', '.')", '--na-values "-,."')
-        raise TypeError(f"{written('na_values', '--na-values')} is {words!r}; write texts, such as {example}")
-    return tuple(dict.fromkeys(word.strip() for word in found))
+    choices = written(", ".join(map(repr, known)), shown)
+    raise ValueError(f"{written(name, f'--{name}')} is {value!r}; write one of {choices}")
 
 
 def _check_encoding(name: Any) -> None:
