@@ -17,7 +17,7 @@ from joblib import cpu_count
 from ..core.array import Array, array_api, as_numbers, tile_shape
 from ..core.validate import check_integer
 from ..kernels.blocks import Blocks
-from ..kernels.exponential import ExponentialBlocks
+from ..kernels.distances import ExponentialBlocks
 from . import device as _device
 from .tiles import Task, TileSums, accumulate, rectangle, serial_blas, tile_sums, triangle
 

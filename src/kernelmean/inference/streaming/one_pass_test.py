@@ -12,7 +12,7 @@ from typing import cast, final
 import numpy as np
 
 from ...core.array import Array
-from ...core.column_order import column_order
+from ...core.points import column_order
 from ...core.table import Table
 from ...core.words import listed
 from ...embedding.features import FeatureMap, Fourier
