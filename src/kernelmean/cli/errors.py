@@ -32,7 +32,7 @@ class Stopped(Exception):  # noqa: N818 (somebody wanted it)
 def guarded(run: Callable[[], int | None]) -> int:
     """Return the exit code of ``run``; errors and warnings are told in one line each."""
     with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
+        warnings.showwarning = lambda message, *_, **__: tell(f"kernelmean: note: {one_line(str(message))}")
         try:
             code = int(run() or 0)
             if sys.stdout is not None:
@@ -119,7 +119,3 @@ def _origin(error: Any) -> str:
 def one_line(text: str) -> str:
     """Return a text without line breaks and without what steers a terminal."""
     return printable(" ".join(text.split()))
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    tell(f"kernelmean: note: {one_line(str(message))}")

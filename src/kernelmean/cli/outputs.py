@@ -134,8 +134,9 @@ _FORMULA = re.compile("[=+\\-@＝＋－＠\t\r\n]")
 def csv_cell(cell: Any) -> Any:
     """Return a cell of a CSV file that a spreadsheet shows and does not run: such text gets an apostrophe before it.
 
-    Numbers, and text that is a number, stay as they are. Every break of a line becomes a newline, which a writer
-    quotes: a bare carriage return would begin another row, with a cell of its own.
+    Numbers, and text that is a number, stay as they are; NaN, which is not known, is an empty cell. Every break of a
+    line becomes a newline, which a writer quotes: a bare carriage return would begin another row, with a cell of its
+    own.
 
     Examples
     --------
@@ -143,7 +144,7 @@ def csv_cell(cell: Any) -> Any:
     ("'=1+1", 'a=1', '-2.5', -2.5)
     """
     if not isinstance(cell, str):
-        return cell
+        return None if isinstance(cell, float) and math.isnan(cell) else cell
     text = cell.replace("\r\n", "\n").replace("\r", "\n")
     return f"'{text}" if _FORMULA.match(text) and not (is_float(text) and text == text.strip()) else text
 
@@ -243,7 +244,7 @@ def as_csv(rows: Sequence[dict[str, Any]]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows({key: None if _unknown(cell) else csv_cell(cell) for key, cell in row.items()} for row in rows)
+    writer.writerows({key: csv_cell(cell) for key, cell in row.items()} for row in rows)
     return text.getvalue()
 
 
@@ -287,7 +288,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value
-
-
-def _unknown(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, float) and math.isnan(cell))

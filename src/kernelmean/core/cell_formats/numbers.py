@@ -90,14 +90,10 @@ def _taken_apart(cell: str) -> _Number | None:
     if found["after"]:
         signs.add("behind")
     before, behind = found["before"] or "", (found["unit"] or "").strip()
-    if (before and behind) or not (_is_money(found) and _is_unit(found["core"], behind)) or not _is_well_formed(found):
+    is_money = found["symbol"] is None or unicodedata.category(found["symbol"]) == "Sc"  # a currency sign, or a code
+    if (before and behind) or not (is_money and _is_unit(found["core"], behind)) or not _is_well_formed(found):
         return None
     return _Number(cell, found["core"], before or behind, frozenset(signs))
-
-
-def _is_money(found: re.Match[str]) -> bool:
-    """Whether what stands before the digits is a currency: letters and a currency sign, or a code."""
-    return found["symbol"] is None or unicodedata.category(found["symbol"]) == "Sc"
 
 
 def _is_unit(core: str, unit: str) -> bool:

@@ -44,6 +44,12 @@ class LaplacePowers:
         terms = [[weight * q for q in _power_coefficients(m)] for m, weight in enumerate(self.weights, start=1)]
         return [math.fsum(term[k] for term in terms if k < len(term)) for k in range(len(self.weights))]
 
+    @property
+    def tail_coefficients(self) -> list[float]:
+        """r_0, …, r_{M-1} in the tail ∫_x^∞ q(y) e^{-y} dy = r(x) e^{-x}: r_k = Σ_{i ≥ k} q_i i!/k!."""
+        q = self.coefficients
+        return [math.fsum(q[i] * math.perm(i, i - k) for i in range(k, len(q))) for k in range(len(q))]
+
     def density(self, gap: Array) -> Array:
         """Return the density at ``gap`` ≥ 0, by Horner's rule."""
         x = gap / self.scale
