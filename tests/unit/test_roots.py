@@ -19,3 +19,16 @@ def test_an_end_where_the_slope_does_not_change_its_sign():
 def test_a_kink_is_found():
     found = rising_roots(lambda u: np.where(u < 0.25, -1.0, 1e6 * (u - 0.25)), np.zeros(1), np.ones(1))
     np.testing.assert_allclose(found, 0.25, atol=1e-6)
+
+
+def test_values_at_the_ends_are_not_asked_for_again():
+    asked = []
+
+    def slope(u):
+        asked.append(u.copy())
+        return u - np.array([0.3, 2.0])
+
+    low, high = np.zeros(2), np.ones(2)
+    found = rising_roots(slope, low, high, (slope(low), slope(high)))
+    np.testing.assert_allclose(found, [0.3, 1.0], rtol=1e-11)
+    assert all((u != low).any() and (u != high).any() for u in asked[2:])

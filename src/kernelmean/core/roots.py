@@ -12,7 +12,9 @@ from .array import Array, IntArray
 _WIDTH = 1e-11  # of the interval in which a root is known to lie
 
 
-def rising_roots(slope: Callable[[Array], Array], low: Array, high: Array) -> Array:
+def rising_roots(
+    slope: Callable[[Array], Array], low: Array, high: Array, ends: tuple[Array, Array] | None = None
+) -> Array:
     """Return roots of slopes that rise from ``low`` to ``high``, by Chandrupatla's method; an end where there is none.
 
     Parameters
@@ -20,6 +22,8 @@ def rising_roots(slope: Callable[[Array], Array], low: Array, high: Array) -> Ar
     slope : callable
         From points to the values of as many functions, one at each, shape (b,) to (b,).
     low, high : array of shape (b,)
+    ends : pair of arrays of shape (b,), optional
+        The values at ``low`` and at ``high``, where they are known.
 
     Notes
     -----
@@ -30,12 +34,14 @@ def rising_roots(slope: Callable[[Array], Array], low: Array, high: Array) -> Ar
     >>> rising_roots(lambda u: u**3 - np.array([1.0, 8.0, 30.0]), np.array([0.0, 0.0, 0.0]), np.array([3.0, 3.0, 3.0]))
     array([1., 2., 3.])
     """
-    places, seen = np.array(low), []
+    places, (first, last) = np.array(low), ends or (slope(low), slope(high))
+    known = [last, first]  # what find_root asks for before anything else
 
     def at(points: Array, which: IntArray) -> Array:
+        if known:
+            return known.pop()
         places[which] = points
-        seen.append(slope(places))
-        return seen[-1][which]
+        return slope(places)[which]
 
     found = find_root(at, (low, high), args=(np.arange(len(low)),), tolerances={"xatol": _WIDTH, "xrtol": 0.0})
-    return np.where(seen[0] >= 0, low, np.where(found.success, found.x, high))
+    return np.where(first >= 0, low, np.where(found.success, found.x, high))

@@ -204,7 +204,7 @@ class Plan:
     def map(self, run: Callable[[Job], Result], jobs: Iterable[Job], size: int) -> Iterator[Result]:
         """Yield the results in the order of the jobs, whichever thread runs them; ``size`` is the work in entries."""
         enough = 1 + size // (self.block[0] * self.block[1])
-        threads = min(self.threads or cpu_count(), enough)
+        threads = 1 if enough == 1 else min(self.threads or cpu_count(), enough)  # counting costs a small sum
         with serial_blas:
             if threads == 1:
                 yield from map(run, jobs)

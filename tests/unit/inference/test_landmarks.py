@@ -141,8 +141,10 @@ def test_features_are_nystrom_features_without_what_counts_for_a_hundredth(name,
 def test_the_spectrum_is_of_orthogonal_centered_scores():
     points = table("normal")
     found = spectrum(points, Gaussian(1.0), np.arange(64))
-    np.testing.assert_allclose(found.scores.sum(0), 0.0, atol=1e-9)
-    np.testing.assert_allclose(found.scores.T @ found.scores, np.diag(found.values), atol=1e-9)
+    scores = found.scores()
+    np.testing.assert_allclose(scores.sum(1), 0.0, atol=1e-9)
+    np.testing.assert_allclose(scores @ scores.T, np.diag(found.values), atol=1e-9)
+    np.testing.assert_allclose(found.scores(3), scores[3:], rtol=1e-12)
     assert (np.diff(found.values) >= 0).all()
     assert not found.whole
     assert spectrum(points, Gaussian(1.0), np.arange(N)).whole

@@ -91,23 +91,20 @@ def mean_excess(
         E_ii, 0 when None.
     """
     n, eps, c = vectors.shape[-1], values[..., :, None], constant[..., None, None]
-    lam = strengths[..., None, :]
+    lam, gamma, ones = strengths[..., None, :], c + eps, vectors.sum(axis=-2)[..., :, None]
     own = np.zeros(1) if diagonal is None else diagonal[..., :, None]
-    ones = vectors.sum(axis=-2)[..., :, None]
     s = c + lam
-    h, shrunk = eps / (s + eps), (c + eps) / (s + eps) * ones
-    a, u, Ea, Ha, HEa = _times(vectors, shrunk, ones / (s + eps), eps * shrunk, h * shrunk, h * eps * shrunk)
-    EH, HH, HEH = _times(squared, eps * h, h * h, h * h * eps)
+    inverse = 1.0 / (s + eps)
+    h, shrunk = eps * inverse, gamma * ones * inverse
+    HK = h * gamma
+    a, u, Ea, HKa = _times(vectors, shrunk, ones * inverse, eps * shrunk, HK * shrunk)
+    EH, HKH = _times(squared, eps * h, HK * h)
     H = (own - EH) / s
-    v = -lam * u / (1 - H)  # b (n-1) = a + v H off the diagonal
+    v = lam * u / (H - 1)  # b (n-1) = a + v H off the diagonal
     b, Eb = a + v * H, Ea + v * EH
-    plain = _over_rows(a * a) + 2 * v * Ha + v * v * HH - b * b
-    off = _over_rows(a * Ea) + 2 * v * HEa + v * v * HEH - 2 * b * Eb + b * b * own
-    return np.asarray(((c * plain + off) / (n - 1) ** 2 - 2 * (Eb - b * own) / (n - 1)).mean(axis=-2))
-
-
-def _over_rows(columns: AnyArray) -> AnyArray:
-    return columns.sum(axis=-2, keepdims=True)
+    every = (gamma * shrunk * shrunk).sum(axis=-2)  # aᵀ K a
+    rows = v * (2 * HKa + v * HKH) - b * ((c - own) * b + 2 * Eb)
+    return np.asarray((every + rows.mean(axis=-2)) / (n - 1) ** 2 - 2 * (Eb - b * own).mean(axis=-2) / (n - 1))
 
 
 def _times(matrix: Array, *columns: AnyArray) -> list[AnyArray]:

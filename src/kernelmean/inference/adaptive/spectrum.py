@@ -32,14 +32,23 @@ _AROUND = 2.0
 @final
 @dataclass(frozen=True)
 class Components:
-    """Coordinates of rows in the directions of their covariance."""
+    """The directions of the covariance of features, and with them the coordinates of the rows."""
 
-    scores: Array
-    """Shape (n, r); columns are orthogonal, centered, and have the squared norms ``values``."""
+    features: Array
+    """Those of the rows, centered, shape (n, q)."""
+    directions: Array
+    """Orthonormal columns, shape (q, r)."""
     values: Array
     """w, shape (r,), positive and ascending."""
     whole: bool
     """Whether nothing is left out: all rows were landmarks."""
+
+    def scores(self, first: int = 0) -> Array:
+        """Return the coordinates of the rows in the directions from the ``first`` on, shape (r - first, n).
+
+        They are orthogonal, centered, and have the squared norms ``values``.
+        """
+        return np.asarray(self.directions[:, first:].T @ self.features.T)
 
     def filtered(self, ridge: float | None) -> tuple[int, tuple[float, ...]]:
         """Return the first column that counts, and g(w) / w of it and those behind it.
@@ -68,16 +77,11 @@ def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Components:
     values, vectors = np.linalg.eigh(kernel(chosen, chosen))
     kept = values > _DEPENDENT * max(values[-1], 0.0)
     features = kernel(table, chosen) @ (vectors[:, kept] / np.sqrt(values[kept]))
-    least = _LEAST * float(np.square(features).sum())
+    least = _LEAST * float(np.vdot(features, features))
     features -= features.mean(axis=0)
-    return _principal(features, least, whole=len(landmarks) == len(table))
-
-
-def _principal(features: Array, least: float, *, whole: bool) -> Components:
-    """Return the coordinates of centered features in the directions of their covariance."""
-    values, vectors = np.linalg.eigh(features.T @ features)
+    values, directions = np.linalg.eigh(features.T @ features)
     first = _cut(values, least)
-    return Components(features @ vectors[:, first:], values[first:], whole)
+    return Components(features, directions[:, first:], values[first:], whole=len(landmarks) == len(table))
 
 
 def _cut(values: Array, least: float) -> int:

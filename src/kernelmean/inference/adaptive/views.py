@@ -20,7 +20,7 @@ from ...kernels import Kernel, TensorProduct
 from ...kernels.bandwidth import median_bandwidth
 from ..coordinates import Coordinates
 from .members import Member, ViewedTable
-from .spectrum import Components, spectrum
+from .spectrum import spectrum
 
 DIRECT = ("order", "axes", "square axes")
 """Views that kernels look at as they are: the order of one column, and columns one by one."""
@@ -59,15 +59,18 @@ class Views:
         Kernels that are on one view share its spectrum with all their filters; ``landmarks`` are its features.
         """
         views = {name: in_units(name, points.view(name), rows) for name in {member.view: None for member in members}}
-        parts: dict[tuple[str, Kernel | None], _ViewColumns] = {}
-        first = 0
+        alike: dict[tuple[str, Kernel | None], list[Member]] = {}
         for member in members:
-            key = _place(member)
-            if key not in parts:
-                parts[key] = _part(views[member.view], key[1], landmarks, first)
-                first += parts[key].table.shape[1]
-        table = np.concatenate([np.empty((len(points.points), 0)), *(part.table for part in parts.values())], axis=1)
-        return cls(table, {member: parts[_place(member)].kernels(member) for member in members})
+            alike.setdefault(_place(member), []).append(member)
+        parts: list[Array] = [np.empty((0, len(points.points)))]
+        kernels: dict[Member, list[Kernel]] = {}
+        first = 0
+        for (name, kernel), own in alike.items():
+            part = _direct(views[name], own) if kernel is None else _filtered(views[name], kernel, own, landmarks)
+            parts.append(part.rows)
+            kernels.update(part.kernels(range(first, first + len(part.rows))))
+            first += len(part.rows)
+        return cls(np.concatenate(parts).T, kernels)
 
 
 def _place(member: Member) -> tuple[str, Kernel | None]:
@@ -77,33 +80,37 @@ def _place(member: Member) -> tuple[str, Kernel | None]:
 
 @final
 @dataclass(frozen=True)
-class _ViewColumns:
+class _Columns:
     """Columns that one or several members look at."""
 
-    table: Array
-    first: int
-    spectrum: Components | None
-
-    @property
-    def columns(self) -> tuple[int, ...]:
-        return tuple(range(self.first, self.first + self.table.shape[1]))
-
-    def kernels(self, member: Member) -> list[Kernel]:
-        """Return the kernel of a member, or one for every column."""
-        if self.spectrum is not None:
-            first, weights = self.spectrum.filtered(member.ridge)
-            return [Coordinates(self.columns[first:], weights)]
-        if member.view == "order":
-            return [TensorProduct((member.kernel,), (self.columns,))]
-        one_each = np.eye(len(self.columns))
-        return [Coordinates(self.columns, tuple(row)) for row in one_each.tolist()]
+    rows: Array
+    """The columns one above the other, shape (r, n): kernels that are sums over them take them one by one."""
+    kernels: Callable[[Sequence[int]], dict[Member, list[Kernel]]]
+    """From their places among all columns to the kernels of the members."""
 
 
-def _part(table: Array, kernel: Kernel | None, landmarks: IntArray, first: int) -> _ViewColumns:
-    if kernel is None:
-        return _ViewColumns(table, first, None)
+def _direct(table: Array, members: Sequence[Member]) -> _Columns:
+    """Return the columns of a view as they are: one kernel for every column, or that of an order."""
+
+    def kernels(places: Sequence[int]) -> dict[Member, list[Kernel]]:
+        columns, one_each = tuple(places), np.eye(len(places)).tolist()
+        each: list[Kernel] = [Coordinates(columns, tuple(row)) for row in one_each]
+        return {own: [TensorProduct((own.kernel,), (columns,))] if own.view == "order" else each for own in members}
+
+    return _Columns(table.T, kernels)
+
+
+def _filtered(table: Array, kernel: Kernel, members: Sequence[Member], landmarks: IntArray) -> _Columns:
+    """Return those coordinates of the rows that count for any of the members, which differ in their λ."""
     found = spectrum(table, kernel, landmarks)
-    return _ViewColumns(found.scores, first, found)
+    filters = {member: found.filtered(member.ridge) for member in members}
+    least = min(first for first, _ in filters.values())
+
+    def kernels(places: Sequence[int]) -> dict[Member, list[Kernel]]:
+        columns = tuple(places)
+        return {own: [Coordinates(columns[first - least :], weights)] for own, (first, weights) in filters.items()}
+
+    return _Columns(found.scores(least), kernels)
 
 
 def available(n: int, dim: int) -> tuple[str, ...]:
@@ -185,14 +192,13 @@ class ViewSource:
     def canonical(self) -> IntArray:
         """Row numbers in an order that only the rows themselves decide on, see :meth:`drawn`."""
         ranks = self.order - (len(self.points) + 1) / 2
-        far = np.sort(np.abs(ranks), axis=1)
-        squares = np.square(far).sum(axis=1)
-        order = np.lexsort((*far.T, squares))
-        tied = (far[order[1:]] == far[order[:-1]]).all(axis=1)
-        apart = np.zeros(len(ranks))
-        some = np.union1d(order[1:][tied], order[:-1][tied])
-        apart[some] = _told_apart(ranks, some)
-        return np.lexsort((*ranks.T[::-1], apart, *far.T, squares))
+        squares = np.square(ranks).sum(axis=1)
+        order = np.argsort(squares, kind="stable")
+        same = squares[order[1:]] == squares[order[:-1]]
+        shared = np.flatnonzero(np.append(same, False) | np.append(False, same))
+        rows = np.sort(order[shared])
+        order[shared] = rows[_in_order(ranks, squares, rows)]
+        return order
 
     def drawn(self, most: int, rng: np.random.Generator) -> IntArray:
         """Return all rows, or so many that the seed draws: the same rows in whatever order rows come.
@@ -208,6 +214,19 @@ class ViewSource:
         """Return what decides on the members that look at the table, judged by some of the rows."""
         views = tuple(name for name in available(*self.points.shape) if volumes or name != "volume")
         return ViewedTable(views, self.points.shape[1], clustered(self.in_spreads[rows]))
+
+
+def _in_order(ranks: Array, squares: Array, rows: IntArray) -> IntArray:
+    """Return an order of some rows, by their squared distance from the middle and by what tells equal ones apart."""
+    own, squares = ranks[rows], squares[rows]
+    far = np.sort(np.abs(own), axis=1)
+    order = np.lexsort((*far.T, squares))
+    tied = (far[order[1:]] == far[order[:-1]]).all(axis=1)
+    apart = np.zeros(len(rows))
+    some = np.union1d(order[1:][tied], order[:-1][tied])
+    if len(some):
+        apart[some] = _told_apart(ranks, rows[some])
+    return np.lexsort((*own.T[::-1], apart, *far.T, squares))
 
 
 def _told_apart(ranks: Array, rows: IntArray) -> Array:

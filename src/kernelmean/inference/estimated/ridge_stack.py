@@ -12,7 +12,7 @@ from typing import final
 
 import numpy as np
 
-from ...core.array import Array, IntArray
+from ...core.array import Array, IntArray, slices
 from ...core.roots import rising_roots
 from ...estimators.loocv.ridge import AnyArray, mean_excess
 from ...estimators.regularization import UNDERFLOW, relative_grids, strength_of_equal_entries
@@ -20,6 +20,7 @@ from ...estimators.regularization import UNDERFLOW, relative_grids, strength_of_
 _PER_DECADE = 3
 _STEP = 1e-20  # of λ, into the complex plane
 _SAME = 1e-13  # relative difference of scores that is rounding
+_CACHED = 2**13  # numbers in an array: larger ones are fetched from the system, and cleared, every time
 GRID_ARRAYS = 20  # of the size of a matrix times the grid that one score takes
 
 
@@ -59,11 +60,16 @@ class RidgeStack:
     def excess(self, strengths: AnyArray) -> AnyArray:
         """Return the leave-one-out scores less the mean of the diagonal at positive λ, (b, m) to (b, m)."""
         own = self.diagonal if self.diagonal.any() else None
-        return mean_excess(self.values, self.vectors, self._squared, self.constant, strengths, own)
+        pieces = slices(len(strengths), max(1, _CACHED // (self.vectors.shape[-1] * strengths.shape[1])))
+        return np.concatenate([self._excess(strengths, own, piece) for piece in pieces])
 
-    def slope(self, logs: Array) -> Array:
-        """Return the derivatives of the scores in log λ, (b,) to (b,)."""
-        return np.asarray(np.imag(self.excess((np.exp(logs) * (1 + 1j * _STEP))[:, None]))[:, 0] / _STEP)
+    def _excess(self, strengths: AnyArray, own: Array | None, piece: slice) -> AnyArray:
+        stack = self.values[piece], self.vectors[piece], self._squared[piece], self.constant[piece]
+        return mean_excess(*stack, strengths[piece], own if own is None else own[piece])
+
+    def slopes(self, logs: Array) -> Array:
+        """Return the derivatives of the scores in log λ, (b, m) to (b, m)."""
+        return np.asarray(np.imag(self.excess(np.exp(logs) * (1 + 1j * _STEP))) / _STEP)
 
     def best(self) -> Array:
         """Return λ of the smallest score, shape (b,); infinite where no λ beats the estimate 0.
@@ -94,9 +100,12 @@ class RidgeStack:
         """Return λ, (b,), at the root of the slope next to the best points of the grid, or these without one."""
         rows, last = np.arange(len(grid)), grid.shape[1] - 1
         best = grid[rows, lowest]
-        falls = self.slope(np.log(best)) < 0
-        low, high = (np.log(grid[rows, np.clip(lowest + falls - side, 0, last)]) for side in (1, 0))
-        logs = rising_roots(self.slope, low, high)
+        near = np.log(grid[rows[:, None], np.clip(lowest[:, None] + [-1, 0, 1], 0, last)])
+        slopes = self.slopes(near)
+        falls = (slopes[:, 1] < 0).astype(np.intp)
+        low, high = (near[rows, falls + side] for side in (0, 1))
+        ends = slopes[rows, falls], slopes[rows, falls + 1]
+        logs = rising_roots(lambda logs: self.slopes(logs[:, None])[:, 0], low, high, ends)
         return np.where((low < logs) & (logs < high), np.exp(logs), best)
 
     def weights(self, strengths: Array) -> Array:

@@ -165,9 +165,9 @@ class FeatureMean:
         lender, own, size = self.lenders[g], self.own_share(g), self.sizes[g]
         drawn = np.zeros((sum(self.sizes), count))
         for part, share in ((g, own), (lender, 1.0 - own)):
-            normal = rng.standard_normal((self.sizes[part], count))
-            scale = np.sqrt(share / (size * (self.sizes[part] - 1)))
-            drawn[self.groups[part]] = scale * (normal - normal.mean(axis=0))
+            normal = rng.standard_normal(out=drawn[self.groups[part]])
+            normal -= normal.mean(axis=0)
+            normal *= np.sqrt(share / (size * (self.sizes[part] - 1)))
         step = np.sqrt(own * (1.0 - own) / size) * rng.standard_normal(count)
         drawn[self.groups[g]] += step / size
         drawn[self.groups[lender]] -= step / self.sizes[lender]
@@ -253,7 +253,8 @@ def _drawn(mean: FeatureMean, count: int, rng: np.random.Generator) -> Array:
     together, relative, excess = np.zeros((sum(mean.sizes), count)), np.zeros(count), np.zeros(count)
     for g, spread in zip(mean.active, mean.spreads, strict=True):
         factor = np.sqrt((mean.sizes[g] - 1) / rng.chisquare(mean.sizes[g] - 1, count))
-        drawn = factor * mean.multipliers(g, count, rng)
+        drawn = mean.multipliers(g, count, rng)
+        drawn *= factor
         together += mean.signs[g] * drawn
         relative += mean.scale_influence[:, g] @ drawn
         excess += np.square(factor) * mean.noise(g) - spread
