@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from .document import Section, TextTable, program
@@ -67,9 +67,15 @@ class Description:
     facts: Facts = ()
     grids: Sequence[Grid] = ()
     notes: Sequence[str] = ()
+    details: Facts = ()
+    """Facts that only some readers ask for."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "facts", tuple((name, _legible(text)) for name, text in self.facts))
+
+    def in_detail(self) -> Description:
+        """Return the same with the details among the facts."""
+        return replace(self, facts=(*self.facts, *self.details), details=())
 
     def document(self) -> Document:
         """Return the page that says this and no more."""

@@ -21,6 +21,7 @@ from ...noise import Dirac
 from ..null import Null
 from ..resampling_options import Resampling
 from .combination import COMBINATIONS, check_renamed, evidence, standardized
+from .kinds import LEVEL, kind_of
 from .members import Member, MemberOutcome, PairMember
 from .views import VIEWS
 
@@ -126,10 +127,17 @@ def _joined(evaluate: Evaluate[Item], parts: Sequence[Sequence[Item]], how: Resa
     return Null(values, tolerance, nulls[0].statistic_name, nulls[0].scheme, memory)
 
 
-def combined(null: Null, rule: str, members: Sequence[Member | PairMember], counts: Sequence[int]) -> dict[str, Any]:
+def combined(
+    null: Null,
+    rule: str,
+    members: Sequence[Member | PairMember],
+    counts: Sequence[int],
+    samples: Sequence[Array] = (),
+) -> dict[str, Any]:
     """Combine the statistics of all kernels, ``counts[k]`` of them for member k, and tell what every member found.
 
-    Returns what a result holds, as keyword arguments of ``TestResult``.
+    Where the test rejects it says what kind of difference that is, also from the columns of the ``samples`` where it is
+    about samples. Returns what a result holds, as keyword arguments of ``TestResult``.
     """
     rows = _per_member(null, counts)
     weights = np.array([member.weight for member in members])
@@ -140,14 +148,15 @@ def combined(null: Null, rule: str, members: Sequence[Member | PairMember], coun
     values = COMBINATIONS[rule](rows[varies], weights[varies] / weights[varies].sum())
     slack = np.array([_ROUNDING * (1.0 + np.abs(values).max())])
     name = f"{rule} combination of {len(members)} statistics, {null.statistic_name}"
-    own = Null(values[None], slack, name, null.scheme, null.memory)
+    outcome = Null(values[None], slack, name, null.scheme, null.memory).outcome(0)
     starts = np.cumsum([0, *counts[:-1]])
     observed = [float(null.values[i, 0] if n == 1 else row[0]) for i, n, row in zip(starts, counts, rows, strict=True)]
     return {
         "kernel": tuple(member.kernels for member in members),
         "noise": Dirac(),
         "members": _outcomes(members, weights, observed, rows),
-        **own.outcome(0),
+        "kind": kind_of(members, weights, rows, samples) if outcome["pvalue"] <= LEVEL else None,
+        **outcome,
     }
 
 
