@@ -2,7 +2,8 @@
 
 Every kind has settings for design, on which whatever decides about words may be fitted, and others that are **held
 out**: they differ in size, dimension, strength and mostly in the distributions. Both were fixed, and committed, before
-anything was fitted. Strengths are such that the test rejects in most trials; only trials in which it rejects count.
+anything was fitted; the ones called strong, of both sorts, when the first had been fitted to those for design and no answer for held
+out ones had been seen. The test rejects in most trials, and only these count.
 """
 
 from __future__ import annotations
@@ -110,11 +111,13 @@ TWO_SAMPLES: dict[str, tuple[tuple[str, ...], list[Two], list[Two]]] = {
         [
             ("one column by .6", 100, 100, normals(1), normals(1, 0.6)),
             ("five columns by .3", 100, 100, normals(5), normals(5, 0.3)),
+            ("strong: one column by 1.2", 400, 400, normals(1), normals(1, 1.2)),
         ],
         [
             ("one column by .4, 200 rows", 200, 200, normals(1), normals(1, 0.4)),
             ("one of five by .6", 150, 150, normals(5), shifted(normals(5), [0.6, 0, 0, 0, 0])),
             ("Laplace by .5", 120, 80, laplaces(1), shifted(laplaces(1), 0.5)),
+            ("strong: four columns by .8", 300, 400, normals(4), normals(4, 0.8)),
         ],
     ),
     "scale": (
@@ -123,12 +126,14 @@ TWO_SAMPLES: dict[str, tuple[tuple[str, ...], list[Two], list[Two]]] = {
             ("one column by 1.7", 100, 100, normals(1), normals(1, scale=1.7)),
             ("all of four by 1.35", 100, 100, normals(4), normals(4, scale=1.35)),
             ("one of three by 2", 120, 120, normals(3), scaled(normals(3), [2.0, 1, 1])),
+            ("strong: both of two by 3", 300, 300, normals(2), normals(2, scale=3.0)),
         ],
         [
             ("one column by .65", 200, 200, normals(1), normals(1, scale=0.65)),
             ("all of six by 1.3", 80, 120, normals(6), normals(6, scale=1.3)),
             ("one of two by 1.7", 150, 150, normals(2), scaled(normals(2), [1.7, 1])),
             ("Laplace by 1.7", 150, 150, laplaces(1), scaled(laplaces(1), 1.7)),
+            ("strong: one column by 2.5", 500, 400, normals(1), normals(1, scale=2.5)),
         ],
     ),
     "correlation": (
@@ -136,11 +141,13 @@ TWO_SAMPLES: dict[str, tuple[tuple[str, ...], list[Two], list[Two]]] = {
         [
             ("two columns, 0 and .6", 150, 150, normals(2), autoregressive(0.6, 2)),
             ("ten columns, 0 and AR .5", 100, 100, normals(10), autoregressive(0.5, 10)),
+            ("strong: two columns, 0 and .9", 400, 400, normals(2), autoregressive(0.9, 2)),
         ],
         [
             ("two columns, .2 and .75", 200, 200, autoregressive(0.2, 2), autoregressive(0.75, 2)),
             ("ten columns, 0 and .3 for all pairs", 150, 150, normals(10), equicorrelated(0.3, 10)),
             ("five columns, AR .6 and -.1", 100, 140, autoregressive(0.6, 5), autoregressive(-0.1, 5)),
+            ("strong: five columns, 0 and .7", 300, 300, normals(5), equicorrelated(0.7, 5)),
         ],
     ),
     "tails": (
@@ -148,11 +155,13 @@ TWO_SAMPLES: dict[str, tuple[tuple[str, ...], list[Two], list[Two]]] = {
         [
             ("normal and t3", 400, 400, normals(1), students(3, 1, scale=3**-0.5)),
             ("normal and t3, three columns", 200, 200, normals(3), students(3, 3, scale=3**-0.5)),
+            ("strong: normal and t3", 1500, 1500, normals(1), students(3, 1, scale=3**-0.5)),
         ],
         [
             ("normal and t4, 800 rows", 800, 800, normals(1), students(4, 1, scale=0.5**0.5)),
             ("normal and t3, two columns", 300, 200, normals(2), students(3, 2, scale=3**-0.5)),
             ("normal, and 8 % of width 4", 400, 400, normals(1), contaminated(0.08, 4.0)),
+            ("strong: normal and t3, two columns", 1000, 800, normals(2), students(3, 2, scale=3**-0.5)),
         ],
     ),
     "cluster": (
@@ -160,11 +169,13 @@ TWO_SAMPLES: dict[str, tuple[tuple[str, ...], list[Two], list[Two]]] = {
         [
             ("5 % in two columns", 300, 300, normals(2), with_a_cluster([1.2, 1.2], 0.05, 0.05)),
             ("8 % in three columns", 200, 200, normals(3), with_a_cluster([1.0, 1.0, 1.0], 0.1, 0.08)),
+            ("strong: 20 % in two columns", 400, 400, normals(2), with_a_cluster([1.0, -0.5], 0.1, 0.2)),
         ],
         [
             ("6 % in one column", 400, 400, normals(1), with_a_cluster([1.5], 0.02, 0.06)),
             ("6 % in two columns elsewhere", 250, 250, normals(2), with_a_cluster([-1.0, 0.5], 0.05, 0.06)),
             ("8 % in four columns", 200, 250, normals(4), with_a_cluster([1.0, -1.0, 0.5, 1.0], 0.1, 0.08)),
+            ("strong: 15 % in three columns", 500, 400, normals(3), with_a_cluster([0.5, 1.0, -0.5], 0.1, 0.15)),
         ],
     ),
     "waves": (
@@ -172,11 +183,13 @@ TWO_SAMPLES: dict[str, tuple[tuple[str, ...], list[Two], list[Two]]] = {
         [
             ("three on a uniform", 250, 250, uniforms(1), perturbed(1, 3, 0.75)),
             ("two by two on a square", 400, 400, uniforms(2), perturbed(2, 2, 1.0)),
+            ("strong: three on a uniform", 800, 800, uniforms(1), perturbed(1, 3, 1.0)),
         ],
         [
             ("five on a uniform", 400, 400, uniforms(1), perturbed(1, 5, 0.75)),
             ("four on a uniform", 250, 250, uniforms(1), perturbed(1, 4, 0.8)),
             ("three by three on a square", 600, 600, uniforms(2), perturbed(2, 3, 1.0)),
+            ("strong: five on a uniform", 1000, 800, uniforms(1), perturbed(1, 5, 1.0)),
         ],
     ),
     "skewness": (
@@ -184,11 +197,13 @@ TWO_SAMPLES: dict[str, tuple[tuple[str, ...], list[Two], list[Two]]] = {
         [
             ("normal and gamma 2", 150, 150, normals(1), gammas(2, 1)),
             ("normal and gamma 2, three columns", 150, 150, normals(3), gammas(2, 3)),
+            ("strong: normal and gamma 2", 800, 800, normals(1), gammas(2, 1)),
         ],
         [
             ("normal and lognormal", 200, 200, normals(1), lognormals(0.6)),
             ("normal and gamma 3, two columns", 250, 200, normals(2), gammas(3, 2)),
             ("normal and exponential", 120, 120, normals(1), gammas(1, 1)),
+            ("strong: normal and exponential", 600, 700, normals(1), gammas(1, 1)),
         ],
     ),
     "modes": (
@@ -196,11 +211,13 @@ TWO_SAMPLES: dict[str, tuple[tuple[str, ...], list[Two], list[Two]]] = {
         [
             ("one and two", 150, 150, normals(1), modes([-1.0, 1.0], 0.5)),
             ("one and two in one of two columns", 200, 200, normals(2), modes([-1.0, 1.0], 0.4, 2)),
+            ("strong: one and two", 600, 600, normals(1), modes([-1.0, 1.0], 0.3)),
         ],
         [
             ("one and two, 300 rows", 300, 300, normals(1), modes([-0.9, 0.9], 0.55)),
             ("two and four", 250, 250, modes([-1.0, 1.0], 0.4), modes([-1.5, -0.5, 0.5, 1.5], 0.2)),
             ("one and three in one of three columns", 300, 250, normals(3), modes([-1.2, 0.0, 1.2], 0.25, 3)),
+            ("strong: one and three", 700, 600, normals(1), modes([-1.2, 0.0, 1.2], 0.2)),
         ],
     ),
 }
@@ -308,11 +325,16 @@ TREND, CURVE, SEVERAL = ("trend",), ("curve",), ("several columns",)
 INDEPENDENCE: dict[str, tuple[tuple[str, ...], list[Pair], list[Pair]]] = {
     "linear": (
         TREND,
-        [("correlation .45", 80, line([0.45])), ("three correlations of .35", 100, line([0.35, 0.35, 0.35]))],
+        [
+            ("correlation .45", 80, line([0.45])),
+            ("three correlations of .35", 100, line([0.35, 0.35, 0.35])),
+            ("strong: correlation .95", 400, line([0.95])),
+        ],
         [
             ("correlation .3, 200 pairs", 200, line([0.3])),
             ("five correlations of .3", 120, line([0.3] * 5)),
             ("one of four is .6", 100, line([0.6, 0, 0, 0])),
+            ("strong: two correlations of .9", 300, line([0.9, 0.9])),
         ],
     ),
     "monotone": (
@@ -320,20 +342,27 @@ INDEPENDENCE: dict[str, tuple[tuple[str, ...], list[Pair], list[Pair]]] = {
         [
             ("an exponential", 80, function(lambda x: np.exp(2 * x), 2.0)),
             ("a cube", 80, function(lambda x: 4 * x**3, 1.5)),
+            ("strong: an exponential", 300, function(lambda x: np.exp(2 * x), 0.3)),
         ],
         [
             ("a step", 100, function(lambda x: 1.0 * (x > 0.3), 0.6)),
             ("a root, heavy tails", 100, heavy_slope),
             ("a sigmoid", 60, function(lambda x: np.tanh(4 * x), 0.9)),
+            ("strong: a sigmoid", 400, function(lambda x: np.tanh(4 * x), 0.2)),
         ],
     ),
     "bowl": (
         CURVE,
-        [("a parabola", 80, function(lambda x: x**2, 0.35)), ("a V", 100, function(np.abs, 0.3))],
+        [
+            ("a parabola", 80, function(lambda x: x**2, 0.35)),
+            ("a V", 100, function(np.abs, 0.3)),
+            ("strong: a parabola", 300, function(lambda x: x**2, 0.05)),
+        ],
         [
             ("a W", 100, function(lambda x: 4 * (x**2 - 0.5) ** 2, 0.45)),
             ("a parabola of normal values", 100, of_normal(lambda x: x**2, 1.5)),
             ("a cosine", 120, function(lambda x: np.cos(np.pi * x), 0.9)),
+            ("strong: a cosine", 300, function(lambda x: np.cos(np.pi * x), 0.2)),
         ],
     ),
     "sine": (
@@ -341,11 +370,13 @@ INDEPENDENCE: dict[str, tuple[tuple[str, ...], list[Pair], list[Pair]]] = {
         [
             ("two periods", 80, function(lambda x: np.sin(2 * np.pi * x), 0.8)),
             ("four periods", 150, function(lambda x: np.sin(4 * np.pi * x), 0.8)),
+            ("strong: two periods", 300, function(lambda x: np.sin(2 * np.pi * x), 0.1)),
         ],
         [
             ("three periods", 120, function(lambda x: np.sin(3 * np.pi * x), 0.8)),
             ("five teeth of a saw", 120, function(lambda x: (5 * x) % 1 - 0.5, 0.25)),
             ("three periods of normal values", 150, of_normal(lambda x: np.sin(4 * x), 0.7)),
+            ("strong: three periods", 400, function(lambda x: np.sin(3 * np.pi * x), 0.2)),
         ],
     ),
     "heteroscedastic": (
@@ -353,20 +384,27 @@ INDEPENDENCE: dict[str, tuple[tuple[str, ...], list[Pair], list[Pair]]] = {
         [
             ("deviation .3 + |x|", 100, wide_where(lambda x: 0.3 + np.abs(x))),
             ("deviation exp(.8 x)", 100, wide_where(lambda x: np.exp(0.8 * x))),
+            ("strong: deviation exp(.8 x)", 500, wide_where(lambda x: np.exp(0.8 * x))),
         ],
         [
             ("a common random scale", 150, common_scale),
             ("deviation 1 or 2.5", 120, wide_where(lambda x: 1 + 1.5 * (x > 0))),
             ("deviation 1 / (.3 + x²)", 100, wide_where(lambda x: 1 / (0.3 + x**2))),
+            ("strong: deviation .1 + |x|", 500, wide_where(lambda x: 0.1 + np.abs(x))),
         ],
     ),
     "product": (
         SEVERAL,
-        [("a product", 100, product(2, 0.7)), ("the sign of a product", 120, signs)],
+        [
+            ("a product", 100, product(2, 0.7)),
+            ("the sign of a product", 120, signs),
+            ("strong: a product", 300, product(2, 0.2)),
+        ],
         [
             ("a product of two of four", 150, product(4, 0.7)),
             ("a product, 200 pairs", 200, product(2, 1.2)),
             ("an exclusive or", 120, exclusive_or),
+            ("strong: a product of two of three", 400, product(3, 0.3)),
         ],
     ),
     "local": (
@@ -374,17 +412,27 @@ INDEPENDENCE: dict[str, tuple[tuple[str, ...], list[Pair], list[Pair]]] = {
         [
             ("joint waves, two by two", 250, jointly_perturbed(2, 1)),
             ("four dense spots", 250, in_a_box(0.25, 0.05)),
+            ("strong: four dense spots", 600, in_a_box(0.4, 0.05)),
         ],
         [
             ("joint waves, three by three", 600, jointly_perturbed(3, 1)),
             ("five clusters", 60, latin_clusters([2, 4, 1, 3, 0], 0.3)),
             ("four dense spots, fewer", 300, in_a_box(0.2, 0.08)),
+            ("strong: joint waves, two by two", 800, jointly_perturbed(2, 1)),
         ],
     ),
     "ring": (
         ("spread", "local"),
-        [("a circle", 80, ring(0.2)), ("a wide circle", 100, ring(0.3))],
-        [("a diamond", 120, diamond), ("a thin circle", 60, ring(0.1))],
+        [
+            ("a circle", 80, ring(0.2)),
+            ("a wide circle", 100, ring(0.3)),
+            ("strong: a circle", 300, ring(0.1)),
+        ],
+        [
+            ("a diamond", 120, diamond),
+            ("a thin circle", 60, ring(0.1)),
+            ("strong: a thin circle", 300, ring(0.03)),
+        ],
     ),
 }
 """Of every kind: the words that are right, the settings for design, and those held out."""
