@@ -2,8 +2,8 @@
 
 Every kind has settings for design, on which whatever decides about words may be fitted, and others that are **held
 out**: they differ in size, dimension, strength and mostly in the distributions. Both were fixed, and committed, before
-anything was fitted; the ones called strong, of both sorts, when the first had been fitted to those for design and no answer for held
-out ones had been seen. The test rejects in most trials, and only these count.
+anything was fitted. The ones called strong, of both sorts, came when the rule had been fitted to the first settings
+for design; no answer for a held out one had been seen then. Only trials in which the test rejects count, as in most.
 """
 
 from __future__ import annotations

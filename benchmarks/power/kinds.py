@@ -1,6 +1,6 @@
 """Does an adaptive test name the kind of a difference rightly? Writes the tables of docs/adaptive.md.
 
-    python benchmarks/power/kinds.py run --trials 200
+    python benchmarks/power/kinds.py run --trials 200 --question independence
     python benchmarks/power/kinds.py write
 
 Only trials in which the test rejects at .05 count. Settings for design and settings held out are told apart.
@@ -40,10 +40,10 @@ def answers(question: str, setting: Setting, trials: int) -> Counter[str]:
     return found
 
 
-def run(trials: int) -> None:
-    """Run all settings, and keep what was named in each."""
+def run(trials: int, questions: Sequence[str]) -> None:
+    """Run all settings of some questions, and keep what was named in each."""
     kept = []
-    for question in QUESTIONS:
+    for question in questions:
         for setting in (one for held_out in (False, True) for one in kind_settings(question, held_out=held_out)):
             begun = time.time()
             named = answers(question, setting, trials)
@@ -51,12 +51,19 @@ def run(trials: int) -> None:
             print(f"{setting.name:48} {right:.2f} of {named.total():4} {time.time() - begun:5.1f} s", flush=True)
             own = {"question": question, "kind": setting.kind, "name": setting.name, "right": setting.right}
             kept.append({**own, "held_out": setting.held_out, "trials": trials, "named": dict(named.most_common())})
-    RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+    others = [row for row in _read() if row["question"] not in questions]
+    RESULTS.write_text(
+        json.dumps(sorted(others + kept, key=lambda row: QUESTIONS.index(row["question"])), indent=1) + "\n"
+    )
+
+
+def _read() -> list[dict]:
+    return json.loads(RESULTS.read_text()) if RESULTS.exists() else []
 
 
 def write() -> None:
     """Write the tables between the marks of the page."""
-    rows = json.loads(RESULTS.read_text())
+    rows = _read()
     before, _, rest = PAGE.read_text().partition(BEGIN)
     _, _, behind = rest.partition(END)
     PAGE.write_text("".join((before, BEGIN, "\n", *(f"{line}\n" for line in _tables(rows)), "\n", END, behind)))
@@ -105,5 +112,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("run", "write"))
     parser.add_argument("--trials", type=int, default=200)
+    parser.add_argument("--question", choices=QUESTIONS, help="by default both")
     given = parser.parse_args()
-    run(given.trials) if given.what == "run" else write()
+    run(given.trials, [given.question] if given.question else QUESTIONS) if given.what == "run" else write()

@@ -31,6 +31,8 @@ _CLEAR = 0.5
 _ALMOST_ALL, _NEARLY_ONE = 0.95, 0.995
 _EXPLAINED = {"samples": 0.7, "pairs": 0.6}
 """A member is explained by a kind that is marked with this share of its strength (chosen on design settings)."""
+_STRONG, _FALL = 20.0, 0.4
+"""Of strengths beyond this the share falls, by this power: linear kernels have no p-values as small as others have."""
 _ONE_WAY = 0.5
 _UNDERFLOW, _ROUNDING = 1e-290, 1e-9
 
@@ -49,7 +51,7 @@ PHRASES: Mapping[str, str] = {
 
 _TIERS = {
     "samples": (("means", "spread", "columns together"),),
-    "pairs": (("trend",), ("curve", "spread", "several columns")),
+    "pairs": (("trend",), ("several columns",), ("curve", "spread")),
 }
 """The kinds that members mark, the simplest first; a simple one explains members of those behind it."""
 
@@ -177,7 +179,7 @@ def _marked_by_pair(pair: PairMember) -> str:
         return "trend" if pair.x.kernel == LINEAR == pair.y.kernel else ""
     if pair.group == "spread" and pair.x.view != pair.y.view:
         return "one-sided spread"
-    return pair.group if pair.group in _TIERS["pairs"][1] else ""
+    return pair.group if pair.group in ("curve", "spread", "several columns") else ""
 
 
 def _turns(pairs: Sequence[PairMember], strengths: Array) -> bool:
@@ -222,6 +224,6 @@ def _explained(kind: str, own: float, tiers: Sequence[Mapping[str, float]], need
         if kind in tier:
             return kind
         best = max(tier, key=lambda name: tier[name], default="")
-        if best and tier[best] >= needed * own:
+        if best and tier[best] >= needed * own * (_STRONG / max(own, _STRONG)) ** _FALL:
             return best
     return ""
