@@ -43,7 +43,7 @@ def l_ratios(points: Array) -> Array:
     Examples
     --------
     >>> l_ratios(np.arange(5.0)[:, None] ** 2).round(3).ravel().tolist()
-    [0.333, 0.0]
+    [0.35, 0.0]
     """
     rows = np.sort(points, axis=0)
     n = len(rows)
