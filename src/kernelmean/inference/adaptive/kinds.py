@@ -34,7 +34,7 @@ _EXPLAINED = {"samples": 0.7, "pairs": 0.6}
 _STRONG, _FALL = 20.0, 0.4
 """Of strengths beyond this the share falls, by this power: linear kernels have no p-values as small as others have."""
 _ONE_WAY = 0.5
-_UNDERFLOW, _ROUNDING = 1e-290, 1e-9
+_UNDERFLOW, _ROUNDING, _DECIMALS = 1e-290, 1e-9, 6
 
 PHRASES: Mapping[str, str] = {
     "means": "in the means",
@@ -132,8 +132,15 @@ def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequen
     return _named({kind: float(shares[[own == kind for own in counted]].sum()) for kind in dict.fromkeys(counted)})
 
 
+def _rounded(shares: Mapping[str, float]) -> dict[str, float]:
+    """Return shares to six decimals, finer than a description needs to be, that together are 1."""
+    parts = {kind: round(share, _DECIMALS) for kind, share in shares.items()}
+    whole = sum(parts.values())
+    return {kind: part / whole for kind, part in parts.items()}
+
+
 def _named(shares: Mapping[str, float]) -> Kind:
-    ordered = dict(sorted(shares.items(), key=lambda item: -item[1]))
+    ordered = dict(sorted(_rounded(shares).items(), key=lambda item: (-item[1], item[0])))
     first, share = next(iter(ordered.items()))
     return Kind(first if share > _CLEAR else "", ordered)
 
