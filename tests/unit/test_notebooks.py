@@ -124,11 +124,13 @@ def test_a_comparison_begins_with_its_verdict_and_lists_its_columns() -> None:
     assert words.index("dose") < words.index(EVIL)  # the one that differs comes first
 
 
-def test_an_adaptive_test_lists_the_kernels_that_tell_most_and_says_how_many_more() -> None:
+def test_an_adaptive_test_says_where_its_evidence_lies_and_leaves_the_kernels_to_its_page() -> None:
     result = SHOWN["adaptive test"]()
-    words = Parts(result._repr_html_()).words
-    assert result.strongest(1)[0].label in words
-    assert f"The 5 strongest of {len(result.members)} kernels" in words
+    words, page = Parts(result._repr_html_()).words, result.to_html()
+    assert result.kind.words in words
+    assert result.kind.words in page
+    assert result.strongest(1)[0].label not in words
+    assert f"The 5 strongest of {len(result.members)} kernels" in page
 
 
 def test_an_embedding_is_described_and_not_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:

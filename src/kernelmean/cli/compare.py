@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from ..core.words import listed
-from .options import LongTables, MixedTable, ReportOutput, TwoSampleTest, TwoTables
+from .options import DetailedOutput, LongTables, MixedTable, TwoSampleTest, TwoTables
 from .parameters import command, running_option
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Drift:
     "kernelmean compare huge-1.parquet huge-2.parquet --estimator mkme --checkpoint sums.npz",
 )
 def compare(
-    tables: TwoTables, test: TwoSampleTest, table: MixedTable, long: LongTables, drift: Drift, report: ReportOutput
+    tables: TwoTables, test: TwoSampleTest, table: MixedTable, long: LongTables, drift: Drift, report: DetailedOutput
 ) -> int:
     """Test whether two tables come from the same distribution, and show which columns tell.
 

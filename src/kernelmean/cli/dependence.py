@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .complete import columns as columns_of
-from .options import MixedTable, OneTable, PairTest, ReportOutput, split_names
+from .options import DetailedOutput, MixedTable, OneTable, PairTest, split_names
 from .parameters import command
 
 
@@ -30,7 +30,7 @@ class TwoGroups(OneTable):
     "kernelmean dependence wine --drop target --plot map.png",
     "kernelmean dependence data.csv --x dose,age --y response",
 )
-def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, report: ReportOutput) -> None:
+def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, report: DetailedOutput) -> None:
     """Test which columns depend on which: two groups of columns, or all pairs."""
     from ..plan.plan import Plan  # slow to import, which help can do without
     from ..studies.dependence import Dependence

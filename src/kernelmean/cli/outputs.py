@@ -162,6 +162,7 @@ class Output:
     csv: str | None = None
     json: str | None = None
     quiet: bool = False
+    verbose: bool = False
     config: str | None = None
 
     @property
@@ -196,6 +197,7 @@ class Output:
         said = replace(said, notes=tuple(dict.fromkeys([*([self.config] if self.config else []), *said.notes])))
         texts: dict[str, str] = {}
         told = list(files)
+        said = said.in_detail() if self.verbose else said
         if self.json is not None:
             whole = plain({**content, "notes": [*said.notes, *files], "version": __version__})
             texts[self.json] = json_.dumps(whole, indent=2, allow_nan=False) + "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, dataclass, fields, is_dataclass, replace
+from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from functools import cache, partial, reduce
 from importlib import import_module
 from operator import add
@@ -62,6 +62,8 @@ class Kind:
     names: tuple[str, ...]
     make: Callable[..., Any]
     get: Callable[[Any, str], Any] = getattr
+    later: Mapping[str, Any] = field(default_factory=dict)
+    """What fields are that files from before there were such fields lack."""
 
 
 @cache
@@ -84,7 +86,8 @@ def saved_kinds() -> Mapping[str, Kind]:
         # a model of scikit-learn's manner is written by its parameters, and all that was fitted
         model = Kind(cls, ("parameters", "fitted"), partial(_model, cls), _get_model)
         is_value = is_dataclass(cls) and not issubclass(cls, BaseEstimator)
-        table[cls.__name__] = Kind(cls, _field_names(cls), partial(_checked, cls)) if is_value else model
+        value = Kind(cls, _field_names(cls), partial(_checked, cls), later=_later(cls)) if is_value else model
+        table[cls.__name__] = value
     for cls in _concrete(MeanEstimator):
         table[cls.__name__] = Kind(cls, ("parameters", "fitted"), partial(_estimator, cls), _get_estimator)
     return table
@@ -100,6 +103,12 @@ def _former_kinds() -> Mapping[str, Kind]:
 def _field_names(cls: Any) -> tuple[str, ...]:
     """Return the fields that files keep."""
     return tuple(field.name for field in _kept(cls))
+
+
+def _later(cls: Any) -> dict[str, Any]:
+    """Return the fields that files written before lack, and their defaults."""
+    own = fields(cls) if is_dataclass(cls) else ()
+    return {each.name: each.default for each in own if each.metadata.get("later")}
 
 
 def _kept(cls: Any) -> list[Field[Any]]:
@@ -215,9 +224,9 @@ def _make(name: str, tree: Any, arrays: _Once) -> Any:
     kind = saved_kinds().get(name) or _former_kinds().get(name)
     if kind is None:
         raise ValueError(f"it holds a {name!r}, which this version of kernelmean does not know")
-    if not isinstance(tree, dict) or set(tree) != set(kind.names):
+    if not isinstance(tree, dict) or {*tree, *kind.later} != {*kind.names}:
         raise ValueError(f"its {name} has other fields than {', '.join(kind.names)}")
-    return kind.make(*(_decode(tree[field], arrays) for field in kind.names))
+    return kind.make(*(_decode(tree[name], arrays) if name in tree else kind.later[name] for name in kind.names))
 
 
 def _concrete(base: type[Any]) -> list[type[Any]]:
@@ -250,9 +259,9 @@ def _time_type(name: Any) -> np.dtype[Any]:
 def _checked(cls: Any, *values: Any) -> Any:
     """Make a value of a result, once what its fields are told to hold is there."""
     hints = get_type_hints(cls)
-    for field, value in zip(_kept(cls), values, strict=True):
-        if not _fits(value, hints[field.name]):
-            raise ValueError(f"the {field.name} of its {cls.__name__} is no {field.type}")
+    for each, value in zip(_kept(cls), values, strict=True):
+        if not _fits(value, hints[each.name]):
+            raise ValueError(f"the {each.name} of its {cls.__name__} is no {each.type}")
     made = cls(*values)
     if isinstance(made, Shown):
         made.check()

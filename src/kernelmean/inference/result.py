@@ -16,6 +16,7 @@ from ..core.frozen import Frozen
 from ..core.words import count
 from ..report.description import Description, Grid
 from ..report.page import Document
+from .adaptive.kinds import Kind
 from .adaptive.members import MemberOutcome
 from .base_result import Result
 from .multiple import PairOutcome
@@ -27,7 +28,7 @@ WILD = "wild bootstrap"
 """The scheme of tests for time series: the only one whose p-value is not exact."""
 
 _QUANTILES = (0.5, 0.9, 0.95, 0.99)
-_STRONGEST = 5
+_STRONGEST, _NAMED = 5, 3
 _FLAT = (
     "no permutation differs from the observed one by more than rounding: too few rows differ, or the kernel does not "
     "tell them apart (its bandwidth may be far too large or too small)"
@@ -75,13 +76,16 @@ class TestResult(Explained, Frozen, Result):
         Of an adaptive test: what every kernel found on its own.
     pairs : tuple of PairOutcome
         Of a test of several samples: what every pair of them says.
+    kind : Kind or None
+        Of an adaptive test whose p-value is at most .05: where its evidence lies, in the means, in the spread and so
+        on, with the shares; a description, not a test. None of members of your own.
     question : Question or None
         The rows that were looked at, for :meth:`effect_size`, :meth:`equivalence`, :meth:`witness`,
         :meth:`contributions` and :meth:`attribute`. Files keep none.
     """
 
     __test__ = False  # its name makes pytest curious
-    holds: ClassVar[tuple[type[Any], ...] | None] = (MemberOutcome, PairOutcome)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (MemberOutcome, PairOutcome, Kind)
     figures: ClassVar[tuple[str, ...]] = ("null-distribution",)
 
     statistic: float
@@ -98,6 +102,7 @@ class TestResult(Explained, Frozen, Result):
     notes: tuple[str, ...] = ()
     members: tuple[MemberOutcome, ...] = ()
     pairs: tuple[PairOutcome, ...] = ()
+    kind: Kind | None = field(default=None, metadata={"later": True})
     question: Any = field(default=None, metadata={"kept": False})
 
     def __post_init__(self) -> None:
@@ -121,12 +126,15 @@ class TestResult(Explained, Frozen, Result):
             f"n_resamples={self.n_resamples})"
         )
 
-    def facts(self, of: str = "") -> list[tuple[str, str]]:
-        """Return the statistic (and ``of`` what it is), the p-value with what it rests on, and the kernels of many."""
+    def facts(self, of: str = "", level: float | None = None) -> list[tuple[str, str]]:
+        """Return the statistic (and ``of`` what it is), the p-value with what it rests on, and what many kernels say.
+
+        With a ``level`` they say of what kind a difference is where the test rejects at that level only.
+        """
         quantile = self.quantiles().get("0.95")
         chance = "" if quantile is None else f" (95 % of the null: below {quantile:.4g})"
         statistic = f"{self.statistic:.4g}, {self.statistic_name}{of}{chance}"
-        return [("statistic", statistic), ("p-value", self.origin), *self._kernels()]
+        return [("statistic", statistic), ("p-value", self.origin), *self._kernels(level)]
 
     @property
     def origin(self) -> str:
@@ -138,15 +146,21 @@ class TestResult(Explained, Frozen, Result):
         source = f"{self.pvalue:.3g}, exact, from {count(self.n_resamples, 'permutation')} (scheme {self.scheme})"
         return source + ("; no smaller one is possible with so many" if finest else "")
 
-    def _kernels(self) -> list[tuple[str, str]]:
-        """Say how many kernels an adaptive test used, and which told most."""
+    def _kernels(self, level: float | None) -> list[tuple[str, str]]:
+        """Say where the evidence of an adaptive test lies, and how many kernels it used."""
         if not self.members:
             return []
-        most = ", ".join(member.label for member in self.strongest(3))
-        return [("kernels", f"{len(self.members)}, which make one p-value; strongest: {most}")]
+        told = self.kind is not None and (level is None or self.pvalue <= level)
+        evidence = [("evidence", f"{self.kind.words}; a description, not a test")] if told and self.kind else []
+        return [*evidence, ("kernels", f"{len(self.members)}, which make one p-value")]
+
+    def details(self) -> list[tuple[str, str]]:
+        """Return what only some readers ask for: which kernels of an adaptive test told most."""
+        most = ", ".join(member.label for member in self.strongest(_NAMED))
+        return [("strongest kernels", most)] if most else []
 
     def describe(self) -> Description:
-        """Return the test in words, its numbers, and the kernels that tell most or the pairs of several samples."""
+        """Return the test in words, its numbers, and the pairs of several samples."""
         facts = self.facts()
         if not self.members:
             facts += [("kernel", _text(self.kernel)), ("noise", _text(self.noise))]
@@ -157,13 +171,11 @@ class TestResult(Explained, Frozen, Result):
         return Description(self.method, facts=facts, grids=tuple(self._grids()), notes=self.notes)
 
     def _grids(self) -> Iterator[Grid]:
-        """Yield the pairs of several samples, and the kernels of an adaptive test, those that tell most first."""
+        """Yield the pairs of several samples."""
         if self.pairs:
             values = ((p, (p.statistic, p.pvalue, p.adjusted)) for p in self.pairs)
             rows = [(f"{p.first} and {p.second}", *(f"{x:.4g}" for x in row)) for p, row in values]
             yield Grid("Pairs of samples", ("samples", "statistic", "p", "adjusted p"), rows, noun="pair")
-        if self.members:
-            yield self.grid_of_kernels()
 
     def grid_of_kernels(self) -> Grid:
         """Return the five kernels of an adaptive test that tell most."""
@@ -188,6 +200,7 @@ class TestResult(Explained, Frozen, Result):
         content |= {"sizes": list(self.sizes), "notes": list(self.notes)}
         content["members"] = [asdict(member) for member in self.members]
         content["pairs"] = [asdict(pair) for pair in self.pairs]
+        content["kind"] = None if self.kind is None else asdict(self.kind)
         content["null_quantiles"] = self.quantiles()
         return content
 
@@ -273,10 +286,12 @@ class TestResult(Explained, Frozen, Result):
                 notes=tuple(content["notes"]),
                 members=tuple(MemberOutcome(**member) for member in content["members"]),
                 pairs=tuple(PairOutcome(**pair) for pair in content["pairs"]),
+                kind=_kind(content),
             )
             result.check()
             texts = ("kernel", "noise", "sizes", "notes", "members", "pairs")
-            unsealed(content, (*_PLAIN, "n_resamples", *texts, "null_quantiles", "null_distribution"))
+            later = {"kind"} & {*content}
+            unsealed(content, (*_PLAIN, "n_resamples", *texts, "null_quantiles", "null_distribution", *later))
         except (KeyError, TypeError, AttributeError, OverflowError, json.JSONDecodeError) as error:
             raise ValueError(f"this is no TestResult in JSON ({error}); write result.to_json(...)") from error
         return result
@@ -297,6 +312,12 @@ class TestResult(Explained, Frozen, Result):
 def _text(value: Any) -> str:
     """Return an object as text; of a result that was read from JSON it is a text already."""
     return value if isinstance(value, str) else repr(value)
+
+
+def _kind(content: dict[str, Any]) -> Kind | None:
+    """Return the kind of difference; JSON from before results had one says nothing of it."""
+    found = content.get("kind")
+    return None if found is None else Kind(str(found["name"]), dict(found["shares"]))
 
 
 def _content(text: str) -> dict[str, Any]:

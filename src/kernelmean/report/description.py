@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from .document import Section, TextTable, program
@@ -67,11 +67,17 @@ class Description:
     facts: Facts = ()
     grids: Sequence[Grid] = ()
     notes: Sequence[str] = ()
+    details: Facts = ()
+    """Facts that only some readers ask for."""
 
     def __post_init__(self) -> None:
         # numbers with no more digits than a reader needs
         legible = ((name, _DIGITS.sub(lambda found: f"{float(found[0]):.6g}", text)) for name, text in self.facts)
         object.__setattr__(self, "facts", tuple(legible))
+
+    def in_detail(self) -> Description:
+        """Return the same with the details among the facts."""
+        return replace(self, facts=(*self.facts, *self.details), details=())
 
     def document(self) -> Document:
         """Return the page that says this and no more."""

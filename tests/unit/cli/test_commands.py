@@ -67,9 +67,14 @@ class TestCompare:
         assert len(content["columns"]) == 13
 
     def test_the_adaptive_test(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        out = run(capsys, "compare", "first.csv", "second.csv", "--estimator", "adaptive", "--json", "out.json")
-        assert "which make one p-value; strongest: " in out
+        how = ("compare", "first.csv", "second.csv", "--estimator", "adaptive", "--json", "out.json")
+        out = run(capsys, *how)
+        assert "evidence   almost entirely in the means" in out
+        assert "which make one p-value" in out
+        assert "Linear() on" not in out
+        assert "Linear() on" in run(capsys, *how, "-v")
         content = json.loads((folder / "out.json").read_text())
+        assert content["kind"]["name"] == "means"
         assert content["bandwidth"] is None
         assert {"label", "weight", "pvalue"} <= set(content["kernels"][0])
 
@@ -169,9 +174,16 @@ class TestDependence:
         assert out.startswith("(alcohol, ash) and proline depend on each other: p = 0.0")
         assert "permutations (scheme" in out
 
-    def test_the_adaptive_test_names_its_strongest_kernels(self, capsys: pytest.CaptureFixture[str]) -> None:
-        out = run(capsys, "dependence", "eckerle4", "--x", "x", "--y", "y", "--resamples", "99")
-        assert "which make one p-value; strongest: " in out
+    def test_the_adaptive_test_names_its_strongest_kernels_when_asked(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        how = ("dependence", "eckerle4", "--x", "x", "--y", "y", "--resamples", "99", "--json", "out.json")
+        out = run(capsys, *how)
+        kind = json.loads((folder / "out.json").read_text())["test"]["kind"]
+        assert f"in a {kind['name']}" in out
+        assert "a description, not a test" in " ".join(out.split())
+        assert "strongest kernels" not in out
+        assert "strongest kernels" in run(capsys, *how, "--verbose")
 
     def test_a_map_is_drawn(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         pytest.importorskip("matplotlib", reason="pictures need the extra 'plot'")

@@ -3,7 +3,7 @@
 A command takes some of these values; the parser sees their fields, in the order of `parameters.takes_options`.
 """
 
-from .outputs import JsonOutput, Quiet, ReportOutput, RowsOutput
+from .outputs import DetailedOutput, JsonOutput, Quiet, ReportOutput, RowsOutput
 from .tables import (
     SOURCE,
     BatchTable,
@@ -23,6 +23,7 @@ __all__ = [
     "SOURCE",
     "BandwidthOption",
     "BatchTable",
+    "DetailedOutput",
     "JsonOutput",
     "LongTables",
     "MixedTable",

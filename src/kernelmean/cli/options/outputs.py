@@ -81,3 +81,18 @@ class ReportOutput(RowsOutput):
     def output(self) -> Output:
         """What goes where."""
         return replace(super().output, html=self.html_path, markdown=self.markdown_path)
+
+
+@dataclass(frozen=True)
+class DetailedOutput(ReportOutput):
+    """What is written of a test."""
+
+    verbose: Annotated[
+        bool,
+        running_option("--verbose/--no-verbose", "-v", help="Print details too, such as the kernels that told most."),
+    ] = False
+
+    @property
+    def output(self) -> Output:
+        """What goes where."""
+        return replace(super().output, verbose=self.verbose)

@@ -66,9 +66,9 @@ class Evaluated:
     counts: Sequence[int]
     """How many statistics every member has."""
 
-    def combined(self, rule: str) -> dict[str, Any]:
-        """Return what a result holds, as keyword arguments of ``TestResult``."""
-        return combined(self.null, rule, self.members, self.counts)
+    def combined(self, rule: str, samples: Sequence[Array]) -> dict[str, Any]:
+        """Return what a result holds, as keyword arguments of ``TestResult``; for a test of samples, pass them."""
+        return combined(self.null, rule, self.members, self.counts, samples)
 
 
 def candidates(

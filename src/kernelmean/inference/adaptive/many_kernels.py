@@ -23,6 +23,7 @@ from ..multiple import standardized
 from ..null import Null, snapped
 from ..resampling_options import Resampling
 from .combination import COMBINATIONS, check_renamed, evidence
+from .kinds import LEVEL, kind_of
 from .members import Member, MemberOutcome, PairMember
 from .views import VIEWS
 
@@ -127,34 +128,42 @@ def _joined(evaluate: Evaluate[Item], parts: Sequence[Sequence[Item]], how: Resa
     return replace(together, memory=max(null.memory for null in nulls) + together.values.nbytes)
 
 
-def combined(null: Null, rule: str, members: Sequence[Member | PairMember], counts: Sequence[int]) -> dict[str, Any]:
+def combined(
+    null: Null,
+    rule: str,
+    members: Sequence[Member | PairMember],
+    counts: Sequence[int],
+    samples: Sequence[Array] = (),
+) -> dict[str, Any]:
     """Combine the statistics of all kernels, ``counts[k]`` of them for member k, and tell what every member found.
 
-    Returns what a result holds, as keyword arguments of ``TestResult``.
+    Where the test rejects it says what kind of difference that is, also from the columns of the ``samples`` where it is
+    about samples. Returns what a result holds, as keyword arguments of ``TestResult``.
     """
     weights = np.array([member.weight for member in members])
     weights = weights / weights.sum()
-    rows, own = _per_member(null, counts), _in_one(null, rule, weights, counts)
+    rows = _per_member(null, counts)
+    outcome = _in_one(null, rows, rule, weights, counts).outcome(0)
     starts = np.cumsum([0, *counts[:-1]])
     observed = [float(null.values[i, 0] if n == 1 else row[0]) for i, n, row in zip(starts, counts, rows, strict=True)]
     return {
         "kernel": tuple(member.kernels for member in members),
         "noise": Dirac(),
         "members": _outcomes(members, weights, observed, rows),
-        **own.outcome(0),
+        "kind": kind_of(members, weights, rows, samples) if outcome["pvalue"] <= LEVEL else None,
+        **outcome,
     }
 
 
-def _in_one(null: Null, rule: str, weights: Array, counts: Sequence[int]) -> Null:
+def _in_one(null: Null, rows: Array, rule: str, weights: Array, counts: Sequence[int]) -> Null:
     """Return the combined statistic, and of several samples that of every pair of them."""
-    rows = _per_member(null, counts)
     varies = np.ptp(rows, axis=1) > 0.0
     if not varies.any():
         varies[:] = True
     values = COMBINATIONS[rule](rows[varies], weights[varies] / weights[varies].sum())
     slack = np.array([_ROUNDING * (1.0 + np.abs(values).max())])
     name = f"{rule} combination of {len(weights)} statistics, {null.statistic_name}"
-    parts = {pair: _in_one(part, rule, weights, counts) for pair, part in null.parts.items()}
+    parts = {pair: _in_one(part, _per_member(part, counts), rule, weights, counts) for pair, part in null.parts.items()}
     return Null(values[None], slack, name, null.scheme, null.memory, parts)
 
 

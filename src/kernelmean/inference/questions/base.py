@@ -154,6 +154,11 @@ class Question(ABC):
         return self.plain_methods if self.design is None else self.design.methods
 
     @property
+    def compared(self) -> Tables:
+        """Return the samples whose distributions are compared; none of variables."""
+        return ()
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Return what a reader should know of the rows."""
         return () if self.design is None else self.design.notes
@@ -253,7 +258,8 @@ class Question(ABC):
 
     def _adaptive(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> TestResult:
         """Run all members under the same permutations, and combine them."""
-        outcome = self.evaluated(adaptive, statistic, how).combined(adaptive.combination)
+        samples = tuple(map(as_host, self.compared))
+        outcome = self.evaluated(adaptive, statistic, how).combined(adaptive.combination, samples)
         return TestResult(method=self.methods[1], sizes=self.sizes, notes=self.notes, **outcome)
 
     def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:

@@ -53,6 +53,11 @@ class KSamples(OfMany):
         return tuple(map(len, self.samples))
 
     @property
+    def compared(self) -> Tables:
+        """Return all samples."""
+        return self.samples
+
+    @property
     def tables(self) -> Tables:
         """Return the pooled rows."""
         return (np.concatenate(self.samples),)

@@ -89,6 +89,11 @@ class TwoSamples(Question):
         return in_fixed_order(self.X, self.Y) if self.design is None else self.design.samples
 
     @property
+    def compared(self) -> Tables:
+        """Return both samples."""
+        return self.samples
+
+    @property
     def tables(self) -> Tables:
         """Return the pooled rows that take part."""
         return (joined(list(self.samples)),)

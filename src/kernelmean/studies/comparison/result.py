@@ -203,7 +203,7 @@ class Comparison(JointTest, Result):
     def describe(self) -> Description:
         """Return the verdict, the test, and the columns, those that differ most first."""
         title = f"{' and '.join(titles(self.names))} compared"
-        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes)
+        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, self.test.details())
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, the statistic, its p-value, the kernels and the scale."""
@@ -215,7 +215,7 @@ class Comparison(JointTest, Result):
         bandwidth = [] if self.bandwidth is None else [("bandwidth", f"{number_range(self.bandwidth)}, in {unit}")]
         return [
             ("rows", f"{n:,} of {self.names[0]}, {m:,} of {self.names[1]}; {count(len(self.columns), 'column')}"),
-            *self.test.facts(of),
+            *self.test.facts(of, self.level),
             *bandwidth,
             ("scale", scale if self.scaled else "columns as they are, so those with large numbers weigh most"),
         ]
@@ -279,6 +279,7 @@ class Comparison(JointTest, Result):
             "null_quantiles": test.quantiles(),
             "estimator": self.estimator,
             "bandwidth": self.bandwidth,
+            "kind": None if test.kind is None else asdict(test.kind),
             "kernels": [asdict(member) for member in test.members],
             "scaled": self.scaled,
             "columns": [_without_nan(asdict(column)) for column in self.columns],

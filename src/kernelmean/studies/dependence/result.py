@@ -181,12 +181,13 @@ class Dependence(JointTest, Result):
     def describe(self) -> Description:
         """Return the verdict, the joint test where there is one, and the pairs, those that depend most first."""
         title = f"Dependence between columns of {self.name}"
-        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes)
+        details = () if self.test is None else self.test.details()
+        return Description(title, self.verdict(), self.facts(), (self.grid(),), self.notes, details)
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the rows, the estimator, and the joint test, where there is one."""
         facts = [("rows", f"{self.n_rows:,}"), ("test", f"HSIC, estimator {self.estimator}")]
-        return facts if self.test is None else [*facts, *self.test.facts()]
+        return facts if self.test is None else [*facts, *self.test.facts(level=self.level)]
 
     def grid(self) -> Grid:
         """Return the pairs as texts, those that depend most first."""
@@ -227,6 +228,7 @@ class Dependence(JointTest, Result):
         joint = None if test is None else {"statistic": test.statistic, "statistic_name": test.statistic_name}
         if test is not None and joint is not None:
             joint |= {"pvalue": test.pvalue, "scheme": test.scheme, "n_resamples": test.n_resamples}
+            joint |= {"kind": None if test.kind is None else asdict(test.kind)}
         return {
             "verdict": self.verdict(),
             "x": list(self.x),

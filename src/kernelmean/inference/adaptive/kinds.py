@@ -1,0 +1,236 @@
+r"""What kind of difference or dependence an adaptive test found: where its evidence lies, in words. Not a test.
+
+The combined statistic is :math:`\log \sum_k ω_k / p_k`, so the share of a kind is that of its members in this sum. Here
+p_k is taken from the *other* permutations alone, without the observed one: with it, all members of a strong difference
+have the same p-value, the smallest that so many permutations can have.
+
+Most members see several kinds. A shift is seen by narrow kernels too, and nobody would call it local. Some members see
+one kind only, such as a linear kernel on the distance from the center: they mark it. What another member found counts
+for a kind that is marked at least as strongly as two thirds or so of it, and else for what has no such members: the
+tails or the shape of single columns, where their L-moments differ, or something local.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, final
+
+import numpy as np
+from scipy.special import gammaincc, gammaln, logsumexp
+
+from ...core.array import Array
+from .combination import LEAST_SKEWNESS
+from .l_moments import residual
+from .members import ENERGY, LINEAR, Member, PairMember
+
+LEVEL = 0.05
+"""A kind is named where the p-value is at most this."""
+_CLEAR = 0.5
+_ALMOST_ALL, _NEARLY_ONE = 0.95, 0.995
+_EXPLAINED = {"samples": 0.7, "pairs": 0.6}
+"""A member is explained by a kind that is marked with this share of its strength (chosen on design settings)."""
+_STRONG, _FALL = 20.0, 0.4
+"""Of strengths beyond this the share falls, by this power: linear kernels have no p-values as small as others have."""
+_ONE_WAY = 0.5
+_UNDERFLOW, _ROUNDING, _DECIMALS = 1e-290, 1e-9, 6
+
+PHRASES: Mapping[str, str] = {
+    "means": "in the means",
+    "spread": "in the spread",
+    "columns together": "in how columns go together",
+    "tails": "in the tails",
+    "shape": "in the shape of the distributions",
+    "local": "in local clusters, gaps or waves",
+    "trend": "in a trend, rising or falling",
+    "curve": "in a curve that turns",
+    "several columns": "in several columns together",
+}
+"""What a kind is called in a sentence."""
+
+_TIERS = {
+    "samples": (("means", "spread", "columns together"),),
+    "pairs": (("trend",), ("several columns",), ("curve", "spread")),
+}
+"""The kinds that members mark, the simplest first; a simple one explains members of those behind it."""
+
+
+@final
+@dataclass(frozen=True)
+class Kind:
+    """Where the evidence of an adaptive test lies: a description, not a test.
+
+    Attributes
+    ----------
+    name : str
+        The kind of difference ("means", "spread", "columns together", "tails", "shape", "local") or of dependence
+        ("trend", "curve", "spread", "several columns", "local") that more than half of the evidence is for; "" where
+        there is no such kind.
+    shares : dict of str to float
+        The share of every kind in Σ w/p, the largest first; together 1.
+
+    Examples
+    --------
+    >>> kind = Kind("spread", {"spread": 0.71, "local": 0.29})
+    >>> print(kind)
+    The evidence lies mostly in the spread (71 %).
+    >>> kind.clear
+    True
+    """
+
+    name: str
+    shares: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        whole = sum(self.shares.values())
+        if not {*self.shares} <= {*PHRASES} or self.name not in ("", *self.shares) or not abs(whole - 1.0) <= _ROUNDING:
+            raise ValueError(
+                f"the kind {self.name!r} with the shares {dict(self.shares)} is none that a test found; it was altered"
+            )
+
+    @property
+    def clear(self) -> bool:
+        """Whether one kind has more than half of the evidence."""
+        return bool(self.name)
+
+    @property
+    def words(self) -> str:
+        """Where most of the evidence lies, in a few words with its share, or "no clear kind"."""
+        if not self.clear:
+            return "no clear kind"
+        share = self.shares[self.name]
+        percent = "more than 99" if share >= _NEARLY_ONE else f"{100 * share:.0f}"
+        most = "almost entirely" if share >= _ALMOST_ALL else "mostly"
+        return f"{most} {PHRASES[self.name]} ({percent} %)"
+
+    def __str__(self) -> str:
+        return f"The evidence lies {self.words}." if self.clear else "The evidence is of no clear kind."
+
+
+def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequence[Array]) -> Kind | None:
+    """Return the kind of what a test found, None where its members are for no known kinds.
+
+    Parameters
+    ----------
+    members : sequence of Member or PairMember
+    weights : array of shape (k,)
+        Their weights.
+    rows : array of shape (k, P)
+        Their statistics, the observed arrangement first.
+    samples : sequence of arrays of shape (n, d)
+        The samples whose columns are compared, none for variables.
+    """
+    asked = "samples" if isinstance(members[0], Member) else "pairs"
+    strengths = _strengths(rows)
+    marked = _marked(members, strengths, asked)
+    if not any(kind for kind in marked):
+        return None
+    rest = residual(samples, float(strengths.max())) if asked == "samples" else "local"
+    counted = _counted(marked, strengths, asked, rest)
+    shares = np.exp(np.log(weights) + strengths - logsumexp(np.log(weights) + strengths))
+    return _named({kind: float(shares[[own == kind for own in counted]].sum()) for kind in dict.fromkeys(counted)})
+
+
+def _rounded(shares: Mapping[str, float]) -> dict[str, float]:
+    """Return shares to six decimals, finer than a description needs to be, that together are 1."""
+    parts = {kind: round(share, _DECIMALS) for kind, share in shares.items()}
+    whole = sum(parts.values())
+    return {kind: part / whole for kind, part in parts.items()}
+
+
+def _named(shares: Mapping[str, float]) -> Kind:
+    ordered = dict(sorted(_rounded(shares).items(), key=lambda item: (-item[1], item[0])))
+    first, share = next(iter(ordered.items()))
+    return Kind(first if share > _CLEAR else "", ordered)
+
+
+def _strengths(rows: Array) -> Array:
+    """Return -log of the approximate p-value of every member, judged by the other permutations alone."""
+    others = rows[:, 1:]
+    centered = others - others.mean(axis=1, keepdims=True)
+    deviation = np.sqrt(np.square(centered).mean(axis=1, keepdims=True))
+    varies = deviation[:, 0] > 0.0
+    scores = np.divide(centered, deviation, out=np.zeros_like(centered), where=deviation > 0.0)
+    observed = np.divide(rows[:, 0] - others.mean(axis=1), deviation[:, 0], out=np.zeros(len(rows)), where=varies)
+    skewness = np.maximum(np.mean(scores**3, axis=1), LEAST_SKEWNESS)
+    return _minus_log_tail(4.0 / skewness**2, observed)
+
+
+def _minus_log_tail(shape: Array, scores: Array) -> Array:
+    """Return -log of the tail of a standardized gamma variable; where it is no number any more, its leading term."""
+    places = np.maximum(shape + scores * np.sqrt(shape), 0.1 * shape)
+    tail = gammaincc(shape, places)
+    far = places - (shape - 1.0) * np.log(places) + gammaln(shape)
+    return np.asarray(np.where(tail > _UNDERFLOW, -np.log(np.maximum(tail, _UNDERFLOW)), far))
+
+
+def _marked(members: Sequence[Any], strengths: Array, asked: str) -> list[str]:
+    """Return the kind that every member marks, "" of those that see several."""
+    if asked == "samples":
+        return [_marked_by(member) for member in members]
+    marked = [_marked_by_pair(pair) for pair in members]
+    one_way = "curve" if _turns(members, strengths) else "spread"
+    return [one_way if kind == "one-sided spread" else kind for kind in marked]
+
+
+def _marked_by(member: Member) -> str:
+    """Return the kind that a member of a test of samples marks."""
+    robust = member.group == "means" and member.view in ("scores", "ranks")
+    return member.group if member.kernel == LINEAR or robust else ""
+
+
+def _marked_by_pair(pair: PairMember) -> str:
+    """Return the kind that a pair marks; of a spread against the values of the other variable there are two."""
+    if pair.group == "trend":
+        return "trend" if pair.x.kernel == LINEAR == pair.y.kernel else ""
+    if pair.group == "spread" and pair.x.view != pair.y.view:
+        return "one-sided spread"
+    return pair.group if pair.group in ("curve", "spread", "several columns") else ""
+
+
+def _turns(pairs: Sequence[PairMember], strengths: Array) -> bool:
+    """Say whether the spread of one variable goes with the other since a curve turns, as a parabola does.
+
+    Then the mean of one variable is a function of the other, but not the other way round, and their spreads do not go
+    together. Where a spread grows, both are seen.
+    """
+
+    def strongest(*chosen: bool) -> float:
+        return float(strengths[np.array(chosen)].max(initial=0.0))
+
+    curves = [pair.group == "curve" for pair in pairs]
+    of_x = strongest(*(curve and _plain_energy(pair.y) for curve, pair in zip(curves, pairs, strict=True)))
+    of_y = strongest(*(curve and _plain_energy(pair.x) for curve, pair in zip(curves, pairs, strict=True)))
+    both = strongest(*(pair.group == "spread" and pair.x.view == pair.y.view for pair in pairs))
+    return both + min(of_x, of_y) < _ONE_WAY * max(of_x, of_y)
+
+
+def _plain_energy(side: Member) -> bool:
+    return side.kernel == ENERGY and side.ridge is None
+
+
+def _counted(marked: Sequence[str], strengths: Array, asked: str, rest: str) -> list[str]:
+    """Return the kind that what every member found counts for."""
+    tiers = [_strongest_marks(tier, marked, strengths) for tier in _TIERS[asked]]
+    return [
+        _explained(kind, float(own), tiers, _EXPLAINED[asked]) or rest
+        for kind, own in zip(marked, strengths, strict=True)
+    ]
+
+
+def _strongest_marks(tier: Sequence[str], marked: Sequence[str], strengths: Array) -> dict[str, float]:
+    """Return how strongly the kinds of a tier are marked."""
+    pairs = sorted((kind, float(own)) for kind, own in zip(marked, strengths, strict=True) if kind in tier)
+    return {kind: max(own for _, own in group) for kind, group in groupby(pairs, key=lambda pair: pair[0])}
+
+
+def _explained(kind: str, own: float, tiers: Sequence[Mapping[str, float]], needed: float) -> str:
+    """Return the simplest kind that explains what a member found, itself where it marks one, or ""."""
+    for tier in tiers:
+        if kind in tier:
+            return kind
+        best = max(tier, key=lambda name: tier[name], default="")
+        if best and tier[best] >= needed * own * (_STRONG / max(own, _STRONG)) ** _FALL:
+            return best
+    return ""

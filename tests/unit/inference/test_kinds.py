@@ -1,0 +1,225 @@
+"""The kind of difference or dependence that an adaptive test found: in words, with shares, and never for nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from kernelmean.inference import Adaptive, Design, Member, TestResult
+from kernelmean.inference.adaptive.kinds import Kind
+from kernelmean.inference.adaptive.l_moments import l_ratios
+from kernelmean.kernels import Gaussian
+
+Rng = np.random.Generator
+Data = tuple[np.ndarray, np.ndarray]
+
+
+def shift(rng: Rng) -> Data:
+    return rng.normal(size=(80, 3)), rng.normal(size=(80, 3)) + 0.8
+
+
+def scale(rng: Rng) -> Data:
+    return rng.normal(size=(80, 3)), rng.normal(size=(80, 3)) * 2.0
+
+
+def correlation(rng: Rng) -> Data:
+    x, y = rng.normal(size=(2, 120, 2))
+    return x, np.c_[y[:, 0], 0.8 * y[:, 0] + 0.6 * y[:, 1]]
+
+
+def tails(rng: Rng) -> Data:
+    return rng.normal(size=(400, 1)), rng.standard_t(3, (400, 1)) / 3**0.5
+
+
+def skewness(rng: Rng) -> Data:
+    return rng.normal(size=(200, 1)), rng.exponential(1, (200, 1)) - 1
+
+
+def cluster(rng: Rng) -> Data:
+    x, y = rng.normal(size=(2, 200, 2))
+    y[:25] = 1.0 + 0.05 * y[:25]
+    return x, y
+
+
+SAMPLES: dict[str, Callable[[Rng], Data]] = {
+    "means": shift,
+    "spread": scale,
+    "columns together": correlation,
+    "tails": tails,
+    "shape": skewness,
+    "local": cluster,
+}
+
+
+def line(rng: Rng) -> Data:
+    x = rng.normal(size=(80, 1))
+    return x, x + rng.normal(size=(80, 1))
+
+
+def parabola(rng: Rng) -> Data:
+    x = rng.uniform(-1, 1, (80, 1))
+    return x, np.cos(2 * np.pi * x) + 0.4 * rng.normal(size=(80, 1))
+
+
+def growing(rng: Rng) -> Data:
+    x = rng.normal(size=(120, 1))
+    return x, (0.2 + np.abs(x)) * rng.normal(size=(120, 1))
+
+
+def product(rng: Rng) -> Data:
+    x = rng.normal(size=(100, 2))
+    return x, x[:, :1] * x[:, 1:] + 0.4 * rng.normal(size=(100, 1))
+
+
+def spots(rng: Rng) -> Data:
+    points = rng.normal(size=(250, 2))
+    points[:80] = 0.7 * rng.choice([-1.0, 1.0], (80, 2)) + 0.05 * points[:80]
+    return points[:, :1], points[:, 1:]
+
+
+PAIRS: dict[str, Callable[[Rng], Data]] = {
+    "trend": line,
+    "curve": parabola,
+    "spread": growing,
+    "several columns": product,
+    "local": spots,
+}
+
+
+def compared(kind: str, seed: int = 3) -> TestResult:
+    return km.mmd_test(*SAMPLES[kind](np.random.default_rng(seed)), estimator="adaptive", n_resamples=299, rng=0)
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_every_kind_of_difference_is_named(kind: str) -> None:
+    assert compared(kind).kind.name == kind
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+def test_every_kind_of_dependence_is_named(kind: str) -> None:
+    X, Y = PAIRS[kind](np.random.default_rng(4))
+    assert km.hsic_test(X, Y, estimator="adaptive", n_resamples=299, rng=0).kind.name == kind
+
+
+def test_designs_have_a_kind_too() -> None:
+    X, Y = shift(np.random.default_rng(5))
+    strata = np.arange(80) % 2
+    for design in (Design(groups=(strata, strata)), Design(paired=True)):
+        assert km.mmd_test(X, Y, estimator="adaptive", design=design, n_resamples=99, rng=0).kind.name == "means"
+
+
+def test_strong_differences_keep_their_kind_where_all_kernels_see_them() -> None:
+    rng = np.random.default_rng(6)
+    X, Y = rng.normal(size=(2, 300, 2))
+    for changed, kind in ((Y + 3.0, "means"), (Y * 4.0, "spread")):
+        result = km.mmd_test(X, changed, estimator="adaptive", n_resamples=199, rng=0)
+        assert max(member.pvalue for member in result.members if "local" in member.group) < 0.05
+        assert result.kind.name == kind
+
+
+@pytest.mark.parametrize("samples", [True, False])
+def test_nothing_is_said_where_nothing_is_found(samples: bool) -> None:
+    X, Y = np.random.default_rng(7).normal(size=(2, 40, 2))
+    result = (km.mmd_test if samples else km.hsic_test)(X, Y, estimator="adaptive", n_resamples=99, rng=0)
+    assert result.pvalue > 0.05
+    assert result.kind is None
+    assert result.to_dict()["kind"] is None
+    assert "evidence" not in result.summary()
+
+
+def test_tests_with_one_kernel_or_kernels_of_your_own_have_no_kind() -> None:
+    X, Y = shift(np.random.default_rng(8))
+    own = Adaptive(members=[Member("data", Gaussian(1.0)), Member("ranks", Gaussian(1.0))])
+    for estimator in ("kme", own):
+        result = km.mmd_test(X, Y, estimator=estimator, n_resamples=99, rng=0)
+        assert result.pvalue <= 0.05
+        assert result.kind is None
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_shares_are_positive_ordered_and_sum_to_one(kind: str) -> None:
+    shares = list(compared(kind).kind.shares.values())
+    assert sum(shares) == pytest.approx(1.0, abs=1e-12)
+    assert min(shares) >= 0.0
+    assert shares == sorted(shares, reverse=True)
+
+
+@pytest.mark.parametrize("kind", ["means", "spread", "columns together", "local"])
+def test_order_and_units_of_columns_and_the_order_of_the_samples_change_nothing(kind: str) -> None:
+    X, Y = SAMPLES[kind](np.random.default_rng(3))
+    X = X[:-1]
+    first = km.mmd_test(X, Y, estimator="adaptive", n_resamples=299, rng=0).kind
+    assert first.name == kind
+    units = np.array([100.0, 0.25, 8.0])[: X.shape[1]]
+    for data in ((X[:, ::-1], Y[:, ::-1]), (X * units + 3.0, Y * units + 3.0), (Y, X)):
+        other = km.mmd_test(*data, estimator="adaptive", n_resamples=299, rng=0).kind
+        assert other.name == first.name
+        assert other.shares == pytest.approx(first.shares, rel=1e-6, abs=1e-9)
+
+
+def test_it_is_said_wherever_the_result_is_shown() -> None:
+    result = compared("spread")
+    assert str(result.kind) == f"The evidence lies {result.kind.words}."
+    assert "in the spread" in result.kind.words
+    assert f"{result.kind.words}; a description, not a test" in " ".join(result.summary().split())
+    assert result.to_dict()["kind"] == {"name": "spread", "shares": dict(result.kind.shares)}
+
+
+def test_a_comparison_says_it_at_its_own_level_only() -> None:
+    result = km.compare(*shift(np.random.default_rng(3)), estimator="adaptive", n_resamples=99, rng=0)
+    assert "in the means" in result.summary()
+    assert result.to_dict()["kind"]["name"] == "means"
+    stricter = replace(result, level=0.001)
+    assert not stricter.differ()
+    assert "in the means" not in stricter.summary()
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        ({"spread": 0.71, "local": 0.29}, "mostly in the spread (71 %)"),
+        ({"spread": 0.961, "local": 0.039}, "almost entirely in the spread (96 %)"),
+        ({"spread": 0.9999, "local": 0.0001}, "almost entirely in the spread (more than 99 %)"),
+    ],
+)
+def test_words(shares: dict[str, float], words: str) -> None:
+    assert Kind("spread", shares).words == words
+
+
+def test_no_clear_kind() -> None:
+    kind = Kind("", {"means": 0.4, "spread": 0.35, "local": 0.25})
+    assert (kind.clear, kind.words, str(kind)) == (False, "no clear kind", "The evidence is of no clear kind.")
+
+
+@pytest.mark.parametrize(
+    ("name", "shares"),
+    [("spread", {"means": 1.0}), ("means", {"means": 0.5}), ("tint", {"tint": 1.0}), ("means", {"means": np.nan})],
+)
+def test_what_no_test_says_is_refused(name: str, shares: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="altered"):
+        Kind(name, shares)
+
+
+def test_files_keep_it_and_older_files_have_none(tmp_path: Path) -> None:
+    result = compared("means")
+    result.save(tmp_path / "result.npz")
+    assert km.load(tmp_path / "result.npz").kind == result.kind
+    text = result.to_json(null_distribution=True)
+    assert TestResult.from_json(text).kind == result.kind
+    content = json.loads(text)
+    del content["kind"], content["sha256"]
+    assert TestResult.from_json(json.dumps(content)).kind is None
+
+
+def test_l_moments_are_those_of_known_distributions() -> None:
+    quantiles = (np.arange(20_000) + 0.5)[:, None] / 20_000
+    exponential = l_ratios(-np.log(quantiles))
+    np.testing.assert_allclose(exponential.ravel(), [1 / 3, 1 / 6], atol=2e-3)
+    np.testing.assert_allclose(l_ratios(quantiles).ravel(), [0.0, 0.0], atol=1e-9)
+    assert not l_ratios(np.ones((9, 2))).any()
