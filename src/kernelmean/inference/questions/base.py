@@ -265,9 +265,10 @@ class Question(ABC):
     def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
         """Return the statistics of the members of an adaptive test."""
         listed = self.listed(how)
-        volumes = listed is not None
+        volumes = listed is not None  # of few rows, which are copied from wherever they are
+        tables = tuple(map(as_host, self.tables)) if volumes else self.tables
         with serial_blas:
-            found = candidates(adaptive, self.tables, harmonic_mean(self.sizes), how.rng, volumes=volumes)
+            found = candidates(adaptive, tables, harmonic_mean(self.sizes), how.rng, volumes=volumes)
         if listed is not None and len(found.kernels) < len(found.members):
             how = listed
         plain = replace(self, engine=permutation_null)

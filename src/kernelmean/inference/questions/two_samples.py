@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from ...core.array import Array, joined, namespace
+from ...core.array import Array, joined
 from ...core.points import Names
 from ...core.table import Table
 from ...kernels import Kernel
+from ..adaptive.views import available
 from ..adaptive.volume import MOST_ROWS
 from ..designs.compressed import CompressedSamples
 from ..designs.design import Design
@@ -121,9 +122,10 @@ class TwoSamples(Question):
 
     def listed(self, how: Resampling) -> Resampling | None:
         """Return a scheme that lists labelings, for the volumes of samples that are not large."""
-        if self.design is not None or namespace(self.X) is not np or max(self.sizes) > MOST_ROWS:
+        n, dim = sum(self.sizes), self.X.shape[1]
+        if self.design is not None or max(self.sizes) > MOST_ROWS or "volume" not in available(n, dim):
             return None
-        shape = Shape(sum(self.sizes), self.X.shape[1], how.n_resamples, min(self.sizes))
+        shape = Shape(n, dim, how.n_resamples, min(self.sizes))
         scheme = automatic(shape) if how.scheme == "auto" else how.scheme
         if scheme in _LISTS:
             return how.with_scheme(scheme)
