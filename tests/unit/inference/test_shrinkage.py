@@ -165,7 +165,7 @@ def test_the_strength_has_the_smallest_score_and_a_slope_of_zero():
     assert (around.min(axis=1) >= 0)[~inside].all()
     within = inside & (best > 1e-5) & (best < 1e4)
     assert within.any()
-    slopes = stack.slope(np.log(np.where(within, best, 1.0)))[within]
+    slopes = stack.slopes(np.log(np.where(within, best, 1.0))[:, None])[within, 0]
     np.testing.assert_allclose(slopes, 0.0, atol=1e-9 * np.abs(around).max())
 
 
@@ -173,7 +173,7 @@ def test_the_slope_is_that_of_the_scores():
     stack, step = RidgeStack.of(products(3, 6)), 1e-5
     logs = np.array([-2.0, 0.0, 2.0])
     above, below = (stack.excess(np.exp(logs + sign * step)[:, None])[:, 0] for sign in (1, -1))
-    np.testing.assert_allclose(stack.slope(logs), (above - below) / (2 * step), rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(stack.slopes(logs[:, None])[:, 0], (above - below) / (2 * step), rtol=1e-5, atol=1e-8)
 
 
 def test_where_nothing_is_shared_the_estimate_is_zero():
