@@ -29,7 +29,7 @@ LEVEL = 0.05
 """A kind is named where the p-value is at most this."""
 _CLEAR = 0.5
 _ALMOST_ALL, _NEARLY_ONE = 0.95, 0.995
-_EXPLAINED = {"samples": 0.7, "pairs": 0.6}
+_EXPLAINED = {"samples": 0.7, "columns together": 0.6, "pairs": 0.6}
 """A member is explained by a kind that is marked with this share of its strength (chosen on design settings)."""
 _STRONG, _FALL = 20.0, 0.4
 """Of strengths beyond this the share falls, by this power: linear kernels have no p-values as small as others have."""
@@ -212,11 +212,11 @@ def _plain_energy(side: Member) -> bool:
 
 def _counted(marked: Sequence[str], strengths: Array, asked: str, rest: str) -> list[str]:
     """Return the kind that what every member found counts for."""
+    needed = {kind: _EXPLAINED.get(kind, _EXPLAINED[asked]) for kind in PHRASES}
     tiers = [_strongest_marks(tier, marked, strengths) for tier in _TIERS[asked]]
-    return [
-        _explained(kind, float(own), tiers, _EXPLAINED[asked]) or rest
-        for kind, own in zip(marked, strengths, strict=True)
-    ]
+    easier = _FALL if rest == "local" else 0.0
+    compared = strengths * (_STRONG / np.maximum(strengths, _STRONG)) ** easier
+    return [_explained(kind, own, tiers, needed) or rest for kind, own in zip(marked, compared.tolist(), strict=True)]
 
 
 def _strongest_marks(tier: Sequence[str], marked: Sequence[str], strengths: Array) -> dict[str, float]:
@@ -225,12 +225,12 @@ def _strongest_marks(tier: Sequence[str], marked: Sequence[str], strengths: Arra
     return {kind: max(own for _, own in group) for kind, group in groupby(pairs, key=lambda pair: pair[0])}
 
 
-def _explained(kind: str, own: float, tiers: Sequence[Mapping[str, float]], needed: float) -> str:
+def _explained(kind: str, own: float, tiers: Sequence[Mapping[str, float]], needed: Mapping[str, float]) -> str:
     """Return the simplest kind that explains what a member found, itself where it marks one, or ""."""
     for tier in tiers:
         if kind in tier:
             return kind
         best = max(tier, key=lambda name: tier[name], default="")
-        if best and tier[best] >= needed * own * (_STRONG / max(own, _STRONG)) ** _FALL:
+        if best and tier[best] >= needed[best] * own:
             return best
     return ""
