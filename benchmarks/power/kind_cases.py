@@ -224,6 +224,30 @@ TWO_SAMPLES: dict[str, tuple[tuple[str, ...], list[Two], list[Two]]] = {
 """Of every kind: the words that are right, the settings for design, and those held out."""
 
 
+FRESH: dict[str, list[Two]] = {
+    "shift": [("fresh: two columns by .45", 120, 120, normals(2), normals(2, 0.45))],
+    "scale": [("fresh: all of three by 1.4", 150, 100, normals(3), normals(3, scale=1.4))],
+    "correlation": [
+        ("fresh: two columns, .3 and .8", 150, 200, autoregressive(0.3, 2), autoregressive(0.8, 2)),
+        ("fresh: three columns, 0 and .4", 200, 150, normals(3), equicorrelated(0.4, 3)),
+    ],
+    "tails": [
+        ("fresh: normal and t3, 600 rows", 600, 500, normals(1), students(3, 1, scale=3**-0.5)),
+        ("fresh: normal, and 5 % of width 5, 900 rows", 900, 900, normals(1), contaminated(0.05, 5.0)),
+    ],
+    "cluster": [("fresh: 7 % in two columns", 350, 300, normals(2), with_a_cluster([0.5, 1.0], 0.06, 0.07))],
+    "waves": [("fresh: six on a uniform", 500, 400, uniforms(1), perturbed(1, 6, 0.8))],
+    "skewness": [("fresh: normal and gamma 4", 350, 300, normals(1), gammas(4, 1))],
+    "modes": [
+        ("fresh: one and two in one of three columns", 250, 300, normals(3), modes([-1.0, 1.0], 0.45, 3)),
+        ("fresh: one and two", 200, 160, normals(1), modes([-0.95, 0.95], 0.5)),
+    ],
+}
+"""Held out, and written after two thresholds of two samples had been set anew with the other answers known."""
+for _kind, _settings in FRESH.items():
+    TWO_SAMPLES[_kind][2].extend(_settings)
+
+
 # -- independence ------------------------------------------------------------------------------------------------------
 
 

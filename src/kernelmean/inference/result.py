@@ -16,7 +16,7 @@ from ..core.frozen import Frozen
 from ..core.words import count
 from ..report.description import Description, Grid
 from ..report.page import Document
-from .adaptive.kinds import Kind
+from .adaptive.kinds import EvidenceKind
 from .adaptive.members import MemberOutcome
 from .base_result import Result
 from .multiple import PairOutcome
@@ -76,7 +76,7 @@ class TestResult(Explained, Frozen, Result):
         Of an adaptive test: what every kernel found on its own.
     pairs : tuple of PairOutcome
         Of a test of several samples: what every pair of them says.
-    kind : Kind or None
+    kind : EvidenceKind or None
         Of an adaptive test whose p-value is at most .05: where its evidence lies, in the means, in the spread and so
         on, with the shares; a description, not a test. None of members of your own.
     question : Question or None
@@ -85,7 +85,7 @@ class TestResult(Explained, Frozen, Result):
     """
 
     __test__ = False  # its name makes pytest curious
-    holds: ClassVar[tuple[type[Any], ...] | None] = (MemberOutcome, PairOutcome, Kind)
+    holds: ClassVar[tuple[type[Any], ...] | None] = (MemberOutcome, PairOutcome, EvidenceKind)
     figures: ClassVar[tuple[str, ...]] = ("null-distribution",)
 
     statistic: float
@@ -102,7 +102,7 @@ class TestResult(Explained, Frozen, Result):
     notes: tuple[str, ...] = ()
     members: tuple[MemberOutcome, ...] = ()
     pairs: tuple[PairOutcome, ...] = ()
-    kind: Kind | None = field(default=None, metadata={"later": True})
+    kind: EvidenceKind | None = field(default=None, metadata={"later": True})
     question: Any = field(default=None, metadata={"kept": False})
 
     def __post_init__(self) -> None:
@@ -314,10 +314,10 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _kind(content: dict[str, Any]) -> Kind | None:
+def _kind(content: dict[str, Any]) -> EvidenceKind | None:
     """Return the kind of difference; JSON from before results had one says nothing of it."""
     found = content.get("kind")
-    return None if found is None else Kind(str(found["name"]), dict(found["shares"]))
+    return None if found is None else EvidenceKind(str(found["name"]), dict(found["shares"]))
 
 
 def _content(text: str) -> dict[str, Any]:

@@ -12,9 +12,9 @@ import pytest
 
 import kernelmean as km
 from kernelmean.inference import Adaptive, Design, Member, TestResult
-from kernelmean.inference.adaptive.kinds import Kind
+from kernelmean.inference.adaptive.kinds import EvidenceKind
 from kernelmean.inference.adaptive.l_moments import l_ratios
-from kernelmean.kernels import Gaussian
+from kernelmean.kernels import Gaussian, Linear
 
 Rng = np.random.Generator
 Data = tuple[np.ndarray, np.ndarray]
@@ -136,7 +136,8 @@ def test_nothing_is_said_where_nothing_is_found(samples: bool) -> None:
 def test_tests_with_one_kernel_or_kernels_of_your_own_have_no_kind() -> None:
     X, Y = shift(np.random.default_rng(8))
     own = Adaptive(members=[Member("data", Gaussian(1.0)), Member("ranks", Gaussian(1.0))])
-    for estimator in ("kme", own):
+    named = Adaptive(members=[Member("data", Linear(), group="mine"), Member("radius", Linear(), group="mine")])
+    for estimator in ("kme", own, named):
         result = km.mmd_test(X, Y, estimator=estimator, n_resamples=99, rng=0)
         assert result.pvalue <= 0.05
         assert result.kind is None
@@ -189,11 +190,11 @@ def test_a_comparison_says_it_at_its_own_level_only() -> None:
     ],
 )
 def test_words(shares: dict[str, float], words: str) -> None:
-    assert Kind("spread", shares).words == words
+    assert EvidenceKind("spread", shares).words == words
 
 
 def test_no_clear_kind() -> None:
-    kind = Kind("", {"means": 0.4, "spread": 0.35, "local": 0.25})
+    kind = EvidenceKind("", {"means": 0.4, "spread": 0.35, "local": 0.25})
     assert (kind.clear, kind.words, str(kind)) == (False, "no clear kind", "The evidence is of no clear kind.")
 
 
@@ -203,7 +204,7 @@ def test_no_clear_kind() -> None:
 )
 def test_what_no_test_says_is_refused(name: str, shares: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="altered"):
-        Kind(name, shares)
+        EvidenceKind(name, shares)
 
 
 def test_files_keep_it_and_older_files_have_none(tmp_path: Path) -> None:

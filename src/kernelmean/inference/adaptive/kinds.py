@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from scipy.special import gammaincc, gammaln, logsumexp
@@ -29,7 +28,7 @@ LEVEL = 0.05
 """A kind is named where the p-value is at most this."""
 _CLEAR = 0.5
 _ALMOST_ALL, _NEARLY_ONE = 0.95, 0.995
-_EXPLAINED = {"samples": 0.7, "pairs": 0.6}
+_EXPLAINED = {"samples": 0.7, "columns together": 0.6, "pairs": 0.6}
 """A member is explained by a kind that is marked with this share of its strength (chosen on design settings)."""
 _STRONG, _FALL = 20.0, 0.4
 """Of strengths beyond this the share falls, by this power: linear kernels have no p-values as small as others have."""
@@ -58,7 +57,7 @@ _TIERS = {
 
 @final
 @dataclass(frozen=True)
-class Kind:
+class EvidenceKind:
     """Where the evidence of an adaptive test lies: a description, not a test.
 
     Attributes
@@ -72,7 +71,7 @@ class Kind:
 
     Examples
     --------
-    >>> kind = Kind("spread", {"spread": 0.71, "local": 0.29})
+    >>> kind = EvidenceKind("spread", {"spread": 0.71, "local": 0.29})
     >>> print(kind)
     The evidence lies mostly in the spread (71 %).
     >>> kind.clear
@@ -88,6 +87,15 @@ class Kind:
             raise ValueError(
                 f"the kind {self.name!r} with the shares {dict(self.shares)} is none that a test found; it was altered"
             )
+
+    @classmethod
+    def of(cls, found: Mapping[str, float]) -> Self:
+        """Return the largest share by its name, all to six decimals, finer than a description needs to be."""
+        parts = {kind: round(share, _DECIMALS) for kind, share in found.items()}
+        whole = sum(parts.values())
+        ordered = sorted(((kind, part / whole) for kind, part in parts.items()), key=lambda item: (-item[1], item[0]))
+        first, share = ordered[0]
+        return cls(first if share > _CLEAR else "", dict(ordered))
 
     @property
     def clear(self) -> bool:
@@ -108,7 +116,7 @@ class Kind:
         return f"The evidence lies {self.words}." if self.clear else "The evidence is of no clear kind."
 
 
-def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequence[Array]) -> Kind | None:
+def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequence[Array]) -> EvidenceKind | None:
     """Return the kind of what a test found, None where its members are for no known kinds.
 
     Parameters
@@ -129,20 +137,7 @@ def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequen
     rest = residual(samples, float(strengths.max())) if asked == "samples" else "local"
     counted = _counted(marked, strengths, asked, rest)
     shares = np.exp(np.log(weights) + strengths - logsumexp(np.log(weights) + strengths))
-    return _named({kind: float(shares[[own == kind for own in counted]].sum()) for kind in dict.fromkeys(counted)})
-
-
-def _rounded(shares: Mapping[str, float]) -> dict[str, float]:
-    """Return shares to six decimals, finer than a description needs to be, that together are 1."""
-    parts = {kind: round(share, _DECIMALS) for kind, share in shares.items()}
-    whole = sum(parts.values())
-    return {kind: part / whole for kind, part in parts.items()}
-
-
-def _named(shares: Mapping[str, float]) -> Kind:
-    ordered = dict(sorted(_rounded(shares).items(), key=lambda item: (-item[1], item[0])))
-    first, share = next(iter(ordered.items()))
-    return Kind(first if share > _CLEAR else "", ordered)
+    return EvidenceKind.of({kind: float(shares[[own == kind for own in counted]].sum()) for kind in counted})
 
 
 def _strengths(rows: Array) -> Array:
@@ -153,7 +148,7 @@ def _strengths(rows: Array) -> Array:
     varies = deviation[:, 0] > 0.0
     scores = np.divide(centered, deviation, out=np.zeros_like(centered), where=deviation > 0.0)
     observed = np.divide(rows[:, 0] - others.mean(axis=1), deviation[:, 0], out=np.zeros(len(rows)), where=varies)
-    skewness = np.maximum(np.mean(scores**3, axis=1), LEAST_SKEWNESS)
+    skewness = np.maximum(np.mean(scores * scores * scores, axis=1), LEAST_SKEWNESS)
     return _minus_log_tail(4.0 / skewness**2, observed)
 
 
@@ -177,7 +172,8 @@ def _marked(members: Sequence[Any], strengths: Array, asked: str) -> list[str]:
 def _marked_by(member: Member) -> str:
     """Return the kind that a member of a test of samples marks."""
     robust = member.group == "means" and member.view in ("scores", "ranks")
-    return member.group if member.kernel == LINEAR or robust else ""
+    alone = member.kernel == LINEAR and member.group in _TIERS["samples"][0]
+    return member.group if alone or robust else ""
 
 
 def _marked_by_pair(pair: PairMember) -> str:
@@ -212,25 +208,20 @@ def _plain_energy(side: Member) -> bool:
 
 def _counted(marked: Sequence[str], strengths: Array, asked: str, rest: str) -> list[str]:
     """Return the kind that what every member found counts for."""
-    tiers = [_strongest_marks(tier, marked, strengths) for tier in _TIERS[asked]]
-    return [
-        _explained(kind, float(own), tiers, _EXPLAINED[asked]) or rest
-        for kind, own in zip(marked, strengths, strict=True)
-    ]
+    needed = {kind: _EXPLAINED.get(kind, _EXPLAINED[asked]) for kind in PHRASES}
+    marks = sorted(zip(strengths.tolist(), marked, strict=True))  # so that the strongest of every kind comes last
+    tiers = [{kind: own for own, kind in marks if kind in tier} for tier in _TIERS[asked]]
+    easier = _FALL if rest == "local" else 0.0
+    compared = strengths * (_STRONG / np.maximum(strengths, _STRONG)) ** easier
+    return [_explained(kind, own, tiers, needed) or rest for kind, own in zip(marked, compared.tolist(), strict=True)]
 
 
-def _strongest_marks(tier: Sequence[str], marked: Sequence[str], strengths: Array) -> dict[str, float]:
-    """Return how strongly the kinds of a tier are marked."""
-    pairs = sorted((kind, float(own)) for kind, own in zip(marked, strengths, strict=True) if kind in tier)
-    return {kind: max(own for _, own in group) for kind, group in groupby(pairs, key=lambda pair: pair[0])}
-
-
-def _explained(kind: str, own: float, tiers: Sequence[Mapping[str, float]], needed: float) -> str:
+def _explained(kind: str, own: float, tiers: Sequence[Mapping[str, float]], needed: Mapping[str, float]) -> str:
     """Return the simplest kind that explains what a member found, itself where it marks one, or ""."""
     for tier in tiers:
         if kind in tier:
             return kind
         best = max(tier, key=lambda name: tier[name], default="")
-        if best and tier[best] >= needed * own * (_STRONG / max(own, _STRONG)) ** _FALL:
+        if best and tier[best] >= needed[best] * own:
             return best
     return ""
