@@ -9,7 +9,7 @@ import pytest
 
 from kernelmean import Design, Plan, read
 from kernelmean.inference import KSamples, Resampling, dhsic_test, hsic_test, k_sample_test, max_t, mmd_test
-from kernelmean.kernels import Categorical, Gaussian
+from kernelmean.kernels import Categorical, Gaussian, Laplacian
 from kernelmean.plan import RemotePlan
 from nulls import packed
 
@@ -144,13 +144,20 @@ def test_a_result_knows_its_question():
     assert again.pvalues == k_sample_test(*samples, kernel=KERNEL, n_resamples=19, rng=0).pvalue
 
 
-def test_a_null_has_one_kernel_at_a_time():
-    how, samples = Resampling.of("auto", 19, 0), draw((5, 4, 6))
+@pytest.mark.parametrize("other", [KERNEL, Laplacian(0.5)])
+def test_a_null_of_two_kernels_is_that_of_both(other):
+    samples = draw((5, 4, 6))
     several = k_sample_test(*samples, n_resamples=19, rng=0, estimator="kme").question
     joint = dhsic_test(*draw((5, 5, 5)), n_resamples=19, rng=0, estimator="kme").question
-    for question, kernel in ((several, KERNEL), (joint, (KERNEL,) * 3)):
-        with pytest.raises(ValueError, match="2 kernels were passed, this null has one at a time"):
-            question.null([kernel, kernel], "v", how)
+    for question, first, second in ((several, KERNEL, other), (joint, (KERNEL,) * 3, (other,) * 3)):
+        both, *alone = (
+            question.null(kernels, "v", Resampling.of("auto", 19, 0))
+            for kernels in ([first, second], [first], [second])
+        )
+        np.testing.assert_allclose(both.values, np.concatenate([null.values for null in alone]), rtol=1e-12)
+        np.testing.assert_allclose(both.tolerance, np.concatenate([null.tolerance for null in alone]), rtol=1e-12)
+        for pair, part in both.parts.items():
+            np.testing.assert_allclose(part.values[0], alone[0].parts[pair].values[0], rtol=1e-12)
 
 
 @pytest.mark.parametrize("design", [Design(groups=([0], [0])), Design(weights=([1.0], [1.0])), Design(paired=True)])

@@ -67,7 +67,7 @@ def test_one_group_and_equal_weights_are_the_plain_test():
     X, Y = draw(6)
     plain = hsic_test(X, Y, estimator="kme")
     for options in ({"groups": [0] * 6}, {"weights": [2.0] * 6}, {"clusters": range(6)}):
-        result = hsic_test(X, Y, **packed(**options))
+        result = hsic_test(X, Y, estimator="kme", **packed(**options))
         assert result.statistic == pytest.approx(plain.statistic, rel=1e-12)
         assert (result.pvalue, result.n_resamples) == (plain.pvalue, plain.n_resamples)
 

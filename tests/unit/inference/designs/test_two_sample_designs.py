@@ -70,7 +70,7 @@ def test_one_group_and_equal_weights_are_the_plain_test():
     plain = mmd_test(X, Y, estimator="kme")
     for options in ({"groups": ([0] * 6, [0] * 5)}, {"weights": (np.full(6, 3.0), np.full(5, 3.0))},
                     {"clusters": (range(6), range(6, 11))}):  # fmt: skip
-        result = mmd_test(X, Y, **packed(**options))
+        result = mmd_test(X, Y, estimator="kme", **packed(**options))
         assert result.statistic == pytest.approx(plain.statistic, rel=1e-12)
         assert (result.pvalue, result.n_resamples, result.kernel) == (plain.pvalue, plain.n_resamples, plain.kernel)
 
