@@ -32,20 +32,24 @@ class Stopped(Exception):  # noqa: N818 (somebody wanted it)
 def guarded(run: Callable[[], int | None]) -> int:
     """Return the exit code of ``run``; errors and warnings are told in one line each."""
     with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
+        warnings.showwarning = lambda message, *_, **__: tell(f"kernelmean: note: {one_line(str(message))}")
         try:
-            return _flushed(int(run() or 0))
+            code = int(run() or 0)
+            if sys.stdout is not None:
+                sys.stdout.flush()  # here a full disk can be told of
         except SystemExit as end:
             if not isinstance(end.__context__, OSError):
                 raise
             return _told(end.__context__)  # the option parser makes an exit of a broken pipe
         except Exception as error:
             return _told(error)
+    return code
 
 
 def _told(error: Exception) -> int:
     """Say what an error means, and return its exit code."""
-    if _is_unread(error):
+    is_of_output = isinstance(error, OSError) and error.filename is None
+    if is_of_output and isinstance(error, BrokenPipeError):  # the reader of the output has gone, as `head` does
         drop(sys.stdout)
         return UNREAD
     code, text = explain(error)
@@ -53,26 +57,9 @@ def _told(error: Exception) -> int:
         tell("".join(traceback.format_exception(error)).rstrip())
     if text:
         tell(f"kernelmean: {one_line(text)}")
-    if _is_unwritten(error):
+    if is_of_output:  # what is left of the output cannot be written either
         drop(sys.stdout)
     return code
-
-
-def _is_unwritten(error: BaseException) -> bool:
-    """Whether the output itself could not be written, and what is left of it cannot either."""
-    return isinstance(error, OSError) and error.filename is None
-
-
-def _flushed(code: int) -> int:
-    """Return an exit code once all output is written: here a full disk can be told of."""
-    if sys.stdout is not None:
-        sys.stdout.flush()
-    return code
-
-
-def _is_unread(error: BaseException) -> bool:
-    """Whether the reader of the output has gone, as `head` does."""
-    return isinstance(error, BrokenPipeError) and error.filename is None
 
 
 def explain(error: Exception) -> tuple[int, str]:
@@ -132,7 +119,3 @@ def _origin(error: Any) -> str:
 def one_line(text: str) -> str:
     """Return a text without line breaks and without what steers a terminal."""
     return printable(" ".join(text.split()))
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    tell(f"kernelmean: note: {one_line(str(message))}")

@@ -87,7 +87,13 @@ def read_numbers(source: str, reading: ReadOptions, missing: str) -> Input:
 
 def read_pair(tables: TwoTables, reading: ReadOptions) -> tuple[Input, Input]:
     """Return two tables with the same columns: of two sources, or of two groups of one."""
-    first, second = _two_frames(tables, reading)
+    if tables.by is None:
+        check_once(tables.a, str(tables.b))
+        first, second = (read_frame(name, text=reading.text) for name in (tables.a, str(tables.b)))
+        first, second = select_columns(first, reading), select_columns(second, reading)
+    else:
+        whole = select_columns(read_frame(tables.a, text=reading.text), reading, also=tables.by)
+        first, second = split_frame(whole, tables.by, None if tables.groups is None else option_words(tables.groups))
     second, moved = match_columns(first, second)
     inputs = (_limited(first, reading, stream=0), _limited(second, reading, stream=1))
     if not moved:
@@ -107,34 +113,20 @@ def check_pair(tables: TwoTables) -> None:
         raise ValueError("--groups names two groups of one column; say which with --by COLUMN")
 
 
-def _two_frames(tables: TwoTables, reading: ReadOptions) -> tuple[Frame, Frame]:
-    if tables.by is None:
-        check_once(tables.a, str(tables.b))
-        first, second = (read_frame(name, text=reading.text) for name in (tables.a, str(tables.b)))
-        return select_columns(first, reading), select_columns(second, reading)
-    frame = select_columns(read_frame(tables.a, text=reading.text), reading, also=tables.by)
-    return split_frame(frame, tables.by, None if tables.groups is None else option_words(tables.groups))
-
-
 def is_streamed(tables: TwoTables, long: LongTables, estimator: str, reading: ReadOptions) -> bool:
     """Whether tables are read batch by batch: where it is asked for, or where they are long and nothing forbids it."""
-    streams = _is_streamed(tables, long.stream, estimator, reading)
+    streams = long.stream
+    if streams and tables.b is None:
+        raise ValueError("--stream reads two tables; write: compare A B --stream")
+    if streams and reading.max_rows is not None:
+        raise ValueError("--stream takes all rows; leave --max-rows out")
+    if streams is None:
+        pair = tables.b is not None and reading.max_rows is None
+        streams = pair and are_read_in_batches(tables.a, str(tables.b), estimator)
     named = long.given()
     if named and not streams:
         raise ValueError(f"{named[0]} belongs to tables that are read batch by batch; add --stream")
     return streams
-
-
-def _is_streamed(tables: TwoTables, stream: bool | None, estimator: str, reading: ReadOptions) -> bool:
-    if stream is not None:
-        if stream and tables.b is None:
-            raise ValueError("--stream reads two tables; write: compare A B --stream")
-        if stream and reading.max_rows is not None:
-            raise ValueError("--stream takes all rows; leave --max-rows out")
-        return stream
-    if tables.b is None or reading.max_rows is not None:
-        return False
-    return are_read_in_batches(tables.a, tables.b, estimator)
 
 
 def long_tables(tables: TwoTables, long: LongTables, reading: ReadOptions) -> tuple[Source, Source]:

@@ -1,4 +1,4 @@
-"""Where the output goes: the screen, and files that are checked before long work begins and written whole or not."""
+"""What a command writes: where it may, checked before work begins, and in which form."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import csv
 import io
 import json as json_
 import math
-from collections.abc import Sequence
+import os
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,14 +17,136 @@ from typing import Any
 
 from .. import __version__
 from ..core.array import Array
-from ..core.disk import write_file
+from ..core.cells import is_float
+from ..core.disk import is_special, write_file
 from ..core.words import listed, printable
 from ..inference.base_result import Result
 from ..report import Document, html, markdown, pictures, templates, terminal
 from ..report.description import Description
-from .cells import csv_cell
 from .config import config_file
-from .targets import MARK, SCREEN, Target, check_own, check_target, check_targets
+
+SCREEN = "-"
+_ON_SCREEN = ("--html", "--csv", "--json", "--markdown")
+"""Options that say what - means for them."""
+MARK = b"\n<!-- a figure of a report by kernelmean -->\n"
+"""The end of every figure beside a Markdown report: only such a file is written over unasked."""
+
+Target = str | Path | None
+
+
+def check_targets(outputs: Mapping[str, Target], inputs: Iterable[Target], figures: Sequence[str] = ()) -> None:
+    """Raise when an output cannot be written, or would be written over another one, an input or a file of others.
+
+    Parameters
+    ----------
+    outputs : mapping
+        From the options to the files that they name.
+    inputs : iterable
+        What is read: files, folders, and names of built-in tables.
+    figures : sequence of str
+        The names of the figures that may come to lie beside ``--markdown``.
+    """
+    named = {option: str(path) for option, path in outputs.items() if path is not None}
+    if list(named.values()).count(SCREEN) > 1:
+        raise ValueError("two outputs are to go to the screen (-); write one of them to a file")
+    read = [path for path in map(str, filter(None, inputs)) if path != SCREEN]
+    taken = {_place(path): f"{path!r}, which is read" for path in read}
+    folders = [Path(_place(path)) for path in read if os.path.isdir(path)]
+    for option, path in named.items():
+        if path == SCREEN and option not in _ON_SCREEN:
+            raise ValueError(f"{option} writes a file, not to the screen (-); write its name")
+        check_target(path)
+        if path not in (SCREEN, os.devnull):
+            _take(taken, folders, path, option)
+    if named.get("--markdown") is not None:
+        _check_markdown(Path(named["--markdown"]), figures, taken)
+
+
+def check_target(path: Target) -> None:
+    """Raise when a file cannot be written there; nothing is made."""
+    if path is None or str(path) == SCREEN:
+        return
+    target = Path(path)
+    if not target.name or target.is_dir():
+        raise ValueError(f"{str(path)!r} is a folder or empty; write the name of a file")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to write {target.name!r} in; make it first")
+    if not is_special(target) and not os.access(target.resolve().parent, os.W_OK):
+        raise PermissionError(
+            f"the folder {str(target.parent)!r} cannot be written in; write {target.name!r} elsewhere"
+        )
+
+
+def figure_of(markdown: Path, name: str) -> Path:
+    """Return where a figure of a Markdown report lies: beside it, under a name that begins with its own."""
+    target = markdown.resolve()
+    return target.with_name(f"{target.stem}-{name}.svg")
+
+
+def check_own(figure: Path) -> None:
+    """Raise when a figure would be written over a file, or through a link, that is no figure of such a report."""
+    if os.path.lexists(figure) and (figure.is_symlink() or not figure.is_file() or not _is_marked(figure)):
+        raise FileExistsError(
+            f"--markdown would write its figure over {figure.name}, which is none of its own; remove that file, or "
+            "write the report under another name"
+        )
+
+
+def _take(taken: dict[str, str], folders: Sequence[Path], path: str, option: str) -> None:
+    """Note that an option writes a file, and raise where that is taken."""
+    place = _place(path)
+    if place in taken:
+        raise ValueError(f"{path!r} is named twice: {option} would write over {taken[place]}; rename it")
+    if any(folder in Path(place).parents for folder in folders):
+        raise ValueError(f"{option} {path} lies in a folder that is read; write it elsewhere")
+    taken[place] = f"what {option} writes"
+
+
+def _check_markdown(markdown: Path, figures: Sequence[str], taken: Mapping[str, str]) -> None:
+    if str(markdown) == SCREEN or is_special(markdown):
+        raise ValueError("--markdown writes figures beside the text; write the name of a file, such as report.md")
+    for figure in (figure_of(markdown, name) for name in figures):
+        place = _place(figure)
+        if place in taken:
+            raise ValueError(
+                f"--markdown {markdown} has a figure {figure.name}, which would be written over {taken[place]}; rename "
+                "one of them"
+            )
+        check_own(figure)
+
+
+def _is_marked(figure: Path) -> bool:
+    with figure.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(file.tell() - len(MARK), 0))
+        return file.read() == MARK
+
+
+def _place(path: str | Path) -> str:
+    """Return one text for all ways to write a path: links, relative ones, letters that some systems take as one."""
+    return unicodedata.normalize("NFC", os.path.realpath(path)).casefold()
+
+
+_FORMULA = re.compile("[=+\\-@＝＋－＠\t\r\n]")
+"""How a cell begins that a spreadsheet would run, as a formula or by what follows the break."""
+
+
+def csv_cell(cell: Any) -> Any:
+    """Return a cell of a CSV file that a spreadsheet shows and does not run: such text gets an apostrophe before it.
+
+    Numbers, and text that is a number, stay as they are; NaN, which is not known, is an empty cell. Every break of a
+    line becomes a newline, which a writer quotes: a bare carriage return would begin another row, with a cell of its
+    own.
+
+    Examples
+    --------
+    >>> csv_cell("=1+1"), csv_cell("a=1"), csv_cell("-2.5"), csv_cell(-2.5)
+    ("'=1+1", 'a=1', '-2.5', -2.5)
+    """
+    if not isinstance(cell, str):
+        return None if isinstance(cell, float) and math.isnan(cell) else cell
+    text = cell.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{text}" if _FORMULA.match(text) and not (is_float(text) and text == text.strip()) else text
 
 
 @dataclass(frozen=True)
@@ -119,7 +244,7 @@ def as_csv(rows: Sequence[dict[str, Any]]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows({key: None if _unknown(cell) else csv_cell(cell) for key, cell in row.items()} for row in rows)
+    writer.writerows({key: csv_cell(cell) for key, cell in row.items()} for row in rows)
     return text.getvalue()
 
 
@@ -163,7 +288,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value
-
-
-def _unknown(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, float) and math.isnan(cell))

@@ -45,6 +45,13 @@ class Batch:
         """A text that differs between batches."""
         return digest(self.frame, self.name)
 
+    def known_rows(self, seen: Sequence[Mapping[str, Any]]) -> int:
+        """Return how many rows the batch begins with that were monitored before: of a file that has grown, say."""
+        sizes = {one.get("rows", 0) for one in seen if one["name"] == self.name}
+        known = {one["digest"] for one in seen}
+        begun = (rows for rows in sorted(sizes, reverse=True) if 0 < rows < len(self.frame))
+        return next((rows for rows in begun if Batch(self.name, self.frame.take(slice(0, rows))).digest in known), 0)
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -75,7 +82,7 @@ def watch(watched: Watched, watching: Watching, table: BatchTable) -> Seen:
         if any(batch.digest == one["digest"] for one in seen):
             notes.append(f"{batch.name} was monitored before and left out")
             continue
-        known_rows = _known_rows(batch, seen)
+        known_rows = batch.known_rows(seen)
         if known_rows:
             notes.append(
                 f"{batch.name}: its first {count(known_rows, 'row')} had been monitored before, only the others count"
@@ -158,14 +165,6 @@ def _keys(cells: Any, by: str, every: str | None) -> tuple[Any, Sequence[str]]:
         return np.array([texts.index(str(cell)) for cell in cells]), texts
     values, keys = np.unique(cells, return_inverse=True)
     return keys, [str(label(value)) for value in (values.tolist() if cells.dtype.kind == "f" else values)]
-
-
-def _known_rows(batch: Batch, seen: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many rows a batch begins with that were monitored before: of a file that has grown, say."""
-    sizes = {one.get("rows", 0) for one in seen if one["name"] == batch.name}
-    known = {one["digest"] for one in seen}
-    begun = (rows for rows in sorted(sizes, reverse=True) if 0 < rows < len(batch.frame))
-    return next((rows for rows in begun if Batch(batch.name, batch.frame.take(slice(0, rows))).digest in known), 0)
 
 
 def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, Any]]:

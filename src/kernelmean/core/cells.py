@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias, final
 
@@ -61,6 +61,15 @@ def is_missing(cell: Any) -> bool:
     return cell is None or str(cell) in ("nan", "<NA>", "NaT")
 
 
+def is_float(text: str) -> bool:
+    """Whether Python reads a text as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def label(cell: Any) -> str | None:
     """Return the text of a category: 1 for 1.0, None for a missing cell."""
     if is_missing(cell):
@@ -104,7 +113,8 @@ def _objects(cells: list[Any]) -> tuple[Cells, Declared | None]:
     if types == {date}:
         return np.array([None if is_missing(cell) else cell for cell in cells], dtype="datetime64[D]"), None
     if types == {time}:
-        return np.array([_since_midnight(cell) for cell in cells], dtype="timedelta64[us]"), None
+        since = [None if is_missing(cell) else datetime.combine(date.min, cell) - datetime.min for cell in cells]
+        return np.array(since, dtype="timedelta64[us]"), None
     if Decimal in types and types <= {Decimal, int, float}:
         numbers = np.array([np.nan if is_missing(cell) else float(cell) for cell in cells])
         if not (np.abs(numbers) >= _LARGEST_EXACT).any():
@@ -122,10 +132,6 @@ def _mixed(cells: list[Any]) -> bool:
     return not kinds <= {str, type(None)} and any(
         not isinstance(cell, str) and not is_missing(cell) for cell in cells if cell is not None
     )
-
-
-def _since_midnight(cell: Any) -> timedelta | None:
-    return None if is_missing(cell) else datetime.combine(date.min, cell) - datetime.min
 
 
 def _fits_float64(column: nw.Series[Any]) -> bool:

@@ -46,7 +46,7 @@ def as_column(data: Any, name: str) -> Any:
 
 def refuse_sparse(data: Any, name: str) -> None:
     """Raise when data are sparse, and say what makes them dense."""
-    found = None if isinstance(data, np.ndarray | list | tuple) else _sparse(data)
+    found = None if isinstance(data, np.ndarray | list | tuple | float | int) else _sparse(data)
     if found is not None:
         what, dense = found
         raise TypeError(f"{name} is {what}, and dense numbers are needed; pass {dense.format(name=name)}")

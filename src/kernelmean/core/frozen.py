@@ -26,7 +26,11 @@ def owned(x: Any, source: Any) -> Any:
     """
     if is_foreign(x):
         return namespace(x).asarray(x, copy=True)
-    return sealed(x if _is_new(x, source) else np.array(x, order="C"))
+    if isinstance(source, np.ndarray):
+        is_own = is_frozen(x) or not np.may_share_memory(x, source)
+    else:
+        is_own = isinstance(source, list | tuple)
+    return sealed(x if is_own else np.array(x, order="C"))
 
 
 def copied_elsewhere(x: Any) -> Any:
@@ -53,13 +57,6 @@ def is_frozen(x: Any) -> bool:
     if x.flags.writeable or not isinstance(base, np.ndarray) or base.flags.writeable:
         return False
     return _SEALED.get(id(base)) is base
-
-
-def _is_new(x: Any, source: Any) -> bool:
-    """Whether ``x`` shares no memory with what it was made of, as far as that is known."""
-    if isinstance(source, np.ndarray):
-        return is_frozen(x) or not np.may_share_memory(x, source)
-    return isinstance(source, list | tuple)
 
 
 class Frozen:

@@ -10,12 +10,6 @@ from types import ModuleType
 from typing import Any
 
 
-def _member(home: str, name: str) -> Any:
-    """Return what a module calls ``name``, its own submodules included."""
-    module = import_module(home)
-    return getattr(module, name) if hasattr(module, name) else import_module(f"{home}.{name}")
-
-
 class LazyPackage(ModuleType):
     """A package whose public names stand for themselves until someone asks for them.
 
@@ -30,7 +24,8 @@ class LazyPackage(ModuleType):
     def __getattr__(self, name: str) -> Any:
         home = self._homes.get(name)
         if home is not None:
-            value = _member(f"{self.__name__}.{home}", name)
+            module = import_module(f"{self.__name__}.{home}")
+            value = getattr(module, name) if hasattr(module, name) else import_module(f"{module.__name__}.{name}")
             setattr(self, name, value)
             return value
         if not name.startswith("_") and find_spec(f"{self.__name__}.{name}") is not None:

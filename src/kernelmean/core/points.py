@@ -1,8 +1,8 @@
-"""Points with the names of their columns, so that those of two tables are never taken for each other."""
+"""Points with the names of their columns, and how those of two tables are matched: never one taken for another."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from .array import Array, check_same_home, is_foreign, of_one_type
 from .table import as_table
@@ -57,3 +57,24 @@ def check_names_agree(first: Any, second: Any, sides: tuple[str, str]) -> None:
             f"the columns of {sides[0]} are {listed(first)}, those of {sides[1]} are {listed(second)}; pass the same "
             "columns in one order, or arrays"
         )
+
+
+class Headed(Protocol):
+    """Anything that has columns."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the columns are called."""
+
+    @property
+    def named(self) -> bool:
+        """Whether these names were passed, as with a data frame or a file; those of an array are made up."""
+
+
+def column_order(first: Headed, second: Headed) -> list[int] | None:
+    """Return where the columns of the first table stand in the second, None where the second has others."""
+    if not (first.named and second.named):
+        return list(range(len(first.names))) if len(first.names) == len(second.names) else None
+    if sorted(first.names) != sorted(second.names):
+        return None
+    return [second.names.index(name) for name in first.names]

@@ -69,7 +69,7 @@ def solve_simplex_qp(gram: Array, linear: Array, start: Array | None = None) -> 
     G, c = _checked(gram, linear)
     scale = max(float(np.abs(G).max()), float(np.abs(c).max()), float(np.finfo(float).tiny))
     G, c = G / scale, c / scale
-    w = _vertex(G, c) if start is None else _on_simplex(start, len(c))
+    w = _starting_weights(G, c, start)
     free, stuck = w > 0, np.zeros(len(c), dtype=bool)
     limit = 50 * (len(c) + 2)
     for iteration in range(limit):
@@ -98,15 +98,13 @@ def _checked(gram: Array, linear: Array) -> tuple[Array, Array]:
     return 0.5 * (G + G.T), c
 
 
-def _vertex(G: Array, c: Array) -> Array:
-    """Return the best vertex of the simplex."""
-    w = np.zeros(len(c))
-    w[np.argmin(0.5 * np.diagonal(G) - c)] = 1.0
-    return w
-
-
-def _on_simplex(start: Array, size: int) -> Array:
-    """Return the start, scaled to sum to one."""
+def _starting_weights(G: Array, c: Array, start: Array | None) -> Array:
+    """Return the start, scaled to sum to one; without one the best vertex of the simplex."""
+    size = len(c)
+    if start is None:
+        w = np.zeros(size)
+        w[np.argmin(0.5 * np.diagonal(G) - c)] = 1.0
+        return w
     w = np.asarray(start, dtype=np.float64)
     if w.shape != (size,) or not np.isfinite(w).all() or (w < 0).any() or w.sum() <= 0:
         raise ValueError(f"start needs {size} non-negative numbers that do not all vanish")

@@ -179,11 +179,11 @@ class Frame:
         if missing not in ("error", "drop"):
             raise ValueError(f"missing is {missing!r}; write 'error' or 'drop'")
         check_size(self)
-        _check_numeric(self, reader)
+        self._check_numeric(reader)
         values: Array = np.column_stack(list(self.cells.values()))
         self._check_cells(np.isinf(values), "infinite", "replace or remove it first")
         if missing == "drop":
-            values = _complete_rows(self, values, reader)
+            values = self._complete_rows(values, reader)
         self._check_cells(np.isnan(values), "blank or NaN", drop_rows(reader))
         return Table(sealed(np.ascontiguousarray(values)), self.names, self.named)
 
@@ -210,6 +210,26 @@ class Frame:
                     f"{listed(self.names)}"
                 )
         return found
+
+    def _check_numeric(self, reader: str) -> None:
+        """Raise when a column holds something else than numbers, and show one such cell of each."""
+        others = [name for name, column in self.cells.items() if column.dtype != np.float64]
+        if others:
+            examples = listed(f"{name!r} ({_first_other(self.cells[name])})" for name in others)
+            encoder = written(", as kernelmean.TableEncoder does", "")
+            read = "".join(f"{advice}, " for name in others if (advice := _reading(self, name)))
+            raise TypeError(
+                f"{self.source} has columns that are not numbers, or integers beyond 2^53: {examples}; {read}leave "
+                f"them out {printable(leave_out(others, reader))}, or encode them as numbers{encoder}"
+            )
+
+    def _complete_rows(self, values: Array, reader: str) -> Array:
+        """Return the rows without NaN, or raise when none is left."""
+        kept = values[~np.isnan(values).any(axis=1)]
+        if not len(kept):
+            emptiest = self.names[int(np.isnan(values).sum(axis=0).argmax())]
+            raise all_incomplete(self.source, emptiest, reader)
+        return kept
 
 
 def as_table(X: Any, name: str = "X", *, missing: str = "error", reader: str = "") -> Table:
@@ -326,19 +346,6 @@ def check_size(frame: Frame) -> None:
         raise ValueError(f"{frame.source} has no rows")
 
 
-def _check_numeric(frame: Frame, reader: str) -> None:
-    """Raise when a column holds something else than numbers, and show one such cell of each."""
-    others = [name for name, column in frame.cells.items() if column.dtype != np.float64]
-    if others:
-        examples = listed(f"{name!r} ({_first_other(frame.cells[name])})" for name in others)
-        encoder = written(", as kernelmean.TableEncoder does", "")
-        read = "".join(f"{advice}, " for name in others if (advice := _reading(frame, name)))
-        raise TypeError(
-            f"{frame.source} has columns that are not numbers, or integers beyond 2^53: {examples}; {read}leave "
-            f"them out {printable(leave_out(others, reader))}, or encode them as numbers{encoder}"
-        )
-
-
 def _reading(frame: Frame, name: str) -> str:
     """Return what reads the text of a column as numbers, nothing where no option does."""
     column = frame.cells[name]
@@ -359,12 +366,3 @@ def _first_other(column: Cells) -> str:
     row, cell = next(((row, cell) for row, cell in filled if not is_number(cell)), filled[0])
     text = str(cell).replace("\n", " ")
     return f"'{text[:20]}…' in row {row}" if len(text) > 20 else f"'{text}' in row {row}"
-
-
-def _complete_rows(frame: Frame, values: Array, reader: str) -> Array:
-    """Return the rows without NaN, or raise when none is left."""
-    kept = values[~np.isnan(values).any(axis=1)]
-    if not len(kept):
-        emptiest = frame.names[int(np.isnan(values).sum(axis=0).argmax())]
-        raise all_incomplete(frame.source, emptiest, reader)
-    return kept

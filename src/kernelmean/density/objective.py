@@ -137,12 +137,9 @@ def kernel_covariance(kernel: Kernel, dim: int) -> Array:
 
 def _shared_covariances(part: PointPart, dim: int) -> list[tuple[Array, Array, Array]]:
     """Return points, weights and the covariance that they share: one group, or one a point."""
-    if isinstance(part.noise, Dirac):
-        return [(part.points, part.weights, np.zeros(dim))]
-    if not isinstance(part.noise, Normal):
+    if not isinstance(part.noise, Normal | Dirac):
         raise TypeError(f"matching has a closed form for a target with Normal or no noise, not with {part.noise!r}")
-    full = part.noise.form == "full"
-    covariances = part.noise.matrices(dim) if full else part.noise.variances(dim)
+    covariances = _noise_covariance(part.noise, dim)
     if part.noise.per_point is None:
         return [(part.points, part.weights, covariances)]
     return [(part.points[i], part.weights[i], covariances[i.start]) for i in slices(len(part.points), 1)]
@@ -155,9 +152,9 @@ def _log_det(covariance: Array) -> float:
 
 def _matrix(covariance: Array) -> Array:
     """Return variances as a diagonal matrix; a matrix stays."""
-    return np.diag(covariance) if covariance.ndim == 1 else covariance
+    return _as_full(covariance) if covariance.ndim == 1 else covariance
 
 
 def _as_full(variances: Array) -> Array:
-    """Return variances (K, d) as diagonal matrices (K, d, d)."""
+    """Return variances (..., d) as diagonal matrices (..., d, d)."""
     return variances[..., None] * np.eye(variances.shape[-1])

@@ -86,21 +86,16 @@ def lift(covariances: Array, floor: float) -> Array:
 
 
 def _labels(X: Array, n_components: int, weights: Array, n_init: int, seed: int) -> IntArray:
-    """Return clusters numbered from 0, none empty."""
+    """Return k-means clusters numbered from 0, none empty."""
     distinct, copies = np.unique(X, axis=0, return_inverse=True)
     labels: IntArray = copies
     if len(distinct) > n_components:
-        labels = _clusters(X - weights @ X, n_components, weights * len(X), n_init, seed)
+        from sklearn.cluster import KMeans  # slow to import
+
+        kmeans = KMeans(n_components, n_init=n_init, random_state=seed)
+        with _threads().limit(limits=1, user_api="openmp"):  # sums of several threads depend on their number
+            labels = np.asarray(kmeans.fit(X - weights @ X, sample_weight=weights * len(X)).labels_)
     return np.unique(labels, return_inverse=True)[1].ravel()
-
-
-def _clusters(X: Array, n_components: int, weights: Array, n_init: int, seed: int) -> IntArray:
-    """Return k-means clusters, by one thread: sums of several would depend on their number."""
-    from sklearn.cluster import KMeans  # slow to import
-
-    kmeans = KMeans(n_components, n_init=n_init, random_state=seed)
-    with _threads().limit(limits=1, user_api="openmp"):
-        return np.asarray(kmeans.fit(X, sample_weight=weights).labels_)
 
 
 @cache

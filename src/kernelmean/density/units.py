@@ -17,7 +17,7 @@ from ..core.frozen import sealed
 from ..embedding.embedding import Embedding
 from ..embedding.parts import PointPart
 from ..estimators import KernelMean
-from ..kernels.axes import check_bandwidth
+from ..kernels.bandwidth import check_bandwidth
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..noise.normal import Normal

@@ -8,9 +8,8 @@ from .contraction_search import search_free, search_tied
 from .curves import ScoreCurve, ScoreCurves, sample_of, score_curves
 from .density_bandwidth import LikelihoodBandwidth, leave_one_out_likelihood, likelihood_bandwidth
 from .filters import Cutoff, Filter, IteratedRidge, Landweber, NuMethod, Ridge, Scale, as_filter
-from .kernel_mean import KernelMean
+from .kernel_mean import FKMSE, KME, MKME, MMKME, NAMED, SKMSE, VPMKME, KernelMean
 from .median_of_means import MedianOfMeans, geometric_median
-from .named import FKMSE, KME, MKME, MMKME, NAMED, SKMSE, VPMKME
 from .noise_problem import NoiseProblem
 from .noise_search import search_diagonal, search_full, search_isotropic
 from .regularization import Weighing

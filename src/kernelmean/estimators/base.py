@@ -164,26 +164,26 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
                 "columns, or fit with bandwidth='likelihood'"
             )
         if not by_likelihood(getattr(self, "bandwidth", None)):
-            _warn_if_wide(self.kernel_, self.embedding_.points / getattr(self, "contraction_", 1.0))
+            self._warn_if_wide()
+
+    def _warn_if_wide(self) -> None:
+        """Warn where θ² is large beside the squared distances of the points before a contraction."""
+        if not isinstance(self.kernel_, Gaussian):
+            return
+        points = self.embedding_.points / getattr(self, "contraction_", 1.0)
+        median = median_bandwidth(points / like(self.kernel_.bandwidth, points), exact_up_to=1000)
+        if median**-2 > WIDE:
+            warnings.warn(
+                f"θ² is {median**-2:.3g} of the median squared distance: a kernel so wide chooses a noise that is too "
+                "small for a density; fit with bandwidth='likelihood' or with θ² below 0.01 of the median",
+                UserWarning,
+                stacklevel=4,
+            )
 
 
 def by_likelihood(bandwidth: Any) -> bool:
     """Whether θ was chosen for the density, so that no other would serve it better."""
     return isinstance(bandwidth, str) and bandwidth == "likelihood"
-
-
-def _warn_if_wide(kernel: Kernel, points: Array) -> None:
-    """Warn where θ² is large beside the squared distances of ``points``, which no contraction has shrunk."""
-    if not isinstance(kernel, Gaussian):
-        return
-    median = median_bandwidth(points / like(kernel.bandwidth, points), exact_up_to=1000)
-    if median**-2 > WIDE:
-        warnings.warn(
-            f"θ² is {median**-2:.3g} of the median squared distance: a kernel so wide chooses a noise that is too "
-            "small for a density; fit with bandwidth='likelihood' or with θ² below 0.01 of the median",
-            UserWarning,
-            stacklevel=4,
-        )
 
 
 def no_density_without_noise(noise: Any) -> str:

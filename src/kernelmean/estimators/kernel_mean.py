@@ -1,9 +1,11 @@
-"""The estimator: noise × filter × contraction, with all parameters chosen by leaving one out."""
+"""The estimator, noise × filter × contraction, all parameters chosen by leaving one out; the papers name some."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
+from types import MappingProxyType
 from typing import Any, final
 
 from ..core.array import Array, column_spans, mean_of
@@ -116,7 +118,7 @@ class KernelMean(MeanEstimator):
         self.bandwidth_ = getattr(kernel, "bandwidth", None)
         self.strength_, self.contraction_ = fitted.strength, fitted.contraction
         self.loocv_, self.criterion_ = max(fitted.loocv, 0.0), fitted.score
-        _warn_if_rounded(self.loocv_, kernel, X)
+        self._warn_if_rounded(kernel, X)
 
     def under(self, kernel: Kernel, X: Array, pairs: PairDistances | None = None) -> Embedding:
         """Return the estimate under another kernel, nothing of which is kept.
@@ -158,14 +160,120 @@ class KernelMean(MeanEstimator):
             return f"since {self.filter!r} may make weights negative; write filter=None or 'scale'"
         return no_density_without_noise(self.noise)
 
+    def _warn_if_rounded(self, kernel: Kernel, X: Array) -> None:
+        """Warn when a score of points that differ is what cancellation left of k(x, x)."""
+        constant = mean_of(kernel.diag(X))
+        if self.loocv_ < _ROUNDED * constant and column_spans(X).any():
+            warnings.warn(
+                f"loocv_ is {self.loocv_:.3g}, which is exact to {1e-16 * constant:.1g} only: the kernel is so wide "
+                "(or the origin so far) that all points look alike to it; choose a narrower bandwidth, or center the "
+                "data",
+                UserWarning,
+                stacklevel=4,
+            )
 
-def _warn_if_rounded(loocv: float, kernel: Kernel, X: Array) -> None:
-    """Warn when a score of points that differ is what cancellation left of k(x, x)."""
-    constant = mean_of(kernel.diag(X))
-    if loocv < _ROUNDED * constant and column_spans(X).any():
-        warnings.warn(
-            f"loocv_ is {loocv:.3g}, which is exact to {1e-16 * constant:.1g} only: the kernel is so wide (or the "
-            "origin so far) that all points look alike to it; choose a narrower bandwidth, or center the data",
-            UserWarning,
-            stacklevel=4,
-        )
+
+def KME(kernel: KernelLike = "gaussian", *, bandwidth: Any = "median") -> KernelMean:  # noqa: N802 (the paper's name)
+    """Return the empirical kernel mean: no noise, equal weights.
+
+    Examples
+    --------
+    >>> KME()
+    KernelMean()
+    """
+    return KernelMean(kernel, bandwidth=bandwidth)
+
+
+def SKMSE(  # noqa: N802
+    kernel: KernelLike = "gaussian",
+    *,
+    bandwidth: Any = "median",
+    strength: float | str = "loocv",
+    fit_on: FitOn = "auto",
+) -> KernelMean:
+    """Return the simple shrinkage estimator of Muandet et al. (2014): weights 1/(n (1+λ)), λ in closed form.
+
+    Muandet et al. (2016) call it R-KMSE.
+
+    Examples
+    --------
+    >>> SKMSE()
+    KernelMean(filter='scale')
+    """
+    return KernelMean(kernel, bandwidth=bandwidth, filter="scale", strength=strength, fit_on=fit_on)
+
+
+def FKMSE(  # noqa: N802
+    kernel: KernelLike = "gaussian",
+    *,
+    bandwidth: Any = "median",
+    strength: float | str = "loocv",
+    fit_on: FitOn = "auto",
+) -> KernelMean:
+    """Return the flexible shrinkage estimator of Muandet et al. (2014): weights (K+λI)^{-1} K 1/n.
+
+    Muandet et al. (2016) call it S-KMSE, with λ_2014 = n λ_2016.
+
+    Examples
+    --------
+    >>> FKMSE()
+    KernelMean(filter='ridge')
+    """
+    return KernelMean(kernel, bandwidth=bandwidth, filter="ridge", strength=strength, fit_on=fit_on)
+
+
+def MKME(  # noqa: N802
+    kernel: KernelLike = "gaussian",
+    *,
+    bandwidth: Any = "median",
+    criterion: str = "loocv",
+    fit_on: FitOn = "auto",
+) -> KernelMean:
+    """Return the marginalized estimator with one variance for all columns, Xia et al. (2021).
+
+    Examples
+    --------
+    >>> MKME()
+    KernelMean(noise='isotropic')
+    """
+    return KernelMean(kernel, bandwidth=bandwidth, noise="isotropic", criterion=criterion, fit_on=fit_on)
+
+
+def MMKME(  # noqa: N802
+    kernel: KernelLike = "gaussian",
+    *,
+    bandwidth: Any = "median",
+    criterion: str = "loocv",
+    fit_on: FitOn = "auto",
+) -> KernelMean:
+    """Return the marginalized estimator with one variance per column, Xia et al. (2021).
+
+    Examples
+    --------
+    >>> MMKME()
+    KernelMean(noise='diagonal')
+    """
+    return KernelMean(kernel, bandwidth=bandwidth, noise="diagonal", criterion=criterion, fit_on=fit_on)
+
+
+def VPMKME(  # noqa: N802
+    kernel: KernelLike = "gaussian",
+    *,
+    bandwidth: Any = "median",
+    contraction: Contraction = "free",
+    fit_on: FitOn = "auto",
+) -> KernelMean:
+    """Return the variance-preserving marginalized estimator: points drawn to their mean, the lost variance as noise.
+
+    Examples
+    --------
+    >>> VPMKME(contraction="tied")
+    KernelMean(contraction='tied', noise='isotropic')
+    """
+    return KernelMean(kernel, bandwidth=bandwidth, noise="isotropic", contraction=contraction, fit_on=fit_on)
+
+
+NAMED: Mapping[str, Callable[..., KernelMean]] = MappingProxyType(
+    {"kme": KME, "s-kmse": SKMSE, "f-kmse": FKMSE, "mkme": MKME, "mmkme": MMKME, "vpmkme": VPMKME}
+)
+"""What ``estimator=`` takes by name; every one takes a kernel."""

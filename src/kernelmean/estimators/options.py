@@ -48,6 +48,42 @@ class Options:
         """The filter when it acts on eigenvalues, None when there is none or a plain scale."""
         return None if isinstance(self.filter, Scale) else self.filter
 
+    def check_contraction(self, kernel: Kernel) -> None:
+        """Raise when a contraction does not go with the other options, or with the kernel."""
+        if self.contraction is None:
+            return
+        if self.contraction not in ("tied", "free"):
+            raise ValueError(f"contraction is {self.contraction!r}; write None, 'tied' or 'free'")
+        if self.noise != "isotropic":
+            raise ValueError(
+                f"a contraction gives back the lost variance as isotropic noise, noise is {self.noise!r}; write "
+                "noise='isotropic'"
+            )
+        if self.criterion != "loocv":
+            raise ValueError(
+                "a contraction moves the mean with every point, so it has no risk estimate; write criterion='loocv'"
+            )
+        if self.spectral is not None:
+            raise ValueError(f"a contraction goes with filter=None or 'scale', not with {self.filter!r}")
+        if not isinstance(kernel, Gaussian) or np.ndim(kernel.bandwidth) > 0:
+            raise ValueError(
+                f"a contraction needs a Gaussian kernel with one bandwidth for all columns, not {kernel!r}"
+            )
+
+    def check_spectral(self) -> None:
+        """Raise when the other options do not go with a filter that acts on eigenvalues."""
+        if self.noise in NOISE_FORMS:
+            raise ValueError(
+                f"{self.filter!r} acts on a Gram matrix, which a search for the noise would change at every step; "
+                "pass a fixed noise such as Normal(0.1), or filter='scale', which is searched jointly"
+            )
+        if self.criterion == "risk":
+            raise ValueError(f"there is no unbiased risk estimate for {self.filter!r}; write criterion='loocv'")
+        if self.criterion == "printed" and not (self.noise is None or isinstance(self.noise, Dirac)):
+            raise ValueError("the printed score is for points without noise; write noise=None")
+        if self.strength == 0:
+            raise ValueError("strength is 0; a spectral filter needs a positive one, and filter=None is no filter")
+
 
 def check_options(noise: Any, filter_: Any, strength: Any, contraction: Any, criterion: Any, kernel: Kernel) -> Options:
     """Return the options, or say which combination is missing and what to write instead."""
@@ -56,9 +92,9 @@ def check_options(noise: Any, filter_: Any, strength: Any, contraction: Any, cri
     options = Options(_check_noise(noise), as_filter(filter_), _check_strength(strength), contraction, criterion)
     if options.strength is not None and options.filter is None:
         raise ValueError(f"strength is {strength!r}, and no filter has it; write filter='scale' or 'ridge'")
-    _check_contraction(options, kernel)
+    options.check_contraction(kernel)
     if options.spectral is not None:
-        _check_spectral(options)
+        options.check_spectral()
     if criterion == "printed" and not (isinstance(options.filter, Ridge) and isinstance(kernel, Stationary)):
         raise ValueError(
             "the printed score is that of filter='ridge' with a stationary kernel; write criterion='loocv'"
@@ -83,40 +119,6 @@ def _check_strength(strength: Any) -> float | None:
             return None
         raise ValueError(f"strength is {strength!r}; write 'loocv' or a number")
     return float(check_positive(strength, "strength", zero=True))
-
-
-def _check_contraction(options: Options, kernel: Kernel) -> None:
-    if options.contraction is None:
-        return
-    if options.contraction not in ("tied", "free"):
-        raise ValueError(f"contraction is {options.contraction!r}; write None, 'tied' or 'free'")
-    if options.noise != "isotropic":
-        raise ValueError(
-            f"a contraction gives back the lost variance as isotropic noise, noise is {options.noise!r}; write "
-            "noise='isotropic'"
-        )
-    if options.criterion != "loocv":
-        raise ValueError(
-            "a contraction moves the mean with every point, so it has no risk estimate; write criterion='loocv'"
-        )
-    if options.spectral is not None:
-        raise ValueError(f"a contraction goes with filter=None or 'scale', not with {options.filter!r}")
-    if not isinstance(kernel, Gaussian) or np.ndim(kernel.bandwidth) > 0:
-        raise ValueError(f"a contraction needs a Gaussian kernel with one bandwidth for all columns, not {kernel!r}")
-
-
-def _check_spectral(options: Options) -> None:
-    if options.noise in NOISE_FORMS:
-        raise ValueError(
-            f"{options.filter!r} acts on a Gram matrix, which a search for the noise would change at every step; "
-            "pass a fixed noise such as Normal(0.1), or filter='scale', which is searched jointly"
-        )
-    if options.criterion == "risk":
-        raise ValueError(f"there is no unbiased risk estimate for {options.filter!r}; write criterion='loocv'")
-    if options.criterion == "printed" and not (options.noise is None or isinstance(options.noise, Dirac)):
-        raise ValueError("the printed score is for points without noise; write noise=None")
-    if options.strength == 0:
-        raise ValueError("strength is 0; a spectral filter needs a positive one, and filter=None is no filter")
 
 
 def make_kernel(

@@ -53,6 +53,35 @@ class Damping(Frozen):
     eigenvalues: Array
     weights: Array
 
+    @classmethod
+    def of_eigenvalues(cls, estimator: KernelMean, filter_: Filter) -> Damping:
+        """Return the factors of a spectral filter."""
+        weighing = Weighing(sample_of(estimator), estimator.kernel_, estimator.noise_)
+        values = np.linalg.eigvalsh(weighing.square)[::-1]
+        kept = values[values > _ROUNDING * values[0]]
+        places = np.geomspace(kept[-1], kept[0], _SIZE) if kept[-1] < kept[0] else kept[:1]
+        strength = float(estimator.strength_ or 0.0)
+        factors = filter_.factor(np.append(places, kept[0]), strength)[:-1]
+        name = f"{filter_!r}, {'t' if isinstance(filter_, Iterative) else 'λ'} = {strength:.3g}"
+        return cls("eigenvalue", "", places, (name,), factors[None], kept, np.zeros(0))
+
+    @classmethod
+    def of_frequencies(cls, estimator: KernelMean, columns: Sequence[str]) -> Damping:
+        """Return the factors of a noise, and of a filter "scale"."""
+        noise, kernel = estimator.noise_, estimator.kernel_
+        _check(estimator)
+        assert isinstance(noise, Additive), "which was checked"
+        dim, every = estimator.n_features_in_, chosen_columns(estimator, columns)
+        bandwidth = getattr(kernel, "bandwidth", None)
+        unit = sample_of(estimator).std(axis=0) if bandwidth is None else np.broadcast_to(bandwidth, (dim,))
+        u = np.linspace(0.0, _REACH, _SIZE)
+        scale = 1.0 / (1.0 + float(estimator.strength_ or 0.0))
+        rows = {j: scale * noise.characteristic(np.outer(u, np.eye(dim)[j]) / unit[j]) for j in every}
+        names, factors = _grouped(column_names(estimator), rows)
+        weights = np.exp(-0.5 * u**2) if isinstance(kernel, Gaussian) else np.zeros(0)
+        named = "deviation" if bandwidth is None else "bandwidth"
+        return cls("frequency", named, u, names, factors, np.zeros(0), weights)
+
 
 def damping(estimator: KernelMean, columns: Sequence[str] = ()) -> Damping:
     r"""Return by what a fitted estimator multiplies the parts of the empirical kernel mean.
@@ -89,35 +118,8 @@ def damping(estimator: KernelMean, columns: Sequence[str] = ()) -> Damping:
     check_is_fitted(estimator)
     filter_ = as_filter(estimator.filter)
     if filter_ is not None and not isinstance(filter_, Scale):
-        return _of_eigenvalues(estimator, filter_)
-    return _of_frequencies(estimator, columns)
-
-
-def _of_eigenvalues(estimator: KernelMean, filter_: Filter) -> Damping:
-    weighing = Weighing(sample_of(estimator), estimator.kernel_, estimator.noise_)
-    values = np.linalg.eigvalsh(weighing.square)[::-1]
-    kept = values[values > _ROUNDING * values[0]]
-    places = np.geomspace(kept[-1], kept[0], _SIZE) if kept[-1] < kept[0] else kept[:1]
-    strength = float(estimator.strength_ or 0.0)
-    factors = filter_.factor(np.append(places, kept[0]), strength)[:-1]
-    name = f"{filter_!r}, {'t' if isinstance(filter_, Iterative) else 'λ'} = {strength:.3g}"
-    return Damping("eigenvalue", "", places, (name,), factors[None], kept, np.zeros(0))
-
-
-def _of_frequencies(estimator: KernelMean, columns: Sequence[str]) -> Damping:
-    noise, kernel = estimator.noise_, estimator.kernel_
-    _check(estimator)
-    assert isinstance(noise, Additive), "which was checked"
-    dim, every = estimator.n_features_in_, chosen_columns(estimator, columns)
-    bandwidth = getattr(kernel, "bandwidth", None)
-    unit = sample_of(estimator).std(axis=0) if bandwidth is None else np.broadcast_to(bandwidth, (dim,))
-    u = np.linspace(0.0, _REACH, _SIZE)
-    scale = 1.0 / (1.0 + float(estimator.strength_ or 0.0))
-    rows = {j: scale * noise.characteristic(np.outer(u, np.eye(dim)[j]) / unit[j]) for j in every}
-    names, factors = _grouped(column_names(estimator), rows)
-    weights = np.exp(-0.5 * u**2) if isinstance(kernel, Gaussian) else np.zeros(0)
-    named = "deviation" if bandwidth is None else "bandwidth"
-    return Damping("frequency", named, u, names, factors, np.zeros(0), weights)
+        return Damping.of_eigenvalues(estimator, filter_)
+    return Damping.of_frequencies(estimator, columns)
 
 
 def _check(estimator: KernelMean) -> None:

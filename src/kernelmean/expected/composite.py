@@ -11,7 +11,7 @@ from ..core.array import Array, take_columns
 from ..core.type_rules import NoClosedFormError
 from ..kernels.base import Kernel, Product, Scaled, Sum
 from ..kernels.blocks import Blocks
-from ..kernels.exponential import scaled_blocks
+from ..kernels.distances import scaled_blocks
 from ..kernels.gaussian import Gaussian, QuadraticGaussian
 from ..kernels.separable import Separable
 from ..kernels.tensor_product import TensorProduct

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ..core.array import Array, array_api, as_float64, centered, joined, like, namespace, slices, total
-from ..kernels.axes import check_axes
+from ..kernels.bandwidth import check_axes
 from ..kernels.base import Kernel, Scaled
 from ..kernels.blocks import Blocks
 from ..kernels.gaussian import Gaussian, QuadraticGaussian

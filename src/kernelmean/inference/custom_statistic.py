@@ -18,7 +18,7 @@ from .engine import check_memory
 from .null import Null
 from .permutations import WITHOUT_GRAM, AllLabelings, AllPermutations, Permutations, RandomPermutations
 from .resampling_options import MIB, Resampling, Shape
-from .schemes import SCHEMES, count_all
+from .schemes import SCHEMES
 from .schemes.base import in_order
 from .statistics import ROUNDING, ties
 
@@ -97,7 +97,7 @@ def permutations_of(sizes: tuple[int, ...], how: Resampling) -> Permutations:
     count = how.n_resamples + 1
     n, first = sum(sizes), sizes[0] if len(sizes) == 2 else None
     shape = Shape(n, 0, how.n_resamples, first)
-    if how.scheme == "random" or (how.scheme == "auto" and count_all(shape, count) > count):
+    if how.scheme == "random" or (how.scheme == "auto" and shape.count_all(count) > count):
         return RandomPermutations(n, count, how.rng)
     obstacle = SCHEMES["exact"].obstacle(shape)
     if obstacle:

@@ -30,9 +30,9 @@ from .low_rank_problem import LowRankError
 from .null import Null
 from .problem import Problem
 from .resampling_options import MIB, Resampling, Resources, Shape, check_n_resamples, resources_of
-from .schemes import SCHEMES, Cyclic, Scheme, count_all
+from .schemes import SCHEMES, Cyclic, Scheme
 from .schemes.base import TiledScheme, Tiling
-from .schemes.device import check_scheme, on_device
+from .schemes.device import check_scheme
 from .statistics import SINGLE, Statistic, Sums
 
 _UNITS = (MIB, "MiB"), (1024, "KiB"), (1, "bytes")
@@ -55,7 +55,7 @@ def choose(shape: Shape, name: str) -> Scheme:
 
 def automatic(shape: Shape) -> str:
     """Return the name that the rule in this module's docstring picks."""
-    if count_all(shape, shape.n_resamples + 1) <= shape.n_resamples + 1:
+    if shape.count_all(shape.n_resamples + 1) <= shape.n_resamples + 1:
         return "exact"
     if shape.n <= (_GATHER_PAIRS if shape.first is None else _GEMM_ROWS):
         return "gather" if shape.first is None else "gemm"
@@ -110,8 +110,9 @@ def begin(problem: Problem, how: Resampling) -> Null | TiledNull:
     """Return the null, or what is left of it where a scheme goes by tiles; parameters as :func:`permutation_null`."""
     shape, generator = problem.shape(how.n_resamples), how.rng
     chosen = choose(shape, how.scheme)
-    check_scheme(chosen.name, problem.left)
-    if how.scheme == "auto" and chosen.name == "blocks" and not on_device(problem.left):
+    if problem.left.on_device:
+        check_scheme(chosen.name)
+    if how.scheme == "auto" and chosen.name == "blocks" and not problem.left.on_device:
         before = generator.bit_generator.state
         with suppress(LowRankError):
             return _begin(_FIRST_TRIED, problem, shape, how)

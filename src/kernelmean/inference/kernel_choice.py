@@ -103,7 +103,9 @@ def base_kernel(points: Array, kernel: KernelLike, bandwidth: Any, rows: IntArra
 def with_noise(made: Chosen, noise: Noise, points: Array, rows: IntArray, name: str) -> Chosen:
     """Return the kernel smoothed with the difference of two draws of a noise that was fitted to the given rows."""
     notes = made.notes
-    if len(rows) < len(points) and not isinstance(noise, Dirac):
+    if isinstance(noise, Dirac):
+        return Chosen(made.kernel, noise, notes)
+    if len(rows) < len(points):
         notes = (*notes, f"noise of {name}: fitted to {len(rows)} of {len(points)} rows")
     return Chosen(smoothed(made.kernel, difference(noise, noise), points.shape[1]), noise, notes)
 

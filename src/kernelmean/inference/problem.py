@@ -16,7 +16,7 @@ import numpy as np
 from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean_of, namespace, take_rows
 from ..kernels import Kernel
 from ..kernels.blocks import Blocks
-from ..kernels.exponential import ExponentialBlocks
+from ..kernels.distances import ExponentialBlocks
 from .coordinates import Coordinates
 from .low_rank import Factor, pivoted_cholesky
 from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
@@ -51,6 +51,11 @@ class Side(ABC):
     @abstractmethod
     def dim(self) -> int:
         """Return the number of columns that kernels read."""
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the points are of another library than NumPy: no labels are."""
+        return False
 
     @abstractmethod
     def permuted(self, order: IntArray) -> Side:
@@ -134,6 +139,11 @@ class KernelSide(Side):
     def count(self) -> int:
         """Return the number of kernels."""
         return len(self.kernels)
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the points are of another library than NumPy."""
+        return namespace(self.points) is not np
 
     @property
     def explicit(self) -> bool:

@@ -42,6 +42,19 @@ class Shape:
         """Return the rows of the second sample; None for independence."""
         return None if self.first is None else self.n - self.first
 
+    def count_all(self, limit: int) -> int:
+        """Return how many permutations can differ, or ``limit`` + 1 when there are more."""
+        if self.first is None:
+            factors = ((i, 1) for i in range(1, self.n + 1))
+        else:
+            factors = ((self.n - i, i + 1) for i in range(min(self.first, self.n - self.first)))
+        count = 1
+        for above, below in factors:
+            count = count * above // below
+            if count > limit:
+                return limit + 1
+        return count
+
 
 def point_bytes(shape: Shape, prepared: int) -> float:
     """Return the memory of the points: copies made on the way, and what a number of prepared kernels hold of them."""

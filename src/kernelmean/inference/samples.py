@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.array import Array, as_host
-from ..core.column_order import column_order
-from ..core.points import Names, points_elsewhere
+from ..core.points import Names, column_order, points_elsewhere
 from ..core.table import Table, as_table
 from ..core.validate import check_same_columns
 from ..core.words import listed, passed

@@ -1,7 +1,7 @@
 """Kernels: values k(X, Y) that know nothing of noise."""
 
 from .bandwidth import Bandwidth, bandwidth_from, median_bandwidth, normal_rule_bandwidth
-from .base import Blockwise, Kernel, Product, Scaled, Stationary, Sum
+from .base import Blockwise, Kernel, Product, Scaled, Stationary, Sum, WithBandwidth
 from .categorical import Categorical
 from .distance_induced import DistanceInduced
 from .distances import squared_distance_blocks
@@ -13,7 +13,6 @@ from .rational_quadratic import RationalQuadratic
 from .separable import Separable
 from .tensor_product import TensorProduct
 from .wendland import Wendland
-from .with_bandwidth import WithBandwidth
 
 __all__ = [
     "Bandwidth",

@@ -1,4 +1,4 @@
-"""Rules of thumb for the bandwidth θ, which say how they came to their number."""
+"""The bandwidth θ: what may be passed for it, one number or one per axis, and rules that find it in rows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,44 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from ..core.array import Array, IntArray, RngLike, array_api, as_rng, centered, take_rows, to_numpy
-from ..core.validate import as_points, check_integer, check_points, check_varying
-from .axes import check_rule
+from ..core.validate import as_points, as_value, check_integer, check_points, check_positive, check_varying
 
 _LARGEST = 1e300
 Rule = Literal["median", "median-unsquared", "silverman", "scott"]
+RULES = ("median", "median-unsquared", "silverman", "scott")
+"""The rules that find a bandwidth in the rows."""
+
+
+def check_bandwidth(value: Any) -> float | str | tuple[float, ...]:
+    """Return a bandwidth as one number, one per axis or the name of a rule, or say what is wrong with it."""
+    if isinstance(value, str):
+        return check_rule(value)
+    bandwidth = check_positive(value, "bandwidth")
+    if bandwidth.ndim > 1:
+        raise ValueError(f"bandwidth has shape {bandwidth.shape}; pass a number or one number per column (d,)")
+    checked: float | tuple[float, ...] = as_value(bandwidth)
+    return checked
+
+
+def check_rule(rule: str) -> str:
+    """Return the name of a rule for bandwidths."""
+    if rule not in RULES:
+        known = ", ".join(map(repr, RULES))
+        raise ValueError(f"bandwidth is {rule!r}; pass a number, one per column, or one of {known}")
+    return rule
+
+
+def check_axes(values: Any, dim: int) -> Array:
+    """Return per-axis ``values`` as a float or a vector that fits ``dim`` columns."""
+    if isinstance(values, str):
+        raise ValueError(  # noqa: TRY004 (a value that cannot serve here)
+            f"the bandwidth is the rule {values!r}, which needs rows to find a number; pass the kernel to a test, an "
+            "estimator or km.embed, or a number such as km.median_bandwidth(X)"
+        )
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 1 and len(array) != dim:
+        raise ValueError(f"the kernel has {len(array)} bandwidths, the data have {dim} columns")
+    return array
 
 
 class Bandwidth(float):

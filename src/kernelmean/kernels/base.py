@@ -13,9 +13,9 @@ import numpy as np
 
 from ..core.array import Array, full, joined
 from ..core.validate import as_value, check_positive
-from .bandwidth import bandwidth_from
+from .bandwidth import bandwidth_from, check_axes, check_bandwidth
 from .blocks import Blocks
-from .exponential import scaled_blocks
+from .distances import scaled_blocks
 
 BandwidthOf = Callable[[Array, str], Any]
 
@@ -116,6 +116,19 @@ class Stationary(Kernel):
         """Return the constant k(x, x), shape (n,)."""
         origin = np.zeros((1, X.shape[1]))
         return full(X, float(self(origin, origin)[0, 0]))
+
+
+class WithBandwidth(Stationary):
+    """A kernel of the differences x_j - y_j in units of θ_j; a dataclass with the field ``bandwidth``, checked here."""
+
+    bandwidth: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bandwidth", check_bandwidth(self.bandwidth))
+
+    def bandwidths(self, dim: int) -> Array:
+        """Return θ_j of every axis, shape (d,)."""
+        return np.broadcast_to(check_axes(self.bandwidth, dim), (dim,))
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,10 @@ from scipy.linalg import cholesky, solve_triangular
 
 from ..core.array import Array, array_api, full, like, namespace, precision
 from ..core.validate import as_value
-from .axes import check_axes
-from .base import Blockwise, Kernel, Stationary
+from .bandwidth import check_axes
+from .base import Blockwise, Kernel, Stationary, WithBandwidth
 from .blocks import Blocks
-from .distances import recentered
-from .exponential import exponential_blocks
-from .with_bandwidth import WithBandwidth
+from .distances import exponential_blocks, recentered
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,11 @@ from scipy.spatial.distance import cdist
 
 from ..core.array import Array, array_api, as_type, like, namespace, overwritten, precision
 from . import array_api_distances
-from .axes import check_axes
-from .base import Kernel
+from .bandwidth import check_axes
+from .base import Kernel, WithBandwidth
 from .blocks import Blocks
 from .distances import recentered
 from .separable import AxisProfile, Separable
-from .with_bandwidth import WithBandwidth
 
 
 @final

@@ -10,9 +10,8 @@ from typing import Any, final
 
 from ..core.array import Array, namespace, overwritten
 from ..core.validate import check_positive
-from .base import Kernel
+from .base import Kernel, WithBandwidth
 from .separable import AxisProfile, Separable
-from .with_bandwidth import WithBandwidth
 
 
 @final

@@ -9,11 +9,10 @@ import numpy as np
 
 from ..core.array import Array, full, like, overwritten, precision
 from ..core.validate import as_value, check_positive
-from .axes import check_axes
-from .base import Blockwise, Kernel
+from .bandwidth import check_axes
+from .base import Blockwise, Kernel, WithBandwidth
 from .blocks import Blocks
 from .distances import recentered, squared_distance_blocks
-from .with_bandwidth import WithBandwidth
 
 
 @final

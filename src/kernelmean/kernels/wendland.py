@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any, Literal, final
 
 from ..core.array import Array, positive_part
-from .base import Kernel
+from .base import Kernel, WithBandwidth
 from .separable import AxisProfile, Separable
-from .with_bandwidth import WithBandwidth
 
 
 @final

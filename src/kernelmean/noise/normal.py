@@ -160,7 +160,7 @@ class Normal(Frozen, Additive):
     def logpdf(self, gap: Array) -> Array:
         """Return log N(gap; 0, Σ), shape (..., d) to (...); with one Σ per point, (..., n, d) to (..., n)."""
         dim = gap.shape[-1]
-        check_density(self, _are_regular(self.covariance) if self.form == "full" else self.covariance)
+        check_density(self, self._is_regular() if self.form == "full" else self.covariance)
         if self.form == "full":
             factor = np.linalg.cholesky(self.covariance)
             inverse = np.swapaxes(np.linalg.inv(factor), -1, -2)
@@ -199,6 +199,14 @@ class Normal(Frozen, Additive):
         name = {"isotropic": "Normal", "diagonal": "Normal.diagonal", "full": "Normal"}[self.form]
         return f"{name}({np.array2string(self.covariance, separator=', ', threshold=12)})"
 
+    def _is_regular(self) -> Any:
+        """Return whether full covariances are positive definite beyond rounding, each in units of its deviations."""
+        deviations = np.sqrt(np.diagonal(self.covariance, axis1=-2, axis2=-1))
+        if not deviations.all():
+            return False
+        correlations = self.covariance / deviations[..., :, None] / deviations[..., None, :]
+        return np.linalg.eigvalsh(correlations)[..., 0] > self.covariance.shape[-1] * np.finfo(np.float64).eps
+
 
 @array_api
 def _rows_times(gap: Array, matrices: Array) -> Array:
@@ -210,15 +218,6 @@ def _rows_times(gap: Array, matrices: Array) -> Array:
 @_rows_times.numpy
 def _(gap: Array, matrices: Array) -> Array:
     return np.einsum("...nj,nji->...ni", gap, matrices)
-
-
-def _are_regular(covariances: Array) -> Any:
-    """Return whether matrices are positive definite beyond rounding, each in units of its standard deviations."""
-    deviations = np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1))
-    if not deviations.all():
-        return False
-    correlations = covariances / deviations[..., :, None] / deviations[..., None, :]
-    return np.linalg.eigvalsh(correlations)[..., 0] > covariances.shape[-1] * np.finfo(np.float64).eps
 
 
 def _check_covariance(array: Array) -> None:

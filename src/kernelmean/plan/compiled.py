@@ -13,8 +13,7 @@ from numba import njit, types
 from numba.extending import overload
 
 from ..core.array import Array
-from ..kernels.distances import recentered
-from ..kernels.exponential import ExponentialBlocks
+from ..kernels.distances import ExponentialBlocks, recentered
 
 # 2^r on [-1/2, 1/2], highest degree first: the Chebyshev interpolant of (2^r - 1) / r, so that 2^0 is exactly 1.
 _POWER_64 = (

@@ -17,7 +17,7 @@ from joblib import cpu_count
 from ..core.array import Array, array_api, as_numbers, tile_shape
 from ..core.validate import check_integer
 from ..kernels.blocks import Blocks
-from ..kernels.exponential import ExponentialBlocks
+from ..kernels.distances import ExponentialBlocks
 from . import device as _device
 from .tiles import Task, TileSums, accumulate, rectangle, serial_blas, tile_sums, triangle
 
@@ -86,7 +86,9 @@ class Plan:
         if self.threads is not None:
             check_integer(self.threads, "threads", 1)
         for name in ("device_memory", "memory"):
-            _check_bytes(getattr(self, name), name)
+            size = getattr(self, name)
+            if not isinstance(size, int | float) or not 0 < size < float("inf"):
+                raise ValueError(f"{name} is {size!r}, a finite positive number is needed")
         if self.dtype not in ("float64", "float32"):
             raise ValueError(f"dtype is {self.dtype!r}; write 'float64' or 'float32'")
         if self.use_fast and find_spec("numba") is None:
@@ -209,11 +211,6 @@ class Plan:
                 return
             with ThreadPoolExecutor(threads) as pool:
                 yield from pool.map(run, jobs)
-
-
-def _check_bytes(value: Any, name: str) -> None:
-    if not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise ValueError(f"{name} is {value!r}, a finite positive number is needed")
 
 
 DEFAULT = Plan()

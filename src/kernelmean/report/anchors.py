@@ -5,6 +5,9 @@ from __future__ import annotations
 import unicodedata
 from typing import final
 
+_OF_WORDS = ("L", "M", "Nd", "Pc")
+"""The categories of letters, marks on them, digits, and what joins words as _ does."""
+
 
 @final
 class Anchors:
@@ -22,7 +25,8 @@ class Anchors:
 
     def take(self, text: str) -> str:
         """Return the name: lower case, spaces as hyphens, without signs; numbered when it was taken before."""
-        kept = (sign for sign in text.strip().lower() if sign in "- " or _of_words(sign))
+        signs = text.strip().lower()
+        kept = (sign for sign in signs if sign in "- " or unicodedata.category(sign).startswith(_OF_WORDS))
         stem = "".join(kept).replace(" ", "-") or "part"
         name, number = stem, 0
         while name in self._taken:
@@ -30,8 +34,3 @@ class Anchors:
             name = f"{stem}-{number}"
         self._taken.add(name)
         return name
-
-
-def _of_words(sign: str) -> bool:
-    """Say whether a sign is a letter, a mark on one, a digit, or joins words as _ does."""
-    return unicodedata.category(sign)[0] in "LM" or unicodedata.category(sign) in ("Nd", "Pc")

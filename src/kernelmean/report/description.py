@@ -69,7 +69,9 @@ class Description:
     notes: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "facts", tuple((name, _legible(text)) for name, text in self.facts))
+        # numbers with no more digits than a reader needs
+        legible = ((name, _DIGITS.sub(lambda found: f"{float(found[0]):.6g}", text)) for name, text in self.facts)
+        object.__setattr__(self, "facts", tuple(legible))
 
     def document(self) -> Document:
         """Return the page that says this and no more."""
@@ -81,8 +83,3 @@ class Description:
         if self.notes:
             sections.append(Section("Notes", items=tuple(self.notes)))
         return Document(self.title, (), tuple(sections), (program(),), self.sentence)
-
-
-def _legible(text: str) -> str:
-    """Return a text whose numbers have no more digits than a reader needs."""
-    return _DIGITS.sub(lambda number: f"{float(number[0]):.6g}", text)

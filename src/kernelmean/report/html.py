@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from . import charts, pictures, templates
 from .anchors import Anchors
 from .content import OUTCOMES, UNKNOWN, check_table, numeric_columns, tally
-from .document import Section, TextTable, Verdict
+from .document import Section, TextTable
 from .figures import BARS, has_errors, numbers
 from .palette import variables
 
@@ -57,7 +57,7 @@ def render(document: Document) -> str:
         numbers=numbers,
         has_errors=has_errors,
         bars=BARS,
-        outcome=_outcome,
+        outcome=lambda verdict: OUTCOMES.get(verdict.outcome, UNKNOWN),
     )
     return f"{page}\n"
 
@@ -79,11 +79,6 @@ class _Placed:
 def _placed(section: Section, place: str, anchors: Anchors) -> _Placed:
     claims = tuple(anchors.take(f"{place} verdict {number + 1}") for number in range(len(section.verdicts)))
     return _Placed(section, place, claims)
-
-
-def _outcome(verdict: Verdict) -> tuple[str, str]:
-    """Return the sign of an outcome, and its part in the palette."""
-    return OUTCOMES.get(verdict.outcome, UNKNOWN)
 
 
 @dataclass(frozen=True)

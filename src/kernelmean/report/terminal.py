@@ -61,7 +61,8 @@ def _grid(grid: Grid) -> Iterator[str]:
     widths = _fitted(zip(*shown, strict=True))
     yield from wrapped(grid.title)
     for row in shown:
-        cells = [_broken(cell, width) for cell, width in zip(row, widths, strict=True)]
+        fits = zip(row, widths, strict=True)
+        cells = [[cell] if len(cell) <= width else wrap(cell, width, break_on_hyphens=False) for cell, width in fits]
         for line in zip_longest(*cells, fillvalue=""):
             yield f"  {'  '.join(_placed(line, widths, grid.numbers))}".rstrip()
     if rest := grid.left_out(_ROWS):
@@ -84,8 +85,3 @@ def _fitted(columns: Iterable[Sequence[str]]) -> list[int]:
             widest = max(range(len(cells)), key=lambda k: (widths[k] > least[k], widths[k]))
             widths[widest] -= 1
     return widths
-
-
-def _broken(text: str, width: int) -> list[str]:
-    """Return a cell as lines that fit its column."""
-    return [text] if len(text) <= width else wrap(text, width, break_on_hyphens=False)

@@ -58,6 +58,13 @@ class Candidate:
         """Whether the best is better by more than two standard errors of the difference."""
         return bool(self.behind > _CLEAR * self.behind_error)
 
+    @property
+    def told_behind(self) -> str:
+        """How far it is behind the best, as a table shows it."""
+        if self.behind == 0.0:
+            return "–"
+        return f"{self.behind:.3f} ± {self.behind_error:.3f}"
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -152,7 +159,7 @@ class Densities(Frozen, Result):
     def describe(self) -> Description:
         """Return which density is best on the rows held out, and the losses of all."""
         rows = [
-            (c.name, c.choice, f"{c.loss:.3f}", f"{c.error:.3f}", _behind(c), f"{c.seconds:.1f}")
+            (c.name, c.choice, f"{c.loss:.3f}", f"{c.error:.3f}", c.told_behind, f"{c.seconds:.1f}")
             for c in self.candidates
         ]
         header = ("density", "chosen on the training rows", "nats a row", "error", "behind the best", "seconds")
@@ -198,12 +205,6 @@ class Densities(Frozen, Result):
             "notes": list(self.notes),
             "seed": self.seed,
         }
-
-
-def _behind(candidate: Candidate) -> str:
-    if candidate.behind == 0.0:
-        return "–"
-    return f"{candidate.behind:.3f} ± {candidate.behind_error:.3f}"
 
 
 def fit_densities(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..core.cells import is_float
 from ..core.table import check_names
 from ..core.words import count, did_you_mean, listed, printable
 from .datasets import BUILT_IN
@@ -68,7 +69,7 @@ def import_arrow() -> Any:
 
 def check_header(names: list[str], path: Path | str) -> None:
     """Raise when names are missing, repeated, or look like a row of data."""
-    numbers = [name for name in names if _is_float(name)]
+    numbers = [name for name in names if is_float(name)]
     numbered = [str(position) for position in range(len(names))]
     if len(numbers) == len(names) and names != numbered:
         raise ValueError(
@@ -107,14 +108,6 @@ def check_room(numbers: int, path: Path) -> None:
             f"{path} says that it has {numbers:,} cells, more than the {memory >> 30} GiB of this machine hold; read "
             "it batch by batch (compare --stream), or less of it"
         )
-
-
-def _is_float(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def first_line(error: BaseException) -> str:

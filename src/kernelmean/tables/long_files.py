@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core.array import IntArray, slices
+from ..core.conflicts import refuse
 from ..core.table import Frame, as_frame, check_names
 from ..core.words import listed
 from .files import (
@@ -61,6 +62,18 @@ class ColumnChoice:
         """Return the chosen ones of all names, or raise when one is unknown or none is left."""
         check_units(self.text, names, source)
         return chosen_names(names, source, self.columns, self.drop)
+
+    def refuse_for(self, source: Source) -> None:
+        """Raise when a source that was read already is to be read in another way."""
+        usual = ColumnChoice()
+        refuse(
+            f"{source!r} was read already",
+            columns=(self.columns, None),
+            drop=(self.drop, ()),
+            missing=(self.missing, usual.missing),
+            batch_rows=(self.batch_rows, usual.batch_rows),
+            text=(self.text, usual.text),
+        )
 
     def known(self, rows: int) -> int | None:
         """Return how many rows are read, None where some may be left out."""

@@ -96,7 +96,7 @@ def read(
         refuse("in_memory=True holds all rows", passes=(passes, None), checkpoint=(checkpoint, None))
     choice = ColumnChoice(None if columns is None else tuple(columns), tuple(drop), text, missing, batch_rows)
     if isinstance(source, Source):
-        _refuse_again(source, choice)
+        choice.refuse_for(source)
         return replace(
             source,
             in_memory=source.in_memory if in_memory is None else in_memory,
@@ -167,19 +167,6 @@ def _is_dask(source: Any) -> bool:
 
 def _are_batches(source: Any) -> bool:
     return hasattr(source, "__next__") or (isinstance(source, list) and bool(source) and np.ndim(source[0]) == 2)
-
-
-def _refuse_again(source: Source, choice: ColumnChoice) -> None:
-    """Raise when a source is to be read in another way than it says."""
-    usual = ColumnChoice()
-    refuse(
-        f"{source!r} was read already",
-        columns=(choice.columns, None),
-        drop=(choice.drop, ()),
-        missing=(choice.missing, usual.missing),
-        batch_rows=(choice.batch_rows, usual.batch_rows),
-        text=(choice.text, usual.text),
-    )
 
 
 def _source(source: Any, choice: ColumnChoice) -> Source:

@@ -32,8 +32,7 @@ from .files import (
 )
 from .readers import PLAIN, TextColumns, TextFormat, check_units
 from .readers.arrow_file import arrow_names, read_arrow, typed_frame
-from .readers.csv_file import read_csv
-from .readers.header import read_header
+from .readers.csv_file import read_csv, read_header
 from .readers.json_lines import json_names, read_json_lines
 from .readers.text_file import STANDARD_INPUT, open_text
 

@@ -17,16 +17,17 @@ from .files import check_header, first_line, import_arrow
 from .readers import TextColumns, TextFormat, Widened, check_units
 from .readers.columns import NUMBERS
 from .readers.csv_file import (
+    Header,
     check_closed,
     codes,
     csv_options,
     is_bytes,
     raw_names,
+    read_header,
     refused,
     text_columns,
     whole_numbers,
 )
-from .readers.header import Header, read_header
 from .readers.text_file import TextFile, not_encoded, open_text
 
 BLOCK_BYTES = 2**23

@@ -14,8 +14,8 @@ from pyarrow import parquet
 import kernelmean as km
 from in_batches import in_batches
 from kernelmean.tables import read_frame
-from kernelmean.tables.columns import identifiers
-from kernelmean.tables.columns.identifiers import IntegersSeen, called_identifier, judge
+from kernelmean.tables.columns import inspection
+from kernelmean.tables.columns.inspection import IntegersSeen, called_identifier, judge
 
 RNG = np.random.default_rng(0)
 SHARED = Path(__file__).parents[4] / "shared" / "data"
@@ -205,7 +205,7 @@ def test_the_index_that_pandas_saved_stops(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("parts", [1, 2, 7, 30, 400])
 def test_what_is_seen_of_integers_does_not_depend_on_batches(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(identifiers, "MOST_KEPT", 100)
+    monkeypatch.setattr(inspection, "MOST_KEPT", 100)
     for cells in (np.arange(300.0), RNG.permutation(300) * 1.0, IDS * 1.0, RNG.integers(0, 90, 300) * 1.0):
         whole, found = IntegersSeen(), IntegersSeen()
         whole.add(cells)

@@ -22,7 +22,7 @@ from kernelmean.inference import (
 from kernelmean.inference.engine import TiledNull, automatic, begin, check_memory, in_units
 from kernelmean.inference.resampling_options import resources_of
 from kernelmean.kernels import Gaussian
-from kernelmean.kernels.exponential import ExponentialBlocks
+from kernelmean.kernels.distances import ExponentialBlocks
 from nulls import hsic_null, mmd_null, packed, problem_of, resampling
 
 KERNEL = Gaussian(1.5)

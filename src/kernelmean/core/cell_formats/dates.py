@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
+from functools import partial
 from typing import Literal, TypeAlias
 
 from .form import Form
@@ -35,7 +36,7 @@ def date_format(cells: Iterable[str]) -> Form | None:
         if 2 * len(found) > len(texts):
             if len(found) == len(texts) and _is_iso([texts[cell] for cell in found]):
                 return Form("dates", tuple(found), ({"dates": "ymd"},), "", "to_datetime")
-            return _FORMS[find](tuple(found))
+            return _FORMS[find](cells=tuple(found))
     return None
 
 
@@ -110,12 +111,10 @@ def _common(orders: Sequence[tuple[Order, ...]]) -> tuple[Order, ...]:
     return tuple(order for order in orders[0] if all(order in each for each in orders))
 
 
-def _of_names(cells: tuple[str, ...]) -> Form:
-    return Form("dates with names of months", cells, (), _PLAIN, "to_datetime")
-
-
-def _of_times(cells: tuple[str, ...]) -> Form:
-    return Form("times of the day", cells, (), "write them as 10:30:00", "to_timedelta of hh:mm:ss")
-
-
-_FORMS = {_digits: _of_digits, _names: _of_names, _times: _of_times}
+_FORMS: dict[Callable[[str], bool], Callable[..., Form]] = {
+    _digits: _of_digits,
+    _names: partial(Form, "dates with names of months", readings=(), mend=_PLAIN, convert="to_datetime"),
+    _times: partial(
+        Form, "times of the day", readings=(), mend="write them as 10:30:00", convert="to_timedelta of hh:mm:ss"
+    ),
+}

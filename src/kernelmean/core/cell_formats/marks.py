@@ -32,14 +32,11 @@ def absent_words(cells: Iterable[str]) -> str:
     """
     texts = [cell.strip() for cell in cells]
     others = [text for text in dict.fromkeys(texts) if not is_number(text)]
-    if not 0 < len(others) <= min(_MOST_WORDS, (len(texts) - 1) // 2) or not all(map(_is_word, others)):
+    words = [text for text in others if 0 < len(text) <= _LONGEST and not re.search(r"[\d,\"]", text)]
+    if not 0 < len(others) <= min(_MOST_WORDS, (len(texts) - 1) // 2) or words != others:
         return ""
     python = f"text=TextFormat(na_values={others!r})"
     shown = " and ".join(map(repr, others))
     means = "means that a cell is missing" if len(others) == 1 else "mean that cells are missing"
     option = written(f"{python} of kernelmean.tables.read_frame", worded("--na-values", ",".join(others)))
     return f"where {shown} {means}, say so with {option}"
-
-
-def _is_word(text: str) -> bool:
-    return bool(text) and len(text) <= _LONGEST and not re.search(r"[\d,\"]", text)

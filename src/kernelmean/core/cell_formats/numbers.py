@@ -71,12 +71,8 @@ def number_format(cells: Iterable[str]) -> Form | None:
 
 def is_bare(form: Form) -> bool:
     """Whether cells are nothing but digits and marks: text that is hardly anything else than a number."""
-    return all(_is_bare_cell(cell) for cell in form.cells)
-
-
-def _is_bare_cell(cell: str) -> bool:
-    part = _taken_apart(cell)
-    return part is not None and not part.unit and not part.signs
+    parts = map(_taken_apart, form.cells)
+    return all(part is not None and not part.unit and not part.signs for part in parts)
 
 
 def _taken_apart(cell: str) -> _Number | None:
@@ -94,14 +90,10 @@ def _taken_apart(cell: str) -> _Number | None:
     if found["after"]:
         signs.add("behind")
     before, behind = found["before"] or "", (found["unit"] or "").strip()
-    if (before and behind) or not (_is_money(found) and _is_unit(found["core"], behind)) or not _is_well_formed(found):
+    is_money = found["symbol"] is None or unicodedata.category(found["symbol"]) == "Sc"  # a currency sign, or a code
+    if (before and behind) or not (is_money and _is_unit(found["core"], behind)) or not _is_well_formed(found):
         return None
     return _Number(cell, found["core"], before or behind, frozenset(signs))
-
-
-def _is_money(found: re.Match[str]) -> bool:
-    """Whether what stands before the digits is a currency: letters and a currency sign, or a code."""
-    return found["symbol"] is None or unicodedata.category(found["symbol"]) == "Sc"
 
 
 def _is_unit(core: str, unit: str) -> bool:

@@ -77,6 +77,16 @@ class FeatureSums:
             )
         check_finite(self.sums.value, "the sums of features")
 
+    def damped(self, features: FeatureMap, noise: Noise) -> FeatureSums:
+        """Return the sums under additional noise."""
+        sums = (self.sums.high, self.sums.low)
+        high, low = (np.concatenate([part[:HEAD], features.damped(part[HEAD:], noise)]) for part in sums)
+        added = difference(self.noise, noise)
+        assert isinstance(features, Fourier), "damped raises for others"
+        norm = features.weights @ features.damping(added) ** 2
+        high[2], low[2] = norm * high[0], norm * low[0]
+        return replace(self, noise=added, sums=Total(high, low))
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -289,17 +299,7 @@ def smoothed(mu: Embedding, noise: Noise) -> Embedding:
     """
     if noise == Dirac():
         return mu
-    return replace(mu, parts=(part_of(mu).mapped(lambda term: _damped(term, mu.features, noise)),))
-
-
-def _damped(mean: FeatureSums, features: FeatureMap, noise: Noise) -> FeatureSums:
-    sums = (mean.sums.high, mean.sums.low)
-    high, low = (np.concatenate([part[:HEAD], features.damped(part[HEAD:], noise)]) for part in sums)
-    added = difference(mean.noise, noise)
-    assert isinstance(features, Fourier), "damped raises for others"
-    norm = features.weights @ features.damping(added) ** 2
-    high[2], low[2] = norm * high[0], norm * low[0]
-    return replace(mean, noise=added, sums=Total(high, low))
+    return replace(mu, parts=(part_of(mu).mapped(lambda term: term.damped(mu.features, noise)),))
 
 
 def part_of(mu: Embedding) -> FeaturePart:

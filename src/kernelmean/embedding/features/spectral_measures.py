@@ -39,6 +39,17 @@ class Spectrum:
     frequencies: Callable[[Array], Array]
     """From those, shape (M, normals), to frequencies, shape (M, d), in units of 1/X."""
 
+    @classmethod
+    def convolved(cls, parts: tuple[Spectrum, ...]) -> Spectrum:
+        """Return the component whose frequencies are sums of those of independent ones."""
+        edges = np.cumsum([part.normals for part in parts])
+
+        def frequencies(Z: Array) -> Array:
+            pieces = zip(parts, np.split(Z, edges[:-1], axis=1), strict=True)
+            return reduce(np.add, (part.frequencies(piece) for part, piece in pieces))
+
+        return cls(float(np.prod([part.mass for part in parts])), int(edges[-1]), frequencies)
+
 
 Spectra = tuple[Spectrum, ...]
 spectral_rules: Rules[Callable[..., Spectra]] = Rules("spectra")
@@ -150,14 +161,4 @@ def _place(frequencies: Callable[[Array], Array], columns: tuple[int, ...], dim:
 
 def _combined(factors: list[Spectra]) -> Spectra:
     """Return all products of one component of every factor."""
-    return tuple(_convolved(parts) for parts in product(*factors))
-
-
-def _convolved(parts: tuple[Spectrum, ...]) -> Spectrum:
-    edges = np.cumsum([part.normals for part in parts])
-
-    def frequencies(Z: Array) -> Array:
-        pieces = zip(parts, np.split(Z, edges[:-1], axis=1), strict=True)
-        return reduce(np.add, (part.frequencies(piece) for part, piece in pieces))
-
-    return Spectrum(float(np.prod([part.mass for part in parts])), int(edges[-1]), frequencies)
+    return tuple(Spectrum.convolved(parts) for parts in product(*factors))

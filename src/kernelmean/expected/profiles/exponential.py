@@ -44,6 +44,12 @@ class LaplacePowers:
         terms = [[weight * q for q in _power_coefficients(m)] for m, weight in enumerate(self.weights, start=1)]
         return [math.fsum(term[k] for term in terms if k < len(term)) for k in range(len(self.weights))]
 
+    @property
+    def tail_coefficients(self) -> list[float]:
+        """r_0, …, r_{M-1} in the tail ∫_x^∞ q(y) e^{-y} dy = r(x) e^{-x}: r_k = Σ_{i ≥ k} q_i i!/k!."""
+        q = self.coefficients
+        return [math.fsum(q[i] * math.perm(i, i - k) for i in range(k, len(q))) for k in range(len(q))]
+
     def density(self, gap: Array) -> Array:
         """Return the density at ``gap`` ≥ 0, by Horner's rule."""
         x = gap / self.scale
@@ -51,6 +57,15 @@ class LaplacePowers:
         value *= horner(self.coefficients, x)
         value /= self.scale
         return value
+
+    def in_units(self, scale: Fraction) -> list[Fraction]:
+        """Return the exact coefficients of the density's polynomial in powers of t / ``scale``."""
+        ratio = scale / Fraction(self.scale)
+        total = [Fraction(0)] * len(self.weights)
+        for power, weight in enumerate(self.weights, start=1):
+            for k, q in enumerate(_exact_power_coefficients(power)):
+                total[k] += Fraction(weight) * q * ratio**k
+        return total
 
 
 def horner(coefficients: Iterable[float | Array], x: Array) -> Array:
@@ -98,7 +113,7 @@ def product_of_densities(first: LaplacePowers, second: LaplacePowers) -> tuple[f
     exact rational arithmetic keeps the weights positive.
     """
     scale = 1 / (1 / Fraction(first.scale) + 1 / Fraction(second.scale))
-    left, right = (_in_units(powers, scale) for powers in (first, second))
+    left, right = (powers.in_units(scale) for powers in (first, second))
     residual = [Fraction(0)] * (len(left) + len(right) - 1)
     for (i, a), (j, b) in product(enumerate(left), enumerate(right)):
         residual[i + j] += a * b
@@ -109,16 +124,6 @@ def product_of_densities(first: LaplacePowers, second: LaplacePowers) -> tuple[f
         residual = [r - weights[k] * q for r, q in zip(residual, basis, strict=False)]
     mass = sum(weights) * scale / (Fraction(first.scale) * Fraction(second.scale))
     return float(mass), LaplacePowers(float(scale), tuple(float(w / sum(weights)) for w in weights))
-
-
-def _in_units(powers: LaplacePowers, scale: Fraction) -> list[Fraction]:
-    """Return the exact coefficients of the density's polynomial in powers of t / ``scale``."""
-    ratio = scale / Fraction(powers.scale)
-    total = [Fraction(0)] * len(powers.weights)
-    for power, weight in enumerate(powers.weights, start=1):
-        for k, q in enumerate(_exact_power_coefficients(power)):
-            total[k] += Fraction(weight) * q * ratio**k
-    return total
 
 
 _Terms = dict[float, tuple[float, ...]]

@@ -118,14 +118,9 @@ class BoxWithBoth:
         """Return P(V + s Z > gap), gap ≥ 0: Q(gap/s) plus the tail of V, weighted by -1 on the other side."""
         value: Array = _mass(terms) * special("ndtr", -gap / self.deviation)
         for powers in terms:
-            value += _both_halves(_tail_coefficients(powers.coefficients), powers.scale, self.deviation, gap, -1.0)
+            value += _both_halves(powers.tail_coefficients, powers.scale, self.deviation, gap, -1.0)
         return value
 
 
 def _mass(terms: Sequence[LaplacePowers]) -> float:
     return math.fsum(weight for powers in terms for weight in powers.weights)
-
-
-def _tail_coefficients(q: list[float]) -> list[float]:
-    """Return the tail ∫_x^∞ q(y) e^{-y} dy = r(x) e^{-x} of a distribution: r_k = Σ_{i ≥ k} q_i i!/k!."""
-    return [math.fsum(q[i] * math.perm(i, i - k) for i in range(k, len(q))) for k in range(len(q))]

@@ -61,12 +61,8 @@ def resolved(kernel: Kernel, X: Rows, exact_rows: int) -> Kernel:
             f"has {count(len(X), 'row')}: pass a number, such as km.median_bandwidth of a part of them, or "
             "DaskPlan(client, exact_rows=...)"
         )
-    found: Kernel = gathered(X.client, [task(_with_rules, list(X.parts), kernel)])[0]
+    found: Kernel = gathered(X.client, [task(kernel.resolved, task(_joined, list(X.parts)))])[0]
     return found
-
-
-def _with_rules(parts: list[Array], kernel: Kernel) -> Kernel:
-    return kernel.resolved(_joined(parts))
 
 
 def _check_estimator(estimator: Any) -> None:

@@ -71,7 +71,7 @@ class ClusterPart(OneNoisePart):
             task(_inner, left[i], right[j], (self.noise, noise), kernel, right is left and i == j) for i, j in pairs
         ]
         twice = [1.0 if i == j or right is not left else 2.0 for i, j in pairs]
-        found = gathered(self.rows.client, [task(_dot, values, twice)])[0]
+        found = gathered(self.rows.client, [task(np.dot, values, twice)])[0]
         return float(self.factor * (other.factor if isinstance(other, ClusterPart) else 1.0) * found)
 
     def evaluate(self, Y: Array, kernel: Kernel, plan: Plan) -> Array:
@@ -124,10 +124,6 @@ def _evaluated(piece: Piece, Y: Array, noise: Noise, kernel: Kernel) -> Array:
 def _part(piece: Piece, noise: Noise) -> PointPart:
     points, weights = piece
     return PointPart(points, np.ones(len(points)) if weights is None else weights[:, 0], noise)
-
-
-def _dot(values: list[float], factors: list[float]) -> float:
-    return float(np.dot(values, factors))
 
 
 def _sum(*arrays: Array) -> Array:

@@ -64,6 +64,20 @@ class _Stratum:
         all_pairs = form + np.square(mass) * (2 * means - mean)
         return mass, means, (all_pairs - self.own @ chosen) / pairs
 
+    @classmethod
+    def of(cls, side: KernelSide, layout: Layout, rows: slice, forms: Forms) -> _Stratum:
+        """Prepare a stratum for the unbiased statistic."""
+        starts = layout.starts
+        units = slice(int(np.searchsorted(starts, rows.start)), int(np.searchsorted(starts, rows.stop)))
+        weights = layout.weights[rows]
+        total = weights.sum()
+        first = starts[units] - rows.start
+        means = forms.times(weights[:, None])[:, :, 0] / total
+        linear = np.add.reduceat(means * weights, first, axis=1)
+        alone = bool((layout.sizes[units] == 1).all())
+        own = forms.diagonal * weights**2 if alone else _within_units(_rows(side, rows), weights, layout.sizes[units])
+        return cls(rows, units, forms, own, linear, np.add.reduceat(weights, first))
+
 
 @final
 class StratifiedMMD:
@@ -74,7 +88,7 @@ class StratifiedMMD:
         self.forms = gram_forms(side, resources)
         several = len(layout.strata) > 1
         self.parts = [
-            _stratum(side, layout, rows, gram_forms(_rows(side, rows), resources) if several else self.forms)
+            _Stratum.of(side, layout, rows, gram_forms(_rows(side, rows), resources) if several else self.forms)
             for rows in (layout.strata if kind == "u" else [])
         ]
         self.starts = np.array([rows.start for rows in layout.strata])
@@ -112,20 +126,6 @@ class StratifiedMMD:
 
 def _rows(side: KernelSide, rows: slice) -> KernelSide:
     return KernelSide(side.points[rows], side.kernels, side.shifts)
-
-
-def _stratum(side: KernelSide, layout: Layout, rows: slice, forms: Forms) -> _Stratum:
-    """Prepare a stratum for the unbiased statistic."""
-    starts = layout.starts
-    units = slice(int(np.searchsorted(starts, rows.start)), int(np.searchsorted(starts, rows.stop)))
-    weights = layout.weights[rows]
-    total = weights.sum()
-    first = starts[units] - rows.start
-    means = forms.times(weights[:, None])[:, :, 0] / total
-    linear = np.add.reduceat(means * weights, first, axis=1)
-    alone = bool((layout.sizes[units] == 1).all())
-    squares = forms.diagonal * weights**2 if alone else _within_units(_rows(side, rows), weights, layout.sizes[units])
-    return _Stratum(rows, units, forms, squares, linear, np.add.reduceat(weights, first))
 
 
 def _within_units(side: KernelSide, weights: Array, sizes: IntArray) -> Array:

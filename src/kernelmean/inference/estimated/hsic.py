@@ -74,6 +74,34 @@ class PairEstimator:
             return plain(variables, [(factor**2 * kernels[0], kernels[1])], kind, how), chosen
         return plain(variables, [kernels], SCOSE(X.shape[0]), how), chosen
 
+    @classmethod
+    def of(cls, found: KernelMean | KernelOf) -> PairEstimator:
+        """Take apart the estimator of one variable, whose filter is that of the pairs."""
+        if not isinstance(found, KernelMean):
+            return cls((found,))
+        filter_ = as_filter(found.filter)
+        if filter_ is None and found.contraction is None:
+            return cls((found,))
+        if found.contraction is not None or not isinstance(filter_, Scale | Ridge) or found.criterion != "loocv":
+            raise ValueError(
+                f"{found!r} is no estimator of a cross-covariance; pass filter='scale' (SCOSE) or 'ridge' (FCOSE), no "
+                "contraction, and criterion='loocv'"
+            )
+        kernels = KernelMean(found.kernel, bandwidth=found.bandwidth, noise=found.noise)
+        return cls((kernels,), filter_, None if found.strength == "loocv" else float(found.strength))
+
+    @classmethod
+    def jointly(cls, found: KernelMean | KernelOf) -> PairEstimator:
+        """Return what fits the noise of an estimator to the pairs."""
+        searched = isinstance(found, KernelMean) and isinstance(found.noise, str)
+        if not (isinstance(found, KernelMean) and searched and found.filter is None and found.contraction is None):
+            raise ValueError(
+                f"fit_on is 'joint', but {found!r} has no noise to fit to pairs, or a filter or a contraction; pass "
+                "MKME, MMKME or a KernelMean with nothing but a searched noise"
+            )
+        kernels = KernelMean(found.kernel, bandwidth=found.bandwidth)
+        return cls((kernels,), joint=KernelMean(noise=found.noise, criterion=found.criterion))
+
 
 def pair_estimator(
     sides: tuple[KernelMean | KernelOf, ...], kind: StatisticForm, *, plain_only: str | None = None
@@ -89,7 +117,7 @@ def pair_estimator(
     """
     ways = {check_fit_on(side, ("auto", "separate", "joint")) for side in sides if isinstance(side, KernelMean)}
     check_kind(kind)
-    parts = [_made_joint(side) if "joint" in ways else _taken_apart(side) for side in sides]
+    parts = [PairEstimator.jointly(side) if "joint" in ways else PairEstimator.of(side) for side in sides]
     if len(ways) > 1 or any(_common(part) != _common(parts[0]) for part in parts):
         raise ValueError(
             f"the estimators of X and Y, {sides[0]!r} and {sides[1]!r}, shrink or fit the pairs differently; pass one "
@@ -109,32 +137,6 @@ def pair_estimator(
 def _common(part: PairEstimator) -> tuple[Any, ...]:
     """Return what is of the pairs, and so the same for both variables."""
     return part.filter, part.strength, None if part.joint is None else (part.joint.noise, part.joint.criterion)
-
-
-def _taken_apart(found: KernelMean | KernelOf) -> PairEstimator:
-    if not isinstance(found, KernelMean):
-        return PairEstimator((found,))
-    filter_ = as_filter(found.filter)
-    if filter_ is None and found.contraction is None:
-        return PairEstimator((found,))
-    if found.contraction is not None or not isinstance(filter_, Scale | Ridge) or found.criterion != "loocv":
-        raise ValueError(
-            f"{found!r} is no estimator of a cross-covariance; pass filter='scale' (SCOSE) or 'ridge' (FCOSE), no "
-            "contraction, and criterion='loocv'"
-        )
-    kernels = KernelMean(found.kernel, bandwidth=found.bandwidth, noise=found.noise)
-    return PairEstimator((kernels,), filter_, None if found.strength == "loocv" else float(found.strength))
-
-
-def _made_joint(found: KernelMean | KernelOf) -> PairEstimator:
-    searched = isinstance(found, KernelMean) and isinstance(found.noise, str)
-    if not (isinstance(found, KernelMean) and searched and found.filter is None and found.contraction is None):
-        raise ValueError(
-            f"fit_on is 'joint', but {found!r} has no noise to fit to pairs, or a filter or a contraction; pass MKME, "
-            "MMKME or a KernelMean with nothing but a searched noise"
-        )
-    kernels = KernelMean(found.kernel, bandwidth=found.bandwidth)
-    return PairEstimator((kernels,), joint=KernelMean(noise=found.noise, criterion=found.criterion))
 
 
 # -- FCOSE ------------------------------------------------------------------------------------------------------------

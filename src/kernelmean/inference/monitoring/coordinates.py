@@ -70,8 +70,10 @@ class RowCoder:
         blocks, marks = [], []
         for coding in self.codings:
             new = _unseen(coding, frame)
-            cells = _like(frame[coding.name], self.template[coding.name])
-            cells[new] = self.template[coding.name][0]
+            cells, template = frame[coding.name].copy(), self.template[coding.name]
+            if cells.dtype.kind != template.dtype.kind:  # all are missing, which fits every type
+                cells = np.full(len(cells), None, template.dtype)
+            cells[new] = template[0]
             known = Frame({coding.name: cells}, frame.source, rows=frame.rows, declared=frame.declared)
             blocks.append(_bounded(coding, coding.coordinates(known)))
             marks.append(_MARK * new)
@@ -83,11 +85,6 @@ def _typical(coding: Coding, frame: Frame) -> Cells:
     cells = frame[coding.name]
     first = int(np.argmin(missing_cells(cells)))
     return cells[first : first + 1]
-
-
-def _like(cells: Cells, template: Cells) -> Cells:
-    """Return a copy; cells that are all missing, which fit every type, in the type of the template."""
-    return cells.copy() if cells.dtype.kind == template.dtype.kind else np.full(len(cells), None, template.dtype)
 
 
 def _unseen(coding: Coding, frame: Frame) -> npt.NDArray[np.bool_]:

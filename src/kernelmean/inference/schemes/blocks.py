@@ -19,7 +19,7 @@ from ..problem import Problem
 from ..resampling_options import Resources, Shape, point_bytes
 from ..statistics import RemovedMeans, Sums
 from .base import Tile, TiledScheme, Tiling, Total, upper_tiles
-from .device import bin_sums, on_device
+from .device import bin_sums
 
 _BINS = 512
 _LEAST_BINS = 64
@@ -149,7 +149,7 @@ class Blocks(TiledScheme):
         bins = RowBins.draw(problem.labels, rng)
         permutations = np.concatenate(list(RandomPermutations(bins.movable, n_resamples + 1, rng).batches(1024)))
         tiling = BinTiling(problem.shuffled(bins.order), bins, permutations)
-        if on_device(problem.left):
+        if problem.left.on_device:
             return tiling.sums((bin_sums(tiling.problem.left.unshifted(), bins.edges, resources),))
         return tiling
 

@@ -14,7 +14,6 @@ from ..statistics import Sums
 from .base import TiledScheme, Tiling
 from .cyclic_factors import factor_sums
 from .cyclic_tiles import RotationTiling, tile_sums
-from .device import on_device
 from .device_rotations import tile_sums as device_tile_sums
 from .random_labels import label_sums
 
@@ -44,7 +43,7 @@ class Cyclic(TiledScheme):
         rotations = Rotations.draw(problem.n, n_resamples + 1, rng)
         problem = problem.shuffled(rotations.shuffle)
         found, low, others = self._split(problem, n_resamples, resources)
-        if found is None and not on_device(problem.left):
+        if found is None and not problem.left.on_device:
             return RotationTiling(problem, rotations)
         parts = [] if found is None else [factor_sums(found, rotations)]
         if others:
@@ -54,7 +53,7 @@ class Cyclic(TiledScheme):
     def _split(
         self, problem: Problem, n_resamples: int, resources: Resources
     ) -> tuple[Factored | None, list[int], list[int]]:
-        rank = 0 if on_device(problem.left) else self._rank(problem.shape(n_resamples), resources)
+        rank = 0 if problem.left.on_device else self._rank(problem.shape(n_resamples), resources)
         found, low, others = split(problem, rank) if rank else (None, [], list(range(len(problem.pairs))))
         if others and not self.tiles:
             raise LowRankError(problem.n, rank)
@@ -86,7 +85,7 @@ class Cyclic(TiledScheme):
 
 def _tile_sums(problem: Problem, rotations: Rotations, resources: Resources) -> Sums:
     """Return the sums over all rotations by tiles; on a device two samples take them as a list of labelings."""
-    if not on_device(problem.left):
+    if not problem.left.on_device:
         return tile_sums(problem, rotations, resources.n_jobs)
     if problem.two_samples:
         return label_sums(problem, ListedRotations(rotations), resources)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.array import Array, IntArray, as_float64, as_host, joined, like, namespace, slices, tile_shape, total
-from ..problem import KernelSide, LabelSide
+from ..problem import KernelSide
 from ..resampling_options import Resources
 from .base import upper_tiles
 
@@ -24,14 +24,9 @@ _HOST_TILE = (512, 512)
 _LABEL_SHARE, _TILE_SHARE = 0.25, 0.5  # of the memory
 
 
-def on_device(side: KernelSide | LabelSide) -> bool:
-    """Whether the points of a side are of another library than NumPy."""
-    return isinstance(side, KernelSide) and namespace(side.points) is not np
-
-
-def check_scheme(name: str, side: KernelSide) -> None:
-    """Raise when a scheme cannot run where the points live."""
-    if on_device(side) and name not in ON_DEVICE:
+def check_scheme(name: str) -> None:
+    """Raise when a scheme does not run on a device."""
+    if name not in ON_DEVICE:
         raise ValueError(
             f"scheme {name!r} runs on NumPy's arrays; pass one of {', '.join(map(repr, ON_DEVICE))}, or the points as "
             "NumPy's, such as X.cpu().numpy()"

@@ -32,24 +32,11 @@ class Exact(Scheme):
     def memory(self, shape: Shape, resources: Resources) -> float:
         """Count as the random scheme of the same size does."""
         scheme = Gather() if shape.first is None else Gemm()
-        return scheme.memory(Shape(shape.n, shape.dim, count_all(shape), shape.first, shape.kernels), resources)
+        everything = Shape(shape.n, shape.dim, shape.count_all(_MOST), shape.first, shape.kernels)
+        return scheme.memory(everything, resources)
 
     def obstacle(self, shape: Shape) -> str | None:
         """Refuse lists beyond two million."""
-        if count_all(shape) <= _MOST:
+        if shape.count_all(_MOST) <= _MOST:
             return None
         return f"there are more than {_MOST:,} permutations to enumerate; use scheme='auto'"
-
-
-def count_all(shape: Shape, limit: int = _MOST) -> int:
-    """Return how many permutations can differ, or ``limit`` + 1 when there are more."""
-    if shape.first is None:
-        factors = ((i, 1) for i in range(1, shape.n + 1))
-    else:
-        factors = ((shape.n - i, i + 1) for i in range(min(shape.first, shape.n - shape.first)))
-    count = 1
-    for above, below in factors:
-        count = count * above // below
-        if count > limit:
-            return limit + 1
-    return count

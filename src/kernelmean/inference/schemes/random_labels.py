@@ -12,7 +12,7 @@ from ..problem import KernelSide, Problem
 from ..resampling_options import MIB, Resources, Shape, point_bytes
 from ..statistics import Sums
 from .base import RandomList, in_order, upper_tiles
-from .device import label_batch, label_forms, on_device
+from .device import label_batch, label_forms
 
 _TILE = 512
 _BATCH_BYTES = 256 * MIB
@@ -24,7 +24,7 @@ def _batch(n: int, count: int) -> int:
 
 def label_sums(problem: Problem, permutations: Permutations, resources: Resources) -> Sums:
     """Return the sums over the labelings in the list; O(n² P) time, O(n P) memory in batches."""
-    most = label_batch(problem.n, resources) if on_device(problem.left) else _batch(problem.n, permutations.count)
+    most = label_batch(problem.n, resources) if problem.left.on_device else _batch(problem.n, permutations.count)
     batches = permutations.batches(most)
     return Sums.joined([_batch_sums(problem, batch, resources) for batch in batches], axis=1)
 
@@ -54,7 +54,7 @@ def _batch_sums(problem: Problem, batch: IntArray, resources: Resources) -> Sums
     """Return the sums of one batch of permutations, shape (b, n)."""
     side, labels = problem.left, problem.labels[batch.T]
     label_rows = problem.labels.sum() * problem.labels[None]
-    if on_device(side):
+    if side.on_device:
         raw, rows = label_forms(side, labels, resources)
     else:
         raw, rows = _forms(side, labels, resources.n_jobs)

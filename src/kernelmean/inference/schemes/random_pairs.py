@@ -15,7 +15,6 @@ from ..resampling_options import Resources, Shape
 from ..statistics import Sums
 from .base import RandomList, in_order
 from .device import gatherer as device_gatherer
-from .device import on_device
 
 DENSE_LIMIT = 5000
 _BATCH_BYTES = 2**23
@@ -27,7 +26,7 @@ def permutation_sums(problem: Problem, permutations: Permutations, resources: Re
     """Return the sums over the permutations in the list; O(n² P) time, O(n²) memory."""
     (left_grams, left_diagonal), (right_grams, right_diagonal) = problem.left.dense(), problem.right.dense()
     left, right = problem.index
-    if on_device(problem.left):
+    if problem.left.on_device:
         gather, n_jobs = device_gatherer(problem.n, resources), 1
     else:
         gather, n_jobs = gatherer(problem.n**2 * permutations.count), resources.n_jobs

@@ -102,6 +102,12 @@ class Checkpoint:
         record = Record(self._options, self.pilot, (first.rows, second.rows), read, whole)
         save_state(sums, self.path, asdict(record))
 
+    def check_whole(self, digests: tuple[RowDigest, RowDigest], *sources: str) -> None:
+        """Raise when the second pass read other rows than the first one."""
+        for source, digest, whole in zip(sources, digests, self.whole or (None, None), strict=True):
+            if whole is not None and digest.text != whole:
+                raise ValueError(f"{source} was changed while it was read; run the same again when it stays as it is")
+
     def check_pilot(self, pilot: str, *sources: str) -> None:
         """Raise when features were chosen by other rows than these."""
         if self.record is not None and pilot != self.record.pilot:

@@ -100,7 +100,10 @@ class StreamTest:
         """Whether a rule looks at rows to find a bandwidth, of tables of so many columns."""
         if self.options.features is not None:
             return False
-        return any(_has_rule(side, dim) for side, dim in zip(self.sides, columns, strict=True))
+        return any(
+            bool(rules_of(side.kernel, dim)) if isinstance(side.kernel, Kernel) else isinstance(side.bandwidth, str)
+            for side, dim in zip(self.sides, columns, strict=True)
+        )
 
     def features(self, *tables: Array) -> tuple[FeatureMap, tuple[str, ...]]:
         """Return features for rows like these, of one sample or of two variables, and what to tell the reader."""
@@ -187,13 +190,6 @@ def seed_of(rng: RngLike) -> int:
     if isinstance(rng, Integral) and not isinstance(rng, bool):
         return check_integer(rng, "rng", 0)
     return int(as_rng(rng).integers(2**63))
-
-
-def _has_rule(side: KernelMean, dim: int) -> bool:
-    """Whether a kernel of so many columns has a bandwidth that is found in rows."""
-    if not isinstance(side.kernel, Kernel):
-        return isinstance(side.bandwidth, str)
-    return bool(rules_of(side.kernel, dim))
 
 
 def _product(kernels: list[Kernel], columns: list[int]) -> Kernel:

@@ -12,7 +12,7 @@ from typing import cast, final
 import numpy as np
 
 from ...core.array import Array
-from ...core.column_order import column_order
+from ...core.points import column_order
 from ...core.table import Table
 from ...core.words import listed
 from ...embedding.features import FeatureMap, Fourier
@@ -48,6 +48,17 @@ class Pass:
     saving: Saving | None = None
     """What saves the sums on the way."""
 
+    def filled(self, plan: Plan) -> TwoSampleStream | PairStream:
+        """Return the sums of all rows."""
+        stream, saving = self.stream, self.saving
+        for batches in self.batches:
+            stream.partial_fit(*batches, plan=plan)
+            if saving is not None:
+                saving.added(stream, batches)
+        if saving is not None:
+            saving.finish(stream)
+        return stream
+
 
 def one_pass(question: type[Question], sources: Two, request: Request, plan: Plan, reason: Reason) -> TestResult:
     """Return the result of a test of rows that are read once.
@@ -71,19 +82,7 @@ def one_pass(question: type[Question], sources: Two, request: Request, plan: Pla
         begun = _pairs(*sources, test)
     else:
         raise ValueError("the one-pass test of independence saves no sums; leave checkpoint= out")
-    return reason.noted(test.result(_filled(begun, plan), begun.notes))
-
-
-def _filled(begun: Pass, plan: Plan) -> TwoSampleStream | PairStream:
-    """Return the sums of all rows."""
-    stream, saving = begun.stream, begun.saving
-    for batches in begun.batches:
-        stream.partial_fit(*batches, plan=plan)
-        if saving is not None:
-            saving.added(stream, batches)
-    if saving is not None:
-        saving.finish(stream)
-    return stream
+    return reason.noted(test.result(begun.filled(plan), begun.notes))
 
 
 def _units_notes(rows: Sequence[Array], sources: Sequence[Source], study: str) -> tuple[str, ...]:

@@ -117,9 +117,9 @@ class PairStream(Summary):
         left, right = self._waves(groups.reshape(-1, groups.shape[2]))
         shape = (len(groups), GROUP, -1)
         one, other = (fft(waves.reshape(shape), axis=1, overwrite_x=True) for waves in (left, right))
-        sums = np.stack([_reals(waves[:, 0].sum(axis=0, dtype=np.complex128)) for waves in (one, other)])
+        sums = np.stack([waves[:, 0].sum(axis=0, dtype=np.complex128) for waves in (one, other)])
         backwards = one[:, -np.arange(GROUP)]
-        return np.multiply(backwards, other, out=other), sums
+        return np.multiply(backwards, other, out=other), sums[..., None].view(np.float64)
 
     def _waves(self, pairs: Array) -> tuple[Complex, Complex]:
         """Return exp(i ωᵀx) and exp(i ηᵀy) for rows, shape (n, M)."""
@@ -297,7 +297,3 @@ def _kernels(kernel: Kernel) -> tuple[Kernel, Kernel]:
 
 def _complex(reals: Array) -> Complex:
     return np.ascontiguousarray(reals).view(np.complex128)[..., 0]
-
-
-def _reals(values: Complex) -> Array:
-    return np.ascontiguousarray(values)[..., None].view(np.float64)

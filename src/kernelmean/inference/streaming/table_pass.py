@@ -110,7 +110,7 @@ def run_pass(
                 kept.save(state, digests)
             raise
     if kept is not None:
-        _check_whole(kept, digests, tables)
+        kept.check_whole(digests, *(table.source for table in tables))
         kept.save(state, digests, finished=True)
     return state
 
@@ -122,13 +122,6 @@ def _of_both(digests: Digests, batches: tuple[_Batch | None, _Batch | None]) -> 
         for old, batch in zip(digests, batches, strict=True)
     )
     return first, second
-
-
-def _check_whole(kept: Checkpoint, digests: Digests, tables: tuple[Source, Source]) -> None:
-    """Raise when the second pass read other rows than the first one."""
-    for table, digest, whole in zip(tables, digests, kept.whole or (None, None), strict=True):
-        if whole is not None and digest.text != whole:
-            raise ValueError(f"{table.source} was changed while it was read; run the same again when it stays as it is")
 
 
 def _add(state: TablePass, batches: tuple[_Batch | None, _Batch | None], plan: Plan) -> None:

@@ -67,7 +67,8 @@ def on_columns(result: Comparison) -> str:
     if len(values) == 1:
         return f"{listed(map(brief, values))} is the only column, so the test of both tables is the test of it."
     if names:
-        found = f"{_numeral(len(names))} of {len(values)} columns {'differs' if len(names) == 1 else 'differ'}"
+        how_many, differ = ("One", "differs") if len(names) == 1 else (len(names), "differ")
+        found = f"{how_many} of {len(values)} columns {differ}"
         if result.differ():
             return f"{found} on {'its' if len(names) == 1 else 'their'} own: {listed(map(brief, names))}."
         return (
@@ -98,10 +99,6 @@ def on_effect(effect: EffectSize | None, differ: bool) -> Iterator[str]:
         f"Effect size: which table a row comes from explains {percent(max(share.value, 0.0))} of how rows vary "
         f"({span}). 0 % is no difference; 100 % means that each table repeats one row of its own."
     )
-
-
-def _numeral(number: int) -> str:
-    return "One" if number == 1 else f"{number}"
 
 
 def _columns(result: Comparison) -> Section:

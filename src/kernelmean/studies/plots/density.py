@@ -65,13 +65,10 @@ def density_pairs(result: FittedDensities, columns: Sequence[str] = ()) -> Figur
         i, j = divmod(k, len(names))
         inner = i < len(names) - 1, j > 0
         ax.set_xlabel("" if inner[0] else ax.get_xlabel())
-        ax.set_ylabel("" if inner[1] else _outer(ax.get_ylabel(), names[i], alone=len(names) == 1))
+        outer = names[i] if ax.get_ylabel() == "density" and len(names) > 1 else ax.get_ylabel()
+        ax.set_ylabel("" if inner[1] else outer)
         ax.tick_params(labelbottom=not inner[0], labelleft=not inner[1] and (i > 0 or len(names) == 1))
     return figure
-
-
-def _outer(label: str, name: str, *, alone: bool) -> str:
-    return label if alone or label != "density" else name
 
 
 def marginal_density(result: FittedDensities, columns: Sequence[str], *, ax: Axes | None = None) -> Axes:

@@ -12,9 +12,9 @@ from typing import Any, TypedDict, TypeVar, final
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ...core.column_order import column_order
 from ...core.frozen import Frozen, sealed
 from ...core.option_names import written
+from ...core.points import column_order
 from ...core.table import Frame, check_size, to_frame
 from ...core.words import count, did_you_mean, listed
 from ...kernels import Gaussian, Kernel

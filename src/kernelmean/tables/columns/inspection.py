@@ -1,18 +1,223 @@
-"""A look at all cells of tables before any is used: columns that would become nonsense without a word are refused."""
+"""Columns that are no measurements: what is kept of their cells on the way, and what is said of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import final
 
 import numpy as np
+from scipy.special import gammaln
 
+from ...core.array import Array
 from ...core.option_names import written
 from ...core.table import Frame
-from .identifiers import DaysSeen, IntegersSeen, judge
 from .kinds import Named
-from .texts import Finding, TextCells, check
+from .texts import Finding, TextCells, refusal
+
+MOST_KEPT = 2**20
+"""Cells of a table that are compared with each other, the first ones: memory does not grow beyond."""
+_CHANCE = math.log(1e-6)
+_DENSE, _LEAST_ROWS, _LEAST_NAMED = 0.5, 20, 4
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_LAST_WORD = re.compile(
+    "(user|patient|subject|order|item|row|object|record|passenger|customer|person|case|member|client|account|product|"
+    "sample|student|employee)?ids?|idx|keys?|pk|uuid|guid|identifier|seqn"
+)
+_WHOLE_NAME = re.compile("index|no|nr|nummer|lfdnr|unnamed|rows?|(row|serial|case|record)(num(ber)?|names?|no|nr)")
+_NUMBERED_LEVEL = re.compile(r"level_\d+")  # what pandas calls the index; a level alone is a measurement
+_TIME = re.compile("t|(time|year|month|week|day|hour|minute|second|step|epoch)s?|timestamp|yr|date|tick")
+_FIRST_YEAR, _LAST_YEAR, _LEAST_DAYS = 1850, 2149, 5
+
+
+@final
+@dataclass
+class IntegersSeen:
+    """What cells of one table are, as far as it tells identifiers from measurements; NaN is a missing cell."""
+
+    rows: int = 0
+    """The cells that are not missing."""
+    low: float = math.inf
+    high: float = -math.inf
+    """The extremes."""
+    distinct: bool = True
+    """Whether all cells are integers, and the first ``MOST_KEPT`` of them all different."""
+    ascending: bool = True
+    descending: bool = True
+    """Whether they are strictly, in the order of the rows."""
+    _last: float = math.nan
+    _known: Array = field(default_factory=lambda: np.empty(0))
+    _pending: list[Array] = field(default_factory=list)
+    _waiting: int = 0
+
+    def add(self, cells: Array) -> None:
+        """Look at more cells."""
+        if not self.distinct:
+            return
+        values = cells[~np.isnan(cells)]
+        if not len(values):
+            return
+        if np.isinf(values).any() or (values != np.rint(values)).any():
+            self._forget()
+            return
+        steps = np.diff(values, prepend=self._last) if self.rows else np.diff(values)
+        self.ascending &= bool((steps > 0).all())
+        self.descending &= bool((steps < 0).all())
+        self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
+        room = MOST_KEPT - len(self._known) - self._waiting
+        self.rows, self._last = self.rows + len(values), float(values[-1])
+        if room > 0:
+            self._pending.append(values[:room])
+            self._waiting += len(self._pending[-1])
+            if self._waiting >= len(self._known):  # doubles: merging costs n log n in all
+                self._merge()
+
+    def kept(self) -> Array:
+        """Return the different cells that are kept, ascending."""
+        self._merge()
+        return self._known
+
+    def _merge(self) -> None:
+        if self._waiting:
+            both = np.concatenate([self._known, *self._pending])
+            self._known = np.unique(both)
+            self._pending, self._waiting = [], 0
+            if len(self._known) < len(both):
+                self._forget()
+
+    def _forget(self) -> None:
+        self.distinct, self._known, self._pending, self._waiting = False, np.empty(0), [], 0
+
+    @property
+    def width(self) -> float:
+        """How many integers there are from the lowest to the highest."""
+        return self.high - self.low + 1.0
+
+
+def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> tuple[Finding | None, str | None]:
+    """Return why a column of numbers is refused, or a note on it, or neither.
+
+    A column numbers rows when all its cells are different integers that fill at least half of their range, in a table
+    or in all together, and when rows drawn independently from any distribution on that range would all differ with a
+    probability below one in a million: 17 integers without a gap, or 45 on twice the range. The uniform distribution is
+    the one under which that is most probable. A column that is called an identifier is one when all its cells are
+    different. Times are noted only, and so are columns without names.
+    """
+    filled = [table for table in tables if table.rows]
+    if not filled or not all(len(table.kept()) and table.distinct for table in filled):
+        return None, None
+    numbers_rows = any(dense and chance <= _CHANCE for dense, chance in _views(filled))
+    called = named and called_identifier(name) and min(table.rows for table in filled) >= _LEAST_NAMED
+    what = _described(filled)
+    called_time = any(_TIME.fullmatch(word.lower()) for word in _WORDS.findall(name))
+    if called or (numbers_rows and named and not called_time):
+        why = f"column {name!r} looks like an identifier: {what}"
+        return Finding(name, why, insist="keep"), None
+    note = numbers_rows or (named and _may_be_identifier(filled))
+    return None, (f"{name} may be an identifier: {what}" if note else None)
+
+
+def called_identifier(name: str) -> bool:
+    """Whether a column is called an identifier: id, customer_id, orderID, key, index, "Unnamed: 0"."""
+    if name == "NO":  # nitric oxide, while no and No number rows
+        return False
+    if _NUMBERED_LEVEL.fullmatch(name):
+        return True
+    words = [word.lower() for word in _WORDS.findall(name)]
+    while words and words[-1].isdigit():
+        words.pop()
+    return bool(words) and bool(_LAST_WORD.fullmatch(words[-1]) or _WHOLE_NAME.fullmatch("".join(words)))
+
+
+def _may_be_identifier(tables: Sequence[IntegersSeen]) -> bool:
+    """Whether rows are sorted by a column, so many differ that they were hardly drawn, or both tables share them."""
+    large = [table for table in tables if table.rows >= _LEAST_ROWS]
+    if any(table.ascending or table.descending for table in large):
+        return True
+    if any(_log_chance(table.rows, table.width) <= _CHANCE for table in large):
+        return True
+    return len(large) > 1 and _shared(large[0], large[1])
+
+
+def _shared(first: IntegersSeen, second: IntegersSeen) -> bool:
+    """Whether half of the cells of a table stand in the other as well, and far more than would by chance."""
+    smaller = min(len(first.kept()), len(second.kept()))
+    common = len(np.intersect1d(first.kept(), second.kept(), assume_unique=True))
+    by_chance = len(first.kept()) * len(second.kept()) / max(first.width, second.width)
+    return 2 * common >= smaller and common >= 4.0 * by_chance
+
+
+def _views(tables: Sequence[IntegersSeen]) -> list[tuple[bool, float]]:
+    """Return of each table, of all side by side, and of all as one: is it dense, and the chance of no repeat."""
+    views = [(table.rows, table.width) for table in tables]
+    found = [(_is_dense(*view), _log_chance(*view)) for view in views]
+    together = _is_dense(sum(rows for rows, _ in views), sum(width for _, width in views))
+    found.append((together, sum(chance for _, chance in found)))
+    pooled = np.concatenate([table.kept() for table in tables])
+    if len(tables) > 1 and len(np.unique(pooled)) == len(pooled):
+        rows = sum(table.rows for table in tables)
+        width = max(table.high for table in tables) - min(table.low for table in tables) + 1.0
+        found.append((_is_dense(rows, width), _log_chance(rows, width)))
+    return found
+
+
+def _is_dense(rows: int, width: float) -> bool:
+    return rows >= _DENSE * width
+
+
+def _log_chance(rows: int, width: float) -> float:
+    """Return the logarithm of the probability that independent draws, uniform on so many integers, all differ."""
+    n = min(float(rows), float(MOST_KEPT), width)
+    if n < 1e-3 * width:
+        return -0.5 * n * (n - 1.0) / width
+    return float(gammaln(width + 1.0) - gammaln(width - n + 1.0) - n * math.log(width))
+
+
+def _described(tables: Sequence[IntegersSeen]) -> str:
+    ranges = dict.fromkeys(f"{table.low:.0f} to {table.high:.0f}" for table in tables)
+    rows = " and ".join(f"{table.rows:,}" for table in tables)
+    each = "" if len(tables) == 1 else " in each table"
+    return f"its {rows} cells are integers from {' and '.join(ranges)}, all different{each}"
+
+
+@final
+@dataclass
+class DaysSeen:
+    """Whether all cells of a column are days without marks; NaN is a missing cell."""
+
+    rows: int = 0
+    """The cells that are not missing."""
+    example: float = np.nan
+    """The first of them."""
+    days: bool = True
+    """Whether all are days: other measurements of eight digits would soon have a month beyond 12 or a day beyond 31."""
+
+    def add(self, cells: Array) -> None:
+        """Look at more cells."""
+        values = cells[~np.isnan(cells)]
+        if not self.days or not len(values):
+            return
+        self.example = self.example if self.rows else float(values[0])
+        self.rows += len(values)
+        self.days = bool(_are_days(values).all())
+
+    def finding(self, name: str) -> Finding | None:
+        """Return why the column is refused."""
+        if not self.days or self.rows < _LEAST_DAYS:
+            return None
+        day = f"{self.example:.0f}"
+        why = f"column {name!r} holds dates as numbers ({day})"
+        mend = f"write them as {day[:4]}-{day[4:6]}-{day[6:]}"
+        return Finding(name, why, mend, "keep", wrong_type=True)
+
+
+def _are_days(values: Array) -> Array:
+    values = np.where(np.isfinite(values), values, 0.0)
+    inside = (values >= 1e4 * _FIRST_YEAR) & (values < 1e4 * (_LAST_YEAR + 1)) & (values == np.rint(values))
+    months, days = values // 100 % 100, values % 100
+    return np.asarray(inside & (months >= 1) & (months <= 12) & (days >= 1) & (days <= 31))
 
 
 @final
@@ -77,12 +282,17 @@ class Inspection:
             When a column holds identifiers or free text.
         """
         judged = [(name, self._judge(name)) for name in self._open]
-        check(finding for _, (finding, _) in judged if finding is not None)
+        found = [finding for _, (finding, _) in judged if finding is not None]
+        if found:
+            raise refusal(found)
         return tuple(note for _, (_, note) in judged if note is not None)
 
     def check_text(self) -> None:
         """Raise where text that was seen so far holds numbers or dates, as :meth:`check` does."""
-        check(found for texts in self._texts.values() if not self._declared[texts.name] and (found := texts.unread()))
+        texts = [each for each in self._texts.values() if not self._declared[each.name]]
+        found = [finding for each in texts if (finding := each.unread())]
+        if found:
+            raise refusal(found)
 
     def candidates(self) -> tuple[str, ...]:
         """Return the columns that rows so far do not keep from being identifiers."""

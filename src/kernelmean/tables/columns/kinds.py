@@ -15,7 +15,7 @@ from ...core.option_names import written
 from ...core.remedies import leave_out
 from ...core.table import Frame
 from ...core.words import listed
-from .texts import TextCells, check, mend
+from .texts import TextCells, mend, refusal
 
 Kind: TypeAlias = Literal["numeric", "boolean", "categorical", "ordinal", "datetime", "duration"]
 _NANOSECONDS = 1e9
@@ -172,7 +172,8 @@ def _check_text(frame: Frame, name: str) -> None:
     texts = TextCells(name, len(distinct) + 1)
     texts.add(frame)
     found = texts.mixed()
-    check([found] if found else [])
+    if found:
+        raise refusal([found])
 
 
 def _hashable(frame: Frame, name: str) -> list[Any]:

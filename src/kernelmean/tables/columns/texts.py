@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, final
 
@@ -201,26 +201,19 @@ def mend(name: str) -> str:
     return f"leave the column out {leave_out([name])}, or say that it holds categories with {insist}"
 
 
-def check(findings: Iterable[Finding], most: int = 3) -> None:
-    """Raise one line for what is wrong with columns.
+def refusal(found: Sequence[Finding], most: int = 3) -> TypeError | ValueError:
+    """Return what to raise, one line for all that is wrong with columns.
 
-    Raises
-    ------
-    TypeError
-        When cells are numbers or dates that were not read as such.
-    ValueError
-        When they are identifiers or free text.
+    A ``TypeError`` where cells are numbers or dates that were not read as such, a ``ValueError`` for identifiers and
+    free text.
     """
-    found = list(findings)
-    if not found:
-        return
     rest = [each.column for each in found[most:]]
     more = [f"the same goes for {', '.join(map(repr, rest))}"] if rest else []
     told = [each.what + (f"; {each.advice}" if each.advice else "") for each in found[:most]]
     end = f"leave {'it' if len(found) == 1 else 'them'} out {leave_out([each.column for each in found])}"
     joint = (", " if found[0].advice else "; ") if len(found) == 1 else ". Or "
     text = f"{'. '.join([*told, *more])}{joint}{end}, or insist with {_insisting(found)}"
-    raise (TypeError if any(each.wrong_type for each in found) else ValueError)(text)
+    return (TypeError if any(each.wrong_type for each in found) else ValueError)(text)
 
 
 def _insisting(found: Sequence[Finding]) -> str:

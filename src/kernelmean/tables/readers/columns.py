@@ -13,8 +13,7 @@ from ...core.cells import Cells, Declared, missing_cells, shared
 from ...core.table import Frame
 from ...core.words import did_you_mean, listed, printable
 from ..files import MISSING_TEXTS
-from .cells import Parse, date_parser, number_parser, time_parser, unit_parser, zoned_parser
-from .text_format import TextFormat
+from .text_format import Parse, TextFormat, date_parser, number_parser, time_parser, unit_parser, zoned_parser
 
 NUMBERS, DATES, TIMES, ZONED, TEXT = "numbers", "dates", "times", "times with a zone", "text"
 """What a column of text may be read as; text is the last, and fits every cell."""

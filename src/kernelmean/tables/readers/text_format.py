@@ -1,11 +1,13 @@
-"""How numbers and dates are written in text."""
+"""How text in files writes numbers and times: what a caller says of it, and what reads such cells."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, final
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeAlias, final
 
 from ...core.option_names import written
 
@@ -66,11 +68,11 @@ class TextFormat:
         _check("thousands", self.thousands, (None, *THOUSANDS))
         _check("dates", self.dates, (None, *ORDERS))
         if self.decimal == self.thousands:
-            raise ValueError(_both_marks(self.decimal))
-        object.__setattr__(self, "units", _checked_units(self.units, self.decimal, self.thousands))
+            raise ValueError(self._both_marks())
+        object.__setattr__(self, "units", self._checked_units())
         if self.encoding is not None:
             _check_encoding(self.encoding)
-        object.__setattr__(self, "na_values", _checked_words(self.na_values))
+        object.__setattr__(self, "na_values", self._checked_words())
 
     @property
     def numbers(self) -> bool:
@@ -82,50 +84,45 @@ class TextFormat:
         """Whether text that has no unit may become numbers or times."""
         return self.numbers or self.dates is not None
 
+    def _both_marks(self) -> str:
+        other = "," if self.decimal == "." else "."
+        python = f"decimal={other!r}, thousands={self.decimal!r}"
+        return (
+            f"{self.decimal!r} is the decimal mark and the mark between thousands; name the other one too, such as "
+            f"{written(python, f'--decimal {other} --thousands {self.decimal}')}"
+        )
+
+    def _checked_units(self) -> dict[str, str]:
+        """Return the units without blanks around them, or raise when one could be a part of a number."""
+        if not isinstance(self.units, Mapping):
+            raise TypeError(f"units is {self.units!r}; write a dict such as {{'price': '$'}}")
+        found = {str(name).strip(): str(unit).strip() for name, unit in self.units.items()}
+        marks = f"+-eE.,{self.decimal}{self.thousands or ''}"
+        for name, unit in found.items():
+            if all(letter.isdecimal() or letter.isspace() or letter in marks for letter in unit):
+                example = written("units={'price': '$'}", "--units price=$")
+                raise ValueError(
+                    f"the unit of column {name!r} is {unit!r}, which could be part of a number; write what stands "
+                    f"beside its numbers, such as {example}"
+                )
+        return found
+
+    def _checked_words(self) -> tuple[str, ...]:
+        """Return what stands in missing cells, without blanks around it."""
+        words = self.na_values
+        found = (words,) if isinstance(words, str) else tuple(words)
+        if not all(isinstance(word, str) and word.strip() for word in found):
+            example = written("na_values=('-', '.')", '--na-values "-,."')
+            raise TypeError(f"{written('na_values', '--na-values')} is {words!r}; write texts, such as {example}")
+        return tuple(dict.fromkeys(word.strip() for word in found))
+
 
 def _check(name: str, value: Any, known: tuple[str | None, ...]) -> None:
     if value in known and (value is None or isinstance(value, str)):
         return
     shown = " ".join("space" if one == " " else one for one in known if one is not None)
-    raise ValueError(f"{written(name, f'--{name}')} is {value!r}; write one of {written(_quoted(known), shown)}")
-
-
-def _quoted(known: tuple[str | None, ...]) -> str:
-    return ", ".join(map(repr, known))
-
-
-def _both_marks(mark: str) -> str:
-    other = "," if mark == "." else "."
-    python = f"decimal={other!r}, thousands={mark!r}"
-    return (
-        f"{mark!r} is the decimal mark and the mark between thousands; name the other one too, such as "
-        f"{written(python, f'--decimal {other} --thousands {mark}')}"
-    )
-
-
-def _checked_units(units: Any, decimal: str, thousands: str | None) -> dict[str, str]:
-    """Return the units without blanks around them, or raise when one could be a part of a number."""
-    if not isinstance(units, Mapping):
-        raise TypeError(f"units is {units!r}; write a dict such as {{'price': '$'}}")
-    found = {str(name).strip(): str(unit).strip() for name, unit in units.items()}
-    marks = f"+-eE.,{decimal}{thousands or ''}"
-    for name, unit in found.items():
-        if all(letter.isdecimal() or letter.isspace() or letter in marks for letter in unit):
-            example = written("units={'price': '$'}", "--units price=$")
-            raise ValueError(
-                f"the unit of column {name!r} is {unit!r}, which could be part of a number; write what stands beside "
-                f"its numbers, such as {example}"
-            )
-    return found
-
-
-def _checked_words(words: Any) -> tuple[str, ...]:
-    """Return what stands in missing cells, without blanks around it."""
-    found = (words,) if isinstance(words, str) else tuple(words)
-    if not all(isinstance(word, str) and word.strip() for word in found):
-        example = written("na_values=('-', '.')", '--na-values "-,."')
-        raise TypeError(f"{written('na_values', '--na-values')} is {words!r}; write texts, such as {example}")
-    return tuple(dict.fromkeys(word.strip() for word in found))
+    choices = written(", ".join(map(repr, known)), shown)
+    raise ValueError(f"{written(name, f'--{name}')} is {value!r}; write one of {choices}")
 
 
 def _check_encoding(name: Any) -> None:
@@ -142,3 +139,123 @@ def _check_encoding(name: Any) -> None:
 
 PLAIN: Final = TextFormat()
 """Numbers as computers write them, ISO dates, no units."""
+
+
+Parse: TypeAlias = Callable[[str], Any]
+"""Returns the value of a cell, or None."""
+_SHAPES = {" ": " \u00a0\u2007\u2009\u202f", "'": "'\u2019"}
+"""Marks between thousands that are set in several ways."""
+_LARGEST_EXACT = 2**53
+_SECOND = r"(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?"
+_TIME = rf"(?:(?:T|,? +)(?P<hour>\d{{1,2}}):(?P<minute>\d{{2}}){_SECOND}(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
+_PARTS: Final = {"d": r"(?P<day>\d{1,2})", "m": r"(?P<month>\d{1,2})", "y": r"(?P<year>\d{4})"}
+_ISO = re.compile(rf"{_PARTS['y']}-{_PARTS['m']}-{_PARTS['d']}{_TIME}", re.ASCII)
+_OFFSET = r"(?P<sign>[+-])(?P<hours>\d{2}):?(?P<minutes>\d{2})"
+_ZONE = re.compile(rf"(?P<time>.*:\d{{2}}(?:[.,]\d+)?) ?(?:Z|UTC|{_OFFSET})", re.ASCII)
+
+
+def number_parser(text: TextFormat) -> Parse:
+    """Return what reads numbers with the marks of a format.
+
+    Between marks stand three digits. A zero in front is that of a code, and whole numbers beyond 2⁵³ are as well: their
+    cells are no numbers.
+    """
+    pattern = _number_pattern(text)
+
+    def parse(cell: str) -> float | None:
+        found = pattern.fullmatch(cell)
+        if found is None:
+            return None
+        whole = re.sub("[^0-9]", "", found["whole"] or "0")
+        fraction = found["fraction"] or found["only"] or ""
+        if not fraction and not found["exponent"] and int(whole) > _LARGEST_EXACT:
+            return None
+        return float(f"{found['sign']}{whole}.{fraction or 0}{found['exponent'] or ''}")
+
+    return parse
+
+
+def _number_pattern(text: TextFormat) -> re.Pattern[str]:
+    point, whole = re.escape(text.decimal), "0|[1-9][0-9]{0,300}"
+    if text.thousands is not None:
+        mark = f"[{re.escape(_SHAPES.get(text.thousands, text.thousands))}]"
+        whole = f"[1-9][0-9]{{0,2}}(?P<mark>{mark})[0-9]{{3}}(?:(?P=mark)[0-9]{{3}})*|{whole}"
+    body = f"(?:(?P<whole>{whole})(?:{point}(?P<fraction>[0-9]+))?|{point}(?P<only>[0-9]+))"
+    return re.compile(f"(?P<sign>[+-]?){body}(?P<exponent>[eE][+-]?[0-9]+)?")
+
+
+def unit_parser(unit: str, number: Parse) -> Parse:
+    """Return what reads numbers that a unit stands before, behind their sign too, or behind."""
+
+    def parse(cell: str) -> Any:
+        sign = cell[:1] if cell[:1] in ("+", "-") else ""
+        if cell[len(sign) :].startswith(unit):
+            rest = cell[len(sign) + len(unit) :].lstrip()
+            return None if sign and rest[:1] in ("+", "-") else _digits_first(sign + rest, number)
+        return _digits_first(cell[: -len(unit)].rstrip(), number) if cell.endswith(unit) else None
+
+    return parse
+
+
+def _digits_first(cell: str, number: Parse) -> Any:
+    """Read a number that begins and ends with a digit: ".5" behind "Rs" is "Rs." and 5."""
+    return number(cell) if cell.lstrip("+-")[:1].isdecimal() and cell[-1:].isdecimal() else None
+
+
+def date_parser(order: str | None) -> Parse:
+    """Return what reads dates without a time of the day, those of ISO and of an order."""
+    return _time_parser(order, with_time=False)
+
+
+def time_parser(order: str | None) -> Parse:
+    """Return what reads dates with a time of the day or not, those of ISO and of an order."""
+    return _time_parser(order, with_time=True)
+
+
+def zoned_parser(order: str | None) -> Parse:
+    """Return what reads dates with a time of the day and a zone, as times in UTC without it."""
+    local = time_parser(order)
+
+    def parse(cell: str) -> datetime | None:
+        found = _ZONE.fullmatch(cell)
+        time = None if found is None else local(found["time"])
+        if found is None or time is None:
+            return None
+        offset = timedelta(hours=int(found["hours"] or 0), minutes=int(found["minutes"] or 0))
+        try:
+            return time + offset if found["sign"] == "-" else time - offset
+        except OverflowError:
+            return None
+
+    return parse
+
+
+def _time_parser(order: str | None, *, with_time: bool) -> Parse:
+    patterns = [_ISO]
+    if order is not None:
+        first, second, third = (_PARTS[part] for part in order)
+        patterns.append(re.compile(rf"{first}(?P<mark>[-/]|\. ?){second}(?P=mark){third}{_TIME}", re.ASCII))
+
+    def parse(cell: str) -> datetime | None:
+        found = next((match for pattern in patterns if (match := pattern.fullmatch(cell)) is not None), None)
+        return None if found is None or (found["hour"] is not None and not with_time) else _instant(found)
+
+    return parse
+
+
+def _instant(found: re.Match[str]) -> datetime | None:
+    """Return the time, None for one that no calendar has."""
+    hour, half = int(found["hour"] or 0), (found["half"] or "").lower()
+    if half:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if half == "p" else 0)
+    micro = int((found["fraction"] or "")[:6].ljust(6, "0"))
+    year, month, day = (int(found[part]) for part in ("year", "month", "day"))
+    try:
+        return datetime(year, month, day, hour, int(found["minute"] or 0), int(found["second"] or 0), micro)
+    except ValueError:
+        return None
+
+
+__all__ = ["Parse", "date_parser", "number_parser", "time_parser", "unit_parser", "zoned_parser"]
