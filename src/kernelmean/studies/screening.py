@@ -34,7 +34,7 @@ _ROWS_PER_CONTRAST = 6
 _DEPENDENT = 1e-6
 _SMALLEST = 1e-300
 _SPACED = 256
-_WIDEST = 3
+_WIDEST = 1
 _UNEVEN = 0.35
 
 
@@ -95,10 +95,10 @@ def _orthonormal(contrasts: Array) -> Array:
 
 
 def _in_clusters(values: Array) -> bool:
-    """Say whether the middle half of the values has more than three gaps much wider than the usual one."""
+    """Say whether the middle half of the values has gaps much wider than the usual one, more of them than one."""
     spaced = np.sort(values)[np.linspace(0, len(values) - 1, min(len(values), _SPACED)).astype(int)]
     gaps = np.sort(np.diff(np.unique(spaced[len(spaced) // 4 : -(len(spaced) // 4)])))[:-_WIDEST]
-    return bool(len(gaps) > _WIDEST and np.median(gaps) < _UNEVEN * gaps.mean())
+    return bool(len(gaps) > 0 and np.median(gaps) < _UNEVEN * gaps.mean())
 
 
 def _of_samples(contrasts: Array, first: int) -> Array:
