@@ -211,12 +211,12 @@ class _Tests:
             tests = {pairs[0]: OneTest(joint.statistic, joint.pvalue, joint.n_resamples)}
         else:
             tests, notes = self._tested(pairs, rng, screen)
-        strengths = Strengths(self.encoded)
+        strengths = Strengths(self.encoded).of_pairs(pairs)
         all_tests = [tests.get(pair, _DROPPED) for pair in pairs]
         adjusted = holm([test.pvalue for test in all_tests])
         found = [
-            PairDependence(*pair, strengths.of(*pair), test.pvalue, float(q), test.n_resamples)
-            for pair, test, q in zip(pairs, all_tests, adjusted, strict=True)
+            PairDependence(*pair, strength, test.pvalue, float(q), test.n_resamples)
+            for pair, strength, test, q in zip(pairs, strengths, all_tests, adjusted, strict=True)
         ]
         return tuple(sorted(found, key=lambda pair: (pair.adjusted, -pair.strength))), notes
 
