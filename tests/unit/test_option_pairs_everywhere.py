@@ -448,6 +448,7 @@ NOT_VARIED = {
     "checkpoint": "where sums are kept: the result is the same",
     "encoding": "holds options that are varied one by one",
     "n_frequencies of compare": "of batches: varied there",
+    "screen": "leaves out some of more than 40 tests: tests of many tests",
     "in_memory": "where rows are held: tests of comparisons",
     "passes": "how often rows are read: tests of comparisons",
     "keep": "lets a column pass that is refused: tests of identifiers, and below",

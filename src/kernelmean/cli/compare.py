@@ -111,6 +111,7 @@ def _compare(test: TwoSampleTest, table: MixedTable, first: Any, second: Any, **
         encoding=table.kinds(first.names, scale=test.scale),
         n_resamples=test.resamples,
         rng=test.seed,
+        screen=test.screen,
         plan=Plan(),
         **how,
     )

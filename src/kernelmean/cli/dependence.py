@@ -52,6 +52,7 @@ def dependence(groups: TwoGroups, test: PairTest, table: MixedTable, report: Det
             encoding=table.kinds(names, scale=test.scale),
             n_resamples=test.resamples,
             rng=test.seed,
+            screen=test.screen,
             plan=Plan(),
             progress=told,
         )

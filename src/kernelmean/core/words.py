@@ -7,6 +7,19 @@ from collections.abc import Iterable
 from typing import Any
 
 _LISTED = 8
+_UNITS = (3600, "hour"), (60, "minute")
+
+
+class Notice(str):
+    """The label of a step of progress that is worth a line of its own, such as how long the work will take."""
+
+    __slots__ = ()
+
+
+def roughly(seconds: float) -> str:
+    """Return "25 seconds", "3 minutes", "2 hours"."""
+    unit, noun = next(((unit, noun) for unit, noun in _UNITS if seconds >= 2 * unit), (1, "second"))
+    return count(round(seconds / unit), noun)
 
 
 def count(n: int, noun: str) -> str:

@@ -2,38 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..core.array import Array
 from ..estimators import KME
 from ..inference import Pairs, Resampling
+from ..inference.adaptive.many_kernels import in_parts
 from ..inference.kernel_choice import choose_kernel, representative_rows
-from ..kernels import Gaussian, Kernel
+from ..inference.null import Null
+from ..kernels import Gaussian, Kernel, TensorProduct
 from ..tables.columns import Encoded
 
 
 class Strengths:
-    """Unbiased, normalised HSIC of pairs of columns; what belongs to one column is found once."""
+    """Unbiased, normalised HSIC of pairs of columns; what belongs to one column is found once for all pairs."""
 
     def __init__(self, encoded: Encoded) -> None:
         self._encoded = encoded
-        self._known: dict[str, tuple[Array, Kernel, float]] = {}
 
     def of(self, a: str, b: str) -> float:
         """Return HSIC(a, b) / √(HSIC(a, a) HSIC(b, b)), all three unbiased; 0 where a column varies too little."""
-        first, second = sorted((a, b), key=self._encoded.names.index)
-        (x, k, xx), (y, h, yy) = self._column(first), self._column(second)
-        scale = float(np.sqrt(max(xx, 0.0) * max(yy, 0.0)))
-        return min(_unbiased_hsic(x, y, k, h) / scale, 1.0) if scale > 0.0 else 0.0
+        return self.of_pairs([(a, b)])[0]
 
-    def _column(self, name: str) -> tuple[Array, Kernel, float]:
-        if name not in self._known:
-            (x,) = self._encoded.points((name,))
-            kernel = gaussian_of(self._encoded, (name,))
-            self._known[name] = x, kernel, _unbiased_hsic(x, x, kernel, kernel)
-        return self._known[name]
+    def of_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Return the strengths of several pairs."""
+        ordered = [tuple(sorted(pair, key=self._encoded.names.index)) for pair in pairs]
+        alone = [(name, name) for name in dict.fromkeys(name for pair in ordered for name in pair)]
+        found = dict(zip([*alone, *ordered], self._unbiased_hsic([*alone, *ordered]), strict=True))
+        scales = [np.sqrt(max(found[a, a], 0.0) * max(found[b, b], 0.0)) for a, b in ordered]
+        return [
+            min(found[pair] / float(scale), 1.0) if scale > 0.0 else 0.0
+            for pair, scale in zip(ordered, scales, strict=True)
+        ]
+
+    def _unbiased_hsic(self, pairs: Sequence[tuple[str, ...]]) -> list[float]:
+        """Return the observed statistics only, by the scheme that suits the size."""
+        (points,) = self._encoded.points()
+        kernels = {a: self._kernel(a, points.shape[1]) for a, b in pairs if a == b}
+
+        def over(part: Sequence[tuple[Kernel, ...]], how: Resampling) -> Null:
+            return Pairs(points, points).null(part, "u", how)
+
+        how = Resampling.of(n_resamples=1, rng=0)
+        null = in_parts(over, [tuple(kernels[name] for name in pair) for pair in pairs], how)
+        return [float(value) for value in null.values[:, 0]]
+
+    def _kernel(self, name: str, width: int) -> Kernel:
+        """Return the kernel of a column on the rows of all columns, which the variances of noisy cells may follow."""
+        own = self._encoded.groups[name]
+        noisy = () if self._encoded.variances is None else tuple(width // 2 + j for j in own)
+        return TensorProduct((gaussian_of(self._encoded, (name,)),), ((*own, *noisy),))
 
 
 def gaussian_of(encoded: Encoded, columns: Iterable[str]) -> Kernel:
@@ -42,8 +61,3 @@ def gaussian_of(encoded: Encoded, columns: Iterable[str]) -> Kernel:
     found = choose_kernel(points, KME(), representative_rows(points), "the table").kernel
     assert isinstance(found, Gaussian), "that is what was asked for"
     return encoded.kernel(found)
-
-
-def _unbiased_hsic(X: Array, Y: Array, kernel: Kernel, other: Kernel) -> float:
-    """Return the observed statistic only, by the scheme that suits the size."""
-    return float(Pairs(X, Y).null([(kernel, other)], "u", Resampling.of(n_resamples=1, rng=0)).values[0, 0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import runpy
@@ -17,6 +18,7 @@ import pytest
 import kernelmean as km
 from kernelmean import compare
 from kernelmean.cli import commands, main
+from kernelmean.core.words import Notice
 from kernelmean.tables import read_frame, split_frame
 
 RNG = np.random.default_rng(0)
@@ -359,6 +361,18 @@ def test_progress_is_plain_lines_now_and_then_where_it_is_kept(capsys: pytest.Ca
         with commands.progress(quiet=quiet, lines_every=0.0) as report:
             report("step", 1, 2)
     assert capsys.readouterr() == ("", "1 of 2: step\n")
+
+
+def test_how_long_it_takes_is_said_at_once_unless_quiet(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for terminal, quiet in itertools.product((True, False), repeat=2):
+        monkeypatch.setattr("rich.console.Console.is_terminal", terminal)
+        with commands.progress(quiet=quiet) as report:
+            report(Notice("20 [columns] to test: about 3 minutes more"), 1, 2)
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert ("20 [columns] to test: about 3 minutes more\n" in err) is not quiet
 
 
 def test_progress_is_drawn_on_a_terminal_unless_quiet(

@@ -56,7 +56,19 @@ class Resamples:
 
 
 @dataclass(frozen=True)
-class TwoSampleTest(BandwidthOption, ScaleOption, Resamples, Seed):
+class ScreenOption:
+    """Whether the columns or pairs without evidence are left out of the full test."""
+
+    screen: Annotated[
+        bool,
+        test_option(
+            "--screen/--no-screen", help="Test in full what a fast look leaves of more than 40 tests, or test all."
+        ),
+    ] = True
+
+
+@dataclass(frozen=True)
+class TwoSampleTest(ScreenOption, BandwidthOption, ScaleOption, Resamples, Seed):
     """The test of two tables."""
 
     estimator: Annotated[
@@ -71,7 +83,7 @@ class TwoSampleTest(BandwidthOption, ScaleOption, Resamples, Seed):
 
 
 @dataclass(frozen=True)
-class PairTest(ScaleOption, Resamples, Seed):
+class PairTest(ScreenOption, ScaleOption, Resamples, Seed):
     """The test of pairs of columns."""
 
     estimator: Annotated[

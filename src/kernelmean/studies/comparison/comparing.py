@@ -34,6 +34,7 @@ def compare(
     n_resamples: int = 999,
     rng: RngLike = 0,
     n_frequencies: int | None = None,
+    screen: bool = True,
     plan: Plan | None = None,
     progress: Progress = SILENT,
     encoding: Encoding | None = None,
@@ -58,17 +59,21 @@ def compare(
         θ: a rule applied to the pooled rows, or a number. An adaptive test has its own. Batch by batch the first two
         are applied to a pilot of about 1000 rows of each table, and the others need all rows in memory.
     n_resamples : int
-        Permutations of the joint test; columns use more where Holm's method needs them.
+        Permutations of the joint test; columns use more where Holm's method needs them: all where there are at most 40,
+        of more those whose p-value comes out small.
     rng : int or Generator
         The same seed gives the same numbers. Batch by batch an integer is needed.
     n_frequencies : int, optional
         Batch by batch: the Fourier frequencies of all columns together, 512 by default. A column of numbers alone has
         32, and categories are exact.
+    screen : bool
+        Whether a fast look at every column alone decides which of more than 40 columns are worth the full test; the
+        others have p = 1. Batch by batch no column is left out.
     plan : Plan, optional
         Threads; they change nothing.
     progress : callable, optional
-        Called with what comes next, the steps done, and the steps in all. Batch by batch, when it raises, the
-        checkpoint is saved before.
+        Called with what comes next, the steps done, and the steps in all; once more, with how long it will take, when
+        the columns need more than ten seconds. Batch by batch, when it raises, the checkpoint is saved before.
     encoding : Encoding, optional
         What the columns hold, and what is done with missing cells, in one value.
     **columns
@@ -101,6 +106,9 @@ def compare(
     more of them differ. "drop" and "noise" compare the cells that would have been there when cells are missing
     completely at random, "noise" moreover when the column is normal and independent of the others, or equally many
     cells are missing in both tables.
+    A column that the screen drops has p = 1, never less than it would have had: the screen cannot make a false finding
+    more likely, and Holm's method is over all columns, those dropped among them. Columns of which at most ten
+    permutations reach the observed statistic are tested anew with more of them, as :func:`kernelmean.dependence` does.
     Columns that are constant over both tables say nothing and are left out, which a note tells. All columns see the
     same permutations, and the order of the columns changes nothing.
     O(n² d) time; Gretton et al. (2012), and Xia et al. (2021), section "Two-sample test".
@@ -141,6 +149,7 @@ def compare(
         n_frequencies=n_frequencies,
         plan=plan,
         progress=progress,
+        screen=screen,
         notes=(_one_kernel(),) if batches and estimator == AUTO else (),
     )
     if batches:

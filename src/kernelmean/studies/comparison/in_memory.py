@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ from ...inference import Resampling, TestResult, TwoSamples, mmd_test
 from ...inference.adaptive.combination import check_renamed
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.kernel_choice import MMD_ESTIMATORS as ESTIMATORS
-from ...inference.multiple import enough_for_holm
 from ...kernels import Gaussian
 from ...kernels.bandwidth import Bandwidth, bandwidth_from
 from ...tables.columns import Encoded, encode, summarize
 from ...tables.columns.missing import noise_needs_kme
+from ..many_tests import ManyTests, OneTest, Run, runs
+from ..screening import UNSCREENED, Contrasts
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
@@ -36,10 +38,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     order = encoded.in_table_order()
     progress("all columns together", 0, 1 + len(order))
     joint, theta = test.run(encoded, order, stream, asked.n_resamples)
-    alone = {}
-    for j, name in enumerate(order):
-        progress(name, j + 1, 1 + len(order))
-        alone[name] = test.of_column(encoded, name, copy.deepcopy(stream_alone))
+    alone, screened = test.columns(encoded, order, stream_alone)
     summaries = [summarize(coding, encoded.frames) for coding in encoded.codings]
     return Comparison(
         names=names,
@@ -49,7 +48,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         bandwidth=_in_table_order(theta, encoded),
         scaled=asked.encoding.scale,
         columns=ranked(encoded.codings, summaries, joint.noise, alone),
-        notes=(*asked.notes, *_notes(encoded, theta), *joint.notes),
+        notes=(*asked.notes, *_notes(encoded, theta), *screened, *joint.notes),
         missing=encoded.missing,
         encoded=encoded,
     )
@@ -88,16 +87,38 @@ class _Test:
         options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "plan": self.asked.plan}
         return mmd_test(*encoded.points(columns), estimator=estimator, **options), theta
 
-    def of_column(self, encoded: Encoded, name: str, rng: np.random.Generator) -> tuple[float, float]:
-        """Return MMD² and the p-value of one column, with permutations enough for Holm's method over all columns."""
-        enough = enough_for_holm(self.asked.n_resamples, len(encoded.names))
-        (statistic, pvalue), _ = self.run(encoded, (name,), rng, enough)
-        if self.adaptive:
-            kernel = Gaussian(self._theta(encoded, (name,)))
-            first, second = encoded.points((name,))
-            null = TwoSamples(first, second).null([kernel], "u", Resampling.of(n_resamples=1, rng=0))
-            statistic = float(null.values[0, 0])
-        return statistic, pvalue
+    def columns(
+        self, encoded: Encoded, order: Sequence[str], rng: np.random.Generator
+    ) -> tuple[dict[str, OneTest], tuple[str, ...]]:
+        """Test every column alone that a screen leaves, all by the same permutations, and say what it dropped."""
+        planned = runs(self.asked.n_resamples, len(order))
+        if len(order) <= UNSCREENED:
+            planned = (planned[0]._replace(n_resamples=planned[-1].n_resamples),)
+        streams = [rng, *rng.spawn(len(planned) - 1)]
+
+        def test(name: str, run: Run) -> OneTest:
+            return self.of_column(encoded, name, copy.deepcopy(streams[run.number]), run.n_resamples)
+
+        many = ManyTests(order, str, "column", test, self.asked.progress, 1 + len(order))
+        kept = many.kept(partial(_evidence, encoded) if self.asked.screen else None)
+        found = many.tested(kept, planned)
+        dropped = {name: OneTest(self._statistic(encoded, name), 1.0, 0) for name in order if name not in found}
+        return {name: found.get(name) or dropped[name] for name in order}, many.note(len(kept))
+
+    def of_column(self, encoded: Encoded, name: str, rng: np.random.Generator, n_resamples: int) -> OneTest:
+        """Return MMD², the p-value of one column, and its permutations."""
+        found, _ = self.run(encoded, (name,), rng, n_resamples)
+        statistic = self._statistic(encoded, name) if self.adaptive else found.statistic
+        return OneTest(statistic, found.pvalue, found.n_resamples)
+
+    def _statistic(self, encoded: Encoded, name: str) -> float:
+        """Return MMD² of one column alone, of an adaptive test that of the Gaussian kernel."""
+        if not self.adaptive:
+            return self.run(encoded, (name,), np.random.default_rng(0), 1)[0].statistic
+        kernel = Gaussian(self._theta(encoded, (name,)))
+        first, second = encoded.points((name,))
+        null = TwoSamples(first, second).null([kernel], "u", Resampling.of(n_resamples=1, rng=0))
+        return float(null.values[0, 0])
 
     def _theta(self, encoded: Encoded, columns: Iterable[str]) -> Any:
         pooled, rule = np.concatenate(encoded.coordinates(columns)), self.asked.bandwidth
@@ -110,6 +131,13 @@ class _Test:
                     f"coordinates; write {median} or a number"
                 )
         return _bandwidth(pooled, rule)
+
+
+def _evidence(encoded: Encoded, name: str) -> float:
+    """Return what the screen finds in one column."""
+    coding = encoded.codings[encoded.names.index(name)]
+    first, second = encoded.coordinates((name,))
+    return Contrasts.of(coding, np.concatenate([first, second])).of_samples(len(first))
 
 
 def _bandwidth(pooled: Array, rule: Any) -> Any:

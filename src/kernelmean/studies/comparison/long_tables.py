@@ -33,6 +33,7 @@ from ...tables.columns import Encoded, Encoding, match_columns
 from ...tables.columns.column_codings import Categories, Coding
 from ...tables.columns.encoding import groups_of
 from ...tables.source import Source
+from ..many_tests import OneTest
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
@@ -219,16 +220,18 @@ class _StreamTests:
             estimator=self._estimator, n_resamples=self.asked.n_resamples, rng=rng
         )
 
-    def alone(self, progress: Progress) -> dict[str, tuple[float, float]]:
-        """Return MMD² and p-value of every column."""
-        enough, found = enough_for_holm(self.asked.n_resamples, len(self.learnt.codings)), {}
+    def alone(self, progress: Progress) -> dict[str, OneTest]:
+        """Return the test of every column."""
+        enough = enough_for_holm(self.asked.n_resamples, len(self.learnt.codings))
+        found: dict[str, OneTest] = {}
         groups = groups_of(self.learnt.codings)
         for k, coding in enumerate(self.learnt.codings):
             progress(coding.name, k, len(self.learnt.codings))
             stream, estimator = self._of(coding, groups[coding.name])
             rng = np.random.default_rng([self.seed, 1])
-            found[coding.name] = tuple(stream.test(estimator=estimator, n_resamples=enough, rng=rng))
-        return cast(dict[str, tuple[float, float]], found)
+            test = stream.test(estimator=estimator, n_resamples=enough, rng=rng)
+            found[coding.name] = OneTest(test.statistic, test.pvalue, test.n_resamples)
+        return found
 
     def _of(self, coding: Coding, block: tuple[int, ...]) -> tuple[TwoSampleStream, Estimator]:
         """Return the sums of one column; noise changes the kernel of categories by a factor only, so they have none."""

@@ -11,6 +11,7 @@ from ...noise import Noise, Normal
 from ...tables.columns import ColumnSummary
 from ...tables.columns.column_codings import Coding, Numbers
 from ...tables.columns.encoding import groups_of
+from ..many_tests import OneTest
 from .result import ColumnDifference
 
 
@@ -18,10 +19,10 @@ def ranked(
     codings: Sequence[Coding],
     summaries: Sequence[ColumnSummary],
     noise: Noise | tuple[Noise, Noise],
-    alone: Mapping[str, tuple[float, float]],
+    alone: Mapping[str, OneTest],
 ) -> tuple[ColumnDifference, ...]:
-    """Return the columns, those that differ most first, with MMD² and p-value of each and the joint test's noise."""
-    adjusted = dict(zip(alone, holm([pvalue for _, pvalue in alone.values()]), strict=True))
+    """Return the columns, those that differ most first, with the test of each and the joint test's noise."""
+    adjusted = dict(zip(alone, holm([own.pvalue for own in alone.values()]), strict=True))
     groups = groups_of(codings)
     dim = sum(map(len, groups.values()))
     variances = np.broadcast_to(noise.variances(dim), (dim,)) if isinstance(noise, Normal) else np.zeros(dim)
@@ -31,16 +32,17 @@ def ranked(
         own = own[:1] if isinstance(coding, Numbers) else own  # an indicator of missing cells has no unit
         spread = coding.scale * float(np.sqrt(variances[list(own)].sum()))
         first, second = found.means
-        statistic, pvalue = alone[coding.name]
+        own_test = alone[coding.name]
         columns.append(
             ColumnDifference(
                 name=coding.name,
                 means=(first, second),
                 gap=found.gap,
                 noise=spread,
-                statistic=statistic,
-                pvalue=pvalue,
+                statistic=own_test.statistic,
+                pvalue=own_test.pvalue,
                 adjusted=float(adjusted[coding.name]),
+                n_resamples=own_test.n_resamples,
                 kind=coding.type.kind,
                 shares=found.shares,
             )

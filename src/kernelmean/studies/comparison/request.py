@@ -26,4 +26,5 @@ class Asked:
     n_frequencies: int | None
     plan: Plan | None
     progress: Progress
+    screen: bool
     notes: tuple[str, ...] = ()

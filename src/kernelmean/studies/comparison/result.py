@@ -20,6 +20,7 @@ from ...report.description import Description, Grid
 from ...report.numbers import number_range, signed
 from ...report.page import Document
 from ...tables.columns import CategoryShares, Encoded, MissingCells
+from ..many_tests import SCREENED
 from ..savable_classes import ENCODED
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class ColumnDifference:
     adjusted : float
         The p-value by Holm's method: rejecting where it is at most α rejects a column that does not differ with
         probability at most α over all columns.
+    n_resamples : int
+        The permutations that the p-value comes from; 0 where the screen dropped the column, whose p-value is then 1.
     kind : str
         "numeric", "boolean", "categorical", "ordinal", "datetime" or "duration".
     shares : tuple of CategoryShares
@@ -63,8 +66,14 @@ class ColumnDifference:
     statistic: float
     pvalue: float
     adjusted: float
+    n_resamples: int
     kind: str = "numeric"
     shares: tuple[CategoryShares, ...] = ()
+
+    @property
+    def screened(self) -> bool:
+        """Whether the screen found no evidence, so that there was no test."""
+        return self.n_resamples == 0
 
     def describe(self) -> tuple[str, str]:
         """Return what the column is like in either table, in a few words: its mean, or a category and its share."""
@@ -233,7 +242,7 @@ class Comparison(JointTest, Result):
                 "" if math.isnan(column.gap) else signed(column.gap, "+z.2f"),
                 *((f"{column.noise:.2g}",) if noisy else ()),
                 signed(column.statistic, "z.2g"),
-                f"{column.pvalue if alone is None else alone:.2g}",
+                SCREENED if column.screened else f"{column.pvalue if alone is None else alone:.2g}",
                 f"{values[column.name]:.2g}",
             )
             for column in self.columns
@@ -258,10 +267,12 @@ class Comparison(JointTest, Result):
         """Return the joint test, then every column, those that differ most first."""
         joint: dict[str, Any] = dict.fromkeys(_COLUMNS)
         joint |= {"tested": "all columns", "statistic": self.test.statistic, "pvalue": self.test.pvalue}
+        joint |= {"n_resamples": self.test.n_resamples}
         found = [joint]
         for column in self.columns:
             values = (*column.means, column.gap, column.noise, column.statistic, column.pvalue, column.adjusted)
-            found.append(dict(zip(_COLUMNS, ("column", column.name, column.kind, *values), strict=True)))
+            row = ("column", column.name, column.kind, *values, column.n_resamples)
+            found.append(dict(zip(_COLUMNS, row, strict=True)))
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -290,7 +301,10 @@ class Comparison(JointTest, Result):
         }
 
 
-_COLUMNS = ("tested", "column", "kind", "mean_first", "mean_second", "gap", "noise", "statistic", "pvalue", "adjusted")
+_COLUMNS = (
+    *("tested", "column", "kind", "mean_first", "mean_second", "gap", "noise", "statistic", "pvalue", "adjusted"),
+    "n_resamples",
+)
 
 
 def _without_nan(content: dict[str, Any]) -> dict[str, Any]:

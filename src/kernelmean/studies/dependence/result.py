@@ -16,6 +16,7 @@ from ...report.description import Description, Grid
 from ...report.numbers import signed
 from ...report.page import Document
 from ...tables.columns import Encoded, MissingCells
+from ..many_tests import SCREENED
 from ..savable_classes import ENCODED
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class PairDependence:
         The p-value by Holm's method: rejecting where it is at most α rejects an independent pair with probability at
         most α over all pairs.
     n_resamples : int
-        The permutations that the p-value comes from.
+        The permutations that the p-value comes from; 0 where the screen dropped the pair, whose p-value is then 1.
     """
 
     x: str
@@ -51,6 +52,11 @@ class PairDependence:
     pvalue: float
     adjusted: float
     n_resamples: int
+
+    @property
+    def screened(self) -> bool:
+        """Whether the screen found no evidence, so that there was no test."""
+        return self.n_resamples == 0
 
 
 @final
@@ -191,7 +197,10 @@ class Dependence(JointTest, Result):
 
     def grid(self) -> Grid:
         """Return the pairs as texts, those that depend most first."""
-        rows = [(p.x, p.y, signed(p.strength, "z.2f"), f"{p.pvalue:.2g}", f"{p.adjusted:.2g}") for p in self.pairs]
+        rows = [
+            (p.x, p.y, signed(p.strength, "z.2f"), SCREENED if p.screened else f"{p.pvalue:.2g}", f"{p.adjusted:.2g}")
+            for p in self.pairs
+        ]
         strong = frozenset((k, j) for k, pair in enumerate(self.pairs) if pair.adjusted <= self.level for j in (0, 1))
         header = ("column", "column", "strength", "p", "adjusted p")
         title, beyond = "Pairs that depend most", "which depend less"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations, product
 from typing import Any, Unpack
 
@@ -14,21 +16,23 @@ from ...core.array import SILENT, Progress, RngLike, as_rng
 from ...core.words import count, listed
 from ...inference import TestResult, hsic_test
 from ...inference.kernel_choice import HSIC_ESTIMATORS
-from ...inference.multiple import enough_for_holm, holm
+from ...inference.multiple import holm
 from ...inference.resampling_options import resources_of
-from ...inference.schemes.base import in_order
 from ...plan.plan import Plan
 from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
 from ...tables.columns.encoding import as_frames
 from ...tables.columns.missing import noise_needs_kme
 from ...tables.read import hold
+from ..many_tests import ManyTests, OneTest, Run, runs
+from ..screening import Contrasts
 from ..strengths import Strengths, gaussian_of
 from .result import Dependence, PairDependence
 
 _LEAST_ROWS = 4
-_FEW = 10
 _TORUS_ROWS = 200
 _SOLVED = ("fcose", "f-kmse")  # solved anew under every permutation: they have no scheme
+_DROPPED = OneTest(math.nan, 1.0, 0)
+Pair = tuple[str, str]
 
 
 @spells_out
@@ -40,6 +44,7 @@ def dependence(
     estimator: str = "adaptive",
     n_resamples: int = 999,
     rng: RngLike = 0,
+    screen: bool = True,
     plan: Plan | None = None,
     progress: Progress = SILENT,
     encoding: Encoding | None = None,
@@ -62,10 +67,14 @@ def dependence(
         Permutations of every test; pairs that come out small are tested again with more where Holm's method needs them.
     rng : int or Generator
         The same seed gives the same numbers.
+    screen : bool
+        Whether a fast look at every pair decides which of more than 40 pairs are worth the full test; the others have
+        p = 1.
     plan : Plan, optional
         Threads, one by default, and memory of every test.
     progress : callable, optional
-        Called with what comes next, the steps done, and the steps in all.
+        Called with what comes next, the steps done, and the steps in all; once more, with how long it will take, when
+        the pairs need more than ten seconds.
     encoding, **columns
         As in :func:`kernelmean.compare`: ``missing``, ``ordinal``, ``categorical``, ``keep``, and ``scale`` before
         several columns are tested jointly. Rows that "drop" leaves out for a column of x or y are left out of all
@@ -82,12 +91,14 @@ def dependence(
     Notes
     -----
     Every p-value is exact, and Holm's method holds whatever the dependence between the pairs. All pairs see the same
-    permutations, and the p-value is that of :func:`kernelmean.hsic_test` on the two columns. To stay below 0.05 after
-    Holm's method a p-value must be far smaller than a thousand permutations can show when there are more than 20 pairs.
-    Then those pairs of which at most ten permutations, the observed one counted, reach the observed statistic are
-    tested again with 50 permutations for every pair, and the second p-value takes the place of the first. That is
-    exact: with c = 10 / P, the result is at most α < c only where the second p-value is, and at most α ≥ c only where
-    the first is. The second test rotates two halves of the rows from 200 rows on (scheme "torus").
+    permutations, and the p-value is that of :func:`kernelmean.hsic_test` on the two columns. A pair that the screen
+    drops has p = 1, never less than it would have had: the screen cannot make a false finding more likely. To stay
+    below 0.05 after Holm's method a p-value must be far smaller than a thousand permutations can show when there are
+    more than 20 pairs. Then those pairs of which at most ten permutations, the observed one counted, reach the observed
+    statistic are tested again with 50 permutations for every pair, and the second p-value takes the place of the first.
+    That is exact: with c = 10 / P, the result is at most α < c only where the second p-value is, and at most α ≥ c only
+    where the first is. Where Holm's method needs more than twenty times the permutations of the first test, there is
+    one with ten times as many in between. These tests rotate two halves of the rows from 200 rows on (scheme "torus").
 
     With ``missing="category"`` and "noise" two columns also depend on each other when cells of both are missing in the
     same rows. The order of the columns changes nothing. Constant columns say nothing and are left out, which a note
@@ -118,14 +129,20 @@ def dependence(
     tests = _Tests(encoded, estimator, n_resamples, resources_of(plan).n_jobs, progress, len(pairs) + (not one_table))
     stream, stream_of_pairs = as_rng(rng).spawn(2)
     joint = None if one_table else tests.joint(left, right, stream)
+    found, screened = tests.pairs(pairs, joint, stream_of_pairs, screen)
     return Dependence(
         x=left,
         y=right,
         n_rows=len(frame),
         test=joint,
-        pairs=tests.pairs(pairs, joint, stream_of_pairs),
+        pairs=found,
         estimator=estimator,
-        notes=(*(() if given is table else given.notes), *encoded.notes(), *(() if joint is None else joint.notes)),
+        notes=(
+            *(() if given is table else given.notes),
+            *encoded.notes(),
+            *screened,
+            *(() if joint is None else joint.notes),
+        ),
         missing=encoded.missing,
         encoded=encoded,
     )
@@ -153,12 +170,8 @@ def _groups(names: tuple[str, ...], x: Sequence[str], y: Sequence[str]) -> tuple
     return tuple(dict.fromkeys(x)) or others, tuple(dict.fromkeys(y)) or others
 
 
-def _pairs(left: tuple[str, ...], right: tuple[str, ...]) -> list[tuple[str, str]]:
+def _pairs(left: tuple[str, ...], right: tuple[str, ...]) -> list[Pair]:
     return list(combinations(left, 2)) if left == right else list(product(left, right))
-
-
-_Outcome = tuple[float, int]
-"""The p-value of one pair, and how many permutations it comes from."""
 
 
 @dataclass(frozen=True)
@@ -190,46 +203,58 @@ class _Tests:
         return self.run(left, right, rng, self.n_resamples)
 
     def pairs(
-        self, pairs: Sequence[tuple[str, str]], joint: TestResult | None, rng: np.random.Generator
-    ) -> tuple[PairDependence, ...]:
-        """Test every pair; where a joint test was of the only pair, it is the answer."""
+        self, pairs: Sequence[Pair], joint: TestResult | None, rng: np.random.Generator, screen: bool
+    ) -> tuple[tuple[PairDependence, ...], tuple[str, ...]]:
+        """Test every pair, and say what was screened; where a joint test was of the only pair, it is the answer."""
+        notes: tuple[str, ...] = ()
         if joint is not None and len(pairs) == 1:
-            tests = [(joint.pvalue, joint.n_resamples)]
+            tests = {pairs[0]: OneTest(joint.statistic, joint.pvalue, joint.n_resamples)}
         else:
-            tests = self._tested(pairs, rng)
-        strengths = Strengths(self.encoded)
-        adjusted = holm([pvalue for pvalue, _ in tests])
+            tests, notes = self._tested(pairs, rng, screen)
+        strengths = Strengths(self.encoded).of_pairs(pairs)
+        all_tests = [tests.get(pair, _DROPPED) for pair in pairs]
+        adjusted = holm([test.pvalue for test in all_tests])
         found = [
-            PairDependence(a, b, strengths.of(a, b), p, float(q), n_resamples)
-            for (a, b), (p, n_resamples), q in zip(pairs, tests, adjusted, strict=True)
+            PairDependence(*pair, strength, test.pvalue, float(q), test.n_resamples)
+            for pair, strength, test, q in zip(pairs, strengths, all_tests, adjusted, strict=True)
         ]
-        return tuple(sorted(found, key=lambda pair: (pair.adjusted, -pair.strength)))
+        return tuple(sorted(found, key=lambda pair: (pair.adjusted, -pair.strength))), notes
 
-    def _tested(self, pairs: Sequence[tuple[str, str]], rng: np.random.Generator) -> list[_Outcome]:
-        """Test every pair, and those that come out small again where Holm's method needs more permutations."""
-        enough, done = enough_for_holm(self.n_resamples, len(pairs)), self.steps - len(pairs)
-        again = rng.spawn(1)[0]
-        tests = list(self._each(pairs, rng, self.n_resamples, "auto", done))
-        small = [k for k, (p, taken) in enumerate(tests) if enough > taken and round(p * (taken + 1)) <= _FEW]
-        scheme = self._second_scheme()
-        retested = self._each([pairs[k] for k in small], again, enough, scheme, self.steps - len(small))
-        for k, test in zip(small, retested, strict=True):
-            tests[k] = test
-        return tests
+    def _tested(
+        self, pairs: Sequence[Pair], rng: np.random.Generator, screen: bool
+    ) -> tuple[dict[Pair, OneTest], tuple[str, ...]]:
+        """Test every pair that a screen leaves, all by the same permutations, and again where more are needed."""
+        planned = runs(self.n_resamples, len(pairs))
+        streams = [rng, *rng.spawn(len(planned) - 1)]
 
-    def _each(
-        self, pairs: Sequence[tuple[str, str]], rng: np.random.Generator, n_resamples: int, scheme: str, done: int
-    ) -> Iterator[_Outcome]:
-        """Test every pair by the same permutations, whichever of its two columns stands first in the table."""
+        def test(pair: Pair, run: Run) -> OneTest:
+            first, second = self._in_order(pair)
+            scheme = self._second_scheme() if run.number else "auto"
+            options: dict[str, Any] = {"n_resamples": run.n_resamples, "n_jobs": 1, "scheme": scheme}
+            found = self.run((first,), (second,), copy.deepcopy(streams[run.number]), **options)
+            return OneTest(found.statistic, found.pvalue, found.n_resamples)
 
-        def test(pair: tuple[str, str]) -> _Outcome:
-            first, second = sorted(pair, key=self.encoded.names.index)
-            found = self.run((first,), (second,), copy.deepcopy(rng), n_resamples, n_jobs=1, scheme=scheme)
-            return found.pvalue, found.n_resamples
+        many = ManyTests(pairs, " and ".join, "pair", test, self.progress, self.steps, self.n_jobs)
+        kept = many.kept(self._evidence() if screen else None)
+        return many.tested(kept, planned), many.note(len(kept))
 
-        for step, (pair, outcome) in enumerate(zip(pairs, in_order(test, pairs, self.n_jobs), strict=True)):
-            self.progress(" and ".join(pair), done + step, self.steps)
-            yield outcome
+    def _in_order(self, pair: Pair) -> list[str]:
+        """Return a pair the same way round, whichever of its two columns stands first in the table."""
+        return sorted(pair, key=self.encoded.names.index)
+
+    def _evidence(self) -> Callable[[Pair], float]:
+        """Return what the screen finds in a pair; what it sees of a column is found once."""
+
+        @cache
+        def contrasts(name: str) -> Contrasts:
+            (points,) = self.encoded.coordinates((name,))
+            return Contrasts.of(self.encoded.codings[self.encoded.names.index(name)], points)
+
+        def evidence(pair: Pair) -> float:
+            first, second = map(contrasts, self._in_order(pair))
+            return first.with_partner(second)
+
+        return evidence
 
     def _second_scheme(self) -> str:
         rows = len(self.encoded.frames[0])

@@ -1,0 +1,277 @@
+"""Comparisons and dependences of many columns: the screen, the permutations that grow, and the time that is told."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean.core.words import Notice, roughly
+from kernelmean.inference import holm
+from kernelmean.studies.many_tests import SCREENED, ManyTests, OneTest, Run, runs, timed
+
+ROWS, COLUMNS, TELLING = 60, 45, 3
+RNG = np.random.default_rng(11)
+A, B = RNG.normal(size=(2, ROWS, COLUMNS))
+B[:, 7] += 3.0
+B[:, 19] *= 4.0
+
+
+def quick(first: Any = A, second: Any = B, **options: Any) -> km.studies.Comparison:
+    return km.compare(first, second, **{"estimator": "kme", "n_resamples": 99, **options})
+
+
+SCREENED_TABLES, ALL_TESTED = quick(), quick(screen=False)
+
+
+def by_name(result: km.studies.Comparison) -> dict[str, Any]:
+    return {column.name: column for column in result.columns}
+
+
+def test_columns_without_evidence_have_p_one_and_the_others_the_test_they_would_have_had() -> None:
+    dropped = {column.name for column in SCREENED_TABLES.columns if column.screened}
+    assert 20 < len(dropped) < COLUMNS
+    for name, column in by_name(SCREENED_TABLES).items():
+        full = by_name(ALL_TESTED)[name]
+        assert column.statistic == pytest.approx(full.statistic, rel=1e-9)
+        assert not full.screened
+        expected = (1.0, 0) if name in dropped else (full.pvalue, full.n_resamples)
+        assert (column.pvalue, column.n_resamples) == expected
+
+
+def test_what_differs_survives_the_screen_and_stands_first() -> None:
+    assert {column.name for column in SCREENED_TABLES.columns[:2]} == {"x7", "x19"}
+    assert SCREENED_TABLES.columns[1].adjusted <= 0.05
+
+
+def test_holm_is_over_all_columns_those_dropped_among_them() -> None:
+    columns = SCREENED_TABLES.columns
+    np.testing.assert_allclose([each.adjusted for each in columns], holm([each.pvalue for each in columns]))
+    assert min(each.adjusted for each in columns) == COLUMNS * min(each.pvalue for each in columns)
+
+
+def test_a_result_says_what_was_screened() -> None:
+    tested = sum(not column.screened for column in SCREENED_TABLES.columns)
+    said = f"screened: {tested} of 45 columns were tested in full; the other {45 - tested} show no evidence"
+    assert any(note.startswith(said) and "screen=False" in note for note in SCREENED_TABLES.notes)
+    assert not any("screened" in note for note in ALL_TESTED.notes)
+    assert SCREENED in {cell for row in SCREENED_TABLES.grid().rows for cell in row}
+    content = json.loads(json.dumps(SCREENED_TABLES.to_dict()))
+    assert {column["n_resamples"] > 0 for column in content["columns"]} == {True, False}
+    assert {row["n_resamples"] for row in SCREENED_TABLES.rows() if row["pvalue"] == 1.0} >= {0}
+
+
+def test_few_columns_are_not_screened() -> None:
+    result = quick(A[:, :40], B[:, :40])
+    assert not any(column.screened for column in result.columns)
+    assert {column.n_resamples for column in result.columns} == {result.columns[0].n_resamples}
+
+
+def test_the_order_of_columns_tables_and_units_changes_no_pvalue() -> None:
+    frames = [pd.DataFrame(table).add_prefix("x") for table in (A, B)]
+    found = {name: column.pvalue for name, column in by_name(quick(*frames)).items()}
+    moved = [frame[frame.columns[::-1]] * 1000.0 for frame in frames]
+    assert {name: column.pvalue for name, column in by_name(quick(*moved)).items()} == found
+    assert {name: column.screened for name, column in by_name(quick(*frames[::-1])).items()} == {
+        name: pvalue == 1.0 for name, pvalue in found.items()
+    }
+
+
+@pytest.mark.parametrize("estimator", ["adaptive", "mkme"])
+def test_every_estimator_is_screened_alike(estimator: str) -> None:
+    tables = A[:14], B[:14]
+    kept = {name for name, column in by_name(quick(*tables)).items() if not column.screened}
+    result = quick(*tables, estimator=estimator, n_resamples=9)
+    assert {column.name for column in result.columns if not column.screened} == kept
+
+
+def test_wrong_options_are_refused_as_without_a_screen() -> None:
+    same = np.tile(np.arange(10.0)[:, None], (1, COLUMNS))
+    for wrong in ({"estimator": "median"}, {"n_resamples": 0}):
+        with pytest.raises(ValueError, match=r"estimator is|n_resamples is"):
+            km.compare(same, same, **wrong)
+        with pytest.raises(ValueError, match=r"estimator is|n_resamples is"):
+            km.dependence(same[:, :20] ** np.arange(1, 21), **wrong)
+
+
+def mixed(rows: int, shift: float, rng: np.random.Generator) -> pd.DataFrame:
+    """Return 44 columns: numbers with many ties or blank cells, and categories, of which every tenth differs."""
+    columns: dict[str, Any] = {}
+    for j in range(11):
+        own = shift if j == 5 else 0.0
+        numbers = rng.normal(size=rows) + own
+        columns[f"round{j}"] = np.round(numbers)
+        columns[f"blank{j}"] = np.where(rng.random(rows) < 0.2 + own / 4, np.nan, rng.normal(size=rows))
+        columns[f"letter{j}"] = rng.choice(list("abcd"), rows, p=np.array([4 - own, 3, 2, 1 + own]) / 10)
+        columns[f"flag{j}"] = rng.random(rows) < 0.3 + own / 4
+    return pd.DataFrame(columns)
+
+
+def test_categories_blank_cells_and_truth_values_are_screened() -> None:
+    rng = np.random.default_rng(5)
+    result = quick(mixed(90, 0.0, rng), mixed(90, 2.0, rng), missing="category")
+    differing = {column.name for column in result.columns if column.adjusted <= 0.05}
+    assert differing == {"round5", "blank5", "letter5", "flag5"}
+    assert sum(column.screened for column in result.columns) > 15
+
+
+def many_pairs() -> np.ndarray:
+    """Return ten columns, so 45 pairs; two of them depend on each other without correlation, two with it."""
+    values = np.random.default_rng(8).normal(size=(80, 10))
+    values[:, 3] = values[:, 0] ** 2 + 0.2 * values[:, 3]
+    values[:, 8] += values[:, 5]
+    return values
+
+
+def test_pairs_without_evidence_have_p_one_and_the_others_the_test_they_would_have_had() -> None:
+    options: dict[str, Any] = {"estimator": "kme", "n_resamples": 199}
+    result, full = (km.dependence(many_pairs(), screen=screen, **options) for screen in (True, False))
+    whole = {(pair.x, pair.y): pair for pair in full.pairs}
+    assert 10 < sum(pair.screened for pair in result.pairs) < 45
+    for pair in result.pairs:
+        own = whole[pair.x, pair.y]
+        assert pair.strength == own.strength
+        expected = (1.0, 0) if pair.screened else (own.pvalue, own.n_resamples)
+        assert (pair.pvalue, pair.n_resamples) == expected
+    assert {(pair.x, pair.y) for pair in result.dependent()} == {("x0", "x3"), ("x5", "x8")}
+    assert any(note.startswith("screened: ") and "of 45 pairs" in note for note in result.notes)
+    np.testing.assert_allclose([p.adjusted for p in result.pairs], holm([p.pvalue for p in result.pairs]))
+    assert SCREENED in {cell for row in result.grid().rows for cell in row}
+
+
+def test_threads_screen_and_test_the_same_pairs() -> None:
+    options: dict[str, Any] = {"estimator": "kme", "n_resamples": 19}
+    one, two = (km.dependence(many_pairs(), plan=km.Plan(threads=threads), **options) for threads in (1, 2))
+    assert one.to_dict() == two.to_dict()
+
+
+# -- permutations ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_resamples", "tests", "expected"),
+    [
+        (999, 20, [999]),
+        (999, 21, [999, 1049]),
+        (99, 21, [99, 1049]),
+        (999, 399, [999, 19_949]),
+        (999, 1225, [999, 9990, 61_249]),
+        (99, 1225, [99, 990, 9900, 61_249]),
+        (99_999, 1225, [99_999]),
+    ],
+)
+def test_permutations_grow_to_what_holm_needs(n_resamples: int, tests: int, expected: list[int]) -> None:
+    assert [run.n_resamples for run in runs(n_resamples, tests)] == expected
+    assert [run.number for run in runs(n_resamples, tests)] == list(range(len(expected)))
+
+
+def family(items: Sequence[int], pvalues: dict[int, list[float]], **options: Any) -> ManyTests[int]:
+    """Return tests whose p-value in every run is given."""
+
+    def test(item: int, run: Run) -> OneTest:
+        return OneTest(0.0, pvalues[item][run.number], run.n_resamples)
+
+    given: dict[str, Any] = {"progress": lambda *_: None, "steps": len(items), **options}
+    return ManyTests(items, str, "column", test, **given)
+
+
+def test_only_what_comes_out_small_is_run_again_and_the_last_run_counts() -> None:
+    planned = (Run(0, 99), Run(1, 999), Run(2, 9999))
+    pvalues = {0: [0.11], 1: [0.1, 0.011], 2: [0.01, 0.002, 0.7], 3: [0.02, 0.01, 0.0001]}
+    found = family(range(4), pvalues).tested(range(4), planned)
+    outcome = {item: (tested.pvalue, tested.n_resamples) for item, tested in found.items()}
+    assert outcome == {0: (0.11, 99), 1: (0.011, 999), 2: (0.7, 9999), 3: (0.0001, 9999)}
+
+
+def test_runs_that_grow_hold_their_level_at_every_alpha() -> None:
+    """Each p-value is uniform on k / P; the rule's probability to be at most α is found from all combinations."""
+    first, second, third = 20, 60, 120
+    rows = np.arange(1, first + 1) / first, np.arange(1, second + 1) / second, np.arange(1, third + 1) / third
+    p1, p2, p3 = np.meshgrid(*rows, indexing="ij")
+    result = np.where(p1 > 10 / first, p1, np.where(p2 > 10 / second, p2, p3))
+    for alpha in np.arange(1, 241) / 240:
+        assert (result <= alpha + 1e-12).mean() <= alpha + 1e-12
+
+
+def test_columns_that_are_run_again_have_the_pvalue_of_a_test_with_more_permutations() -> None:
+    result = quick(n_resamples=99)
+    streams = np.random.default_rng(0).spawn(2)
+    again = streams[1].spawn(1)[0]
+    pooled = np.concatenate([A, B])
+    shift = by_name(result)["x7"]
+    first, second = (table[:, [7]] / pooled[:, 7].std() for table in (A, B))
+    expected = km.mmd_test(first, second, estimator="kme", n_resamples=45 * 50 - 1, rng=copy.deepcopy(again))
+    assert (shift.pvalue, shift.n_resamples) == (expected.pvalue, expected.n_resamples)
+    assert {column.n_resamples >= 45 * 50 - 1 for column in result.columns if not column.screened} == {True, False}
+
+
+# -- time --------------------------------------------------------------------------------------------------------------
+
+
+class Clock:
+    """A clock that stands still until something takes time."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def taking(self, seconds: Sequence[float]) -> Iterator[int]:
+        for k, own in enumerate(seconds):
+            self.now += own
+            yield k
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        ([2.0] + [0.1] * 99, []),
+        ([2.0] + [0.2] * 99, [(6, 0.2 * 94)]),
+        ([4.0] * 9, [(1, 32.0)]),
+        ([4.0] * 3, []),
+        ([0.0] * 1000, []),
+    ],
+)
+def test_time_is_told_once_when_the_rest_takes_more_than_ten_seconds(
+    seconds: list[float], told: list[tuple[int, float]]
+) -> None:
+    clock, heard, done = Clock(), [], 0
+
+    def tell(rest: float) -> None:
+        heard.append((done + 1, rest))
+
+    for k in timed(clock.taking(seconds), len(seconds), tell, clock):
+        done = k + 1
+    assert done == len(seconds)
+    assert heard == [(at, pytest.approx(rest)) for at, rest in told]
+
+
+def test_a_family_of_slow_tests_tells_its_progress_how_long_it_takes() -> None:
+    clock, calls = Clock(), []
+
+    def test(item: int, run: Run) -> OneTest:
+        clock.now += 5.0
+        return OneTest(0.0, 0.5, run.n_resamples)
+
+    many = ManyTests(range(TELLING), str, "column", test, lambda *call: calls.append(call), 1 + TELLING, clock=clock)
+    many.tested(range(TELLING), runs(99, 1))
+    assert calls == [("0", 1, 4), ("1", 2, 4), ("2", 3, 4)]
+    slow = ManyTests(range(20), str, "column", test, lambda *call: calls.append(call), 21, clock=clock)
+    slow.tested(range(20), runs(999, 20))
+    notices = [call for call in calls if isinstance(call[0], Notice)]
+    assert notices == [("20 columns to test: about 95 seconds more", 1, 21)]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(11.4, "11 seconds"), (119.0, "119 seconds"), (185.0, "3 minutes"), (7199.0, "120 minutes"), (9e3, "2 hours")],
+)
+def test_times_in_words(seconds: float, words: str) -> None:
+    assert roughly(seconds) == words
