@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -55,6 +56,14 @@ class Factor:
         if self.weights is None:
             return np.asarray(np.einsum("rn,rn->n", self.rows, self.rows))
         return np.asarray(np.einsum("r,rn,rn->n", self.weights, self.rows, self.rows))
+
+
+def by_rows(factors: Sequence[Factor]) -> list[list[int]]:
+    """Return the numbers of the factors that share their rows."""
+    found: dict[int, list[int]] = {}
+    for number, factor in enumerate(factors):
+        found.setdefault(id(factor.rows), []).append(number)
+    return list(found.values())
 
 
 def pivoted_cholesky(kernel: Kernel, points: Array, *, max_rank: int, residual: float = RESIDUAL) -> Factor | None:
