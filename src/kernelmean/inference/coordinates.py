@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -40,6 +41,12 @@ class Coordinates(Kernel):
             return slice(columns[0], columns[0] + len(columns))
         return columns
 
+    def over(self, columns: tuple[int, ...]) -> Coordinates:
+        """Return the same kernel over more columns, all of them neighbors, with weights 0 for those that are new."""
+        before = self.columns[0] - columns[0]
+        behind = len(columns) - len(self.columns) - before
+        return Coordinates(columns, (0.0,) * before + self.weights + (0.0,) * behind)
+
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
         gram: Array = self._weighted(X) @ take_columns(Y, self.columns).T
@@ -55,3 +62,22 @@ class Coordinates(Kernel):
         chosen = take_columns(X, self.columns)
         weighted: Array = chosen * like(np.array(self.weights), chosen)
         return weighted
+
+
+def widened(kernels: Sequence[Kernel]) -> list[Kernel]:
+    """Return the kernels so that they share factors: neighboring columns become all that another kernel has of them.
+
+    Examples
+    --------
+    >>> widened([Coordinates((1, 2), (1.0, 2.0)), Coordinates((0, 1, 2), (1.0, 1.0, 1.0))])[0]
+    Coordinates(columns=(0, 1, 2), weights=(0.0, 1.0, 2.0))
+    """
+    ranges = {own.columns for own in kernels if isinstance(own, Coordinates) and isinstance(own.place, slice)}
+    widest: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for own in sorted(ranges, key=len, reverse=True):
+        wider = (each for each in widest.values() if each[0] <= own[0] and own[-1] <= each[-1])
+        widest[own] = next(wider, own)
+    return [
+        kernel.over(widest[kernel.columns]) if isinstance(kernel, Coordinates) and kernel.columns in widest else kernel
+        for kernel in kernels
+    ]

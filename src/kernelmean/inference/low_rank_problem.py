@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
 
-from ..core.array import Array
-from .low_rank import Factor
+from ..core.array import Array, slices
+from .low_rank import Factor, by_rows
 from .problem import Problem
 from .resampling_options import MIB, Shape
 from .statistics import RemovedMeans, Sums
 
 CHUNK_BYTES = 48 * MIB
+_SQUARED = 16
+"""Rows of a factor at a time, of which a copy is made."""
 _MOST_EXPLICIT = 256
 """Columns that a kernel with explicit factors has at most."""
 
@@ -34,12 +38,13 @@ class SharedRows:
     pairs: list[int]
     """Which pairs of the problem, k numbers."""
 
-    def squared_norms(self, entries: Array, part: slice) -> Array:
-        """Return Σ_rq w_r v_q E_rq² of some rows r, from entries E of shape (P, r, q), shape (k, P)."""
+    def weighted_norms(self, entries: Array, part: slice) -> Array:
+        """Return Σ_rq w_r v_q E_rq² of some rows r, shape (k, P), from E of shape (r, q, P), which is overwritten."""
+        squares = np.square(entries, out=entries).reshape(-1, entries.shape[-1])
         if self.weights is None:
-            return np.asarray(np.einsum("srq,srq->s", entries, entries))[None]
+            return squares.sum(axis=0, keepdims=True)
         own, other = self.weights
-        return np.asarray(np.einsum("srk,kr->ks", np.square(entries) @ other.T, own[:, part]))
+        return np.asarray((own[:, part, None] * other[:, None]).reshape(len(self.pairs), -1) @ squares)
 
 
 @final
@@ -57,16 +62,19 @@ class Factored:
 
     @property
     def coupled(self) -> tuple[Array, Array]:
-        """Return vectors u and w, (k, n) each, whose sums Σ_i u_i w_π(i) complete the pairs.
+        """Return vectors u, (k, n), and w, (k, n) or (1, n) for all, whose sums Σ_i u_i w_π(i) complete the pairs.
 
         One per pair, the diagonals; for two samples another one per pair, the row means, and the labels for all.
         """
         left, right = self.problem.index
-        diagonals = np.stack([factor.diagonal for factor in self.left])[left]
+        own, other = self._diagonals
         if self.problem.two_samples:
-            vectors = np.concatenate([diagonals, self.row_means[left]])
-            return vectors, np.repeat(self.problem.labels[None], len(vectors), axis=0)
-        return diagonals, np.stack([factor.diagonal for factor in self.right])[right]
+            return np.concatenate([own, self.row_means])[np.append(left, left + len(own))], self.problem.labels[None]
+        return own[left], other[right]
+
+    @cached_property
+    def _diagonals(self) -> tuple[Array, Array]:
+        return _diagonals(self.left), _diagonals(self.right)
 
     @property
     def shared(self) -> list[SharedRows]:
@@ -75,27 +83,76 @@ class Factored:
 
     def sums(self, pairs: Array, coupled: Array) -> Sums:
         """Attach the traces to the sums of the pairs, (m, P), and those of the ``coupled`` vectors, (k, P)."""
-        traces = (np.array([factor.diagonal.sum() for factor in side]) for side in (self.left, self.right))
-        left, right = (trace[index] for trace, index in zip(traces, self.problem.index, strict=True))
+        left, right = (own.sum(axis=1)[index] for own, index in zip(self._diagonals, self.problem.index, strict=True))
         diagonal, rows = coupled[: len(pairs)], coupled[len(pairs) :]
         level = RemovedMeans(rows, self.row_means.mean(axis=1)[self.problem.index[0]]) if len(rows) else None
         return Sums(pairs, diagonal, left, right, level)
 
 
 def shared_rows(left: Sequence[Factor], right: Sequence[Factor], pairs: Sequence[tuple[int, int]]) -> list[SharedRows]:
-    """Return pairs of factors by the rows that these have."""
+    """Return pairs of factors by the rows that these have, less those that have no weight."""
     groups: dict[tuple[int, int], list[int]] = {}
     for number, (i, j) in enumerate(pairs):
         groups.setdefault((id(left[i].rows), id(right[j].rows)), []).append(number)
     return [
-        _shared([left[pairs[p][0]] for p in own], [right[pairs[p][1]] for p in own], own) for own in groups.values()
+        shared
+        for own in groups.values()
+        for shared in _shared([left[pairs[p][0]] for p in own], [right[pairs[p][1]] for p in own], own)
     ]
 
 
-def _shared(lefts: Sequence[Factor], rights: Sequence[Factor], numbers: list[int]) -> SharedRows:
-    plain = len(numbers) == 1 and lefts[0].weights is None and rights[0].weights is None
-    weights = None if plain else (_weights(lefts), _weights(rights))
-    return SharedRows(lefts[0].rows, rights[0].rows, weights, numbers)
+def _shared(lefts: Sequence[Factor], rights: Sequence[Factor], numbers: list[int]) -> list[SharedRows]:
+    rows = lefts[0].rows, rights[0].rows
+    if len(numbers) == 1 and lefts[0].weights is None and rights[0].weights is None:
+        return [SharedRows(*rows, None, numbers)]
+    own, other = _weights(lefts), _weights(rights)
+    spans = [tuple(map(_span, weights)) for weights in zip(own, other, strict=True)]
+    found = []
+    for some in _together(spans):
+        i, j = _around(spans, some)
+        found.append(SharedRows(rows[0][i], rows[1][j], (own[some, i], other[some, j]), [numbers[k] for k in some]))
+    return found
+
+
+def _span(weights: Array) -> slice:
+    """Return from the first to the last number that is not 0."""
+    places = np.flatnonzero(weights)
+    return slice(int(places[0]), int(places[-1]) + 1) if len(places) else slice(0, 0)
+
+
+def _around(spans: Sequence[tuple[slice, ...]], some: Sequence[int]) -> list[slice]:
+    """Return the rows and the columns that hold some of the rectangles."""
+    sides = zip(*(spans[k] for k in some), strict=True)
+    return [slice(min(own.start for own in side), max(own.stop for own in side)) for side in map(list, sides)]
+
+
+def _together(spans: Sequence[tuple[slice, ...]]) -> list[list[int]]:
+    """Return which rectangles to cover together, so that little more than they are is covered."""
+
+    def area(some: Sequence[int]) -> int:
+        return math.prod(side.stop - side.start for side in _around(spans, some))
+
+    everything = list(range(len(spans)))
+    if area(everything) <= sum(area([k]) for k in everything):
+        return [everything]
+    groups: list[list[int]] = []
+    for k in sorted(everything, key=lambda k: area([k]), reverse=True):
+        added = [area([*group, k]) - area(group) for group in groups]
+        if added and min(added) <= area([k]):
+            groups[added.index(min(added))].append(k)
+        else:
+            groups.append([k])
+    return groups
+
+
+def _diagonals(factors: Sequence[Factor]) -> Array:
+    """Return the diagonals of Aᵀ diag(w) A, shape (count, n); rows A that are shared are squared once."""
+    found = np.zeros((len(factors), factors[0].rows.shape[1]))
+    for numbers in by_rows(factors):
+        rows, weights = factors[numbers[0]].rows, _weights([factors[number] for number in numbers])
+        for part in slices(len(rows), _SQUARED):
+            found[numbers] += weights[:, part] @ np.square(rows[part])
+    return found
 
 
 def _weights(factors: Sequence[Factor]) -> Array:
@@ -116,15 +173,19 @@ def split(problem: Problem, max_rank: int) -> tuple[Factored | None, list[int], 
 
 
 def _centered(factors: Sequence[Factor | None]) -> tuple[list[Factor], Array]:
-    """Center factors in place, and return them and the row means of their matrices before, shape (count, n)."""
+    """Center factors, in place where they may be written, and return them and the row means of their matrices before.
+
+    Shape (count, n).
+    """
     known = [factor for factor in factors if factor is not None]
     means = {id(factor.rows): factor.rows.mean(axis=1) for factor in known}
     rows = {id(factor.rows): factor.rows for factor in known}
     for key, own in rows.items():
-        np.subtract(own, means[key][:, None], out=own)
-    removed = [(factor, means[id(factor.rows)]) for factor in known]
-    row_means = [factor.times(mean) @ factor.rows + factor.times(mean) @ mean for factor, mean in removed]
-    return known, np.stack(row_means)
+        rows[key] = np.subtract(own, means[key][:, None], out=own if own.flags.writeable else None)
+    centered = [replace(factor, rows=rows[id(factor.rows)]) for factor in known]
+    removed = [(own, means[id(factor.rows)]) for own, factor in zip(centered, known, strict=True)]
+    row_means = [own.times(mean) @ own.rows + own.times(mean) @ mean for own, mean in removed]
+    return centered, np.stack(row_means)
 
 
 @final

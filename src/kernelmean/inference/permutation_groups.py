@@ -33,6 +33,7 @@ Spectrum = npt.NDArray[np.complexfloating[Any, Any]]
 _SHORT = 128
 _LEAST, _MOST = 1000, 2560
 _LONGER = 1.5
+_AT_ONCE = 2**16  # numbers that are transformed together
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Group(ABC):
 
     @abstractmethod
     def correlate(self, left: Array, right: Array) -> Array:
-        """Return Σ_i left_i right_g(i) for all g of the group: (m, n) and (m, n) to (m, order)."""
+        """Return Σ_i left_i right_g(i) for all g of the group: (m, n) and (m, n), or (1, n) for all, to (m, order)."""
 
     def correlations(self, left: Array, right: Array) -> Array:
         """Return Σ_i left_i right_π(i) for all π, shape (m, count)."""
@@ -114,10 +115,13 @@ class Rotations(Group):
         return np.asarray(fft.irfft(spectrum, n=self.order, axis=axis))
 
     def correlate(self, left: Array, right: Array) -> Array:
-        """Return Σ_i left_i right_s(i) for all rotations s: (m, n) and (m, n) to (m, order)."""
-        spectrum = np.einsum("mbf,mbf->mf", np.conj(self.spectra(left)), self.spectra(right))
-        fixed = np.einsum("mr,mr->m", left[:, self.rest], right[:, self.rest])
-        return np.asarray(self.back(spectrum) + fixed[:, None])
+        """Return Σ_i left_i right_s(i) for all rotations s: (m, n) and (m, n), or (1, n) for all, to (m, order)."""
+        fixed = (left[:, self.rest] * right[:, self.rest]).sum(axis=1, keepdims=True)
+        parts = slices(len(left), max(1, _AT_ONCE // self.n))
+        return np.concatenate([self._turned(left[p], right if len(right) == 1 else right[p]) for p in parts]) + fixed
+
+    def _turned(self, left: Array, right: Array) -> Array:
+        return self.back(np.einsum("mbf,mbf->mf", np.conj(self.spectra(left)), self.spectra(right)))
 
 
 @final

@@ -17,7 +17,7 @@ from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean
 from ..kernels import Kernel
 from ..kernels.blocks import Blocks
 from ..kernels.distances import ExponentialBlocks
-from .coordinates import Coordinates
+from .coordinates import Coordinates, widened
 from .low_rank import Factor, pivoted_cholesky
 from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
 from .resampling_options import Shape
@@ -119,6 +119,8 @@ class KernelSide(Side):
     points: Array
     kernels: tuple[Kernel, ...]
     shifts: tuple[float, ...] = ()
+    copied: bool = False
+    """Whether the points are a copy, which may be overwritten by what is made of them."""
 
     def __post_init__(self) -> None:
         if not self.shifts:
@@ -151,8 +153,10 @@ class KernelSide(Side):
         return all(isinstance(kernel, Coordinates) for kernel in self.kernels)
 
     def permuted(self, order: IntArray) -> KernelSide:
-        """Return the side with its points in another order."""
-        return replace(self, points=take_rows(self.points, order))
+        """Return the side with its points in another order; what was stored column by column still is."""
+        by_columns = isinstance(self.points, np.ndarray) and self.points.flags.fnc
+        points = self.points.T.take(order, axis=1).T if by_columns else take_rows(self.points, order)
+        return replace(self, points=points, copied=True)
 
     def tiles(self) -> Tiles:
         """Prepare the kernels once, and evaluate blocks on demand."""
@@ -177,9 +181,12 @@ class KernelSide(Side):
         )
 
     def factors(self, max_rank: int) -> list[Factor | None]:
-        """Factor every kernel by pivoted Cholesky; those of few columns are factors as they stand."""
+        """Factor every kernel by pivoted Cholesky; those of few columns are factors as they stand.
+
+        What of a factor may be written is nobody else's.
+        """
         rows: dict[tuple[int, ...], Array] = {}
-        return [self._factor(kernel, rows, max_rank) for kernel in self.kernels]
+        return [self._factor(kernel, rows, max_rank) for kernel in widened(self.kernels)]
 
     def known_factors(self) -> list[Factor]:
         """Return the factors of kernels that are sums over a few columns."""
@@ -194,7 +201,8 @@ class KernelSide(Side):
         if not isinstance(kernel, Coordinates):
             return pivoted_cholesky(kernel, self.points, max_rank=max_rank)
         if kernel.columns not in rows:
-            rows[kernel.columns] = np.array(self.points[:, kernel.place].T, order="C")  # a copy, to be centered
+            rows[kernel.columns] = own = np.ascontiguousarray(self.points[:, kernel.place].T)
+            own.flags.writeable = own.flags.owndata or (self.copied and self.explicit)
         return Factor(rows[kernel.columns], 0.0, np.array(kernel.weights))
 
 

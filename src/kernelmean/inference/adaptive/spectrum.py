@@ -19,7 +19,7 @@ from typing import final
 
 import numpy as np
 
-from ...core.array import Array, IntArray
+from ...core.array import Array, IntArray, slices
 from ...kernels import Kernel
 
 _LEAST = 1e-10
@@ -27,6 +27,8 @@ _LEAST = 1e-10
 _DEPENDENT = 1e-10
 _NEGLIGIBLE = 0.01
 _AROUND = 2.0
+_ROWS = 512
+"""Of kernel values that a processor keeps in its cache until they are features."""
 
 
 @final
@@ -43,12 +45,12 @@ class Components:
     whole: bool
     """Whether nothing is left out: all rows were landmarks."""
 
-    def scores(self, first: int = 0) -> Array:
+    def scores(self, first: int = 0, out: Array | None = None) -> Array:
         """Return the coordinates of the rows in the directions from the ``first`` on, shape (r - first, n).
 
         They are orthogonal, centered, and have the squared norms ``values``.
         """
-        return np.asarray(self.directions[:, first:].T @ self.features.T)
+        return np.matmul(self.directions[:, first:].T, self.features.T, out=out)
 
     def filtered(self, ridge: float | None) -> tuple[int, tuple[float, ...]]:
         """Return the first column that counts, and g(w) / w of it and those behind it.
@@ -76,7 +78,10 @@ def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Components:
     chosen = table[landmarks]
     values, vectors = np.linalg.eigh(kernel(chosen, chosen))
     kept = values > _DEPENDENT * max(values[-1], 0.0)
-    features = kernel(table, chosen) @ (vectors[:, kept] / np.sqrt(values[kept]))
+    roots, blocks = vectors[:, kept] / np.sqrt(values[kept]), kernel.blocks(table, chosen)
+    features = np.empty((len(table), roots.shape[1]))
+    for part in slices(len(table), _ROWS):
+        np.matmul(blocks(part, slice(None)), roots, out=features[part])
     least = _LEAST * float(np.vdot(features, features))
     features -= features.mean(axis=0)
     values, directions = np.linalg.eigh(features.T @ features)

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from ...core.array import Array, IntArray
 from ...kernels import Kernel, TensorProduct
@@ -62,15 +61,17 @@ class Views:
         alike: dict[tuple[str, Kernel | None], list[Member]] = {}
         for member in members:
             alike.setdefault(_place(member), []).append(member)
-        parts: list[Array] = [np.empty((0, len(points.points)))]
+        most = sum(views[name].shape[1] if kernel is None else len(landmarks) for name, kernel in alike)
+        rows_of = np.empty((most, len(points.points)))  # a page of it is only taken once it is written
         kernels: dict[Member, list[Kernel]] = {}
         first = 0
         for (name, kernel), own in alike.items():
             part = _direct(views[name], own) if kernel is None else _filtered(views[name], kernel, own, landmarks)
-            parts.append(part.rows)
-            kernels.update(part.kernels(range(first, first + len(part.rows))))
-            first += len(part.rows)
-        return cls(np.concatenate(parts).T, kernels)
+            last = first + part.count
+            part.write(rows_of[first:last])
+            kernels.update(part.kernels(range(first, last)))
+            first = last
+        return cls(rows_of[:first].T, kernels)
 
 
 def _place(member: Member) -> tuple[str, Kernel | None]:
@@ -83,8 +84,10 @@ def _place(member: Member) -> tuple[str, Kernel | None]:
 class _Columns:
     """Columns that one or several members look at."""
 
-    rows: Array
-    """The columns one above the other, shape (r, n): kernels that are sums over them take them one by one."""
+    count: int
+    """How many there are."""
+    write: Callable[[Array], Any]
+    """Writes them one above the other, shape (count, n): kernels that are sums over them take them one by one."""
     kernels: Callable[[Sequence[int]], dict[Member, list[Kernel]]]
     """From their places among all columns to the kernels of the members."""
 
@@ -97,7 +100,7 @@ def _direct(table: Array, members: Sequence[Member]) -> _Columns:
         each: list[Kernel] = [Coordinates(columns, tuple(row)) for row in one_each]
         return {own: [TensorProduct((own.kernel,), (columns,))] if own.view == "order" else each for own in members}
 
-    return _Columns(table.T, kernels)
+    return _Columns(table.shape[1], lambda rows: np.copyto(rows, table.T), kernels)
 
 
 def _filtered(table: Array, kernel: Kernel, members: Sequence[Member], landmarks: IntArray) -> _Columns:
@@ -110,7 +113,7 @@ def _filtered(table: Array, kernel: Kernel, members: Sequence[Member], landmarks
         columns = tuple(places)
         return {own: [Coordinates(columns[first - least :], weights)] for own, (first, weights) in filters.items()}
 
-    return _Columns(found.scores(least), kernels)
+    return _Columns(len(found.values) - least, lambda rows: found.scores(least, rows), kernels)
 
 
 def available(n: int, dim: int) -> tuple[str, ...]:
@@ -168,8 +171,8 @@ class ViewSource:
 
     @cached_property
     def order(self) -> Array:
-        """The rank of every entry in its column."""
-        return np.asarray(rankdata(self.points, axis=0))
+        """The rank of every entry in its column, that of ties their mean rank."""
+        return np.stack([_ranks(column) for column in np.ascontiguousarray(self.points.T)]).T
 
     @cached_property
     def scores(self) -> Array:
@@ -214,6 +217,17 @@ class ViewSource:
         """Return what decides on the members that look at the table, judged by some of the rows."""
         views = tuple(name for name in available(*self.points.shape) if volumes or name != "volume")
         return ViewedTable(views, self.points.shape[1], clustered(self.in_spreads[rows]))
+
+
+def _ranks(column: Array) -> Array:
+    """Return ranks as ``scipy.stats.rankdata`` does, in half the time."""
+    order = np.argsort(column)
+    ascending = column[order]
+    ends = np.append(np.flatnonzero(ascending[1:] != ascending[:-1]) + 1.0, len(column))
+    counts = np.diff(ends, prepend=0.0)
+    ranks = np.empty(len(column))
+    ranks[order] = np.repeat(ends - (counts - 1.0) / 2, counts.astype(np.intp))
+    return ranks
 
 
 def _in_order(ranks: Array, squares: Array, rows: IntArray) -> IntArray:
@@ -279,9 +293,10 @@ def _length(rows: Array) -> Array:
 
 def _products(scores: Array) -> Array:
     """Return s_i s_j less its mean for every two columns i < j, shape (n, d (d - 1) / 2)."""
-    first, second = np.triu_indices(scores.shape[1], 1)
-    products = scores[:, first] * scores[:, second]
-    return np.asarray(products - products.mean(axis=0))
+    columns = np.ascontiguousarray(scores.T)
+    products = np.concatenate([column * columns[i + 1 :] for i, column in enumerate(columns)])
+    products -= products.mean(axis=1, keepdims=True)
+    return products.T
 
 
 def _squares(scores: Array) -> Array:

@@ -98,11 +98,11 @@ class _OnFactors:
         return np.concatenate([self._of(batch) for batch in permutations.batches(_ORDERS)], axis=1)
 
     def _of(self, orders: IntArray) -> Array:
-        found = np.empty((self.count, len(orders)))
+        found = np.zeros((self.count, len(orders)))
         for rows in self.shared:
             for part in slices(len(orders), _AT_ONCE):
-                entries = np.stack([rows.left @ rows.right[:, order].T for order in orders[part]])
-                found[rows.pairs, part] = rows.squared_norms(entries, slice(None))
+                entries = np.stack([rows.left @ rows.right[:, order].T for order in orders[part]], axis=-1)
+                found[rows.pairs, part] = rows.weighted_norms(entries, slice(None))
         return found
 
     def magnitude(self) -> Array:

@@ -9,9 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.array import Array, slices
-from ..low_rank_problem import CHUNK_BYTES, Factored, SharedRows
+from ..low_rank_problem import Factored, SharedRows
 from ..permutation_groups import Rotations, Spectrum
 from ..statistics import Sums
+
+_ENTRIES = 2**16
+"""Numbers of A Cᵀ and rotation at a time: those that a processor keeps in its cache, and need not be fetched anew."""
 
 
 def factor_sums(factored: Factored, rotations: Rotations) -> Sums:
@@ -27,24 +30,26 @@ def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:
 
     O(n r q + r q g log g) time and 8 n q bytes besides chunks, for a single coset.
     """
-    left, right = group.left, group.right
+    left, right, rest = group.left, group.right, rotations.rest
     total = np.zeros((len(group.pairs), len(rotations.cosets), rotations.order))
-    bytes_per_row = 16 * rotations.order * max(len(right), rotations.blocks)
-    parts = slices(len(left), max(1, CHUNK_BYTES // bytes_per_row))
+    parts = slices(len(left), max(1, _ENTRIES // (rotations.order * max(1, len(right)))))
     for coset, order in enumerate(rotations.cosets):
         moved = right[:, order] if coset else right  # the first coset is the group itself
-        spectra = _by_frequency(moved, rotations)
+        other = rotations.spectra(moved)
         for part in parts:
-            own = np.conj(_by_frequency(left[part], rotations)).swapaxes(1, 2)
-            entries = rotations.back(own @ spectra, axis=0)
-            entries += left[part, rotations.rest] @ moved[:, rotations.rest].T
-            total[:, coset] += group.squared_norms(entries, part)
+            own = np.conj(rotations.spectra(left[part]))
+            entries = rotations.back(_over_blocks(own, other))
+            if rest.start < rest.stop:
+                entries += (left[part, rest] @ moved[:, rest].T)[:, :, None]
+            total[:, coset] += group.weighted_norms(entries, part)
     return total.reshape(len(total), -1)
 
 
-def _by_frequency(rows: Array, rotations: Rotations) -> Spectrum:
-    """Return the transforms of the blocks of all rows, shape (f, blocks, r)."""
-    spectra = np.empty((rotations.order // 2 + 1, rotations.blocks, len(rows)), dtype=np.complex128)
-    for part in slices(len(rows), 32):
-        spectra[:, :, part] = rotations.spectra(rows[part]).transpose(2, 1, 0)
-    return spectra
+def _over_blocks(own: Spectrum, other: Spectrum) -> Spectrum:
+    """Return the products of two spectra summed over the blocks, (r, blocks, f) and (q, blocks, f) to (r, q, f)."""
+    if 1 in (own.shape[1], len(other)):
+        total = own[:, None, 0] * other[:, 0]
+        for block in range(1, own.shape[1]):
+            total += own[:, None, block] * other[:, block]
+        return total
+    return np.asarray((own.transpose(2, 0, 1) @ other.transpose(2, 1, 0)).transpose(1, 2, 0))

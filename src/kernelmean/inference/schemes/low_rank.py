@@ -50,7 +50,7 @@ def factor_sums(factored: Factored, permutations: Permutations, resources: Resou
         pairs = np.empty((len(problem.pairs), len(batch)))
         for group in groups:
             pairs[group.pairs] = _squared_norms(group, batch)
-        return pairs, np.einsum("ki,kbi->kb", own, other[:, batch])
+        return pairs, np.einsum("ki,kbi->kb", own, other[:, batch]) if len(other) > 1 else own @ other[0, batch].T
 
     widest = max(factor.rank for factor in factored.right)
     batches = permutations.batches(max(1, int(_batch_bytes(resources) / (8 * problem.n * widest))))
@@ -62,5 +62,4 @@ def _squared_norms(group: SharedRows, batch: IntArray) -> Array:
     """Return |A C_πᵀ|² of permutations (b, n), for all weights, shape (k, b)."""
     columns = group.right[:, batch]
     products = group.left @ columns.reshape(-1, columns.shape[-1]).T
-    products = products.reshape(len(group.left), *columns.shape[:2])
-    return group.squared_norms(products.transpose(2, 0, 1), slice(None))
+    return group.weighted_norms(products.reshape(len(group.left), *columns.shape[:2]), slice(None))
