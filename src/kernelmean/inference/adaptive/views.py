@@ -57,26 +57,23 @@ class Views:
 
         Kernels that are on one view share its spectrum with all their filters; ``landmarks`` are its features.
         """
-        views = {name: in_units(name, points.view(name), rows) for name in {member.view: None for member in members}}
-        alike: dict[tuple[str, Kernel | None], list[Member]] = {}
+        alike: dict[str, dict[Kernel | None, list[Member]]] = {}
         for member in members:
-            alike.setdefault(_place(member), []).append(member)
-        most = sum(views[name].shape[1] if kernel is None else len(landmarks) for name, kernel in alike)
-        rows_of = np.empty((most, len(points.points)))  # a page of it is only taken once it is written
+            kernel = None if member.view in DIRECT else member.kernel
+            alike.setdefault(member.view, {}).setdefault(kernel, []).append(member)
+        n, dim = points.points.shape
+        most = sum(dim if kernel is None else len(landmarks) for own in alike.values() for kernel in own)
+        columns, first = np.empty((most, n)), 0  # a page of it is only taken once it is written
         kernels: dict[Member, list[Kernel]] = {}
-        first = 0
-        for (name, kernel), own in alike.items():
-            part = _direct(views[name], own) if kernel is None else _filtered(views[name], kernel, own, landmarks)
-            last = first + part.count
-            part.write(rows_of[first:last])
-            kernels.update(part.kernels(range(first, last)))
-            first = last
-        return cls(rows_of[:first].T, kernels)
-
-
-def _place(member: Member) -> tuple[str, Kernel | None]:
-    """Return what members share that look at the same columns: the view, and the kernel whose spectrum it is."""
-    return member.view, None if member.view in DIRECT else member.kernel
+        for name, by_kernel in alike.items():
+            table = in_units(name, points.view(name), rows)
+            for kernel, own in by_kernel.items():
+                part = _direct(table, own) if kernel is None else _filtered(table, kernel, own, landmarks)
+                last = first + part.count
+                part.write(columns[first:last])
+                kernels.update(part.kernels(range(first, last)))
+                first = last
+        return cls(columns[:first].T, kernels)
 
 
 @final
@@ -294,8 +291,11 @@ def _length(rows: Array) -> Array:
 def _products(scores: Array) -> Array:
     """Return s_i s_j less its mean for every two columns i < j, shape (n, d (d - 1) / 2)."""
     columns = np.ascontiguousarray(scores.T)
-    products = np.concatenate([column * columns[i + 1 :] for i, column in enumerate(columns)])
-    products -= products.mean(axis=1, keepdims=True)
+    first, second = np.triu_indices(len(columns), 1)
+    products = np.empty((len(first), len(scores)))
+    for place, (i, j) in enumerate(zip(first, second, strict=True)):
+        np.multiply(columns[i], columns[j], out=products[place])
+        products[place] -= products[place].mean()
     return products.T
 
 
@@ -320,7 +320,7 @@ def in_units(name: str, table: Array, rows: IntArray) -> Array:
     """
     if name == "order":
         return table
-    if (table == table[0]).all():
+    if (table[-1] == table[0]).all() and (table == table[0]).all():
         return np.zeros_like(table)
     if name in DIRECT:
         deviation = table.std(axis=0)
