@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from kernelmean.cli import run
 from kernelmean.core.words import Notice, roughly
 from kernelmean.inference import holm
 from kernelmean.studies.many_tests import SCREENED, ManyTests, OneTest, Run, runs, timed
@@ -167,15 +170,14 @@ def test_threads_screen_and_test_the_same_pairs() -> None:
     ],
 )
 def test_permutations_grow_to_what_holm_needs(n_resamples: int, tests: int, expected: list[int]) -> None:
-    assert [run.n_resamples for run in runs(n_resamples, tests)] == expected
-    assert [run.number for run in runs(n_resamples, tests)] == list(range(len(expected)))
+    assert list(runs(n_resamples, tests)) == list(enumerate(expected))
 
 
 def family(items: Sequence[int], pvalues: dict[int, list[float]], **options: Any) -> ManyTests[int]:
     """Return tests whose p-value in every run is given."""
 
-    def test(item: int, run: Run) -> OneTest:
-        return OneTest(0.0, pvalues[item][run.number], run.n_resamples)
+    def test(item: int, planned: Run) -> OneTest:
+        return OneTest(0.0, pvalues[item][planned.number], planned.n_resamples)
 
     given: dict[str, Any] = {"progress": lambda *_: None, "steps": len(items), **options}
     return ManyTests(items, str, "column", test, **given)
@@ -256,9 +258,9 @@ def test_time_is_told_once_when_the_rest_takes_more_than_ten_seconds(
 def test_a_family_of_slow_tests_tells_its_progress_how_long_it_takes() -> None:
     clock, calls = Clock(), []
 
-    def test(item: int, run: Run) -> OneTest:
+    def test(item: int, planned: Run) -> OneTest:
         clock.now += 5.0
-        return OneTest(0.0, 0.5, run.n_resamples)
+        return OneTest(0.0, 0.5, planned.n_resamples)
 
     many = ManyTests(range(TELLING), str, "column", test, lambda *call: calls.append(call), 1 + TELLING, clock=clock)
     many.tested(range(TELLING), runs(99, 1))
@@ -275,3 +277,33 @@ def test_a_family_of_slow_tests_tells_its_progress_how_long_it_takes() -> None:
 )
 def test_times_in_words(seconds: float, words: str) -> None:
     assert roughly(seconds) == words
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_the_commands_say_beforehand_how_long_they_take(
+    quiet: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("kernelmean.studies.many_tests._LONG", 0.0)
+    monkeypatch.setattr("kernelmean.studies.many_tests._SURE_AFTER", 0.0)
+    monkeypatch.setattr("kernelmean.studies.many_tests._SURE_OF_ONE", 0.0)
+    monkeypatch.chdir(tmp_path)
+    for name, table in (("a", A), ("b", B)):
+        pd.DataFrame(table[:, :5]).add_prefix("x").to_csv(f"{name}.csv", index=False)
+    options = ["--estimator", "kme", "--resamples", "9", *(["--quiet"] if quiet else [])]
+    for command, noun in ((["compare", "a.csv", "b.csv"], "5 columns"), (["dependence", "a.csv"], "10 pairs")):
+        assert run([*command, *options]) == 0
+        said = capsys.readouterr().err
+        assert (re.search(rf"^{noun} to test: about \d+ seconds? more$", said, re.MULTILINE) is not None) is not quiet
+
+
+def test_no_screen_is_an_option_of_both_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(many_pairs()[:20]).add_prefix("x").to_csv("a.csv", index=False)
+    pd.DataFrame(A).add_prefix("x").to_csv("b.csv", index=False)
+    pd.DataFrame(B).add_prefix("x").to_csv("c.csv", index=False)
+    for command, tests in ((["dependence", "a.csv"], "pairs"), (["compare", "b.csv", "c.csv"], "columns")):
+        for more, dropped in (([], True), (["--no-screen"], False)):
+            options = ["--estimator", "kme", "--resamples", "9", "--quiet", "--json", "out.json"]
+            assert run([*command, *options, *more]) == 0
+            found = json.loads(Path("out.json").read_text())[tests]
+            assert any(each["n_resamples"] == 0 for each in found) is dropped
