@@ -242,7 +242,7 @@ def dependences(drawn: Rng, size: tuple[int, int, int], **options: Any) -> dict[
 
 FAMILIES: dict[str, tuple[Any, tuple[int, int, int], str, int, int]] = {
     "compare 200 columns, 45 differ": (comparison, (350, 200, 45), "adaptive", 999, 4),
-    "dependence 24 columns, 12 pairs depend": (dependences, (350, 24, 12), "adaptive", 999, 4),
+    "dependence 24 columns, 12 pairs depend": (dependences, (350, 24, 12), "adaptive", 999, 3),
     "compare 45 columns, none differs": (comparison, (20, 45, 0), "kme", 999, 600),
     "dependence 10 columns, none depends": (dependences, (20, 10, 0), "kme", 999, 600),
 }

@@ -2,8 +2,8 @@
 
 Permutations grow: a test of which at most ten permutations, the observed one counted, reach the observed statistic is
 run again with fresh and more permutations, and the new p-value takes the place of the old one. That is exact: with
-P₁ < P₂ < … permutations, the result is at most α only where the p-value of that run is which decides for α, the first
-one for α ≥ 10 / P₁, the second for α from 10 / P₂ up to that, and so on; and each of them is valid alone.
+P₁ < P₂ < … permutations one run decides for every α, the first for α ≥ 10 / P₁, the second for α from 10 / P₂ up to
+that, and so on. The result is at most α only where the p-value of that run is, and each of these is valid alone.
 """
 
 from __future__ import annotations
@@ -40,6 +40,10 @@ class OneTest(NamedTuple):
     pvalue: float
     n_resamples: int
     """0 where the screen dropped the test."""
+
+    def needs(self, n_resamples: int) -> bool:
+        """Say whether so many permutations are more, and may matter."""
+        return n_resamples > self.n_resamples and round(self.pvalue * (self.n_resamples + 1)) <= _FEW
 
 
 class Run(NamedTuple):
@@ -87,7 +91,7 @@ class ManyTests(Generic[Item]):
         """Test items, and again where more permutations are needed."""
         found: dict[Item, OneTest] = {}
         for run in planned:
-            small = items if not run.number else [item for item in items if _again(found[item], run)]
+            small = items if not run.number else [item for item in items if found[item].needs(run.n_resamples)]
             found |= zip(small, self._each(small, run), strict=True)
         return found
 
@@ -115,11 +119,6 @@ class ManyTests(Generic[Item]):
             self.progress(Notice(work), self.steps - len(self.items), self.steps)
 
         return timed(outcomes, len(items), tell, self.clock)
-
-
-def _again(found: OneTest, run: Run) -> bool:
-    """Say whether more permutations may matter."""
-    return run.n_resamples > found.n_resamples and round(found.pvalue * (found.n_resamples + 1)) <= _FEW
 
 
 def timed(
