@@ -147,7 +147,7 @@ def test_joint_members_are_plain_kernels_in_units_of_the_spread():
 @pytest.mark.parametrize("kind", ["normal", "ties"])
 def test_joint_independence_over_all_pairings(kind):
     x, y, z = (np.round(own) if kind == "ties" else own for own in tables(4, 3, dim=1))
-    orders = list(product(map(list, permutations(range(4))), repeat=2))[::7]
+    orders = list(product(map(list, permutations(range(4))), repeat=2))[::29]
     pvalues = np.array([km.dhsic_test(x, y[own], z[other]).pvalue for own, other in orders])
     everything = km.dhsic_test(x, y, z)
     reference = np.append(everything.null_distribution, everything.statistic)

@@ -91,7 +91,8 @@ def _taken_apart(cell: str) -> _Number | None:
         signs.add("behind")
     before, behind = found["before"] or "", (found["unit"] or "").strip()
     is_money = found["symbol"] is None or unicodedata.category(found["symbol"]) == "Sc"  # a currency sign, or a code
-    if (before and behind) or not (is_money and _is_unit(found["core"], behind)) or not _is_well_formed(found):
+    is_number = bool(_marks([found["core"]])) or _INDIAN.fullmatch(found["core"]) is not None
+    if (before and behind) or not (is_money and _is_unit(found["core"], behind)) or not is_number:
         return None
     return _Number(cell, found["core"], before or behind, frozenset(signs))
 
@@ -102,10 +103,6 @@ def _is_unit(core: str, unit: str) -> bool:
         return False
     decade = unit == "s" and core.endswith("0") and len(core) in (2, 4)
     return not decade and not set(unit) & set(':;=<>"[]{}|\\@#&?!~')
-
-
-def _is_well_formed(found: re.Match[str]) -> bool:
-    return bool(_marks([found["core"]])) or _INDIAN.fullmatch(found["core"]) is not None
 
 
 def _marks(cores: list[str]) -> tuple[Mapping[str, str], ...]:

@@ -53,7 +53,8 @@ def pair_sum(A: Array, B: Array, *, moments: bool = True) -> PairSum:
 
 @pair_sum.numpy
 def _(A: Array, B: Array, *, moments: bool = True) -> PairSum:
-    rows, symmetric = slices(len(A), _tile_size(len(A))), A is B
+    tile = math.ceil(len(A) / math.ceil(len(A) / _TILE))  # at most 256 rows, which cut them evenly
+    rows, symmetric = slices(len(A), tile), A is B
     blocks = _differences(A, B) if len(A) * A.size <= _DIFFERENCES_UP_TO else squared_distance_blocks(A, B, floor=1.0)
     cells = ((i, j) for k, i in enumerate(rows) for j in (rows[k:] if symmetric else rows))
 
@@ -80,11 +81,6 @@ class _Tile:
     def mirrored(self) -> _Tile:
         """Return the sum with the tile across the diagonal, where left and right change places."""
         return _Tile(self.shift, 2 * self.total, self.products + self.products[[1, 0, 2]])
-
-
-def _tile_size(n: int) -> int:
-    """Return a tile of at most 256 rows that cuts ``n`` evenly."""
-    return math.ceil(n / math.ceil(n / _TILE))
 
 
 def _tile(blocks: Blocks, A: Array, B: Array, i: slice, j: slice, moments: bool) -> _Tile:

@@ -163,17 +163,12 @@ def _minus_log_tail(shape: Array, scores: Array) -> Array:
 def _marked(members: Sequence[Any], strengths: Array, asked: str) -> list[str]:
     """Return the kind that every member marks, "" of those that see several."""
     if asked == "samples":
-        return [_marked_by(member) for member in members]
+        alone = [member.kernel == LINEAR and member.group in _TIERS["samples"][0] for member in members]
+        robust = [member.group == "means" and member.view in ("scores", "ranks") for member in members]
+        return [own.group if any(marks) else "" for own, *marks in zip(members, alone, robust, strict=True)]
     marked = [_marked_by_pair(pair) for pair in members]
     one_way = "curve" if _turns(members, strengths) else "spread"
     return [one_way if kind == "one-sided spread" else kind for kind in marked]
-
-
-def _marked_by(member: Member) -> str:
-    """Return the kind that a member of a test of samples marks."""
-    robust = member.group == "means" and member.view in ("scores", "ranks")
-    alone = member.kernel == LINEAR and member.group in _TIERS["samples"][0]
-    return member.group if alone or robust else ""
 
 
 def _marked_by_pair(pair: PairMember) -> str:

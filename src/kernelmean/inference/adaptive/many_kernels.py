@@ -74,7 +74,13 @@ class Adaptive:
             raise ValueError(f"combination is {self.combination!r}; pass one of {known}")
         if self.members is not None:
             object.__setattr__(self, "members", tuple(self.members))
-            _check_members(self.members)
+            if not self.members:
+                raise ValueError("members is empty; pass at least one Member, or None for the default ones")
+            for member in self.members:
+                if not 0.0 < member.weight < math.inf:
+                    raise ValueError(f"{member.label} has weight {member.weight!r}, a positive number is needed")
+                for side in member.sides:
+                    _check_side(side)
 
 
 NAMED: dict[str, Adaptive] = {
@@ -83,17 +89,6 @@ NAMED: dict[str, Adaptive] = {
     "aggregate": Adaptive("aggregate"),
 }
 """What ``estimator=`` takes by name."""
-
-
-def _check_members(members: Sequence[Member | PairMember]) -> None:
-    """Raise when there are none, a weight is not positive, or what looks at a table cannot."""
-    if not members:
-        raise ValueError("members is empty; pass at least one Member, or None for the default ones")
-    for member in members:
-        if not 0.0 < member.weight < math.inf:
-            raise ValueError(f"{member.label} has weight {member.weight!r}, a positive number is needed")
-        for side in member.sides:
-            _check_side(side)
 
 
 def _check_side(side: Member) -> None:

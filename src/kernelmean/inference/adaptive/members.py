@@ -262,6 +262,10 @@ class ViewedTable:
     clustered: float
     """From 0 to 1, how surely its rows lie in far clusters."""
 
+    def is_too_wide_for(self, member: Member) -> bool:
+        """Say whether hardly two rows are near each other for a kernel: in many columns all distances are alike."""
+        return member.kernel == QUARTER and member.view == "data" and self.dim > _MOST_COLUMNS_OF_NARROW
+
 
 def _present_members(members: Sequence[Any], views: Sequence[str]) -> list[Member]:
     """Leave out what needs a view that says nothing new."""
@@ -284,16 +288,11 @@ def _present_pairs(pairs: Sequence[Any], tables: Sequence[ViewedTable]) -> list[
     return kept
 
 
-def _too_narrow(member: Member, table: ViewedTable) -> bool:
-    """Say whether hardly two rows are near each other for a kernel: in many columns all distances are alike."""
-    return member.kernel == QUARTER and member.view == "data" and table.dim > _MOST_COLUMNS_OF_NARROW
-
-
 def _fitting(pair: PairMember, tables: Sequence[ViewedTable]) -> PairMember | None:
     """Return the pair, on a side of one column with scores for its view, or None where that adds nothing."""
     fits = [member.view in table.views for member, table in zip(pair.sides, tables, strict=True)]
     both = {pair.x.view, pair.y.view}
-    if any(_too_narrow(member, table) for member, table in zip(pair.sides, tables, strict=True)):
+    if any(table.is_too_wide_for(member) for member, table in zip(pair.sides, tables, strict=True)):
         return None
     if both == {"axes"} and tables[0].dim * tables[1].dim > _MOST_PAIRS_OF_AXES:
         return None

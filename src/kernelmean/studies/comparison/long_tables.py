@@ -61,6 +61,8 @@ def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
     state = run_pass(start, tables, learnt, asked.encoding, plan, kept, digests, progress)
     tests = _StreamTests(state.stream, features, learnt, asked, seed)
     joint, encoded = tests.joint(), _shown(learnt)
+    seen = {own.name: own for own in (state.seen if learnt.seen is None else learnt.seen).columns}  # of all rows
+    summaries = [seen[coding.name].summary(coding) for coding in learnt.codings]
     return Comparison(
         names=names,
         sizes=learnt.rows,
@@ -68,7 +70,7 @@ def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
         estimator=asked.estimator,
         bandwidth=float(theta),
         scaled=asked.encoding.scale,
-        columns=ranked(learnt.codings, _summaries(learnt, state.seen), joint.noise, tests.alone(progress)),
+        columns=ranked(learnt.codings, summaries, joint.noise, tests.alone(progress)),
         notes=(*asked.notes, *_notes(learnt, encoded, names, theta, moved), *joint.notes),
         missing=learnt.missing,
         encoded=encoded,
@@ -103,12 +105,6 @@ def _begun(
     digests = verified(kept, tables, progress)
     learnt = learn(tables, encoding, passes, seed, progress, kept is not None) if known is None else known
     return learnt, digests
-
-
-def _summaries(learnt: Learnt, seen: TablesSeen) -> list[Any]:
-    """Return the means and shares of every column, of all rows: those of the first pass where there was one."""
-    columns = {column.name: column for column in (seen if learnt.seen is None else learnt.seen).columns}
-    return [columns[coding.name].summary(coding) for coding in learnt.codings]
 
 
 def _known(kept: Checkpoint, tables: tuple[Source, Source], encoding: Encoding) -> Learnt | None:

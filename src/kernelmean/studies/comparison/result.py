@@ -75,6 +75,11 @@ class ColumnDifference:
         """Whether the screen found no evidence, so that there was no test."""
         return self.n_resamples == 0
 
+    def content(self) -> dict[str, Any]:
+        """Return what JSON can hold: None where a column has no mean."""
+        means = [None if math.isnan(mean) else mean for mean in self.means]
+        return {**asdict(self), "means": means, "gap": None if math.isnan(self.gap) else self.gap}
+
     def describe(self) -> tuple[str, str]:
         """Return what the column is like in either table, in a few words: its mean, or a category and its share."""
         if self.kind == "categorical":
@@ -293,7 +298,7 @@ class Comparison(JointTest, Result):
             "kind": None if test.kind is None else asdict(test.kind),
             "kernels": [asdict(member) for member in test.members],
             "scaled": self.scaled,
-            "columns": [_without_nan(asdict(column)) for column in self.columns],
+            "columns": [column.content() for column in self.columns],
             "missing": self.missing.as_dict(),
             "notes": list(self.notes),
             "level": self.level,
@@ -305,9 +310,3 @@ _COLUMNS = (
     *("tested", "column", "kind", "mean_first", "mean_second", "gap", "noise", "statistic", "pvalue", "adjusted"),
     "n_resamples",
 )
-
-
-def _without_nan(content: dict[str, Any]) -> dict[str, Any]:
-    """Return what JSON can hold: None where a column has no mean."""
-    means = [None if math.isnan(mean) else mean for mean in content["means"]]
-    return {**content, "means": means, "gap": None if math.isnan(content["gap"]) else content["gap"]}

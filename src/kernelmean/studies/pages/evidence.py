@@ -95,7 +95,11 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
     rows = _telling(encoded, points, drawn, _kernel(result), shown) if result.differ() else ()
     codings = {coding.name: coding for coding in encoded.codings}
     axes = [Axis.of(codings[name], *encoded.frames) for name in shown]
-    marginals = tuple(_marginal(axis, result) for axis in axes)
+    tables = dict(zip(titles(result.names), result.encoded.frames, strict=True))
+    cells = [{label: axis.cells(table) for label, table in tables.items()} for axis in axes]
+    marginals = tuple(
+        marginal(axis.name, own, label=axis.label, order=axis.levels) for axis, own in zip(axes, cells, strict=True)
+    )
     frames = [frame.take(own) for frame, own in zip(encoded.frames, drawn, strict=True)]
     found = [
         (axis.name, _witness([axis.values(frame) for frame in frames], generator))
@@ -152,12 +156,6 @@ def _telling(
             if values[k] > 0.0:
                 rows.append(TellingRow(side, int(number), float(values[k]) / whole, cells))
     return tuple(rows)
-
-
-def _marginal(axis: Axis, result: Comparison) -> Panel | Bars:
-    frames = dict(zip(titles(result.names), result.encoded.frames, strict=True))
-    samples = {label: axis.cells(frame) for label, frame in frames.items()}
-    return marginal(axis.name, samples, label=axis.label, order=axis.levels)
 
 
 def _witness(samples: Sequence[Array], rng: np.random.Generator) -> WitnessBands | None:

@@ -248,7 +248,11 @@ class Inspection:
         frame.select([*kept, *named.ordinal, *named.categorical])
         for name in kept:
             if named.find(name) is not None:
-                raise ValueError(_named_twice(name, "ordinal" if name in named.ordinal else "categorical"))
+                kind, keep = "ordinal" if name in named.ordinal else "categorical", written("keep=", "--keep")
+                raise ValueError(
+                    f"column {name!r} stands in keep and in {kind}, which never looks like an identifier; leave it out "
+                    f"of {keep}"
+                )
         self._tables, self._most, self._named = tables, most, frame.named
         self._open = tuple(name for name in frame.names if named.find(name) is None)
         self._numbers = frozenset(self._open) - {*kept}
@@ -319,8 +323,3 @@ class Inspection:
 def _settled(seen: IntegersSeen) -> IntegersSeen:
     seen.kept()
     return seen
-
-
-def _named_twice(name: str, kind: str) -> str:
-    keep = written("keep=", "--keep")
-    return f"column {name!r} stands in keep and in {kind}, which never looks like an identifier; leave it out of {keep}"
