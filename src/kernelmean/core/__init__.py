@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from .roots import rising_roots
     from .simplex_qp import solve_simplex_qp
     from .type_rules import Rules
-    from .words import printable
+    from .words import Notice, printable
 
 __all__ = [
+    "Notice",
     "Rules",
     "as_host",
     "command_line",
@@ -40,7 +41,7 @@ _lazy.attach(
         "checksums": "parse",
         "simplex_qp": "solve_simplex_qp",
         "option_names": "command_line",
-        "words": "printable",
+        "words": "Notice printable",
     },
 )
 

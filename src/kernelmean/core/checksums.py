@@ -28,7 +28,8 @@ def parse(text: str | bytes, *, infinite: bool = False) -> Any:
     """
     options: dict[str, Any] = {} if infinite else {"parse_constant": _refuse, "parse_float": _finite}
     plain = text if isinstance(text, str) else text.decode(json.detect_encoding(text), "surrogatepass")
-    if _depth(plain) > _DEEPEST:
+    steps = (1 if letter in "[{" else -1 if letter in "]}" else 0 for letter in _OTHERS.sub("", plain))
+    if max(accumulate(steps), default=0) > _DEEPEST:  # objects and lists in each other
         raise ValueError("its JSON is nested too deep")
     return json.loads(plain, object_pairs_hook=_object, **options)
 
@@ -56,12 +57,6 @@ def unsealed(content: Any, names: Collection[str]) -> dict[str, Any]:
 
 def _digest(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def _depth(text: str) -> int:
-    """Return how many objects and lists stand in each other, at most."""
-    steps = (1 if letter in "[{" else -1 if letter in "]}" else 0 for letter in _OTHERS.sub("", text))
-    return max(accumulate(steps), default=0)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -6,10 +6,12 @@ Who writes a scheme of permutations finds here what it is made of: a ``Problem``
 
 from ..core import lazy as _lazy
 from .adaptive.candidates import candidates
+from .adaptive.kinds import EvidenceKind
 from .adaptive.many_kernels import Adaptive
 from .adaptive.members import Member, PairMember
 from .answering import answer
 from .base_result import Result
+from .coordinates import Coordinates
 from .custom_statistic import CustomStatistic
 from .designs.design import Design
 from .engine import memory_estimate, permutation_null
@@ -36,9 +38,11 @@ __all__ = [
     "Adaptive",
     "AllLabelings",
     "AllPermutations",
+    "Coordinates",
     "CustomStatistic",
     "Cyclic",
     "Design",
+    "EvidenceKind",
     "JointIndependence",
     "KSamples",
     "KernelSide",

@@ -18,7 +18,7 @@ import pytest
 import kernelmean as km
 from kernelmean import compare
 from kernelmean.cli import commands, main
-from kernelmean.core.words import Notice
+from kernelmean.core import Notice
 from kernelmean.tables import read_frame, split_frame
 
 RNG = np.random.default_rng(0)

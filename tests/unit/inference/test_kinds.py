@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference import Adaptive, Design, Member, TestResult
-from kernelmean.inference.adaptive.kinds import EvidenceKind
-from kernelmean.inference.adaptive.l_moments import l_ratios
+from kernelmean.inference import Adaptive, Design, EvidenceKind, Member, TestResult
 from kernelmean.kernels import Gaussian, Linear
 
 Rng = np.random.Generator
@@ -216,11 +214,3 @@ def test_files_keep_it_and_older_files_have_none(tmp_path: Path) -> None:
     content = json.loads(text)
     del content["kind"], content["sha256"]
     assert TestResult.from_json(json.dumps(content)).kind is None
-
-
-def test_l_moments_are_those_of_known_distributions() -> None:
-    quantiles = (np.arange(20_000) + 0.5)[:, None] / 20_000
-    exponential = l_ratios(-np.log(quantiles))
-    np.testing.assert_allclose(exponential.ravel(), [1 / 3, 1 / 6], atol=2e-3)
-    np.testing.assert_allclose(l_ratios(quantiles).ravel(), [0.0, 0.0], atol=1e-9)
-    assert not l_ratios(np.ones((9, 2))).any()

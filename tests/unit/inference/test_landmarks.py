@@ -1,12 +1,14 @@
-"""Features on landmarks: which rows these are, what the features are, and the weights of members by what rows say."""
+"""What rows say of themselves: landmarks and the features on them, ranks, L-moments, and the weights of members."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from dense_members import viewed
 from kernelmean.inference import Adaptive, Member, candidates, hsic_test, mmd_test
+from kernelmean.inference.adaptive.l_moments import l_ratios
 from kernelmean.inference.adaptive.members import independence_members, two_sample_members
 from kernelmean.inference.adaptive.spectrum import spectrum
 from kernelmean.inference.adaptive.views import ViewSource, clustered
@@ -218,3 +220,17 @@ def test_units_of_columns_change_no_p_beyond_the_landmarks(factor):
     one, other = hsic_test(X[:75], Y, **how), hsic_test(X[:75] * units, Y / units, **how)
     assert one.pvalue == other.pvalue
     assert [own.pvalue for own in one.members] == [own.pvalue for own in other.members]
+
+
+@pytest.mark.parametrize("columns", [np.arange(30.0), np.random.default_rng(0).normal(size=30), np.zeros(30)])
+def test_ranks_are_those_of_scipy(columns):
+    points = np.column_stack([columns, np.round(np.random.default_rng(1).normal(size=30))])
+    np.testing.assert_array_equal(ViewSource(points).order, rankdata(points, axis=0))
+
+
+def test_l_moments_are_those_of_known_distributions() -> None:
+    quantiles = (np.arange(20_000) + 0.5)[:, None] / 20_000
+    exponential = l_ratios(-np.log(quantiles))
+    np.testing.assert_allclose(exponential.ravel(), [1 / 3, 1 / 6], atol=2e-3)
+    np.testing.assert_allclose(l_ratios(quantiles).ravel(), [0.0, 0.0], atol=1e-9)
+    assert not l_ratios(np.ones((9, 2))).any()

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import rankdata
 
-from kernelmean.inference import HSIC, MMD, KernelSide, LabelSide, Problem, Resampling, permutation_null
-from kernelmean.inference.adaptive.views import ViewSource
-from kernelmean.inference.coordinates import Coordinates
+from kernelmean.inference import HSIC, MMD, Coordinates, KernelSide, LabelSide, Problem, Resampling, permutation_null
 
 N = 150
 COLUMNS = [((0, 1, 2, 3), (1.0, 2.0, 0.5, 1.0)), ((2, 3), (1.0, 3.0)), ((3,), (1.0,)), ((1, 2), (0.1, 1.0))]
@@ -45,9 +42,3 @@ def test_the_rows_that_were_passed_are_left_as_they_are(scheme):
     own = problem(KERNELS, None, "F")
     permutation_null(own, Resampling.of(n_resamples=99, scheme=scheme, rng=0))
     np.testing.assert_array_equal(own.left.points, table())
-
-
-@pytest.mark.parametrize("columns", [np.arange(30.0), np.random.default_rng(0).normal(size=30), np.zeros(30)])
-def test_ranks_are_those_of_scipy(columns):
-    points = np.column_stack([columns, np.round(np.random.default_rng(1).normal(size=30))])
-    np.testing.assert_array_equal(ViewSource(points).order, rankdata(points, axis=0))
