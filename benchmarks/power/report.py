@@ -283,8 +283,8 @@ def main() -> None:
         "",
         "Written by `benchmarks/power/report.py` from what `benchmarks/power/run.py` found.",
         "",
-        "The adaptive test is the default of `compare` and `dependence`: about twenty kernels and one p-value, which "
-        "takes 2 to 36 times as long as the tests of one kernel in [](speed.md). Peers are the tests of other "
+        "The adaptive test is the default: about twenty kernels and one p-value; [](adaptive.md) says how many times "
+        "as long as one kernel it takes. Peers are the tests of other "
         "libraries that were run, on cases of our choice. MMD-FUSE and MMDAgg are not among them: "
         "[](public-benchmarks.md) has what their authors published.",
         "",
