@@ -22,6 +22,11 @@ from .one_pass import OnePass
 from .resampling_options import Resampling
 from .statistics import StatisticForm
 
+ONE_KERNEL = (
+    f"tested with one kernel (kme): the adaptive test, the default of up to {ADAPTIVE_LIMIT:,} rows, was not run; "
+    "estimator='adaptive' runs it on these rows"
+)
+"""A note on rows that are too many for the test that is used where nobody chose one."""
 Known = Mapping[str, Callable[..., KernelMean]]
 """From the names that a test knows to estimators."""
 
@@ -169,14 +174,6 @@ def _both(kernel: KernelLike, estimator: Any) -> ValueError:
     return ValueError(
         f"kernel={kernel!r} beside estimator={estimator!r}: an estimator brings its kernel; pass it there, such as "
         "estimator=MKME(kernel), or leave one of the two out"
-    )
-
-
-def one_kernel_note(instead: str) -> str:
-    """Return a note on rows that are too many for the test that is used where nobody chose one."""
-    return (
-        f"tested with one kernel (kme): the adaptive test, the default of up to {ADAPTIVE_LIMIT:,} rows, was not run; "
-        f"estimator='adaptive' {instead}"
     )
 
 

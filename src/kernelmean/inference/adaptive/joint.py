@@ -24,7 +24,7 @@ AFFINE = Polynomial(1, 1.0)
 
 
 def joint_members() -> tuple[Member, ...]:
-    """Return the default members for several variables; each is four times the work of a single kernel."""
+    """Return the default members for several variables: four, each with the work of a test of one kernel."""
     groups = ("linear", AFFINE), ("smooth", WIDE), ("smooth", MEDIAN), ("local", QUARTER)
     return tuple(Member("data", kernel, group=group) for group, kernel in groups)
 

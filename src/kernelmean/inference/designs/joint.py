@@ -40,8 +40,8 @@ class ManyVariables:
     @property
     def methods(self) -> tuple[str, str]:
         """Return the test in words."""
-        plain = f"ermutation test of joint independence of {self.many} variables, dHSIC"
-        return f"P{plain}", f"Adaptive p{plain}"
+        what = f"test of joint independence of {self.many} variables, dHSIC"
+        return f"Permutation {what}", f"Adaptive permutation {what}"
 
     def null(
         self,

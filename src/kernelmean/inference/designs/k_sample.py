@@ -34,8 +34,8 @@ class ManySamples:
     @property
     def methods(self) -> tuple[str, str]:
         """Return the test in words."""
-        plain = f"ermutation test of {len(self.sizes)} samples, maximum mean discrepancies"
-        return f"P{plain}", f"Adaptive p{plain}"
+        what = f"test of {len(self.sizes)} samples, maximum mean discrepancies"
+        return f"Permutation {what}", f"Adaptive permutation {what}"
 
     def null(
         self, tables: tuple[Array, ...], kernels: Sequence[Kernel], statistic: StatisticForm, how: Resampling

@@ -80,8 +80,9 @@ def stratum_means(layout: Layout) -> Array:
 def _centered(factors: Factors, layout: Layout) -> Factors:
     """Return factors less their means over strata, times the shares of the rows; shared rows stay shared."""
     means, shares = stratum_means(layout), layout.weights / layout.weights.sum()
-    rows = {id(own.rows): (own.rows - (own.rows @ means)[:, layout.stratum]) * shares for own in factors}
-    return [replace(own, rows=rows[id(own.rows)]) for own in factors]
+    distinct = {id(own.rows): own.rows for own in factors}
+    centered = {key: (rows - (rows @ means)[:, layout.stratum]) * shares for key, rows in distinct.items()}
+    return [replace(own, rows=centered[id(own.rows)]) for own in factors]
 
 
 @final

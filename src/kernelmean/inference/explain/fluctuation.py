@@ -146,8 +146,8 @@ class FeatureMean:
     def own_share(self, g: int) -> float:
         """Return the share of a group's own rows in the distribution that its fluctuations are drawn from.
 
-        n / (n + 3) at the observed |D|. Laws are a half each of both samples where |D| = 0, or all of a lender that
-        is no part of the estimate.
+        n / (n + 3) at the observed |D|. The distributions are a half each of both samples where |D| = 0, or all of a
+        lender that is no part of the estimate.
         """
         half = 0.5 * bool(self.signs[self.lenders[g]])
         return half + (self.sizes[g] / (self.sizes[g] + _BORROWED) - half) * self.nearness

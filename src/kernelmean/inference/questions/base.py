@@ -27,7 +27,7 @@ from ..engine import permutation_null
 from ..kernel_choice import ESTIMATORS, Chosen, choose_kernel, median_rows, representative_rows
 from ..null import Null
 from ..problem import Problem
-from ..request import Estimators, Known, check_fit_on, one_kernel_note
+from ..request import ONE_KERNEL, Estimators, Known, check_fit_on
 from ..resampling_options import Resampling
 from ..result import TestResult
 from ..statistics import Statistic, StatisticForm
@@ -252,7 +252,7 @@ class Question(ABC):
             kernel=_alone(own.kernel for own in chosen),
             noise=_alone(own.noise for own in chosen),
             sizes=self.sizes,
-            notes=tuple(note for own in chosen for note in own.notes) + self.notes + (_ONE_KERNEL,) * many_rows,
+            notes=tuple(note for own in chosen for note in own.notes) + self.notes + (ONE_KERNEL,) * many_rows,
             asked=asked.settled(own.estimator for own in chosen),
         )
 
@@ -281,9 +281,6 @@ class Question(ABC):
         """
         del how
         return None
-
-
-_ONE_KERNEL = one_kernel_note("runs it on these rows")
 
 
 def _alone(parts: Any) -> Any:
