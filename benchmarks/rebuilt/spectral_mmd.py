@@ -27,13 +27,17 @@ def whitened(gram: np.ndarray, contrast: np.ndarray) -> np.ndarray:
 
 
 def statistics(x: np.ndarray, y: np.ndarray, copies: int, seed: int, order: int = 2) -> np.ndarray:
-    """Return one row a member, observed first; the kernel is exp(-|·|^order / (2 median · factor))."""
-    pooled = np.vstack([x, y])
-    ones = labels(len(x), len(y), copies, np.random.default_rng(seed))
-    contrast = ones / len(x) - (1 - ones) / len(y)
+    """Return one row a member, observed first; the kernel is exp(-|·|^order / (2 median · factor)).
+
+    Every bandwidth has permutations of its own, as in the program behind the published powers.
+    """
+    pooled, rng = np.vstack([x, y]), np.random.default_rng(seed)
     gaps = distances(pooled, pooled, 2) ** order
-    width = 2 * np.median(gaps[gaps > 0])
-    return np.vstack([whitened(np.exp(-gaps / (width * factor)), contrast) for factor in BANDWIDTHS])
+    width, found = 2 * np.median(gaps[gaps > 0]), []
+    for factor in BANDWIDTHS:
+        ones = labels(len(x), len(y), copies, rng)
+        found.append(whitened(np.exp(-gaps / (width * factor)), ones / len(x) - (1 - ones) / len(y)))
+    return np.vstack(found)
 
 
 def reaching(values: np.ndarray) -> np.ndarray:
