@@ -287,8 +287,8 @@ def main() -> None:
         "",
         "The adaptive test is the default: about twenty kernels and one p-value; [](adaptive.md) says how many times "
         "as long as one kernel it takes. Peers are the tests of other libraries that were run, on cases of our choice. "
-        "MMDAgg, MMD-FUSE, HSICAgg and a spectral regularised MMD are in no package index: `benchmarks/rebuilt/` writes "
-        "them anew from their definitions, and [](public-benchmarks.md) holds them to powers that were published. "
+        "MMDAgg, MMD-FUSE, HSICAgg and a spectral regularised MMD, which are in no package index, are written anew "
+        "from their definitions (`benchmarks/rebuilt/`); [](public-benchmarks.md) holds them to published powers. "
         "ACTT, CTT, MMDAgg and HSICAgg decide at 0.05 and have the same decisions at other levels.",
         "",
     ]
