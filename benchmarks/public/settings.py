@@ -36,7 +36,7 @@ FUSE, KLR, HSICAGG, MMD_D = (
     "Schrab, Kim, Guedj & Gretton (2022)",
     "Liu et al. (2020)",
 )
-RATIO, BONFERRONI = "kernel likelihood ratio, best of its variants", "Bonferroni over five bandwidths"
+RATIO, BONFERRONI = "kernel likelihood ratio", "Bonferroni over five bandwidths"
 """What arXiv 2508.07982 calls AggMMD is the second: not MMDAgg, whose level correction it lacks."""
 
 
