@@ -24,7 +24,7 @@ from kernelmean.inference import (
 from series import autoregressions
 
 LEVELS = (0.05, 0.1, 0.25)
-OPTIONS = {"n_resamples": 39, "scheme": "random"}
+OPTIONS = {"n_resamples": 39, "scheme": "random", "estimator": "kme"}
 
 
 def points(law, n, rng, dim=1):
