@@ -162,6 +162,6 @@ for n in (180, 360):
     SETTINGS[f"blobs n={n}"] = Setting(
         MMD_D, f"nine clusters, round or slanted by their place; {n} and {n} rows", blobs(n)
     )
-SETTINGS["HDGM d=10"] = Setting(
-    MMD_D, "two clusters, two of ten columns correlated by .5 and -.5; 1000 and 1000 rows", hdgm(1000, 10)
+SETTINGS["HDGM d=3"] = Setting(
+    MMD_D, "two clusters, two of three columns correlated by .5 and -.5; 600 and 600 rows", hdgm(600, 3)
 )
