@@ -27,9 +27,9 @@ TITLES = {
 }
 PRINTED_AS = {"goodpoints ACTT": "ACTT", THEIR_RULE: "spectral MMD"}
 """Methods by the names under which powers were published."""
-RULE = """By `python benchmarks/public/run.py --check`, and wherever else both are known. *Their rule* is that by which the
-powers of the spectral test were published, with their kernel: a rejection where one of 35 statistics exceeds all of 300
-permutations. In the tables above it has a Gaussian kernel and a Bonferroni correction of exact p-values."""
+RULE = """By `python benchmarks/public/run.py --check`, and wherever else both are known. *Their rule* is that by which
+the powers of the spectral test were published, with their kernel: a rejection where one of 35 statistics exceeds all of
+300 permutations. In the tables above it has a Gaussian kernel and a Bonferroni correction of exact p-values."""
 
 
 @dataclass(frozen=True)
