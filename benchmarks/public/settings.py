@@ -162,6 +162,7 @@ for n in (180, 360):
     SETTINGS[f"blobs n={n}"] = Setting(
         MMD_D, f"nine clusters, round or slanted by their place; {n} and {n} rows", blobs(n)
     )
-SETTINGS["HDGM d=3"] = Setting(
-    MMD_D, "two clusters, two of three columns correlated by .5 and -.5; 600 and 600 rows", hdgm(600, 3)
-)
+for d, n in ((3, 600), (10, 1000)):
+    SETTINGS[f"HDGM d={d}"] = Setting(
+        MMD_D, f"two clusters, two of {d} columns correlated by .5 and -.5; {n} and {n} rows", hdgm(n, d)
+    )
