@@ -1,11 +1,12 @@
 """Tables and figures of the power study, from results/trials.jsonl.
 
-``python benchmarks/power/report.py`` writes docs/power.md, and with matplotlib the figures docs/figures/power_*.svg. It
-prints which of the three rules hold that decide whether the adaptive test is a good default.
+``python benchmarks/power/report.py`` writes docs/power.md, the table of the README, and with matplotlib the figures
+docs/figures/power_*.svg. It prints which of the three rules hold that decide whether the adaptive test is a good default.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,9 @@ from run import LEVELS, read
 
 from kernelmean.studies import plots
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS, README = (Path(__file__).parents[2] / name for name in ("docs", "README.md"))
+BLOCK = re.compile(r"(?<=<!-- power -->\n).*?(?=<!-- /power -->)", flags=re.DOTALL)
+ASKED = {"two samples": "two samples differ", "independence": "two variables depend"}
 KINDS = {"two samples": ("adaptive MMD", "MMD kme"), "independence": ("adaptive HSIC", "HSIC kme")}
 NOTES = {
     "two samples": " Of unequal samples CTT's statistic is not MMD: it rises where the smaller one is the wider, and is"
@@ -205,6 +208,15 @@ def average_table(study: Study, kind: str) -> list[str]:
     return lines
 
 
+def in_short(study: Study) -> str:
+    """Return the table of the README."""
+    lines = ["| do ... | test of another library | cases | its power | kernelmean above it by |", "| --- " * 5 + "|"]
+    for kind, asked in ASKED.items():
+        for peer, cases, mean, gap, error in averages(study, kind):
+            lines.append(f"| {asked} | {peer} | {cases} | {mean:.3f} | {gap:+.3f} ± {error:.3f} |")
+    return "\n".join(lines) + "\n"
+
+
 def level_table(study: Study, kind: str) -> list[str]:
     methods, cases = study.methods(kind), of(kind, null=True)
     heads = [f"{case.name}, {level}" for case in cases for level in LEVELS]
@@ -298,6 +310,7 @@ def main() -> None:
         print(f"{kind}:", *Rules.of(study, kind).lines(kind), sep="\n")
     text = "\n".join(head + [line for kind in kinds for line in section(study, again, kind)])
     (DOCS / "power.md").write_text(text.rstrip() + "\n", encoding="utf-8")
+    README.write_text(BLOCK.sub(lambda _: in_short(study), README.read_text(encoding="utf-8")), encoding="utf-8")
     try:
         (DOCS / "figures").mkdir(exist_ok=True)
         for kind in kinds:
