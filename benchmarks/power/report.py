@@ -1,7 +1,8 @@
 """Tables and figures of the power study, from results/trials.jsonl.
 
 ``python benchmarks/power/report.py`` writes docs/power.md, the table of the README, and with matplotlib the figures
-docs/figures/power_*.svg. It prints which of the three rules hold that decide whether the adaptive test is a good default.
+docs/figures/power_*.svg. It prints which of the three rules hold that decide whether the adaptive test is a good
+default.
 """
 
 from __future__ import annotations
