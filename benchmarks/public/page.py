@@ -145,10 +145,10 @@ def page(rows: list[dict]) -> str:
 
 Written by `python benchmarks/public/run.py --page`.
 
-Settings of other authors' papers, drawn anew from their definitions. No weight was fitted on them; early looks at up to
-100 trials a setting, of other numbers, led to design cases with more rows, to more weight for narrow regularized kernels
-(fitted on those), and to testing up to 2048 columns one by one: with 256 the two sparse shifts were found in .4 of the
-trials. The trials shown here came after that, and were run once. *kernelmean* is `mmd_test(X, Y)` or
+Settings of other authors' papers, drawn anew from their definitions. No weight was fitted on them; early looks at up
+to 100 trials a setting, of other numbers, led to design cases with more rows, to more weight for narrow regularized
+kernels (fitted on those), and to testing up to 2048 columns one by one: with 256 the two sparse shifts were found in .4
+of the trials. The trials shown here came after that, and were run once. *kernelmean* is `mmd_test(X, Y)` or
 `hsic_test(X, Y)` without any option, with its standard error. *Asked* is the power that was set as a target, and
 whether it is met. For another test a cell has its power here, on data sets that all of these share, and in brackets the
 published one, on its authors' data sets; in brackets alone: it was not run here. No power is published as a number for
