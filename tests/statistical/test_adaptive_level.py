@@ -53,3 +53,20 @@ CELLS = [
 def test_level(design, law, trials):
     rng = np.random.default_rng(trials)
     check_level(lambda: design(law, rng), trials, tied=law == "ties", rng=rng, **OPTIONS)
+
+
+SMALL = [
+    (mmd_test, "normal", (8, 12), (3,), 500),
+    (mmd_test, "binary", (9, 9), (2,), 500),
+    (mmd_test, "heavy tails", (6, 25), (1,), 500),
+    (hsic_test, "normal", (14,), (1, 1), 200),
+    (hsic_test, "binary", (14,), (1, 1), 200),
+    (hsic_test, "normal", (14,), (2, 1), 200),
+]
+
+
+@pytest.mark.parametrize(("test", "law", "sizes", "dims", "trials"), SMALL)
+def test_level_of_small_tables(test, law, sizes, dims, trials):
+    rng = np.random.default_rng(7)
+    draw = lambda: NullData(test, tuple(points(law, n, rng, dim) for n in sizes for dim in dims))  # noqa: E731
+    check_level(draw, trials, tied=law == "binary", rng=rng, **OPTIONS)
