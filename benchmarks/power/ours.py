@@ -78,7 +78,7 @@ def adaptive(rule: str, question: type, statistic: StatisticForm) -> Method:
 
     def pvalue(x: np.ndarray, y: np.ndarray, b: int, seed: int) -> float:
         found = statistics(PendingResult.of(question, statistic, x, y, b, seed))
-        return float(found.combined(rule)["pvalue"])
+        return float(found.combined(rule, ())["pvalue"])
 
     return pvalue
 

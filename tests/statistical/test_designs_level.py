@@ -26,7 +26,7 @@ from null_data import (
 )
 from series import autoregressions
 
-OPTIONS = {"n_resamples": 39, "scheme": "random"}
+OPTIONS = {"n_resamples": 39, "scheme": "random", "estimator": "kme"}
 
 
 DESIGNS = (strata, clusters, weights, paired, k_samples, pair_strata, pair_clusters, pair_weights, joint)

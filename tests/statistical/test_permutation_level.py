@@ -55,7 +55,7 @@ def _added_scheme():
 @pytest.mark.parametrize("scheme", TWO_SAMPLES)
 def test_two_samples(scheme, law, sizes):
     rng = np.random.default_rng(20)
-    options = {"scheme": scheme, "n_resamples": 39, "rng": rng, "statistic": "u"}
+    options = {"estimator": "kme", "scheme": scheme, "n_resamples": 39, "rng": rng, "statistic": "u"}
     results = [mmd_test(draw(law, sizes[0], rng), draw(law, sizes[1], rng), **options) for _ in range(TRIALS)]
     check(results, ties=law in ("binary", "rounded"))
 
@@ -64,7 +64,7 @@ def test_two_samples(scheme, law, sizes):
 @pytest.mark.parametrize("scheme", PAIRS)
 def test_independence(scheme, law, n):
     rng = np.random.default_rng(21)
-    options = {"scheme": scheme, "n_resamples": 39, "rng": rng, "statistic": "v"}
+    options = {"estimator": "kme", "scheme": scheme, "n_resamples": 39, "rng": rng, "statistic": "v"}
     results = [hsic_test(draw(law, n, rng), draw(law, n, rng), **options) for _ in range(TRIALS)]
     check(results, ties=law in ("binary", "rounded"))
 

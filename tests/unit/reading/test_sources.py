@@ -72,14 +72,24 @@ def test_a_comparison_says_the_same_wherever_the_rows_are(place: str, tmp_path: 
     assert [(each.name, each.pvalue) for each in found.columns] == [(one.name, one.pvalue) for one in expected.columns]
 
 
+def scores(table: Any) -> dict[str, float]:
+    return {name: one.loocv_ for name, one in fit_all(table).estimators.items()}
+
+
+@pytest.fixture(scope="module")
+def scores_of_numbers() -> dict[str, float]:
+    return scores(NUMBERS)
+
+
 @pytest.mark.parametrize("place", ["csv", "several files", "folder", "dask", "batches"])
-def test_other_studies_take_what_comparisons_take(place: str, tmp_path: Path) -> None:
+def test_other_studies_take_what_comparisons_take(
+    place: str, tmp_path: Path, scores_of_numbers: dict[str, float]
+) -> None:
     table = PLACES[place](tmp_path, "table", NUMBERS)
     found = km.dependence(table, **HOW)
     assert found.pairs == km.dependence(NUMBERS, **HOW).pairs
     if place != "batches":  # which are read once
-        scores = [{name: one.loocv_ for name, one in fit_all(each).estimators.items()} for each in (table, NUMBERS)]
-        assert scores[0] == pytest.approx(scores[1], rel=1e-12)
+        assert scores(table) == pytest.approx(scores_of_numbers, rel=1e-12)
         options: dict[str, Any] = {"estimator": "mkme", "n_components": [1]}
         losses = [fit_densities(each, **options).candidates[0].loss for each in (table, NUMBERS)]
         assert losses[0] == pytest.approx(losses[1], rel=1e-12)

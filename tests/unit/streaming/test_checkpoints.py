@@ -86,6 +86,11 @@ PLACES: dict[str, Place] = {
     "iterable of frames": lambda _, frame: slices(frame),
     "arrow reader": lambda _, frame: pa.Table.from_pandas(frame, preserve_index=False).to_reader(BATCH),
 }
+OPTIONS = {"rule": MMD, "kernel": FIXED, "features": MAP}
+SAMPLED = [(place, "rule") for place in PLACES]
+SAMPLED += [(place, name) for place in ("array", "parquet", "iterable of frames") for name in ("kernel", "features")]
+"""Every place once, and all options in a place of every kind: in memory, in a file, and read once."""
+COMPARED = [(place, "mixed") for place in TABLES] + [("pandas", "numbers"), ("parquet", "numbers")]
 
 
 # -- changes of data --------------------------------------------------------------------------------------------------
@@ -144,11 +149,9 @@ def same(one: Any, other: Any) -> bool:
     )
 
 
-@pytest.mark.parametrize("options", [MMD, FIXED, MAP], ids=["rule", "kernel", "features"])
-@pytest.mark.parametrize("place", PLACES)
-def test_a_finished_test_of_two_samples_answers_for_its_rows_only(
-    tmp_path: Path, place: str, options: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize(("place", "chosen"), SAMPLED)
+def test_a_finished_test_of_two_samples_answers_for_its_rows_only(tmp_path: Path, place: str, chosen: str) -> None:
+    options: dict[str, Any] = OPTIONS[chosen]
     A, B, path = numbers(N, 0), numbers(M, 1), tmp_path / "sums.npz"
     put = PLACES[place]
 
@@ -167,8 +170,7 @@ def test_a_finished_test_of_two_samples_answers_for_its_rows_only(
     assert same(test(A, B), found)
 
 
-@pytest.mark.parametrize("kind", ["numbers", "mixed"])
-@pytest.mark.parametrize("place", TABLES)
+@pytest.mark.parametrize(("place", "kind"), COMPARED)
 def test_a_finished_comparison_answers_for_its_rows_only(tmp_path: Path, place: str, kind: str) -> None:
     make = numbers if kind == "numbers" else mixed
     A, B, path = make(N, 0), make(M, 1), tmp_path / "sums.npz"
@@ -344,11 +346,11 @@ def stopped(batches: km.tables.Source, opened: int) -> km.tables.Source:
     return replace(batches, _arrays=rows)
 
 
-@pytest.mark.parametrize("options", [MMD, FIXED, MAP], ids=["rule", "kernel", "features"])
-@pytest.mark.parametrize("place", [place for place in PLACES if place != "csv"])  # which is one batch
+@pytest.mark.parametrize(("place", "chosen"), [case for case in SAMPLED if case[0] != "csv"])  # which is one batch
 def test_a_test_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, options: dict[str, Any]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, chosen: str
 ) -> None:
+    options: dict[str, Any] = OPTIONS[chosen]
     monkeypatch.setattr("kernelmean.inference.streaming.checkpoint._SECONDS", 0.0)
     A, B, path = numbers(N, 0), numbers(M, 1), tmp_path / "sums.npz"
 
@@ -377,8 +379,7 @@ def test_a_test_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
     assert same(test(A, B), started)
 
 
-@pytest.mark.parametrize("kind", ["numbers", "mixed"])
-@pytest.mark.parametrize("place", TABLES)
+@pytest.mark.parametrize(("place", "kind"), COMPARED)
 def test_a_comparison_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, kind: str
 ) -> None:

@@ -20,6 +20,8 @@ from .volume import volume_null
 
 _LANDMARKS = 64
 """Features of a view: more find no more (docs/adaptive.md), and cost their square."""
+_LANDMARKS_OF_MANY_COLUMNS, _MANY_COLUMNS = 32, 10
+"""Of so many columns half as many find as much, where there are more rows than landmarks."""
 UNIT_ROWS = 256
 """Rows whose distances are the units of views."""
 
@@ -98,12 +100,17 @@ def candidates(
     members = sorted(present(adaptive.members, viewed, size), key=_without_kernel)
     with_kernels = [member for member in members if not _without_kernel(member)]
     views = [
-        Views.of(rows, side, unit, rows.drawn(_LANDMARKS, rng))
+        Views.of(rows, side, unit, rows.drawn(_landmarks(*rows.points.shape), rng))
         for rows, side, unit in zip(hosts, _sides(with_kernels, len(tables)), units, strict=True)
     ]
     kernels = [list(map(_alone, product(*_kernels(views, own.sides)))) for own in with_kernels]
     columns = tuple(like(view.table, own, "float64") for view, own in zip(views, tables, strict=True))
     return Candidates(members, kernels, columns, hosts[0].in_spreads)
+
+
+def _landmarks(n: int, dim: int) -> int:
+    """Return how many features views of a table have: where there are as many rows, all of them."""
+    return _LANDMARKS if n <= _LANDMARKS or dim < _MANY_COLUMNS else _LANDMARKS_OF_MANY_COLUMNS
 
 
 def _without_kernel(member: Any) -> bool:

@@ -140,7 +140,7 @@ _TWO_SAMPLES: tuple[tuple[str, str, Kernel, float | None, Shares], ...] = (
     ("local", "data", ENERGY, 0.01, (0, 2, 2, 4, 1)),
     ("local", "blocks", BOX, None, (2, 4, 6, 1, 1)),
     ("local", "data", QUARTER, None, (5, 7, 9, 3, 1)),
-    ("local", "data", QUARTER, 0.001, (0, 0, 2, 12, 1)),
+    ("local", "data", QUARTER, 0.001, (0, 0, 2, 31, 1)),
     ("local", "data", EIGHTH, None, (4, 15, 13, 3, 1)),
     ("local", "ranks", SIXTEENTH, None, (0, 2, 4, 5, 1)),
     ("local", "nearest", MEDIAN, 0.001, (0, 1, 4, 9, 5)),
