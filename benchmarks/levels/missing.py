@@ -42,13 +42,8 @@ class Case:
 
     @property
     def key(self) -> str:
-        """What results are kept under."""
+        """What results are kept under, and random numbers come from."""
         return " | ".join([self.test, self.estimator, "auto", self.law, "+".join(map(str, self.sizes))])
-
-    @property
-    def seed(self) -> str:
-        """What its random numbers come from."""
-        return self.key
 
     @property
     def described(self) -> dict[str, object]:

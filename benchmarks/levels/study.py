@@ -1,6 +1,7 @@
 """The level of every test: estimator × scheme × distribution and size of the data, 2000 null data sets a cell.
 
-Beside the tests on numbers there are ``compare`` and ``dependence`` on tables with missing cells: see missing.py.
+Beside these there are the default tests, of which nothing is chosen, on many more distributions and in designs
+(defaults.py), and ``compare`` and ``dependence`` on tables with missing cells (missing.py).
 
 python benchmarks/levels/study.py run [--trials 2000] [--only TEXT]     # resumable: a finished cell is one line
 python benchmarks/levels/report.py > docs/levels.md               # what was found, with a verdict
@@ -14,13 +15,14 @@ import os
 import time
 import zlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 import numpy as np  # noqa: E402 (after the numbers of threads)
+from defaults import DEFAULTS, Default  # noqa: E402
 from missing import CASES, Case  # noqa: E402
 
 from kernelmean import hsic_test, mmd_test  # noqa: E402
@@ -62,8 +64,6 @@ ESTIMATORS = {
     "two samples": ["kme", "s-kmse", "f-kmse", "mkme", "mmkme", "vpmkme", "adaptive", "log-mean-exp", "aggregate"],
     "independence": ["kme", "mkme", "mmkme", "mkme joint", "scose", "fcose", "adaptive", "log-mean-exp", "aggregate"],
 }
-RENAMED = {"fuse": "log-mean-exp"}
-"""Estimators by the names under which stored cells were measured."""
 LISTED_ONLY = ("f-kmse", "vpmkme", "fcose", "mkme joint")
 """Estimators that are solved for under every permutation: no scheme but a list serves them."""
 
@@ -83,12 +83,6 @@ class Cell:
         return " | ".join([self.test, self.estimator, self.scheme, self.law, "+".join(map(str, self.sizes))])
 
     @property
-    def seed(self) -> str:
-        """The key under which the cell was first measured, whose seeds it keeps."""
-        former = {name: old for old, name in RENAMED.items()}
-        return replace(self, estimator=former.get(self.estimator, self.estimator)).key
-
-    @property
     def described(self) -> dict[str, object]:
         return asdict(self)
 
@@ -103,13 +97,17 @@ class Cell:
         return hsic_test(draw(rng, n), draw(rng, n), **options)
 
 
-def pvalue(cell: Cell | Case, trial: int) -> tuple[float, int]:
+AnyCell = Cell | Default | Case
+
+
+def pvalue(cell: AnyCell, trial: int) -> tuple[float, int]:
     """Return the p-value of one null data set, and the number of arrangements it comes from."""
-    result = cell.tested(np.random.default_rng([zlib.crc32(cell.seed.encode()), trial]), RESAMPLES)
+    result = cell.tested(np.random.default_rng([zlib.crc32(cell.key.encode()), trial]), RESAMPLES)
     return result.pvalue, result.n_resamples + 1
 
 
-def cells() -> Iterator[Cell | Case]:
+def cells() -> Iterator[AnyCell]:
+    yield from DEFAULTS
     for test, conditions in CONDITIONS.items():
         for estimator in ESTIMATORS[test]:
             for scheme in SCHEMES[test][: 1 if estimator in LISTED_ONLY else None]:
@@ -117,7 +115,7 @@ def cells() -> Iterator[Cell | Case]:
     yield from CASES
 
 
-def measured(cell: Cell | Case, trials: int) -> dict[str, object] | None:
+def measured(cell: AnyCell, trials: int) -> dict[str, object] | None:
     """Return the counts of one cell, None where the scheme does not serve it."""
     start = time.perf_counter()
     try:
@@ -146,24 +144,19 @@ def attainable(level: float, totals: np.ndarray) -> float:
 
 
 def run(trials: int, only: str) -> None:
-    done = {line["key"] for line in read()}
+    done = {row["key"] for row in read() if not row.get("dated")}
     todo = [cell for cell in cells() if cell.key not in done and only in cell.key]
     for number, cell in enumerate(todo, 1):
-        row = measured(cell, trials) or {"served": False}
+        row = measured(cell, min(trials, getattr(cell, "most", trials))) or {"served": False}
         with RESULTS.open("a") as file:
             file.write(json.dumps({"key": cell.key, **row}) + "\n")
         print(f"{number}/{len(todo)} {cell.key}: {row.get('counts', 'not served')}", flush=True)
 
 
 def read() -> list[dict]:
-    return [renamed(json.loads(line)) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
-
-
-def renamed(row: dict) -> dict:
-    """Return a stored cell under the name that its estimator has now."""
-    test, estimator, *rest = row["key"].split(" | ")
-    name = RENAMED.get(estimator, estimator)
-    return row | {"key": " | ".join([test, name, *rest])} | ({"estimator": name} if "estimator" in row else {})
+    """Return one row for every cell: the last one, which stands for those that are dated."""
+    lines = RESULTS.read_text().splitlines() if RESULTS.exists() else []
+    return list({row["key"]: row for row in map(json.loads, lines)}.values())
 
 
 if __name__ == "__main__":

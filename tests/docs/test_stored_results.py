@@ -35,17 +35,6 @@ def script(monkeypatch: pytest.MonkeyPatch):
             del sys.modules[name]
 
 
-def test_levels_of_log_mean_exp_are_read_from_what_was_stored_as_fuse(script):
-    study = script("levels", "study")
-    names = {row["estimator"] for row in study.read() if row.get("served", True)}
-    assert "log-mean-exp" in names
-    assert "fuse" not in names
-    measured = {row["key"] for row in study.read()}
-    cell = study.Cell("two samples", "log-mean-exp", "gemm", "normal", (12, 12))
-    assert cell.key in measured
-    assert cell.seed == "two samples | fuse | gemm | normal | 12+12"
-
-
 def test_power_of_log_mean_exp_is_read_from_what_was_stored_as_fuse(script):
     run = script("power", "run")
     methods = {row["method"] for row in run.read()}

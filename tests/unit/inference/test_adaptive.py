@@ -7,19 +7,16 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import kernelmean as km
 from dense_members import combined, viewed
 from kernelmean.inference import Adaptive, Member, PairMember, hsic_test, mmd_test
 from kernelmean.inference.adaptive import many_kernels
-from kernelmean.inference.adaptive.combination import COMBINATIONS, evidence
-from kernelmean.inference.adaptive.many_kernels import snapped
-from kernelmean.inference.adaptive.members import independence_members
-from kernelmean.inference.adaptive.views import VIEWS, Views, ViewSource, available, view, whitened
+from kernelmean.inference.adaptive.combination import COMBINATIONS
+from kernelmean.inference.adaptive.views import view
 from kernelmean.inference.multiple import standardized
-from kernelmean.kernels import DistanceInduced, Gaussian, Linear, Polynomial, Wendland, median_bandwidth
-from nulls import hsic_null, mmd_null
+from kernelmean.kernels import DistanceInduced, Gaussian, Linear, Polynomial
+from nulls import mmd_null
 
 TWO = (
     Member("data", Gaussian(0.5), 3.0),
@@ -65,46 +62,6 @@ def test_independence_equals_the_definition_over_all_permutations(brute, n):
     expected = combined(values, [pair.weight for pair in PAIRS])
     assert result.statistic == pytest.approx(expected[0], abs=1e-8)
     assert result.pvalue == np.mean(expected >= expected[0] - 1e-9)
-
-
-def null_samples(kind, rng):
-    if kind == "binary":
-        return rng.integers(0, 2, (9, 2)).astype(float), rng.integers(0, 2, (9, 2)).astype(float)
-    if kind == "heavy":
-        return rng.standard_cauchy((6, 1)), rng.standard_cauchy((25, 1))
-    return rng.normal(size=(8, 3)), rng.normal(size=(12, 3))
-
-
-@pytest.mark.parametrize("kind", ["normal", "binary", "heavy"])
-def test_level_of_two_samples_stays_within_exact_binomial_bounds(kind):
-    rng = np.random.default_rng(7)
-    p = np.array(
-        [mmd_test(*null_samples(kind, rng), estimator="adaptive", n_resamples=59, rng=rng).pvalue for _ in range(200)]
-    )
-    for level in (0.05, 0.1, 0.3):
-        rejections = (p <= level + 1e-12).sum()
-        assert rejections <= stats.binom.ppf(0.9995, len(p), level)
-        if kind != "binary":
-            assert rejections >= stats.binom.ppf(0.0005, len(p), level)
-
-
-def null_variables(kind, rng):
-    if kind == "binary":
-        return tuple(rng.integers(0, 2, (14, 1)) * 1.0 for _ in range(2))
-    return rng.normal(size=(14, 1 + (kind == "columns"))), rng.normal(size=(14, 1))
-
-
-@pytest.mark.parametrize("kind", ["normal", "binary", "columns"])
-def test_level_of_independence_stays_within_exact_binomial_bounds(kind):
-    rng = np.random.default_rng(8)
-    p = np.array(
-        [
-            hsic_test(*null_variables(kind, rng), estimator="adaptive", n_resamples=39, rng=rng).pvalue
-            for _ in range(200)
-        ]
-    )
-    for level in (0.05, 0.1, 0.3):
-        assert np.sum(p <= level + 1e-12) <= stats.binom.ppf(0.9995, len(p), level)
 
 
 @pytest.mark.parametrize("rule", COMBINATIONS)
@@ -202,100 +159,6 @@ def test_it_finds_what_the_median_bandwidth_misses():
     assert mmd_test(X, Y, estimator="adaptive", rng=0).pvalue < 0.01
 
 
-def test_rules_are_their_definitions():
-    rng = np.random.default_rng(10)
-    values, weights = rng.gamma(0.7, size=(3, 400)), np.array([0.5, 0.3, 0.2])
-    z = (values - values.mean(1, keepdims=True)) / values.std(1, keepdims=True)
-    ranks = np.array([[(row >= value).mean() for value in row] for row in values])
-    np.testing.assert_allclose(COMBINATIONS["max"](values, weights), z.max(0), rtol=1e-12)
-    np.testing.assert_allclose(COMBINATIONS["mean"](values, weights), weights @ z, atol=1e-12)
-    np.testing.assert_allclose(COMBINATIONS["log-mean-exp"](values, weights), np.log(weights @ np.exp(z)), rtol=1e-12)
-    np.testing.assert_allclose(COMBINATIONS["aggregate"](values, weights), -np.log((ranks / weights[:, None]).min(0)))
-    np.testing.assert_allclose(COMBINATIONS["harmonic"](values, weights), combined(values, weights), rtol=1e-9)
-
-
-@pytest.mark.parametrize("test", [km.mmd_test, km.hsic_test, km.compare, lambda X, Y, **how: km.dependence(X, **how)])
-def test_fuse_is_refused_with_what_it_is_called_and_why(test):
-    X, Y = np.random.default_rng(0).normal(size=(2, 12, 2))
-    with pytest.raises(ValueError, match=r"write estimator='log-mean-exp'\. It never was MMD-FUSE, which divides each"):
-        test(X, Y, estimator="fuse")
-    named, built = (km.mmd_test(X, Y, estimator=one, rng=0) for one in ("log-mean-exp", Adaptive("log-mean-exp")))
-    assert named.pvalue == built.pvalue
-    assert named.statistic_name.startswith("log-mean-exp combination")
-
-
-def test_fuse_is_no_combination_either():
-    with pytest.raises(ValueError, match=r"combination 'fuse' is now .*write combination='log-mean-exp'"):
-        Adaptive("fuse")
-
-
-def test_evidence_is_nearly_the_true_tail_of_a_chi_square_law():
-    values = np.random.default_rng(11).chisquare(3, size=(1, 20000))
-    found = evidence(standardized(values))[0]
-    exact = -stats.chi2.logsf(values[0], 3)
-    middle = (exact > 0.5) & (exact < 5)
-    np.testing.assert_allclose(found[middle], exact[middle], rtol=0.05)
-
-
-def test_snapped_joins_chains_and_nothing_else():
-    values = np.array([1.0, 5.0, 1.0 + 1e-12, 5.0 - 1e-12, 2.0])
-    np.testing.assert_array_equal(snapped(values, 1e-10), [1.0, 5.0 - 1e-12, 1.0, 5.0 - 1e-12, 2.0])
-
-
-def test_views():
-    points = np.random.default_rng(12).normal(size=(200, 3)) @ np.diag([1.0, 10.0, 1000.0])
-    white = whitened(view(points, "scores"))
-    np.testing.assert_allclose(np.cov(white.T), np.eye(3), atol=0.02)
-    np.testing.assert_array_equal(view(points, "scores"), view(np.exp(points / 1000), "scores"))
-    of_one_column = {"data", "near", "nearest", "blocks", "scores", "ranks", "order", "radius", "spread", "squares"}
-    assert set(available(50, 1)) == of_one_column
-    assert available(24, 3) == tuple(name for name in VIEWS if name != "order")
-    assert available(25, 3) == tuple(name for name in VIEWS if name not in ("order", "volume"))
-    assert "products" not in available(5000, 24)
-    assert "white" not in available(11, 3)
-    assert "axes" in available(5000, 2048)
-    assert "axes" not in available(5000, 2049)
-    assert np.isfinite(view(np.full((4, 2), 1e300), "radius")).all()
-    scores = view(points, "scores")
-    np.testing.assert_array_equal(view(points, "order")[:, 2], stats.rankdata(points[:, 2]))
-    np.testing.assert_allclose(view(points, "spread")[:, 0] ** 2, (scores**2).sum(1), rtol=1e-12, atol=1e-12)
-    products = np.column_stack([scores[:, i] * scores[:, j] for i, j in combinations(range(3), 2)])
-    np.testing.assert_allclose(view(points, "products"), products - products.mean(0), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(view(points, "squares"), scores**2 - (scores**2).mean(0), rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(view(points, "square axes"), view(points, "squares"))
-    for like_data in ("near", "nearest", "blocks", "volume"):
-        np.testing.assert_array_equal(view(points, like_data), view(points, "data"))
-    order = Member("order", Wendland(0, 2.0))
-    assert Views.of(ViewSource(points), [order], np.arange(9), np.arange(9)).table.max() == 200
-
-
-@pytest.mark.parametrize("swapped", [False, True])
-def test_one_neighbor_is_the_numerator_of_xi_under_all_permutations(swapped):
-    n, rng = 6, np.random.default_rng(15)
-    x, y = rng.normal(size=(2, n, 1))
-    members = Member("order", Wendland(0, 2.0)), Member("ranks", DistanceInduced())
-    everything = np.arange(n)
-    views = [Views.of(ViewSource(own), [m], everything, everything) for own, m in zip((x, y), members, strict=True)]
-    sides = [(v.table, v.kernels[m][0]) for v, m in zip(views, members, strict=True)][:: 1 - 2 * swapped]
-    found = hsic_null(sides[0][0], sides[1][0], [(sides[0][1], sides[1][1])], n_resamples=999, rng=0)
-    assert found.scheme == "exact"
-
-    def gaps(ranks):  # Σ |r_{i+1} - r_i| with the rows in the order of x; centering adds the two ends
-        ends = np.abs(ranks[[0, -1], None] - ranks).mean(1)
-        return np.abs(np.diff(ranks)).sum() + ends.sum()
-
-    distances = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
-    constant = (2 * n * distances.mean() - (n - 1) * distances.mean()) + n * distances.mean()
-    expected = [constant - gaps(np.array(order)) for order in permutations(range(n))]
-    unit = 2 * n**2 * n * float(median_bandwidth(view(y, "ranks")))
-    np.testing.assert_allclose(np.sort(unit * found.values[0]), np.sort(expected), atol=1e-9)
-    observed = stats.rankdata(y[:, 0])[np.argsort(x[:, 0])]
-    assert unit * found.values[0, 0] == pytest.approx(constant - gaps(observed))
-    xi = 1 - 3 * np.abs(np.diff(observed)).sum() / (n**2 - 1)
-    if hasattr(stats, "chatterjeexi"):  # of SciPy 1.15
-        assert xi == pytest.approx(stats.chatterjeexi(x[:, 0], y[:, 0], y_continuous=True).statistic)
-
-
 @pytest.mark.parametrize("case", ["fast sine", "exclusive or", "random scale"])
 def test_members_for_fast_functions_and_products_and_spreads(case):
     rng = np.random.default_rng(16)
@@ -359,52 +222,3 @@ def test_one_column_stands_in_for_its_white_self():
     assert labels == ["Linear() on scores | Linear() on white"]
     with pytest.raises(ValueError, match="no pair is left"):
         hsic_test(x, x, estimator=Adaptive(members=[white]), n_resamples=19, rng=0)
-
-
-def test_distance_induced_kernel_is_half_the_energy_distance():
-    rng = np.random.default_rng(14)
-    X, Y = rng.normal(size=(9, 2)), rng.normal(size=(7, 2)) + 1
-    distance = lambda A, B: np.linalg.norm(A[:, None] - B[None], axis=2).mean()  # noqa: E731
-    energy = 2 * distance(X, Y) - distance(X, X) - distance(Y, Y)
-    value = mmd_null(X, Y, [DistanceInduced()], statistic="v", n_resamples=1, rng=0).values[0, 0]
-    assert value == pytest.approx(energy / 2, rel=1e-12)
-    gram = DistanceInduced(0.5)(X, X)
-    assert np.linalg.eigvalsh(gram).min() > -1e-12
-    np.testing.assert_allclose(DistanceInduced(0.5).diag(X), np.diag(gram))
-    with pytest.raises(ValueError, match="between 0 and 2"):
-        DistanceInduced(2.0)
-
-
-@pytest.mark.parametrize("freedom", [1, 5, 50])
-def test_evidence_of_very_many_values_is_read_off_a_spline_that_is_as_exact(freedom):
-    values = np.random.default_rng(0).chisquare(freedom, size=(2, 12_000))
-    values[0, 0] = 40.0 + freedom  # a strong one
-    scores = standardized(values)
-    skewness = stats.skew(scores, axis=1)[:, None]
-    shape = 4.0 / np.maximum(skewness, 0.05) ** 2
-    literal = -stats.gamma.logsf(np.maximum(shape + scores * np.sqrt(shape), 0.1 * shape), shape)
-    np.testing.assert_allclose(evidence(scores), literal, rtol=1e-11, atol=1e-12)
-    np.testing.assert_allclose(evidence(scores, 1), literal[:, :1], rtol=1e-11)
-
-
-def test_evidence_where_nothing_varies():
-    np.testing.assert_allclose(np.ptp(evidence(np.zeros((1, 12_000)))), 0.0)
-
-
-@pytest.mark.parametrize("n", [12, 30, 45])
-def test_rows_of_one_length_are_told_apart_by_nothing(n):
-    identifiers = np.eye(n) / 3.0  # every row a category of its own: any pairing of two such columns is alike
-    assert np.ptp(view(identifiers, "radius")) == np.ptp(view(identifiers, "spread")) == 0.0
-    result = hsic_test(identifiers, identifiers[::-1], estimator="adaptive", n_resamples=49, rng=0)
-    assert {member.pvalue for member in result.members if "axes" not in member.label} == {1.0}
-    kept = [pair for pair in independence_members(n) if pair.x.view != "axes"]  # columns differ by the drawn orders
-    assert hsic_test(identifiers, identifiers[::-1], estimator=Adaptive(members=kept), rng=0).pvalue == 1.0
-
-
-@pytest.mark.parametrize("n", [4, 5, 6])
-def test_identifiers_are_alike_over_all_permutations(n):
-    identifiers = np.eye(n)
-    result = hsic_test(identifiers, identifiers[::-1], estimator="adaptive", n_resamples=999, rng=0)
-    assert result.scheme == "exact"
-    assert {member.pvalue for member in result.members} == {1.0}
-    assert result.pvalue == 1.0

@@ -1,23 +1,24 @@
-"""The adaptive tests over every rearrangement of small data: their p-values are exactly uniform, or above."""
+"""The adaptive tests over every rearrangement of small data: their p-values are exactly uniform, or above.
+
+So are those of every member. That all rearrangements of a few clusters are few makes it possible to try them on more
+rows than there are landmarks; other small data are tried with few landmarks.
+"""
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
 
-from kernelmean.inference import Adaptive, Member, PairMember, hsic_test, mmd_test
+from kernelmean import Design, dhsic_test, k_sample_test, paired_mmd_test
+from kernelmean.inference import Adaptive, hsic_test, mmd_test
 from kernelmean.inference.adaptive import candidates as candidates_module
+from kernelmean.inference.adaptive import joint as joint_module
 from kernelmean.inference.adaptive.views import ViewSource
-from kernelmean.kernels import DistanceInduced, Gaussian, Linear
+from null_data import NullData
 
-FEW = (
-    PairMember(Member("data", Gaussian(0.5)), Member("data", Gaussian(0.5))),
-    PairMember(Member("data", DistanceInduced(), ridge=0.01), Member("data", DistanceInduced(), ridge=0.1)),
-    PairMember(Member("ranks", Linear()), Member("data", Gaussian(1.0), ridge=0.001)),
-)
-FEW_OF_SAMPLES = tuple(pair.y for pair in FEW)
+KINDS = ["normal", "ties", "repeated rows", "heavy tails"]
 
 
 def rows(kind, n, dim, seed=0):
@@ -31,44 +32,58 @@ def rows(kind, n, dim, seed=0):
     return points
 
 
+def divisions(*cells):
+    """All ways to take ``many`` of ``n`` rows of every cell (n, many) for the first sample, as truth values."""
+    ways = [[np.isin(np.arange(n), own) for own in combinations(range(n), many)] for n, many in cells]
+    return map(np.concatenate, product(*ways))
+
+
 def over_labelings(points, first, **how):
     """The p-values of all ways to divide the rows into two samples."""
-    chosen = [list(labels) for labels in combinations(range(len(points)), first)]
-    rest = [[i for i in range(len(points)) if i not in labels] for labels in chosen]
-    samples = [(points[own], points[other]) for own, other in zip(chosen, rest, strict=True)]
-    return np.array([mmd_test(X, Y, n_resamples=999, rng=0, **how).pvalue for X, Y in samples])
+    return pvalues([NullData(mmd_test, split(points, own)) for own in divisions((len(points), first))], **how)
+
+
+def split(column, own):
+    """Two samples."""
+    return column[own], column[~own]
 
 
 def over_pairings(X, Y, **how):
     """The p-values of all pairings of the rows."""
-    orders = [list(order) for order in permutations(range(len(X)))]
-    return np.array([hsic_test(X, Y[order], n_resamples=999, rng=0, **how).pvalue for order in orders])
+    return pvalues([NullData(hsic_test, (X, Y[list(order)])) for order in permutations(range(len(X)))], **how)
 
 
-def excess(pvalues):
+def pvalues(arrangements, **how):
+    """The p-values of all arrangements: those of the test, of every member, and of all pairs of several samples."""
+    results = [own.result(n_resamples=999, rng=0, **how) for own in arrangements]
+    assert {result.scheme for result in results} == {"exact"}
+    assert len({tuple(own.label for own in result.members) for result in results}) == 1
+    return np.array([[own.pvalue for own in (result, *result.members, *result.pairs)] for result in results])
+
+
+def excess(found):
     """By how many the p-values below some level are more than the level allows, at worst: 0 for an exact test."""
-    total = len(pvalues)
+    total = len(found)
+    ranks = np.round(found * total)
+    np.testing.assert_allclose(ranks, found * total, atol=1e-6)  # all arrangements were enumerated
     levels = np.arange(1, total + 1)
-    ranks = np.round(pvalues * total)
-    np.testing.assert_allclose(ranks, pvalues * total, atol=1e-6)  # all arrangements were enumerated
-    return int(max((ranks <= level).sum() - level for level in levels))
+    return int(max(((ranks[..., None] <= levels).sum(axis=0) - levels).max(axis=-1)))
 
 
-@pytest.mark.parametrize("kind", ["normal", "ties", "repeated rows", "heavy tails"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("sizes", "dim"), [((4, 4), 2), ((3, 5), 1), ((2, 5), 3)])
 def test_two_samples(kind, sizes, dim):
-    pvalues = over_labelings(rows(kind, sum(sizes), dim), sizes[0], estimator="adaptive")
-    assert excess(pvalues) == 0
-    assert pvalues.min() < 0.1 or kind != "normal"
+    found = over_labelings(rows(kind, sum(sizes), dim), sizes[0])
+    assert excess(found) == 0
+    assert found[:, 0].min() < 0.1 or kind != "normal"
 
 
-@pytest.mark.parametrize("kind", ["normal", "ties", "repeated rows", "heavy tails"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dims", [(1, 1), (2, 1)])
 def test_pairs(kind, dims):
-    X, Y = rows(kind, 5, dims[0]), rows(kind, 5, dims[1], seed=1)
-    pvalues = over_pairings(X, Y, estimator="adaptive")
-    assert excess(pvalues) == 0
-    assert pvalues.min() <= 4 / 120 or kind != "normal"
+    found = over_pairings(rows(kind, 5, dims[0]), rows(kind, 5, dims[1], seed=1))
+    assert excess(found) == 0
+    assert found[:, 0].min() <= 4 / 120 or kind != "normal"
 
 
 @pytest.mark.parametrize("rule", ["log-mean-exp", "max", "mean", "aggregate"])
@@ -77,33 +92,93 @@ def test_other_rules(rule):
     assert excess(over_pairings(rows("normal", 4, 1), rows("ties", 4, 2), estimator=Adaptive(rule))) == 0
 
 
+# -- fewer landmarks than rows -----------------------------------------------------------------------------------------
+
+
 @pytest.fixture
 def few_landmarks(monkeypatch):
     """Let three rows be the landmarks, and four decide on units."""
     monkeypatch.setattr(candidates_module, "_LANDMARKS", 3)
     monkeypatch.setattr(candidates_module, "UNIT_ROWS", 4)
+    monkeypatch.setattr(joint_module, "UNIT_ROWS", 2)
 
 
-@pytest.mark.parametrize("kind", ["normal", "ties", "repeated rows"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("sizes", "dim"), [((3, 4), 1), ((2, 5), 2)])
 @pytest.mark.usefixtures("few_landmarks")
-def test_two_samples_on_few_landmarks(kind):
-    assert excess(over_labelings(rows(kind, 8, 2), 4, estimator=Adaptive(members=FEW_OF_SAMPLES))) == 0
-    assert excess(over_labelings(rows(kind, 7, 1), 3, estimator="adaptive")) == 0
+def test_two_samples_on_few_landmarks(kind, sizes, dim):
+    assert excess(over_labelings(rows(kind, 7, dim), sizes[0])) == 0
 
 
-@pytest.mark.parametrize(("n", "kind"), [(6, "normal"), (5, "ties"), (5, "repeated rows")])
+@pytest.mark.parametrize(("kind", "n"), [("normal", 5), ("ties", 5), ("repeated rows", 4)])
 @pytest.mark.usefixtures("few_landmarks")
-def test_pairs_on_few_landmarks(n, kind):
-    X, Y = rows(kind, n, 2), rows(kind, n, 1, seed=1)
-    assert excess(over_pairings(X, Y, estimator=Adaptive(members=FEW))) == 0
+def test_pairs_on_few_landmarks(kind, n):
+    assert excess(over_pairings(rows(kind, n, 2), rows(kind, n, 1, seed=1))) == 0
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.usefixtures("few_landmarks")
+def test_strata_with_weights_on_few_landmarks(kind):
+    points, weights = rows(kind, 8, 2), np.random.default_rng(2).uniform(0.1, 3.0, 8)
+    groups = np.repeat([0, 1], [5, 3])
+    points[groups == 1] += 4.0
+    divided = [
+        NullData(mmd_test, split(points, own), Design(groups=split(groups, own), weights=split(weights, own)))
+        for own in divisions((5, 2), (3, 1))
+    ]
+    assert excess(pvalues(divided, statistic="v")) == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("few_landmarks")
+def test_pairs_of_samples_on_few_landmarks(kind):
+    pairs = np.stack([rows(kind, 5, 2), rows(kind, 5, 2, seed=1)])
+    flips = [np.array(signs)[:, None] for signs in product([True, False], repeat=5)]
+    exchanged = [
+        NullData(paired_mmd_test, tuple(np.where(own, *pairs[order]) for order in ([0, 1], [1, 0]))) for own in flips
+    ]
+    assert excess(pvalues(exchanged)) == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("few_landmarks")
+def test_several_samples_and_several_variables_on_few_landmarks(kind):
+    points, labels = rows(kind, 5, 2), sorted(set(permutations([0, 1, 1, 2, 2])))
+    samples = [NullData(k_sample_test, tuple(points[np.array(own) == g] for g in range(3))) for own in labels]
+    assert excess(pvalues(samples, statistic="v")) == 0
+    x, y, z = (rows(kind, 3, 1, seed) for seed in range(3))
+    orders = product(map(list, permutations(range(3))), repeat=2)
+    several = [NullData(dhsic_test, (x, y[own], z[other])) for own, other in orders]
+    assert excess(pvalues(several)) == 0
+
+
+# -- all rearrangements of clusters, with as many landmarks as there always are --------------------------------------
+
+
+def over_clusters_of_samples(kind):
+    """The p-values of all ways to divide six clusters of 45 rows into two samples, of two and of four."""
+    points, cluster = np.repeat(rows(kind, 6, 2), 45, axis=0) + rows(kind, 270, 2, seed=1), np.repeat(np.arange(6), 45)
+    chosen = [np.repeat(own, 45) for own in divisions((6, 2))]
+    return pvalues([NullData(mmd_test, split(points, own), Design(clusters=split(cluster, own))) for own in chosen])
+
+
+def over_clusters_of_pairs(kind):
+    """The p-values of all pairings of four clusters of 66 rows."""
+    X, Y = (np.repeat(rows(kind, 4, 1, seed), 66, axis=0) + rows(kind, 264, 1, seed + 2) for seed in range(2))
+    design, places = Design(clusters=np.repeat(np.arange(4), 66)), np.arange(264).reshape(4, 66)
+    return pvalues([NullData(hsic_test, (X, Y[places[list(own)].ravel()]), design) for own in permutations(range(4))])
+
+
+@pytest.mark.parametrize("over", [over_clusters_of_samples, over_clusters_of_pairs])
+@pytest.mark.parametrize("kind", KINDS)
+def test_clusters(over, kind):
+    assert excess(over(kind)) == 0
+
+
 def test_landmarks_by_row_number_would_not_be_exact(monkeypatch):
     def by_number(self, most, rng):
         return np.arange(min(most, len(self.points)))
 
     monkeypatch.setattr(ViewSource, "drawn", by_number)
-    members = [PairMember(Member("data", Gaussian(0.25)), Member("data", Gaussian(0.25)))]
-    X, Y = rows("normal", 6, 2), rows("normal", 6, 1, seed=1)
-    assert excess(over_pairings(X, Y, estimator=Adaptive(members=members))) > 36  # .05 of 720
+    for over in (over_clusters_of_samples, over_clusters_of_pairs):
+        assert excess(over("normal")) > 0
