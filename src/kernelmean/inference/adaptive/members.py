@@ -130,7 +130,7 @@ _TWO_SAMPLES: tuple[tuple[str, str, Kernel, float | None, Shares], ...] = (
     ("means", "ranks", ENERGY, None, (3, 5, 2, 1, 1)),
     ("means", "white", LINEAR, None, (5, 4, 3, 10, 1)),
     ("means", "axes", LINEAR, None, (2, 6, 5, 4, 1)),
-    ("spread", "radius", LINEAR, None, (7, 4, 3, 4, 1)),
+    ("spread", "radius", LINEAR, None, (8, 8, 6, 8, 1)),
     ("spread", "square axes", LINEAR, None, (3, 2, 2, 2, 1)),
     ("columns together", "data", QUADRATIC, None, (2, 2, 6, 3, 1)),
     ("columns together", "products", LINEAR, None, (1, 3, 3, 3, 1)),

@@ -35,7 +35,9 @@ NEAR = {"near": 0.1, "nearest": 0.03}
 _LIKE_DATA = (*NEAR, "blocks")
 _ROWS_PER_WHITE_COLUMN = 4
 _ROWS_PER_VOLUME_COLUMN = 8
-_MOST_AXES = 256
+_MOST_AXES, _MOST_PRODUCTS = 2048, 256
+_TOGETHER = 64
+"""Single columns whose kernels share factors: the time of each grows with how many these are."""
 _LEAST_SPREAD = 1e-8
 """Of the farthest value of a column: beyond, squares of outliers would overflow."""
 _NORMAL_QUARTILES = 2 * float(ndtri(0.75))
@@ -93,9 +95,14 @@ def _direct(table: Array, members: Sequence[Member]) -> _Columns:
     """Return the columns of a view as they are: one kernel for every column, or that of an order."""
 
     def kernels(places: Sequence[int]) -> dict[Member, list[Kernel]]:
-        columns, one_each = tuple(places), np.eye(len(places)).tolist()
-        each: list[Kernel] = [Coordinates(columns, tuple(row)) for row in one_each]
-        return {own: [TensorProduct((own.kernel,), (columns,))] if own.view == "order" else each for own in members}
+        each: list[Kernel] = [
+            Coordinates(together, tuple(row))
+            for first in range(0, len(places), _TOGETHER)
+            for together in [tuple(places[first : first + _TOGETHER])]
+            for row in np.eye(len(together)).tolist()
+        ]
+        order: list[Kernel] = [TensorProduct((own.kernel,), (tuple(places),)) for own in members if own.view == "order"]
+        return dict.fromkeys(members, order or each)
 
     return _Columns(table.shape[1], lambda rows: np.copyto(rows, table.T), kernels)
 
@@ -117,12 +124,12 @@ def available(n: int, dim: int) -> tuple[str, ...]:
     """Return the views that say something new of a table of this shape.
 
     Only one column has an order, and it is its own axis and needs no whitening; whitening needs four rows a column;
-    more than 256 columns, or products of two, are not looked at one by one.
+    more than 2048 columns, or 256 products of two, are not looked at one by one.
     """
     serves = {
         "order": dim == 1,
         "white": dim > 1 and n >= _ROWS_PER_WHITE_COLUMN * dim,
-        "products": dim > 1 and dim * (dim - 1) // 2 <= _MOST_AXES,
+        "products": dim > 1 and dim * (dim - 1) // 2 <= _MOST_PRODUCTS,
         "axes": 1 < dim <= _MOST_AXES,
         "square axes": 1 < dim <= _MOST_AXES,
         "volume": dim > 1 and dim >= n / _ROWS_PER_VOLUME_COLUMN,
