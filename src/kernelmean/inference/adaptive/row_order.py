@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.array import Array, IntArray, slices
-
-_AT_ONCE = 64
+from ...core.array import Array, IntArray
 
 
 def row_order(points: Array) -> IntArray:
@@ -27,6 +25,7 @@ def row_order(points: Array) -> IntArray:
 
 
 def put_back(columns: Array, order: IntArray) -> None:
-    """Move entries of columns (D, n), which belong to rows in this order, to where the rows came from."""
-    for some in slices(len(columns), _AT_ONCE):
-        columns[some, order] = columns[some].copy()
+    """Move, in place, the entries of columns (D, n) of rows in this order to where the rows came from."""
+    ranks, moved = np.argsort(order), np.empty(len(order))
+    for column in columns:
+        column[:] = np.take(column, ranks, out=moved, mode="clip")
