@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 import numpy as np
 import pytest
 
@@ -129,3 +131,22 @@ def test_maxima_over_columns_that_tie_are_ties():
     result = mmd_test(X, Y, estimator=Adaptive(members=[Member("square axes", Linear())]), n_resamples=999, rng=0)
     values = two_sample_values(np.vstack([X, Y]), labelings(8, 4), Member("square axes", Linear()))
     assert result.members[0].pvalue == rank(values)
+
+
+def test_decompositions_that_do_not_converge_are_found_otherwise(monkeypatch):
+    X, Y = two("normal", (12, 9), 2)
+    expected = mmd_test(X, Y, n_resamples=99, rng=0)
+
+    def fails(matrix):
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
+
+    monkeypatch.setattr(np.linalg, "eigh", fails)
+    found = mmd_test(X, Y, n_resamples=99, rng=0)
+    assert found.pvalue == expected.pvalue
+    np.testing.assert_allclose(found.null_distribution, expected.null_distribution, rtol=1e-6)
+
+
+def test_skewed_rows_on_which_divide_and_conquer_does_not_converge():
+    rng = np.random.default_rng([crc32(b"two samples | default | auto | skewed, 2 columns | 15+45"), 1187])
+    X, Y = (np.exp(1.5 * rng.standard_normal((n, 2))) for n in (15, 45))
+    assert 0.05 < mmd_test(X, Y, n_resamples=99, rng=0).pvalue < 0.5

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from scipy.linalg import eigh
 
 from ...core.array import Array, IntArray, slices
 from ...kernels import Kernel
@@ -76,7 +77,7 @@ class Components:
 def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Components:
     """Return the spectrum of a kernel over the rows of a table (n, d), on these landmarks; O(n r (d + r)) time."""
     chosen = table[landmarks]
-    values, vectors = np.linalg.eigh(kernel(chosen, chosen))
+    values, vectors = decomposed(kernel(chosen, chosen))
     kept = values > _DEPENDENT * max(values[-1], 0.0)
     roots, blocks = vectors[:, kept] / np.sqrt(values[kept]), kernel.blocks(table, chosen)
     features = np.empty((len(table), roots.shape[1]))
@@ -84,9 +85,22 @@ def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Components:
         np.matmul(blocks(part, slice(None)), roots, out=features[part])
     least = _LEAST * float(np.vdot(features, features))
     features -= features.mean(axis=0)
-    values, directions = np.linalg.eigh(features.T @ features)
+    values, directions = decomposed(features.T @ features)
     first = _cut(values, least)
     return Components(features, directions[:, first:], values[first:], whole=len(landmarks) == len(table))
+
+
+def decomposed(matrix: Array) -> tuple[Array, Array]:
+    """Return the eigenvalues, ascending, and the eigenvectors of a symmetric matrix.
+
+    Divide and conquer, which is fastest, does not converge on rare Gram matrices, such as that of a narrow kernel whose
+    values go down to the smallest there are; the QR algorithm does.
+    """
+    try:
+        values, vectors = np.linalg.eigh(matrix)
+    except np.linalg.LinAlgError:
+        values, vectors = eigh(matrix, driver="ev")
+    return np.asarray(values), np.asarray(vectors)
 
 
 def _cut(values: Array, least: float) -> int:

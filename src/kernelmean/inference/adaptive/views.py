@@ -19,7 +19,7 @@ from ...kernels import Kernel, TensorProduct
 from ...kernels.bandwidth import median_bandwidth
 from ..coordinates import Coordinates
 from .members import Member, ViewedTable
-from .spectrum import spectrum
+from .spectrum import decomposed, spectrum
 
 DIRECT = ("order", "axes", "square axes")
 """Views that kernels look at as they are: the order of one column, and columns one by one."""
@@ -283,7 +283,7 @@ def whitened(table: Array) -> Array:
     if mean_variance == 0.0:
         return centered
     shrinkage = dim / (n + dim)
-    values, vectors = np.linalg.eigh((1 - shrinkage) * covariance + shrinkage * mean_variance * np.eye(dim))
+    values, vectors = decomposed((1 - shrinkage) * covariance + shrinkage * mean_variance * np.eye(dim))
     return np.asarray(centered @ (vectors / np.sqrt(values)) @ vectors.T)
 
 
