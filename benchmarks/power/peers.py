@@ -1,7 +1,8 @@
 """Other libraries, each as a function from a data set to a p-value, or to 0 and 1 where it gives only a decision.
 
 Runs on its own in an interpreter that has the peers: ``python peers.py METHOD IN.npz OUT.json RESAMPLES``, or without
-arguments lists what is there. Needs nothing of kernelmean.
+arguments lists what is there. Needs nothing of kernelmean. Tests whose authors' programs are in no package index are
+those of ``benchmarks/rebuilt``.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ import json
 import sys
 import warnings
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 
 def median_distance(pooled):
@@ -151,7 +155,35 @@ def scipy_energy(x, y, b, seed):
     )
 
 
+def mmd_agg(x, y, _b, seed):
+    from rebuilt import mmd_agg as test
+
+    return test(x, y, seed=seed)
+
+
+def mmd_fuse(x, y, b, seed):
+    from rebuilt import mmd_fuse as test
+
+    return test(x, y, b, seed)
+
+
+def spectral_mmd(x, y, _b, seed):
+    from rebuilt import spectral_mmd as test
+
+    return test(x, y, seed=seed)
+
+
+def hsic_agg(x, y, _b, seed):
+    from rebuilt import hsic_agg as test
+
+    return test(x, y, seed=seed)
+
+
 PEERS = {
+    "MMDAgg": ("two samples", "numpy", mmd_agg),
+    "MMD-FUSE": ("two samples", "numpy", mmd_fuse),
+    "spectral MMD": ("two samples", "numpy", spectral_mmd),
+    "HSICAgg": ("independence", "numpy", hsic_agg),
     "hyppo MMD": ("two samples", "hyppo", hyppo_mmd),
     "hyppo MGC two-sample": ("two samples", "hyppo", hyppo_mgc_two),
     "dcor energy": ("two samples", "dcor", dcor_energy),
