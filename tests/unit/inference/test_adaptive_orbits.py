@@ -92,6 +92,21 @@ def test_other_rules(rule):
     assert excess(over_pairings(rows("normal", 4, 1), rows("ties", 4, 2), estimator=Adaptive(rule))) == 0
 
 
+HARD = {
+    "far from zero": lambda normal: np.round(3 * normal) + 2.0**52,
+    "equal but for rounding": lambda normal: 0.1 + 2.0**-56 * np.round(3 * normal),
+    "one row far away": lambda normal: np.where(np.arange(len(normal))[:, None] == 2, 1e15, normal),
+    "of all sizes": lambda normal: np.exp(20 * normal),
+}
+
+
+@pytest.mark.parametrize("kind", HARD)
+def test_rows_that_are_hard_to_add_up(kind):
+    points, X, Y = (HARD[kind](rows("normal", n, dim, seed)) for n, dim, seed in ((7, 2, 0), (4, 2, 1), (4, 1, 2)))
+    assert excess(over_labelings(points, 3)) == 0
+    assert excess(over_pairings(X, Y)) == 0
+
+
 # -- fewer landmarks than rows -----------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from ..null import Null
 from ..resampling_options import Resampling
 from .many_kernels import Adaptive, combined, in_parts
 from .members import Member, present
+from .row_order import put_back, row_order
 from .views import Views, ViewSource
 from .volume import volume_null
 
@@ -94,7 +95,8 @@ def candidates(
     volumes : bool
         Whether members may compare the volumes of two samples.
     """
-    hosts = [ViewSource(as_host(points)) for points in tables]
+    orders = [row_order(as_host(points)) for points in tables]
+    hosts = [ViewSource(as_host(points)[order]) for points, order in zip(tables, orders, strict=True)]
     units = [rows.drawn(UNIT_ROWS, rng) for rows in hosts]
     viewed = [rows.table(unit, volumes=volumes) for rows, unit in zip(hosts, units, strict=True)]
     members = sorted(present(adaptive.members, viewed, size), key=_without_kernel)
@@ -104,8 +106,10 @@ def candidates(
         for rows, side, unit in zip(hosts, _sides(with_kernels, len(tables)), units, strict=True)
     ]
     kernels = [list(map(_alone, product(*_kernels(views, own.sides)))) for own in with_kernels]
+    for view, order in zip(views, orders, strict=True):
+        put_back(view.table.T, order)
     columns = tuple(like(view.table, own, "float64") for view, own in zip(views, tables, strict=True))
-    return Candidates(members, kernels, columns, hosts[0].in_spreads)
+    return Candidates(members, kernels, columns, hosts[0].in_spreads[np.argsort(orders[0])])
 
 
 def _landmarks(n: int, dim: int) -> int:

@@ -17,6 +17,7 @@ from ...kernels import Kernel, Polynomial, TensorProduct
 from .candidates import UNIT_ROWS, Candidates
 from .many_kernels import Adaptive
 from .members import MEDIAN, QUARTER, WIDE, Member
+from .row_order import put_back, row_order
 from .views import DIRECT, ViewSource, in_units
 
 AFFINE = Polynomial(1, 1.0)
@@ -40,10 +41,15 @@ def joint_candidates(adaptive: Adaptive, tables: Sequence[Array], rng: np.random
     members = adaptive.members or joint_members()
     for member in members:
         _check(member)
-    sources = [ViewSource(as_host(points)) for points in tables]
+    orders = [row_order(as_host(points)) for points in tables]
+    sources = [ViewSource(as_host(points)[order]) for points, order in zip(tables, orders, strict=True)]
     sides = [_side(source, members, rng) for source in sources]
     kernels: list[list[Any]] = [[own] for own in zip(*(own for _, own in sides), strict=True)]
-    return Candidates(members, kernels, tuple(columns for columns, _ in sides), sources[0].in_spreads)
+    for (columns, _), order in zip(sides, orders, strict=True):
+        put_back(columns.T, order)
+    return Candidates(
+        members, kernels, tuple(columns for columns, _ in sides), sources[0].in_spreads[np.argsort(orders[0])]
+    )
 
 
 def _side(source: ViewSource, members: Sequence[Member], rng: np.random.Generator) -> tuple[Array, list[Kernel]]:

@@ -17,6 +17,7 @@ from ...core.array import Array, IntArray
 from ..custom_statistic import CustomStatistic
 from ..null import Null
 from ..resampling_options import Resampling
+from .row_order import row_order
 
 MOST_ROWS = 256
 """Of a sample: every permutation costs two Cholesky factors of such matrices."""
@@ -54,12 +55,13 @@ def volume_statistic(table: Array, n_first: int, ridge: float) -> CustomStatisti
     ridge : float
         λ.
     """
-    n = len(table)
+    n, order = len(table), row_order(table)
+    ranks, table = np.argsort(order), table[order]
     gram = table @ table.T / table.shape[1]
     batch = max(1, int(_BATCH_BYTES / (8 * max(n_first, n - n_first) ** 2)))
 
     def values(permutations: IntArray) -> Array:
-        places = np.argsort(permutations, axis=1)
+        places = ranks[np.argsort(permutations, axis=1)]
         first, second = places[:, :n_first], places[:, n_first:]
         return (_log_volumes(gram, first, ridge) - _log_volumes(gram, second, ridge))[None]
 
@@ -76,7 +78,14 @@ def _log_volumes(gram: Array, rows: IntArray, ridge: float) -> Array:
     own -= own.mean(axis=2, keepdims=True)
     own /= n * ridge
     own[:, np.arange(n), np.arange(n)] += 1.0
+    return _log_determinants(own)
+
+
+def _log_determinants(matrices: Array) -> Array:
+    """Return log det of positive definite matrices, each whatever the others are, shape (b,)."""
     try:
-        return np.asarray(2.0 * np.log(np.linalg.cholesky(own).diagonal(axis1=1, axis2=2)).sum(axis=1))
+        return np.asarray(2.0 * np.log(np.linalg.cholesky(matrices).diagonal(axis1=1, axis2=2)).sum(axis=1))
     except np.linalg.LinAlgError:  # rows so far away that the 1 is lost beside them
-        return np.asarray(np.log(np.maximum(np.linalg.eigvalsh(own), 1.0)).sum(axis=1))
+        if len(matrices) > 1:
+            return np.concatenate([_log_determinants(each[None]) for each in matrices])
+        return np.asarray(np.log(np.maximum(np.linalg.eigvalsh(matrices), 1.0)).sum(axis=1))
