@@ -14,7 +14,10 @@ from ..permutation_groups import Rotations, Spectrum
 from ..statistics import Sums
 
 _ENTRIES = 2**16
-"""Numbers of A Cᵀ and rotation at a time: those that a processor keeps in its cache, and need not be fetched anew."""
+"""Numbers of A Cᵀ and rotation at a time: those that a processor keeps in its cache, and need not be fetched anew.
+
+Of many blocks as many rows at least: every part reads all blocks of the other side.
+"""
 
 
 def factor_sums(factored: Factored, rotations: Rotations) -> Sums:
@@ -32,7 +35,7 @@ def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:
     """
     left, right, rest = group.left, group.right, rotations.rest
     total = np.zeros((len(group.pairs), len(rotations.cosets), rotations.order))
-    parts = slices(len(left), max(1, _ENTRIES // (rotations.order * max(1, len(right)))))
+    parts = slices(len(left), max(rotations.blocks, _ENTRIES // (rotations.order * max(1, len(right)))))
     for coset, order in enumerate(rotations.cosets):
         moved = right[:, order] if coset else right  # the first coset is the group itself
         other = rotations.spectra(moved)
@@ -52,4 +55,5 @@ def _over_blocks(own: Spectrum, other: Spectrum) -> Spectrum:
         for block in range(1, own.shape[1]):
             total += own[:, None, block] * other[:, block]
         return total
-    return np.asarray((own.transpose(2, 0, 1) @ other.transpose(2, 1, 0)).transpose(1, 2, 0))
+    first, second = (np.ascontiguousarray(rows.transpose(2, 1, 0)) for rows in (own, other))
+    return np.asarray((first.swapaxes(1, 2) @ second).transpose(1, 2, 0))
