@@ -16,8 +16,9 @@ from ..statistics import Sums
 _ENTRIES = 2**16
 """Numbers of A Cᵀ and rotation at a time: those that a processor keeps in its cache, and need not be fetched anew.
 
-Of many blocks as many rows at least: every part reads all blocks of the other side.
+Of many blocks as many rows, while ``_MOST_ENTRIES`` hold them: every part reads all blocks of the other side.
 """
+_MOST_ENTRIES = 2**22
 
 
 def factor_sums(factored: Factored, rotations: Rotations) -> Sums:
@@ -35,7 +36,8 @@ def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:
     """
     left, right, rest = group.left, group.right, rotations.rest
     total = np.zeros((len(group.pairs), len(rotations.cosets), rotations.order))
-    parts = slices(len(left), max(rotations.blocks, _ENTRIES // (rotations.order * max(1, len(right)))))
+    per_row = rotations.order * max(1, len(right))
+    parts = slices(len(left), max(1, _ENTRIES // per_row, min(rotations.blocks, _MOST_ENTRIES // per_row)))
     for coset, order in enumerate(rotations.cosets):
         moved = right[:, order] if coset else right  # the first coset is the group itself
         other = rotations.spectra(moved)
