@@ -19,6 +19,8 @@ _ENTRIES = 2**16
 Of many blocks as many rows, while ``_MOST_ENTRIES`` hold them: every part reads all blocks of the other side.
 """
 _MOST_ENTRIES = 2**22
+_ROWS = 32
+"""Rows whose transforms are put in the order of frequencies at a time."""
 
 
 def factor_sums(factored: Factored, rotations: Rotations) -> Sums:
@@ -36,26 +38,36 @@ def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:
     """
     left, right, rest = group.left, group.right, rotations.rest
     total = np.zeros((len(group.pairs), len(rotations.cosets), rotations.order))
+    matrices = rotations.blocks > 1 and len(right) > 1
     per_row = rotations.order * max(1, len(right))
     parts = slices(len(left), max(1, _ENTRIES // per_row, min(rotations.blocks, _MOST_ENTRIES // per_row)))
     for coset, order in enumerate(rotations.cosets):
         moved = right[:, order] if coset else right  # the first coset is the group itself
-        other = rotations.spectra(moved)
+        other = _spectra(moved, rotations, matrices)
         for part in parts:
-            own = np.conj(rotations.spectra(left[part]))
-            entries = rotations.back(_over_blocks(own, other))
+            own = np.conj(_spectra(left[part], rotations, matrices))
+            entries = rotations.back(_over_blocks(own, other, matrices))
             if rest.start < rest.stop:
                 entries += (left[part, rest] @ moved[:, rest].T)[:, :, None]
             total[:, coset] += group.weighted_norms(entries, part)
     return total.reshape(len(total), -1)
 
 
-def _over_blocks(own: Spectrum, other: Spectrum) -> Spectrum:
+def _spectra(rows: Array, rotations: Rotations, matrices: bool) -> Spectrum:
+    """Return the transforms of the blocks of all rows, (r, blocks, f); in memory by frequency for matrices."""
+    if not matrices:
+        return rotations.spectra(rows)
+    by_frequency = np.empty((rotations.order // 2 + 1, rotations.blocks, len(rows)), dtype=np.complex128)
+    for part in slices(len(rows), _ROWS):
+        by_frequency[:, :, part] = rotations.spectra(rows[part]).transpose(2, 1, 0)
+    return by_frequency.transpose(2, 1, 0)
+
+
+def _over_blocks(own: Spectrum, other: Spectrum, matrices: bool) -> Spectrum:
     """Return the products of two spectra summed over the blocks, (r, blocks, f) and (q, blocks, f) to (r, q, f)."""
-    if 1 in (own.shape[1], len(other)):
-        total = own[:, None, 0] * other[:, 0]
-        for block in range(1, own.shape[1]):
-            total += own[:, None, block] * other[:, block]
-        return total
-    first, second = (np.ascontiguousarray(rows.transpose(2, 1, 0)) for rows in (own, other))
-    return np.asarray((first.swapaxes(1, 2) @ second).transpose(1, 2, 0))
+    if matrices:
+        return np.asarray((own.transpose(2, 0, 1) @ other.transpose(2, 1, 0)).transpose(1, 2, 0))
+    total = own[:, None, 0] * other[:, 0]
+    for block in range(1, own.shape[1]):
+        total += own[:, None, block] * other[:, block]
+    return total
