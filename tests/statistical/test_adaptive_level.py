@@ -69,4 +69,4 @@ SMALL = [
 def test_level_of_small_tables(test, law, sizes, dims):
     rng = np.random.default_rng(8)
     draw = lambda: NullData(test, tuple(points(law, n, rng, dim) for n in sizes for dim in dims))  # noqa: E731
-    check_level(draw, 200, tied=law == "binary", rng=rng, **OPTIONS)
+    check_level(draw, 100, tied=law == "binary", rng=rng, **OPTIONS)

@@ -7,9 +7,9 @@ from scipy.stats import binom
 
 from kernelmean import compare, dependence
 
-RUNS, LEVEL = 100, 0.05
+RUNS, LEVEL = 60, 0.05
 MOST = int(binom.ppf(1 - 1e-4, RUNS, LEVEL))  # exceeded once in 10 000 times by a test of exactly this level
-WIDE = 60
+WIDE = 36
 MOST_WIDE = int(binom.ppf(1 - 1e-4, WIDE, LEVEL))
 
 

@@ -23,7 +23,7 @@ from explained import (
 from kernelmean.plan import Plan
 
 SERIAL = Plan(threads=1)
-RUNS = [40, pytest.param(1500, marks=pytest.mark.slow)]
+RUNS = [25, pytest.param(1500, marks=pytest.mark.slow)]
 TAIL = 0.05  # either tail of a 90 % interval
 
 

@@ -14,7 +14,7 @@ from added_schemes import Xor, added
 from kernelmean.inference import hsic_test, mmd_test
 from nulls import schemes_for
 
-TRIALS = 300
+TRIALS = 150
 LEVELS = (0.05, 0.1, 0.25)
 TWO_SAMPLES = [
     *(name for name in schemes_for(17, 8) if name != "cyclic"),

@@ -98,13 +98,13 @@ def pairs(name, law, n, trials, n_resamples, levels, seed):
 @pytest.mark.parametrize("law", ["normal", "binary"])
 @pytest.mark.parametrize("name", [name for name in TWO_SAMPLES if name not in SLOW_FITS])
 def test_two_samples(name, law):
-    two_samples(name, law, (5, 7), 150 if "s-kmse" in name else 40, 19, LEVELS, 1)
+    two_samples(name, law, (5, 7), 100 if "s-kmse" in name else 40, 19, LEVELS, 1)
 
 
 @pytest.mark.parametrize("law", ["normal", "binary"])
 @pytest.mark.parametrize("name", [name for name in PAIRS if name not in SLOW_FITS])
 def test_independence(name, law):
-    pairs(name, law, 8, 40 if name in ("mkme", "fcose") else 150, 19, LEVELS, 2)
+    pairs(name, law, 8, 40 if name in ("mkme", "fcose") else 100, 19, LEVELS, 2)
 
 
 @pytest.mark.parametrize("name", ["s-kmse", "f-kmse", "f-kmse, pooled"])
