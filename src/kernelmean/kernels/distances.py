@@ -40,7 +40,12 @@ def squared_distance_blocks(X: Array, Y: Array, *, floor: float = 0.0, dtype: np
 @squared_distance_blocks.numpy
 def _(X: Array, Y: Array, *, floor: float = 0.0, dtype: npt.DTypeLike = np.float64) -> Blocks:
     dtype = np.dtype(dtype)
-    left, right, far_X, far_Y = _factors(*recentered(X, Y), floor, dtype)
+    return _mended(X, Y, _factors(*recentered(X, Y), floor, dtype), dtype)
+
+
+def _mended(X: Array, Y: Array, factors: tuple[Array, Array, Array, Array], dtype: np.dtype[Any]) -> Blocks:
+    """Prepare products of the factors, by differences where these lose digits."""
+    left, right, far_X, far_Y = factors
 
     def differences(i: slice, j: slice) -> Array:
         with np.errstate(over="ignore"):
@@ -139,13 +144,13 @@ def _(X: Array, Y: Array, factor: float) -> tuple[Array, Blocks, Array] | None:
 
 @array_api
 def exponential_blocks(X: Array, Y: Array, dtype: str = "float64") -> ExponentialBlocks:
-    """Prepare exp(-|x - y|²) for slices of two tables of float64."""
+    """Prepare exp(-|x - y|²) for slices of two recentered tables of float64."""
     return ExponentialBlocks(X, Y, array_api_distances.exponential_blocks(X, Y, dtype), dtype)
 
 
 @exponential_blocks.numpy
 def _(X: Array, Y: Array, dtype: str = "float64") -> ExponentialBlocks:
-    distances = squared_distance_blocks(X, Y, floor=1.0, dtype=dtype)
+    distances = _mended(X, Y, _factors(X, Y, 1.0, np.dtype(dtype)), np.dtype(dtype))
 
     def tile(i: slice, j: slice) -> Array:
         gram = distances(i, j)
