@@ -74,7 +74,21 @@ def dcor(x, y, resamples):
     return distance_covariance_test(x, y, num_resamples=resamples, random_state=0).pvalue
 
 
-PEERS = {"frouros": frouros, "numpy loop, MMD": mmd_loop, "dcor": dcor, "numpy loop, HSIC": hsic_loop}
+def mmd_agg(x, y, resamples):
+    from rebuilt import mmd_agg as test
+
+    return test(x, y, copies=resamples, spare=max(1, resamples // 2))
+
+
+PEERS = {
+    "frouros": frouros,
+    "numpy loop, MMD": mmd_loop,
+    "MMDAgg": mmd_agg,
+    "dcor": dcor,
+    "numpy loop, HSIC": hsic_loop,
+}
+OURS = ("numpy loop, MMD", "numpy loop, HSIC", "MMDAgg")
+"""Those that are written here, by definition or from a paper, and need no package."""
 
 
 def cpu():
@@ -85,7 +99,7 @@ def cpu():
 
 def measured(request):
     if request["peer"] is None:
-        return [name for name in PEERS if name.startswith("numpy") or find_spec(name)]
+        return [name for name in PEERS if name in OURS or find_spec(name)]
     x, y = data(request["n"], request["dim"])
     wall, before = time.perf_counter(), cpu()
     PEERS[request["peer"]](x, y, request["resamples"])
