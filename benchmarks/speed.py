@@ -274,8 +274,9 @@ def report(found: list[Found], yardstick: Machine, missing: list[str]) -> str:
         "*from 60*: a peer measured with one and with 60 permutations, and continued in a straight line to "
         f"{RESAMPLES}. dcor tests the distance covariance, a kernel of its own; the NumPy loop indexes the Gram matrix "
         "anew for every permutation. MMDAgg is rebuilt from its paper (`benchmarks/rebuilt/`: twenty kernels, 1000 and "
-        "500 copies) and compared to the default, which is adaptive as it is. Peak memory: the largest resident set of a "
-        "fresh process, interpreter and libraries included. *p as dense*: the p-value equals that from the dense Gram matrix.",
+        "500 copies) and compared to the default, which is adaptive as it is. Peak memory: the largest resident set of "
+        "a fresh process, interpreter and libraries included. *p as dense*: the p-value equals that from the dense "
+        "Gram matrix.",
         "",
         slower(found),
         "",
