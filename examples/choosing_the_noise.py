@@ -1,8 +1,8 @@
 """How the noise is chosen.
 
 MKME adds noise of variance σ² around every point, exactly and not by simulation. Too little noise keeps the scatter of
-the sample, too much blurs the law. The leave-one-out score needs no knowledge of the law, and its minimum is near that
-of the true loss, which is drawn here because the law was made up.
+the sample, too much blurs it. The leave-one-out score needs no knowledge of the distribution, and its minimum is near
+that of the true loss, which is drawn here because the distribution was made up.
 
 Picture: two curves against the variance of the noise on a logarithmic axis, both falling from a flat start to a minimum
 and rising after it. A dot marks the minimum of each; the two are close to each other.

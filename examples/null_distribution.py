@@ -1,12 +1,12 @@
 """What a permutation test does.
 
-Under the hypothesis that both samples come from one law, any way to deal the rows to two samples is as likely as the
-one that was observed. So the test deals them a thousand times and counts how often the statistic is at least as large:
-that share is the p-value. It is exact for any size and any law.
+Under the hypothesis that both samples come from one distribution, any way to deal the rows to two samples is as likely
+as the one that was observed. So the test deals them a thousand times and counts how often the statistic is at least as
+large: that share is the p-value. It is exact for any size and any distribution.
 
 Here only the spread differs, not the mean: the test sees it.
 
-Picture: a histogram of the statistic over 999 rearrangements, around 0, and a vertical line for the observed value, far
+Picture: a histogram of the statistic over 999 permutations, around 0, and a vertical line for the observed value, far
 to the right of all of them.
 """
 

@@ -4,8 +4,8 @@ Wines of two cultivars, 13 measurements each. One exact test says whether the ta
 has a test of its own, with p-values adjusted for looking at 13 of them.
 
 The pictures show where in a column the two tables differ. The curve, the *witness*, is above 0 where the first cultivar
-has more wines and below 0 where the second has. If both cultivars had one law it would stay inside the grey band
-everywhere, with probability 0.95. Ticks are the wines.
+has more wines and below 0 where the second has. If both cultivars had one distribution it would stay inside the grey
+band everywhere, with probability 0.95. Ticks are the wines.
 
 Picture: three panels for the columns proline, alcohol and color intensity. In each the curve leaves the grey
 band on both sides: upwards at high values, where cultivar 0 has more wines, and downwards at low values.
