@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "access",
+    "docstrings",
     "mathml",
     "gallery",
     "names",

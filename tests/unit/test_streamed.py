@@ -13,6 +13,7 @@ from pyarrow import parquet
 from scipy.stats import binom
 
 import kernelmean as km
+from checkered import checkered
 from in_batches import in_batches
 from kernelmean.kernels import Gaussian
 from kernelmean.tables import Encoding, as_frames
@@ -259,8 +260,7 @@ def test_a_first_pass_that_was_complete_is_not_repeated(
         in_batches(*paths, checkpoint=tmp_path / "sums.npz", **(options | {"scale": False}))
 
 
-@pytest.mark.parametrize("order", ["random", "sorted"])
-@pytest.mark.parametrize("passes", [1, 2])
+@pytest.mark.parametrize(("order", "passes"), checkered(["sorted", "random"], [1, 2]))
 def test_the_level_holds_for_sorted_files_too(tmp_path: Path, order: str, passes: int) -> None:
     rng, trials = np.random.default_rng(7), 60
     pvalues = []

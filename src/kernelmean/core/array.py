@@ -38,7 +38,7 @@ class _Silent:
 SILENT: Progress = _Silent()
 
 _OWN = (np.ndarray, np.generic, list, tuple, int, float, str)  # NumPy 2 arrays have __array_namespace__ as well
-_MEDIAN_OF = 256  # rows, about, of which the median is taken
+_MEDIAN_OF = 1024  # rows, about, of which the median is taken
 _COPIES = 4  # of a tile that are held at once while it is made and summed
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from checkered import checkered
 from kernelmean.estimators import (
     NoiseProblem,
     loocv,
@@ -48,9 +49,8 @@ def check_order(seed, ratio):
     assert common.score.sign == -1
 
 
-@pytest.mark.parametrize("ratio", BANDWIDTHS)
-@pytest.mark.parametrize("seed", range(12))
-def test_richer_estimators_are_never_worse(seed, ratio):
+@pytest.mark.parametrize(("ratio", "seed"), checkered(BANDWIDTHS, range(12)))
+def test_richer_estimators_are_never_worse(ratio, seed):
     check_order(seed, ratio)
 
 

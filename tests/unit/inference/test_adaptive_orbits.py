@@ -11,6 +11,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 import pytest
 
+from checkered import checkered
 from kernelmean import Design, dhsic_test, k_sample_test, paired_mmd_test
 from kernelmean.inference import Adaptive, hsic_test, mmd_test
 from kernelmean.inference.adaptive import candidates as candidates_module
@@ -70,16 +71,15 @@ def excess(found):
     return int(max(((ranks[..., None] <= levels).sum(axis=0) - levels).max(axis=-1)))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("sizes", "dim"), [((4, 4), 2), ((3, 5), 1), ((2, 5), 3)])
-def test_two_samples(kind, sizes, dim):
+@pytest.mark.parametrize(("kind", "shape"), checkered(KINDS, [((4, 4), 2), ((3, 5), 1), ((2, 5), 3)]))
+def test_two_samples(kind, shape):
+    sizes, dim = shape
     found = over_labelings(rows(kind, sum(sizes), dim), sizes[0])
     assert excess(found) == 0
     assert found[:, 0].min() < 0.1 or kind != "normal"
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dims", [(1, 1), (2, 1)])
+@pytest.mark.parametrize(("kind", "dims"), checkered(KINDS, [(1, 1), (2, 1)]))
 def test_pairs(kind, dims):
     found = over_pairings(rows(kind, 5, dims[0]), rows(kind, 5, dims[1], seed=1))
     assert excess(found) == 0
@@ -184,8 +184,7 @@ def over_clusters_of_pairs(kind):
     return pvalues([NullData(hsic_test, (X, Y[places[list(own)].ravel()]), design) for own in permutations(range(4))])
 
 
-@pytest.mark.parametrize("over", [over_clusters_of_samples, over_clusters_of_pairs])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("over", "kind"), checkered([over_clusters_of_samples, over_clusters_of_pairs], KINDS))
 def test_clusters(over, kind):
     assert excess(over(kind)) == 0
 

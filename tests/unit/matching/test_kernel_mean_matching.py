@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from checkered import checkered
 from kernelmean.density import COVARIANCE_TYPES, KernelMeanMatching
 from kernelmean.embedding import embed
 from kernelmean.estimators import MKME, KernelMean, MedianOfMeans
@@ -111,9 +112,7 @@ def awkward():
 
 
 @pytest.mark.filterwarnings("ignore:n_components is", "ignore:2 rows are too few")
-@pytest.mark.parametrize("kind", COVARIANCE_TYPES)
-@pytest.mark.parametrize("update", ["weights", "all"])
-@pytest.mark.parametrize("name", awkward())
+@pytest.mark.parametrize(("name", "update", "kind"), checkered(list(awkward()), ["weights", "all"], COVARIANCE_TYPES))
 def test_awkward_data_give_finite_scores(name, update, kind):
     X = awkward()[name]
     steps = {"max_iter": 100} if update == "all" else {}

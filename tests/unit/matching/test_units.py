@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from checkered import checkered
 from kernelmean import KernelMean, KernelMeanMatching
 
 FACTORS = [2.0**20, 1e-6, 1 / 3, 1 + 1e-15, 7.7e4]
@@ -35,10 +36,9 @@ def check_same(fitted, other, X, factor):
 
 
 @pytest.mark.filterwarnings("ignore:the fit did not come to rest")
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS.keys())
-@pytest.mark.parametrize("dim", [1, 2])
-def test_a_fit_does_not_depend_on_units_by_rounding(options, dim):
-    X = rows(dim=dim)
+@pytest.mark.parametrize(("name", "dim"), checkered(list(OPTIONS), [1, 2]))
+def test_a_fit_does_not_depend_on_units_by_rounding(name, dim):
+    X, options = rows(dim=dim), OPTIONS[name]
     fitted = KernelMeanMatching(4, random_state=0, **options).fit(X)
     for factor in FACTORS:
         check_same(fitted, KernelMeanMatching(4, random_state=0, **options).fit(factor * X), X, factor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -126,6 +126,15 @@ MIXED_CHANGES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 }
 
 
+def other_data(
+    changes: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]], A: pd.DataFrame, B: pd.DataFrame, place: str
+) -> Iterator[tuple[str, tuple[pd.DataFrame, pd.DataFrame]]]:
+    """Yield every change, of one of the tables: of the other one in the next place, and for the next change."""
+    first = list(PLACES).index(place) % 2
+    for k, (name, change) in enumerate(changes.items(), first):
+        yield name, ((change(A), B) if k % 2 else (A, change(B)))
+
+
 def refused(text: str) -> str:
     for part in ("sums.npz", "belongs to other", "delete it", "checkpoint"):
         assert part in text
@@ -162,9 +171,8 @@ def test_a_finished_test_of_two_samples_answers_for_its_rows_only(tmp_path: Path
     found = test(A, B)
     content = path.read_bytes()
     assert same(test(A, B), found)
-    for name, change in CHANGES.items():
-        for other in ((change(A), B), (A, change(B))):
-            assert test(*other) == "refused", name
+    for name, other in other_data(CHANGES, A, B, place):
+        assert test(*other) == "refused", name
     assert test(B, A) == "refused"
     assert path.read_bytes() == content
     assert same(test(A, B), found)
@@ -184,9 +192,8 @@ def test_a_finished_comparison_answers_for_its_rows_only(tmp_path: Path, place: 
     found = test(A, B)
     content = path.read_bytes()
     assert same(test(A, B), found)
-    for name, change in (CHANGES if kind == "numbers" else CHANGES | MIXED_CHANGES).items():
-        for other in ((change(A), B), (A, change(B))):
-            assert test(*other) == "refused", name
+    for name, other in other_data(CHANGES if kind == "numbers" else CHANGES | MIXED_CHANGES, A, B, place):
+        assert test(*other) == "refused", name
     assert test(B, A) == "refused"
     assert path.read_bytes() == content
     assert same(test(A, B), found)
@@ -366,15 +373,14 @@ def test_a_test_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
     with pytest.raises(RuntimeError, match="stopped"):
         one_pass(stopped(first, 1 + looks_twice), second, checkpoint=path, **options)
     content, started = path.read_bytes(), test(A, B, None)
-    for name, change in CHANGES.items():
-        for other in ((change(A), B), (A, change(B))):
-            path.write_bytes(content)
-            found = test(*other)
-            if found == "refused":
-                assert path.read_bytes() == content
-            else:  # rows that were not read yet, and are not known to have been others
-                assert name in ("last cell", "a row appended", "a row less", "a batch less")
-                assert same(found, test(*other, None)), name
+    for name, other in other_data(CHANGES, A, B, place):
+        path.write_bytes(content)
+        found = test(*other)
+        if found == "refused":
+            assert path.read_bytes() == content
+        else:  # rows that were not read yet, and are not known to have been others
+            assert name in ("last cell", "a row appended", "a row less", "a batch less")
+            assert same(found, test(*other, None)), name
     path.write_bytes(content)
     assert same(test(A, B), started)
 
@@ -397,16 +403,15 @@ def test_a_comparison_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
     with pytest.raises(RuntimeError, match="stopped"):
         test(A, B, progress=stop_after(150))
     content = path.read_bytes()
-    for name, change in (CHANGES if kind == "numbers" else CHANGES | MIXED_CHANGES).items():
-        for other in ((change(A), B), (A, change(B))):
-            path.write_bytes(content)
-            found = test(*other)
-            if found == "refused":
-                assert path.read_bytes() == content
-            else:  # in one pass, rows that nothing was chosen by and that were not read yet
-                assert one_pass
-                assert name == "last cell"
-                assert same(found, test(*other, None)), name
+    for name, other in other_data(CHANGES if kind == "numbers" else CHANGES | MIXED_CHANGES, A, B, place):
+        path.write_bytes(content)
+        found = test(*other)
+        if found == "refused":
+            assert path.read_bytes() == content
+        else:  # in one pass, rows that nothing was chosen by and that were not read yet
+            assert one_pass
+            assert name == "last cell"
+            assert same(found, test(*other, None)), name
     path.write_bytes(content)
     assert same(test(A, B), started)
 

@@ -1,0 +1,21 @@
+"""Products of parameters of which every other cell runs by default, like the black squares of a board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import pytest
+
+
+def checkered(*axes: Sequence[Any]) -> list[Any]:
+    """Return all cells for ``pytest.mark.parametrize``; those with an odd sum of places wait for ``-m slow``.
+
+    Every value of every axis is met by default; the rules that such tests hold must not depend on the cell.
+    """
+    cells = product(*map(enumerate, axes))
+    return [
+        pytest.param(*(value for _, value in cell), marks=[pytest.mark.slow] * (sum(place for place, _ in cell) % 2))
+        for cell in cells
+    ]
