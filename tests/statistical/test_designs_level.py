@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from checkered import checkered
 from kernelmean.inference import hsic_test, mmd_test, wild_hsic_test, wild_mmd_test
 from null_data import (
     LEVELS,
@@ -39,8 +40,7 @@ def check(design, law, trials, seed):
     check_level(lambda: design(law, rng), trials, tied=law == "binary", rng=rng, **OPTIONS, **own)
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.__name__)
+@pytest.mark.parametrize(("design", "law"), checkered(DESIGNS, LAWS))
 def test_level(design, law):
     check(design, law, 100, 30)
 

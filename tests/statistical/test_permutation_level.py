@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import binom
 
 from added_schemes import Xor, added
+from checkered import checkered
 from kernelmean.inference import hsic_test, mmd_test
 from nulls import schemes_for
 
@@ -48,22 +49,21 @@ def _added_scheme():
         yield
 
 
-@pytest.mark.parametrize(
-    ("law", "sizes"),
-    [("normal", (12, 12)), ("normal", (5, 27)), ("binary", (10, 14)), ("rounded", (9, 9)), ("heavy tails", (8, 20))],
-)
-@pytest.mark.parametrize("scheme", TWO_SAMPLES)
-def test_two_samples(scheme, law, sizes):
-    rng = np.random.default_rng(20)
+SIZES = [("normal", (12, 12)), ("binary", (10, 14)), ("normal", (5, 27)), ("rounded", (9, 9)), ("heavy tails", (8, 20))]
+NUMBERS = [("normal", 13), ("binary", 12), ("heavy tails", 20), ("rounded", 10)]
+
+
+@pytest.mark.parametrize(("scheme", "case"), checkered(TWO_SAMPLES, SIZES))
+def test_two_samples(scheme, case):
+    (law, sizes), rng = case, np.random.default_rng(20)
     options = {"estimator": "kme", "scheme": scheme, "n_resamples": 39, "rng": rng, "statistic": "u"}
     results = [mmd_test(draw(law, sizes[0], rng), draw(law, sizes[1], rng), **options) for _ in range(TRIALS)]
     check(results, ties=law in ("binary", "rounded"))
 
 
-@pytest.mark.parametrize(("law", "n"), [("normal", 13), ("binary", 12), ("rounded", 10), ("heavy tails", 20)])
-@pytest.mark.parametrize("scheme", PAIRS)
-def test_independence(scheme, law, n):
-    rng = np.random.default_rng(21)
+@pytest.mark.parametrize(("scheme", "case"), checkered(PAIRS, NUMBERS))
+def test_independence(scheme, case):
+    (law, n), rng = case, np.random.default_rng(21)
     options = {"estimator": "kme", "scheme": scheme, "n_resamples": 39, "rng": rng, "statistic": "v"}
     results = [hsic_test(draw(law, n, rng), draw(law, n, rng), **options) for _ in range(TRIALS)]
     check(results, ties=law in ("binary", "rounded"))
