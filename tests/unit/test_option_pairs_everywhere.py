@@ -221,9 +221,13 @@ CASES: dict[str, tuple[Run, Values]] = {
     ),
     "compare": (
         lambda **options: described(
-            (km.compare(*(GAPS if "missing" in options else (MIXED, OTHER)), **QUICK | options)).to_dict()
+            (
+                km.compare(
+                    *(GAPS if "missing" in options else (MIXED, OTHER)), **{"estimator": "kme", **QUICK} | options
+                )
+            ).to_dict()
         ),
-        {**TABLE, "names": (("u", "v"),), "estimator": ("kme", "mkme"), "bandwidth": (0.5,), **DRAWN},
+        {**TABLE, "names": (("u", "v"),), "estimator": ("adaptive", "mkme"), "bandwidth": (0.5,), **DRAWN},
     ),
     "compare in batches": (
         lambda **options: described(
