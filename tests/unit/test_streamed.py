@@ -95,10 +95,11 @@ def test_columns_are_described_as_in_memory() -> None:
     assert streamed.sizes == whole.sizes
 
 
+@pytest.mark.parametrize("seeds", [6, pytest.param(12, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("estimator", ["kme", "mkme"])
-def test_the_statistic_is_that_of_all_rows_to_the_stated_error(estimator: str) -> None:
+def test_the_statistic_is_that_of_all_rows_to_the_stated_error(estimator: str, seeds: int) -> None:
     ratios = []
-    for seed in range(12):
+    for seed in range(seeds):
         result = in_batches(A, B, missing="category", seed=seed, estimator=estimator, **QUICK)
         whole = [coordinates(result, frame) for frame in as_frames((A, B), "AB")]
         exact = float(mmd_null(*whole, [result.test.kernel], n_resamples=1, rng=0).values[0, 0])
@@ -261,9 +262,9 @@ def test_a_first_pass_that_was_complete_is_not_repeated(
 
 @pytest.mark.parametrize("order", ["random", "sorted"])
 @pytest.mark.parametrize("passes", [1, 2])
-def test_the_level_holds_for_sorted_files_too(tmp_path: Path, order: str, passes: int) -> None:
-    rng, trials = np.random.default_rng(7), 60
-    pvalues = []
+@pytest.mark.parametrize("trials", [30, pytest.param(300, marks=pytest.mark.slow)])
+def test_the_level_holds_for_sorted_files_too(tmp_path: Path, order: str, passes: int, trials: int) -> None:
+    rng, pvalues = np.random.default_rng(7), []
     for seed in range(trials):
         for name, n in (("x", 330), ("y", 240)):
             values = rng.exponential(size=n)

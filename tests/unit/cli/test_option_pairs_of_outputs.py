@@ -22,6 +22,7 @@ __all__ = ["place"]
 def timeless(monkeypatch: pytest.MonkeyPatch, unsearched_peers: None) -> None:
     """Leave out most searches, and the seconds, which no two runs have in common."""
     monkeypatch.setattr("kernelmean.studies.density._COMPONENTS", (1, 3))
+    monkeypatch.setattr("kernelmean.studies.density._FOLDS", 2)
     monkeypatch.setattr(time, "perf_counter", lambda: 0.0)
 
 

@@ -49,14 +49,14 @@ def check_order(seed, ratio):
 
 
 @pytest.mark.parametrize("ratio", BANDWIDTHS)
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))  # one of each kind of data
 def test_richer_estimators_are_never_worse(seed, ratio):
     check_order(seed, ratio)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ratio", BANDWIDTHS)
-@pytest.mark.parametrize("seed", range(12, 500))
+@pytest.mark.parametrize("seed", range(6, 500))
 def test_richer_estimators_are_never_worse_on_500_sets(seed, ratio):
     check_order(seed, ratio)
 

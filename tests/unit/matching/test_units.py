@@ -35,12 +35,13 @@ def check_same(fitted, other, X, factor):
 
 
 @pytest.mark.filterwarnings("ignore:the fit did not come to rest")
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS.keys())
+@pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("dim", [1, 2])
-def test_a_fit_does_not_depend_on_units_by_rounding(options, dim):
-    X = rows(dim=dim)
+def test_a_fit_does_not_depend_on_units_by_rounding(name, dim):
+    """Every second factor: the others in the other dimension, and in this one under other options."""
+    X, options = rows(dim=dim), OPTIONS[name]
     fitted = KernelMeanMatching(4, random_state=0, **options).fit(X)
-    for factor in FACTORS:
+    for factor in FACTORS[(dim + list(OPTIONS).index(name)) % 2 :: 2]:
         check_same(fitted, KernelMeanMatching(4, random_state=0, **options).fit(factor * X), X, factor)
 
 

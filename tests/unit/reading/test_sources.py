@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -76,23 +77,21 @@ def scores(table: Any) -> dict[str, float]:
     return {name: one.loocv_ for name, one in fit_all(table).estimators.items()}
 
 
-@pytest.fixture(scope="module")
-def scores_of_numbers() -> dict[str, float]:
-    return scores(NUMBERS)
+def loss(table: Any) -> float:
+    return fit_densities(table, estimator="mkme", n_components=[1]).candidates[0].loss
+
+
+scores_of_numbers, loss_of_numbers = cache(lambda: scores(NUMBERS)), cache(lambda: loss(NUMBERS))
 
 
 @pytest.mark.parametrize("place", ["csv", "several files", "folder", "dask", "batches"])
-def test_other_studies_take_what_comparisons_take(
-    place: str, tmp_path: Path, scores_of_numbers: dict[str, float]
-) -> None:
+def test_other_studies_take_what_comparisons_take(place: str, tmp_path: Path, unsearched_peers: None) -> None:
     table = PLACES[place](tmp_path, "table", NUMBERS)
     found = km.dependence(table, **HOW)
     assert found.pairs == km.dependence(NUMBERS, **HOW).pairs
     if place != "batches":  # which are read once
-        assert scores(table) == pytest.approx(scores_of_numbers, rel=1e-12)
-        options: dict[str, Any] = {"estimator": "mkme", "n_components": [1]}
-        losses = [fit_densities(each, **options).candidates[0].loss for each in (table, NUMBERS)]
-        assert losses[0] == pytest.approx(losses[1], rel=1e-12)
+        assert scores(table) == pytest.approx(scores_of_numbers(), rel=1e-12)
+        assert loss(table) == pytest.approx(loss_of_numbers(), rel=1e-12)
 
 
 def test_long_files_are_read_batch_by_batch_and_others_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
