@@ -35,6 +35,11 @@ LEVELS = {"d": ["u", "v", "w"]}
 WAVES = features.fourier(GAUSS, 2, 32, rng=0)
 
 
+def three_columns(gaps: bool) -> list[pd.DataFrame]:
+    """Return two tables of a column of each kind."""
+    return [table[["a", "c", "d"]] for table in (GAPS if gaps else (MIXED, OTHER))]
+
+
 def described(value: Any) -> str:
     """Return all of a value that a person would see, arrays by their digest."""
     if isinstance(value, np.ndarray):
@@ -85,6 +90,7 @@ ATTRIBUTED = {
     "scheme": ("gather",),
 }
 TABLE = {"missing": ("drop", "category"), "ordinal": (LEVELS,), "categorical": (["c"],), "scale": (False,)}
+MATCHED = {"n_components": 2, "random_state": 0, "bandwidth_factors": (0.5, 2.0), "max_iter": 60}
 ESTIMATORS = {name: getattr(km, name) for name in ("KME", "MKME", "MMKME", "SKMSE", "FKMSE", "VPMKME")}
 CASES: dict[str, tuple[Run, Values]] = {
     "mmd_test": (
@@ -221,17 +227,14 @@ CASES: dict[str, tuple[Run, Values]] = {
     ),
     "compare": (
         lambda **options: described(
-            (km.compare(*(GAPS if "missing" in options else (MIXED, OTHER)), **QUICK | options)).to_dict()
+            km.compare(*three_columns("missing" in options), **{"estimator": "kme", **QUICK} | options).to_dict()
         ),
-        {**TABLE, "names": (("u", "v"),), "estimator": ("kme", "mkme"), "bandwidth": (0.5,), **DRAWN},
+        {**TABLE, "names": (("u", "v"),), "estimator": ("adaptive", "mkme"), "bandwidth": (0.5,), **DRAWN},
     ),
     "compare in batches": (
         lambda **options: described(
-            (
-                in_batches(
-                    *(GAPS if "missing" in options else (MIXED, OTHER)),
-                    **{"n_resamples": 19, "n_frequencies": 32} | options,
-                )
+            in_batches(
+                *three_columns("missing" in options), **{"n_resamples": 19, "n_frequencies": 32} | options
             ).to_dict()
         ),
         {
@@ -303,7 +306,7 @@ CASES: dict[str, tuple[Run, Values]] = {
     "KernelMeanMatching": (
         lambda **options: described(
             [
-                (fit := km.KernelMeanMatching(**{"n_components": 2, "random_state": 0} | options).fit(X)).weights_,
+                (fit := km.KernelMeanMatching(**MATCHED | options).fit(X)).weights_,
                 fit.means_,
                 fit.covariances_,
                 fit.trials_,
@@ -314,7 +317,7 @@ CASES: dict[str, tuple[Run, Values]] = {
             "estimator": ("kme",),
             "kernel": (GAUSS,),
             "bandwidth": (1.5,),
-            "bandwidth_factors": ((0.5, 2.0),),
+            "bandwidth_factors": ((1.0, 4.0),),
             "update": ("weights",),
             "covariance_type": ("full",),
             "variance_floor": (0.5,),

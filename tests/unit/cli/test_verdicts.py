@@ -64,13 +64,13 @@ def said(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
             return results[-1]
 
         monkeypatch.setattr(place, changed)
-        options = [word for kind, name in FILES.items() if page or kind == "json" for word in (f"--{kind}", name)]
+        files = [word for kind, name in FILES.items() if page or kind == "json" for word in (f"--{kind}", name)]
         told: dict[str, Any] = {}
-        for quiet in ((), ("--quiet",)):
+        for options in (["--quiet"], files):
             with pytest.raises(SystemExit) as exit_:
-                main([*words, *options, *quiet])
+                main([*words, *options])
             out, told["stderr"] = capfd.readouterr()
-            told["quiet" if quiet else "terminal"] = " ".join(out.split("\n\n")[0].split())
+            told["terminal" if options is files else "quiet"] = " ".join(out.split("\n\n")[0].split())
         told["code"] = int(exit_.value.code or 0)
         told["json"] = json.loads(Path("r.json").read_text())["verdict"]
         if page:

@@ -115,7 +115,7 @@ def awkward():
 @pytest.mark.parametrize(("name", "update", "kind"), checkered(list(awkward()), ["weights", "all"], COVARIANCE_TYPES))
 def test_awkward_data_give_finite_scores(name, update, kind):
     X = awkward()[name]
-    steps = {"max_iter": 100} if update == "all" else {}
+    steps = {"max_iter": 100, "bandwidth_factors": (0.1, 3.0)} if update == "all" else {}
     mix = KernelMeanMatching(10, update=update, covariance_type=kind, random_state=0, **steps).fit(X)
     assert np.isfinite(mix.score_samples(X + X.std() * 0.1)).all()
     assert np.isfinite(mix.sample(10)).all()
