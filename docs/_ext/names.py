@@ -9,6 +9,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from docutils.nodes import Text, literal_block
+from jinja2.sandbox import SandboxedEnvironment
+from numpydoc import docscrape_sphinx
 from sphinx.util.nodes import make_refnode
 
 if TYPE_CHECKING:
@@ -109,8 +111,20 @@ def skip(app: Sphinx, what: str, name: str, obj: Any, skipped: bool, options: An
     return True if str(getattr(obj, "__module__", "")).startswith("sklearn.") else None
 
 
+_environments: dict[type[Any], SandboxedEnvironment] = {}
+
+
+def _one_environment(loader: Any) -> SandboxedEnvironment:
+    """Return one environment for all loaders of a kind: numpydoc would compile its template for every docstring."""
+    kind = type(loader)
+    if kind not in _environments:
+        _environments[kind] = SandboxedEnvironment(loader=loader)
+    return _environments[kind]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Resolve names where Sphinx finds nothing, and read docstrings after numpydoc."""
+    docscrape_sphinx.SandboxedEnvironment = _one_environment
     app.connect("missing-reference", by_last_part)
     app.connect("autodoc-skip-member", skip)
     app.connect("doctree-read", trim)
