@@ -20,7 +20,6 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "access",
-    "docstrings",
     "mathml",
     "gallery",
     "names",
