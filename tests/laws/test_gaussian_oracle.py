@@ -108,7 +108,9 @@ def test_constant_does_not_overflow_in_2000_dimensions():
     assert np.all(narrow == 0.0)
     wide = expected(Gaussian(1e3), X, X, Normal(1.0), Normal(1.0))
     np.testing.assert_allclose(np.diag(wide), (1 + 2e-6) ** -1000, rtol=1e-12)
-    np.testing.assert_allclose(expected(Gaussian(1e3), X, X, Normal(np.eye(2000)), Normal(1.0)), wide, rtol=1e-11)
+    X = X[:, :500]  # a determinant of 10^3000
+    wide = expected(Gaussian(1e3), X, X, Normal(1.0), Normal(1.0))
+    np.testing.assert_allclose(expected(Gaussian(1e3), X, X, Normal(np.eye(500)), Normal(1.0)), wide, rtol=1e-11)
 
 
 @pytest.mark.parametrize(

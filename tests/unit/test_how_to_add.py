@@ -268,7 +268,7 @@ def test_what_was_added_is_listed_saved_and_used(folder: Path) -> None:
 
 def test_the_laws_and_the_backends_try_what_was_added(folder: Path) -> None:
     laws = ["laws/test_kernel_laws.py", "laws/test_expected_laws.py", "unit/arrays/test_embeddings.py"]
-    options = ["-p", "toys", "-p", "no:cacheprovider", "-q", "-k", "Toy"]
+    options = ["-p", "toys", "-p", "no:cacheprovider", "-q", "-k", "Toy and not strict and not float32"]
     said = run(folder, "-m", "pytest", *options, *(f"tests/{law}" for law in laws), at=TESTS.parent)
     counted = re.search(r"(\d+) passed", said)
     assert counted is not None

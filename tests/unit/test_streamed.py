@@ -262,7 +262,7 @@ def test_a_first_pass_that_was_complete_is_not_repeated(
 
 @pytest.mark.parametrize("order", ["random", "sorted"])
 @pytest.mark.parametrize("passes", [1, 2])
-@pytest.mark.parametrize("trials", [30, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("trials", [30, pytest.param(60, marks=pytest.mark.slow)])
 def test_the_level_holds_for_sorted_files_too(tmp_path: Path, order: str, passes: int, trials: int) -> None:
     rng, pvalues = np.random.default_rng(7), []
     for seed in range(trials):
