@@ -90,7 +90,7 @@ ATTRIBUTED = {
     "scheme": ("gather",),
 }
 TABLE = {"missing": ("drop", "category"), "ordinal": (LEVELS,), "categorical": (["c"],), "scale": (False,)}
-MATCHED = {"n_components": 2, "random_state": 0, "bandwidth_factors": (0.5, 2.0), "max_iter": 60}
+MATCHED = {"n_components": 2, "random_state": 0, "bandwidth_factors": (0.3, 3.0), "max_iter": 60}
 ESTIMATORS = {name: getattr(km, name) for name in ("KME", "MKME", "MMKME", "SKMSE", "FKMSE", "VPMKME")}
 CASES: dict[str, tuple[Run, Values]] = {
     "mmd_test": (
