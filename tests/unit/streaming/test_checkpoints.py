@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -126,13 +126,17 @@ MIXED_CHANGES: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 }
 
 
-def other_data(
-    changes: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]], A: pd.DataFrame, B: pd.DataFrame, place: str
-) -> Iterator[tuple[str, tuple[pd.DataFrame, pd.DataFrame]]]:
-    """Yield every change, of one of the tables: of the other one in the next place, and for the next change."""
-    first = list(PLACES).index(place) % 2
-    for k, (name, change) in enumerate(changes.items(), first):
-        yield name, ((change(A), B) if k % 2 else (A, change(B)))
+def one_side(A: pd.DataFrame, B: pd.DataFrame, case: int, kind: str = "numbers") -> Iterator[tuple[str, Any, Any]]:
+    """Return every change with the two tables, of which one is changed: from case to case the other one."""
+    changes = CHANGES if kind == "numbers" else CHANGES | MIXED_CHANGES
+    for k, (name, change) in enumerate(changes.items()):
+        yield (name, change(A), B) if (k + case) % 2 else (name, A, change(B))
+
+
+def sides(A: pd.DataFrame, B: pd.DataFrame, place: str, kind: str) -> list[tuple[str, Any, Any]]:
+    """Return the changes of a comparison: of either table where few other places go the same way, as in one pass."""
+    cases = (0, 1) if kind == "numbers" else (COMPARED.index((place, kind)),)
+    return [change for case in cases for change in one_side(A, B, case, kind)]
 
 
 def refused(text: str) -> str:
@@ -171,7 +175,7 @@ def test_a_finished_test_of_two_samples_answers_for_its_rows_only(tmp_path: Path
     found = test(A, B)
     content = path.read_bytes()
     assert same(test(A, B), found)
-    for name, other in other_data(CHANGES, A, B, place):
+    for name, *other in one_side(A, B, SAMPLED.index((place, chosen))):
         assert test(*other) == "refused", name
     assert test(B, A) == "refused"
     assert path.read_bytes() == content
@@ -192,7 +196,7 @@ def test_a_finished_comparison_answers_for_its_rows_only(tmp_path: Path, place: 
     found = test(A, B)
     content = path.read_bytes()
     assert same(test(A, B), found)
-    for name, other in other_data(CHANGES if kind == "numbers" else CHANGES | MIXED_CHANGES, A, B, place):
+    for name, *other in sides(A, B, place, kind):
         assert test(*other) == "refused", name
     assert test(B, A) == "refused"
     assert path.read_bytes() == content
@@ -373,7 +377,7 @@ def test_a_test_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
     with pytest.raises(RuntimeError, match="stopped"):
         one_pass(stopped(first, 1 + looks_twice), second, checkpoint=path, **options)
     content, started = path.read_bytes(), test(A, B, None)
-    for name, other in other_data(CHANGES, A, B, place):
+    for name, *other in one_side(A, B, SAMPLED.index((place, chosen))):
         path.write_bytes(content)
         found = test(*other)
         if found == "refused":
@@ -403,7 +407,7 @@ def test_a_comparison_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
     with pytest.raises(RuntimeError, match="stopped"):
         test(A, B, progress=stop_after(150))
     content = path.read_bytes()
-    for name, other in other_data(CHANGES if kind == "numbers" else CHANGES | MIXED_CHANGES, A, B, place):
+    for name, *other in sides(A, B, place, kind):
         path.write_bytes(content)
         found = test(*other)
         if found == "refused":
