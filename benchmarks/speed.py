@@ -69,6 +69,10 @@ class Cell:
     ratios: dict[str, float | None] = field(default_factory=dict)
     few: int = RESAMPLES
 
+    def measured(self, peer: str) -> int:
+        """Return with how many permutations a peer is measured."""
+        return RESAMPLES if peer == ADAPTIVE else self.few
+
     def ours(self, estimator: str = "kme") -> Times:
         x, y = speed_peers.data(self.n, self.dim)
         test = TESTS[self.test]
@@ -151,12 +155,12 @@ class Peers:
 
     def times(self, peer: str, cell: Cell) -> Times:
         """Return the seconds for all permutations, continued in a straight line from one and a few."""
-        request = {"peer": peer, "n": cell.n, "dim": cell.dim}
-        some = Times(**self._ask(request | {"resamples": cell.few}))
-        if cell.few == RESAMPLES:
+        request, few = {"peer": peer, "n": cell.n, "dim": cell.dim}, cell.measured(peer)
+        some = Times(**self._ask(request | {"resamples": few}))
+        if few == RESAMPLES:
             return some
         one = Times(**self._ask(request | {"resamples": 1}))
-        factor = (RESAMPLES - 1) / (cell.few - 1)
+        factor = (RESAMPLES - 1) / (few - 1)
         return Times(*(a + max(b - a, 0.0) * factor for a, b in ((one.wall, some.wall), (one.cpu, some.cpu))))
 
 
@@ -190,21 +194,29 @@ class Found:
         return [[*head, *self._against(peer, times), *tail] for peer, times in self.peers.items()]
 
     def in_short(self) -> list[str]:
-        """Return one row, with the fastest of the peers."""
+        """Return one row, with the fastest of the peers of one kernel, and the one of many."""
         cell = self.cell
         head = [cell.test, f"{cell.n:,}", str(cell.dim), f"{self.ours.wall:.3g}"]
         head.append("the same" if self.default is None else f"{self.default.wall:.3g}")
         if not self.peers:
-            return [*head, "", "", "", "", f"{self.peak:.2f}"]
-        peer = min(self.peers, key=lambda name: self.peers[name].wall)
+            return [*head, "", "", "", "", "", f"{self.peak:.2f}"]
+        peer = min(set(self.peers) - {ADAPTIVE}, key=lambda name: self.peers[name].wall)
         name, seconds = self._against(peer, self.peers[peer])[0], self.peers[peer].wall
         ratios = [f"{seconds / own.wall:.0f} ×" if own else "" for own in (self.ours, self.default)]
-        return [*head, name, f"{seconds:.3g}", *ratios, f"{self.peak:.2f}"]
+        return [*head, name, f"{seconds:.3g}", *ratios, self._many_kernels(), f"{self.peak:.2f}"]
+
+    def _many_kernels(self) -> str:
+        """Return the seconds of the peer with many kernels, and how many times those of the default they are."""
+        if ADAPTIVE not in self.peers or self.default is None:
+            return ""
+        seconds = self.peers[ADAPTIVE].wall
+        return f"{seconds:.3g}, {seconds / self.default.wall:.0f} ×"
 
     def _against(self, peer: str, times: Times) -> list[str]:
         wanted, own = self.cell.ratios[peer], self.default if peer == ADAPTIVE and self.default else self.ours
         wall, cpu = times.wall / own.wall, times.cpu / own.cpu
-        mark = "" if self.cell.few == RESAMPLES else f" from {self.cell.few}"
+        few = self.cell.measured(peer)
+        mark = "" if few == RESAMPLES else f" from {few}"
         name = peer.partition(",")[0]
         theirs = [f"{name}{mark}", str(times)]
         if wanted is None:
@@ -291,7 +303,19 @@ def report(found: list[Found], yardstick: Machine, missing: list[str]) -> str:
 def readme(found: list[Found]) -> str:
     """Return the table of the README: of every cell the fastest peer, seconds of the wall clock."""
     rows = [each.in_short() for each in found]
-    header = ("test", "n", "d", "one kernel, s", "default, s", "other", "other, s", "ratio to one", "to default", "GiB")
+    header = (
+        "test",
+        "n",
+        "d",
+        "one kernel, s",
+        "default, s",
+        "other",
+        "other, s",
+        "ratio to one",
+        "to default",
+        ADAPTIVE,
+        "GiB",
+    )
     return markdown(header, rows)
 
 
