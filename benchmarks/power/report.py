@@ -298,7 +298,7 @@ def main() -> None:
         "",
         "Written by `benchmarks/power/report.py` from what `benchmarks/power/run.py` found.",
         "",
-        "The adaptive test is the default: about twenty kernels and one p-value; [](adaptive.md) says how many times "
+        "The adaptive test is the default: about twenty kernels and one p-value; [](speed.md) says how many times "
         "as long as one kernel it takes. Peers are the tests of other libraries that were run, on cases of our choice. "
         "MMDAgg, MMD-FUSE, HSICAgg and a spectral regularised MMD, which are in no package index, are written anew "
         "from their definitions (`benchmarks/rebuilt/`); [](public-benchmarks.md) holds them to published powers. "
