@@ -216,7 +216,7 @@ def test_categories_pass(name: str) -> None:
     encoder = km.TableEncoder().fit(column(cells))
     assert encoder.kinds_["c"] == "categorical"
     A, B = column(cells[:100]), column(cells[100:])
-    assert km.compare(A, B, n_resamples=19).sizes == (100, 100)
+    assert km.compare(A, B, estimator="kme", n_resamples=19).sizes == (100, 100)
 
 
 def test_a_few_numbers_with_a_unit_are_categories_and_a_note_says_so() -> None:

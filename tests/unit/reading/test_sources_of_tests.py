@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -74,14 +75,23 @@ PLACES: dict[str, Put] = {
 }
 
 
+def options(estimator: str | None) -> dict[str, Any]:
+    return HOW if estimator is None else {"estimator": estimator, "n_resamples": 19, "rng": 0}
+
+
+@cache
+def of_tables(name: str, estimator: str | None) -> Any:
+    """Return the result of the tables in memory."""
+    test, X, Y = TESTS[name]
+    return test(X, Y, **options(estimator))
+
+
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", TESTS)
 @pytest.mark.parametrize("estimator", [None, "f-kmse", "adaptive"])
 def test_few_rows_give_the_result_of_the_table(name: str, place: str, estimator: str | None, tmp_path: Path) -> None:
     test, X, Y = TESTS[name]
-    how = HOW if estimator is None else {"estimator": estimator, "n_resamples": 19, "rng": 0}
-    expected = test(X, Y, **how)
-    put = PLACES[place]
+    how, expected, put = options(estimator), of_tables(name, estimator), PLACES[place]
     for sources in ((put(tmp_path, "x", X), put(tmp_path, "y", Y)), (X, PLACES[place](tmp_path, "z", Y))):
         found = test(*sources, **how)
         assert (found.pvalue, found.scheme, found.sizes) == (expected.pvalue, expected.scheme, expected.sizes)

@@ -16,9 +16,10 @@ from ..statistics import Sums
 _ENTRIES = 2**16
 """Numbers of A Cᵀ and rotation at a time: those that a processor keeps in its cache, and need not be fetched anew.
 
-Of many blocks as many rows, while ``_MOST_ENTRIES`` hold them: every part reads all blocks of the other side.
+Where matrices are multiplied, as many rows as there are blocks, while these hold them and their transforms: every
+part reads all blocks of the other side.
 """
-_MOST_ENTRIES = 2**22
+_MOST_ENTRIES, _MOST_TRANSFORMED = 2**22, 2**24
 _ROWS = 32
 """Rows whose transforms are put in the order of frequencies at a time."""
 
@@ -39,18 +40,24 @@ def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:
     left, right, rest = group.left, group.right, rotations.rest
     total = np.zeros((len(group.pairs), len(rotations.cosets), rotations.order))
     matrices = rotations.blocks > 1 and len(right) > 1
-    per_row = rotations.order * max(1, len(right))
-    parts = slices(len(left), max(1, _ENTRIES // per_row, min(rotations.blocks, _MOST_ENTRIES // per_row)))
+    parts = slices(len(left), _rows_together(rotations, len(right), matrices))
     for coset, order in enumerate(rotations.cosets):
         moved = right[:, order] if coset else right  # the first coset is the group itself
         other = _spectra(moved, rotations, matrices)
         for part in parts:
-            own = np.conj(_spectra(left[part], rotations, matrices))
-            entries = rotations.back(_over_blocks(own, other, matrices))
+            own = _spectra(left[part], rotations, matrices)
+            entries = rotations.back(_over_blocks(np.conj(own, out=own), other, matrices))
             if rest.start < rest.stop:
                 entries += (left[part, rest] @ moved[:, rest].T)[:, :, None]
             total[:, coset] += group.weighted_norms(entries, part)
     return total.reshape(len(total), -1)
+
+
+def _rows_together(rotations: Rotations, columns: int, matrices: bool) -> int:
+    """Return how many rows of A to take at a time, for so many rows of C."""
+    per_row = rotations.order * max(1, columns)
+    most = min(_MOST_ENTRIES // per_row, _MOST_TRANSFORMED // rotations.n) if matrices else 0
+    return max(1, _ENTRIES // per_row, min(rotations.blocks, most))
 
 
 def _spectra(rows: Array, rotations: Rotations, matrices: bool) -> Spectrum:
