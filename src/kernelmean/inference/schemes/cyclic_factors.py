@@ -40,7 +40,9 @@ def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:
     left, right, rest = group.left, group.right, rotations.rest
     total = np.zeros((len(group.pairs), len(rotations.cosets), rotations.order))
     matrices = rotations.blocks > 1 and len(right) > 1
-    parts = slices(len(left), _rows_together(rotations, len(right), matrices))
+    per_row = rotations.order * max(1, len(right))
+    most = min(rotations.blocks, _MOST_ENTRIES // per_row, _MOST_TRANSFORMED // rotations.n) if matrices else 1
+    parts = slices(len(left), max(1, _ENTRIES // per_row, most))
     for coset, order in enumerate(rotations.cosets):
         moved = right[:, order] if coset else right  # the first coset is the group itself
         other = _spectra(moved, rotations, matrices)
@@ -51,13 +53,6 @@ def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:
                 entries += (left[part, rest] @ moved[:, rest].T)[:, :, None]
             total[:, coset] += group.weighted_norms(entries, part)
     return total.reshape(len(total), -1)
-
-
-def _rows_together(rotations: Rotations, columns: int, matrices: bool) -> int:
-    """Return how many rows of A to take at a time, for so many rows of C."""
-    per_row = rotations.order * max(1, columns)
-    most = min(_MOST_ENTRIES // per_row, _MOST_TRANSFORMED // rotations.n) if matrices else 0
-    return max(1, _ENTRIES // per_row, min(rotations.blocks, most))
 
 
 def _spectra(rows: Array, rotations: Rotations, matrices: bool) -> Spectrum:
