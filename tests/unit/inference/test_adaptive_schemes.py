@@ -143,3 +143,12 @@ def test_bad_rows_are_refused(test):
         test(good, np.where(np.isnan(bad), np.inf, bad), estimator="adaptive", n_resamples=19, rng=0)
     with pytest.raises(ValueError, match=r"row|pair"):
         test(good[:1], good[:1], estimator="adaptive", n_resamples=19, rng=0)
+
+
+@pytest.mark.parametrize("scheme", ["low-rank", "cyclic", "gather"])
+@pytest.mark.parametrize("constant", [0, 1])
+def test_a_constant_variable_depends_on_nothing(scheme, constant):
+    pairs = [np.random.default_rng(0).normal(size=(4, 2)), np.random.default_rng(1).normal(size=(4, 1))]
+    pairs[constant] = np.ones((4, 1))
+    found = hsic_test(*pairs, estimator="adaptive", scheme=scheme, n_resamples=15, rng=0)
+    assert found.pvalue == 1.0

@@ -53,7 +53,7 @@ def factor_sums(factored: Factored, permutations: Permutations, resources: Resou
         return pairs, np.einsum("ki,kbi->kb", own, other[:, batch]) if len(other) > 1 else own @ other[0, batch].T
 
     widest = max(factor.rank for factor in factored.right)
-    batches = permutations.batches(max(1, int(_batch_bytes(resources) / (8 * problem.n * widest))))
+    batches = permutations.batches(max(1, int(_batch_bytes(resources) / (8 * problem.n * max(1, widest)))))
     pairs, coupled = zip(*in_order(evaluate, batches, resources.n_jobs), strict=True)
     return factored.sums(np.concatenate(pairs, axis=1), np.concatenate(coupled, axis=1))
 
