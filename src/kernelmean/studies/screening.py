@@ -22,7 +22,7 @@ from scipy.special import chdtrc
 from scipy.stats import rankdata
 
 from ..core.array import Array, IntArray
-from ..inference.adaptive.views import in_spreads
+from ..inference.adaptive.columns import in_spreads
 from ..tables.columns.column_codings import Categories, Coding
 
 UNSCREENED = 40

@@ -7,6 +7,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from dense_members import viewed
@@ -14,8 +15,18 @@ from kernelmean.inference import Adaptive, Member, candidates, hsic_test, mmd_te
 from kernelmean.inference.adaptive.l_moments import l_ratios
 from kernelmean.inference.adaptive.members import independence_members, two_sample_members
 from kernelmean.inference.adaptive.spectrum import spectrum
-from kernelmean.inference.adaptive.views import VIEWS, Views, ViewSource, available, clustered, view, whitened
-from kernelmean.kernels import DistanceInduced, Gaussian, Laplacian, Linear, Polynomial, Wendland, median_bandwidth
+from kernelmean.inference.adaptive.transformations import Whitening
+from kernelmean.inference.adaptive.units import DIRECT, clustered
+from kernelmean.inference.adaptive.views import VIEWS, Views, ViewSource, available, view
+from kernelmean.kernels import (
+    DistanceInduced,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Wendland,
+    median_bandwidth,
+)
 from nulls import hsic_null, mmd_null
 
 N = 150
@@ -242,7 +253,8 @@ def test_l_moments_are_those_of_known_distributions() -> None:
 
 def test_views():
     points = np.random.default_rng(12).normal(size=(200, 3)) @ np.diag([1.0, 10.0, 1000.0])
-    white = whitened(view(points, "scores"))
+    scores = view(points, "scores")
+    white = Whitening.of(scores)(scores)
     np.testing.assert_allclose(np.cov(white.T), np.eye(3), atol=0.02)
     np.testing.assert_array_equal(view(points, "scores"), view(np.exp(points / 1000), "scores"))
     of_one_column = {"data", "near", "nearest", "blocks", "scores", "ranks", "order", "radius", "spread", "squares"}
@@ -325,3 +337,36 @@ def test_identifiers_are_alike_over_all_permutations(n):
     assert result.scheme == "exact"
     assert {member.pvalue for member in result.members} == {1.0}
     assert result.pvalue == 1.0
+
+
+def fitted(points, name: str) -> Views:
+    source, everything = ViewSource(points), np.arange(len(points))
+    return Views.of(
+        source, [Member(name, Gaussian(1.0), ridge=None if name in DIRECT else 0.01)], everything, everything[:20]
+    )
+
+
+@pytest.mark.parametrize("name", sorted({*VIEWS} - {"order", "volume"}))
+@pytest.mark.parametrize("law", ["normal", "ties", "constant"])
+def test_rows_look_the_same_whether_a_view_was_fitted_to_them_alone_or_with_others(name: str, law: str):
+    points = np.random.default_rng(5).normal(size=(90, 3))
+    if law == "ties":
+        points = np.round(points)
+    elif law == "constant":
+        points[:, 1] = 7.0
+    views = fitted(points, name)
+    found = np.zeros((len(views.table), 0))
+    for _, columns in views.at(ViewSource(points[::-1], ViewSource(points))):
+        found = np.hstack([found, columns.T])
+    np.testing.assert_allclose(found, views.table[::-1], atol=1e-9 * max(1.0, np.abs(views.table).max()))
+
+
+def test_rows_beyond_those_that_a_view_was_fitted_to():
+    seen = ViewSource(np.array([[1.0, 5.0], [2.0, 5.0], [2.0, 5.0], [4.0, 5.0]]))
+    others = ViewSource(np.array([[0.0, -1e300], [1.0, 5.0], [1.5, 5.0], [2.0, 5.5], [9.0, 1e300]]), seen)
+    np.testing.assert_array_equal(others.order, [[1.0, 1.0], [1.0, 2.5], [1.5, 2.5], [2.5, 4.0], [4.0, 4.0]])
+    np.testing.assert_array_equal(others.scores, ndtri((others.order - 0.5) / 4))
+    np.testing.assert_array_equal(others.in_spreads[:, 1], [-1.0, 0.0, 0.0, 1.0, 1.0])
+    far = ViewSource(np.array([[1e300, 0.0]]), seen).in_spreads
+    assert np.isfinite(far).all()
+    assert far[0, 0] > 1e7

@@ -18,7 +18,8 @@ from .candidates import UNIT_ROWS, Candidates
 from .many_kernels import Adaptive
 from .members import MEDIAN, QUARTER, WIDE, Member
 from .row_order import put_back, row_order
-from .views import DIRECT, ViewSource, in_units
+from .units import DIRECT
+from .views import View, ViewSource
 
 AFFINE = Polynomial(1, 1.0)
 """1 + x·y: pairs of columns that go together, and products of three."""
@@ -55,7 +56,7 @@ def joint_candidates(adaptive: Adaptive, tables: Sequence[Array], rng: np.random
 def _side(source: ViewSource, members: Sequence[Member], rng: np.random.Generator) -> tuple[Array, list[Kernel]]:
     """Return the views of a variable side by side, and the kernel of every member on its columns."""
     rows = source.drawn(UNIT_ROWS, rng)
-    views = {name: in_units(name, source.view(name), rows) for name in dict.fromkeys(own.view for own in members)}
+    views = {name: View.of(name, source, rows)(source) for name in dict.fromkeys(own.view for own in members)}
     ends = np.cumsum([0, *(view.shape[1] for view in views.values())]).tolist()
     places = dict(zip(views, map(range, ends, ends[1:]), strict=False))
     kernels: list[Kernel] = [TensorProduct((own.kernel,), (tuple(places[own.view]),)) for own in members]

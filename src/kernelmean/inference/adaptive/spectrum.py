@@ -34,11 +34,33 @@ _ROWS = 512
 
 @final
 @dataclass(frozen=True)
+class Projection:
+    """From any rows to their coordinates in some directions of a spectrum."""
+
+    kernel: Kernel
+    landmarks: Array
+    """Shape (l, d)."""
+    lift: Array
+    """From kernel values to coordinates, shape (r, l)."""
+    origin: Array
+    """The coordinates of the mean of the rows that the spectrum is of, shape (r, 1)."""
+
+    def __call__(self, table: Array) -> Array:
+        """Return the coordinates of rows (n, d), shape (r, n)."""
+        coordinates = self.lift @ self.kernel(table, self.landmarks).T
+        coordinates -= self.origin
+        return np.asarray(coordinates)
+
+
+@final
+@dataclass(frozen=True)
 class Components:
     """The directions of the covariance of features, and with them the coordinates of the rows."""
 
     features: Array
     """Those of the rows, centered, shape (n, q)."""
+    basis: Projection
+    """From any rows to their features, which are centered in the same way."""
     directions: Array
     """Orthonormal columns, shape (q, r)."""
     values: Array
@@ -52,6 +74,12 @@ class Components:
         They are orthogonal, centered, and have the squared norms ``values``.
         """
         return np.matmul(self.directions[:, first:].T, self.features.T, out=out)
+
+    def projection(self, first: int) -> Projection:
+        """Return what gives the same coordinates of any other rows."""
+        turned = self.directions[:, first:].T
+        basis = self.basis
+        return Projection(basis.kernel, basis.landmarks, turned @ basis.lift, turned @ basis.origin)
 
     def filtered(self, ridge: float | None) -> tuple[int, tuple[float, ...]]:
         """Return the first column that counts, and g(w) / w of it and those behind it.
@@ -84,10 +112,12 @@ def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Components:
     for part in slices(len(table), _ROWS):
         np.matmul(blocks(part, slice(None)), roots, out=features[part])
     least = _LEAST * float(np.vdot(features, features))
-    features -= features.mean(axis=0)
+    mean = features.mean(axis=0)
+    features -= mean
     values, directions = decomposed(features.T @ features)
     first = _cut(values, least)
-    return Components(features, directions[:, first:], values[first:], whole=len(landmarks) == len(table))
+    basis = Projection(kernel, chosen, roots.T, mean[:, None])
+    return Components(features, basis, directions[:, first:], values[first:], whole=len(landmarks) == len(table))
 
 
 def decomposed(matrix: Array) -> tuple[Array, Array]:

@@ -1,28 +1,28 @@
 """What an adaptive test looks at: several tables made from one, each a symmetric function of the rows.
 
-No view knows which sample, or which partner, a row belongs to: permuting the rows cannot change it.
+No view knows which sample, or which partner, a row belongs to: permuting the rows cannot change it. What a view needs
+to know of its table, such as means, ranks and units, is fitted to some rows; any others can be looked at in the same
+way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
-from scipy.spatial.distance import pdist, squareform
-from scipy.special import ndtri
 
 from ...core.array import Array, IntArray
 from ...kernels import Kernel, TensorProduct
-from ...kernels.bandwidth import median_bandwidth
 from ..coordinates import Coordinates
+from .columns import Ranks, Spreads, normal_scores, ranks
 from .members import Member, ViewedTable
-from .spectrum import decomposed, spectrum
+from .spectrum import Projection, spectrum
+from .transformations import TRANSFORMATIONS
+from .units import DIRECT, NEAR, Unit, clustered
 
-DIRECT = ("order", "axes", "square axes")
-"""Views that kernels look at as they are: the order of one column, and columns one by one."""
 VIEWS = (
     *("data", "near", "nearest", "blocks", "scores", "ranks", "white", "radius", "spread", "products", "squares"),
     *DIRECT,
@@ -30,17 +30,12 @@ VIEWS = (
 )
 """The names of the views, see :func:`view`."""
 
-NEAR = {"near": 0.1, "nearest": 0.03}
-"""The share of the rows whose distance is the unit of these views."""
-_LIKE_DATA = (*NEAR, "blocks")
+_IN_SPREADS = ("data", "volume", "radius", *NEAR, "blocks")
 _ROWS_PER_WHITE_COLUMN = 4
 _ROWS_PER_VOLUME_COLUMN = 8
 _MOST_AXES, _MOST_PRODUCTS = 2048, 256
 _TOGETHER = 64
 """Single columns whose kernels share factors: the time of each grows with how many these are."""
-_LEAST_SPREAD = 1e-8
-"""Of the farthest value of a column: beyond, squares of outliers would overflow."""
-_NORMAL_QUARTILES = 2 * float(ndtri(0.75))
 
 
 @final
@@ -52,9 +47,11 @@ class Views:
     """The columns of everything that members look at, shape (n, D)."""
     kernels: dict[Member, list[Kernel]]
     """The kernels of every member on columns of ``table``: one, or of a view of single columns one for each."""
+    parts: list[_Part]
+    """Where the columns come from."""
 
     @classmethod
-    def of(cls, points: ViewSource, members: Sequence[Member], rows: IntArray, landmarks: IntArray) -> Views:
+    def of(cls, points: ViewSource, members: Sequence[Member], rows: IntArray, landmarks: IntArray) -> Self:
         """Look at a table; the median distance, the unit of most views, is that of the given ``rows``.
 
         Kernels that are on one view share its spectrum with all their filters; ``landmarks`` are its features.
@@ -67,15 +64,36 @@ class Views:
         most = sum(dim if kernel is None else len(landmarks) for own in alike.values() for kernel in own)
         columns, first = np.empty((most, n)), 0  # a page of it is only taken once it is written
         kernels: dict[Member, list[Kernel]] = {}
+        parts: list[_Part] = []
         for name, by_kernel in alike.items():
-            table = in_units(name, points.view(name), rows)
+            found = View.of(name, points, rows)
+            table = found(points)
             for kernel, own in by_kernel.items():
                 part = _direct(table, own) if kernel is None else _filtered(table, kernel, own, landmarks)
                 last = first + part.count
                 part.write(columns[first:last])
                 kernels.update(part.kernels(range(first, last)))
+                parts.append(_Part(found, part.projection, slice(first, last)))
                 first = last
-        return cls(columns[:first].T, kernels)
+        return cls(columns[:first].T, kernels, parts)
+
+    def at(self, rows: ViewSource) -> Iterator[tuple[slice, Array]]:
+        """Yield the columns of other rows that are seen by the same fits, some at a time: which, and (count, n)."""
+        last = table = None
+        for part in self.parts:
+            if part.view is not last or table is None:
+                last, table = part.view, part.view(rows)
+            yield part.place, table.T if part.projection is None else part.projection(table)
+
+
+@final
+@dataclass(frozen=True)
+class _Part:
+    """Columns of one view: as it is, or its coordinates in the directions of a spectrum."""
+
+    view: View
+    projection: Projection | None
+    place: slice
 
 
 @final
@@ -89,6 +107,8 @@ class _Columns:
     """Writes them one above the other, shape (count, n): kernels that are sums over them take them one by one."""
     kernels: Callable[[Sequence[int]], dict[Member, list[Kernel]]]
     """From their places among all columns to the kernels of the members."""
+    projection: Projection | None = None
+    """What gives the same columns of other rows, None where they are those of the view."""
 
 
 def _direct(table: Array, members: Sequence[Member]) -> _Columns:
@@ -117,7 +137,8 @@ def _filtered(table: Array, kernel: Kernel, members: Sequence[Member], landmarks
         columns = tuple(places)
         return {own: [Coordinates(columns[first - least :], weights)] for own, (first, weights) in filters.items()}
 
-    return _Columns(len(found.values) - least, lambda rows: found.scores(least, rows), kernels)
+    count, projection = len(found.values) - least, found.projection(least)
+    return _Columns(count, lambda rows: found.scores(least, rows), kernels, projection)
 
 
 def available(n: int, dim: int) -> tuple[str, ...]:
@@ -163,37 +184,69 @@ def view(points: Array, name: str) -> Array:
 
 
 class ViewSource:
-    """The rows of a table, and what several views of it are made from."""
+    """The rows of a table, and what several views of it are made from.
 
-    def __init__(self, points: Array) -> None:
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    fitted : ViewSource, optional
+        The rows whose means, spreads and ranks these rows are seen by; by default the same.
+    """
+
+    def __init__(self, points: Array, fitted: ViewSource | None = None) -> None:
         self.points = points
+        self._fitted = fitted
+
+    @property
+    def fitted(self) -> ViewSource:
+        """The rows that everything is fitted to."""
+        return self if self._fitted is None else self._fitted
+
+    @cached_property
+    def spreads(self) -> Spreads:
+        """The means and spreads of the columns."""
+        return Spreads.of(self.points)
+
+    @cached_property
+    def ranked(self) -> Ranks:
+        """The ranks that other rows have among these."""
+        return Ranks.of(self.points)
 
     @cached_property
     def in_spreads(self) -> Array:
         """The columns less their means in units of their spread."""
-        return in_spreads(self.points)
+        return self.fitted.spreads(self.points)
 
     @cached_property
     def order(self) -> Array:
         """The rank of every entry in its column, that of ties their mean rank."""
-        return np.stack([_ranks(column) for column in np.ascontiguousarray(self.points.T)]).T
+        if self._fitted is not None:
+            return self._looked_up(self._fitted.ranked.levels)
+        return np.stack([ranks(column) for column in np.ascontiguousarray(self.points.T)]).T
 
     @cached_property
     def scores(self) -> Array:
         """The normal scores of every column."""
-        return np.asarray(ndtri((self.order - 0.5) / len(self.points)))
+        if self._fitted is not None:
+            return self._looked_up(self._fitted.ranked.scores)
+        return normal_scores(self.order, len(self.points))
+
+    @cached_property
+    def _places(self) -> list[IntArray]:
+        return self.fitted.ranked.places(self.points)
+
+    def _looked_up(self, levels: Sequence[Array]) -> Array:
+        return np.stack([own[places] for own, places in zip(levels, self._places, strict=True)]).T
+
+    def base(self, name: str) -> Array:
+        """Return the table that a view changes."""
+        if name in _IN_SPREADS:
+            return self.in_spreads
+        return self.order if name in ("order", "ranks") else self.scores
 
     def view(self, name: str) -> Array:
         """Return a view, see :func:`view`."""
-        if name == "radius":
-            return _length(self.in_spreads)
-        if name in ("data", "volume") or name in _LIKE_DATA:
-            return self.in_spreads
-        if name == "order":
-            return self.order
-        if name == "ranks":
-            return np.asarray((self.order - 0.5) / len(self.points) - 0.5)
-        return _OF_SCORES.get(name, np.asarray)(self.scores)
+        return _change(name, self.fitted)(self.base(name))
 
     @cached_property
     def canonical(self) -> IntArray:
@@ -223,17 +276,6 @@ class ViewSource:
         return ViewedTable(views, self.points.shape[1], clustered(self.in_spreads[rows]))
 
 
-def _ranks(column: Array) -> Array:
-    """Return ranks as ``scipy.stats.rankdata`` does, in half the time."""
-    order = np.argsort(column)
-    ascending = column[order]
-    ends = np.append(np.flatnonzero(ascending[1:] != ascending[:-1]) + 1.0, len(column))
-    counts = np.diff(ends, prepend=0.0)
-    ranks = np.empty(len(column))
-    ranks[order] = np.repeat(ends - (counts - 1.0) / 2, counts.astype(np.intp))
-    return ranks
-
-
 def _in_order(ranks: Array, squares: Array, rows: IntArray) -> IntArray:
     """Return an order of some rows, by their squared distance from the middle and by what tells equal ones apart."""
     own, squares = ranks[rows], squares[rows]
@@ -259,114 +301,27 @@ def _told_apart(ranks: Array, rows: IntArray) -> Array:
     return np.asarray(np.sort(terms, axis=1).sum(axis=1) - np.sort(own * leaning, axis=1).sum(axis=1))
 
 
-def in_spreads(points: Array) -> Array:
-    """Return the columns less their means over their spreads: the distance of their quartiles, or their deviation.
+@final
+@dataclass(frozen=True)
+class View:
+    """A view that is fitted to some rows, in its unit; called with any rows it returns what these look like in it."""
 
-    Columns are divided by powers of two beforehand so that nothing overflows.
-    """
-    largest = np.abs(points).max(axis=0)
-    scaled = np.ldexp(points, -np.frexp(np.where(largest > 0.0, largest, 1.0))[1])
-    centered = scaled - scaled.mean(axis=0)
-    low, high = np.quantile(scaled, (0.25, 0.75), axis=0)
-    spread = np.where(high > low, (high - low) / _NORMAL_QUARTILES, scaled.std(axis=0))
-    spread = np.maximum(spread, _LEAST_SPREAD * np.abs(centered).max(axis=0))
-    constant = (points == points[0]).all(axis=0)
-    return np.asarray(np.where(constant, 0.0, centered / np.where(constant, 1.0, spread)))
+    name: str
+    change: Callable[[Array], Array]
+    unit: Unit
 
+    @classmethod
+    def of(cls, name: str, points: ViewSource, rows: IntArray) -> Self:
+        """Fit a view to a table, and its unit to some of the rows."""
+        change = _change(name, points)
+        return cls(name, change, Unit.of(name, change(points.base(name)), rows))
 
-def whitened(table: Array) -> Array:
-    """Return the table times C^{-1/2}, C the covariance shrunk by d / (n + d) towards its mean variance."""
-    n, dim = table.shape
-    centered = table - table.mean(axis=0)
-    covariance = centered.T @ centered / n
-    mean_variance = np.trace(covariance) / dim
-    if mean_variance == 0.0:
-        return centered
-    shrinkage = dim / (n + dim)
-    values, vectors = decomposed((1 - shrinkage) * covariance + shrinkage * mean_variance * np.eye(dim))
-    return np.asarray(centered @ (vectors / np.sqrt(values)) @ vectors.T)
+    def __call__(self, points: ViewSource) -> Array:
+        """Return the view of rows that see themselves by the same fits, shape (n, D)."""
+        return self.unit(self.change(points.base(self.name)))
 
 
-def _length(rows: Array) -> Array:
-    """Return the lengths of rows, one column, to 13 digits of the longest: rows of one length must not tell apart."""
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    largest = float(lengths.max())
-    unit = np.ldexp(1.0, int(np.frexp(largest)[1])) if largest else 1.0
-    return np.asarray(np.round(lengths / unit, 13) * unit)
-
-
-def _products(scores: Array) -> Array:
-    """Return s_i s_j less its mean for every two columns i < j, shape (n, d (d - 1) / 2)."""
-    columns = np.ascontiguousarray(scores.T)
-    first, second = np.triu_indices(len(columns), 1)
-    products = np.empty((len(first), len(scores)))
-    for place, (i, j) in enumerate(zip(first, second, strict=True)):
-        np.multiply(columns[i], columns[j], out=products[place])
-        products[place] -= products[place].mean()
-    return products.T
-
-
-def _squares(scores: Array) -> Array:
-    squares = np.square(scores)
-    return np.asarray(squares - squares.mean(axis=0))
-
-
-_OF_SCORES: dict[str, Callable[[Array], Array]] = {
-    "white": whitened,
-    "spread": _length,
-    "products": _products,
-    "squares": _squares,
-    "square axes": _squares,
-}
-
-
-def in_units(name: str, table: Array, rows: IntArray) -> Array:
-    """Divide a view by its unit over the rows: a distance, of single columns their deviations, of "order" 1.
-
-    Where all rows are equal it becomes 0: kernels are then constant without rounding.
-    """
-    if name == "order":
-        return table
-    if (table[-1] == table[0]).all() and (table == table[0]).all():
-        return np.zeros_like(table)
-    if name in DIRECT:
-        deviation = table.std(axis=0)
-        return np.asarray(table / np.where(deviation > 0.0, deviation, 1.0))
-    some = table[rows]
-    return table if (some == some[0]).all() else np.asarray(table / _unit(name, some))
-
-
-def _unit(name: str, some: Array) -> float:
-    """Return the distance that is 1 in a view, positive where not all rows are equal."""
-    if name == "blocks":
-        distances = pdist(some, "cityblock")
-        return float(np.median(distances[distances > 0.0]))
-    if name in NEAR:
-        near = near_distance(some, NEAR[name])
-        if near > 0.0:
-            return near
-    return float(median_bandwidth(some))
-
-
-def near_distance(rows: Array, share: float) -> float:
-    """Return the median over the rows of the distance within which a share of the others lie."""
-    distances = squareform(pdist(rows))
-    place = max(1, min(len(rows) - 1, round(share * len(rows))))
-    return float(np.median(np.partition(distances, place, axis=1)[:, place]))
-
-
-_FAR, _FARTHEST = 7.25, 9.0
-_CLOSE_PAIRS = 0.1
-
-
-def clustered(rows: Array) -> float:
-    """Return from 0 to 1 how surely the rows of a table lie in far clusters, from the distances of some of them.
-
-    The median distance is measured by the distance below which a tenth of the pairs are, those within a cluster where
-    there are clusters: 5.4 times for normal values in one dimension, less in more, 6.3 for Cauchy's and 6.7 for
-    lognormal ones. From 7.25 to 9 times the answer rises from 0 to 1. Values with many ties are not clusters.
-    """
-    near, middle = np.quantile(pdist(rows), (_CLOSE_PAIRS, 0.5))
-    if near <= 0.0:
-        return 0.0
-    return float(np.clip(np.log(middle / near / _FAR) / np.log(_FARTHEST / _FAR), 0.0, 1.0))
+def _change(name: str, points: ViewSource) -> Callable[[Array], Array]:
+    """Return what makes a view of its base, fitted to some rows."""
+    transformation = TRANSFORMATIONS.get(name)
+    return np.asarray if transformation is None else transformation(points.base(name))
