@@ -144,8 +144,8 @@ _lazy.attach(
         "compare_stream": "kernelmean.compare(A, B), which reads long files batch by batch, and anything else that is "
         "kernelmean.read(source, in_memory=False)",
         "read_batches": "kernelmean.read(source)",
-        "mmd_stream_test": 'kernelmean.mmd_test(X, Y, scheme="one-pass"); of many rows also without scheme=',
-        "hsic_stream_test": 'kernelmean.hsic_test(X, Y, scheme="one-pass"); of many rows also without scheme=',
+        "mmd_stream_test": 'kernelmean.mmd_test(X, Y, scheme="bins"); of many rows also without scheme=',
+        "hsic_stream_test": 'kernelmean.hsic_test(X, Y, scheme="bins"); of many rows also without scheme=',
     },
 )
 

@@ -1,4 +1,4 @@
-"""Where the rows of a test are, and who answers then: this process with all of them or in one pass, or a cluster."""
+"""Where the rows of a test are, and who answers then: this process with all of them or in bins, or a cluster."""
 
 from __future__ import annotations
 
@@ -6,28 +6,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-import numpy as np
-
 from ..core.table import Frame
 from ..plan.plan import DEFAULT, Plan, RemotePlan
 from ..tables import limits
 from ..tables.batchwise import asked_for, measured
 from ..tables.read import check_apart, hold, is_in_memory, read
 from ..tables.source import READER, Source
+from .bins.answering import binned_test
+from .bins.request import BY_SCHEME, Reason
 from .questions import JointIndependence, Pairs, Question
 from .request import Request
 from .resampling_options import resources_of
 from .result import TestResult
-from .streaming.one_pass_request import BY_SCHEME, Reason
-from .streaming.one_pass_test import one_pass
 
 
 def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Plan | RemotePlan | None) -> TestResult:
     """Return the result of a test, wherever its rows are.
 
     Arrays and data frames are tested as they are. Files, folders, batches and what :func:`kernelmean.read` returns are
-    held in memory where they are short, and give the same result then; longer ones are read once, and so is whatever
-    ``scheme=OnePass(...)`` or the source asks it for.
+    held in memory where they are short, and give the same result then. Longer ones are added up in bins, and so are
+    many rows in memory that an adaptive test is asked for, and whatever ``scheme="bins"`` or the source asks it for.
     """
     if isinstance(plan, RemotePlan) and kind.of_two:
         X, Y = data
@@ -36,19 +34,17 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
     resources_of(own)  # checks it, and refuses a cluster
     if len(data) < 2:
         return _in_memory(kind, data, request, own)  # which says how many are needed
-    if request.one_pass is None and all(isinstance(rows, np.ndarray) or is_in_memory(rows) for rows in data):
-        return _in_memory(kind, data, request, own)
     check_apart(*data)
     tables = [rows if is_in_memory(rows) else _kept_together(read(rows), kind, request) for rows in data]
-    tables, reason = _placed(tables, request)
+    tables, reason = _placed(kind, tables, request)
     if reason is not None:
         if not kind.of_two:
             raise ValueError(
-                "one pass over the rows is for two samples or two variables; test two at a time, or hold all rows in "
-                "memory, kernelmean.read(..., in_memory=True)"
+                "bins are for two samples or two variables; test two at a time, or hold all rows in memory, "
+                "kernelmean.read(..., in_memory=True)"
             )
         first, second = (read(table) for table in tables)
-        return one_pass(kind, (first, second), request, DEFAULT if own is None else own, reason)
+        return binned_test(kind, (first, second), request, DEFAULT if own is None else own, reason)
     held = [_held(table) for table in tables]
     result = _in_memory(kind, [rows for rows, _ in held], request, own)
     return replace(result, notes=(*result.notes, *(note for _, told in held for note in told)))
@@ -69,29 +65,44 @@ def _kept_together(source: Source, kind: type[Question], request: Request) -> So
     return source
 
 
-def _placed(tables: list[Any], request: Request) -> tuple[list[Any], Reason | None]:
-    """Return the tables, and why they are read in one pass; None where they are held in memory.
+def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[list[Any], Reason | None]:
+    """Return the tables, and why they are added up in bins; None where all rows are held in memory.
 
-    The same as of a comparison of tables: what the sources say, or else how many rows there are.
+    The same as of a comparison of tables: what the sources say, or else how many rows there are. Rows that are in
+    memory already go by bins where they are too many for an adaptive test.
     """
     said = asked_for(*tables)
-    if request.one_pass is not None:
+    if request.in_bins:
         if said is False:
-            raise ValueError("scheme is one pass, and in_memory=True holds all rows; leave one of the two out")
-        return tables, BY_SCHEME
+            raise ValueError("scheme is 'bins', and in_memory=True holds all rows; leave one of the two out")
+        return [_measured(table, limits.ADAPTIVE_LIMIT)[0] for table in tables], BY_SCHEME
     if said is not None:
         return tables, _BY_SOURCE if said else None
-    wanted = request.wanted
-    limit = limits.TEST_LIMIT if wanted.adaptive is None or wanted.default else limits.ADAPTIVE_LIMIT
-    found = [measured(table, limit) if isinstance(table, Source) else (table, False) for table in tables]
-    if not any(long for _, long in found):
+    binned = (
+        kind.of_two and request.wanted.adaptive is not None and not (request.design.says_more or request.design.paired)
+    )
+    limit = limits.ADAPTIVE_LIMIT if binned else limits.TEST_LIMIT
+    found = [_measured(table, limit) for table in tables]
+    here = not any(isinstance(table, Source) for table in tables)
+    if not any(long for _, long in found) or (here and not (binned and request.scheme == "auto")):
         return [table for table, _ in found], None
     instead = (
         "hold all rows in memory with kernelmean.read(..., in_memory=True), or take a part of them with "
         "kernelmean.tables.read_table"
     )
-    reason = Reason(f"beyond {limit:,} rows", instead, asked=False)
-    return [table for table, _ in found], reason
+    return [table for table, _ in found], Reason(f"beyond {limit:,} rows", instead, asked=False)
+
+
+def _measured(table: Any, limit: int) -> tuple[Any, bool]:
+    """Return a table, and whether it has more rows than a limit."""
+    if isinstance(table, Source):
+        return measured(table, limit)
+    return table, _rows(table) > limit
+
+
+def _rows(table: Any) -> int:
+    shape = getattr(table, "shape", None)
+    return len(table) if shape is None else int(shape[0])
 
 
 def _held(table: Any) -> tuple[Any, tuple[str, ...]]:

@@ -10,7 +10,6 @@ from ..plan.plan import Plan, RemotePlan
 from .answering import answer
 from .designs.design import Design, check_design
 from .kernel_choice import ESTIMATORS
-from .one_pass import OnePass
 from .questions import Pairs
 from .request import Request, asked
 from .resampling_options import Resampling
@@ -28,7 +27,7 @@ def hsic_test(
     estimator: Any = None,
     design: Design | None = None,
     statistic: StatisticForm = "v",
-    scheme: str | OnePass = "auto",
+    scheme: str = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,
     plan: Plan | RemotePlan | None = None,
@@ -127,7 +126,7 @@ def hsic_test(
     Rows one batch after the other, in memory that does not grow with them:
 
     >>> x = np.random.default_rng(0).normal(size=(2000, 1))
-    >>> hsic_test(x, x**2, scheme="one-pass", rng=0).scheme
+    >>> hsic_test(x, x**2, scheme="bins", rng=0).scheme
     'shifts'
     """
     checked = check_design(design)

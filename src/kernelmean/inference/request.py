@@ -8,6 +8,7 @@ from typing import Any, final
 
 from ..core.array import RngLike
 from ..core.conflicts import is_passed
+from ..core.option_names import written
 from ..estimators import KME, KernelMean
 from ..estimators import NAMED as ESTIMATORS_BY_NAME
 from ..estimators.options import KernelLike
@@ -17,8 +18,6 @@ from .adaptive.combination import check_renamed
 from .adaptive.many_kernels import NAMED, Adaptive
 from .designs.design import Design
 from .kernel_choice import KernelOf, is_plain, unknown_estimator
-from .one_pass import NAME as ONE_PASS
-from .one_pass import OnePass
 from .resampling_options import Resampling
 from .statistics import StatisticForm
 
@@ -27,6 +26,8 @@ ONE_KERNEL = (
     "estimator='adaptive' runs it on these rows"
 )
 """A note on rows that are too many for the test that is used where nobody chose one."""
+BINS = "bins"
+"""What ``scheme=`` calls a test whose rows are added up in bins."""
 Known = Mapping[str, Callable[..., KernelMean]]
 """From the names that a test knows to estimators."""
 
@@ -81,23 +82,25 @@ class Request:
     wanted: Estimators
     design: Design
     statistic: StatisticForm
-    scheme: str | OnePass
-    """One of ``SCHEMES``, or that rows are read once."""
+    scheme: str
+    """One of ``SCHEMES``, or that rows are added up in bins."""
     n_resamples: int
     rng: RngLike
     """As of :class:`~kernelmean.inference.resampling_options.Resampling`."""
 
     @property
-    def one_pass(self) -> OnePass | None:
-        """Return how rows are read once, None where that was not asked for."""
-        if isinstance(self.scheme, OnePass):
-            return self.scheme
-        return OnePass() if self.scheme == ONE_PASS else None
+    def in_bins(self) -> bool:
+        """Whether the caller asks for bins."""
+        if self.scheme == "one-pass":
+            raise ValueError(
+                f"scheme 'one-pass' is now called {BINS!r}; write {written(f'scheme={BINS!r}', '--scheme bins')}"
+            )
+        return self.scheme == BINS
 
     def resampling(self, plan: Plan | None) -> Resampling:
         """Return how the null distribution is found."""
         if not isinstance(self.scheme, str):
-            raise TypeError(f"scheme is {self.scheme!r}; pass the name of a scheme, or OnePass(...)")
+            raise TypeError(f"scheme is {self.scheme!r}; pass the name of a scheme")
         return Resampling.of(self.scheme, self.n_resamples, self.rng, plan)
 
 

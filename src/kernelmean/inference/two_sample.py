@@ -12,7 +12,6 @@ from .adaptive.many_kernels import Adaptive
 from .answering import answer
 from .designs.design import Design, check_design
 from .kernel_choice import ESTIMATORS, KernelOf
-from .one_pass import OnePass
 from .questions import TwoSamples
 from .request import Request, asked
 from .resampling_options import Resampling
@@ -30,7 +29,7 @@ def mmd_test(
     estimator: Estimator | None = None,
     design: Design | None = None,
     statistic: StatisticForm = "u",
-    scheme: str | OnePass = "auto",
+    scheme: str = "auto",
     n_resamples: int = 999,
     rng: RngLike = None,
     plan: Plan | RemotePlan | None = None,
@@ -160,7 +159,7 @@ def mmd_test(
     >>> result = mmd_test(iter([X[:300], X[300:]]), Y, rng=0)
     >>> result.pvalue == mmd_test(X, Y, rng=0).pvalue
     True
-    >>> mmd_test(X, Y, scheme="one-pass", rng=0).scheme
+    >>> mmd_test(X, Y, scheme="bins", rng=0).scheme
     'bins'
     """
     checked = check_design(design)

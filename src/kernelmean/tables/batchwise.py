@@ -67,6 +67,8 @@ def measured(source: Source, limit: int) -> tuple[Source | Table, bool]:
         raise ValueError(f"{source.source} has no rows")
     if len(head) <= limit:
         return Table(head, source.names, named=source.named), False
+    if not source.once:
+        return source, True
     batches: Iterator[Array] = chain([head], rest)
     return replace(source, _arrays=lambda: batches), True
 

@@ -18,6 +18,7 @@ from kernelmean.inference.adaptive.spectrum import spectrum
 from kernelmean.inference.adaptive.transformations import Whitening
 from kernelmean.inference.adaptive.units import DIRECT, clustered
 from kernelmean.inference.adaptive.views import VIEWS, Views, ViewSource, available, view
+from kernelmean.inference.bins.columns import Columns
 from kernelmean.kernels import (
     DistanceInduced,
     Gaussian,
@@ -339,11 +340,10 @@ def test_identifiers_are_alike_over_all_permutations(n):
     assert result.pvalue == 1.0
 
 
-def fitted(points, name: str) -> Views:
+def fitted(points, name: str) -> tuple[ViewSource, Views]:
     source, everything = ViewSource(points), np.arange(len(points))
-    return Views.of(
-        source, [Member(name, Gaussian(1.0), ridge=None if name in DIRECT else 0.01)], everything, everything[:20]
-    )
+    member = Member(name, Gaussian(1.0), ridge=None if name in DIRECT else 0.01)
+    return source, Views.of(source, [member], everything, everything[:20])
 
 
 @pytest.mark.parametrize("name", sorted({*VIEWS} - {"order", "volume"}))
@@ -354,19 +354,18 @@ def test_rows_look_the_same_whether_a_view_was_fitted_to_them_alone_or_with_othe
         points = np.round(points)
     elif law == "constant":
         points[:, 1] = 7.0
-    views = fitted(points, name)
-    found = np.zeros((len(views.table), 0))
-    for _, columns in views.at(ViewSource(points[::-1], ViewSource(points))):
-        found = np.hstack([found, columns.T])
-    np.testing.assert_allclose(found, views.table[::-1], atol=1e-9 * max(1.0, np.abs(views.table).max()))
+    source, views = fitted(points, name)
+    found = [columns for _, columns in Columns.of(source, views, ()).at(points[::-1])]
+    scale = max(1.0, np.abs(views.table).max())
+    np.testing.assert_allclose(np.vstack(found).T, views.table[::-1], atol=1e-9 * scale)
 
 
 def test_rows_beyond_those_that_a_view_was_fitted_to():
     seen = ViewSource(np.array([[1.0, 5.0], [2.0, 5.0], [2.0, 5.0], [4.0, 5.0]]))
-    others = ViewSource(np.array([[0.0, -1e300], [1.0, 5.0], [1.5, 5.0], [2.0, 5.5], [9.0, 1e300]]), seen)
+    others = ViewSource(np.array([[0.0, -1e300], [1.0, 5.0], [1.5, 5.0], [2.0, 5.5], [9.0, 1e300]]), seen.fits)
     np.testing.assert_array_equal(others.order, [[1.0, 1.0], [1.0, 2.5], [1.5, 2.5], [2.5, 4.0], [4.0, 4.0]])
     np.testing.assert_array_equal(others.scores, ndtri((others.order - 0.5) / 4))
     np.testing.assert_array_equal(others.in_spreads[:, 1], [-1.0, 0.0, 0.0, 1.0, 1.0])
-    far = ViewSource(np.array([[1e300, 0.0]]), seen).in_spreads
+    far = ViewSource(np.array([[1e300, 0.0]]), seen.fits).in_spreads
     assert np.isfinite(far).all()
     assert far[0, 0] > 1e7

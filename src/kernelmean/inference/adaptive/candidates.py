@@ -43,6 +43,10 @@ class Candidates:
     """The columns that the kernels look at."""
     in_spreads: Array
     """The rows of the first table in units of their spread."""
+    sources: tuple[ViewSource, ...] = ()
+    """The tables, their rows in order."""
+    views: tuple[Views, ...] = ()
+    """What gives the same columns of any other rows, one for every table."""
 
     def evaluated(self, over: Over, how: Resampling, sizes: tuple[int, ...]) -> Evaluated:
         """Evaluate all members under the same permutations."""
@@ -109,7 +113,7 @@ def candidates(
     for view, order in zip(views, orders, strict=True):
         put_back(view.table.T, order)
     columns = tuple(like(view.table, own, "float64") for view, own in zip(views, tables, strict=True))
-    return Candidates(members, kernels, columns, hosts[0].in_spreads[np.argsort(orders[0])])
+    return Candidates(members, kernels, columns, hosts[0].in_spreads[np.argsort(orders[0])], tuple(hosts), tuple(views))
 
 
 def _landmarks(n: int, dim: int) -> int:

@@ -15,6 +15,7 @@ DIRECT = ("order", "axes", "square axes")
 """Views that kernels look at as they are: the order of one column, and columns one by one."""
 NEAR = {"near": 0.1, "nearest": 0.03}
 """The share of the rows whose distance is the unit of these views."""
+_OWN_UNITS = "order", "points"
 _FAR, _FARTHEST = 7.25, 9.0
 _CLOSE_PAIRS = 0.1
 
@@ -33,7 +34,7 @@ class Unit:
     @classmethod
     def of(cls, name: str, table: Array, rows: IntArray) -> Self:
         """Return the unit of a view, judged by some of its rows."""
-        if name == "order":
+        if name in _OWN_UNITS:
             return cls(1.0)
         if (table[-1] == table[0]).all() and (table == table[0]).all():
             return cls(1.0, table[0])

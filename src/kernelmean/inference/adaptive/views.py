@@ -7,7 +7,7 @@ way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self, final
@@ -29,6 +29,8 @@ VIEWS = (
     "volume",
 )
 """The names of the views, see :func:`view`."""
+AS_IT_IS = "points"
+"""What a kernel that a caller chose looks at: the rows in their own units."""
 
 _IN_SPREADS = ("data", "volume", "radius", *NEAR, "blocks")
 _ROWS_PER_WHITE_COLUMN = 4
@@ -47,7 +49,7 @@ class Views:
     """The columns of everything that members look at, shape (n, D)."""
     kernels: dict[Member, list[Kernel]]
     """The kernels of every member on columns of ``table``: one, or of a view of single columns one for each."""
-    parts: list[_Part]
+    parts: list[Part]
     """Where the columns come from."""
 
     @classmethod
@@ -64,7 +66,7 @@ class Views:
         most = sum(dim if kernel is None else len(landmarks) for own in alike.values() for kernel in own)
         columns, first = np.empty((most, n)), 0  # a page of it is only taken once it is written
         kernels: dict[Member, list[Kernel]] = {}
-        parts: list[_Part] = []
+        parts: list[Part] = []
         for name, by_kernel in alike.items():
             found = View.of(name, points, rows)
             table = found(points)
@@ -73,22 +75,14 @@ class Views:
                 last = first + part.count
                 part.write(columns[first:last])
                 kernels.update(part.kernels(range(first, last)))
-                parts.append(_Part(found, part.projection, slice(first, last)))
+                parts.append(Part(found, part.projection, slice(first, last)))
                 first = last
         return cls(columns[:first].T, kernels, parts)
-
-    def at(self, rows: ViewSource) -> Iterator[tuple[slice, Array]]:
-        """Yield the columns of other rows that are seen by the same fits, some at a time: which, and (count, n)."""
-        last = table = None
-        for part in self.parts:
-            if part.view is not last or table is None:
-                last, table = part.view, part.view(rows)
-            yield part.place, table.T if part.projection is None else part.projection(table)
 
 
 @final
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """Columns of one view: as it is, or its coordinates in the directions of a spectrum."""
 
     view: View
@@ -130,7 +124,8 @@ def _direct(table: Array, members: Sequence[Member]) -> _Columns:
 def _filtered(table: Array, kernel: Kernel, members: Sequence[Member], landmarks: IntArray) -> _Columns:
     """Return those coordinates of the rows that count for any of the members, which differ in their λ."""
     found = spectrum(table, kernel, landmarks)
-    filters = {member: found.filtered(member.ridge) for member in members}
+    as_it_is = (0, (1.0,) * len(found.values))
+    filters = {own: as_it_is if own.view == AS_IT_IS else found.filtered(own.ridge) for own in members}
     least = min(first for first, _ in filters.values())
 
     def kernels(places: Sequence[int]) -> dict[Member, list[Kernel]]:
@@ -183,70 +178,71 @@ def view(points: Array, name: str) -> Array:
     return ViewSource(points).view(name)
 
 
+@final
+@dataclass(frozen=True)
+class Fits:
+    """What rows are seen by: the spreads of their columns, and the ranks among those that these are fitted to."""
+
+    spreads: Spreads
+    ranks: Ranks
+
+
 class ViewSource:
     """The rows of a table, and what several views of it are made from.
 
     Parameters
     ----------
     points : array of shape (n, d)
-    fitted : ViewSource, optional
-        The rows whose means, spreads and ranks these rows are seen by; by default the same.
+    fits : Fits, optional
+        Of the rows by whose spreads and ranks these rows are seen; by default they are the same.
     """
 
-    def __init__(self, points: Array, fitted: ViewSource | None = None) -> None:
+    def __init__(self, points: Array, fits: Fits | None = None) -> None:
         self.points = points
-        self._fitted = fitted
-
-    @property
-    def fitted(self) -> ViewSource:
-        """The rows that everything is fitted to."""
-        return self if self._fitted is None else self._fitted
+        self._fits = fits
 
     @cached_property
-    def spreads(self) -> Spreads:
-        """The means and spreads of the columns."""
-        return Spreads.of(self.points)
-
-    @cached_property
-    def ranked(self) -> Ranks:
-        """The ranks that other rows have among these."""
-        return Ranks.of(self.points)
+    def fits(self) -> Fits:
+        """What other rows can be seen by as these are."""
+        return Fits(Spreads.of(self.points), Ranks.of(self.points)) if self._fits is None else self._fits
 
     @cached_property
     def in_spreads(self) -> Array:
         """The columns less their means in units of their spread."""
-        return self.fitted.spreads(self.points)
+        return (Spreads.of(self.points) if self._fits is None else self._fits.spreads)(self.points)
 
     @cached_property
     def order(self) -> Array:
         """The rank of every entry in its column, that of ties their mean rank."""
-        if self._fitted is not None:
-            return self._looked_up(self._fitted.ranked.levels)
+        if self._fits is not None:
+            return self._looked_up(self._fits.ranks.levels)
         return np.stack([ranks(column) for column in np.ascontiguousarray(self.points.T)]).T
 
     @cached_property
     def scores(self) -> Array:
         """The normal scores of every column."""
-        if self._fitted is not None:
-            return self._looked_up(self._fitted.ranked.scores)
+        if self._fits is not None:
+            return self._looked_up(self._fits.ranks.scores)
         return normal_scores(self.order, len(self.points))
 
     @cached_property
     def _places(self) -> list[IntArray]:
-        return self.fitted.ranked.places(self.points)
+        return self.fits.ranks.places(self.points)
 
     def _looked_up(self, levels: Sequence[Array]) -> Array:
         return np.stack([own[places] for own, places in zip(levels, self._places, strict=True)]).T
 
     def base(self, name: str) -> Array:
         """Return the table that a view changes."""
+        if name == AS_IT_IS:
+            return self.points
         if name in _IN_SPREADS:
             return self.in_spreads
         return self.order if name in ("order", "ranks") else self.scores
 
     def view(self, name: str) -> Array:
         """Return a view, see :func:`view`."""
-        return _change(name, self.fitted)(self.base(name))
+        return _change(name, self)(self.base(name))
 
     @cached_property
     def canonical(self) -> IntArray:

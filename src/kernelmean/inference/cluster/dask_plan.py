@@ -14,11 +14,12 @@ from ...kernels.base import Kernel
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
 from ...plan.plan import Plan, RemotePlan
+from ...tables import limits
 from .. import TestResult
+from ..bins.request import BY_SCHEME, BinnedTest, Reason
 from ..questions import Question, TwoSamples
 from ..request import Request
 from ..samples import check_lengths, matched
-from ..streaming.one_pass_request import BY_SCHEME, Reason, StreamTest
 from . import exact, fits, streams
 from .parts import ClusterPart
 from .rows import Rows, headed
@@ -131,17 +132,20 @@ class DaskPlan(RemotePlan):
         """Test two samples or pairs, see :func:`kernelmean.mmd_test` and :func:`kernelmean.hsic_test`."""
         two = question is TwoSamples
         X, Y = self._samples(X, Y) if two else self._pairs(X, Y)
+        plain = request.scheme == "auto" and not (request.design.says_more or request.design.paired)
+        adaptive = plain and request.wanted.adaptive is not None and max(len(X), len(Y)) > limits.ADAPTIVE_LIMIT
         beyond = request.scheme == "auto" and len(X) + len(Y) * two > self.exact_rows
-        if request.one_pass is None and not beyond:
+        if not (request.in_bins or adaptive or beyond):
             return exact.exact_test(question, (X, Y), request, self.worker)
-        reason = BY_SCHEME if request.one_pass is not None else self._beyond()
-        test = StreamTest.of(question, request, reason)
+        reason = BY_SCHEME if request.in_bins else self._beyond(adaptive)
+        test = BinnedTest.of(question, request, reason)
         return reason.noted(streams.two_samples(X, Y, test) if two else streams.pairs(X, Y, test))
 
-    def _beyond(self) -> Reason:
-        """Return why a test goes by features where nobody asked for it."""
+    def _beyond(self, adaptive: bool) -> Reason:
+        """Return why a test goes by bins where nobody asked for it."""
         instead = "raise DaskPlan(client, exact_rows=...), or take a part of the rows"
-        return Reason(f"beyond exact_rows = {self.exact_rows:,} rows", instead, asked=False)
+        why = f"{limits.ADAPTIVE_LIMIT:,} rows" if adaptive else f"exact_rows = {self.exact_rows:,} rows"
+        return Reason(f"beyond {why}", instead, asked=False)
 
     def _samples(self, X: Any, Y: Any) -> tuple[Rows, Rows]:
         """Return two samples of the same columns; columns with names are matched by name."""

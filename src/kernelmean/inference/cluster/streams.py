@@ -1,33 +1,29 @@
-"""One-pass tests on a cluster: workers add up features of their rows, the sums merge, the test is that of streams."""
+"""Tests in bins on a cluster: workers add up features of their rows, and only sums come back."""
 
 from __future__ import annotations
 
 from functools import reduce
-from itertools import pairwise
 from operator import add
 from typing import Any
 
-import numpy as np
-
-from ...core.array import Array, IntArray
+from ...core.array import Array, slices
 from ...core.words import count
 from ...embedding.embedding import Embedding
-from ...embedding.features import FeatureMap, Fourier, embed, pooled
+from ...embedding.features import FeatureMap, embed, pooled
 from ...noise.base import Noise
 from ...plan.plan import Plan
 from .. import TestResult
-from ..streaming.bins import BinSums
-from ..streaming.one_pass_request import StreamTest
-from ..streaming.pilot import check_left, drawn_numbers, kept_note, left_out_note, pilot_rows
-from ..streaming.shifts import BINS, GROUP, PairStream, pair_stream
-from ..streaming.two_sample import TwoSampleStream, two_sample_stream
+from ..bins.answering import of_pairs, of_samples, pilot_question
+from ..bins.columns import Columns
+from ..bins.dealing import Deal, deal
+from ..bins.fitting import fitted
+from ..bins.pairs import PairSums, pilot_rows, rotations
+from ..bins.request import BinnedTest
+from ..bins.sample_sums import DealtSums
 from .rows import Rows
 from .running import folded, gathered, task
 
-Deal = tuple[int | None, int, int]  # of bins: the rows of the sample, those of a bin, and the seed
-
 _ALONE = Plan(threads=1)
-_STEP = BINS * GROUP  # pairs after which groups begin with the first bin again
 
 
 def feature_embedding(X: Rows, features: FeatureMap, own: Rows | None, noise: Noise | None) -> Embedding:
@@ -40,62 +36,44 @@ def feature_embedding(X: Rows, features: FeatureMap, own: Rows | None, noise: No
     return found
 
 
-def two_samples(X: Rows, Y: Rows, test: StreamTest) -> TestResult:
+def two_samples(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
     """Test two samples by sums over bins."""
-    samples = X, Y
-    features, drawn, notes = _looked(samples, test)
-    sizes = len(X) - len(drawn[0]), len(Y) - len(drawn[1])
-    empty = two_sample_stream(features, sizes=sizes, seed=test.seed)
-    sides = zip(samples, (empty.first, empty.second), drawn, strict=True)
-    sums = [folded(_merged, _binned(rows, features, (own.n_rows, own.size, own.seed), out)) for rows, own, out in sides]
+    samples, sizes = (X, Y), (len(X), len(Y))
+    deals = deal(*sizes, test.seed)
+    pilot = gathered(X.client, [rows.take(own.fitted_to) for rows, own in zip(samples, deals, strict=True)])
+    fit = fitted(pilot_question(test, samples, (pilot[0], pilot[1])), test.request, sizes, test.seed)
+    sums = [folded(_merged, _dealt_parts(rows, fit.columns[0], own)) for rows, own in zip(samples, deals, strict=True)]
     first, second = gathered(X.client, sums)
-    return test.result(TwoSampleStream(features, first, second), (*notes, _note(*samples)))
+    return of_samples(test, fit, first.bins(), second.bins(), _note(X, Y))
 
 
-def _looked(samples: tuple[Rows, Rows], test: StreamTest) -> tuple[FeatureMap, list[IntArray], tuple[str, ...]]:
-    """Return the features, the numbers of the rows that a rule looked at, and what to tell the reader."""
-    nothing: list[IntArray] = [np.empty(0, np.intp)] * 2
-    if test.options.features is not None:
-        return test.options.features, nothing, ()
-    sizes, looks = [len(rows) for rows in samples], test.looks(len(samples[0].names))
-    taken = pilot_rows(sizes, test.options.pilot)
-    if looks:
-        check_left(sizes, taken)
-    sized = enumerate(zip(sizes, taken, strict=True))
-    numbers: list[IntArray] = [drawn_numbers(*one, test.seed + k) if looks else np.arange(min(one)) for k, one in sized]
-    heads = [rows.take(own) for rows, own in zip(samples, numbers, strict=True)]
-    features, notes = gathered(samples[0].client, [task(_features, test, [heads])])[0]
-    return (features, numbers, (*notes, kept_note(sum(map(len, numbers))))) if looks else (features, nothing, notes)
+def _dealt_parts(rows: Rows, columns: Columns, deal: Deal) -> list[Any]:
+    """Return the tasks that add up the rows of every part."""
+    return [
+        task(_dealt, part, columns, deal, start) for part, start in zip(rows.parts, rows.starts.tolist(), strict=False)
+    ]
 
 
-def _binned(rows: Rows, features: FeatureMap, deal: Deal, out: IntArray) -> list[Any]:
-    """Return the tasks that add up the bins of every part, and keep the rows of some ascending numbers."""
-    tasks = []
-    for part, (start, stop) in zip(rows.parts, pairwise(rows.starts.tolist()), strict=True):
-        low, high = np.searchsorted(out, [start, stop])
-        tasks.append(task(_bins, part, out[low:high] - start, features, deal, start - int(low)))
-    return tasks
-
-
-def pairs(X: Rows, Y: Rows, test: StreamTest) -> TestResult:
-    """Test pairs by sums over groups of them.
-
-    Partitions are cut where groups of pairs begin with the first bin, so that merged sums are those of one stream.
-    """
-    n, start = len(X), 0
-    head = np.arange(min(pilot_rows((n,), test.options.pilot)[0], n))
-    features, notes = gathered(X.client, [task(_features, test, [[rows.take(head)] for rows in (X, Y)])])[0]
-    if test.looks(len(X.names), len(Y.names)):
-        start, notes = len(head), (*notes, left_out_note(len(head)))
-    inner = {start + (end - start) // _STEP * _STEP for end in X.starts[1:-1].tolist()}
-    bounds = [start, *sorted(bound for bound in inner if start < bound < n), n]
-    parts = [task(_paired, features, x, y) for x, y in zip(X.cut(bounds), Y.cut(bounds), strict=True)]
-    (stream,) = gathered(X.client, [folded(_merged, parts)])
-    return test.result(stream, (*notes, _note(X, Y)))
+def pairs(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
+    """Test pairs by sums over windows of them, which partitions are cut into."""
+    n = len(X)
+    many = rotations(n, test.request.n_resamples)
+    numbers = pilot_rows(n, many, test.seed)
+    pilot = gathered(X.client, [rows.take(numbers) for rows in (X, Y)])
+    fit = fitted(pilot_question(test, (X, Y), (pilot[0], pilot[1])), test.request, (n,), test.seed)
+    window = PairSums.window_of(many)
+    cuts = {end // window * window for end in X.starts[1:-1].tolist()}
+    bounds = [0, *sorted(bound for bound in cuts if 0 < bound < n), n]
+    parts = [
+        task(_paired, fit.columns, fit.kernels, (many, test.seed, start // window), x, y)
+        for start, x, y in zip(bounds, X.cut(bounds), Y.cut(bounds), strict=False)
+    ]
+    (sums,) = gathered(X.client, [folded(_merged, parts)])
+    return of_pairs(fit, sums, _note(X, Y))
 
 
 def _note(*tables: Rows) -> str:
-    return f"on a Dask cluster: one pass over {count(sum(len(rows.parts) for rows in tables), 'partition')}"
+    return f"on a Dask cluster: sums over {count(sum(len(rows.parts) for rows in tables), 'partition')}"
 
 
 # -- on the workers ---------------------------------------------------------------------------------------------------
@@ -107,28 +85,22 @@ def _embedded(X: Array, features: FeatureMap, weights: Array | None, noise: Nois
     return embed(X, features, weights=None if weights is None else weights[:, 0], noise=noise, plan=_ALONE)
 
 
-def _features(test: StreamTest, heads: list[list[Array]]) -> tuple[FeatureMap, tuple[str, ...]]:
-    """Return features for rows like these: those of all samples together, or those of every variable."""
-    return test.features(*map(np.concatenate, heads))
+def _dealt(X: Array, columns: Columns, deal: Deal, start: int) -> DealtSums:
+    """Return the sums over bins of the rows of a part, whose first row has this number."""
+    sums = DealtSums(columns, deal, start)
+    sums.add(X, _ALONE)
+    return sums
 
 
-def _bins(X: Array, out: IntArray, features: FeatureMap, deal: Deal, start: int) -> BinSums:
-    """Return the sums over bins of the rows of a part, whose first row that a bin takes has this number there.
-
-    Those that no bin takes, since a rule looked at them, are kept besides.
-    """
-    n_rows, size, seed = deal
-    bins = BinSums.empty(features, seed, n_rows=n_rows, size=size)
-    dealt = np.delete(X, out, axis=0) if len(out) else X
-    if len(dealt):
-        bins.add(features, dealt, start, _ALONE)
-    if len(out):
-        bins.keep(features, X[out], _ALONE)
-    return bins
-
-
-def _paired(features: Fourier, X: Array, Y: Array) -> PairStream:
-    return pair_stream(features).partial_fit(X, Y, plan=_ALONE)
+def _paired(
+    columns: tuple[Columns, Columns], kernels: list[Any], cut: tuple[int, int, int], X: Array, Y: Array
+) -> PairSums:
+    """Return the sums over some windows, given how many rotations there are, the seed and the first window."""
+    many, seed, first = cut
+    sums = PairSums.empty(*columns, kernels, many, seed, first)
+    for window in slices(len(X), sums.window):
+        sums.add(X[window], Y[window], _ALONE)
+    return sums
 
 
 def _pooled(*means: Embedding | None) -> Embedding | None:

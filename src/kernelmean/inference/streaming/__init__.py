@@ -3,11 +3,9 @@
 from typing import TYPE_CHECKING
 
 from ...core import lazy as _lazy
-from ..one_pass import OnePass
 from .bins import BinSums
 from .mean import MeanStream
 from .pilot import drawn_rows
-from .shifts import PairStream, pair_stream
 from .two_sample import TwoSampleStream, two_sample_stream
 
 if TYPE_CHECKING:
@@ -17,13 +15,10 @@ if TYPE_CHECKING:
 __all__ = [
     "BinSums",
     "MeanStream",
-    "OnePass",
-    "PairStream",
     "TableFeatures",
     "TablePass",
     "TwoSampleStream",
     "drawn_rows",
-    "pair_stream",
     "two_sample_stream",
 ]
 
@@ -31,8 +26,8 @@ _lazy.attach(
     __name__,
     {"table_features": "TableFeatures", "table_pass": "TablePass"},
     gone={
-        "mmd_stream_test": 'kernelmean.mmd_test(X, Y, scheme="one-pass")',
-        "hsic_stream_test": 'kernelmean.hsic_test(X, Y, scheme="one-pass")',
+        "mmd_stream_test": 'kernelmean.mmd_test(X, Y, scheme="bins")',
+        "hsic_stream_test": 'kernelmean.hsic_test(X, Y, scheme="bins")',
     },
 )
 

@@ -1,0 +1,101 @@
+"""What is added up of a table: the coordinates in which kernels are weighted sums of squares, and their squares."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self, final
+
+import numpy as np
+
+from ...core.array import Array, IntArray
+from ...kernels import Kernel
+from ..adaptive.views import Fits, Part, Views, ViewSource
+from ..coordinates import Coordinates
+
+
+@final
+@dataclass(frozen=True)
+class Block:
+    """Columns that belong together, and the kernels that look at them."""
+
+    place: slice
+    numbers: IntArray
+    """Which of all kernels they are, shape (k,)."""
+    weights: Array
+    """Those of the columns in every kernel, shape (k, columns)."""
+
+    def weighted(self, columns: Array) -> Array:
+        """Return Σ_j w_j c_j² of every kernel, from columns of shape (columns, n), shape (k, n)."""
+        return np.asarray(self.weights @ np.square(columns))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Coordinates of the rows of a table, fitted to a pilot, and the kernels on them."""
+
+    fits: Fits
+    parts: tuple[Part, ...]
+    """What gives the columns of any rows, some at a time."""
+    blocks: tuple[Block, ...]
+    """One for every part, in their order."""
+    size: int
+    """The number of columns."""
+
+    @classmethod
+    def of(cls, pilot: ViewSource, views: Views, kernels: Sequence[Kernel]) -> Self:
+        """Return the columns of views that are fitted to a pilot, for some kernels on them.
+
+        Raises
+        ------
+        ValueError
+            When a kernel is no sum over the columns, such as one on the order of all rows.
+        """
+        blocks: list[dict[int, Array]] = [{} for _ in views.parts]
+        for number, kernel in enumerate(kernels):
+            part, weights = located(views.parts, kernel)
+            blocks[part][number] = weights
+        found = [_block(part.place, own) for part, own in zip(views.parts, blocks, strict=True)]
+        return cls(pilot.fits, tuple(views.parts), tuple(found), views.table.shape[1])
+
+    @property
+    def n_kernels(self) -> int:
+        """The number of kernels."""
+        return sum(len(block.numbers) for block in self.blocks)
+
+    def at(self, rows: Array) -> Iterator[tuple[Block, Array]]:
+        """Yield the columns of any rows (n, d), block by block, shape (columns, n)."""
+        source, last, table = ViewSource(rows, self.fits), None, rows
+        for part, block in zip(self.parts, self.blocks, strict=True):
+            if part.view is not last:
+                last, table = part.view, part.view(source)
+            yield block, table.T if part.projection is None else part.projection(table)
+
+    def grouped(self, rows: Array, starts: IntArray) -> Array:
+        """Return the sums of columns and kernels' squares over rows from one start to the next, shape (g, D + K)."""
+        out = np.empty((self.size + self.n_kernels, len(starts)))
+        for block, columns in self.at(rows):
+            np.add.reduceat(columns, starts, axis=1, out=out[block.place])
+            out[self.size + block.numbers] = np.add.reduceat(block.weighted(columns), starts, axis=1)
+        return out.T
+
+
+def located(parts: Sequence[Part], kernel: Kernel) -> tuple[int, Array]:
+    """Return which part of the columns a kernel looks at, and the weights of the first columns of this part in it."""
+    if not isinstance(kernel, Coordinates):
+        raise ValueError(  # noqa: TRY004, a value of estimator= that these data do not go with
+            f"{kernel!r} needs all rows at once; leave members on 'order' out, or hold fewer rows in memory"
+        )
+    starts = [part.place.start for part in parts]
+    number = bisect_right(starts, kernel.columns[0]) - 1
+    return number, np.append(np.zeros(kernel.columns[0] - starts[number]), kernel.weights)
+
+
+def _block(place: slice, kernels: dict[int, Array]) -> Block:
+    width = place.stop - place.start
+    weights = np.zeros((len(kernels), width))
+    for row, own in zip(weights, kernels.values(), strict=True):
+        row[: len(own)] = own
+    return Block(place, np.array(list(kernels), dtype=np.intp), weights)

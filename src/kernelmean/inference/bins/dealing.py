@@ -1,0 +1,66 @@
+"""Into which bin a row falls: bins of one size, dealt at random by row numbers, whoever reads the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from ...core.array import IntArray
+from ...tables.shuffle import shuffled, unshuffled
+
+MOST_BINS = 1024
+"""Of both samples together."""
+_LEAST_BINS = 256
+"""Of the smaller sample, where it has as many rows."""
+PILOT = 4096
+"""Rows that features are fitted to, or somewhat more: as many of every bin."""
+
+
+@final
+@dataclass(frozen=True)
+class Deal:
+    """How the rows of a sample fall into bins of equal size; those beyond the last bin stay in their sample."""
+
+    n: int
+    """The rows of the sample."""
+    size: int
+    """The rows of a bin."""
+    bins: int
+    """How many there are."""
+    pilot: int
+    """The places of every bin whose rows features are fitted to: permutations of bins only exchange these rows."""
+    seed: int
+
+    def bin_of(self, rows: IntArray) -> IntArray:
+        """Return the bin of every row, given by its number; ``bins`` for those that no bin takes."""
+        return np.minimum(shuffled(rows, self.n, self.seed) // self.size, self.bins)
+
+    @property
+    def fitted_to(self) -> IntArray:
+        """The ascending numbers of the rows that features are fitted to."""
+        places = np.arange(self.bins)[:, None] * self.size + np.arange(self.pilot)
+        return np.sort(unshuffled(places.ravel(), self.n, self.seed))
+
+    @property
+    def left_over(self) -> int:
+        """The rows that no bin takes."""
+        return self.n - self.bins * self.size
+
+
+def deal(n: int, m: int, seed: int) -> tuple[Deal, Deal]:
+    """Return how two samples fall into bins of one size, about 1024 in all.
+
+    Where one sample is much smaller, bins are so small that it fills 256, and the larger one leaves some rows out of
+    bins: fixing the number of bins first could leave half of the smaller sample over.
+    """
+    small, large = sorted((n, m))
+    size = -(-(n + m) // MOST_BINS)
+    if small < _LEAST_BINS * size:
+        size = max(1, small // _LEAST_BINS)
+    few = min(small // size, MOST_BINS // 2)
+    many = min(large // size, MOST_BINS - few)
+    pilot = min(size, -(-PILOT // (few + many)))
+    bins = (few, many) if n <= m else (many, few)
+    return Deal(n, size, bins[0], pilot, seed), Deal(m, size, bins[1], pilot, seed)

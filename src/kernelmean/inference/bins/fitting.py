@@ -1,0 +1,148 @@
+"""What a test of any number of rows adds up, fitted to a pilot of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from statistics import harmonic_mean
+from typing import Any, final
+
+import numpy as np
+
+from ...core.array import Array
+from ...core.words import count
+from ...kernels import Kernel
+from ..adaptive.candidates import candidates
+from ..adaptive.many_kernels import Adaptive, combined
+from ..adaptive.members import Member
+from ..adaptive.row_order import row_order
+from ..adaptive.views import AS_IT_IS, Views, ViewSource
+from ..kernel_choice import choose_kernel, representative_rows
+from ..null import Null
+from ..questions import Question
+from ..request import Request
+from ..resampling_options import Resampling
+from ..result import TestResult
+from .columns import Columns
+
+_LANDMARKS = 256
+"""Features of a kernel that a caller chose."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The columns of every table, the kernels on them, and what becomes of their statistics."""
+
+    columns: tuple[Columns, ...]
+    kernels: list[Any]
+    """One per statistic: a kernel, or for two variables a pair of them."""
+    how: Resampling
+    """Whose generator has drawn what the columns take, and draws the permutations next."""
+    question: Question
+    """The rows of the pilot."""
+    outcome: Callable[[Null], dict[str, Any]]
+    """From the statistics of all kernels to what a result holds."""
+    notes: tuple[str, ...]
+
+    def result(self, null: Null, sizes: tuple[int, ...], *notes: str) -> TestResult:
+        """Return the result of a test of so many rows."""
+        asked = self.question.asked
+        adaptive = asked is not None and asked.adaptive is not None
+        rows = sum(self.question.sizes)
+        told = (
+            f"features fitted to {count(rows, 'row')} drawn from all; effect sizes, witnesses and attributions are of "
+            "these",
+            *notes,
+        )
+        return TestResult(
+            method=f"{self.question.methods[adaptive]}, in bins",
+            sizes=sizes,
+            notes=(*self.notes, *told),
+            question=self.question,
+            **self.outcome(null),
+        )
+
+
+def fitted(question: Question, request: Request, sizes: tuple[int, ...], seed: int) -> Fitted:
+    """Fit what a test needs to a question that is asked of a pilot; ``sizes`` are those of all rows.
+
+    Everything is a symmetric function of the rows of every table.
+    """
+    how = Resampling.of("auto", request.n_resamples, seed)
+    wanted = request.wanted
+    if wanted.adaptive is not None:
+        found = candidates(wanted.adaptive, question.tables, harmonic_mean(sizes), how.rng, volumes=False)
+        columns, kernels = _columns(found.sources, found.views, [own for each in found.kernels for own in each])
+        outcome = _Combined(wanted.adaptive, tuple(found.members), [len(own) for own in found.kernels], question)
+        return Fitted(columns, kernels, how, replace(question, asked=wanted.many), outcome, ())
+    tables = [table[row_order(table)] for table in question.tables]
+    chosen = [
+        choose_kernel(table, estimator, representative_rows(table), name)
+        for table, estimator, name in zip(tables, wanted.sides, question.table_names, strict=True)
+    ]
+    sources = [ViewSource(table) for table in tables]
+    members = [Member(AS_IT_IS, own.kernel) for own in chosen]
+    views = [
+        Views.of(source, [member], np.arange(1), source.drawn(_LANDMARKS, how.rng))
+        for source, member in zip(sources, members, strict=True)
+    ]
+    pairs = [_alone(own) for own in product(*(view.kernels[own] for view, own in zip(views, members, strict=True)))]
+    columns, kernels = _columns(sources, views, pairs)
+    kernel, noise = _alone(tuple(own.kernel for own in chosen)), _alone(tuple(own.noise for own in chosen))
+    asked = wanted.plain.settled(own.estimator for own in chosen)
+    notes = (*(note for own in chosen for note in own.notes), *map(_kept, sources, chosen, views))
+    return Fitted(columns, kernels, how, replace(question, asked=asked), _Alone(kernel, noise), notes)
+
+
+def _columns(
+    sources: Sequence[ViewSource], views: Sequence[Views], kernels: list[Any]
+) -> tuple[tuple[Columns, ...], list[Any]]:
+    """Return the columns of every table; those of a single one with the squares of its kernels."""
+    alone = kernels if len(sources) == 1 else ()
+    return tuple(Columns.of(source, view, alone) for source, view in zip(sources, views, strict=True)), kernels
+
+
+def _alone(parts: tuple[Any, ...]) -> Any:
+    return parts[0] if len(parts) == 1 else parts
+
+
+def _kept(source: ViewSource, chosen: Any, views: Views) -> str:
+    """Say how much of a kernel its features hold, of the rows of the pilot."""
+    kernel: Kernel = chosen.kernel
+    projection = views.parts[0].projection
+    assert projection is not None, "a kernel looks at landmarks"
+    held = np.square(views.table).sum() + len(views.table) * np.square(projection.origin).sum()
+    share = float(held / kernel.diag(source.points).sum())
+    return (
+        f"{count(views.table.shape[1], 'feature')} on landmarks in the place of the kernel; over the pilot they hold "
+        f"{100 * share:.4g} % of k(x, x)"
+    )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Combined:
+    """The members of an adaptive test, combined."""
+
+    adaptive: Adaptive
+    members: tuple[Any, ...]
+    counts: list[int]
+    question: Question
+
+    def __call__(self, null: Null) -> dict[str, Any]:
+        samples: tuple[Array, ...] = self.question.compared
+        return combined(null, self.adaptive.combination, self.members, self.counts, samples)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Alone:
+    """One kernel."""
+
+    kernel: Any
+    noise: Any
+
+    def __call__(self, null: Null) -> dict[str, Any]:
+        return {"kernel": self.kernel, "noise": self.noise, **null.outcome(0)}

@@ -1,0 +1,230 @@
+"""Pairs as sums of products of features, under rotations of one variable against the other within stripes of rows.
+
+A stripe is a row of as many pairs as there are rotations; rotation k meets x number i of a stripe with y number i + k.
+Windows of consecutive rows are shuffled by the seed before they are cut into stripes, so that rows in any order within
+a window do as well. The rotations are a group of permutations of the rows of Y: the p-value is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self, final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.fft import irfft, rfft
+
+from ...core.array import Array, IntArray, slices
+from ...core.words import passed
+from ...kernels import Kernel
+from ...plan.plan import DEFAULT, Plan
+from ..null import Null
+from ..statistics import HSIC, Sums
+from .columns import Columns, located
+from .dealing import PILOT
+
+SCHEME = "rotations of bins"
+WINDOW = 64
+"""Stripes of a window."""
+_AT_ONCE = 2**14
+"""Rows whose transforms are held at a time."""
+_LEAST = 4
+_PILOT_WINDOWS = 4
+
+Complex = npt.NDArray[np.complexfloating[Any, Any]]
+
+
+@final
+@dataclass(frozen=True)
+class BlockPair:
+    """Columns of X and columns of Y whose products are needed, and the pairs of kernels on them."""
+
+    left: int
+    """Which block of X."""
+    right: int
+    numbers: IntArray
+    """Which of all pairs of kernels they are, shape (k,)."""
+    weights: tuple[Array, Array]
+    """Those of the columns, shapes (k, columns of X) and (k, columns of Y)."""
+
+    def statistics(self, gaps: Array) -> Array:
+        """Return Σ_rq v_r w_q E_rq² of every pair of kernels, from E of shape (P, r, q), which is overwritten."""
+        squares = np.square(gaps, out=gaps).reshape(len(gaps), -1)
+        left, right = self.weights
+        return np.asarray((left[:, :, None] * right[:, None]).reshape(len(self.numbers), -1) @ squares.T)
+
+
+def block_pairs(x: Columns, y: Columns, kernels: Sequence[tuple[Kernel, Kernel]]) -> list[BlockPair]:
+    """Return which blocks of columns meet for some pairs of kernels."""
+    found: dict[tuple[int, int], list[tuple[int, Array, Array]]] = {}
+    for number, (left, right) in enumerate(kernels):
+        (i, v), (j, w) = located(x.parts, left), located(y.parts, right)
+        found.setdefault((i, j), []).append((number, v, w))
+    return [
+        BlockPair(
+            i,
+            j,
+            np.array([number for number, _, _ in own]),
+            (_stacked([v for _, v, _ in own], x, i), _stacked([w for _, _, w in own], y, j)),
+        )
+        for (i, j), own in found.items()
+    ]
+
+
+def _stacked(weights: Sequence[Array], columns: Columns, block: int) -> Array:
+    place = columns.blocks[block].place
+    out = np.zeros((len(weights), place.stop - place.start))
+    for row, own in zip(out, weights, strict=True):
+        row[: len(own)] = own
+    return out
+
+
+def rotations(n: int | None, n_resamples: int) -> int:
+    """Return how many rotations there are, the observed arrangement counted: a power of two, or all of few rows."""
+    many = 1 << int(n_resamples).bit_length()
+    return many if n is None else min(n, many)
+
+
+def pilot_rows(n: int, many: int, seed: int) -> IntArray:
+    """Return the ascending numbers of rows that features are fitted to: whole stripes, which rotations keep together.
+
+    They are from several windows, wherever rows are sorted.
+    """
+    window = WINDOW * many
+    starts = np.arange(0, n - many + 1, window)
+    chosen = starts[np.unique(np.linspace(0, len(starts) - 1, _PILOT_WINDOWS).round().astype(np.intp))]
+    each = many * -(-PILOT // (many * len(chosen)))
+    orders = [(start, shuffled_window(seed, start // window, min(window, n - start))) for start in chosen.tolist()]
+    return np.sort(np.concatenate([start + order[: min(each, len(order) // many * many)] for start, order in orders]))
+
+
+def shuffled_window(seed: int, number: int, rows: int) -> IntArray:
+    """Return the order of the rows of a window before it is cut into stripes."""
+    return np.random.default_rng([seed, number]).permutation(rows)
+
+
+@final
+@dataclass(eq=False)
+class PairSums:
+    """Sums over the rows of X and of Y that belong together."""
+
+    x: Columns
+    y: Columns
+    pairs: list[BlockPair]
+    rotations: int
+    seed: int
+    products: list[Complex] = field(init=False)
+    """Of every pair of blocks, Fourier transformed along the rotations, shape (rotations / 2 + 1, r, q)."""
+    fixed: list[Array] = field(init=False)
+    """The same of rows that fill no stripe, which keep their partners, shape (r, q)."""
+    margins: tuple[Array, Array] = field(init=False)
+    """Sums of the columns of X and of Y."""
+    rows: int = 0
+    first: int = 0
+    """The number of the first window that is added here, where several add the rows of two variables."""
+
+    def __post_init__(self) -> None:
+        shapes = [tuple(weights.shape[1] for weights in pair.weights) for pair in self.pairs]
+        self.products = [np.zeros((self.rotations // 2 + 1, *shape), np.complex128) for shape in shapes]
+        self.fixed = [np.zeros(shape) for shape in shapes]
+        self.margins = np.zeros(self.x.size), np.zeros(self.y.size)
+
+    @classmethod
+    def empty(
+        cls, x: Columns, y: Columns, kernels: Sequence[tuple[Kernel, Kernel]], many: int, seed: int, first: int = 0
+    ) -> Self:
+        """Return the sums of no rows, for some pairs of kernels and so many rotations."""
+        return cls(x, y, block_pairs(x, y, kernels), many, seed, first=first)
+
+    @staticmethod
+    def window_of(many: int) -> int:
+        """Return the rows of a window."""
+        return WINDOW * many
+
+    @property
+    def window(self) -> int:
+        """The rows of a window."""
+        return self.window_of(self.rotations)
+
+    def state(self) -> list[Array]:
+        """Return all that was added up."""
+        return [np.array([self.rows]), *self.margins, *self.fixed, *(own.view(np.float64) for own in self.products)]
+
+    def restore(self, arrays: list[Array]) -> None:
+        """Go on from what was added up elsewhere."""
+        rows, x, y, *sums = arrays
+        self.rows, self.margins, count = int(rows[0]), (x, y), len(self.fixed)
+        self.fixed = sums[:count]
+        self.products = [np.ascontiguousarray(own).view(np.complex128) for own in sums[count:]]
+
+    def __add__(self, other: PairSums) -> PairSums:
+        """Return the sums over the rows of both, which are different windows of two variables."""
+        merged = PairSums(self.x, self.y, self.pairs, self.rotations, self.seed)
+        merged.restore([one + two for one, two in zip(self.state(), other.state(), strict=True)])
+        return merged
+
+    def add(self, X: Array, Y: Array, plan: Plan = DEFAULT) -> None:
+        """Add the window of rows that follows those so far; only the last one of all may be shorter."""
+        order = shuffled_window(self.seed, self.first + self.rows // self.window, len(X))
+        whole = len(X) // self.rotations * self.rotations
+        at_once = max(1, _AT_ONCE // self.rotations) * self.rotations
+        for part in slices(whole, at_once):
+            self._add_stripes(X[order[part]], Y[order[part]], plan)
+        if whole < len(X):
+            self._add_fixed(X[order[whole:]], Y[order[whole:]])
+        self.rows += len(X)
+
+    def _add_stripes(self, X: Array, Y: Array, plan: Plan) -> None:
+        left, right = self._transformed(self.x, X, 0), self._transformed(self.y, Y, 1)
+
+        def add(job: tuple[BlockPair, Complex]) -> None:
+            pair, products = job
+            products += np.matmul(left[pair.left].conj().transpose(0, 2, 1), right[pair.right])
+
+        for _ in plan.map(add, list(zip(self.pairs, self.products, strict=True)), len(X) * self.x.size):
+            pass
+
+    def _transformed(self, columns: Columns, rows: Array, side: int) -> list[Complex]:
+        """Return the transforms of every block along the stripes, shape (rotations / 2 + 1, stripes, columns)."""
+        stripes = (values.reshape(len(values), -1, self.rotations) for values in self._summed(columns, rows, side))
+        return [np.ascontiguousarray(rfft(own, axis=2).transpose(2, 1, 0)) for own in stripes]
+
+    def _summed(self, columns: Columns, rows: Array, side: int) -> Iterator[Array]:
+        """Yield the columns of every block, and add them to the margins."""
+        for block, values in columns.at(rows):
+            self.margins[side][block.place] += values.sum(axis=1)
+            yield values
+
+    def _add_fixed(self, X: Array, Y: Array) -> None:
+        left, right = (
+            list(self._summed(columns, rows, side)) for side, (columns, rows) in enumerate(((self.x, X), (self.y, Y)))
+        )
+        for pair, sums in zip(self.pairs, self.fixed, strict=True):
+            np.add(sums, left[pair.left] @ right[pair.right].T, out=sums)
+
+    def null(self) -> Null:
+        r"""Return the statistics of all pairs of kernels under all rotations, the observed arrangement first.
+
+        :math:`Σ_{rq} v_r w_q (\overline{φ_r ψ_q} - \overline{φ_r} \; \overline{ψ_q})^2`, the V-statistic of HSIC.
+        """
+        if self.rows < _LEAST:
+            raise ValueError(f"{passed(self.rows, 'pair')}, at least {_LEAST} are needed")
+        count = sum(len(pair.numbers) for pair in self.pairs)
+        values = np.empty((count, self.rotations))
+        for pair, products, fixed in zip(self.pairs, self.products, self.fixed, strict=True):
+            values[pair.numbers] = pair.statistics(self._gaps(pair, products, fixed))
+        measure = HSIC(self.rows, "v")
+        traces = values.max(axis=1) * self.rows
+        memory = float(2 * sum(own.nbytes for own in self.products))
+        sums = Sums(values, values, traces, np.ones(count))
+        return Null(values, measure.tolerance(values, sums), measure.name, SCHEME, memory)
+
+    def _gaps(self, pair: BlockPair, products: Complex, fixed: Array) -> Array:
+        n = self.rows
+        whole = irfft(products, self.rotations, axis=0) + fixed
+        left, right = (
+            sums[columns.blocks[block].place]
+            for sums, columns, block in zip(self.margins, (self.x, self.y), (pair.left, pair.right), strict=True)
+        )
+        return np.asarray(whole / n - np.multiply.outer(left / n, right / n))

@@ -1,0 +1,101 @@
+"""What is asked of a test in bins, and why it goes by bins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from numbers import Integral
+from typing import Any, Self, final
+
+from ...core.array import RngLike, as_rng
+from ...core.conflicts import is_passed
+from ...core.validate import check_integer
+from ...estimators import KernelMean
+from ..designs.design import Design
+from ..kernel_choice import is_plain
+from ..questions import Question, TwoSamples
+from ..request import BINS, Request
+from ..resampling_options import check_n_resamples
+from ..result import TestResult
+
+
+@final
+@dataclass(frozen=True)
+class Reason:
+    """Why a test goes by bins, and what to write where it cannot."""
+
+    why: str
+    instead: str
+    """In words."""
+    asked: bool = True
+    """Whether the caller asked for it."""
+
+    def noted(self, result: TestResult) -> TestResult:
+        """Return a result that says so where nobody asked for it."""
+        if self.asked:
+            return result
+        note = f"rows were added up in bins, which permutations move as a whole, {self.why}"
+        return replace(result, notes=(*result.notes, note))
+
+
+BY_SCHEME = Reason("as scheme= asks for it", "leave scheme= out")
+"""Where the caller said so."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BinnedTest:
+    """A test whose options go with bins."""
+
+    question: type[Question]
+    request: Request
+    seed: int
+    """Of the deal of rows to bins, of what features are fitted to, and of the permutations."""
+
+    @classmethod
+    def of(cls, question: type[Question], request: Request, reason: Reason) -> Self:
+        """Return what a caller asks for.
+
+        Raises
+        ------
+        ValueError
+            When a test in bins does not have it.
+        """
+        for other in _others(request):
+            raise ValueError(
+                f"{other} does not go with a test in bins, which is used {reason.why}; it has adaptive estimators and "
+                f"those of a kernel alone, such as 'kme', 'mkme' or 'mmkme', and no designs; {reason.instead}"
+            )
+        if question is not TwoSamples and request.statistic != "v":
+            raise ValueError(f"statistic is {request.statistic!r}; independence in bins has the V-statistic, 'v'")
+        check_n_resamples(request.n_resamples)
+        return cls(question, request, seed_of(request.rng))
+
+    def record(self) -> dict[str, Any]:
+        """Return all that a result depends on besides the rows, by name."""
+        wanted, request = self.request.wanted, self.request
+        sides = [[own.kernel, own.bandwidth, own.noise] for own in wanted.sides if isinstance(own, KernelMean)]
+        estimator = repr(wanted.adaptive) if wanted.adaptive is not None else sides
+        how = {"statistic": request.statistic, "n_resamples": request.n_resamples, "seed": self.seed}
+        return {"test": self.question.__name__, "estimator": estimator, **how}
+
+
+def _others(request: Request) -> Iterator[str]:
+    """Yield the options that bins do not go with."""
+    for own in fields(Design):
+        value = getattr(request.design, own.name)
+        if is_passed(value, own.default):
+            yield f"design = Design({own.name}={value if value is True else '...'})"
+    if request.scheme not in ("auto", BINS):
+        yield f"scheme = {request.scheme!r}"
+    if request.wanted.adaptive is None:
+        for side in request.wanted.sides:
+            if not is_plain(side) or (isinstance(side, KernelMean) and side.fit_on in ("each", "joint")):
+                yield f"estimator = {side!r}"
+
+
+def seed_of(rng: RngLike) -> int:
+    """Return the seed of a test in bins, which a generator or nothing draws."""
+    if isinstance(rng, Integral) and not isinstance(rng, bool):
+        return check_integer(rng, "rng", 0)
+    return int(as_rng(rng).integers(2**63))
