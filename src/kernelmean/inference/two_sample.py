@@ -43,9 +43,10 @@ def mmd_test(
     X, Y : array of shape (n, d) and (m, d), data frame, path, or what else :func:`kernelmean.read` takes
         Two samples of the same columns; n and m may differ. Arrays of torch, or of another library that speaks the
         array API, are compared where they live, such as on a GPU: the same permutations for the same scheme. Files,
-        folders of Parquet files, dask tables and iterables of batches give the result of the same table in memory, up
-        to 100 000 rows each (20 000 where ``estimator`` is an adaptive one); beyond that they are read once, and the
-        result says so. ``kernelmean.read(path, in_memory=...)`` asks for the one or the other.
+        folders of Parquet files, dask tables and iterables of batches give the result of the same table in memory. An
+        adaptive test of more than 20 000 rows of a sample, wherever they are, and a test of one kernel of files of
+        more than 100 000 rows add up features of the rows in bins, and the result says so; so does
+        ``kernelmean.read(path, in_memory=False)``.
     kernel : Kernel, class or str, optional
         A kernel, which stands for the plain estimator of it, ``KME(kernel)``, in the units of the columns. A bandwidth
         that is a rule, as in ``Gaussian("median")``, is found in the pooled sample (in 1000 rows that the seed draws
@@ -54,8 +55,8 @@ def mmd_test(
     estimator : str, KernelMean, callable or Adaptive, optional
         "adaptive", the default, needs no choice of kernel or bandwidth: it brings about 20 kernels of its own, on
         columns in units of their own spread, combines what they find into one exact p-value, and is the most powerful
-        of these on average. The default has one kernel, "kme", where there are more than 20 000 rows of a sample, and
-        says so. "log-mean-exp", "aggregate" and an :class:`Adaptive` are adaptive tests as well. Of one kernel: "kme"
+        of these on average, at any number of rows (with a design and more than 20 000 rows the default has one kernel,
+        "kme", and says so). "log-mean-exp", "aggregate" and an :class:`Adaptive` are adaptive tests as well. Of one kernel: "kme"
         is the plain test, with a Gaussian kernel at the median distance of the rows as they are; "mkme" or "mmkme", or
         a KernelMean without filter and contraction, whose noise turns the kernel into another kernel, eq. (m_kernel)
         of Xia et al. (2021): a principled choice of the bandwidth; "s-kmse", "f-kmse", "vpmkme" or any other
@@ -67,18 +68,17 @@ def mmd_test(
     statistic : {"u", "v"}
         Unbiased, or the V-statistic, which is never negative. With weights b the first leaves out the diagonal,
         n/(n-1) Σ_{i≠j} b_i b_j k(x_i, x_j), which shrinkage keeps from being unbiased.
-    scheme : str or OnePass
+    scheme : str
         "auto" or a name of :data:`kernelmean.inference.SCHEMES`; all are exact. With a design, and with an estimator
         that is solved for under every permutation (all but kme, mkme, mmkme and s-kmse), "auto", "exact" or "random".
-        "one-pass", or a :class:`kernelmean.inference.streaming.OnePass` with its options, reads the rows once, whatever
-        holds them, in memory that does not grow with them: sums of random features, for kme (there the default), mkme
-        and mmkme, without designs.
+        "bins" adds up features of the rows in about 1000 bins, whatever holds them, in memory that does not grow with
+        the rows: for adaptive tests, kme, mkme and mmkme, without designs.
     n_resamples : int
         How many permutations besides the observed one, at least; all there are when these are not more.
     rng : int, Generator, or None
         The seed. One seed gives one p-value, whatever the plan.
     plan : Plan or DaskPlan, optional
-        Threads, one by default (in one pass all), and the limit of memory, 1 GiB by default; see
+        Threads, one by default (in bins all), and the limit of memory, 1 GiB by default; see
         :func:`memory_estimate`. Or a cluster, where X and Y are dask arrays, dask data frames or folders of Parquet
         files; see :class:`kernelmean.DaskPlan`.
 
@@ -92,8 +92,8 @@ def mmd_test(
     ------
     ValueError
         When the columns differ, a sample is too small for the statistic, a value is not finite, a scheme does not fit,
-        a weight is negative or all are zero, or groups and clusters leave no two rows that may change places; when one
-        pass does not have an option, or a checkpoint is of other rows or other options.
+        a weight is negative or all are zero, or groups and clusters leave no two rows that may change places; when
+        bins do not go with an option, or a checkpoint is of other rows or other options.
     TypeError, OSError, ImportError
         As :func:`kernelmean.read`.
     MemoryError
@@ -115,10 +115,17 @@ def mmd_test(
     samples of 10 and 100 rows in 0.05 and 2.4 seconds; others one by one, 10 to 150 milliseconds for each sample of
     100 rows.
 
-    ``kernelmean.read(path, checkpoint="sums.npz")``, of X, of Y or of both alike, lets one pass save its sums about
-    once a minute and at the end. Where the file exists already, the pass goes on from there, once the rows that the
-    sums hold were read again and are the same by their digest (SHA-256); ``rng`` must be an integer then.
-    ``kernelmean.load("sums.npz")`` gives the :class:`kernelmean.inference.streaming.TwoSampleStream`.
+    *In bins.* Rows are dealt at random to bins of equal size by their number, about 1000 of both samples together, and
+    permutations exchange bins; rows that fill no bin stay in their sample. What the features need to know (units,
+    ranks, landmarks, directions) is fitted to a pilot of about 4000 rows, equally many of every bin, which
+    permutations exchange as well: the p-value is exact. A first pass over a file finds the pilot, and where its length
+    is unknown another one counts the rows. Of iterators, which can be read once, bins are runs of consecutive rows and
+    the pilot are the first rows, which stay where they are. O((n + m) r (d + r)) time for every view, O(1) memory.
+    Effect sizes, witnesses and attributions of such a result are of the pilot. Domingo-Enrich, Dwivedi & Mackey (2025).
+
+    ``kernelmean.read(path, checkpoint="sums.npz")``, of X, of Y or of both alike, lets a test in bins save its sums
+    about once a minute and at the end. Where the file exists already, the pass goes on from there, once the rows that
+    the sums hold were read again and found to be the same; ``rng`` must be an integer then.
     Gretton et al. (2012), eq. (3) and (5); Hemerik & Goeman (2018) for groups; Muandet et al. (2014) for shrinkage.
 
     Examples
@@ -153,7 +160,7 @@ def mmd_test(
     >>> weighted.n_resamples + 1
     20
 
-    Batches of rows, which are few here; and one pass over sums of features, which takes any number of them:
+    Batches of rows, which are few here; and features of the rows added up in bins, which takes any number of them:
 
     >>> X, Y = np.random.default_rng(0).normal(size=(2, 500, 1))
     >>> result = mmd_test(iter([X[:300], X[300:]]), Y, rng=0)

@@ -23,8 +23,8 @@ from ..null import Null
 from ..statistics import HSIC, Sums
 from .columns import Columns, located
 from .dealing import PILOT
+from .two_samples import SCHEME
 
-SCHEME = "rotations of bins"
 WINDOW = 64
 """Stripes of a window."""
 _AT_ONCE = 2**14
