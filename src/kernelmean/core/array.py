@@ -14,6 +14,7 @@ from typing import Any, Generic, ParamSpec, TypeAlias, TypeGuard, TypeVar, final
 import array_api_compat as compat
 import numpy as np
 import numpy.typing as npt
+import scipy.fft
 import scipy.special
 
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
@@ -183,6 +184,11 @@ def take_columns(x: Any, index: Sequence[int]) -> Any:
     return namespace(x).take(x, like(list(index), x, "int64"), axis=1) if is_foreign(x) else x[:, list(index)]
 
 
+def column_of(x: Any, index: int) -> Any:
+    """Return a column of a table, whose entries stand one behind the other."""
+    return namespace(x).asarray(x[:, index], copy=True) if is_foreign(x) else np.ascontiguousarray(x[:, index])
+
+
 def full(x: Any, value: float) -> Any:
     """Return a vector of one number for every row of ``x``, float64."""
     return like(np.full(x.shape[0], value), x, "float64")
@@ -218,6 +224,64 @@ def special(function: str, *arguments: Any) -> Any:
         )
     found = getattr(namespace(x).special, function)
     return found(*(namespace(x).full_like(x, number) for number in numbers), x)
+
+
+def scaled_by(x: Any, exponents: IntArray) -> Any:
+    """Return the columns of a table times powers of two."""
+    if not is_foreign(x):
+        return np.ldexp(x, exponents)
+    half = exponents // 2
+    return x * like(np.ldexp(1.0, half), x) * like(np.ldexp(1.0, exponents - half), x)
+
+
+def rounded(x: Any, digits: int) -> Any:
+    """Return numbers to so many digits behind the point."""
+    return namespace(x).round(x * 10.0**digits) / 10.0**digits if is_foreign(x) else np.round(x, digits)
+
+
+def pairwise_products(x: Any, first: IntArray, second: IntArray) -> Any:
+    """Return the products of some columns of a table with others, shape (n, pairs)."""
+    if is_foreign(x):
+        return take_columns(x, first.tolist()) * take_columns(x, second.tolist())
+    columns, products = np.ascontiguousarray(x.T), np.empty((len(first), len(x)))
+    for place, (i, j) in enumerate(zip(first, second, strict=True)):
+        np.multiply(columns[i], columns[j], out=products[place])
+    return products.T
+
+
+def group_sums(values: Any, starts: IntArray) -> Any:
+    """Return the sums of columns (k, n) from one start to the next, shape (k, groups)."""
+    if not is_foreign(values):
+        return np.add.reduceat(values, starts, axis=1)
+    n = values.shape[1]
+    numbers = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, n)))
+    return values @ like(numbers[:, None] == np.arange(len(starts)), values)
+
+
+def stripe_transforms(values: Any, length: int) -> Any:
+    """Return the Fourier transforms of real rows (k, n), cut into stripes of a length.
+
+    Shape (length / 2 + 1, n / length, k): of every frequency the stripes one above the other.
+    """
+    if not is_foreign(values):
+        stripes = values.reshape(len(values), -1, length)
+        return np.ascontiguousarray(scipy.fft.rfft(stripes, axis=2).transpose(2, 1, 0))
+    xp = namespace(values)
+    return xp.permute_dims(xp.fft.rfft(xp.reshape(values, (values.shape[0], -1, length)), axis=-1), (2, 1, 0))
+
+
+def conjugate_products(left: Any, right: Any) -> Any:
+    """Return A*B of stacks of matrices, A* the conjugate transpose of A."""
+    if not is_foreign(left):
+        return np.matmul(left.conj().transpose(0, 2, 1), right)
+    xp = namespace(left)
+    return xp.permute_dims(xp.conj(left), (0, 2, 1)) @ right
+
+
+def row_lengths(x: Any) -> Any:
+    """Return |x_i| of every row, shape (n, 1)."""
+    linalg = namespace(x).linalg
+    return linalg.vector_norm(x, axis=1, keepdims=True) if is_foreign(x) else linalg.norm(x, axis=1, keepdims=True)
 
 
 def added_where(value: Any, where: Any, function: Callable[..., Any], *arguments: Any) -> Any:

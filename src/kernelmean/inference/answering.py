@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from ..core.points import points_elsewhere
 from ..core.table import Frame
 from ..plan.plan import DEFAULT, Plan, RemotePlan
 from ..tables import limits
@@ -13,6 +14,7 @@ from ..tables.batchwise import asked_for, measured
 from ..tables.read import check_apart, hold, is_in_memory, read
 from ..tables.source import READER, Source
 from .bins.answering import binned_test
+from .bins.reading import Held
 from .bins.request import BY_SCHEME, Reason
 from .questions import JointIndependence, Pairs, Question
 from .request import Request
@@ -43,7 +45,7 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
                 "bins are for two samples or two variables; test two at a time, or hold all rows in memory, "
                 "kernelmean.read(..., in_memory=True)"
             )
-        first, second = (read(table) for table in tables)
+        first, second = _sources(tables)
         return binned_test(kind, (first, second), request, DEFAULT if own is None else own, reason)
     held = [_held(table) for table in tables]
     result = _in_memory(kind, [rows for rows, _ in held], request, own)
@@ -91,6 +93,14 @@ def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[
         "kernelmean.tables.read_table"
     )
     return [table for table, _ in found], Reason(f"beyond {limit:,} rows", instead, asked=False)
+
+
+def _sources(tables: list[Any]) -> Any:
+    """Return two tables as sources; arrays of another library stay where they are."""
+    elsewhere = points_elsewhere(*tables)
+    if elsewhere is not None:
+        return tuple(map(Held, elsewhere, ("X", "Y")))
+    return tuple(map(read, tables))
 
 
 def _measured(table: Any, limit: int) -> tuple[Any, bool]:

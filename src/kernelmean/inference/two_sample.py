@@ -56,11 +56,11 @@ def mmd_test(
         "adaptive", the default, needs no choice of kernel or bandwidth: it brings about 20 kernels of its own, on
         columns in units of their own spread, combines what they find into one exact p-value, and is the most powerful
         of these on average, at any number of rows (with a design and more than 20 000 rows the default has one kernel,
-        "kme", and says so). "log-mean-exp", "aggregate" and an :class:`Adaptive` are adaptive tests as well. Of one kernel: "kme"
-        is the plain test, with a Gaussian kernel at the median distance of the rows as they are; "mkme" or "mmkme", or
-        a KernelMean without filter and contraction, whose noise turns the kernel into another kernel, eq. (m_kernel)
-        of Xia et al. (2021): a principled choice of the bandwidth; "s-kmse", "f-kmse", "vpmkme" or any other
-        KernelMean, whose weights or parameters are those of each sample, as its ``fit_on`` says; or a symmetric
+        "kme", and says so). "log-mean-exp", "aggregate" and an :class:`Adaptive` are adaptive tests as well. Of one
+        kernel: "kme" is the plain test, with a Gaussian kernel at the median distance of the rows as they are; "mkme"
+        or "mmkme", or a KernelMean without filter and contraction, whose noise turns the kernel into another kernel,
+        eq. (m_kernel) of Xia et al. (2021): a principled choice of the bandwidth; "s-kmse", "f-kmse", "vpmkme" or any
+        other KernelMean, whose weights or parameters are those of each sample, as its ``fit_on`` says; or a symmetric
         function of the pooled rows and the kernel that returns the kernel of the test and the noise in it. An
         estimator brings its kernel: beside it ``kernel`` raises; write ``estimator=MKME(kernel)``.
     design : Design, optional
@@ -118,9 +118,9 @@ def mmd_test(
     *In bins.* Rows are dealt at random to bins of equal size by their number, about 1000 of both samples together, and
     permutations exchange bins; rows that fill no bin stay in their sample. What the features need to know (units,
     ranks, landmarks, directions) is fitted to a pilot of about 4000 rows, equally many of every bin, which
-    permutations exchange as well: the p-value is exact. A first pass over a file finds the pilot, and where its length
-    is unknown another one counts the rows. Of iterators, which can be read once, bins are runs of consecutive rows and
-    the pilot are the first rows, which stay where they are. O((n + m) r (d + r)) time for every view, O(1) memory.
+    permutations exchange as well: the p-value is exact, whatever the order of the rows. A first pass over a file finds
+    the pilot, and where its length is unknown another one counts the rows. Rows of iterators, which can be read once,
+    are put into a temporary file. O((n + m) r (d + r)) time for every view, O(1) memory.
     Effect sizes, witnesses and attributions of such a result are of the pilot. Domingo-Enrich, Dwivedi & Mackey (2025).
 
     ``kernelmean.read(path, checkpoint="sums.npz")``, of X, of Y or of both alike, lets a test in bins save its sums

@@ -9,7 +9,7 @@ from typing import Self, final
 import numpy as np
 from scipy.special import ndtri
 
-from ...core.array import Array, IntArray
+from ...core.array import Array, IntArray, as_type, column_of, like, namespace, scaled_by
 
 _LEAST_SPREAD = 1e-8
 """Of the farthest value of a column: beyond, squares of outliers would overflow."""
@@ -49,12 +49,13 @@ class Spreads:
 
     def __call__(self, points: Array) -> Array:
         """Return the columns of any rows less the means, in units of the spreads."""
+        xp = namespace(points)
+        means, spreads, values = (like(own, points) for own in (self.means, self.spreads, self.values))
         with np.errstate(over="ignore"):  # rows much farther away than those that were seen are clipped
-            distances = (np.ldexp(points, -self.exponents) - self.means) / self.spreads
-        np.clip(distances, -_FARTHEST, _FARTHEST, out=distances)
-        if self.constant.any():
-            distances[:, self.constant] = np.sign(points - self.values)[:, self.constant]
-        return np.asarray(distances)
+            distances = xp.clip((scaled_by(points, -self.exponents) - means) / spreads, -_FARTHEST, _FARTHEST)
+        if not self.constant.any():
+            return distances
+        return xp.where(like(self.constant, points, None), xp.sign(points - values), distances)
 
 
 def in_spreads(points: Array) -> Array:
@@ -90,7 +91,7 @@ class Ranks:
 
     def places(self, points: Array) -> list[IntArray]:
         """Return the place of every value, column by column."""
-        return [_places(knots, column) for knots, column in zip(self.knots, points.T, strict=True)]
+        return [_places(like(own, points), column_of(points, j)) for j, own in enumerate(self.knots)]
 
 
 def _levels(counts: IntArray) -> Array:
@@ -103,9 +104,10 @@ def _levels(counts: IntArray) -> Array:
 
 
 def _places(knots: Array, values: Array) -> IntArray:
-    index = np.searchsorted(knots, values)
-    same = knots[np.minimum(index, len(knots) - 1)] == values
-    return np.asarray(2 * index + same)
+    xp = namespace(values)
+    index = xp.searchsorted(knots, values)
+    same = xp.take(knots, xp.clip(index, 0, knots.shape[0] - 1), axis=0) == values
+    return 2 * index + as_type(same, "int64")
 
 
 def normal_scores(ranks: Array, n: int) -> Array:

@@ -20,7 +20,7 @@ from typing import final
 import numpy as np
 from scipy.linalg import eigh
 
-from ...core.array import Array, IntArray, slices
+from ...core.array import Array, IntArray, like, slices
 from ...kernels import Kernel
 
 _LEAST = 1e-10
@@ -47,9 +47,9 @@ class Projection:
 
     def __call__(self, table: Array) -> Array:
         """Return the coordinates of rows (n, d), shape (r, n)."""
-        coordinates = self.lift @ self.kernel(table, self.landmarks).T
-        coordinates -= self.origin
-        return np.asarray(coordinates)
+        coordinates = like(self.lift, table) @ self.kernel(table, like(self.landmarks, table)).T
+        coordinates -= like(self.origin, table)
+        return coordinates
 
 
 @final

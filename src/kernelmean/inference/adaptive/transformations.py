@@ -8,7 +8,7 @@ from typing import Self, final
 
 import numpy as np
 
-from ...core.array import Array
+from ...core.array import Array, like, namespace, pairwise_products, rounded, row_lengths
 from .spectrum import decomposed
 
 _DIGITS = 13
@@ -38,10 +38,10 @@ class Whitening:
 
     def __call__(self, table: Array) -> Array:
         """Return the whitened rows."""
-        whitened = table - self.means
+        whitened = table - like(self.means, table)
         for factor in self.factors:
-            whitened = whitened @ factor
-        return np.asarray(whitened)
+            whitened = whitened @ like(factor, table)
+        return whitened
 
 
 @final
@@ -59,7 +59,7 @@ class Length:
 
     def __call__(self, table: Array) -> Array:
         """Return the lengths, shape (n, 1)."""
-        return np.asarray(np.round(np.linalg.norm(table, axis=1, keepdims=True) / self.unit, _DIGITS) * self.unit)
+        return rounded(row_lengths(table) / self.unit, _DIGITS) * self.unit
 
 
 @final
@@ -76,7 +76,7 @@ class Ranked:
 
     def __call__(self, table: Array) -> Array:
         """Return the centered shares of the rows below."""
-        return np.asarray((table - 0.5) / self.n - 0.5)
+        return (table - 0.5) / self.n - 0.5
 
 
 @final
@@ -93,13 +93,8 @@ class Products:
 
     def __call__(self, table: Array) -> Array:
         """Return the products."""
-        columns = np.ascontiguousarray(table.T)
-        first, second = np.triu_indices(len(columns), 1)
-        products = np.empty((len(first), len(table)))
-        for place, (i, j) in enumerate(zip(first, second, strict=True)):
-            np.multiply(columns[i], columns[j], out=products[place])
-        products -= self.means[:, None]
-        return products.T
+        first, second = np.triu_indices(table.shape[1], 1)
+        return pairwise_products(table, first, second) - like(self.means, table)
 
 
 @final
@@ -116,7 +111,7 @@ class Squares:
 
     def __call__(self, table: Array) -> Array:
         """Return the centered squares."""
-        return np.asarray(np.square(table) - self.means)
+        return namespace(table).square(table) - like(self.means, table)
 
 
 TRANSFORMATIONS: dict[str, Callable[[Array], Callable[[Array], Array]]] = {

@@ -8,7 +8,7 @@ from typing import Any, Self, final
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from ...core.array import Array, IntArray
+from ...core.array import Array, IntArray, like
 from ...kernels.bandwidth import median_bandwidth
 
 DIRECT = ("order", "axes", "square axes")
@@ -47,8 +47,10 @@ class Unit:
     def __call__(self, table: Array) -> Array:
         """Return rows of the view in this unit."""
         if self.origin is not None:
-            return table - self.origin
-        return table if isinstance(self.divisor, float) and self.divisor == 1.0 else np.asarray(table / self.divisor)
+            return table - like(self.origin, table)
+        if isinstance(self.divisor, float) and self.divisor == 1.0:
+            return table
+        return table / like(self.divisor, table)
 
 
 def _distance(name: str, some: Array) -> float:

@@ -14,7 +14,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray
+from ...core.array import Array, IntArray, like, namespace
 from ...kernels import Kernel, TensorProduct
 from ..coordinates import Coordinates
 from .columns import Ranks, Spreads, normal_scores, ranks
@@ -230,7 +230,9 @@ class ViewSource:
         return self.fits.ranks.places(self.points)
 
     def _looked_up(self, levels: Sequence[Array]) -> Array:
-        return np.stack([own[places] for own, places in zip(levels, self._places, strict=True)]).T
+        xp, own = namespace(self.points), [like(level, self.points) for level in levels]
+        found = [xp.take(level, places, axis=0) for level, places in zip(own, self._places, strict=True)]
+        return xp.stack(found, axis=0).T
 
     def base(self, name: str) -> Array:
         """Return the table that a view changes."""
@@ -320,4 +322,8 @@ class View:
 def _change(name: str, points: ViewSource) -> Callable[[Array], Array]:
     """Return what makes a view of its base, fitted to some rows."""
     transformation = TRANSFORMATIONS.get(name)
-    return np.asarray if transformation is None else transformation(points.base(name))
+    return _unchanged if transformation is None else transformation(points.base(name))
+
+
+def _unchanged(table: Array) -> Array:
+    return table

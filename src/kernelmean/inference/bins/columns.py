@@ -9,7 +9,7 @@ from typing import Self, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray
+from ...core.array import Array, IntArray, as_float64, group_sums, like, namespace, to_numpy
 from ...kernels import Kernel
 from ..adaptive.views import Fits, Part, Views, ViewSource
 from ..coordinates import Coordinates
@@ -28,7 +28,7 @@ class Block:
 
     def weighted(self, columns: Array) -> Array:
         """Return Σ_j w_j c_j² of every kernel, from columns of shape (columns, n), shape (k, n)."""
-        return np.asarray(self.weights @ np.square(columns))
+        return like(self.weights, columns) @ namespace(columns).square(columns)
 
 
 @final
@@ -67,7 +67,7 @@ class Columns:
 
     def at(self, rows: Array) -> Iterator[tuple[Block, Array]]:
         """Yield the columns of any rows (n, d), block by block, shape (columns, n)."""
-        source, last, table = ViewSource(rows, self.fits), None, rows
+        source, last, table = ViewSource(as_float64(rows), self.fits), None, rows
         for part, block in zip(self.parts, self.blocks, strict=True):
             if part.view is not last:
                 last, table = part.view, part.view(source)
@@ -77,8 +77,8 @@ class Columns:
         """Return the sums of columns and kernels' squares over rows from one start to the next, shape (g, D + K)."""
         out = np.empty((self.size + self.n_kernels, len(starts)))
         for block, columns in self.at(rows):
-            np.add.reduceat(columns, starts, axis=1, out=out[block.place])
-            out[self.size + block.numbers] = np.add.reduceat(block.weighted(columns), starts, axis=1)
+            out[block.place] = to_numpy(group_sums(columns, starts))
+            out[self.size + block.numbers] = to_numpy(group_sums(block.weighted(columns), starts))
         return out.T
 
 

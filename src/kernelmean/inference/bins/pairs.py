@@ -13,9 +13,9 @@ from typing import Any, Self, final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.fft import irfft, rfft
+from scipy.fft import irfft
 
-from ...core.array import Array, IntArray, slices
+from ...core.array import Array, IntArray, conjugate_products, namespace, slices, stripe_transforms, take_rows, to_numpy
 from ...core.words import passed
 from ...kernels import Kernel
 from ...plan.plan import DEFAULT, Plan
@@ -166,34 +166,33 @@ class PairSums:
 
     def add(self, X: Array, Y: Array, plan: Plan = DEFAULT) -> None:
         """Add the window of rows that follows those so far; only the last one of all may be shorter."""
-        order = shuffled_window(self.seed, self.first + self.rows // self.window, len(X))
-        whole = len(X) // self.rotations * self.rotations
+        order = shuffled_window(self.seed, self.first + self.rows // self.window, X.shape[0])
+        whole = len(order) // self.rotations * self.rotations
         at_once = max(1, _AT_ONCE // self.rotations) * self.rotations
         for part in slices(whole, at_once):
-            self._add_stripes(X[order[part]], Y[order[part]], plan)
-        if whole < len(X):
-            self._add_fixed(X[order[whole:]], Y[order[whole:]])
-        self.rows += len(X)
+            self._add_stripes(take_rows(X, order[part]), take_rows(Y, order[part]), plan)
+        if whole < len(order):
+            self._add_fixed(take_rows(X, order[whole:]), take_rows(Y, order[whole:]))
+        self.rows += len(order)
 
     def _add_stripes(self, X: Array, Y: Array, plan: Plan) -> None:
         left, right = self._transformed(self.x, X, 0), self._transformed(self.y, Y, 1)
 
         def add(job: tuple[BlockPair, Complex]) -> None:
             pair, products = job
-            products += np.matmul(left[pair.left].conj().transpose(0, 2, 1), right[pair.right])
+            products += to_numpy(conjugate_products(left[pair.left], right[pair.right]))
 
-        for _ in plan.map(add, list(zip(self.pairs, self.products, strict=True)), len(X) * self.x.size):
+        for _ in plan.map(add, list(zip(self.pairs, self.products, strict=True)), X.shape[0] * self.x.size):
             pass
 
     def _transformed(self, columns: Columns, rows: Array, side: int) -> list[Complex]:
         """Return the transforms of every block along the stripes, shape (rotations / 2 + 1, stripes, columns)."""
-        stripes = (values.reshape(len(values), -1, self.rotations) for values in self._summed(columns, rows, side))
-        return [np.ascontiguousarray(rfft(own, axis=2).transpose(2, 1, 0)) for own in stripes]
+        return [stripe_transforms(values, self.rotations) for values in self._summed(columns, rows, side)]
 
     def _summed(self, columns: Columns, rows: Array, side: int) -> Iterator[Array]:
         """Yield the columns of every block, and add them to the margins."""
         for block, values in columns.at(rows):
-            self.margins[side][block.place] += values.sum(axis=1)
+            self.margins[side][block.place] += to_numpy(namespace(values).sum(values, axis=1))
             yield values
 
     def _add_fixed(self, X: Array, Y: Array) -> None:
@@ -201,7 +200,7 @@ class PairSums:
             list(self._summed(columns, rows, side)) for side, (columns, rows) in enumerate(((self.x, X), (self.y, Y)))
         )
         for pair, sums in zip(self.pairs, self.fixed, strict=True):
-            np.add(sums, left[pair.left] @ right[pair.right].T, out=sums)
+            np.add(sums, to_numpy(left[pair.left] @ right[pair.right].T), out=sums)
 
     def null(self) -> Null:
         r"""Return the statistics of all pairs of kernels under all rotations, the observed arrangement first.

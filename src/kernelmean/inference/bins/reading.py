@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray, slices
+from ...core.array import Array, IntArray, as_host, slices, take_rows
 from ...core.points import column_order
+from ...core.validate import check_same_columns
 from ...core.words import listed
 from ...tables.source import Source, split_rows
 
@@ -15,34 +19,100 @@ _MOST = 2**17
 """Rows of a batch: those of a table in memory come in parts."""
 
 
-def batches(source: Source) -> Iterator[Array]:
+@final
+@dataclass(frozen=True, eq=False)
+class Held:
+    """An array of any library as a source: its rows stay where they are."""
+
+    rows: Any
+    """Shape (n, d)."""
+    source: str
+    """What errors call it."""
+    named: ClassVar[bool] = False
+    once: ClassVar[bool] = False
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.rows.shape[0])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return tuple(f"x{j}" for j in range(self.rows.shape[1]))
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield all rows at once."""
+        yield self.rows
+
+
+@final
+class Spooled:
+    """Rows that came once, in a file that the system removes as soon as nobody reads it any more."""
+
+    once, n_rows = False, 0
+
+    def __init__(self, source: Source) -> None:
+        self.source, self.names, self.named = source.source, source.names, source.named
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115, which lives as long as this object
+        for batch in source:
+            self._file.write(np.ascontiguousarray(batch, dtype=np.float64).data)
+            self.n_rows += len(batch)
+        if not self.n_rows:
+            raise ValueError(f"{self.source} has no rows")
+
+    def __iter__(self) -> Iterator[Array]:
+        """Yield the rows."""
+        dim, place = len(self.names), 0
+        for part in slices(self.n_rows, _MOST):
+            self._file.seek(place)
+            content = self._file.read(8 * dim * (part.stop - part.start))
+            place = self._file.tell()
+            yield np.frombuffer(content).reshape(-1, dim)
+
+
+Rows = Source | Held | Spooled
+Two = tuple[Rows, Rows]
+
+
+def batches(source: Rows) -> Iterator[Array]:
     """Yield the rows in batches that are not too long."""
-    for batch in source:
-        for part in slices(len(batch), _MOST):
-            yield batch[part]
+    return _parts(source, _MOST)
 
 
-def length(source: Source) -> int | None:
-    """Return how many rows there are, for which some are read through; None where they can be read once only."""
-    if source.n_rows is not None:
-        return source.n_rows
-    return None if source.once else sum(map(len, source))
+def kept_apart(source: Rows) -> Rows:
+    """Return a source that can be read again: rows that come once are put into a temporary file.
+
+    Raises
+    ------
+    OSError
+        When the file system of temporary files has no room for them.
+    """
+    return Spooled(source) if isinstance(source, Source) and source.once else source
 
 
-def taken(source: Source, numbers: IntArray) -> Array:
+def length(source: Source | Held | Spooled) -> int:
+    """Return how many rows there are, for which some are read through."""
+    return sum(map(len, source)) if source.n_rows is None else source.n_rows
+
+
+def taken(source: Rows, numbers: IntArray) -> Array:
     """Return the rows of some ascending numbers, for which all are read."""
     found, start = [], 0
     for batch in source:
-        first, last = np.searchsorted(numbers, [start, start + len(batch)])
-        found.append(batch[numbers[first:last] - start])
-        start += len(batch)
+        first, last = np.searchsorted(numbers, [start, start + batch.shape[0]])
+        found.append(as_host(take_rows(batch, numbers[first:last] - start)))
+        start += batch.shape[0]
         if last == len(numbers):
             break
     return np.concatenate(found)
 
 
-def matched(first: Source, second: Source) -> tuple[Source, Source]:
+def matched(first: Any, second: Any) -> tuple[Any, Any]:
     """Return two tables of the same variables; columns with names are matched by name."""
+    if isinstance(first, Held):
+        check_same_columns(first.rows, second.rows)
+        return first, second
     order = column_order(first, second)
     if order is None:
         raise ValueError(
@@ -52,7 +122,26 @@ def matched(first: Source, second: Source) -> tuple[Source, Source]:
     return first, second if order == list(range(len(order))) else second.reordered(first.names)
 
 
-def side_by_side(rows: tuple[Iterator[Array], Iterator[Array]], sources: tuple[Source, Source]) -> Iterator[Array]:
+def windows(rows: tuple[Iterator[Array], Iterator[Array]], sources: Two, many: int) -> Iterator[tuple[Array, Array]]:
+    """Yield so many rows of both at a time, fewer at the end."""
+    if isinstance(sources[0], Held):
+        yield from zip(*(_parts(source, many) for source in sources), strict=True)
+        return
+    split, both = len(sources[0].names), _side_by_side(rows, sources)
+    while True:
+        head, both = split_rows(both, many)
+        if head is None:
+            return
+        yield head[:, :split], head[:, split:]
+
+
+def _parts(source: Rows, many: int) -> Iterator[Array]:
+    """Yield the rows of one batch in parts."""
+    for batch in source:
+        yield from (batch[part, :] for part in slices(batch.shape[0], many))
+
+
+def _side_by_side(rows: tuple[Iterator[Array], Iterator[Array]], sources: Two) -> Iterator[Array]:
     """Yield the columns of both side by side, in batches of whatever size both can give."""
     firsts, others = rows
     for batch in firsts:
@@ -64,16 +153,7 @@ def side_by_side(rows: tuple[Iterator[Array], Iterator[Array]], sources: tuple[S
         raise unequal(*sources)
 
 
-def windows(rows: Iterator[Array], many: int) -> Iterator[Array]:
-    """Yield so many rows at a time, fewer at the end."""
-    while True:
-        head, rows = split_rows(rows, many)
-        if head is None:
-            return
-        yield head
-
-
-def unequal(first: Source, second: Source) -> ValueError:
+def unequal(first: Rows, second: Rows) -> ValueError:
     """Return what to raise where rows that belong together are not equally many."""
     return ValueError(
         f"{first.source} and {second.source} have different numbers of rows; row i of X and row i of Y must be one "

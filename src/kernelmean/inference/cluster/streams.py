@@ -19,7 +19,7 @@ from ..bins.dealing import Deal, deal
 from ..bins.fitting import fitted
 from ..bins.pairs import PairSums, pilot_rows, rotations
 from ..bins.request import BinnedTest
-from ..bins.sample_sums import DealtSums
+from ..bins.sample_sums import SampleSums
 from .rows import Rows
 from .running import folded, gathered, task
 
@@ -85,9 +85,9 @@ def _embedded(X: Array, features: FeatureMap, weights: Array | None, noise: Nois
     return embed(X, features, weights=None if weights is None else weights[:, 0], noise=noise, plan=_ALONE)
 
 
-def _dealt(X: Array, columns: Columns, deal: Deal, start: int) -> DealtSums:
+def _dealt(X: Array, columns: Columns, deal: Deal, start: int) -> SampleSums:
     """Return the sums over bins of the rows of a part, whose first row has this number."""
-    sums = DealtSums(columns, deal, start)
+    sums = SampleSums(columns, deal, start)
     sums.add(X, _ALONE)
     return sums
 
