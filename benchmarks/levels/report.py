@@ -26,6 +26,7 @@ from scipy.stats import binom, chi2
 from kernelmean.inference.multiple import holm
 
 sys.path.insert(0, str(Path(__file__).parent))
+from bins import BINNED
 from defaults import DEFAULTS, MANY
 from missing import CASES, COLUMNS
 from study import CONDITIONS, ESTIMATORS, LEVELS, TIES, AnyCell, cells, read
@@ -171,6 +172,33 @@ def default_tests() -> None:
     )
 
 
+def tests_in_bins() -> None:
+    """Print the cells of tests in bins, and what is to be said of these alone."""
+    rows = {row["key"]: row for row in read()}
+    mine = [rows[cell.key] for cell in BINNED if cell.key in rows]
+    print(
+        '\n## Tests in bins\n\nThe default tests with `scheme="bins"`, which is what they are above 20 000 rows, on fewer '
+        "rows, so that bins are small\nand left-over rows many, and on 100 000 rows against 300. Where p-values may tie, or "
+        "rows drift alike in both\nsamples (*ties* in the table), only the upper bound is checked.\n"
+    )
+    if mine:
+        verdicts(checked(mine), mine)
+        print()
+    print_cells(
+        ["test", "rows", "distribution, order", "ties"],
+        [
+            (
+                rows.get(cell.key),
+                cell.test,
+                " + ".join(map(str, cell.sizes)),
+                f"{cell.law}, {cell.order}",
+                "ties" * cell.tied,
+            )
+            for cell in BINNED
+        ],
+    )
+
+
 def tables_with_missing_cells() -> None:
     """Print the cells of ``compare`` and ``dependence``, each with its shares and the exact intervals of these."""
     rows = {row["key"]: row for row in read()}
@@ -222,4 +250,5 @@ def _shares(rows: list[dict], test: str, estimator: str, condition: tuple | None
 if __name__ == "__main__":
     table()
     default_tests()
+    tests_in_bins()
     tables_with_missing_cells()

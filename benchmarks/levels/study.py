@@ -1,7 +1,7 @@
 """The level of every test: estimator × scheme × distribution and size of the data, 2000 null data sets a cell.
 
 Beside these there are the default tests, of which nothing is chosen, on many more distributions and in designs
-(defaults.py), and ``compare`` and ``dependence`` on tables with missing cells (missing.py).
+(defaults.py) and in bins (bins.py), and ``compare`` and ``dependence`` on tables with missing cells (missing.py).
 
 python benchmarks/levels/study.py run [--trials 2000] [--only TEXT]     # resumable: a finished cell is one line
 python benchmarks/levels/report.py > docs/levels.md               # what was found, with a verdict
@@ -21,7 +21,8 @@ from pathlib import Path
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-import numpy as np  # noqa: E402 (after the numbers of threads)
+import numpy as np  # noqa: E402
+from bins import BINNED, Binned  # noqa: E402 (after the numbers of threads)
 from defaults import DEFAULTS, Default  # noqa: E402
 from missing import CASES, Case  # noqa: E402
 
@@ -97,7 +98,7 @@ class Cell:
         return hsic_test(draw(rng, n), draw(rng, n), **options)
 
 
-AnyCell = Cell | Default | Case
+AnyCell = Cell | Default | Case | Binned
 
 
 def pvalue(cell: AnyCell, trial: int) -> tuple[float, int]:
@@ -113,6 +114,7 @@ def cells() -> Iterator[AnyCell]:
             for scheme in SCHEMES[test][: 1 if estimator in LISTED_ONLY else None]:
                 yield from (Cell(test, estimator, scheme, *condition) for condition in conditions.values())
     yield from CASES
+    yield from BINNED
 
 
 def measured(cell: AnyCell, trials: int) -> dict[str, object] | None:
