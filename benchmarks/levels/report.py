@@ -177,9 +177,9 @@ def tests_in_bins() -> None:
     rows = {row["key"]: row for row in read()}
     mine = [rows[cell.key] for cell in BINNED if cell.key in rows]
     print(
-        '\n## Tests in bins\n\nThe default tests with `scheme="bins"`, which is what they are above 20 000 rows, on fewer '
-        "rows, so that bins are small\nand left-over rows many, and on 100 000 rows against 300. Where p-values may tie, or "
-        "rows drift alike in both\nsamples (*ties* in the table), only the upper bound is checked.\n"
+        '\n## Tests in bins\n\nThe default tests with `scheme="bins"`, which is what they are above 20 000 rows, on '
+        "fewer rows, so that bins are\nsmall and left-over rows many, and on 100 000 rows against 300. Where p-values may "
+        "tie, or rows drift alike in both\nsamples (*ties* in the table), only the upper bound is checked.\n"
     )
     if mine:
         verdicts(checked(mine), mine)
