@@ -178,8 +178,8 @@ def tests_in_bins() -> None:
     mine = [rows[cell.key] for cell in BINNED if cell.key in rows]
     print(
         '\n## Tests in bins\n\nThe default tests with `scheme="bins"`, which is what they are above 20 000 rows, on '
-        "fewer rows, so that bins are\nsmall and left-over rows many, and on 100 000 rows against 300. Where p-values may "
-        "tie, or rows drift alike in both\nsamples (*ties* in the table), only the upper bound is checked.\n"
+        "fewer rows, so\nthat bins are small and left-over rows many, and on 100 000 rows against 300. Where p-values "
+        "may tie, or rows drift\nalike in both samples (*ties* in the table), only the upper bound is checked.\n"
     )
     if mine:
         verdicts(checked(mine), mine)
