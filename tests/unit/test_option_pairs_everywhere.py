@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import explained
+import in_bins
 import kernelmean as km
-import one_pass
 from in_batches import in_batches
 from kernelmean import features, kernels, noise, streaming
 from kernelmean.studies import estimate as fits
@@ -134,7 +134,7 @@ CASES: dict[str, tuple[Run, Values]] = {
         {**TESTED, "oversampling": (1,), **DRAWN},
     ),
     "mmd_test in one pass": (
-        of(one_pass.mmd, *LONG, show=_tested, n_resamples=19),
+        of(in_bins.mmd, *LONG, show=_tested, n_resamples=19),
         {
             "kernel": (LAPLACE,),
             "features": (WAVES,),
@@ -149,7 +149,7 @@ CASES: dict[str, tuple[Run, Values]] = {
         },
     ),
     "hsic_test in one pass": (
-        of(one_pass.hsic, LONG[0], np.repeat(Z, 10, axis=0), show=_tested, n_resamples=19),
+        of(in_bins.hsic, LONG[0], np.repeat(Z, 10, axis=0), show=_tested, n_resamples=19),
         {
             "kernel": (LAPLACE,),
             "features": (features.fourier(kernels.TensorProduct((GAUSS, GAUSS), ((0, 1), (2, 3))), 4, 32, rng=0),),

@@ -29,7 +29,7 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "k_sample_test": lambda X: km.k_sample_test(X, X, X),
     "dhsic_test": lambda X: km.dhsic_test(X, X),
     "paired_mmd_test": lambda X: km.paired_mmd_test(X, X),
-    "mmd_test in one pass": lambda X: km.mmd_test(X, X, scheme="one-pass"),
+    "mmd_test in bins": lambda X: km.mmd_test(X, X, scheme="bins"),
     "compare": lambda X: km.compare(X, X),
     "dependence": km.dependence,
     "witness": lambda X: explained.witness(X, X),

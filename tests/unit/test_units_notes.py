@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
-import one_pass
 
 rng = np.random.default_rng(0)
 A, B, C = (
@@ -16,17 +15,13 @@ A, B, C = (
     for _ in range(3)
 )
 TESTS: dict[str, Callable[..., Any]] = {
-    "mmd_test": lambda *T, **o: km.mmd_test(*T, n_resamples=19, rng=0, **o),
     "k_sample_test": lambda *T, **o: km.k_sample_test(*T, n_resamples=19, rng=0, **o),
     "paired_mmd_test": lambda *T, **o: km.paired_mmd_test(*T, n_resamples=19, rng=0, **o),
-    "hsic_test": lambda *T, **o: km.hsic_test(*T, n_resamples=19, rng=0, **o),
     "dhsic_test": lambda *T, **o: km.dhsic_test(*T, n_resamples=19, rng=0, **o),
     "wild_mmd_test": lambda *T, **o: km.wild_mmd_test(*T, block_length=2.0, n_resamples=19, rng=0, **o),
     "wild_hsic_test": lambda *T, **o: km.wild_hsic_test(*T, block_length=2.0, n_resamples=19, rng=0, **o),
-    "mmd_test in one pass": lambda *T, **o: one_pass.mmd(*T, n_resamples=19, n_frequencies=8, **o),
-    "hsic_test in one pass": lambda *T, **o: one_pass.hsic(*T, n_resamples=19, n_frequencies=8, **o),
 }
-ADAPTIVE = ("mmd_test", "k_sample_test", "paired_mmd_test", "hsic_test", "dhsic_test")
+ADAPTIVE = ("k_sample_test", "paired_mmd_test", "dhsic_test")
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +34,13 @@ def test_the_adaptive_test_needs_no_such_note(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(km.tables.limits, "ADAPTIVE_LIMIT", 320)
     for name in ADAPTIVE[:2]:
         assert not notes(TESTS[name](A, B))
+
+
+def test_in_bins_the_default_is_adaptive() -> None:
+    for test in (km.mmd_test, km.hsic_test):
+        result = test(A, B, n_resamples=19, rng=0)
+        assert result.scheme == "bins"
+        assert not notes(result)
 
 
 def notes(result: Any) -> list[str]:
@@ -69,10 +71,11 @@ def test_nothing_is_told_where_something_was_asked_for_or_spreads_are_alike(name
 
 
 def test_arrays_have_numbers_and_reordered_tables_are_matched_first() -> None:
-    assert "'x1' spreads" in notes(km.mmd_test(A.to_numpy(), B.to_numpy(), n_resamples=19))[0]
-    assert notes(km.mmd_test(A, B[["cm", "age", "grams"]], n_resamples=19, rng=0)) == notes(TESTS["mmd_test"](A, B))
+    assert "'x1' spreads" in notes(km.paired_mmd_test(A.to_numpy(), B.to_numpy(), n_resamples=19))[0]
+    found = km.paired_mmd_test(A, B[["cm", "age", "grams"]], n_resamples=19, rng=0)
+    assert notes(found) == notes(TESTS["paired_mmd_test"](A, B))
 
 
 def test_constant_columns_have_no_unit() -> None:
     X = np.column_stack([rng.normal(size=30), np.ones(30)])
-    assert not notes(km.mmd_test(X, X[:20], n_resamples=19))
+    assert not notes(km.paired_mmd_test(X, X[::-1], n_resamples=19))

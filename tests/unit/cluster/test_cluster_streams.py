@@ -1,4 +1,4 @@
-"""One-pass tests and estimators on a cluster: what one process finds, whatever the partitions."""
+"""Tests in bins and estimators on a cluster: what one process finds, whatever the partitions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from in_bins import hsic, mmd
 from kernelmean import features
 from kernelmean.estimators import KernelMean
 from kernelmean.kernels import Gaussian, Laplacian
-from one_pass import hsic, mmd
 
 da = pytest.importorskip("dask.array", reason="clusters need the extra 'dask'")
 pytestmark = pytest.mark.filterwarnings("default")
@@ -35,72 +35,73 @@ def same(one, other):
 
 @pytest.mark.parametrize(
     "options",
-    [
-        {},
-        {"estimator": "mkme", "statistic": "v"},
-        {"kernel": Gaussian(1.0)},
-        {"features": features.fourier(Gaussian(1.0), 2, 16)},
-    ],
-    ids=["rule", "mkme", "kernel", "features"],
+    [{}, {"estimator": "mkme", "statistic": "v"}, {"kernel": Gaussian(1.0)}],
+    ids=["adaptive", "mkme", "kernel"],
 )
-def test_two_samples_in_one_pass(plan, options):
-    options |= {"seed": 4, "n_resamples": 99, **({} if "features" in options else {"n_frequencies": 16})}
+def test_two_samples_in_bins(plan, options):
+    options |= {"seed": 4, "n_resamples": 99}
     one = mmd(X, Y, **options)
     for sizes in ((2300, 1700), (611, 900)):
         same(one, mmd(there(X, sizes[0]), there(Y, sizes[1]), plan=plan, **options))
 
 
-@pytest.mark.parametrize("options", [{}, {"estimator": km.MKME(Laplacian(1.0))}], ids=["rule", "kernel"])
+@pytest.mark.parametrize("options", [{}, {"estimator": km.MKME(Laplacian(1.0))}], ids=["adaptive", "kernel"])
 @pytest.mark.parametrize("size", [6500, 2500, 700])
-def test_pairs_in_one_pass(plan, options, size):
-    options = {"seed": 4, "n_resamples": 99, "n_frequencies": 16} | options
+def test_pairs_in_bins(plan, monkeypatch, options, size):
+    options = {"seed": 4, "n_resamples": 31} | options  # windows of 2048 rows
     same(hsic(A, B, **options), hsic(there(A, size), there(B, 3000), plan=plan, **options))
 
 
-def test_parquet_files_in_one_pass(plan, tmp_path):
+def test_parquet_files_in_bins(plan, tmp_path):
     for name, array in (("x", X), ("y", Y)):
         (tmp_path / name).mkdir()
         for k, part in enumerate(np.array_split(array, 3)):
             pd.DataFrame(part, columns=["a", "b"]).to_parquet(tmp_path / name / f"{k}.parquet")
-    options = {"seed": 1, "n_resamples": 99, "n_frequencies": 16}
+    options = {"seed": 1, "n_resamples": 99}
     paths = tmp_path / "x", tmp_path / "y"
     same(mmd(*paths, **options), mmd(*paths, plan=plan, **options))
 
 
-def test_beyond_exact_rows_a_test_goes_by_features_and_says_so(client):
-    plan = km.DaskPlan(client, exact_rows=1000)
-    found = km.mmd_test(there(X, 600), there(Y, 900), n_resamples=99, rng=7, plan=plan, estimator="kme")
-    same(mmd(X, Y, n_resamples=99, seed=7), found)
-    assert found.notes[-1] == "one pass over features instead of all pairs of rows, beyond exact_rows = 1,000 rows"
-    found = km.hsic_test(there(A, 3000), there(B, 3000), n_resamples=99, rng=7, plan=plan, estimator="kme")
-    same(hsic(A, B, n_resamples=99, seed=7), found)
-    assert "one pass over features" in found.notes[-1]
-    exact = km.mmd_test(
-        there(X, 600), there(Y, 900), n_resamples=99, scheme="blocks", rng=7, plan=plan, estimator="kme"
-    )
+def test_beyond_exact_rows_a_test_goes_by_bins_and_says_so(client):
+    plan, told = km.DaskPlan(client, exact_rows=1000), "beyond exact_rows = 1,000 rows"
+    how = {"n_resamples": 31, "estimator": "kme"}
+    found = km.mmd_test(there(X, 600), there(Y, 900), rng=7, plan=plan, **how)
+    same(mmd(X, Y, seed=7, **how), found)
+    assert found.notes[-1].endswith(told)
+    found = km.hsic_test(there(A, 3000), there(B, 3000), rng=7, plan=plan, **how)
+    same(hsic(A, B, seed=7, **how), found)
+    assert found.notes[-1].endswith(told)
+    exact = km.mmd_test(there(X, 600), there(Y, 900), scheme="blocks", rng=7, plan=plan, **how)
     assert exact.scheme == "blocks"
+
+
+def test_the_default_goes_by_bins_above_the_limit_of_one_process(plan, monkeypatch):
+    monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", 2000)
+    found = km.mmd_test(there(X, 600), there(Y, 900), rng=7, plan=plan, n_resamples=31)
+    same(km.mmd_test(X, Y, rng=7, n_resamples=31), found)
+    assert (found.scheme, found.notes[-1][-17:]) == ("bins", "beyond 2,000 rows")
+    assert km.mmd_test(there(X, 600), there(Y, 900), rng=7, plan=plan, n_resamples=31, scheme="gemm").scheme == "gemm"
 
 
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"estimator": "s-kmse"}, r"estimator = KernelMean\(filter='scale'\) does not go with the one-pass test"),
+        ({"estimator": "s-kmse"}, r"estimator = KernelMean\(filter='scale'\) does not go with a test in bins"),
         ({"estimator": km.MKME(fit_on="each")}, r"estimator = KernelMean\(.*fit_on='each'.* does not go"),
-        ({"estimator": "adaptive"}, r"estimator = Adaptive\(.* does not go"),
         ({"design": km.Design(clusters=([1], [2]))}, r"design = Design\(clusters=\.\.\.\) does not go"),
     ],
 )
-def test_what_does_not_go_with_one_pass_is_named(client, options, text):
+def test_what_does_not_go_with_bins_is_named(client, options, text):
     with pytest.raises(ValueError, match=text):
         km.mmd_test(there(X, 600), there(Y, 900), plan=km.DaskPlan(client, exact_rows=1000), **options)
 
 
-def test_refusals_of_one_pass(plan, tmp_path):
+def test_refusals_of_bins(plan, tmp_path):
     with pytest.raises(ValueError, match="leave checkpoint= out"):
         mmd(there(X, 600), there(Y, 900), checkpoint=tmp_path / "state.npz", plan=plan)
     with pytest.raises(ValueError, match="has the V-statistic, 'v'"):
-        km.hsic_test(there(A, 3000), there(B, 3000), scheme="one-pass", statistic="u", plan=plan, estimator="kme")
-    with pytest.raises(ValueError, match="too small to choose a bandwidth"):
+        km.hsic_test(there(A, 3000), there(B, 3000), scheme="bins", statistic="u", plan=plan, estimator="kme")
+    with pytest.raises(ValueError, match="needs two rows in each"):
         mmd(there(X[:1], 600), there(Y, 900), plan=plan)
 
 

@@ -119,86 +119,84 @@ def test_rows_with_blank_cells_are_left_out_where_that_is_asked_for(tmp_path: Pa
     with pytest.raises(ValueError, match=r"x\.csv.*'age'"):
         km.mmd_test(path, B, **HOW)
     assert km.mmd_test(km.read(path, missing="drop"), B, **HOW).pvalue == km.mmd_test(blank.dropna(), B, **HOW).pvalue
-    once = km.mmd_test(km.read(path, missing="drop"), B, scheme="one-pass", **HOW)
+    once = km.mmd_test(km.read(path, missing="drop"), B, scheme="bins", **HOW)
     assert once.sizes == (len(blank.dropna()), 80)
     for pairs in (km.hsic_test, km.paired_mmd_test):
         with pytest.raises(ValueError, match="leave missing= out"):
             pairs(km.read(path, missing="drop"), B[["dose"]], **HOW)
 
 
-# -- one pass ---------------------------------------------------------------------------------------------------------
+# -- in bins ----------------------------------------------------------------------------------------------------------
 
-ONCE = km.streaming.OnePass(n_frequencies=32, pilot=20)
+BINS: dict[str, Any] = {"scheme": "bins"}
 
 
 @pytest.mark.parametrize("place", [place for place in PLACES if place not in ("polars", "source of a file")])
 @pytest.mark.parametrize("name", TESTS)
-def test_many_rows_are_read_once_and_the_result_says_so(
-    name: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("estimator", [None, "adaptive"])
+def test_many_rows_go_by_bins_with_one_p_value_in_all_places(
+    name: str, place: str, estimator: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernelmean.tables.limits.TEST_LIMIT", 85)
+    limit = "TEST_LIMIT" if estimator is None else "ADAPTIVE_LIMIT"
+    monkeypatch.setattr(f"kernelmean.tables.limits.{limit}", 75)
     test, X, Y = TESTS[name]
-    many, other = (pd.concat([X, X], ignore_index=True), pd.concat([Y, Y], ignore_index=True)) if X is not A else (X, Y)
-    put = PLACES[place]
-    found = test(put(tmp_path, "x", many), put(tmp_path, "y", other), **HOW)
-    assert "one pass" in found.method
-    assert found.scheme == ("bins" if name == "mmd_test" else "shifts")
-    assert found.sizes == ((90, 80) if name == "mmd_test" else (160,))
-    assert found.notes[-1] == "one pass over features instead of all pairs of rows, beyond 85 rows"
-    again = test(put(tmp_path, "z", many), other, scheme="one-pass", **HOW)
-    assert found.statistic == pytest.approx(again.statistic, rel=0.5)
-    assert test(X, Y, **HOW).scheme not in ("bins", "shifts")  # a table in memory is taken as it is
+    put, how = PLACES[place], options(estimator)
+    found = test(put(tmp_path, "x", X), put(tmp_path, "y", Y), **how)
+    assert found.scheme == "bins"
+    assert found.sizes == ((90, 80) if name == "mmd_test" else (80,))
+    assert found.notes[-1] == "rows were added up in bins, which permutations move as a whole, beyond 75 rows"
+    expected = test(X, Y, scheme="bins", **how)
+    assert found.pvalue == expected.pvalue
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-12)
+    assert (test(X, Y, **how).scheme == "bins") == (estimator == "adaptive")  # one kernel takes tables as they are
 
 
 def test_iterators_beyond_the_limit_lose_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernelmean.tables.limits.TEST_LIMIT", 40)
     first, second = few(A.to_numpy()), few(B.to_numpy())
     found = km.mmd_test(first, second, **HOW)
-    expected = km.mmd_test(few(A.to_numpy()), few(B.to_numpy()), scheme="one-pass", **HOW)
-    assert found.statistic == pytest.approx(expected.statistic, rel=1e-6)
+    expected = km.mmd_test(A.to_numpy(), B.to_numpy(), scheme="bins", **HOW)
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-12)
     assert (found.pvalue, found.sizes) == (expected.pvalue, (90, 80))
 
 
-def test_sources_ask_for_one_pass_or_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_ask_for_bins_or_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = parquet(tmp_path, "x", A), parquet(tmp_path, "y", B)
-    expected = km.mmd_test(A, B, scheme="one-pass", **HOW)
+    expected = km.mmd_test(A, B, scheme="bins", **HOW)
     for asked in ({"in_memory": False}, {"passes": 1}, {"checkpoint": tmp_path / "sums.npz"}):
         found = km.mmd_test(km.read(first, **asked), second, **HOW)
         assert (found.scheme, found.pvalue) == ("bins", expected.pvalue)
-    assert km.load(tmp_path / "sums.npz").first.rows == 90
     monkeypatch.setattr("kernelmean.tables.limits.TEST_LIMIT", 40)
     held = km.mmd_test(km.read(first, in_memory=True), second, **HOW)
     assert (held.scheme, held.pvalue) == ("cyclic", km.mmd_test(A, B, **HOW).pvalue)
 
 
-def test_adaptive_tests_of_many_rows_say_what_to_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_rows_are_held_where_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", 85)
-    path = parquet(tmp_path, "x", A)
+    path, how = parquet(tmp_path, "x", A), {"n_resamples": 19, "rng": 0}
     assert km.mmd_test(path, B, **HOW).scheme == "cyclic"
-    with pytest.raises(ValueError, match=r"beyond 85 rows; it has estimator='kme'.*in_memory=True"):
-        km.mmd_test(path, B, estimator="adaptive")
-    assert km.mmd_test(km.read(path, in_memory=True), B, estimator="adaptive", n_resamples=19).members
+    for estimator in (None, "adaptive", "aggregate"):
+        assert km.mmd_test(path, B, estimator=estimator, **how).scheme == "bins"
+        assert km.mmd_test(km.read(path, in_memory=True), B, estimator=estimator, **how).scheme != "bins"
+    assert km.mmd_test(A, B, scheme="cyclic", **how).scheme == "cyclic"
+    design = km.Design(groups=(np.arange(90) % 3, np.arange(80) % 3))
+    assert any("tested with one kernel (kme)" in note for note in km.mmd_test(A, B, design=design, **how).notes)
 
 
 @pytest.mark.parametrize("name", TESTS)
 def test_a_rule_in_the_kernel_is_the_rule_of_the_estimator(name: str) -> None:
-    """Rows that it looks at are kept apart in both spellings, also where a kernel is made of others."""
     test, X, Y = TESTS[name]
     results = [
-        test(X, Y, scheme=ONCE, n_resamples=49, rng=3, **own)
-        for own in ({}, {"kernel": Gaussian("median")}, {"kernel": "gaussian"}, {"estimator": km.KME()})
+        test(X, Y, n_resamples=49, rng=3, **BINS, **own)
+        for own in ({"kernel": "gaussian"}, {"kernel": Gaussian("median")}, {"estimator": km.KME()})
     ]
     assert len({(one.statistic, one.pvalue, one.sizes) for one in results}) == 1
-    scaled = test(X, Y, scheme=ONCE, n_resamples=49, rng=3, kernel=2.0 * Gaussian("median"))
+    scaled = test(X, Y, n_resamples=49, rng=3, kernel=2.0 * Gaussian("median"), **BINS)
     assert scaled.pvalue == results[0].pvalue
-    for one in (*results, scaled):
-        assert any("that the bandwidth was chosen by" in note for note in one.notes)
-    fixed = test(X, Y, scheme=ONCE, n_resamples=49, rng=3, kernel=2.0 * Gaussian(3.0))
-    assert not any("that the bandwidth was chosen by" in note for note in fixed.notes)
 
 
 def test_each_variable_has_its_own_kernel() -> None:
-    found = km.hsic_test(A[:80], B, kernel=(Gaussian("median"), Laplacian(2.0)), scheme=ONCE, n_resamples=19, rng=0)
+    found = km.hsic_test(A[:80], B, kernel=(Gaussian("median"), Laplacian(2.0)), n_resamples=19, rng=0, **BINS)
     assert isinstance(found.kernel, tuple)
     assert [type(kernel) for kernel in found.kernel] == [Gaussian, Laplacian]
 
@@ -206,7 +204,7 @@ def test_each_variable_has_its_own_kernel() -> None:
 @pytest.mark.parametrize("name", TESTS)
 def test_seeds_are_those_of_rng(name: str) -> None:
     test, X, Y = TESTS[name]
-    how = {**HOW, "scheme": ONCE}
+    how = {**HOW, **BINS}
     found = [test(X, Y, **{**how, "rng": rng}).statistic for rng in (5, np.int64(5), 6)]
     assert found[0] == found[1] != found[2]
     drawn = [test(X, Y, **{**how, "rng": np.random.default_rng(5)}).statistic for _ in range(2)]
@@ -214,29 +212,29 @@ def test_seeds_are_those_of_rng(name: str) -> None:
     assert test(X, Y, **{**how, "rng": None}).statistic != test(X, Y, **{**how, "rng": None}).statistic
 
 
-ONE_PASS: dict[str, Any] = {"scheme": "one-pass"}
-
-
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: km.mmd_test(A, B, estimator="f-kmse", **ONE_PASS), ValueError, "no designs; leave scheme= out"),
-        (lambda: km.mmd_test(A, B, estimator="adaptive", **ONE_PASS), ValueError, r"Adaptive\(.* does not go"),
-        (lambda: km.mmd_test(A, B, estimator=lambda X, k: k, **ONE_PASS), ValueError, "does not go with"),
+        (lambda: km.mmd_test(A, B, estimator="f-kmse", **BINS), ValueError, "no designs; leave scheme= out"),
         (
-            lambda: km.mmd_test(A, B, design=km.Design(clusters=(A.index, B.index)), **ONE_PASS),
+            lambda: km.mmd_test(km.read(A, checkpoint="a"), B, rng=0, estimator=lambda _, k: (k, km.noise.Dirac())),
+            TypeError,
+            "a checkpoint cannot tell functions apart",
+        ),
+        (
+            lambda: km.mmd_test(A, B, design=km.Design(clusters=(A.index, B.index)), **BINS),
             ValueError,
             r"design = Design\(clusters=\.\.\.\)",
         ),
         (
-            lambda: km.mmd_test(A, A, design=km.Design(paired=True), **ONE_PASS),
+            lambda: km.mmd_test(A, A, design=km.Design(paired=True), **BINS),
             ValueError,
             r"design = Design\(paired=True\)",
         ),
         (
-            lambda: km.mmd_test(A, B, estimator=km.MKME(fit_on="separate"), **ONE_PASS),
+            lambda: km.mmd_test(A, B, estimator=km.MKME(fit_on="each"), **BINS),
             ValueError,
-            "fit_on is 'separate'",
+            r"fit_on='each'.* does not go",
         ),
         (
             lambda: km.mmd_test(km.read(A, passes=1), B, scheme="cyclic", estimator="kme"),
@@ -248,7 +246,7 @@ ONE_PASS: dict[str, Any] = {"scheme": "one-pass"}
             ValueError,
             "same in_memory=",
         ),
-        (lambda: km.mmd_test(km.read(A, in_memory=True), B, **ONE_PASS), ValueError, "leave one of the two out"),
+        (lambda: km.mmd_test(km.read(A, in_memory=True), B, **BINS), ValueError, "leave one of the two out"),
         (lambda: km.mmd_test(km.read(A, passes=2), B, rng=0, estimator="kme"), ValueError, "leave passes= out"),
         (
             lambda: km.mmd_test(km.read(A, checkpoint="a"), km.read(B, checkpoint="b"), estimator="kme"),
@@ -265,30 +263,19 @@ ONE_PASS: dict[str, Any] = {"scheme": "one-pass"}
             ValueError,
             "this test holds",
         ),
-        (lambda: km.mmd_test(A, B, rng=-1, **ONE_PASS), ValueError, "rng is -1"),
-        (lambda: km.mmd_test(A, B, n_resamples=0, **ONE_PASS), ValueError, "n_resamples is 0"),
-        (lambda: km.mmd_test(A, B, scheme="bins", estimator="kme"), ValueError, "scheme is 'bins'; pass 'auto'"),
-        (lambda: km.mmd_test(A, B, scheme=ONCE, plan="fast", estimator="kme"), TypeError, "plan is 'fast'"),
+        (lambda: km.mmd_test(A, B, rng=-1, **BINS), ValueError, "rng is -1"),
+        (lambda: km.mmd_test(A, B, n_resamples=0, **BINS), ValueError, "n_resamples is 0"),
+        (lambda: km.mmd_test(A, B, scheme="one-pass"), ValueError, "'one-pass' is now called 'bins'"),
+        (lambda: km.mmd_test(A, B, plan="fast", **BINS), TypeError, "plan is 'fast'"),
         (lambda: km.mmd_test(A, B, scheme=3, estimator="kme"), TypeError, "scheme is 3"),
         (lambda: km.mmd_test("none.csv", B, estimator="kme"), FileNotFoundError, r"there is no file 'none\.csv'"),
         (lambda: km.mmd_test(iter([]), B, estimator="kme"), ValueError, "the iterable of batches is empty"),
         (lambda: km.mmd_test(few(A), few(B[["dose"]]), estimator="kme"), ValueError, "column"),
-        (lambda: km.mmd_test(A.assign(dose="x"), B, **ONE_PASS), TypeError, "'dose'"),
-        (lambda: km.mmd_test(few(A), few(B), **ONE_PASS), ValueError, "besides 170 that the bandwidth was chosen by"),
-        (
-            lambda: km.hsic_test(km.read(A, checkpoint="a"), A, rng=0, estimator="kme"),
-            ValueError,
-            "leave checkpoint= out",
-        ),
-        (lambda: km.hsic_test(A, A, statistic="u", **ONE_PASS), ValueError, "V-statistic, 'v'"),
-        (lambda: km.hsic_test(A, A, estimator=("kme", "mkme"), **ONE_PASS), ValueError, "does not go with"),
-        (lambda: km.hsic_test(A, A, estimator=km.MKME(fit_on="joint"), **ONE_PASS), ValueError, "does not go with"),
+        (lambda: km.mmd_test(A.assign(dose="x"), B, **BINS), TypeError, "'dose'"),
+        (lambda: km.hsic_test(A, A, statistic="u", **BINS), ValueError, "V-statistic, 'v'"),
+        (lambda: km.hsic_test(A, A, estimator=("kme", "scose"), **BINS), ValueError, "does not go with"),
+        (lambda: km.hsic_test(A, A, estimator=km.MKME(fit_on="joint"), **BINS), ValueError, "does not go with"),
         (lambda: km.hsic_test(few(A), few(B), estimator="kme"), ValueError, "X has 90 rows and Y has 80"),
-        (lambda: km.streaming.OnePass("fourier"), TypeError, "features is 'fourier'"),
-        (lambda: km.streaming.OnePass(pilot=1), ValueError, "pilot is 1"),
-        (lambda: km.streaming.OnePass(n_frequencies=0), ValueError, "n_frequencies is 0"),
-        (lambda: km.streaming.OnePass(design="other"), ValueError, "design is 'other'"),
-        (lambda: km.streaming.OnePass(dtype="float16"), ValueError, "dtype is 'float16'"),
     ],
 )
 def test_what_does_not_go_together_is_said(call: Callable[[], Any], error: type[Exception], message: str) -> None:
@@ -301,7 +288,7 @@ def test_what_does_not_go_together_is_said(call: Callable[[], Any], error: type[
 @pytest.mark.parametrize("name", ["mmd_stream_test", "hsic_stream_test"])
 def test_names_that_went_say_what_to_write(name: str) -> None:
     for place in (km, km.streaming):
-        with pytest.raises(AttributeError, match=rf"{name.replace('_stream', '')}\(X, Y.*scheme=\"one-pass\""):
+        with pytest.raises(AttributeError, match=rf"{name.replace('_stream', '')}\(X, Y.*scheme=\"bins\""):
             getattr(place, name)
 
 
@@ -316,7 +303,7 @@ def test_one_iterator_is_not_two_samples() -> None:
         calls: list[Any] = [
             lambda one: km.mmd_test(one, one, rng=0, estimator="kme"),
             lambda one: km.mmd_test(km.read(one), km.read(one), rng=0, estimator="kme"),
-            lambda one: km.mmd_test(one, one, scheme="one-pass", rng=0, estimator="kme"),
+            lambda one: km.mmd_test(one, one, scheme="bins", rng=0, estimator="kme"),
             lambda one: km.hsic_test(one, one, rng=0, estimator="kme"),
             lambda one: km.k_sample_test(one, rows, one, rng=0, estimator="kme"),
             lambda one: km.compare(km.read(one), km.read(one)),

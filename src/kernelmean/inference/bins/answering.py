@@ -24,7 +24,7 @@ from ..streaming.checkpoint import Checkpoint, Saving
 from .dealing import deal
 from .fitting import Fitted, fitted
 from .pairs import PairSums, pilot_rows, rotations
-from .reading import Two, batches, kept_apart, length, matched, taken, unequal, windows
+from .reading import Two, batches, length, matched, readable, taken, unequal, windows
 from .request import BinnedTest, Reason
 from .sample_sums import SampleSums
 from .state import BinState, Resumable
@@ -50,9 +50,9 @@ def binned_test(kind: type[Question], sources: Two, request: Request, plan: Plan
         )
     sources = matched(*sources) if kind is TwoSamples else sources
     kept = None if path is None else _kept(path, sources, test)
-    with serial_blas:
-        run = _samples if kind is TwoSamples else _pairs
-        return reason.noted(run((kept_apart(sources[0]), kept_apart(sources[1])), test, plan, kept))
+    run = _samples if kind is TwoSamples else _pairs
+    with serial_blas, readable(sources[0]) as first, readable(sources[1]) as second:
+        return reason.noted(run((first, second), test, plan, kept))
 
 
 def _said(sources: Two) -> tuple[int | None, Any]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import IO, Any, ClassVar, final
 
 import numpy as np
 
@@ -48,13 +49,13 @@ class Held:
 
 @final
 class Spooled:
-    """Rows that came once, in a file that the system removes as soon as nobody reads it any more."""
+    """Rows that came once, in a file."""
 
     once, n_rows = False, 0
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, file: IO[bytes]) -> None:
         self.source, self.names, self.named = source.source, source.names, source.named
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115, which lives as long as this object
+        self._file = file
         for batch in source:
             self._file.write(np.ascontiguousarray(batch, dtype=np.float64).data)
             self.n_rows += len(batch)
@@ -80,15 +81,20 @@ def batches(source: Rows) -> Iterator[Array]:
     return _parts(source, _MOST)
 
 
-def kept_apart(source: Rows) -> Rows:
-    """Return a source that can be read again: rows that come once are put into a temporary file.
+@contextmanager
+def readable(source: Rows) -> Iterator[Rows]:
+    """Lend a source that can be read again: rows that come once are put into a temporary file.
 
     Raises
     ------
     OSError
         When the file system of temporary files has no room for them.
     """
-    return Spooled(source) if isinstance(source, Source) and source.once else source
+    if not (isinstance(source, Source) and source.once):
+        yield source
+        return
+    with tempfile.TemporaryFile() as file:
+        yield Spooled(source, file)
 
 
 def length(source: Source | Held | Spooled) -> int:

@@ -74,6 +74,11 @@ class BinnedTest:
     def record(self) -> dict[str, Any]:
         """Return all that a result depends on besides the rows, by name."""
         wanted, request = self.request.wanted, self.request
+        if wanted.adaptive is None and not all(isinstance(own, KernelMean) for own in wanted.sides):
+            raise TypeError(
+                "estimator is a function, and a checkpoint cannot tell functions apart; leave checkpoint= out, or pass "
+                "a KernelMean"
+            )
         sides = [[own.kernel, own.bandwidth, own.noise] for own in wanted.sides if isinstance(own, KernelMean)]
         estimator = repr(wanted.adaptive) if wanted.adaptive is not None else sides
         how = {"statistic": request.statistic, "n_resamples": request.n_resamples, "seed": self.seed}

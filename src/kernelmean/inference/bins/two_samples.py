@@ -45,7 +45,7 @@ def binned_null(columns: Columns, samples: tuple[Bins, Bins], statistic: Statist
     p-value is exact. Rows that no bin takes stay in their sample. Which sample comes first changes nothing.
     Domingo-Enrich, Dwivedi & Mackey (2025), section 3. O(P B D) time for P permutations of B bins.
     """
-    first, second = sorted(samples, key=lambda own: (own.n, own.total.tolist()))
+    first, second = sorted(samples, key=lambda own: (own.n, own.total[columns.size :].tolist()))
     binned = _Binned.of(columns, first, second)
     measure = MMD(first.n, second.n, statistic)
     draws = RandomPermutations(len(binned.moving), how.n_resamples + 1, how.rng)

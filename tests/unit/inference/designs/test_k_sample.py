@@ -192,7 +192,7 @@ def test_columns_must_agree():
         k_sample_test(np.zeros((3, 1)), np.zeros((3, 1)), np.zeros((3, 2)), estimator="kme")
 
 
-def test_files_are_read_and_one_pass_is_for_two_samples(tmp_path):
+def test_files_are_read_and_bins_are_for_two_samples(tmp_path):
     samples, paths = draw((9, 8, 7)), [tmp_path / f"{name}.csv" for name in "abc"]
     for path, sample in zip(paths, samples, strict=True):
         np.savetxt(path, sample, delimiter=",", header="u,v", comments="", fmt="%.17g")
@@ -200,6 +200,6 @@ def test_files_are_read_and_one_pass_is_for_two_samples(tmp_path):
         k_sample_test(*paths, rng=0, n_resamples=49, estimator="kme").pvalue
         == k_sample_test(*samples, rng=0, n_resamples=49, estimator="kme").pvalue
     )
-    for options in ({"scheme": "one-pass"}, {}):
+    for options in ({"scheme": "bins"}, {}):
         with pytest.raises(ValueError, match=r"one pass .* is for two samples .*; test two at a time"):
             k_sample_test(*samples[:2], samples[2] if options else read(paths[2], in_memory=False), **options)
