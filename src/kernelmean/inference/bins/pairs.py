@@ -13,7 +13,7 @@ from typing import Any, Self, final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.fft import irfft
+from scipy.fft import irfft, next_fast_len
 
 from ...core.array import Array, IntArray, conjugate_products, namespace, slices, stripe_transforms, take_rows, to_numpy
 from ...core.words import passed
@@ -80,10 +80,9 @@ def _stacked(weights: Sequence[Array], columns: Columns, block: int) -> Array:
     return out
 
 
-def rotations(n: int | None, n_resamples: int) -> int:
-    """Return how many rotations there are, the observed arrangement counted: a power of two, or all of few rows."""
-    many = 1 << int(n_resamples).bit_length()
-    return many if n is None else min(n, many)
+def rotations(n: int, n_resamples: int) -> int:
+    """Return how many rotations there are, the observed arrangement counted: as asked for or a few more, or all rows."""
+    return min(n, int(next_fast_len(n_resamples + 1, real=True)))
 
 
 def pilot_rows(n: int, many: int, seed: int) -> IntArray:

@@ -42,16 +42,17 @@ def two_samples(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
     deals = deal(*sizes, test.seed)
     pilot = gathered(X.client, [rows.take(own.fitted_to) for rows, own in zip(samples, deals, strict=True)])
     fit = fitted(pilot_question(test, samples, (pilot[0], pilot[1])), test.request, sizes, test.seed)
-    sums = [folded(_merged, _dealt_parts(rows, fit.columns[0], own)) for rows, own in zip(samples, deals, strict=True)]
-    first, second = gathered(X.client, sums)
+    first, second = (SampleSums(fit.columns[0], own) for own in deals)
+    parts = [folded(_merged, _dealt_parts(rows, own)) for rows, own in zip(samples, (first, second), strict=True)]
+    for own, state in zip((first, second), gathered(X.client, parts), strict=True):
+        own.restore(state)
     return of_samples(test, fit, first.bins(), second.bins(), _note(X, Y))
 
 
-def _dealt_parts(rows: Rows, columns: Columns, deal: Deal) -> list[Any]:
+def _dealt_parts(rows: Rows, empty: SampleSums) -> list[Any]:
     """Return the tasks that add up the rows of every part."""
-    return [
-        task(_dealt, part, columns, deal, start) for part, start in zip(rows.parts, rows.starts.tolist(), strict=False)
-    ]
+    starts = rows.starts.tolist()
+    return [task(_dealt, part, empty.columns, empty.deal, at) for part, at in zip(rows.parts, starts, strict=False)]
 
 
 def pairs(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
@@ -68,7 +69,9 @@ def pairs(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
         task(_paired, fit.columns, fit.kernels, (many, test.seed, start // window), x, y)
         for start, x, y in zip(bounds, X.cut(bounds), Y.cut(bounds), strict=False)
     ]
-    (sums,) = gathered(X.client, [folded(_merged, parts)])
+    sums = PairSums.empty(*fit.columns, fit.kernels, many, test.seed)  # type: ignore[arg-type]
+    (state,) = gathered(X.client, [folded(_merged, parts)])
+    sums.restore(state)
     return of_pairs(fit, sums, _note(X, Y))
 
 
@@ -85,22 +88,22 @@ def _embedded(X: Array, features: FeatureMap, weights: Array | None, noise: Nois
     return embed(X, features, weights=None if weights is None else weights[:, 0], noise=noise, plan=_ALONE)
 
 
-def _dealt(X: Array, columns: Columns, deal: Deal, start: int) -> SampleSums:
+def _dealt(X: Array, columns: Columns, deal: Deal, start: int) -> list[Array]:
     """Return the sums over bins of the rows of a part, whose first row has this number."""
     sums = SampleSums(columns, deal, start)
     sums.add(X, _ALONE)
-    return sums
+    return sums.state()
 
 
 def _paired(
     columns: tuple[Columns, Columns], kernels: list[Any], cut: tuple[int, int, int], X: Array, Y: Array
-) -> PairSums:
+) -> list[Array]:
     """Return the sums over some windows, given how many rotations there are, the seed and the first window."""
     many, seed, first = cut
     sums = PairSums.empty(*columns, kernels, many, seed, first)
     for window in slices(len(X), sums.window):
         sums.add(X[window], Y[window], _ALONE)
-    return sums
+    return sums.state()
 
 
 def _pooled(*means: Embedding | None) -> Embedding | None:
@@ -109,6 +112,6 @@ def _pooled(*means: Embedding | None) -> Embedding | None:
     return pooled(*known) if known else None
 
 
-def _merged(*summaries: Any) -> Any:
-    """Return the sum of summaries that merge."""
-    return reduce(add, summaries)
+def _merged(*states: list[Array]) -> list[Array]:
+    """Return the sums over the rows of all."""
+    return [reduce(add, arrays) for arrays in zip(*states, strict=True)]

@@ -201,5 +201,5 @@ def test_files_are_read_and_bins_are_for_two_samples(tmp_path):
         == k_sample_test(*samples, rng=0, n_resamples=49, estimator="kme").pvalue
     )
     for options in ({"scheme": "bins"}, {}):
-        with pytest.raises(ValueError, match=r"one pass .* is for two samples .*; test two at a time"):
+        with pytest.raises(ValueError, match=r"bins are for two samples .*; test two at a time"):
             k_sample_test(*samples[:2], samples[2] if options else read(paths[2], in_memory=False), **options)
