@@ -91,9 +91,10 @@ def hsic_test(
     λ by exact leave-one-out on M, takes an eigendecomposition for every permutation and O(n²) memory, up to 1000
     pairs. A joint noise takes one fit for every permutation, up to 500 pairs. Both take the schemes "auto", "exact" and
     "random".
-    *In bins* rows are cut into stripes of as many pairs as there are permutations, and rotations meet x number i of every stripe with y number i + k: a group of permutations,
-    so that the p-value is exact. Windows of 64 stripes are shuffled before; rows that are sorted over much longer
-    stretches cost power, not the level. Features are fitted to whole stripes, which rotations keep together.
+    *In bins* rows are cut into stripes of as many pairs as there are permutations, and rotations meet x number i of
+    every stripe with y number i + k: a group of permutations, so that the p-value is exact. Windows of 64 stripes are
+    shuffled before; rows that are sorted over much longer stretches cost power, not the level. Features are fitted to
+    whole stripes, which rotations keep together.
     O(n r (d + r)) time for every view and O(n r s) for every pair of views of r and s features; memory O(1), some
     200 MB for the default.
 

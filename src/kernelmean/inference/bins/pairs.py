@@ -81,7 +81,7 @@ def _stacked(weights: Sequence[Array], columns: Columns, block: int) -> Array:
 
 
 def rotations(n: int, n_resamples: int) -> int:
-    """Return how many rotations there are, the observed arrangement counted: as asked for or a few more, or all rows."""
+    """Return how many rotations there are, the observed one counted: as asked for or a few more, or all rows."""
     return min(n, int(next_fast_len(n_resamples + 1, real=True)))
 
 
