@@ -88,6 +88,8 @@ def located(parts: Sequence[Part], kernel: Kernel) -> tuple[int, Array]:
         raise ValueError(  # noqa: TRY004, a value of estimator= that these data do not go with
             f"{kernel!r} needs all rows at once; leave members on 'order' out, or hold fewer rows in memory"
         )
+    if not kernel.columns:  # of rows that are all equal
+        return 0, np.zeros(0)
     starts = [part.place.start for part in parts]
     number = bisect_right(starts, kernel.columns[0]) - 1
     return number, np.append(np.zeros(kernel.columns[0] - starts[number]), kernel.weights)
