@@ -1,0 +1,328 @@
+"""Two samples in bins: every permutation of bins is one of the rows, and the p-value of a whole orbit is exact."""
+
+from __future__ import annotations
+
+import tracemalloc
+from copy import deepcopy
+from functools import reduce
+from itertools import combinations
+from operator import add
+from pathlib import Path
+from statistics import harmonic_mean
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernelmean as km
+from in_bins import Prepared, coordinates, mmd, sample_sums, samples
+from kernelmean.inference.adaptive.candidates import candidates
+from kernelmean.inference.adaptive.many_kernels import NAMED
+from kernelmean.inference.bins import dealing, two_samples
+from kernelmean.inference.bins.sample_sums import SampleSums
+from kernelmean.inference.bins.two_samples import Bins, binned_null
+from kernelmean.inference.permutations import AllLabelings, RandomPermutations
+from kernelmean.inference.resampling_options import Resampling
+from kernelmean.tables.shuffle import unshuffled
+
+Array = np.ndarray[Any, Any]
+SIZES = [(40, 40), (37, 61), (61, 37), (50, 7), (6, 44)]
+"""With eight bins at most: of samples of one size, and with rows that no bin takes."""
+
+
+@pytest.fixture
+def few_bins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deal rows to eight bins."""
+    for name, value in (("MOST_BINS", 8), ("_LEAST_BINS", 2), ("PILOT", 24)):
+        monkeypatch.setattr(dealing, name, value)
+
+
+def table(n: int, seed: int, dim: int = 2) -> Array:
+    rng = np.random.default_rng(seed)
+    return rng.standard_t(4, (n, dim)) + rng.integers(0, 2, (n, 1))
+
+
+def definition(gram: Array, first: Array, statistic: str) -> float:
+    """Return MMD² of the rows where ``first`` is true and the others, as means over blocks of a Gram matrix."""
+    n, m, second = first.sum(), (~first).sum(), ~first
+    within = []
+    for own, size in ((first, n), (second, m)):
+        block = gram[np.ix_(own, own)]
+        within.append(block.mean() if statistic == "v" else (block.sum() - np.trace(block)) / (size * (size - 1)))
+    return float(sum(within) - 2 * gram[np.ix_(first, second)].mean())
+
+
+def labelings(prepared: Prepared, bins: tuple[Bins, Bins], rng: np.random.Generator) -> list[Array]:
+    """Return which rows of the pooled sample every permutation of bins puts into the sample that comes first."""
+    order = sorted((0, 1), key=lambda side: (bins[side].n, bins[side].total.tolist()))
+    counts = [prepared.deals[side].bins for side in order]
+    many = prepared.test.request.n_resamples + 1
+    found = []
+    for permutation in np.concatenate(list(RandomPermutations(sum(counts), many, rng).batches(512))):
+        stays = np.arange(sum(counts)) >= counts[0]
+        inside: list[Any] = [None, None]
+        for place, side in enumerate(order):
+            own = prepared.deals[side]
+            into_first = permutation[place * counts[0] : place * counts[0] + own.bins] < counts[0]
+            inside[side] = np.append(into_first, not stays[0] and place == 0)[own.bin_of(np.arange(own.n))]
+        found.append(np.concatenate(inside))
+    return found
+
+
+@pytest.mark.usefixtures("few_bins")
+@pytest.mark.parametrize("statistic", ["u", "v"])
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("estimator", [None, "kme"])
+def test_every_kernel_has_the_statistic_of_its_definition(
+    sizes: tuple[int, int], statistic: Any, estimator: Any
+) -> None:
+    X, Y = table(sizes[0], 0), 0.3 + table(sizes[1], 1)
+    prepared = samples(X, Y, estimator=estimator, statistic=statistic)
+    first, second = (sums.bins() for sums in sample_sums(prepared))
+    rng = deepcopy(prepared.fit.how.rng)
+    null = binned_null(prepared.fit.columns[0], (first, second), statistic, prepared.fit.how)
+    points = coordinates(prepared.fit.columns[0], np.concatenate([X, Y]))
+    expected = labelings(prepared, (first, second), rng)
+    assert {int(own.sum()) for own in expected} == {first.n if first.n <= second.n else second.n}
+    observed = np.repeat([True, False], sizes)
+    assert (expected[0] == observed).all() or (expected[0] == ~observed).all()
+    assert len(prepared.fit.kernels) == null.values.shape[0]
+    for kernel, values in zip(prepared.fit.kernels, null.values, strict=True):
+        gram = kernel(points, points)
+        brute = [definition(gram, own, statistic) for own in expected]
+        np.testing.assert_allclose(values, brute, rtol=0, atol=1e-12 * np.abs(gram).max())
+
+
+@pytest.mark.usefixtures("few_bins")
+def test_kernels_of_the_pilot_are_those_of_its_columns() -> None:
+    """What is added up of the rows of the pilot is what a test of the pilot alone looks at."""
+    X, Y = table(80, 0), table(60, 1)
+    prepared = samples(X, Y)
+    pilot = np.concatenate([X[prepared.deals[0].fitted_to], Y[prepared.deals[1].fitted_to]])
+    assert 24 <= len(pilot) < 24 + 8
+    points = coordinates(prepared.fit.columns[0], pilot)
+    rng = Resampling.of("auto", 19, prepared.test.seed).rng
+    alone = candidates(NAMED["adaptive"], (pilot,), harmonic_mean((80, 60)), rng, volumes=False)
+    np.testing.assert_allclose(points, alone.tables[0], rtol=0, atol=1e-9)
+
+
+# -- a whole orbit ----------------------------------------------------------------------------------------------------
+
+
+def orbit(X: Array, Y: Array, seed: int) -> list[tuple[Array, Array]]:
+    """Return the data under every way to exchange bins; the observed data come first."""
+    deals = dealing.deal(len(X), len(Y), seed)
+    bins = [
+        [unshuffled(number * own.size + np.arange(own.size), own.n, seed) for number in range(own.bins)]
+        for own in deals
+    ]
+    places = [(side, rows) for side, own in enumerate(bins) for rows in own]
+    contents = [(X, Y)[side][rows] for side, rows in places]
+    found = []
+    for chosen in combinations(range(len(places)), len(bins[0])):
+        order = [*chosen, *(k for k in range(len(places)) if k not in chosen)]
+        both = X.copy(), Y.copy()
+        for (side, rows), k in zip(places, order, strict=True):
+            both[side][rows] = contents[k]
+        found.append(both)
+    return found
+
+
+def all_labelings(monkeypatch: pytest.MonkeyPatch, X: Array, Y: Array) -> None:
+    """Let tests look at all permutations of bins in the place of random ones."""
+    few, many = sorted(own.bins for own in dealing.deal(len(X), len(Y), 0))
+    monkeypatch.setattr(two_samples, "RandomPermutations", lambda *_: AllLabelings(few, many))
+
+
+def law(name: str, n: int, rng: np.random.Generator) -> Array:
+    if name == "ties":
+        return rng.integers(0, 3, (n, 2)).astype(float)
+    if name == "heavy tails":
+        return rng.standard_t(1.0, (n, 2))
+    return rng.standard_normal((n, 1)) if name == "one column" else np.exp(rng.standard_normal((n, 3)))
+
+
+@pytest.mark.usefixtures("few_bins")
+@pytest.mark.parametrize("name", ["ties", "heavy tails", "one column", "skewed"])
+@pytest.mark.parametrize("sizes", [(24, 24), (27, 14), (12, 38)], ids=str)
+@pytest.mark.parametrize("options", [{}, {"estimator": "kme"}, {"estimator": "aggregate", "statistic": "v"}], ids=str)
+def test_pvalues_of_a_whole_orbit_are_exact(
+    monkeypatch: pytest.MonkeyPatch, name: str, sizes: tuple[int, int], options: dict[str, Any]
+) -> None:
+    """Of all data that exchange bins, the share with p ≤ a is at most a: no feature knows who is in which sample."""
+    monkeypatch.setattr(dealing, "MOST_BINS", 6)
+    rng = np.random.default_rng(8)
+    X, Y = law(name, sizes[0], rng), law(name, sizes[1], rng)
+    all_labelings(monkeypatch, X, Y)
+    found = [mmd(own, other, seed=0, **options) for own, other in orbit(X, Y, 0)]
+    pvalues, total = np.array([own.pvalue for own in found]), len(found)
+    assert total == len(found[0].null_distribution) + 1 >= 6
+    assert pvalues.min() <= 2 / total or name == "ties"
+    for level in np.unique(pvalues):
+        assert (pvalues <= level).mean() <= level + 1e-12
+    statistics = np.array([own.statistic for own in found])
+    for own in found:  # every data set of the orbit sees the same statistics
+        values = np.append(own.statistic, own.null_distribution)
+        np.testing.assert_allclose(np.sort(values), np.sort(statistics), atol=1e-8 * np.abs(statistics).max())
+
+
+@pytest.mark.usefixtures("few_bins")
+@pytest.mark.parametrize("sizes", [(24, 24), (27, 14)], ids=str)
+def test_exchanging_bins_leaves_the_pilot_as_it_is(sizes: tuple[int, int]) -> None:
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(sizes[0], 2)), rng.normal(size=(sizes[1], 2))
+    first, second = dealing.deal(*sizes, seed=4)
+    pilots = [
+        np.sort(np.concatenate([own[first.fitted_to, 0], other[second.fitted_to, 0]])) for own, other in orbit(X, Y, 4)
+    ]
+    assert len(pilots) >= 15
+    for pilot in pilots:
+        np.testing.assert_array_equal(pilot, pilots[0])
+
+
+# -- what changes nothing ---------------------------------------------------------------------------------------------
+
+
+def same(one: Any, other: Any, tolerance: float = 1e-12) -> None:
+    scale = max(1.0, np.abs(other.null_distribution).max())
+    assert one.pvalue == other.pvalue
+    np.testing.assert_allclose(one.statistic, other.statistic, rtol=0, atol=tolerance * scale)
+    np.testing.assert_allclose(one.null_distribution, other.null_distribution, rtol=0, atol=tolerance * scale)
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[Array, Array]:
+    return table(1500, 0), 0.1 + table(1100, 1)
+
+
+OPTIONS = [{"n_resamples": 99}, {"estimator": "kme", "n_resamples": 99}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_the_order_of_the_samples_changes_nothing(data: tuple[Array, Array], options: dict[str, Any]) -> None:
+    X, Y = data
+    same(mmd(X, Y, **options), mmd(Y, X, **options))
+    same(mmd(X[:1100], Y, **options), mmd(Y, X[:1100], **options))
+
+
+def test_parts_merge_in_any_order(data: tuple[Array, Array]) -> None:
+    prepared = samples(*data)
+    rng, columns = np.random.default_rng(0), prepared.fit.columns[0]
+    for whole, own, rows in zip(sample_sums(prepared), prepared.deals, prepared.rows, strict=True):
+        cuts = np.sort(rng.choice(np.arange(1, len(rows)), 199, replace=False))
+        parts = []
+        for start, part in zip([0, *cuts.tolist()], np.split(rows, cuts), strict=True):
+            parts.append(SampleSums(columns, own, start))
+            parts[-1].add(part)
+        merged = reduce(add, [parts[k] for k in rng.permutation(200)])
+        assert merged.added == len(rows)
+        np.testing.assert_allclose(merged.sums, whole.sums, rtol=0, atol=1e-12 * np.abs(whole.sums).max())
+        assert merged.bins().n == len(rows)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_batches_and_threads_change_nothing(data: tuple[Array, Array], options: dict[str, Any]) -> None:
+    X, Y = data
+    whole = mmd(X, Y, **options)
+    for rows in (1, 7, 300):
+        if rows == 1 and "estimator" not in options:
+            continue
+        batched = [[own[k : k + rows] for k in range(0, len(own), rows)] for own in (X, Y)]
+        same(mmd(*map(km.read, batched), **options), whole)
+    same(mmd(X, Y, plan=km.Plan(threads=3), **options), whole)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_every_place_of_rows_gives_the_same(data: tuple[Array, Array], tmp_path: Path, options: dict[str, Any]) -> None:
+    pl = pytest.importorskip("polars")
+    whole = mmd(*data, **options)
+    frames = [pl.DataFrame(own, schema=["a", "b"]) for own in data]
+    for name, frame in zip("xy", frames, strict=True):
+        frame.write_csv(tmp_path / f"{name}.csv")
+        frame.write_parquet(tmp_path / f"{name}.parquet", row_group_size=400)
+    same(mmd(*frames, **options), whole)
+    for kind in ("csv", "parquet"):
+        same(mmd(tmp_path / f"x.{kind}", tmp_path / f"y.{kind}", **options), whole)
+    batched = [np.array_split(own, 9) for own in data]
+    same(mmd(*batched, **options), whole)
+    same(mmd(iter(batched[0]), iter(batched[1]), **options), whole)
+    same(
+        mmd(data[0], tmp_path / "y.csv", **options) if False else mmd(tmp_path / "x.csv", batched[1], **options), whole
+    )
+
+
+def test_an_integer_seed_is_reproduced_and_a_generator_goes_on(data: tuple[Array, Array]) -> None:
+    options = OPTIONS[1]
+    same(mmd(*data, seed=7, **options), mmd(*data, seed=7, **options), 0.0)
+    one, other = (mmd(*data, seed=np.random.default_rng(7), **options) for _ in range(2))
+    same(one, other, 0.0)
+    assert not np.array_equal(one.null_distribution, mmd(*data, seed=8, **options).null_distribution)
+
+
+# -- rows that do not stay as they are --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [range(1499), range(1501), range(0)], ids=len)
+def test_missing_rows_and_rows_too_many_are_noticed(data: tuple[Array, Array], rows: range) -> None:
+    prepared = samples(*data)
+    sums = SampleSums(prepared.fit.columns[0], prepared.deals[0])
+    sums.add(np.resize(data[0], (len(rows), 2)))
+    with pytest.raises(ValueError, match=rf"{len(rows):,} rows were read of 1,500; rows must stay as they are"):
+        sums.bins()
+
+
+# -- data of special kinds --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("value", [0.0, 7.25, -1e300])
+def test_constant_data_have_p_1(value: float, options: dict[str, Any]) -> None:
+    for sizes in ((300, 300), (700, 400)):
+        assert mmd(*(np.full((n, 2), value) for n in sizes), **options).pvalue == 1.0
+
+
+def test_a_constant_column_changes_nothing_of_the_statistic(data: tuple[Array, Array]) -> None:
+    options = {"estimator": "kme", "n_resamples": 99}
+    wider = [np.column_stack([own, np.full(len(own), 3.0)]) for own in data]
+    same(mmd(*wider, **options), mmd(*data, **options), 1e-9)
+    found = mmd(*wider, n_resamples=99)
+    assert 0 < found.pvalue <= 1
+    assert np.isfinite(found.statistic)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_are_refused(data: tuple[Array, Array], bad: float) -> None:
+    X, Y = data[0].copy(), data[1]
+    X[1400, 1] = bad
+    with pytest.raises(ValueError, match=r"finite|NaN"):
+        mmd(X, Y, **OPTIONS[1])
+    with pytest.raises(ValueError, match=r"finite|NaN"):
+        mmd(np.array_split(X, 7), np.array_split(Y, 7), **OPTIONS[1])
+
+
+def test_samples_of_different_columns_are_refused(data: tuple[Array, Array]) -> None:
+    with pytest.raises(ValueError, match="columns"):
+        mmd(data[0], data[1][:, :1])
+
+
+def test_a_difference_is_found(data: tuple[Array, Array]) -> None:
+    X, Y = data
+    for options in OPTIONS:
+        assert mmd(X, Y + 0.5, **options).pvalue == 0.01
+    scales = mmd(X[:, :1], 1.6 * X[:, :1] + 0.0, n_resamples=99)
+    assert scales.pvalue == 0.01
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_rows() -> None:
+    peaks = []
+    for n in (30_000, 240_000):
+        batches = [np.random.default_rng([n, k]).normal(size=(10_000, 3)) for k in range(n // 10_000)]
+        prepared = samples(np.concatenate(batches[:1]), np.concatenate(batches[1:2]), resamples=19)
+        sums = SampleSums(prepared.fit.columns[0], dealing.deal(n, n, 3)[0])
+        tracemalloc.start()
+        for batch in batches:
+            sums.add(batch)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0]
