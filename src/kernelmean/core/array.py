@@ -263,11 +263,11 @@ def stripe_transforms(values: Any, length: int) -> Any:
 
     Shape (length / 2 + 1, n / length, k): of every frequency the stripes one above the other.
     """
+    shape = values.shape[0], values.shape[1] // length, length
     if not is_foreign(values):
-        stripes = values.reshape(len(values), -1, length)
-        return np.ascontiguousarray(scipy.fft.rfft(stripes, axis=2).transpose(2, 1, 0))
+        return np.ascontiguousarray(scipy.fft.rfft(values.reshape(shape), axis=2).transpose(2, 1, 0))
     xp = namespace(values)
-    return xp.permute_dims(xp.fft.rfft(xp.reshape(values, (values.shape[0], -1, length)), axis=-1), (2, 1, 0))
+    return xp.permute_dims(xp.fft.rfft(xp.reshape(values, shape), axis=-1), (2, 1, 0))
 
 
 def conjugate_products(left: Any, right: Any) -> Any:
