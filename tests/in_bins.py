@@ -1,21 +1,97 @@
-"""Tests of rows that are added up in bins, however many there are."""
+"""Tests in bins: with options of reading beside those of the test, and the sums themselves."""
 
 from __future__ import annotations
 
 import os
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 import kernelmean as km
+from kernelmean import Design
+from kernelmean.inference import TestResult
+from kernelmean.inference.bins.answering import pilot_question
+from kernelmean.inference.bins.columns import Columns
+from kernelmean.inference.bins.dealing import Deal, deal
+from kernelmean.inference.bins.fitting import Fitted, fitted
+from kernelmean.inference.bins.pairs import PairSums, pilot_rows, rotations
+from kernelmean.inference.bins.request import BY_SCHEME, BinnedTest
+from kernelmean.inference.bins.sample_sums import SampleSums
+from kernelmean.inference.kernel_choice import HSIC_ESTIMATORS, MMD_ESTIMATORS
+from kernelmean.inference.questions import Pairs, TwoSamples
+from kernelmean.inference.request import Request, asked
+
+Array = np.ndarray[Any, Any]
 
 
 def in_bins(
     test: Any, X: Any, Y: Any, *, seed: Any = 0, checkpoint: str | os.PathLike[str] | None = None, **options: Any
-) -> Any:
-    """Test two samples or two variables in bins."""
+) -> TestResult:
+    """Test two samples or two variables in bins, however few rows there are."""
     X = X if checkpoint is None else km.read(X, checkpoint=checkpoint)
-    return test(X, Y, scheme="bins", rng=seed, **options)
+    found: TestResult = test(X, Y, scheme="bins", rng=seed, **options)
+    return found
 
 
 mmd = partial(in_bins, km.mmd_test)
 hsic = partial(in_bins, km.hsic_test)
+
+
+class Prepared(NamedTuple):
+    """A test in bins before any row was added."""
+
+    test: BinnedTest
+    fit: Fitted
+    deals: tuple[Deal, ...]
+    """Of two samples."""
+    rows: tuple[Array, ...]
+
+
+def samples(X: Array, Y: Array, *, estimator: Any = None, statistic: Any = "u", resamples: int = 19) -> Prepared:
+    """Return a test of two samples with the features of its pilot."""
+    wanted = asked(None, estimator, MMD_ESTIMATORS)
+    test = BinnedTest.of(TwoSamples, Request(wanted, Design(), statistic, "bins", resamples, 3), BY_SCHEME)
+    sizes = len(X), len(Y)
+    deals = deal(*sizes, test.seed)
+    pilot = X[deals[0].fitted_to], Y[deals[1].fitted_to]
+    fit = fitted(pilot_question(test, _read(X, Y), pilot), test.request, sizes, test.seed)
+    return Prepared(test, fit, deals, (X, Y))
+
+
+def variables(X: Array, Y: Array, *, estimator: Any = None, resamples: int = 15) -> Prepared:
+    """Return a test of two variables with the features of its pilot."""
+    wanted = asked(None, estimator, HSIC_ESTIMATORS, 2)
+    test = BinnedTest.of(Pairs, Request(wanted, Design(), "v", "bins", resamples, 3), BY_SCHEME)
+    numbers = pilot_rows(len(X), rotations(len(X), resamples), test.seed)
+    question = pilot_question(test, _read(X, Y), (X[numbers], Y[numbers]))
+    return Prepared(test, fitted(question, test.request, (len(X),), test.seed), (), (X, Y))
+
+
+def _read(*tables: Array) -> list[Any]:
+    return [km.read(table) for table in tables]
+
+
+def sample_sums(prepared: Prepared) -> tuple[SampleSums, SampleSums]:
+    """Return the sums of both samples."""
+    columns, (first, second) = prepared.fit.columns[0], prepared.deals
+    both = SampleSums(columns, first), SampleSums(columns, second)
+    for sums, rows in zip(both, prepared.rows, strict=True):
+        sums.add(rows)
+    return both
+
+
+def pair_sums(prepared: Prepared, first: int = 0) -> PairSums:
+    """Return the sums of no rows of two variables."""
+    x, y = prepared.fit.columns
+    many = rotations(len(prepared.rows[0]), prepared.test.request.n_resamples)
+    return PairSums.empty(x, y, prepared.fit.kernels, many, prepared.test.seed, first)
+
+
+def coordinates(columns: Columns, rows: Array) -> Array:
+    """Return the coordinates of rows side by side, shape (n, D)."""
+    table = np.full((len(rows), columns.size), np.nan)
+    for block, own in columns.at(rows):
+        table[:, block.place] = own.T
+    assert np.isfinite(table).all()
+    return table

@@ -54,7 +54,8 @@ def definition(gram: Array, first: Array, statistic: str) -> float:
 
 def labelings(prepared: Prepared, bins: tuple[Bins, Bins], rng: np.random.Generator) -> list[Array]:
     """Return which rows of the pooled sample every permutation of bins puts into the sample that comes first."""
-    order = sorted((0, 1), key=lambda side: (bins[side].n, bins[side].total.tolist()))
+    size = prepared.fit.columns[0].size
+    order = sorted((0, 1), key=lambda side: (bins[side].n, bins[side].total[size:].tolist()))
     counts = [prepared.deals[side].bins for side in order]
     many = prepared.test.request.n_resamples + 1
     found = []
