@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import zip_longest
 from numbers import Integral
 from typing import Any
@@ -14,6 +15,7 @@ from ...core.words import count
 from ...plan.plan import Plan
 from ...plan.tiles import serial_blas
 from ...tables.batchwise import read_together
+from ...tables.prefetch import ahead
 from ...tables.source import Source
 from ..designs.design import Design
 from ..digest import RowDigest
@@ -115,12 +117,13 @@ class _Both:
 
     def fill(self, rows: Rows, saving: Saving | None, plan: Plan) -> None:
         """Add all rows."""
-        for both in zip_longest(*rows):
-            for own, batch in zip(self.each, both, strict=True):
-                if batch is not None:
-                    own.add(batch, plan)
-            if saving is not None:
-                saving.added(BinState(tuple(self.state())), both)
+        with closing(ahead(zip_longest(*rows))) as batches_of_both:
+            for both in batches_of_both:
+                for own, batch in zip(self.each, both, strict=True):
+                    if batch is not None:
+                        own.add(batch, plan)
+                if saving is not None:
+                    saving.added(BinState(tuple(self.state())), both)
         if saving is not None:
             saving.finish(BinState(tuple(self.state())))
 
@@ -157,10 +160,11 @@ def _pairs(sources: Two, test: BinnedTest, plan: Plan, kept: Checkpoint | None) 
     x, y = fit.columns
     sums = PairSums.empty(x, y, fit.kernels, many, test.seed)
     rows, saving = _begun(kept, pilot, (batches(sources[0]), batches(sources[1])), sources, sums)
-    for both in windows(rows, sources, sums.window):
-        sums.add(*both, plan)
-        if saving is not None:
-            saving.added(BinState(tuple(sums.state())), both)
+    with closing(ahead(windows(rows, sources, sums.window))) as read:
+        for both in read:
+            sums.add(*both, plan)
+            if saving is not None:
+                saving.added(BinState(tuple(sums.state())), both)
     if saving is not None:
         saving.finish(BinState(tuple(sums.state())))
     return of_pairs(fit, sums)
