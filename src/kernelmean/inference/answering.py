@@ -77,7 +77,7 @@ def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[
     if request.in_bins:
         if said is False:
             raise ValueError("scheme is 'bins', and in_memory=True holds all rows; leave one of the two out")
-        return [_measured(table, limits.ADAPTIVE_LIMIT)[0] for table in tables], BY_SCHEME
+        return tables, BY_SCHEME
     if said is not None:
         return tables, _BY_SOURCE if said else None
     binned = (
