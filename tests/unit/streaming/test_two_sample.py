@@ -1,8 +1,7 @@
-"""The two-sample test in one pass: its statistic, its permutations, its level and its power."""
+"""Sums of features over bins of two samples: their statistic, their permutations and their level."""
 
 from __future__ import annotations
 
-import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +12,7 @@ import kernelmean as km
 from kernelmean import features, streaming
 from kernelmean.inference import RandomPermutations
 from kernelmean.kernels import Gaussian, Laplacian
-from kernelmean.noise import Dirac
 from kernelmean.tables import shuffled
-from one_pass import mmd as one_pass
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(230, 2)), RNG.normal(size=(170, 2)) * 1.2
@@ -91,17 +88,6 @@ def test_rows_that_are_kept_apart_count_but_do_not_move(phi, kind):
     np.testing.assert_allclose(stream.pooled().parts[0].vector, pooled.parts[0].vector, rtol=1e-11, atol=1e-14)
 
 
-def test_the_statistic_is_that_of_the_kernel_to_the_stated_error():
-    exact = km.mmd_test(X, Y, kernel=Gaussian(1.5), rng=0).statistic
-    ratios = []
-    for seed in range(40):
-        result = one_pass(X, Y, kernel=Gaussian(1.5), n_frequencies=64, design="plain", n_resamples=1, seed=seed)
-        assert result.notes[-1].startswith("64 random Fourier frequencies; standard error")
-        ratios.append((result.statistic - exact) / float(result.notes[-1].split(": ")[-1]))
-    assert abs(np.mean(ratios)) < 0.6
-    assert 0.7 < np.std(ratios) < 1.5
-
-
 @pytest.mark.parametrize(("estimator", "form"), [("mkme", "isotropic"), ("mmkme", "diagonal")])
 def test_estimators_smooth_by_the_noise_of_the_pooled_sample(estimator, form):
     stream = stream_of(PHI, (230, 170))
@@ -113,21 +99,6 @@ def test_estimators_smooth_by_the_noise_of_the_pooled_sample(estimator, form):
     observed = np.repeat([True, False], [230, 170])
     assert result.statistic == pytest.approx(mmd(vectors @ vectors.T, observed, "u"), rel=1e-6)
     np.testing.assert_allclose(stream.pooled().parts[0].vector, pooled.parts[0].vector, rtol=1e-12, atol=1e-15)
-
-
-def test_result_says_what_it_rests_on():
-    result = one_pass(X, Y, n_frequencies=32, n_resamples=99)
-    assert result.scheme == "bins"
-    assert result.sizes == (230, 170)
-    assert "40 rows that the bandwidth was chosen by stay in their sample under every permutation" in result.notes
-    assert any("bins of 1 rows" in note for note in result.notes)
-    assert "permutation" in result.summary()
-    landmarks = one_pass(X, Y, features=LANDMARKS, n_resamples=99)
-    assert "12 landmarks" in landmarks.notes[-1]
-    exact = km.mmd_test(X, Y, kernel=Gaussian(1.5), rng=0, statistic="v").statistic
-    found = one_pass(X, Y, features=LANDMARKS, statistic="v", n_resamples=9)
-    bound = float(found.notes[-1].split("by ")[-1].split(" at")[0])
-    assert abs(found.statistic - exact) <= bound * 1.01
 
 
 @pytest.mark.parametrize("sizes", [None, (230, 170)], ids=["unknown", "known"])
@@ -148,37 +119,6 @@ def test_a_stream_that_was_cut_and_resumed_gives_the_same(tmp_path, sizes, cut):
     np.testing.assert_allclose(result.null_distribution, whole.null_distribution, rtol=1e-9, atol=1e-14)
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_test_goes_on_from_its_checkpoint(tmp_path, monkeypatch, known):
-    monkeypatch.setattr("kernelmean.inference.streaming.checkpoint._SECONDS", 0.0)
-
-    def batches(rows, stop):
-        for start in range(0, len(rows), 20):
-            if start >= stop:
-                raise KeyboardInterrupt
-            yield rows[start : start + 20]
-
-    def source(rows, stop=10_000):
-        found = km.read(batches(rows, stop))
-        return replace(found, n_rows=len(rows)) if known else found
-
-    options = {"kernel": Gaussian(1.5), "n_frequencies": 16, "n_resamples": 99, "pilot": 50}
-    whole = one_pass(source(X), source(Y), **options)
-    path = tmp_path / "state.npz"
-    with pytest.raises(KeyboardInterrupt):
-        one_pass(source(X, 100), source(Y), checkpoint=path, **options)
-    assert km.load(path).first.stop == 100
-    for _ in range(2):
-        again = one_pass(source(X), source(Y), checkpoint=path, **options)
-        assert again.pvalue == whole.pvalue
-        assert again.statistic == pytest.approx(whole.statistic, rel=1e-6)
-    with pytest.raises(ValueError, match="not of this test"):
-        one_pass(source(X), source(Y), checkpoint=path, **(options | {"seed": 1}))
-    km.save(Gaussian(1.0), path)
-    with pytest.raises(ValueError, match="not of this test"):
-        one_pass(source(X), source(Y), checkpoint=path, **options)
-
-
 def test_workers_may_share_a_sample():
     whole = streaming.two_sample_stream(PHI, sizes=(230, 170)).partial_fit(X, Y)
     parts = [
@@ -188,22 +128,6 @@ def test_workers_may_share_a_sample():
     assert (parts[0] + parts[1]).test().pvalue == whole.test().pvalue
     with pytest.raises(ValueError, match="130 rows were added of 230"):
         parts[0].test()
-
-
-def test_batches_and_threads_change_nothing_but_rounding():
-    rows = np.random.default_rng(1).normal(size=(6000, 2))
-    results = [
-        one_pass(
-            km.read(rows[:3500], batch_rows=size),
-            km.read(rows[3500:], batch_rows=size),
-            n_frequencies=16,
-            plan=km.Plan(threads=threads),
-        )
-        for size, threads in ((6000, 1), (6000, 2), (97, 1))
-    ]
-    assert len({result.pvalue for result in results}) == 1
-    assert results[0].statistic == results[1].statistic
-    assert results[2].statistic == pytest.approx(results[0].statistic, rel=1e-9)
 
 
 def upper(level, trials):
@@ -231,16 +155,13 @@ def test_sorted_rows_do_not_reject_too_often(monkeypatch):
     """Rows that are dealt at random may be sorted; runs of sorted rows reject less often than they may."""
     monkeypatch.setattr("kernelmean.inference.streaming.bins.CAPACITY", 64)
     rng, trials, phi = np.random.default_rng(5), 100, features.fourier(Gaussian(1.0), 1, 8)
-    rejections = {True: 0, False: 0, "rule": 0}
+    rejections = {True: 0, False: 0}
     for seed in range(trials):
         first, second = (np.sort(rng.normal(size=(n, 1)), axis=0) for n in (300, 200))
         for known in (True, False):
             stream = streaming.two_sample_stream(phi, sizes=(300, 200) if known else None, seed=seed)
             rejections[known] += stream.partial_fit(first, second).test(n_resamples=19, rng=seed).pvalue <= 0.1
-        chosen = one_pass(first, second, n_frequencies=8, n_resamples=19, seed=seed)
-        rejections["rule"] += chosen.pvalue <= 0.1
     assert stats.binom.ppf(1e-4, trials, 0.1) <= rejections[True] <= upper(0.1, trials)
-    assert stats.binom.ppf(1e-4, trials, 0.1) <= rejections["rule"] <= upper(0.1, trials)
     assert rejections[False] <= upper(0.1, trials)
 
 
@@ -255,43 +176,6 @@ def test_rows_for_a_rule_are_drawn_at_random_and_left_out():
     assert (np.diff(left, axis=0) > 0).all()
 
 
-def power(trials, frequencies):
-    """Return the shares of rejections of the test in one pass and of the exact test on the same samples."""
-    rng = np.random.default_rng(6)
-    found = []
-    for seed in range(trials):
-        first, second = rng.normal(size=(100, 2)), rng.normal(size=(140, 2)) * 1.3
-        features = one_pass(first, second, kernel=Gaussian(1.5), n_frequencies=frequencies, n_resamples=199, seed=seed)
-        exact = km.mmd_test(first, second, kernel=Gaussian(1.5), n_resamples=199, rng=seed, scheme="gemm")
-        found.append((features.pvalue <= 0.05, exact.pvalue <= 0.05))
-    return np.mean(found, axis=0)
-
-
-def test_power_is_near_that_of_the_exact_test():
-    found, exact = power(100, 128)
-    assert 0.3 < exact < 0.9
-    assert found >= exact - 0.05
-
-
-@pytest.mark.slow
-def test_power_is_near_that_of_the_exact_test_on_many_samples():
-    found, exact = power(600, 256)
-    assert 0.3 < exact < 0.9
-    assert found >= exact - 0.05
-
-
-def test_files_are_compared_by_the_names_of_their_columns(tmp_path):
-    pd = pytest.importorskip("pandas")
-    first = pd.DataFrame(X, columns=["a", "b"])
-    first.to_parquet(tmp_path / "x.parquet")
-    pd.DataFrame(Y[:, ::-1], columns=["b", "a"]).to_csv(tmp_path / "y.csv", index=False)
-    found = one_pass(tmp_path / "x.parquet", tmp_path / "y.csv", kernel=Gaussian((1.0, 3.0)), n_resamples=9)
-    plain = one_pass(iter([X]), iter([Y]), kernel=Gaussian((1.0, 3.0)), n_resamples=9)
-    assert found.statistic == pytest.approx(plain.statistic, rel=1e-6)
-    with pytest.raises(ValueError, match="different columns"):
-        one_pass(first, first.rename(columns={"a": "z"}))
-
-
 @pytest.mark.parametrize(
     ("call", "text"),
     [
@@ -302,29 +186,11 @@ def test_files_are_compared_by_the_names_of_their_columns(tmp_path):
         (lambda: stream_of(PHI, None).test(estimator="f-kmse"), "'mmkme'"),
         (lambda: stream_of(PHI, None).test(statistic="w"), "statistic is 'w'"),
         (lambda: stream_of(PHI, None).test(n_resamples=0), "n_resamples is 0"),
-        (lambda: one_pass(X, Y[:, :1]), "different columns"),
-        (lambda: one_pass(X, Y, pilot=1), "pilot is 1"),
-        (lambda: one_pass(X[:1], Y), "rows"),
     ],
 )
 def test_what_is_wrong_is_said(call, text):
     with pytest.raises(ValueError, match=text):
         call()
-
-
-def test_memory_does_not_grow_with_the_rows():
-    def peak(n):
-        def batches(seed):
-            return (np.random.default_rng([seed, i]).normal(size=(2048, 2)) for i in range(n // 2048))
-
-        tracemalloc.start()
-        one_pass(batches(0), batches(1), n_frequencies=4, n_resamples=9, plan=km.Plan(threads=1))
-        _, most = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        return most
-
-    peak(2048)  # imports
-    assert peak(64 * 2048) < 1.2 * peak(16 * 2048)
 
 
 def test_damaged_sums_are_refused():
@@ -335,28 +201,3 @@ def test_damaged_sums_are_refused():
         replace(stream.first, sums=sums)
     with pytest.raises(ValueError, match="do not fit"):
         replace(stream, features=LANDMARKS)
-
-
-def test_constant_data_have_p_one():
-    result = one_pass(np.ones((40, 2)), np.ones((30, 2)), n_frequencies=8)
-    assert result.pvalue == 1.0
-
-
-def test_mean_stream_is_the_embedding_of_all_rows(tmp_path):
-    stream = streaming.MeanStream(PHI)
-    with pytest.raises(ValueError, match="no row"):
-        stream.estimate()
-    for start in range(0, 230, 50):
-        stream.partial_fit(X[start : start + 50])
-        km.save(stream, tmp_path / "mean.npz")
-        stream = km.load(tmp_path / "mean.npz")
-    whole = features.embed(X, PHI)
-    np.testing.assert_allclose(stream.estimate().parts[0].vector, whole.parts[0].vector, rtol=1e-12, atol=1e-15)
-    both = stream + streaming.MeanStream(PHI).partial_fit(Y)
-    assert both.rows == 400
-    assert (stream + streaming.MeanStream(PHI)).rows == 230
-    noise = features.choose_noise(whole)
-    assert stream.estimate("mkme").noise.covariance == pytest.approx(noise.covariance, rel=1e-9)
-    assert stream.estimate().noise == Dirac()
-    with pytest.raises(ValueError, match="'mkme'"):
-        stream.estimate("f-kmse")
