@@ -12,7 +12,7 @@ from ..plan.plan import DEFAULT, Plan, RemotePlan
 from ..tables import limits
 from ..tables.batchwise import asked_for, measured
 from ..tables.read import check_apart, hold, is_in_memory, read
-from ..tables.source import READER, Source
+from ..tables.source import READER, UNNAMED, Source
 from .bins.answering import binned_test
 from .bins.reading import Held
 from .bins.request import BY_SCHEME, Reason
@@ -100,7 +100,8 @@ def _sources(tables: list[Any]) -> Any:
     elsewhere = points_elsewhere(*tables)
     if elsewhere is not None:
         return tuple(map(Held, elsewhere, ("X", "Y")))
-    return tuple(map(read, tables))
+    named = zip(map(read, tables), ("X", "Y"), strict=True)
+    return tuple(replace(own, source=name) if own.source == UNNAMED else own for own, name in named)
 
 
 def _measured(table: Any, limit: int) -> tuple[Any, bool]:

@@ -63,7 +63,8 @@ class Views:
             kernel = None if member.view in DIRECT else member.kernel
             alike.setdefault(member.view, {}).setdefault(kernel, []).append(member)
         n, dim = points.points.shape
-        most = sum(dim if kernel is None else len(landmarks) for own in alike.values() for kernel in own)
+        wide = max(len(landmarks), dim, _MOST_PRODUCTS)
+        most = sum(dim if kernel is None else wide for own in alike.values() for kernel in own)
         columns, first = np.empty((most, n)), 0  # a page of it is only taken once it is written
         kernels: dict[Member, list[Kernel]] = {}
         parts: list[Part] = []
@@ -124,6 +125,8 @@ def _direct(table: Array, members: Sequence[Member]) -> _Columns:
 def _filtered(table: Array, kernel: Kernel, members: Sequence[Member], landmarks: IntArray) -> _Columns:
     """Return those coordinates of the rows that count for any of the members, which differ in their λ."""
     found = spectrum(table, kernel, landmarks)
+    if not len(found.values):
+        return _as_they_are(table, members)
     as_it_is = (0, (1.0,) * len(found.values))
     filters = {own: as_it_is if own.view == AS_IT_IS else found.filtered(own.ridge) for own in members}
     least = min(first for first, _ in filters.values())
@@ -134,6 +137,15 @@ def _filtered(table: Array, kernel: Kernel, members: Sequence[Member], landmarks
 
     count, projection = len(found.values) - least, found.projection(least)
     return _Columns(count, lambda rows: found.scores(least, rows), kernels, projection)
+
+
+def _as_they_are(table: Array, members: Sequence[Member]) -> _Columns:
+    """Return the columns of a view in which all landmarks are equal: rows that differ from these are seen by them."""
+
+    def kernels(places: Sequence[int]) -> dict[Member, list[Kernel]]:
+        return {own: [Coordinates(tuple(places), (1.0,) * len(places))] for own in members}
+
+    return _Columns(table.shape[1], lambda rows: np.copyto(rows, table.T), kernels)
 
 
 def available(n: int, dim: int) -> tuple[str, ...]:

@@ -172,5 +172,7 @@ def _pairs(sources: Two, test: BinnedTest, plan: Plan, kept: Checkpoint | None) 
 
 def of_pairs(fit: Fitted, sums: PairSums, *notes: str) -> TestResult:
     """Return the result of two variables from their sums."""
-    stripes = f"{sums.rotations} rotations, of stripes of so many pairs; pairs are shuffled within {sums.window:,}"
-    return fit.result(sums.null(), (sums.rows,), stripes, *notes)
+    many = sums.rotations
+    stripes = f"{many} rotations, of stripes of so many pairs; pairs are shuffled within {sums.window:,}"
+    few = (f"{many} pairs have {many} rotations: no p-value is below 1/{many}",) if many <= fit.how.n_resamples else ()
+    return fit.result(sums.null(), (sums.rows,), stripes, *few, *notes)

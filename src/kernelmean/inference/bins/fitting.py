@@ -28,6 +28,8 @@ from .columns import Columns
 
 _LANDMARKS = 256
 """Features of a kernel that a caller chose."""
+_LOOKED_AT = 1000
+"""Rows, about, that say how much of a kernel its features hold."""
 
 
 @final
@@ -111,13 +113,15 @@ def _alone(parts: tuple[Any, ...]) -> Any:
 def _kept(source: ViewSource, chosen: Any, views: Views) -> str:
     """Say how much of a kernel its features hold, of the rows of the pilot."""
     kernel: Kernel = chosen.kernel
-    projection = views.parts[0].projection
-    assert projection is not None, "a kernel looks at landmarks"
-    held = np.square(views.table).sum() + len(views.table) * np.square(projection.origin).sum()
-    share = float(held / kernel.diag(source.points).sum())
+    some = source.points[:: 1 + len(source.points) // _LOOKED_AT]
+    gram = kernel(some, some)
+    whole = float(np.trace(gram) / len(some) - gram.mean()) * len(some) / max(len(some) - 1, 1)
+    if not whole > 0.0:
+        return "all rows that features were fitted to are equal; other rows are seen by their distance from these"
+    share = min(float(np.square(views.table).sum()) / max(len(views.table) - 1, 1) / whole, 1.0)
     return (
         f"{count(views.table.shape[1], 'feature')} on landmarks in the place of the kernel; over the pilot they hold "
-        f"{100 * share:.4g} % of k(x, x)"
+        f"{100 * share:.4g} % of its variance"
     )
 
 

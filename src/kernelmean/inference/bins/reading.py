@@ -161,7 +161,8 @@ def _side_by_side(rows: tuple[Iterator[Array], Iterator[Array]], sources: Two) -
 
 def unequal(first: Rows, second: Rows) -> ValueError:
     """Return what to raise where rows that belong together are not equally many."""
+    rows = (f" ({own.n_rows:,})" if own.n_rows else "" for own in (first, second))
+    one, other = (own.source + many for own, many in zip((first, second), rows, strict=True))
     return ValueError(
-        f"{first.source} and {second.source} have different numbers of rows; row i of X and row i of Y must be one "
-        "observation"
+        f"{one} and {other} have different numbers of rows; row i of X and row i of Y must be one observation"
     )
