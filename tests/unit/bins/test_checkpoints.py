@@ -114,9 +114,7 @@ def test_a_finished_test_adds_no_row_again(tmp_path: Path, monkeypatch: pytest.M
 @TESTS
 @pytest.mark.parametrize("place", ["array", "parquet", "list of batches", "iterator of batches"])
 @pytest.mark.parametrize("options", [KME, {"n_resamples": 15}], ids=["kme", "adaptive"])
-def test_a_finished_test_is_that_of_arrays(
-    tmp_path: Path, test: Test, place: str, options: dict[str, Any]
-) -> None:
+def test_a_finished_test_is_that_of_arrays(tmp_path: Path, test: Test, place: str, options: dict[str, Any]) -> None:
     X, Y, path = rows(0), rows(1), tmp_path / "sums.npz"
     put = PLACES[place]
     found = test(put(tmp_path / "x", X), put(tmp_path / "y", Y), checkpoint=path, **options)

@@ -19,13 +19,15 @@ from ...tables.prefetch import ahead
 from ...tables.source import Source
 from ..designs.design import Design
 from ..digest import RowDigest
+from ..engine import check_memory
 from ..questions import Question, TwoSamples
 from ..request import Request
+from ..resampling_options import resources_of
 from ..result import TestResult
 from ..streaming.checkpoint import Checkpoint, Saving
 from .dealing import deal
 from .fitting import Fitted, fitted
-from .pairs import PairSums, pilot_rows, rotations
+from .pairs import PairSums, memory_of, pilot_rows, rotations
 from .reading import Two, batches, length, matched, readable, taken, unequal, windows
 from .request import BinnedTest, Reason
 from .sample_sums import SampleSums
@@ -159,6 +161,7 @@ def _pairs(sources: Two, test: BinnedTest, plan: Plan, kept: Checkpoint | None) 
     fit = fitted(pilot_question(test, sources, pilot), test.request, (n,), test.seed)
     x, y = fit.columns
     sums = PairSums.empty(x, y, fit.kernels, many, test.seed)
+    check_memory(memory_of(sums.pairs, many), resources_of(plan), f"{many:,} rotations", n)
     rows, saving = _begun(kept, pilot, (batches(sources[0]), batches(sources[1])), sources, sums)
     with closing(ahead(windows(rows, sources, sums.window))) as read:
         for both in read:

@@ -27,7 +27,7 @@ from ..result import TestResult
 from .columns import Columns
 
 _LANDMARKS = 256
-"""Features of a kernel that a caller chose."""
+"""Features of a kernel that a caller chose, of two kernels half as many each: their products are added up."""
 _LOOKED_AT = 1000
 """Rows, about, that say how much of a kernel its features hold."""
 
@@ -87,7 +87,7 @@ def fitted(question: Question, request: Request, sizes: tuple[int, ...], seed: i
     sources = [ViewSource(table) for table in tables]
     members = [Member(AS_IT_IS, own.kernel) for own in chosen]
     views = [
-        Views.of(source, [member], np.arange(1), source.drawn(_LANDMARKS, how.rng))
+        Views.of(source, [member], np.arange(1), source.drawn(_LANDMARKS // len(tables), how.rng))
         for source, member in zip(sources, members, strict=True)
     ]
     pairs = [_alone(own) for own in product(*(view.kernels[own] for view, own in zip(views, members, strict=True)))]

@@ -48,6 +48,12 @@ class BlockPair:
     weights: tuple[Array, Array]
     """Those of the columns, shapes (k, columns of X) and (k, columns of Y)."""
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many columns of X and of Y there are."""
+        left, right = self.weights
+        return left.shape[1], right.shape[1]
+
     def statistics(self, gaps: Array) -> Array:
         """Return Σ_rq v_r w_q E_rq² of every pair of kernels, from E of shape (P, r, q), which is overwritten."""
         squares = np.square(gaps, out=gaps).reshape(len(gaps), -1)
@@ -85,6 +91,12 @@ def rotations(n: int, n_resamples: int) -> int:
     return min(n, int(next_fast_len(n_resamples + 1, real=True)))
 
 
+def memory_of(pairs: Sequence[BlockPair], many: int) -> float:
+    """Return the bytes that sums over so many rotations take, and the statistics made of the largest of them."""
+    cells = [left * right for left, right in (pair.shape for pair in pairs)]
+    return 8.0 * many * (sum(cells) + 2 * max(cells, default=0))
+
+
 def pilot_rows(n: int, many: int, seed: int) -> IntArray:
     """Return the ascending numbers of rows that features are fitted to: whole stripes, which rotations keep together.
 
@@ -92,7 +104,8 @@ def pilot_rows(n: int, many: int, seed: int) -> IntArray:
     """
     window = WINDOW * many
     starts = np.arange(0, n - many + 1, window)
-    chosen = starts[np.unique(np.linspace(0, len(starts) - 1, _PILOT_WINDOWS).round().astype(np.intp))]
+    windows = min(_PILOT_WINDOWS, max(1, PILOT // many))
+    chosen = starts[np.unique(np.linspace(0, len(starts) - 1, windows).round().astype(np.intp))]
     each = many * -(-PILOT // (many * len(chosen)))
     orders = [(start, shuffled_window(seed, start // window, min(window, n - start))) for start in chosen.tolist()]
     return np.sort(np.concatenate([start + order[: min(each, len(order) // many * many)] for start, order in orders]))
@@ -124,7 +137,7 @@ class PairSums:
     """The number of the first window that is added here, where several add the rows of two variables."""
 
     def __post_init__(self) -> None:
-        shapes = [tuple(weights.shape[1] for weights in pair.weights) for pair in self.pairs]
+        shapes = [pair.shape for pair in self.pairs]
         self.products = [np.zeros((self.rotations // 2 + 1, *shape), np.complex128) for shape in shapes]
         self.fixed = [np.zeros(shape) for shape in shapes]
         self.margins = np.zeros(self.x.size), np.zeros(self.y.size)
@@ -214,15 +227,19 @@ class PairSums:
             values[pair.numbers] = pair.statistics(self._gaps(pair, products, fixed))
         measure = HSIC(self.rows, "v")
         traces = values.max(axis=1) * self.rows
-        memory = float(2 * sum(own.nbytes for own in self.products))
         sums = Sums(values, values, traces, np.ones(count))
-        return Null(values, measure.tolerance(values, sums), measure.name, SCHEME, memory)
+        return Null(
+            values, measure.tolerance(values, sums), measure.name, SCHEME, memory_of(self.pairs, self.rotations)
+        )
 
     def _gaps(self, pair: BlockPair, products: Complex, fixed: Array) -> Array:
         n = self.rows
-        whole = irfft(products, self.rotations, axis=0) + fixed
+        whole = irfft(products, self.rotations, axis=0)
+        whole += fixed
         left, right = (
             sums[columns.blocks[block].place]
             for sums, columns, block in zip(self.margins, (self.x, self.y), (pair.left, pair.right), strict=True)
         )
-        return np.asarray(whole / n - np.multiply.outer(left / n, right / n))
+        whole /= n
+        whole -= np.multiply.outer(left / n, right / n)
+        return np.asarray(whole)

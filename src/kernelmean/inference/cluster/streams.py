@@ -69,7 +69,8 @@ def pairs(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
         task(_paired, fit.columns, fit.kernels, (many, test.seed, start // window), x, y)
         for start, x, y in zip(bounds, X.cut(bounds), Y.cut(bounds), strict=False)
     ]
-    sums = PairSums.empty(*fit.columns, fit.kernels, many, test.seed)  # type: ignore[arg-type]
+    x, y = fit.columns
+    sums = PairSums.empty(x, y, fit.kernels, many, test.seed)
     (state,) = gathered(X.client, [folded(_merged, parts)])
     sums.restore(state)
     return of_pairs(fit, sums, _note(X, Y))
