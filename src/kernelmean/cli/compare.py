@@ -95,7 +95,7 @@ def _in_batches(
 
     first, second = long_tables(tables, long, rows)
     with stoppable(told, long.checkpoint) as watched:
-        return (), compared(first, second, n_frequencies=long.frequencies, progress=watched)
+        return (), compared(first, second, progress=watched)
 
 
 def _compare(test: TwoSampleTest, table: MixedTable, first: Any, second: Any, **how: Any) -> Comparison:

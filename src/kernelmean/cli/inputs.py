@@ -123,9 +123,8 @@ def is_streamed(tables: TwoTables, long: LongTables, estimator: str, reading: Re
     if streams is None:
         pair = tables.b is not None and reading.max_rows is None
         streams = pair and are_read_in_batches(tables.a, str(tables.b), estimator)
-    named = long.given()
-    if named and not streams:
-        raise ValueError(f"{named[0]} belongs to tables that are read batch by batch; add --stream")
+    if long.checkpoint is not None and not streams:
+        raise ValueError("--checkpoint belongs to tables that are read batch by batch; add --stream")
     return streams
 
 
@@ -137,7 +136,7 @@ def long_tables(tables: TwoTables, long: LongTables, reading: ReadOptions) -> tu
             raise ValueError(f"{name} is a built-in table, which is small; leave --stream out")
     whole = [read(name, text=reading.text) for name in names]
     first, second = (_chosen(name, source, reading) for name, source in zip(names, whole, strict=True))
-    first = read(first, in_memory=False, passes=long.passes, checkpoint=long.checkpoint)
+    first = read(first, in_memory=False, checkpoint=long.checkpoint)
     return first, read(second, in_memory=False)
 
 

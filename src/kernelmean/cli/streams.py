@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..core.array import Progress
-from ..inference.streaming.table_pass import LABEL
+from ..studies.comparison.table_pass import LABEL
 from .errors import Stopped
 
 

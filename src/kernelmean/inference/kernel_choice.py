@@ -138,12 +138,12 @@ def median_rows(n: int, rng: np.random.Generator) -> IntArray:
     return np.arange(n) if n <= MEDIAN_ROWS else rng.choice(n, MEDIAN_ROWS, replace=False)
 
 
-def representative_rows(points: Array) -> IntArray:
-    """Return all rows, or 1000 that are evenly spaced among the sorted ones: the same in whatever order rows come."""
+def representative_rows(points: Array, most: int = MEDIAN_ROWS) -> IntArray:
+    """Return all rows, or so many that are evenly spaced among the sorted ones: the same in whatever order rows come."""
     n = len(points)
-    if n <= MEDIAN_ROWS:
+    if n <= most:
         return np.arange(n)
-    return np.lexsort(points.T[::-1])[np.linspace(0, n - 1, MEDIAN_ROWS).round().astype(np.intp)]
+    return np.lexsort(points.T[::-1])[np.linspace(0, n - 1, most).round().astype(np.intp)]
 
 
 def _median(points: Array, squared: bool, rows: IntArray, name: str) -> tuple[float, tuple[str, ...]]:

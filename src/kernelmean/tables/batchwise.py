@@ -34,7 +34,7 @@ def asked_for(*tables: Any) -> bool | None:
         raise ValueError("one table is to be held in memory and another is not; write the same in_memory= for all")
     if asked:
         return asked == {False}
-    return True if any(source.passes is not None or source.checkpoint is not None for source in sources) else None
+    return True if any(source.checkpoint is not None for source in sources) else None
 
 
 def is_long(table: Any, limit: int) -> bool:
@@ -73,16 +73,15 @@ def measured(source: Source, limit: int) -> tuple[Source | Table, bool]:
     return replace(source, _arrays=lambda: batches), True
 
 
-def read_together(A: Source, B: Source) -> tuple[int | None, str | os.PathLike[str] | None]:
-    """Return how often two tables are read, and where sums of them are saved: what either says, or both alike."""
-    for name in ("passes", "checkpoint"):
-        first, second = getattr(A, name), getattr(B, name)
-        if None not in (first, second) and first != second:
-            raise ValueError(
-                f"{A.source} is read with {name}={first!r} and {B.source} with {name}={second!r}; both are read "
-                "together, so write it once"
-            )
-    return B.passes if A.passes is None else A.passes, B.checkpoint if A.checkpoint is None else A.checkpoint
+def read_together(A: Source, B: Source) -> str | os.PathLike[str] | None:
+    """Return where sums of two tables are saved: what either says, or both alike."""
+    first, second = A.checkpoint, B.checkpoint
+    if None not in (first, second) and first != second:
+        raise ValueError(
+            f"{A.source} is read with checkpoint={first!r} and {B.source} with checkpoint={second!r}; both are read "
+            "together, so write it once"
+        )
+    return second if first is None else first
 
 
 def _path(table: Any) -> Path | None:

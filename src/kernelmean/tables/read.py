@@ -34,7 +34,6 @@ def read(
     batch_rows: int = BATCH_ROWS,
     text: TextFormat = PLAIN,
     in_memory: bool | None = None,
-    passes: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Source:
     """Say how rows are read that lie in files, in memory, or come in batches.
@@ -58,9 +57,6 @@ def read(
     in_memory : bool, optional
         Whether a study, or a test, holds all rows in memory, or reads them batch by batch; by default that depends on
         their number.
-    passes : {1, 2}, optional
-        How often a study that reads batch by batch reads all rows: 2 finds the scale and the categories of columns
-        first, 1 takes the scale from a pilot. By default 1 where that is possible. A test of numbers takes 1.
     checkpoint : str or path, optional
         Where a study that reads batch by batch, or :func:`kernelmean.mmd_test`, saves its sums about once a minute; it
         goes on from there when the file is there already.
@@ -90,21 +86,18 @@ def read(
     check_integer(batch_rows, "batch_rows", 1)
     if missing not in ("error", "drop"):
         raise ValueError(f"missing is {missing!r}; write 'error' or 'drop'")
-    if passes not in (None, 1, 2):
-        raise ValueError(f"passes is {passes!r}; write 1, 2, or None")
     if in_memory:
-        refuse("in_memory=True holds all rows", passes=(passes, None), checkpoint=(checkpoint, None))
+        refuse("in_memory=True holds all rows", checkpoint=(checkpoint, None))
     choice = ColumnChoice(None if columns is None else tuple(columns), tuple(drop), text, missing, batch_rows)
     if isinstance(source, Source):
         choice.refuse_for(source)
         return replace(
             source,
             in_memory=source.in_memory if in_memory is None else in_memory,
-            passes=source.passes if passes is None else passes,
             checkpoint=source.checkpoint if checkpoint is None else checkpoint,
         )
     found = _source(source, choice)
-    return replace(found, in_memory=in_memory, passes=passes, checkpoint=checkpoint)
+    return replace(found, in_memory=in_memory, checkpoint=checkpoint)
 
 
 def hold(table: Any, study: str) -> Any:
@@ -120,10 +113,10 @@ def hold(table: Any, study: str) -> Any:
         return file_source(Path(name), ColumnChoice()).whole() if os.path.isdir(name) else read_frame(name)
     if not isinstance(table, Source):
         return table
-    if table.in_memory is False or table.passes is not None or table.checkpoint is not None:
+    if table.in_memory is False or table.checkpoint is not None:
         raise ValueError(
-            f"{study} holds all rows in memory, and {table.source} is to be read batch by batch; leave in_memory=, "
-            "passes= and checkpoint= of kernelmean.read out"
+            f"{study} holds all rows in memory, and {table.source} is to be read batch by batch; leave in_memory= "
+            "and checkpoint= of kernelmean.read out"
         )
     return table.whole()
 

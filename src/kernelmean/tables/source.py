@@ -66,8 +66,6 @@ class Source:
         What is done with rows that hold a missing cell where numbers are read.
     in_memory : bool or None
         Whether all rows are to be held in memory; None leaves that to their number.
-    passes : int or None
-        How often a study of all rows reads them, 1 or 2; None where that is as it comes.
     checkpoint : str, path, or None
         Where a study of all rows saves its sums.
     """
@@ -85,7 +83,6 @@ class Source:
     named: bool = True
     missing: str = "error"
     in_memory: bool | None = None
-    passes: int | None = None
     checkpoint: str | os.PathLike[str] | None = None
     _skipped: int = 0
     _once: Any = None  # the reader or iterator of whose rows there is one reading

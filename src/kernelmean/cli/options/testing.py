@@ -76,7 +76,7 @@ class TwoSampleTest(ScreenOption, BandwidthOption, ScaleOption, Resamples, Seed)
         test_option(
             "--estimator",
             metavar="NAME",
-            help=f"{_ADAPTIVE}, s-kmse, f-kmse or vpmkme; auto: adaptive, of streams mkme.",
+            help=f"{_ADAPTIVE}, s-kmse, f-kmse or vpmkme; auto is adaptive.",
             autocompletion=one_of(*TWO_SAMPLES),
         ),
     ] = AUTO
@@ -105,32 +105,12 @@ class LongTables:
             show_default=False,
         ),
     ] = None
-    passes: Annotated[
-        int | None,
-        stream_option(
-            metavar="1|2",
-            min=1,
-            max=2,
-            help="2 reads the tables twice, first for scale and categories; 1 takes the scale from a pilot. By default "
-            "1 for Parquet files of numbers without missing cells.",
-            show_default=False,
-        ),
-    ] = None
     checkpoint: Annotated[
         str | None,
         stream_option(
             metavar="FILE", help="Save the sums now and then, and go on from there when FILE is there already."
         ),
     ] = None
-    frequencies: Annotated[
-        int | None,
-        stream_option(metavar="N", min=1, help="Fourier frequencies of the kernel of all columns; 512 by default."),
-    ] = None
-
-    def given(self) -> list[str]:
-        """Return the options that were passed and have no effect on tables in memory."""
-        options = {"--passes": self.passes, "--checkpoint": self.checkpoint, "--frequencies": self.frequencies}
-        return [option for option, value in options.items() if value is not None]
 
 
 def bandwidth_from(text: str) -> Any:

@@ -53,23 +53,41 @@ class Views:
     """Where the columns come from."""
 
     @classmethod
-    def of(cls, points: ViewSource, members: Sequence[Member], rows: IntArray, landmarks: IntArray) -> Self:
+    def as_they_are(cls, points: ViewSource, weights: dict[Member, Array], chosen: IntArray) -> Self:
+        """Look at chosen columns of a table as they are; every member is a kernel with weights of its own on them."""
+        view = View(AS_IT_IS, _unchanged, Unit(1.0), chosen)
+        table, places = points.base(AS_IT_IS, chosen), tuple(range(len(chosen)))
+        kernels: dict[Member, list[Kernel]] = {
+            member: [Coordinates(places, tuple(own.tolist()))] for member, own in weights.items()
+        }
+        return cls(table, kernels, [Part(view, None, slice(0, len(chosen)))])
+
+    @classmethod
+    def of(
+        cls,
+        points: ViewSource,
+        members: Sequence[Member],
+        rows: IntArray,
+        landmarks: IntArray,
+        chosen: IntArray | None = None,
+    ) -> Self:
         """Look at a table; the median distance, the unit of most views, is that of the given ``rows``.
 
-        Kernels that are on one view share its spectrum with all their filters; ``landmarks`` are its features.
+        Kernels that are on one view share its spectrum with all their filters; ``landmarks`` are its features. Where
+        columns are ``chosen``, members look at these only.
         """
         alike: dict[str, dict[Kernel | None, list[Member]]] = {}
         for member in members:
             kernel = None if member.view in DIRECT else member.kernel
             alike.setdefault(member.view, {}).setdefault(kernel, []).append(member)
-        n, dim = points.points.shape
+        n, dim = points.base(AS_IT_IS, chosen).shape
         wide = max(len(landmarks), dim, _MOST_PRODUCTS)
         most = sum(dim if kernel is None else wide for own in alike.values() for kernel in own)
         columns, first = np.empty((most, n)), 0  # a page of it is only taken once it is written
         kernels: dict[Member, list[Kernel]] = {}
         parts: list[Part] = []
         for name, by_kernel in alike.items():
-            found = View.of(name, points, rows)
+            found = View.of(name, points, rows, chosen)
             table = found(points)
             for kernel, own in by_kernel.items():
                 part = _direct(table, own) if kernel is None else _filtered(table, kernel, own, landmarks)
@@ -246,17 +264,20 @@ class ViewSource:
         found = [xp.take(level, places, axis=0) for level, places in zip(own, self._places, strict=True)]
         return xp.stack(found, axis=0).T
 
-    def base(self, name: str) -> Array:
-        """Return the table that a view changes."""
+    def base(self, name: str, chosen: IntArray | None = None) -> Array:
+        """Return the table that a view changes, or some of its columns."""
         if name == AS_IT_IS:
-            return self.points
-        if name in _IN_SPREADS:
-            return self.in_spreads
-        return self.order if name in ("order", "ranks") else self.scores
+            table = self.points
+        elif name in _IN_SPREADS:
+            table = self.in_spreads
+        else:
+            table = self.order if name in ("order", "ranks") else self.scores
+        return table if chosen is None else table[:, chosen]
 
     def view(self, name: str) -> Array:
         """Return a view, see :func:`view`."""
-        return _change(name, self)(self.base(name))
+        base = self.base(name)
+        return _change(name, base)(base)
 
     @cached_property
     def canonical(self) -> IntArray:
@@ -319,22 +340,25 @@ class View:
     name: str
     change: Callable[[Array], Array]
     unit: Unit
+    chosen: IntArray | None = None
+    """The columns of the table that it looks at, None for all."""
 
     @classmethod
-    def of(cls, name: str, points: ViewSource, rows: IntArray) -> Self:
+    def of(cls, name: str, points: ViewSource, rows: IntArray, chosen: IntArray | None = None) -> Self:
         """Fit a view to a table, and its unit to some of the rows."""
-        change = _change(name, points)
-        return cls(name, change, Unit.of(name, change(points.base(name)), rows))
+        base = points.base(name, chosen)
+        change = _change(name, base)
+        return cls(name, change, Unit.of(name, change(base), rows), chosen)
 
     def __call__(self, points: ViewSource) -> Array:
         """Return the view of rows that see themselves by the same fits, shape (n, D)."""
-        return self.unit(self.change(points.base(self.name)))
+        return self.unit(self.change(points.base(self.name, self.chosen)))
 
 
-def _change(name: str, points: ViewSource) -> Callable[[Array], Array]:
+def _change(name: str, base: Array) -> Callable[[Array], Array]:
     """Return what makes a view of its base, fitted to some rows."""
     transformation = TRANSFORMATIONS.get(name)
-    return _unchanged if transformation is None else transformation(points.base(name))
+    return _unchanged if transformation is None else transformation(base)
 
 
 def _unchanged(table: Array) -> Array:

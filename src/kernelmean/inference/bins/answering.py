@@ -24,13 +24,13 @@ from ..questions import Question, TwoSamples
 from ..request import Request
 from ..resampling_options import resources_of
 from ..result import TestResult
-from ..streaming.checkpoint import Checkpoint, Saving
+from .checkpoint import Checkpoint, Saving
 from .dealing import deal
 from .fitting import Fitted, fitted
 from .pairs import PairSums, memory_of, pilot_rows, rotations
 from .reading import Two, batches, length, matched, readable, taken, unequal, windows
 from .request import BinnedTest, Reason
-from .sample_sums import SampleSums
+from .sample_sums import SampleSums, TwoSums
 from .state import BinState, Resumable
 from .two_samples import Bins, binned_null
 
@@ -47,11 +47,7 @@ def binned_test(kind: type[Question], sources: Two, request: Request, plan: Plan
         an option does not go with bins, or a checkpoint is of other rows or options.
     """
     test = BinnedTest.of(kind, request, reason)
-    passes, path = _said(sources)
-    if passes == 2:
-        raise ValueError(
-            "two passes find the scale of columns first, and a test of numbers has none; leave passes= out"
-        )
+    path = _said(sources)
     sources = matched(*sources) if kind is TwoSamples else sources
     kept = None if path is None else _kept(path, sources, test)
     run = _samples if kind is TwoSamples else _pairs
@@ -59,10 +55,10 @@ def binned_test(kind: type[Question], sources: Two, request: Request, plan: Plan
         return reason.noted(run((first, second), test, plan, kept))
 
 
-def _said(sources: Two) -> tuple[int | None, Any]:
-    """Return how often the rows are to be read, and where sums are saved: nobody says it of arrays."""
+def _said(sources: Two) -> str | os.PathLike[str] | None:
+    """Return where sums are saved: nobody says it of arrays."""
     first, second = sources
-    return read_together(first, second) if isinstance(first, Source) and isinstance(second, Source) else (None, None)
+    return read_together(first, second) if isinstance(first, Source) and isinstance(second, Source) else None
 
 
 def _kept(path: str | os.PathLike[str], sources: Two, test: BinnedTest) -> Checkpoint:
@@ -101,44 +97,21 @@ def _begun(
 # -- two samples ------------------------------------------------------------------------------------------------------
 
 
-class _Both:
-    """The sums of two samples."""
-
-    def __init__(self, first: SampleSums, second: SampleSums) -> None:
-        self.each = first, second
-
-    def state(self) -> list[Array]:
-        """Return all that was added up."""
-        return [array for own in self.each for array in own.state()]
-
-    def restore(self, arrays: list[Array]) -> None:
-        """Go on from what was added up elsewhere."""
-        split = len(self.each[0].state())
-        self.each[0].restore(arrays[:split])
-        self.each[1].restore(arrays[split:])
-
-    def fill(self, rows: Rows, saving: Saving | None, plan: Plan) -> None:
-        """Add all rows."""
-        with closing(ahead(zip_longest(*rows))) as batches_of_both:
-            for both in batches_of_both:
-                for own, batch in zip(self.each, both, strict=True):
-                    if batch is not None:
-                        own.add(batch, plan)
-                if saving is not None:
-                    saving.added(BinState(tuple(self.state())), both)
-        if saving is not None:
-            saving.finish(BinState(tuple(self.state())))
-
-
 def _samples(sources: Two, test: BinnedTest, plan: Plan, kept: Checkpoint | None) -> TestResult:
     n, m = map(length, sources)
     deals = deal(n, m, test.seed)
     pilot = taken(sources[0], deals[0].fitted_to), taken(sources[1], deals[1].fitted_to)
     fit = fitted(pilot_question(test, sources, pilot), test.request, (n, m), test.seed)
-    first, second = (SampleSums(fit.columns[0], own) for own in deals)
-    both = _Both(first, second)
-    both.fill(*_begun(kept, pilot, (batches(sources[0]), batches(sources[1])), sources, both), plan)
-    return of_samples(test, fit, first.bins(), second.bins())
+    both = TwoSums(*(SampleSums(fit.columns[0], own) for own in deals))
+    rows, saving = _begun(kept, pilot, (batches(sources[0]), batches(sources[1])), sources, both)
+    with closing(ahead(zip_longest(*rows))) as found:
+        for batch in found:
+            both.add(batch, plan)
+            if saving is not None:
+                saving.added(BinState(tuple(both.state())), batch)
+    if saving is not None:
+        saving.finish(BinState(tuple(both.state())))
+    return of_samples(test, fit, *both.bins())
 
 
 def of_samples(test: BinnedTest, fit: Fitted, first: Bins, second: Bins, *notes: str) -> TestResult:

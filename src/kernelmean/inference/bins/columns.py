@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self, final
 
 import numpy as np
@@ -60,6 +60,23 @@ class Columns:
         found = [_block(part.place, own) for part, own in zip(views.parts, blocks, strict=True)]
         return cls(pilot.fits, tuple(views.parts), tuple(found), views.table.shape[1])
 
+    @classmethod
+    def side_by_side(cls, many: Sequence[Self]) -> tuple[Self, list[IntArray]]:
+        """Return several that are fitted to one pilot as one, and where the sums of each are among those of all."""
+        parts: list[Part] = []
+        blocks: list[Block] = []
+        ends, size = [0, 0], sum(own.size for own in many)
+        places = []
+        for own in many:
+            first, kernel = ends
+            parts += [replace(part, place=_behind(part.place, first)) for part in own.parts]
+            blocks += [
+                replace(each, place=_behind(each.place, first), numbers=each.numbers + kernel) for each in own.blocks
+            ]
+            ends = [first + own.size, kernel + own.n_kernels]
+            places.append(np.r_[first : ends[0], size + kernel : size + ends[1]])
+        return cls(many[0].fits, tuple(parts), tuple(blocks), size), places
+
     @property
     def n_kernels(self) -> int:
         """The number of kernels."""
@@ -93,6 +110,10 @@ def located(parts: Sequence[Part], kernel: Kernel) -> tuple[int, Array]:
     starts = [part.place.start for part in parts]
     number = bisect_right(starts, kernel.columns[0]) - 1
     return number, np.append(np.zeros(kernel.columns[0] - starts[number]), kernel.weights)
+
+
+def _behind(place: slice, first: int) -> slice:
+    return slice(first + place.start, first + place.stop)
 
 
 def _block(place: slice, kernels: dict[int, Array]) -> Block:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Self, final
 
 import numpy as np
 
@@ -16,6 +17,8 @@ _LEAST_BINS = 256
 """Of the smaller sample, where it has as many rows."""
 PILOT = 4096
 """Rows that features are fitted to, or somewhat more: as many of every bin."""
+MOST_PILOT = PILOT + MOST_BINS
+"""The most that these can be of one sample."""
 
 
 @final
@@ -32,14 +35,41 @@ class Deal:
     pilot: int
     """The places of every bin whose rows features are fitted to: permutations of bins only exchange these rows."""
     seed: int
+    drawn: IntArray | None = field(default=None, repr=False, compare=False)
+    """The numbers of the rows that features are fitted to, where they were drawn before, bin after bin."""
+
+    def around(self, drawn: IntArray) -> Self:
+        """Return a deal in which features are fitted to rows that were drawn before anyone knew how many there are.
+
+        Given their numbers in random order, at least as many as are needed; the other rows are dealt around them.
+        Bins are of one size as before, and as many rows of every bin are drawn ones: permutations of bins exchange
+        drawn rows for drawn rows, and both samples together have the same ones, whatever the rows are.
+        """
+        return replace(self, drawn=drawn[: self.bins * self.pilot])
 
     def bin_of(self, rows: IntArray) -> IntArray:
         """Return the bin of every row, given by its number; ``bins`` for those that no bin takes."""
-        return np.minimum(shuffled(rows, self.n, self.seed) // self.size, self.bins)
+        if self.drawn is None:
+            return np.minimum(shuffled(rows, self.n, self.seed) // self.size, self.bins)
+        ascending, own_bins = self._drawn_bins
+        before = np.searchsorted(ascending, rows)
+        found = np.append(own_bins, self.bins)[before]
+        others = np.append(ascending, -1)[before] != rows
+        left, room = self.n - len(ascending), self.size - self.pilot
+        places = shuffled(rows[others] - before[others], left, self.seed) if room else np.arange(0)
+        found[others] = np.minimum(places // room, self.bins) if room else self.bins
+        return found
+
+    @cached_property
+    def _drawn_bins(self) -> tuple[IntArray, IntArray]:
+        """The ascending numbers of the rows that were drawn, and their bins."""
+        drawn = np.arange(0) if self.drawn is None else self.drawn
+        order = np.argsort(drawn)
+        return drawn[order], order // self.pilot
 
     @property
     def fitted_to(self) -> IntArray:
-        """The ascending numbers of the rows that features are fitted to."""
+        """The ascending numbers of the rows that features are fitted to, where none were drawn before."""
         places = np.arange(self.bins)[:, None] * self.size + np.arange(self.pilot)
         return np.sort(unshuffled(places.ravel(), self.n, self.seed))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import final
 
@@ -87,3 +87,31 @@ class SampleSums:
         if self.added != self.deal.n:
             raise ValueError(f"{self.added:,} rows were read of {self.deal.n:,}; rows must stay as they are meanwhile")
         return Bins(self.deal.size, self.sums[:-1], self.sums[-1], self.deal.n)
+
+
+@final
+class TwoSums:
+    """The sums of two samples that are read side by side."""
+
+    def __init__(self, first: SampleSums, second: SampleSums) -> None:
+        self.each = first, second
+
+    def add(self, rows: Iterable[Array | None], plan: Plan = DEFAULT) -> None:
+        """Add the rows of each that follow those so far, where there are some."""
+        for own, batch in zip(self.each, rows, strict=True):
+            if batch is not None and batch.shape[0]:
+                own.add(batch, plan)
+
+    def state(self) -> list[Array]:
+        """Return all that was added up."""
+        return [array for own in self.each for array in own.state()]
+
+    def restore(self, arrays: list[Array]) -> None:
+        """Go on from what was added up elsewhere."""
+        split = len(self.each[0].state())
+        self.each[0].restore(arrays[:split])
+        self.each[1].restore(arrays[split:])
+
+    def bins(self) -> tuple[Bins, Bins]:
+        """Return what the samples bring to a test."""
+        return self.each[0].bins(), self.each[1].bins()

@@ -32,6 +32,10 @@ class Bins:
     n: int
     """The rows of the sample."""
 
+    def of(self, places: IntArray) -> Bins:
+        """Return some of the sums, such as those of one of several tests."""
+        return Bins(self.size, self.full[:, places], self.rest[places], self.n)
+
     @property
     def total(self) -> Array:
         """The sums over all rows."""

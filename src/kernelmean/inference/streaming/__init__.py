@@ -1,34 +1,21 @@
-"""Data of any length in constant memory: sums over batches that merge, and tests of them in one pass."""
-
-from typing import TYPE_CHECKING
+"""A kernel mean in constant memory, fitted batch by batch."""
 
 from ...core import lazy as _lazy
-from .bins import BinSums
 from .mean import MeanStream
-from .pilot import drawn_rows
-from .two_sample import TwoSampleStream, two_sample_stream
 
-if TYPE_CHECKING:
-    from .table_features import TableFeatures
-    from .table_pass import TablePass
-
-__all__ = [
-    "BinSums",
-    "MeanStream",
-    "TableFeatures",
-    "TablePass",
-    "TwoSampleStream",
-    "drawn_rows",
-    "two_sample_stream",
-]
+__all__ = ["MeanStream"]
 
 _lazy.attach(
     __name__,
-    {"table_features": "TableFeatures", "table_pass": "TablePass"},
+    {},
     gone={
-        "mmd_stream_test": 'kernelmean.mmd_test(X, Y, scheme="bins")',
+        "BinSums": 'kernelmean.mmd_test(X, Y, scheme="bins")',
+        "TableFeatures": "kernelmean.compare(A, B)",
+        "TablePass": "kernelmean.compare(A, B)",
+        "TwoSampleStream": 'kernelmean.mmd_test(X, Y, scheme="bins")',
+        "drawn_rows": 'kernelmean.mmd_test(X, Y, scheme="bins")',
         "hsic_stream_test": 'kernelmean.hsic_test(X, Y, scheme="bins")',
+        "mmd_stream_test": 'kernelmean.mmd_test(X, Y, scheme="bins")',
+        "two_sample_stream": 'kernelmean.mmd_test(X, Y, scheme="bins")',
     },
 )
-
-del TYPE_CHECKING

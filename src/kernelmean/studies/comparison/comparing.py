@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from ...core.array import SILENT, Progress, RngLike
-from ...core.conflicts import refuse
-from ...core.option_names import written
+from ...inference.adaptive.many_kernels import NAMED
+from ...inference.kernel_choice import ESTIMATORS as PLAIN
 from ...plan.plan import Plan
 from ...tables import limits
 from ...tables.batchwise import asked_for, is_long
 from ...tables.columns import Encoding, EncodingOptions, spells_out
-from ...tables.read import hold, is_path, read
+from ...tables.read import hold, is_in_memory, is_path, read
 from ...tables.source import UNNAMED, Source
 from .in_memory import compare_in_memory
-from .long_tables import ESTIMATORS, compare_in_batches
+from .long_tables import compare_in_batches
 from .request import Asked
 from .result import Comparison
 
@@ -33,7 +33,6 @@ def compare(
     bandwidth: Any = "median",
     n_resamples: int = 999,
     rng: RngLike = 0,
-    n_frequencies: int | None = None,
     screen: bool = True,
     plan: Plan | None = None,
     progress: Progress = SILENT,
@@ -50,22 +49,19 @@ def compare(
     names : (str, str), optional
         What to call them; by default their paths, or "A" and "B" where they are in memory.
     estimator : str
-        "auto" is "adaptive", and "mkme" where rows are read batch by batch, which takes "kme", "mkme" and "mmkme" only.
-        "adaptive", "log-mean-exp", "aggregate": many kernels and one p-value. Of one kernel "kme", "mkme", "mmkme":
+        "auto" is "adaptive". "adaptive", "log-mean-exp", "aggregate": many kernels and one p-value. Of one kernel
+        "kme", "mkme", "mmkme":
         whose noise it is smoothed with, none, one variance, or one per column, fitted to the pooled rows, so that it
         does not depend on which row is in which table; "s-kmse", "f-kmse": weights of each table's own, found anew
         under every permutation; "vpmkme": contraction and noise of the pooled rows. See :func:`kernelmean.mmd_test`.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule applied to the pooled rows, or a number. An adaptive test has its own. Batch by batch the first two
-        are applied to a pilot of about 1000 rows of each table, and the others need all rows in memory.
+        are applied to the pilot, and the others need all rows in memory.
     n_resamples : int
         Permutations of the joint test; columns use more where Holm's method needs them: all where there are at most 40,
         of more those whose p-value comes out small.
     rng : int or Generator
-        The same seed gives the same numbers. Batch by batch an integer is needed.
-    n_frequencies : int, optional
-        Batch by batch: the Fourier frequencies of all columns together, 512 by default. A column of numbers alone has
-        32, and categories are exact.
+        The same seed gives the same numbers. With a checkpoint an integer is needed.
     screen : bool
         Whether a fast look at every column alone decides which of more than 40 columns are worth the full test; the
         others have p = 1. Batch by batch no column is left out.
@@ -113,13 +109,14 @@ def compare(
     same permutations, and the order of the columns changes nothing.
     O(n² d) time; Gretton et al. (2012), and Xia et al. (2021), section "Two-sample test".
 
-    Files of more than 20 000 rows (100 000 where ``estimator`` names one kernel) are read batch by batch: all rows, in
-    O((n + m) (M D + M c)) time for M frequencies, D coordinates and c columns, and memory that does not grow with the
-    rows; ``kernelmean.read(path, in_memory=...)`` asks for the one or the other, and says how often rows are read and
-    where sums are saved. The p-value is exact there too: scale and categories are those of all rows together, or of the
-    pilot, the bandwidth is that of the pilot, and permutations leave the pilot in place. In one pass the pilot comes
-    from at most eight row groups of each table, which is exact for rows in random order, and for any order where there
-    are no more groups. See :class:`kernelmean.inference.streaming.OnePass`.
+    More than 20 000 rows, in files or in memory (of files 100 000 where ``estimator`` names one kernel), are read batch
+    by batch, twice: first for scale and categories, then for sums over bins, in O((n + m) (D + c) L) time for L
+    landmarks, D coordinates and c columns, and memory that does not grow with the rows. ``kernelmean.read(path,
+    in_memory=...)`` asks for the one or the other, and says where sums are saved. The members of the adaptive test are
+    those of memory, on features fitted to a pilot of about 4096 rows; a column of numbers alone has five cheap ones,
+    and categories are exact. Rows are dealt to bins of equal size at random, whatever their order in the file, the
+    pilot as many to every bin; permutations exchange whole bins. So scale, categories and pilot are those of both
+    tables under every permutation, and the p-value is exact.
 
     Examples
     --------
@@ -132,29 +129,25 @@ def compare(
 
     All rows batch by batch, as of files too long for memory:
 
-    >>> result = compare(*(km.read(table, in_memory=False) for table in (X, Y)), n_frequencies=64)
+    >>> result = compare(*(km.read(table, in_memory=False) for table in (X, Y)))
     >>> result.test.scheme, result.sizes
     ('bins', (50, 50))
     """
     batches = are_read_in_batches(A, B, estimator)
     called = (_called(A, "A"), _called(B, "B")) if names is None else names
-    usual = "mkme" if batches else "adaptive"
     asked = Asked(
         names=called,
-        estimator=usual if estimator == AUTO else estimator,
+        estimator="adaptive" if estimator == AUTO else estimator,
         bandwidth=bandwidth,
         encoding=Encoding.of(encoding, columns),
         n_resamples=n_resamples,
         rng=rng,
-        n_frequencies=n_frequencies,
         plan=plan,
         progress=progress,
         screen=screen,
-        notes=(_one_kernel(),) if batches and estimator == AUTO else (),
     )
     if batches:
         return compare_in_batches(read(A), read(B), asked)
-    refuse("the tables are held in memory", n_frequencies=(n_frequencies, None))
     first, second = hold(A, "compare"), hold(B, "compare")
     told = [note for table, frame in ((A, first), (B, second)) if frame is not table for note in frame.notes]
     return compare_in_memory(first, second, replace(asked, notes=tuple(told)))
@@ -165,8 +158,16 @@ def are_read_in_batches(A: Any, B: Any, estimator: str) -> bool:
     asked = asked_for(A, B)
     if asked is not None:
         return asked
-    limit = limits.ADAPTIVE_LIMIT if estimator == AUTO else limits.TEST_LIMIT
-    return estimator in (AUTO, *ESTIMATORS) and any(is_long(table, limit) for table in (A, B))
+    if estimator in PLAIN:
+        return any(is_long(table, limits.TEST_LIMIT) for table in (A, B))
+    return estimator in (AUTO, *NAMED) and any(
+        is_long(table, limits.ADAPTIVE_LIMIT) or _is_large(table) for table in (A, B)
+    )
+
+
+def _is_large(table: Any) -> bool:
+    """Whether a table in memory has more rows than an adaptive test takes."""
+    return is_in_memory(table) and len(table) > limits.ADAPTIVE_LIMIT
 
 
 def _called(table: Any, letter: str) -> str:
@@ -174,13 +175,3 @@ def _called(table: Any, letter: str) -> str:
     if isinstance(table, Source):
         return letter if table.source == UNNAMED else table.source
     return os.fspath(table) if is_path(table) else letter
-
-
-def _one_kernel() -> str:
-    """Return a note on the test that is not the one in memory."""
-    rows = written("kernelmean.read(path, in_memory=True)", f"--max-rows {limits.ADAPTIVE_LIMIT}")
-    how = written("runs it on all rows", "runs it on random rows")
-    return (
-        "tested with one kernel (mkme) over all rows: the adaptive test, which takes its place in memory, was not run; "
-        f"{rows} {how}"
-    )

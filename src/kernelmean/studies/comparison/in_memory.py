@@ -64,12 +64,7 @@ class _Test:
         if self.asked.estimator not in ESTIMATORS and not self.adaptive:
             check_renamed(self.asked.estimator)
             raise ValueError(f"estimator is {self.asked.estimator!r}; write one of {listed([*ESTIMATORS, *NAMED])}")
-        if self.adaptive and self.asked.bandwidth != "median":
-            asked = written(f"bandwidth={self.asked.bandwidth!r}", f"--bandwidth {self.asked.bandwidth}")
-            raise ValueError(
-                f"the {self.asked.estimator} test brings its own bandwidths; leave {asked} out, or take one of "
-                f"{listed(ESTIMATORS)}"
-            )
+        check_own_bandwidth(self.asked)
 
     @property
     def adaptive(self) -> bool:
@@ -91,9 +86,7 @@ class _Test:
         self, encoded: Encoded, order: Sequence[str], rng: np.random.Generator
     ) -> tuple[dict[str, OneTest], tuple[str, ...]]:
         """Test every column alone that a screen leaves, all by the same permutations, and say what it dropped."""
-        planned = runs(self.asked.n_resamples, len(order))
-        if len(order) <= UNSCREENED:
-            planned = (planned[0]._replace(n_resamples=planned[-1].n_resamples),)
+        planned = column_runs(self.asked.n_resamples, len(order))
         streams = [rng, *rng.spawn(len(planned) - 1)]
 
         def test(name: str, run: Run) -> OneTest:
@@ -131,6 +124,22 @@ class _Test:
                     f"coordinates; write {median} or a number"
                 )
         return _bandwidth(pooled, rule)
+
+
+def check_own_bandwidth(asked: Asked) -> None:
+    """Raise when an adaptive test is asked for a bandwidth."""
+    if asked.estimator in NAMED and asked.bandwidth != "median":
+        given = written(f"bandwidth={asked.bandwidth!r}", f"--bandwidth {asked.bandwidth}")
+        raise ValueError(
+            f"the {asked.estimator} test brings its own bandwidths; leave {given} out, or take one of "
+            f"{listed(ESTIMATORS)}"
+        )
+
+
+def column_runs(n_resamples: int, columns: int) -> tuple[Run, ...]:
+    """Return the runs of the tests of so many columns: one where these are few."""
+    planned = runs(n_resamples, columns)
+    return planned if columns > UNSCREENED else (planned[0]._replace(n_resamples=planned[-1].n_resamples),)
 
 
 def _evidence(encoded: Encoded, name: str) -> float:

@@ -2,108 +2,109 @@
 
 from __future__ import annotations
 
-import math
 import os
+from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from functools import partial
+from numbers import Integral
+from typing import Any, Self, final
 
 import numpy as np
 
-from ...core.array import Array, Progress
+from ...core.array import IntArray, Progress
 from ...core.option_names import written
 from ...core.table import Frame
-from ...core.validate import check_integer
 from ...core.words import count, listed
-from ...embedding.features import Fourier, fourier
-from ...inference.multiple import enough_for_holm
-from ...inference.streaming.checkpoint import Checkpoint
-from ...inference.streaming.column_summaries import TablesSeen
-from ...inference.streaming.first_look import Learnt, learn
-from ...inference.streaming.first_look_file import packed, unpacked
-from ...inference.streaming.mean import Estimator
-from ...inference.streaming.pilot import kept_note
-from ...inference.streaming.table_features import COLUMN_FREQUENCIES, TableFeatures
-from ...inference.streaming.table_pass import Digests, TablePass, run_pass, verified
-from ...inference.streaming.two_sample import TwoSampleStream, two_sample_stream
-from ...kernels import Gaussian
-from ...kernels.bandwidth import Bandwidth, Rule, bandwidth_from
+from ...inference import TestResult, TwoSamples
+from ...inference.adaptive.many_kernels import NAMED, Adaptive
+from ...inference.adaptive.row_order import row_order
+from ...inference.adaptive.views import ViewSource
+from ...inference.bins.checkpoint import Checkpoint
+from ...inference.bins.columns import Columns
+from ...inference.bins.fitting import Fitted, fitted
+from ...inference.bins.request import seed_of
+from ...inference.bins.sample_sums import SampleSums
+from ...inference.bins.two_samples import Bins, binned_null
+from ...inference.designs.design import Design
+from ...inference.digest import RowDigest
+from ...inference.kernel_choice import ESTIMATORS as PLAIN
+from ...inference.request import Request, asked as asked_for
+from ...inference.resampling_options import Resampling
 from ...plan.plan import DEFAULT
+from ...plan.tiles import serial_blas
 from ...tables.batchwise import read_together
 from ...tables.columns import Encoded, Encoding, match_columns
-from ...tables.columns.column_codings import Categories, Coding
-from ...tables.columns.encoding import groups_of
 from ...tables.source import Source
-from ..many_tests import OneTest
+from ..many_tests import ManyTests, OneTest, Run
+from .column_tests import LANDMARKS, ColumnTest, column_tests
+from .first_look import Learnt, learn
+from .first_look_file import packed, unpacked
+from .in_memory import check_own_bandwidth, column_runs
 from .ranking import ranked
 from .request import Asked
 from .result import Comparison
+from .table_pass import Adding, Digests, TablePass, run_pass, verified
 
-ESTIMATORS = ("kme", "mkme", "mmkme")
+ESTIMATORS = (*NAMED, *PLAIN)
 RULES = ("median", "median-unsquared")
-_FREQUENCIES = 512
 
 
 def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
     """Compare two tables of any length, as :func:`kernelmean.compare` says: all rows, linear time, constant memory."""
-    names, plan, progress = asked.names, asked.plan or DEFAULT, asked.progress
-    seed = _check(asked)
+    names, progress = asked.names, asked.progress
+    _check(asked)
     tables, moved = _matched(A, B, names)
-    passes, checkpoint = read_together(A, B)
-    kept = None if checkpoint is None else _kept(checkpoint, passes, tables, asked)
-    learnt, digests = _begun(kept, tables, asked.encoding, passes, seed, progress)
+    path = read_together(A, B)
+    seed = seed_of(asked.rng)
+    kept = None if path is None else _kept(path, tables, asked)
+    learnt, digests = _begun(kept, tables, asked.encoding, seed, progress)
     _check_learnt(learnt, names)
-    pilot = [learnt.coordinates(learnt.pilot(k)) for k in (0, 1)]
-    features, theta = _features(learnt, np.concatenate(pilot), asked, seed)
-    left = learnt.rows[0] - len(pilot[0]), learnt.rows[1] - len(pilot[1])
-    stream = two_sample_stream(features, sizes=left, seed=seed).keep(pilot[0], pilot[1], plan=plan)
-    found = packed(learnt, tables) if kept is not None else {}
-    start = TablePass(stream, TablesSeen.start(tables[0].names), np.zeros(2), found)
-    state = run_pass(start, tables, learnt, asked.encoding, plan, kept, digests, progress)
-    tests = _StreamTests(state.stream, features, learnt, asked, seed)
-    joint, encoded = tests.joint(), _shown(learnt)
-    seen = {own.name: own for own in (state.seen if learnt.seen is None else learnt.seen).columns}  # of all rows
+    with serial_blas:
+        tests = _Tests.of(learnt, asked, seed, kept, tables)
+        adding = Adding(*(SampleSums(tests.columns, own) for own in learnt.deals(seed)), _packed(kept, learnt, tables))
+        if kept is not None and kept.record is not None:
+            adding.restore(kept, [table.source for table in tables])
+        run_pass(adding, tables, learnt, asked.encoding, asked.plan or DEFAULT, kept, digests, progress)
+        samples = adding.sums.bins()
+        joint, alone = tests.joint(samples), tests.alone(samples)
+    encoded = _shown(learnt)
+    seen = {own.name: own for own in learnt.seen.columns}
     summaries = [seen[coding.name].summary(coding) for coding in learnt.codings]
     return Comparison(
         names=names,
         sizes=learnt.rows,
         test=joint,
         estimator=asked.estimator,
-        bandwidth=float(theta),
+        bandwidth=tests.bandwidth,
         scaled=asked.encoding.scale,
-        columns=ranked(learnt.codings, summaries, joint.noise, tests.alone(progress)),
-        notes=(*asked.notes, *_notes(learnt, encoded, names, theta, moved), *joint.notes),
+        columns=ranked(learnt.codings, summaries, joint.noise, alone),
+        notes=(*asked.notes, *_notes(learnt, encoded, names, moved), *joint.notes),
         missing=learnt.missing,
         encoded=encoded,
     )
 
 
-def _kept(
-    checkpoint: str | os.PathLike[str], passes: int | None, tables: tuple[Source, Source], asked: Asked
-) -> Checkpoint:
+def _kept(path: str | os.PathLike[str], tables: tuple[Source, Source], asked: Asked) -> Checkpoint:
     """Return the file that sums are saved to, and what it holds already of these columns and options."""
+    if not isinstance(asked.rng, Integral):
+        raise TypeError(f"rng is {asked.rng!r}; sums that are saved go on with one seed, so write an integer")
     given = {"estimator": asked.estimator, "bandwidth": asked.bandwidth, "n_resamples": asked.n_resamples}
-    given |= {"seed": asked.rng, "n_frequencies": _frequencies(asked)}
-    reading = [passes, all(table.plain for table in tables)]  # which decides where it is None
-    own = {"columns": tables[0].names, **given, "passes": reading}
-    return Checkpoint(checkpoint, own | asked.encoding.options(), TablePass)
+    own = {"columns": tables[0].names, **given, "seed": asked.rng}
+    return Checkpoint(path, own | asked.encoding.options(), TablePass)
 
 
-def _frequencies(asked: Asked) -> int:
-    return _FREQUENCIES if asked.n_frequencies is None else asked.n_frequencies
+def _packed(kept: Checkpoint | None, learnt: Learnt, tables: tuple[Source, Source]) -> dict[str, Any]:
+    return {} if kept is None else packed(learnt, tables)
 
 
 def _begun(
-    kept: Checkpoint | None,
-    tables: tuple[Source, Source],
-    encoding: Encoding,
-    passes: int | None,
-    seed: int,
-    progress: Progress,
+    kept: Checkpoint | None, tables: tuple[Source, Source], encoding: Encoding, seed: int, progress: Progress
 ) -> tuple[Learnt, Digests]:
     """Return what must be known before the sums, from the checkpoint where it is there, and digests of its rows."""
     known = None if kept is None or kept.found is None else _known(kept, tables, encoding)
     digests = verified(kept, tables, progress)
-    learnt = learn(tables, encoding, passes, seed, progress, kept is not None) if known is None else known
+    learnt = learn(tables, encoding, seed, progress, kept is not None) if known is None else known
     return learnt, digests
 
 
@@ -115,13 +116,11 @@ def _known(kept: Checkpoint, tables: tuple[Source, Source], encoding: Encoding) 
         raise kept.damaged(error) from error
 
 
-def _check(asked: Asked) -> int:
-    """Return the seed, and raise for what needs all rows in memory."""
-    if isinstance(asked.rng, np.random.Generator):
-        raise TypeError("rng is a Generator; where rows are read batch by batch a seed is needed, so write an integer")
-    check_integer(asked.rng, "rng", 0)
+def _check(asked: Asked) -> None:
+    """Raise for what needs all rows in memory."""
     if asked.estimator not in ESTIMATORS:
         raise ValueError(f"estimator is {asked.estimator!r}; over sums of features write one of {listed(ESTIMATORS)}")
+    check_own_bandwidth(asked)
     if isinstance(asked.bandwidth, str) and asked.bandwidth not in RULES:
         raise ValueError(
             f"bandwidth is {asked.bandwidth!r}, which needs all rows in memory; write {listed(map(repr, RULES))}, or a "
@@ -138,7 +137,6 @@ def _check(asked: Asked) -> int:
             "noise in missing cells gives every row a kernel of its own, which needs all rows in memory; write "
             f"{rules}, or {part}"
         )
-    return cast(int, asked.rng)
 
 
 def _matched(A: Source, B: Source, called: tuple[str, str]) -> tuple[tuple[Source, Source], tuple[str, ...]]:
@@ -155,122 +153,114 @@ def _matched(A: Source, B: Source, called: tuple[str, str]) -> tuple[tuple[Sourc
 
 
 def _check_learnt(learnt: Learnt, names: tuple[str, str]) -> None:
-    for rows, pilot, name in zip(learnt.rows, learnt.pilots, names, strict=True):
-        if rows - pilot < 2:
-            raise ValueError(
-                f"{name} has {count(rows, 'row')}, too few for sums over bins; compare the rows themselves"
-            )
+    for rows, name in zip(learnt.rows, names, strict=True):
+        if rows < 2:
+            raise ValueError(f"{name} has {count(rows, 'row')}; a comparison needs at least 2 in each table")
     if not learnt.codings:
         raise ValueError(
             f"every column of {names[0]} and {names[1]} is constant and the same in both; there is nothing to compare"
         )
 
 
-def _features(learnt: Learnt, pilot: Array, asked: Asked, seed: int) -> tuple[TableFeatures, float]:
-    """Return the features of all columns together and of each alone, and the bandwidth of the former."""
-    origin, groups = np.median(pilot, axis=0), groups_of(learnt.codings)
+@final
+@dataclass(frozen=True, eq=False)
+class _Tests:
+    """The tests of all columns together and of each alone, from the same sums of all rows.
 
-    def made(block: tuple[int, ...], columns: int, many: int, design: Any) -> Fourier:
-        theta = _theta(pilot[:, block], asked.bandwidth, columns)
-        rng = np.random.default_rng([seed, len(block), block[0]])
-        center = origin[list(block)]
-        return fourier(Gaussian(theta), len(block), many, design=design, origin=center, dtype="float32", rng=rng)
+    Whatever they add up is fitted to the coordinates of a pilot, and scale and categories are those of all rows of both
+    tables. Bins hold equally many rows, and equally many of these are of the pilot, so that a permutation of bins
+    changes neither: the statistics of the permutations are those of the permuted rows, and p-values are exact.
+    """
 
-    numbers = [coding.name for coding in learnt.codings if not isinstance(coding, Categories)]
-    joint = made(tuple(range(pilot.shape[1])), len(learnt.codings), _frequencies(asked), "orthogonal")
-    alone = tuple(made(groups[name], 1, COLUMN_FREQUENCIES, "quasi") for name in numbers)
-    blocks = tuple(groups[name] for name in numbers)
-    counted = tuple(j for coding in learnt.codings if isinstance(coding, Categories) for j in groups[coding.name])
-    kernel = joint.kernel
-    assert isinstance(kernel, Gaussian)
-    return TableFeatures(kernel, joint, alone, blocks, counted), _theta(pilot, asked.bandwidth, len(learnt.codings))
-
-
-def _theta(pilot: Array, bandwidth: Any, columns: int) -> float:
-    """Return the bandwidth; where all rows of the pilot are equal, from the mean squared distance of all rows."""
-    if not isinstance(bandwidth, str):
-        return float(bandwidth)
-    if not np.ptp(pilot, axis=0).any():
-        return math.sqrt(2.0 * columns)
-    return cast(float, bandwidth_from(pilot, cast(Rule, bandwidth)))
-
-
-@dataclass(frozen=True)
-class _StreamTests:
-    """The tests of all columns together and of each alone, from the same sums and under the same permutations."""
-
-    stream: TwoSampleStream
-    features: TableFeatures
-    learnt: Learnt
+    fit: Fitted
+    """The joint test."""
+    each: dict[str, ColumnTest]
+    columns: Columns
+    """What all tests add up, side by side."""
+    places: Sequence[IntArray]
+    """Where the sums of each are, those of the joint test first."""
     asked: Asked
     seed: int
 
+    @classmethod
+    def of(
+        cls, learnt: Learnt, asked: Asked, seed: int, kept: Checkpoint | None, tables: tuple[Source, Source]
+    ) -> Self:
+        """Fit the tests to the pilot, after a check that a checkpoint has the same one."""
+        frames = [learnt.pilot(k, own) for k, own in enumerate(learnt.deals(seed))]
+        if kept is not None:
+            digest = RowDigest()
+            for frame in frames:
+                digest.add(frame)
+            kept.check_pilot(digest.text, *(table.source for table in tables))
+            kept.whole = learnt.whole or kept.whole
+        request = _request(asked, seed)
+        question = TwoSamples.of([learnt.coordinates(frame) for frame in frames], Design())
+        fit = fitted(question, request, learnt.rows, seed)
+        pooled = question.tables[0]
+        source = ViewSource(pooled[row_order(pooled)], fit.columns[0].fits)
+        wanted: Any = request.wanted.adaptive or request.wanted.one
+        each = column_tests(source, learnt.codings, wanted, asked.bandwidth)
+        columns, places = Columns.side_by_side([fit.columns[0], *(own.columns for own in each.values())])
+        return cls(fit, each, columns, places, asked, seed)
+
     @property
-    def _estimator(self) -> Estimator:
-        return cast(Estimator, self.asked.estimator)
+    def bandwidth(self) -> float | None:
+        """θ of the joint test; None where an adaptive test has many."""
+        asked = self.fit.question.asked
+        found = None if asked is None or not asked.found else asked.found[0]
+        return None if found is None else float(found.kernel.bandwidth)
 
-    def joint(self) -> Any:
+    def joint(self, samples: tuple[Bins, Bins]) -> TestResult:
         """Return the test of all columns together."""
-        rng = np.random.default_rng([self.seed, 0])
-        return self.features.part_of(self.stream, None).test(
-            estimator=self._estimator, n_resamples=self.asked.n_resamples, rng=rng
-        )
+        first, second = (own.of(self.places[0]) for own in samples)
+        null = binned_null(self.fit.columns[0], (first, second), "u", self.fit.how)
+        bins = f"{len(first.full)} and {len(second.full)} bins of {count(first.size, 'row')}"
+        return self.fit.result(null, (first.n, second.n), bins)
 
-    def alone(self, progress: Progress) -> dict[str, OneTest]:
-        """Return the test of every column."""
-        enough = enough_for_holm(self.asked.n_resamples, len(self.learnt.codings))
-        found: dict[str, OneTest] = {}
-        groups = groups_of(self.learnt.codings)
-        for k, coding in enumerate(self.learnt.codings):
-            progress(coding.name, k, len(self.learnt.codings))
-            stream, estimator = self._of(coding, groups[coding.name])
-            rng = np.random.default_rng([self.seed, 1])
-            test = stream.test(estimator=estimator, n_resamples=enough, rng=rng)
-            found[coding.name] = OneTest(test.statistic, test.pvalue, test.n_resamples)
-        return found
+    def alone(self, samples: tuple[Bins, Bins]) -> dict[str, OneTest]:
+        """Return the test of every column, all under the same permutations."""
+        planned = column_runs(self.asked.n_resamples, len(self.each))
+        streams = np.random.default_rng([self.seed, 1]).spawn(len(planned))
+        places = dict(zip(self.each, self.places[1:], strict=True))
 
-    def _of(self, coding: Coding, block: tuple[int, ...]) -> tuple[TwoSampleStream, Estimator]:
-        """Return the sums of one column; noise changes the kernel of categories by a factor only, so they have none."""
-        if isinstance(coding, Categories):
-            return self.features.counts_of(self.stream, coding, block, self.asked.bandwidth), "kme"
-        return self.features.part_of(self.stream, self.features.blocks.index(block)), self._estimator
+        def test(name: str, run: Run) -> OneTest:
+            how = Resampling.of("auto", run.n_resamples, deepcopy(streams[run.number]))
+            first, second = (own.of(places[name]) for own in samples)
+            return self.each[name]((first, second), how)
+
+        many = ManyTests(list(self.each), str, "column", test, self.asked.progress, len(self.each))
+        return many.tested(many.items, planned)
+
+
+def _request(asked: Asked, seed: int) -> Request:
+    """Return what the joint test is asked."""
+    known = {name: partial(make, bandwidth=asked.bandwidth) for name, make in PLAIN.items()}
+    return Request(asked_for(None, asked.estimator, known), Design(), "u", "auto", asked.n_resamples, seed)
 
 
 def _shown(learnt: Learnt) -> Encoded:
     """Return the rows that are kept in memory, in the order of the tables."""
-    frames = [frame.take(np.argsort(frame.row_numbers(), kind="stable")) for frame in learnt.drawn]
-    tables = [learnt.coordinates(frame) for frame in frames]
+    frames = learnt.shown(0), learnt.shown(1)
     return Encoded(
         codings=learnt.codings,
-        tables=(tables[0], tables[1]),
+        tables=(learnt.coordinates(frames[0]), learnt.coordinates(frames[1])),
         variances=None,
-        frames=(frames[0], frames[1]),
+        frames=frames,
         constant=learnt.constant,
         missing=learnt.missing,
         remarks=learnt.remarks,
     )
 
 
-def _notes(
-    learnt: Learnt, encoded: Encoded, names: tuple[str, str], theta: float, moved: tuple[str, ...]
-) -> tuple[str, ...]:
-    how = (
-        "all rows, read twice: scale and categories of the columns, then sums of features"
-        if learnt.passes == 2
-        else "all rows, read once, after a pilot that the scale of the columns was chosen by"
-    )
+def _notes(learnt: Learnt, encoded: Encoded, names: tuple[str, str], moved: tuple[str, ...]) -> tuple[str, ...]:
     shown = " and ".join(f"{len(frame):,}" for frame in encoded.frames)
-    rule = (
-        (f"bandwidth: {theta.rule}, of {count(theta.n_points, 'random row')}",) if isinstance(theta, Bandwidth) else ()
-    )
     sources = [replace(frame, source=name) for frame, name in zip(encoded.frames, names, strict=True)]
     left_out = replace(encoded, frames=(sources[0], sources[1])).notes(" over both tables")
     return (
         *moved,
         *left_out,
-        how,
-        *rule,
-        kept_note(sum(learnt.pilots)),
-        f"columns alone: {COLUMN_FREQUENCIES} frequencies each, categories exactly",
-        f"rows that stand out, effect size and pictures are of {shown} rows drawn at random",
+        "all rows, read twice: scale and categories of the columns, then sums of features",
+        f"columns alone: kernels on {LANDMARKS} landmarks each, categories exactly",
+        f"rows that stand out and pictures are of {shown} rows drawn at random",
     )

@@ -23,7 +23,6 @@ class Asked:
     encoding: Encoding
     n_resamples: int
     rng: RngLike
-    n_frequencies: int | None
     plan: Plan | None
     progress: Progress
     screen: bool

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.cells import Cells, Declared
 from ...core.table import Frame
 from ...tables.columns.encoding import Encoding
-from ...tables.columns.missing import MissingCells, MissingColumn, rules_for
+from ...tables.columns.missing import MissingCells, MissingColumn
 from ...tables.readers.columns import KINDS
 from ...tables.source import Source
 from ...tables.text import CHAIN
@@ -19,14 +19,14 @@ from .first_look import Learnt, learnt_of
 
 
 def packed(learnt: Learnt, tables: tuple[Source, Source]) -> dict[str, Any]:
-    """Return what a first pass found; nothing where there was none, or cells are neither numbers, times nor text."""
-    if learnt.seen is None or not all(map(_is_plain, learnt.drawn)):
+    """Return what a first pass found; nothing where cells are neither numbers, times nor text."""
+    if not all(map(_is_plain, learnt.drawn)):
         return {}
     missing = learnt.missing
     return {
         "seen": learnt.seen,
         "drawn": [_frame(frame) for frame in learnt.drawn],
-        "pilots": list(learnt.pilots),
+        "numbers": list(learnt.numbers),
         "missing": [[each.name, each.rule, *each.cells] for each in missing.columns],
         "left_out": list(missing.rows),
         "remarks": list(learnt.remarks),
@@ -45,17 +45,11 @@ def unpacked(content: Mapping[str, Any], tables: tuple[Source, Source], encoding
     columns = tuple(MissingColumn(name, rule, (a, b)) for name, rule, a, b in content["missing"])
     missing = MissingCells(encoding.missing, columns, _two_counts(content["left_out"]))
     first, second = (_unpacked(part, table.source) for part, table in zip(content["drawn"], tables, strict=True))
-    rows = content["seen"].rows
-    rules = rules_for(encoding.missing, list(tables[0].names))
-    found = learnt_of(
-        content["seen"].codings(encoding, rules),
-        (first, second),
-        _two_counts(content["pilots"]),
-        (int(rows[0]), int(rows[1])),
-        content["seen"],
-        missing,
-    )
-    return replace(found, remarks=tuple(content.get("remarks", ())))
+    numbers = [np.asarray(own).astype(np.int64) for own in content["numbers"]]
+    if any(own.shape != (len(frame),) for own, frame in zip(numbers, (first, second), strict=True)):
+        raise ValueError("rows that were drawn and their numbers do not go together")
+    found = learnt_of(content["seen"], encoding, (first, second), (numbers[0], numbers[1]), missing)
+    return replace(found, remarks=tuple(content["remarks"]))
 
 
 def _two_counts(values: Any) -> tuple[int, int]:

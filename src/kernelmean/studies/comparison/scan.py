@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import final
 
 import numpy as np
@@ -15,7 +15,7 @@ from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import ColumnType, agreed_type, check_codes
 from ...tables.columns.missing import MissingCells, MissingColumn, rules_for, sifted
 from ...tables.shuffle import hashed
-from ...tables.source import Source, joined
+from ...tables.source import joined
 from .column_summaries import TablesSeen
 
 
@@ -100,17 +100,26 @@ class Drawn:
     rows : int
         How many.
     seed : int
+
+    Attributes
+    ----------
+    numbers : array of int
+        Which rows they are, from 0, in the order of the frame.
     """
 
     def __init__(self, rows: int, seed: int) -> None:
         self._most = rows
         self._key = np.random.default_rng([seed, 17]).integers(0, 2**64, dtype=np.uint64)
         self._frame: Frame | None = None
+        self._added = 0
         self._hashes = np.empty(0, dtype=np.uint64)
+        self.numbers: IntArray = np.empty(0, dtype=np.int64)
 
     def add(self, frame: Frame) -> None:
-        """Look at rows, which carry their numbers."""
-        hashes = hashed(frame.row_numbers().astype(np.uint64) ^ self._key)
+        """Look at the rows that follow those so far."""
+        numbers = np.arange(self._added, self._added + len(frame))
+        self._added += len(frame)
+        hashes = hashed(numbers.astype(np.uint64) ^ self._key)
         full = len(self._hashes) >= self._most
         candidates = np.flatnonzero(hashes < self._hashes.max()) if full else np.arange(len(hashes))
         if not len(candidates):
@@ -119,6 +128,7 @@ class Drawn:
         found = np.concatenate([self._hashes, hashes[candidates]])
         order = np.argsort(found, kind="stable")[: self._most]
         self._frame, self._hashes = joined(frames).take(order), found[order]
+        self.numbers = np.concatenate([self.numbers, numbers[candidates]])[order]
 
     @property
     def frame(self) -> Frame:
@@ -126,24 +136,3 @@ class Drawn:
         if self._frame is None:
             raise RuntimeError("no rows were added; tables without rows are refused before")
         return self._frame
-
-
-def drawn_groups(frames: Source, rows: int, groups: int, seed: int) -> Frame:
-    """Return rows drawn at random from a few row groups of Parquet files, which are drawn as well, in random order."""
-    rng = np.random.default_rng([seed, 23])
-    some = frames.row_groups
-    if len(some) > groups:
-        some = tuple(some[k] for k in np.sort(rng.choice(len(some), groups, replace=False)))
-    edges: IntArray = np.cumsum([0, *(one.rows for one in some)])
-    drawn = rng.choice(edges[-1], min(rows, int(edges[-1])), replace=False)
-    own = np.searchsorted(edges, drawn, side="right") - 1
-    wanted = drawn - edges[own] + np.array([one.start for one in some])[own] + 1
-    found = joined(list(_with_numbers(frames.of(some), np.sort(wanted))))
-    return found.take(np.argsort(np.argsort(wanted, kind="stable"), kind="stable"))
-
-
-def _with_numbers(frames: Iterator[Frame], wanted: IntArray) -> Iterator[Frame]:
-    for frame in frames:
-        mine = np.isin(frame.row_numbers(), wanted, assume_unique=True)
-        if mine.any():
-            yield frame.take(mine)

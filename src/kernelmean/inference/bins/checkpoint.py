@@ -18,7 +18,7 @@ from ...estimators.files import load_state, save_state
 from ..digest import RowDigest, option_text
 
 _SECONDS = 60.0  # between two savings
-_OPTIONS = {"n_resamples": "--resamples", "n_frequencies": "--frequencies", "columns": "names of columns"}
+_OPTIONS = {"n_resamples": "--resamples", "columns": "names of columns"}
 Two = tuple[str, str]
 
 

@@ -1,0 +1,114 @@
+"""The tests of single columns of long tables: a few cheap kernels each, added up beside those of all columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self, final
+
+import numpy as np
+
+from ...core.array import Array
+from ...estimators import KernelMean
+from ...inference.adaptive.many_kernels import Adaptive, combined
+from ...inference.adaptive.members import EIGHTH, LINEAR, Member
+from ...inference.adaptive.views import AS_IT_IS, Views, ViewSource
+from ...inference.bins.columns import Columns
+from ...inference.bins.two_samples import Bins, binned_null
+from ...inference.kernel_choice import base_kernel, choose_kernel, representative_rows
+from ...inference.resampling_options import Resampling
+from ...kernels import Kernel
+from ...tables.columns.column_codings import Categories, Coding
+from ...tables.columns.encoding import groups_of
+from ..many_tests import OneTest
+
+LANDMARKS = 24
+"""Of a column, evenly spaced among its sorted rows."""
+_UNIT_ROWS = 256
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ColumnTest:
+    """The test of one column."""
+
+    columns: Columns
+    members: tuple[Member, ...]
+    counts: tuple[int, ...]
+    """How many kernels every member has."""
+    reported: int
+    """Which kernel's statistic stands for the column: the Gaussian of the median bandwidth, or the only one."""
+    rule: str
+    """How several members are combined."""
+
+    @classmethod
+    def of(cls, source: ViewSource, views: Views, rule: str) -> Self:
+        """Return the test of what some members see of a column."""
+        kernels = list(views.kernels.items())
+        columns = Columns.of(source, views, [kernel for _, own in kernels for kernel in own])
+        members, counts = tuple(views.kernels), tuple(len(own) for _, own in kernels)
+        shown = next(place for place, member in enumerate(members) if member.view == AS_IT_IS)
+        return cls(columns, members, counts, sum(counts[:shown]), rule)
+
+    def __call__(self, samples: tuple[Bins, Bins], how: Resampling) -> OneTest:
+        """Return the statistic and the p-value from the sums of both tables."""
+        null = binned_null(self.columns, samples, "u", how)
+        alone = len(self.members) == 1
+        found = null.outcome(0) if alone else combined(null, self.rule, self.members, self.counts)
+        return OneTest(float(null.values[self.reported, 0]), found["pvalue"], how.n_resamples)
+
+
+def column_tests(
+    source: ViewSource, codings: Sequence[Coding], estimator: Adaptive | KernelMean, bandwidth: Any
+) -> dict[str, ColumnTest]:
+    """Return the test of every column, fitted to the rows of a pilot.
+
+    An adaptive test of a column of numbers has the mean and the spread of its normal scores, the Gaussian kernel at the
+    median bandwidth, and a narrow one on ranks, as it is and regularized. Categories are exact: sums of their
+    coordinates count rows; shares are compared as they are and, by an adaptive test, in units of their deviations.
+    """
+    made = {}
+    for coding, places in zip(codings, groups_of(codings).values(), strict=True):
+        chosen = np.array(places)
+        points = source.points[:, chosen]
+        gaussian = base_kernel(points, "gaussian", bandwidth, representative_rows(points), coding.name).kernel
+        rule = estimator.combination if isinstance(estimator, Adaptive) else ""
+        if isinstance(coding, Categories):
+            views = Views.as_they_are(source, _weights(coding, points, gaussian, several=bool(rule)), chosen)
+        else:
+            members = _members(gaussian) if isinstance(estimator, Adaptive) else _alone(points, estimator, coding.name)
+            landmarks, units = (representative_rows(points[:, ::-1], many) for many in (LANDMARKS, _UNIT_ROWS))
+            views = Views.of(source, members, units, landmarks, chosen)
+        made[coding.name] = ColumnTest.of(source, views, rule)
+    return made
+
+
+def _members(gaussian: Kernel) -> tuple[Member, ...]:
+    """Return what an adaptive test sees of a column of numbers."""
+    return (
+        Member("axes", LINEAR, 3.0),
+        Member("square axes", LINEAR, 2.0),
+        Member(AS_IT_IS, gaussian, 2.0),
+        Member("ranks", EIGHTH),
+        Member("ranks", EIGHTH, 2.0, ridge=0.01),
+    )
+
+
+def _alone(points: Array, estimator: KernelMean, name: str) -> tuple[Member, ...]:
+    """Return the kernel of an estimator, smoothed with the noise that it finds."""
+    return (Member(AS_IT_IS, choose_kernel(points, estimator, representative_rows(points), name).kernel),)
+
+
+def _weights(coding: Categories, points: Array, gaussian: Kernel, *, several: bool) -> dict[Member, Array]:
+    """Return weights of the coordinates of categories, with which their squares are those of the Gaussian kernel.
+
+    k = e + (1 - e) [x = y], and coordinates are c [x = y]: noise would change the kernel by a factor only.
+    """
+    height = np.sqrt(2.0) * coding.weight
+    near, far = gaussian(np.zeros((1, 1)), np.array([[0.0], [height]]))[0]
+    same = np.full(points.shape[1], (near - far) / coding.weight**2)
+    found = {Member(AS_IT_IS, gaussian): same}
+    if several and points.shape[1] > 1:
+        shares = (np.count_nonzero(points, axis=0) + 1.0) / (len(points) + points.shape[1])
+        found[Member(AS_IT_IS, LINEAR)] = 1.0 / shares
+    return found
