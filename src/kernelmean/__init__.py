@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         memory_estimate,
         mmd_test,
         paired_mmd_test,
-        streaming,
         wild_hsic_test,
         wild_mmd_test,
     )
@@ -79,7 +78,6 @@ __all__ = [
     "read",
     "save",
     "smoothed",
-    "streaming",
     "support",
     "wild_hsic_test",
     "wild_mmd_test",
@@ -96,7 +94,7 @@ _lazy.attach(
         "estimators.files": "load save",
         "expected": "expected smoothed support",
         "inference": "Design TestResult dhsic_test hsic_test k_sample_test memory_estimate mmd_test paired_mmd_test "
-        "streaming wild_hsic_test wild_mmd_test",
+        "wild_hsic_test wild_mmd_test",
         "inference.cluster": "DaskPlan",
         "inference.compressed": "compress_then_test",
         "inference.monitoring": "DriftMonitor",
@@ -144,6 +142,7 @@ _lazy.attach(
         "compare_stream": "kernelmean.compare(A, B), which reads long files batch by batch, and anything else that is "
         "kernelmean.read(source, in_memory=False)",
         "read_batches": "kernelmean.read(source)",
+        "streaming": "kernelmean.mmd_test, hsic_test or compare, which take any number of rows",
         "mmd_stream_test": 'kernelmean.mmd_test(X, Y, scheme="bins"); of many rows also without scheme=',
         "hsic_stream_test": 'kernelmean.hsic_test(X, Y, scheme="bins"); of many rows also without scheme=',
     },

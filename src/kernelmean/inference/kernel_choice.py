@@ -139,7 +139,7 @@ def median_rows(n: int, rng: np.random.Generator) -> IntArray:
 
 
 def representative_rows(points: Array, most: int = MEDIAN_ROWS) -> IntArray:
-    """Return all rows, or so many that are evenly spaced among the sorted ones: the same in whatever order rows come."""
+    """Return all rows, or so many that are evenly spaced among the sorted ones, the same in any order of rows."""
     n = len(points)
     if n <= most:
         return np.arange(n)

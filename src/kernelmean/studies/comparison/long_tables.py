@@ -17,7 +17,7 @@ from ...core.option_names import written
 from ...core.table import Frame
 from ...core.words import count, listed
 from ...inference import TestResult, TwoSamples
-from ...inference.adaptive.many_kernels import NAMED, Adaptive
+from ...inference.adaptive.many_kernels import NAMED
 from ...inference.adaptive.row_order import row_order
 from ...inference.adaptive.views import ViewSource
 from ...inference.bins.checkpoint import Checkpoint
@@ -29,7 +29,8 @@ from ...inference.bins.two_samples import Bins, binned_null
 from ...inference.designs.design import Design
 from ...inference.digest import RowDigest
 from ...inference.kernel_choice import ESTIMATORS as PLAIN
-from ...inference.request import Request, asked as asked_for
+from ...inference.request import Request
+from ...inference.request import asked as asked_for
 from ...inference.resampling_options import Resampling
 from ...plan.plan import DEFAULT
 from ...plan.tiles import serial_blas
@@ -79,7 +80,7 @@ def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
         bandwidth=tests.bandwidth,
         scaled=asked.encoding.scale,
         columns=ranked(learnt.codings, summaries, joint.noise, alone),
-        notes=(*asked.notes, *_notes(learnt, encoded, names, moved), *joint.notes),
+        notes=(*asked.notes, *_notes(encoded, names, moved), *joint.notes),
         missing=learnt.missing,
         encoded=encoded,
     )
@@ -253,7 +254,7 @@ def _shown(learnt: Learnt) -> Encoded:
     )
 
 
-def _notes(learnt: Learnt, encoded: Encoded, names: tuple[str, str], moved: tuple[str, ...]) -> tuple[str, ...]:
+def _notes(encoded: Encoded, names: tuple[str, str], moved: tuple[str, ...]) -> tuple[str, ...]:
     shown = " and ".join(f"{len(frame):,}" for frame in encoded.frames)
     sources = [replace(frame, source=name) for frame, name in zip(encoded.frames, names, strict=True)]
     left_out = replace(encoded, frames=(sources[0], sources[1])).notes(" over both tables")
