@@ -7,7 +7,7 @@ from typing import Any
 import kernelmean as km
 from kernelmean.studies import Comparison
 
-READING = ("passes", "checkpoint")
+READING = ("checkpoint",)
 
 
 def in_batches(A: Any, B: Any, **options: Any) -> Comparison:

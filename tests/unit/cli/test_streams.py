@@ -16,7 +16,7 @@ import pytest
 from kernelmean.cli import Stopped, main, stoppable
 
 RNG = np.random.default_rng(0)
-QUICK = ("--resamples", "99", "--frequencies", "32")
+QUICK = ("--resamples", "99")
 LIMITS = {"kernelmean.tables.limits.ADAPTIVE_LIMIT": 200, "kernelmean.tables.limits.TEST_LIMIT": 500}
 
 
@@ -49,9 +49,9 @@ def test_long_files_are_streamed_and_said_to_be(ending: str, folder: Path, capsy
     code, out, err = run(capsys, f"first.{ending}", f"moved.{ending}", *QUICK)
     assert (code, err) == (0, "")
     assert out.startswith(f"first.{ending} and moved.{ending} differ: p = 0.01")
-    for fact in ("400 of first", "300 of moved", "(scheme bins)", "mkme estimates", "all rows, read twice"):
+    for fact in ("400 of first", "300 of moved", "(scheme bins)", "one p-value", "all rows, read twice"):
         assert fact in out
-    for fact in ("orthogonal random Fourier frequencies; standard error", "stay in their sample", "drawn at random"):
+    for fact in ("features fitted to 700", "400 and 300 bins of 1 row", "drawn at random"):
         assert fact in out
     first = [line.split()[0] for line in out[out.index("Columns that differ most") :].splitlines()]
     assert next(name for name in first if name in ("a", "b", "c", "d")) == "a"
@@ -78,7 +78,7 @@ def test_all_outputs_are_written(folder: Path, capsys: pytest.CaptureFixture[str
     code, _, err = run(capsys, "first.csv", "moved.csv", "--fail-on-drift", "0.05", *files, *QUICK)
     assert (code, err) == (1, "kernelmean: drift: p = 0.01, at most 0.05\n")
     content = json.loads((folder / "r.json").read_text())
-    assert (content["sizes"], content["scheme"], content["estimator"]) == ([400, 300], "bins", "mkme")
+    assert (content["sizes"], content["scheme"], content["estimator"]) == ([400, 300], "bins", "adaptive")
     assert {column["name"] for column in content["columns"]} == {"a", "b", "kind"}
     page = (folder / "r.html").read_text()
     assert "first.csv and moved.csv differ" in page
@@ -92,7 +92,7 @@ def test_all_outputs_are_written(folder: Path, capsys: pytest.CaptureFixture[str
 def test_pictures_of_a_part_are_said_to_be(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernelmean.inference.streaming.first_look.SHOWN", 100)
+    monkeypatch.setattr("kernelmean.studies.comparison.first_look._SHOWN", 100)
     run(capsys, "first.csv", "moved.csv", "--html", "r.html", *QUICK)
     assert "distributions rest on 100 and 100 rows drawn at random" in (folder / "r.html").read_text()
 
@@ -100,7 +100,7 @@ def test_pictures_of_a_part_are_said_to_be(
 def test_a_stream_that_is_stopped_goes_on(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernelmean.inference.streaming.table_pass._BATCH_NUMBERS", 250)
+    monkeypatch.setattr("kernelmean.studies.comparison.table_pass._BATCH_NUMBERS", 250)
     handler = signal.getsignal(signal.SIGINT)
     command = ("first.parquet", "moved.parquet", "--checkpoint", "sums.npz", *QUICK)
     expected = run(capsys, *command[:2], *QUICK)[1]
@@ -160,15 +160,12 @@ def test_yesterdays_checkpoint_does_not_answer_for_todays_file(
     ("options", "named"),
     [
         (("--resamples", "199"), "--resamples"),
-        (("--frequencies", "33"), "--frequencies"),
         (("--seed", "1"), "--seed"),
         (("--estimator", "kme"), "--estimator"),
-        (("--bandwidth", "2"), "--bandwidth"),
         (("--no-scale",), "--scale"),
         (("--missing", "drop"), "--missing"),
         (("--categorical", "b"), "--categorical"),
         (("--ordinal", "kind=z,y,x"), "--ordinal"),
-        (("--passes", "2"), "--passes"),
         (("--drop", "kind"), "names of columns"),
         (("--columns", "b,a,kind"), "names of columns"),
     ],
@@ -203,10 +200,9 @@ def test_what_a_stop_says_without_a_checkpoint() -> None:
             "is named twice: --checkpoint would write over 'second.csv', which is read",
         ),
         (("first.csv", "second.csv", "--checkpoint", "no/s.npz"), "there is no folder"),
-        (("first.csv", "second.csv", "--passes", "1"), "one pass (--passes 1) is not possible"),
-        (("first.csv", "second.csv", "--estimator", "adaptive"), "--estimator mkme, takes all rows"),
-        (("first.csv", "second.csv", "--estimator", "adaptive", "--stream"), "write one of kme, mkme, mmkme"),
-        (("first.csv", "second.csv", "--bandwidth", "scott"), "needs all rows in memory"),
+        (("first.csv", "second.csv", "--estimator", "s-kmse", "--stream"), "aggregate, kme, mkme"),
+        (("first.csv", "second.csv", "--bandwidth", "2"), "leave --bandwidth 2.0 out"),
+        (("first.csv", "second.csv", "--bandwidth", "scott", "--estimator", "kme", "--stream"), "all rows in memory"),
         (("first.csv", "second.csv", "--missing", "noise"), "--max-rows N"),
         (("wine", "wine", "--stream"), "built-in table"),
         (("first.csv", "none.csv", "--stream"), "there is no file 'none.csv'"),
@@ -221,17 +217,10 @@ def test_bad_input_is_one_line(
     assert text in err
 
 
-def test_frequencies_belong_to_streams(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = run(capsys, "first.csv", "second.csv", "--no-stream", "--frequencies", "32")
-    assert code == 2
-    assert "--frequencies belongs to tables that are read batch by batch; add --stream" in err
-
-
 def test_columns_are_chosen(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for options in (("--columns", "a,b"), ("--drop", "kind")):
         out = run(capsys, "first.parquet", "moved.parquet", *options, *QUICK)[1]
         assert "2 columns" in out
-        assert "read once, after a pilot" in out
 
 
 def test_types_that_only_later_rows_tell(
@@ -250,11 +239,3 @@ def test_types_that_only_later_rows_tell(
     code, _, err = run(capsys, "bad.csv", "two.csv", "--missing", "category", *QUICK)
     assert code == 2
     assert "column 'n' is text in which" in err
-
-
-def test_a_stream_says_that_another_test_took_the_place_of_the_adaptive_one(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ("first.parquet", "moved.parquet", *QUICK)
-    assert "the adaptive test, which takes its place in memory, was not run" in " ".join(run(capsys, *words)[1].split())
-    assert "was not run" not in run(capsys, *words, "--estimator", "mkme")[1]

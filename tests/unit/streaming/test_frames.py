@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 import kernelmean as km
-from kernelmean.inference.streaming.scan import Drawn, Scanner, drawn_groups
+from kernelmean.studies.comparison.scan import Drawn, Scanner
 from kernelmean.tables import Encoding, joined
 from kernelmean.tables.prefetch import ahead
 
@@ -50,6 +50,7 @@ def test_drawn_rows_depend_on_the_seed_and_never_on_the_batches(size: int) -> No
         for frame in km.read(TABLE, batch_rows=size).frames():
             some.add(frame)
         assert (some.frame["a"] == some.frame.row_numbers() - 1).all()
+        assert (some.frame["a"] == some.numbers).all()
         return some.frame.row_numbers().tolist()
 
     reference = Drawn(40, 3)
@@ -72,14 +73,6 @@ def test_every_row_is_drawn_as_often_as_any_other() -> None:
     for some in first:
         some.add(frame)
     assert 200 < np.mean([some.frame.row_numbers()[0] for some in first]) < 300
-
-
-def test_rows_of_few_row_groups_are_drawn_in_random_order(path: Path) -> None:
-    found = drawn_groups(km.read(path), 60, 4, seed=1)
-    assert (len(found), len(np.unique(found.row_numbers()))) == (60, 60)
-    assert len(np.unique((found.row_numbers() - 1) // 33)) == 4
-    assert (found["a"] == found.row_numbers() - 1).all()
-    assert (np.diff(found.row_numbers()) < 0).any()
 
 
 def test_sums_over_parts_of_tables_merge() -> None:

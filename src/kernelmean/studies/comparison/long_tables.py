@@ -24,7 +24,7 @@ from ...inference.bins.checkpoint import Checkpoint
 from ...inference.bins.columns import Columns
 from ...inference.bins.fitting import Fitted, fitted
 from ...inference.bins.request import seed_of
-from ...inference.bins.sample_sums import SampleSums
+from ...inference.bins.sample_sums import SampleSums, TwoSums
 from ...inference.bins.two_samples import Bins, binned_null
 from ...inference.designs.design import Design
 from ...inference.digest import RowDigest
@@ -63,7 +63,8 @@ def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
     _check_learnt(learnt, names)
     with serial_blas:
         tests = _Tests.of(learnt, asked, seed, kept, tables)
-        adding = Adding(*(SampleSums(tests.columns, own) for own in learnt.deals(seed)), _packed(kept, learnt, tables))
+        first, second = (SampleSums(tests.columns, own) for own in learnt.deals(seed))
+        adding = Adding(TwoSums(first, second), {} if kept is None else packed(learnt, tables))
         if kept is not None and kept.record is not None:
             adding.restore(kept, [table.source for table in tables])
         run_pass(adding, tables, learnt, asked.encoding, asked.plan or DEFAULT, kept, digests, progress)
@@ -93,10 +94,6 @@ def _kept(path: str | os.PathLike[str], tables: tuple[Source, Source], asked: As
     given = {"estimator": asked.estimator, "bandwidth": asked.bandwidth, "n_resamples": asked.n_resamples}
     own = {"columns": tables[0].names, **given, "seed": asked.rng}
     return Checkpoint(path, own | asked.encoding.options(), TablePass)
-
-
-def _packed(kept: Checkpoint | None, learnt: Learnt, tables: tuple[Source, Source]) -> dict[str, Any]:
-    return {} if kept is None else packed(learnt, tables)
 
 
 def _begun(
@@ -210,7 +207,8 @@ class _Tests:
         """θ of the joint test; None where an adaptive test has many."""
         asked = self.fit.question.asked
         found = None if asked is None or not asked.found else asked.found[0]
-        return None if found is None else float(found.kernel.bandwidth)
+        kernel: Any = None if found is None else found.kernel
+        return None if kernel is None else float(kernel.bandwidth)
 
     def joint(self, samples: tuple[Bins, Bins]) -> TestResult:
         """Return the test of all columns together."""

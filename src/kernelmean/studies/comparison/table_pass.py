@@ -14,7 +14,7 @@ import numpy as np
 from ...core.array import Array, Progress, slices
 from ...embedding.features.base import Summary
 from ...inference.bins.checkpoint import Checkpoint, Record
-from ...inference.bins.sample_sums import SampleSums, TwoSums
+from ...inference.bins.sample_sums import TwoSums
 from ...inference.bins.state import BinState
 from ...inference.digest import RowDigest
 from ...plan.plan import Plan
@@ -71,14 +71,14 @@ class Adding:
 
     Parameters
     ----------
-    first, second : SampleSums
+    sums : TwoSums
         Of no rows.
     found : dict
         What a first pass found, for the checkpoint.
     """
 
-    def __init__(self, first: SampleSums, second: SampleSums, found: dict[str, Any]) -> None:
-        self.sums, self.found = TwoSums(first, second), found
+    def __init__(self, sums: TwoSums, found: dict[str, Any]) -> None:
+        self.sums, self.found = sums, found
         self.read = np.zeros(2)
 
     def state(self) -> TablePass:
