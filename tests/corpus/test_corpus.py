@@ -41,7 +41,7 @@ NOTED = [pair for pair in ENTRIES if pair[1].notes]
 REFUSED = [pair for pair in ENTRIES if pair[1].words is not None]
 READING = ("--decimal", "--thousands", "--dates", "--units", "--encoding")
 QUICK = ("--resamples", "9", "--estimator", "kme")
-STREAM = ("--resamples", "9", "--stream", "--frequencies", "4")
+STREAM = ("--resamples", "9", "--stream")
 LONGEST_LINE = 700
 Printed = Callable[[], tuple[str, str]]
 
@@ -222,7 +222,7 @@ def test_notes_name_the_other_reading(name: str, entry: Any, way: str, corpus: P
     """Few different cells such as 10 mg may be categories or numbers: taken as categories, with a note."""
     paths = [str(corpus / draw / name) for draw in make.DRAWS]
     command = ["dependence", paths[0]] if way == "dependence" else ["compare", *paths]
-    assert run([*command, "--resamples", "19", *(["--stream", "--frequencies", "4"] if way == "stream" else [])]) == 0
+    assert run([*command, "--resamples", "19", *(["--stream"] if way == "stream" else [])]) == 0
     out, err = printed()
     assert err == ""
     assert [word for word in entry.notes if word not in " ".join(out.split())] == [], out

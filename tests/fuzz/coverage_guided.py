@@ -88,7 +88,7 @@ def read_archive(data: bytes) -> None:
 
 def read_stream(data: bytes) -> None:
     path = at("stream.npz", joined(data))
-    km.compare(km.read(FIRST, in_memory=False, checkpoint=path), SECOND, n_frequencies=4, n_resamples=9, rng=0)
+    km.compare(km.read(FIRST, in_memory=False, checkpoint=path), SECOND, n_resamples=9, rng=0)
 
 
 def read_table(data: bytes, ending: str) -> None:
@@ -186,7 +186,7 @@ def seeds(reader: str) -> list[bytes]:
         return [*map(parts, good), *(data for data in map(opened, built(hostile_saved.SAVED)) if data)]
     if reader == "stream":
         path = WORK / "good.npz"
-        km.compare(km.read(FIRST, in_memory=False, checkpoint=path), SECOND, n_frequencies=4, n_resamples=9, rng=0)
+        km.compare(km.read(FIRST, in_memory=False, checkpoint=path), SECOND, n_resamples=9, rng=0)
         return [parts(path.read_bytes())]
     if reader.startswith("csv"):
         return [hostile_tables.GOOD.encode(), b"a;b\n1;x\n2;y\n", *built(hostile_tables.TEXTS)]

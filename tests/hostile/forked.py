@@ -19,7 +19,7 @@ from typing import Any
 MAIN = "from kernelmean.cli import main; main()"
 SERVER = """
 import json, os, socket, sys, warnings
-import kernelmean.cli.app, kernelmean.inference.streaming, pyarrow.csv, pyarrow.parquet
+import kernelmean.cli.app, kernelmean.studies.comparison.table_pass, pyarrow.csv, pyarrow.parquet
 orders = socket.socket(fileno=int(sys.argv[1]))
 while True:
     order, streams, _, _ = socket.recv_fds(orders, 1 << 16, 2)

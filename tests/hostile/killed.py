@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import kernelmean as km
-from kernelmean import streaming  # noqa: F401 (for the processes that are forked)
 from kernelmean.cli import app  # noqa: F401
+from kernelmean.studies import comparison  # noqa: F401 (for the processes that are forked)
 
 SYNTHETIC = Path(__file__).parents[2] / "paper" / "tests" / "synthetic.py"
 os.environ["PYTHONPATH"] = os.pathsep.join(map(str, [Path(__file__).parent, *sys.path]))
@@ -49,7 +49,7 @@ def _run(work: Callable[..., None], folder: Path, words: tuple[Any, ...]) -> Non
 def command(*words: str) -> None:
     """Run the command line; streams are saved after every batch, and batches are small."""
     from kernelmean.cli import main
-    from kernelmean.inference.streaming import table_pass
+    from kernelmean.studies.comparison import table_pass
 
     table_pass.SECONDS, table_pass._BATCH_NUMBERS = 0.0, 600
     Path("began").touch()

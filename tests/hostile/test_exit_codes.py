@@ -23,7 +23,7 @@ from kernelmean.cli import main
 PROGRAM = (sys.executable, "-c", MAIN)
 ALPHA = ("--fail-on-drift", "0.1", "--quiet")
 COMPARE = ("compare", "first.csv", "second.csv", "--resamples", "99", *ALPHA)
-STREAM = ("compare", "first.csv", "second.csv", "--stream", "--resamples", "99", "--frequencies", "4", *ALPHA)
+STREAM = ("compare", "first.csv", "second.csv", "--stream", "--resamples", "99", *ALPHA)
 MONITOR = ("monitor", "first.csv", "second.csv", *ALPHA)
 CALLED = {
     COMPARE: "kernelmean.studies.comparison.compare",

@@ -27,7 +27,7 @@ from kernelmean_paper.store import read_log
 
 SECONDS = 10.0
 OTHER = "a,b\n1,7\n2,9\n5,5\n0,3\n"
-QUICK = ("--resamples", "19", "--frequencies", "4")
+QUICK = ("--resamples", "19")
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +209,7 @@ import resource, sys
 from pathlib import Path
 from kernelmean.cli import run
 from kernelmean.tables import reading
-import kernelmean.inference.streaming
+import kernelmean.studies.comparison.table_pass
 import pyarrow.parquet, pyarrow.csv
 soft = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize() + {room}
 resource.setrlimit(resource.RLIMIT_AS, (soft, soft))

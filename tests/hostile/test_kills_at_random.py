@@ -23,6 +23,7 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from kernelmean.studies.comparison import table_pass
 from kernelmean_paper.store import read_log
 
 pytestmark = pytest.mark.slow
@@ -118,7 +119,7 @@ def tables(folder: Path, rows: int) -> None:
 
 
 def test_streams(tmp_path: Path) -> None:
-    options = ("--stream", "--resamples", "99", "--frequencies", "64", "--checkpoint", "sums.npz", "--json", "out.json")
+    options = ("--stream", "--resamples", "99", "--checkpoint", "sums.npz", "--json", "out.json")
     words = ("compare", "first.csv", "second.csv", *options)
     folders = [tmp_path / name for name in ("undisturbed", "cut")]
     for folder in folders:
@@ -129,7 +130,7 @@ def test_streams(tmp_path: Path) -> None:
         codes[shot(killed.command, folders[1], words, when)] += 1
         if (folders[1] / "sums.npz").exists():
             state = km.load(folders[1] / "sums.npz")
-            assert isinstance(state, km.streaming.TablePass)
+            assert isinstance(state, table_pass.TablePass)
             read.append(int(state.read.sum()))
         if codes[0] > rounds:
             rounds += 1

@@ -52,7 +52,7 @@ def densities() -> Any:
 def long_tables() -> Any:
     rng = np.random.default_rng(0)
     tables = rng.normal(size=(900, 2)), rng.normal([0.0, 0.3], size=(800, 2))
-    return in_batches(*tables, n_frequencies=16, n_resamples=99)
+    return in_batches(*tables, n_resamples=99)
 
 
 MAKERS: dict[str, Callable[[], Result]] = {

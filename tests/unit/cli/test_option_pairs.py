@@ -80,9 +80,7 @@ COMPARED = (
 )
 TESTED = "--max-rows 9"
 STREAMED = """
---passes 1
 --checkpoint sums.npz
---frequencies 16
 """
 FITTED = """
 --columns a,c

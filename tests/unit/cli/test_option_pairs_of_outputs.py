@@ -74,7 +74,7 @@ COMMANDS = {
         --quiet
         """,
     "compare A.csv B.csv": f"{COMPARED} --max-rows 12",
-    "compare A.csv B.csv --stream": f"{COMPARED} --frequencies 16\n --passes 2\n --checkpoint sums.npz",
+    "compare A.csv B.csv --stream": f"{COMPARED}  --checkpoint sums.npz",
     "dependence A.csv": f"""
         --estimator kme
         --resamples 29

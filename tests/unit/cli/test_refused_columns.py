@@ -149,7 +149,7 @@ def test_the_verdict_is_the_same_in_memory_and_in_batches_of_any_size(cells: lis
     for rows in (1, 7, 25, 60):
         tables = [km.read(table, batch_rows=rows) for _ in range(2)]
         try:
-            result = in_batches(*tables, n_resamples=19, n_frequencies=8)
+            result = in_batches(*tables, n_resamples=19)
         except (TypeError, ValueError) as error:
             found[rows] = (type(error), str(error) if "is text in which" not in str(error) else "is text in which")
         else:

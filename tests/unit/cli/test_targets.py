@@ -16,7 +16,7 @@ QUICK = ("--estimator", "kme", "--resamples", "19")
 COMPARE = ("compare", "a.csv", "b.csv", *QUICK)
 COMMANDS = {
     "compare": COMPARE,
-    "stream": ("compare", "a.csv", "b.csv", "--stream", "--resamples", "19", "--frequencies", "4"),
+    "stream": ("compare", "a.csv", "b.csv", "--stream", "--resamples", "19"),
     "dependence": ("dependence", "a.csv", *QUICK),
     "density": ("density", "a.csv", "--estimator", "kme", "--components", "1"),
     "estimate": ("estimate", "a.csv"),

@@ -92,8 +92,8 @@ def numbers(content: dict[str, Any]) -> str:
 COMMANDS = {
     "compare": (("compare", "before.csv", "after.csv", *QUICK), ("compare", "before-de.csv", "after-de.csv", *QUICK)),
     "compare --stream": (
-        ("compare", "before.csv", "after.csv", "--stream", "--resamples", "99", "--frequencies", "16"),
-        ("compare", "before-de.csv", "after-de.csv", "--stream", "--resamples", "99", "--frequencies", "16"),
+        ("compare", "before.csv", "after.csv", "--stream", "--resamples", "99"),
+        ("compare", "before-de.csv", "after-de.csv", "--stream", "--resamples", "99"),
     ),
     "dependence": (("dependence", "before.csv", *QUICK), ("dependence", "before-de.csv", *QUICK)),
     "estimate": (
@@ -196,7 +196,7 @@ def test_long_compressed_files_are_streamed(
         pd.read_csv(f"{name}.csv").drop(columns="day").to_json(f"{name}.jsonl", orient="records", lines=True)
         pd.read_csv(f"{name}.csv").drop(columns="day").to_feather(f"{name}.feather")
     for end in ("csv.gz", "jsonl", "feather"):
-        found = content(capsys, "compare", f"before.{end}", f"after.{end}", "--resamples", "99", "--frequencies", "8")
+        found = content(capsys, "compare", f"before.{end}", f"after.{end}", "--resamples", "99")
         assert any("read twice" in note for note in found["notes"])
         assert found["sizes"] == [60, 50]
 
@@ -210,7 +210,7 @@ def test_a_checkpoint_is_of_numbers_and_dates_as_they_were_read(
         pd.DataFrame({"day": [f"{day:%m/%d/%Y}" for day in days], "x": np.arange(80) / 8}).to_csv(
             f"{name}.csv", index=False
         )
-    stream = ("compare", "one.csv", "two.csv", "--stream", "--resamples", "99", "--frequencies", "8")
+    stream = ("compare", "one.csv", "two.csv", "--stream", "--resamples", "99")
     first = content(capsys, *stream, "--dates", "mdy", "--checkpoint", "sums.npz")
     assert numbers(content(capsys, *stream, "--dates", "mdy", "--checkpoint", "sums.npz")) == numbers(first)
     assert "sums.npz" in refusal(capsys, *stream, "--dates", "dmy", "--checkpoint", "sums.npz")

@@ -11,7 +11,6 @@ from slow_tables import Slow, Tables
 
 import explained
 import kernelmean as km
-from kernelmean.kernels import Gaussian
 from kernelmean.studies import gather
 from kernelmean.tables import Encoded, Encoding, encode
 
@@ -143,23 +142,3 @@ def test_a_monitor_sees_missing_cells_beside_numbers_that_are_far_from_0() -> No
         monitor = km.DriftMonitor(known + far, missing="category")
         found.append(monitor.update(new + far).log_wealth)
     assert found[1] == pytest.approx(found[0], rel=1e-4)
-
-
-def test_streamed_features_of_a_column_are_those_of_its_coordinates() -> None:
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(80, 7)), rng.normal(0.3, 1.2, size=(70, 7))
-    X[:, [2, 6]], Y[:, [2, 6]] = X[:, [2, 6]] > 0.2, Y[:, [2, 6]] > 0.2
-    blocks, origin = ((0, 1), (3,), (4, 5)), np.median(X, axis=0)
-    own = tuple(
-        km.features.fourier(Gaussian(1.1), len(b), 8, design="quasi", origin=origin[list(b)], rng=k)
-        for k, b in enumerate(blocks)
-    )
-    joint = km.features.fourier(Gaussian(2.0), 7, 16, origin=origin, rng=9)
-    features = km.streaming.TableFeatures(joint.kernel, joint, own, blocks, (2, 6))
-    whole = km.streaming.two_sample_stream(features, sizes=(80, 70), seed=0).partial_fit(X, Y)
-    for k, (one, block) in enumerate([(joint, tuple(range(7))), *zip(own, blocks, strict=True)]):
-        alone = km.streaming.two_sample_stream(one, sizes=(80, 70), seed=0).partial_fit(X[:, block], Y[:, block])
-        part = features.part_of(whole, None if k == 0 else k - 1)
-        found, expected = (each.test(n_resamples=19, rng=0) for each in (part, alone))
-        assert found.statistic == pytest.approx(expected.statistic, rel=1e-9)
-        assert found.pvalue == expected.pvalue

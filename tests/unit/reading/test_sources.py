@@ -110,7 +110,7 @@ def test_other_studies_take_what_comparisons_take(
 def test_long_files_are_read_batch_by_batch_and_others_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", 75)
     first, second = csv(tmp_path, "first", A), csv(tmp_path, "second", B)
-    long = km.compare(first, second, n_resamples=49, n_frequencies=16)
+    long = km.compare(first, second, n_resamples=49)
     assert (long.estimator, long.test.scheme, long.sizes) == ("mkme", "bins", (80, 70))
     assert long.names == (str(first), str(second))
     assert "adaptive test" in long.notes[0]
@@ -159,11 +159,13 @@ def test_what_can_be_read_once_is_never_read_twice_in_silence() -> None:
     ("call", "error", "message"),
     [
         (lambda: km.compare(km.read(A, in_memory=True), km.read(B, in_memory=False)), ValueError, "same in_memory="),
-        (lambda: km.compare(km.read(A, passes=1), km.read(B, passes=2)), ValueError, "write it once"),
-        (lambda: km.compare(A, B, n_frequencies=8), ValueError, "leave n_frequencies= out"),
-        (lambda: km.compare(km.read(A, passes=2), B, rng=np.random.default_rng(0)), TypeError, "rng is"),
-        (lambda: km.read(A, in_memory=True, passes=2), ValueError, "leave passes= out"),
-        (lambda: km.read(A, passes=3), ValueError, "passes is 3"),
+        (
+            lambda: km.compare(km.read(A, checkpoint="a.npz"), km.read(B, checkpoint="b.npz")),
+            ValueError,
+            "write it once",
+        ),
+        (lambda: km.compare(km.read(A, checkpoint="a.npz"), B, rng=np.random.default_rng(0)), TypeError, "rng is"),
+        (lambda: km.read(A, in_memory=True, checkpoint="a.npz"), ValueError, "leave checkpoint= out"),
         (lambda: km.read(A, text=TextFormat(decimal=",")), ValueError, "leave text= out"),
         (lambda: km.read(["a.csv", "b.csv"]), ValueError, "several files are read as one table where all are Parquet"),
         (lambda: km.dependence(km.read(A, in_memory=False)), ValueError, "dependence holds all rows in memory"),
