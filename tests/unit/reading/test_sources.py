@@ -111,7 +111,7 @@ def test_long_files_are_read_batch_by_batch_and_others_are_not(tmp_path: Path, m
     monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", 75)
     first, second = csv(tmp_path, "first", A), csv(tmp_path, "second", B)
     long = km.compare(first, second, n_resamples=49)
-    assert (long.estimator, long.test.scheme, long.sizes) == ("mkme", "bins", (80, 70))
+    assert (long.estimator, long.test.scheme, long.sizes) == ("adaptive", "bins", (80, 70))
     assert long.names == (str(first), str(second))
     assert "adaptive test" in long.notes[0]
     held = km.compare(km.read(first, in_memory=True), second, n_resamples=49)

@@ -18,13 +18,12 @@ from pyarrow import parquet
 
 import kernelmean as km
 from in_batches import in_batches
+from in_bins import mmd
 from kernelmean.kernels import Gaussian, Laplacian
-from one_pass import mmd as one_pass
 
 N, M, BATCH = 300, 260, 50
-MMD = {"n_resamples": 99, "n_frequencies": 16, "pilot": 40}
-FIXED = {**MMD, "kernel": Gaussian(1.5)}
-MAP = {"n_resamples": 99, "features": km.features.fourier(Gaussian(1.5), dim=2, n_frequencies=16)}
+MMD = {"n_resamples": 99, "estimator": "kme"}
+FIXED = {"n_resamples": 99, "kernel": Gaussian(1.5)}
 COMPARE = {"n_resamples": 99}
 
 
@@ -86,9 +85,9 @@ PLACES: dict[str, Place] = {
     "iterable of frames": lambda _, frame: slices(frame),
     "arrow reader": lambda _, frame: pa.Table.from_pandas(frame, preserve_index=False).to_reader(BATCH),
 }
-OPTIONS = {"rule": MMD, "kernel": FIXED, "features": MAP}
+OPTIONS = {"rule": MMD, "kernel": FIXED, "adaptive": {"n_resamples": 99}}
 SAMPLED = [(place, "rule") for place in PLACES]
-SAMPLED += [(place, name) for place in ("array", "parquet", "iterable of frames") for name in ("kernel", "features")]
+SAMPLED += [(place, name) for place in ("array", "parquet", "iterable of frames") for name in ("kernel", "adaptive")]
 """Every place once, and all options in a place of every kind: in memory, in a file, and read once."""
 COMPARED = [(place, "mixed") for place in TABLES] + [("pandas", "numbers"), ("parquet", "numbers")]
 
@@ -170,7 +169,7 @@ def test_a_finished_test_of_two_samples_answers_for_its_rows_only(tmp_path: Path
 
     def test(X: pd.DataFrame, Y: pd.DataFrame) -> Any:
         sources = put(tmp_path / "first", X), put(tmp_path / "second", Y)
-        return outcome(lambda: one_pass(*sources, checkpoint=path, **options))
+        return outcome(lambda: mmd(*sources, checkpoint=path, **options))
 
     found = test(A, B)
     content = path.read_bytes()
@@ -204,7 +203,7 @@ def test_a_finished_comparison_answers_for_its_rows_only(tmp_path: Path, place: 
 
 
 @pytest.mark.parametrize("put", TABLES.values(), ids=TABLES)
-@pytest.mark.parametrize("taker", [in_batches, one_pass])
+@pytest.mark.parametrize("taker", [in_batches, mmd])
 def test_columns_of_other_names_or_in_another_order_are_other_data(tmp_path: Path, taker: Any, put: Place) -> None:
     A, B, path = numbers(N, 0), numbers(M, 1), tmp_path / "sums.npz"
     options = COMPARE if taker is in_batches else MMD
@@ -253,50 +252,25 @@ def test_the_files_of_a_folder_keep_their_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {"kernel": "laplacian"},
-        {"kernel": Laplacian(1.0)},
-        {"kernel": Gaussian(1.0)},
-        {"kernel": Gaussian},
-        {"kernel": Gaussian((1.0, 2.0))},
-        {"kernel": Gaussian("median-unsquared")},
+        {"estimator": None},
+        {"estimator": km.KME(Laplacian(1.0))},
+        {"estimator": km.KME(Gaussian(1.0))},
+        {"estimator": km.KME(Gaussian((1.0, 2.0)))},
+        {"estimator": km.KME(Gaussian("median-unsquared"))},
         {"estimator": km.KME(bandwidth=2.0)},
-        {"n_frequencies": 17},
-        {"design": "plain"},
-        {"dtype": "float64"},
         {"estimator": "mkme"},
         {"statistic": "v"},
         {"n_resamples": 199},
-        {"pilot": 41},
         {"seed": 1},
     ],
     ids=repr,
 )
 def test_options_of_a_test_of_two_samples_are_part_of_its_checkpoint(tmp_path: Path, other: dict[str, Any]) -> None:
     X, Y, path = numbers(N, 0).to_numpy(), numbers(M, 1).to_numpy(), tmp_path / "sums.npz"
-    one_pass(X, Y, checkpoint=path, **MMD)
+    mmd(X, Y, checkpoint=path, **MMD)
     content = path.read_bytes()
-    assert outcome(lambda: one_pass(X, Y, checkpoint=path, **MMD | other)) == "refused"
+    assert outcome(lambda: mmd(X, Y, checkpoint=path, **MMD | other)) == "refused"
     assert path.read_bytes() == content
-
-
-def test_a_map_of_features_in_place_of_a_recipe_is_another_test(tmp_path: Path) -> None:
-    X, Y, path = numbers(N, 0).to_numpy(), numbers(M, 1).to_numpy(), tmp_path / "sums.npz"
-    one_pass(X, Y, checkpoint=path, **MMD)
-    content = path.read_bytes()
-    assert outcome(lambda: one_pass(X, Y, checkpoint=path, **MAP)) == "refused"
-    assert path.read_bytes() == content
-
-
-def test_a_map_of_features_is_part_of_the_checkpoint_to_the_last_digit(tmp_path: Path) -> None:
-    X, Y, path = numbers(N, 0).to_numpy(), numbers(M, 1).to_numpy(), tmp_path / "sums.npz"
-    one_pass(X, Y, checkpoint=path, **MAP)
-    near = km.features.fourier(Gaussian(1.5 * (1 + 1e-15)), dim=2, n_frequencies=16)
-    other = km.features.fourier(Gaussian(1.5), dim=2, n_frequencies=16, rng=1)
-    for features in (near, other):
-        with pytest.raises(ValueError, match=r"other options \(features\)"):
-            one_pass(X, Y, checkpoint=path, features=features, n_resamples=99)
-    again = km.features.fourier(Gaussian(1.5), dim=2, n_frequencies=16)
-    one_pass(X, Y, checkpoint=path, features=again, n_resamples=99)
 
 
 @pytest.mark.parametrize(
@@ -360,7 +334,7 @@ def test_a_test_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, chosen: str
 ) -> None:
     options: dict[str, Any] = OPTIONS[chosen]
-    monkeypatch.setattr("kernelmean.inference.streaming.checkpoint._SECONDS", 0.0)
+    monkeypatch.setattr("kernelmean.inference.bins.checkpoint._SECONDS", 0.0)
     A, B, path = numbers(N, 0), numbers(M, 1), tmp_path / "sums.npz"
 
     def source(frame: pd.DataFrame, name: str) -> km.tables.Source:
@@ -368,12 +342,12 @@ def test_a_test_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
 
     def test(X: pd.DataFrame, Y: pd.DataFrame, kept: Path | None = path) -> Any:
         sources = source(X, "first"), source(Y, "second")
-        return outcome(lambda: one_pass(*sources, checkpoint=kept, **options))
+        return outcome(lambda: mmd(*sources, checkpoint=kept, **options))
 
     first, second = source(A, "first"), source(B, "second")
     looks_twice = options is MMD and first.n_rows is not None
     with pytest.raises(RuntimeError, match="stopped"):
-        one_pass(stopped(first, 1 + looks_twice), second, checkpoint=path, **options)
+        mmd(stopped(first, 1 + looks_twice), second, checkpoint=path, **options)
     content, started = path.read_bytes(), test(A, B, None)
     for name, *other in one_side(A, B, SAMPLED.index((place, chosen))):
         path.write_bytes(content)
@@ -428,7 +402,7 @@ def test_files_that_change_between_two_passes_are_refused(tmp_path: Path) -> Non
 # -- files of other versions, and of other kinds ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("taker", [in_batches, one_pass])
+@pytest.mark.parametrize("taker", [in_batches, mmd])
 def test_a_checkpoint_without_a_digest_is_refused(tmp_path: Path, taker: Any) -> None:
     """As version 0.3 and earlier wrote it: the sums alone."""
     X, Y, path = numbers(N, 0).to_numpy(), numbers(M, 1).to_numpy(), tmp_path / "sums.npz"
@@ -438,20 +412,12 @@ def test_a_checkpoint_without_a_digest_is_refused(tmp_path: Path, taker: Any) ->
         taker(X, Y, checkpoint=path, **COMPARE)
 
 
-@pytest.mark.parametrize(("taker", "other"), [(in_batches, one_pass)] * 2)
+@pytest.mark.parametrize(("taker", "other"), [(in_batches, mmd)] * 2)
 def test_a_checkpoint_of_another_function_is_refused(tmp_path: Path, taker: Any, other: Any) -> None:
     X, Y, path = numbers(N, 0).to_numpy(), numbers(M, 1).to_numpy(), tmp_path / "sums.npz"
     taker(X, Y, checkpoint=path, **COMPARE)
     with pytest.raises(ValueError, match="is not of this test"):
         other(X, Y, checkpoint=path, **COMPARE)
-
-
-def test_sums_of_a_checkpoint_serve_other_tests_by_hand(tmp_path: Path) -> None:
-    X, Y, path = numbers(N, 0).to_numpy(), numbers(M, 1).to_numpy(), tmp_path / "sums.npz"
-    one_pass(X, Y, checkpoint=path, **MMD)
-    found = km.load(path).test(estimator="mkme", n_resamples=199, rng=0)
-    expected = one_pass(X, Y, **MMD | {"estimator": "mkme", "n_resamples": 199})
-    assert (found.pvalue, found.statistic) == (expected.pvalue, expected.statistic)
 
 
 @pytest.mark.parametrize(
