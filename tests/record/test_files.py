@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -44,21 +41,6 @@ def of_features(name: str) -> dict[str, Any]:
     return {"norm": mean.norm(), "values": np.asarray(mean(write_files.GRID)).tolist()}
 
 
-def of_stream(name: str) -> dict[str, Any]:
-    result = km.load(FILES / name).test(n_resamples=49, rng=1)
-    return {"statistic": float(result.statistic), "pvalue": result.pvalue}
-
-
-def of_sums(name: str) -> dict[str, Any]:
-    """Go on with sums that were saved after five rows of X."""
-    scheme = km.streaming.OnePass(n_frequencies=8)
-    options: dict[str, Any] = {"estimator": km.MKME(km.kernels.Gaussian(1.5)), "n_resamples": 49, "rng": 1}
-    with TemporaryDirectory() as folder:
-        first = km.read(X, checkpoint=shutil.copy(FILES / name, folder))
-        result = km.mmd_test(first, Y, scheme=scheme, **options)
-    return {"statistic": float(result.statistic), "pvalue": result.pvalue}
-
-
 def of_means(name: str) -> dict[str, Any]:
     stream = km.load(FILES / name)
     mean = stream.estimate("kme")
@@ -89,8 +71,6 @@ READ: dict[str, Callable[[str], dict[str, Any]]] = {
     "embedding": of_embedding,
     "estimator": of_estimator,
     "features": of_features,
-    "stream": of_stream,
-    "sums": of_sums,
     "means": of_means,
     "result": of_result,
     "monitor": of_monitor,
@@ -103,35 +83,26 @@ def test_earlier_files_load_with_equal_numbers(name: str) -> None:
     assert not differences({"values": LOADED[name]}, READ[kind](name))
 
 
-def in_batches(A: Any, B: Any, *, seed: int, passes: Any = None, checkpoint: Any = None, **given: Any) -> Any:
+def in_batches(A: Any, B: Any, *, seed: int, checkpoint: Any = None, **given: Any) -> Any:
     """Compare two tables batch by batch."""
-    first = km.read(A, in_memory=False, passes=passes, checkpoint=checkpoint)
+    first = km.read(A, in_memory=False, checkpoint=checkpoint)
     return km.compare(first, km.read(B, in_memory=False), rng=seed, **given)
-
-
-def once(*, seed: int, checkpoint: Path, n_frequencies: int, n_resamples: int, estimator: str) -> Any:
-    """Test two samples in one pass."""
-    assert estimator == "kme"
-    scheme = km.streaming.OnePass(n_frequencies=n_frequencies)
-    options: dict[str, Any] = {"kernel": km.kernels.Gaussian(1.5), "n_resamples": n_resamples, "rng": seed}
-    return km.mmd_test(km.read(X, checkpoint=checkpoint), Y, scheme=scheme, **options)
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_earlier_checkpoints_are_refused_in_one_line(name: str) -> None:
-    """They do not say of which rows they are, so going on from them could add up other rows."""
+    """They hold sums of features of one kernel, which no test goes on from any more."""
     path = FILES / name
     content = path.read_bytes()
-    options: dict[str, Any] = {"n_resamples": 49, "n_frequencies": 8, "seed": 1, "estimator": "kme"}
-    if "compare" in name:
-        frames = (pd.DataFrame({"a": table[:6, 0]}) for table in (X, Y))
-        call = partial(in_batches, *frames)
-    else:
-        call = once
-    with pytest.raises(ValueError, match=EXPECTED[name]["refused"]) as error:
-        call(checkpoint=path, **options)
-    assert len(str(error.value).splitlines()) == 1
-    assert path.read_bytes() == content
+    options: dict[str, Any] = {"n_resamples": 49, "estimator": "kme"}
+    frames = (pd.DataFrame({"a": table[:6, 0]}) for table in (X, Y))
+    compared = partial(in_batches, *frames, seed=1, checkpoint=path, **options)
+    tested = partial(km.mmd_test, km.read(X, checkpoint=path), Y, scheme="bins", rng=1, **options)
+    for call in (compared, tested, partial(km.load, path)):
+        with pytest.raises(ValueError, match=EXPECTED[name]["refused"]) as error:
+            call()
+        assert len(str(error.value).splitlines()) == 1
+        assert path.read_bytes() == content
 
 
 def test_all_files_are_listed_and_small() -> None:

@@ -219,8 +219,18 @@ _READERS: Mapping[str, Callable[[Any, _Once], Any]] = {
 }
 
 
+class OutdatedError(ValueError):
+    """A file that no later version can go on from."""
+
+
+_SUMS = ("TwoSampleStream", "PairStream", "TablePass")
+"""Sums of tests that earlier versions saved, of another form than those of today."""
+
+
 def _make(name: str, tree: Any, arrays: _Once) -> Any:
     kind = saved_kinds().get(name) or _former_kinds().get(name)
+    if name in _SUMS and (kind is None or {*tree} != {*kind.names}):
+        raise OutdatedError("it holds sums of a test as an earlier version saved them; delete it to begin anew")
     if kind is None:
         raise ValueError(f"it holds a {name!r}, which this version of kernelmean does not know")
     if not isinstance(tree, dict) or {*tree, *kind.later} != {*kind.names}:
