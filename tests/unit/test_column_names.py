@@ -54,7 +54,7 @@ TESTS: dict[str, Callable[[Any, Any], Any]] = {
     "compress_then_test": pvalue(km.compress_then_test, n_resamples=99, rng=0),
     "mmd_test in bins": pvalue(in_bins.mmd, kernel=KERNEL, n_resamples=99),
     "compare": lambda X, Y: km.compare(X, Y, n_resamples=99).test.pvalue,
-    "compare in batches": lambda X, Y: in_batches(X, Y, n_frequencies=16, n_resamples=99).test.statistic,
+    "compare in batches": lambda X, Y: in_batches(X, Y, n_resamples=99).test.statistic,
     "attribute": attributed,
     "effect_size": lambda X, Y: explained.effect_size(X, Y, n_resamples=99, rng=0).statistic,
     "equivalence_test": pvalue(explained.equivalence_test, margin=0.9, n_resamples=99, rng=0),

@@ -49,7 +49,6 @@ OPTIONS: list[dict[str, Any]] = [
     {"bandwidth": 2.0},
     {"bandwidth": "likelihood", "estimator": "kme"},
     {"ordinal": {"kind": ["x"]}},
-    {"passes": 1},
     {"kernel": km.kernels.Gaussian(1.0), "bandwidth": 2.0},
     {"kernel": km.kernels.Gaussian(1.0), "estimator": km.MKME()},
 ]
@@ -114,8 +113,7 @@ COMMANDS = (
     "compare {0} {1} --estimator kme --bandwidth likelihood",
     "compare {0} {1} --ordinal kind=x",
     "compare {0} {1} --stream",
-    "compare {0} {1} --stream --passes 1",
-    "compare {0} {1} --frequencies 16",
+    "compare {0} {1} --stream --bandwidth 2",
     "compare {0} --by kind",
     "compare {0} --by name",
     "compare {0} {1} --stream --missing noise",
@@ -155,9 +153,7 @@ def test_errors_on_the_command_line_offer_options_of_the_command(
             continue
         refused += 1
         message = capsys.readouterr().err
-        assert not re.search(
-            r"(?<![\w-])(missing|drop|columns|estimator|bandwidth|categorical|ordinal|passes)=", message
-        )
+        assert not re.search(r"(?<![\w-])(missing|drop|columns|estimator|bandwidth|categorical|ordinal)=", message)
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", message):
             assert option in known, (command, option, message)
     assert refused

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import kernelmean as km
+from kernelmean import inference
 from kernelmean.kernels import Gaussian, Laplacian
 
 RNG = np.random.default_rng(0)
@@ -163,7 +164,7 @@ def test_iterators_beyond_the_limit_lose_no_row(monkeypatch: pytest.MonkeyPatch)
 def test_sources_ask_for_bins_or_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = parquet(tmp_path, "x", A), parquet(tmp_path, "y", B)
     expected = km.mmd_test(A, B, scheme="bins", **HOW)
-    for asked in ({"in_memory": False}, {"passes": 1}, {"checkpoint": tmp_path / "sums.npz"}):
+    for asked in ({"in_memory": False}, {"checkpoint": tmp_path / "sums.npz"}):
         found = km.mmd_test(km.read(first, **asked), second, **HOW)
         assert (found.scheme, found.pvalue) == ("bins", expected.pvalue)
     monkeypatch.setattr("kernelmean.tables.limits.TEST_LIMIT", 40)
@@ -237,9 +238,9 @@ def test_seeds_are_those_of_rng(name: str) -> None:
             r"fit_on='each'.* does not go",
         ),
         (
-            lambda: km.mmd_test(km.read(A, passes=1), B, scheme="cyclic", estimator="kme"),
+            lambda: km.mmd_test(km.read(A, checkpoint="a"), B, scheme="cyclic", estimator="kme"),
             ValueError,
-            "scheme = 'cyclic' .* passes=",
+            "scheme = 'cyclic' .* checkpoint=",
         ),
         (
             lambda: km.mmd_test(km.read(A, in_memory=False), km.read(B, in_memory=True), estimator="kme"),
@@ -247,7 +248,6 @@ def test_seeds_are_those_of_rng(name: str) -> None:
             "same in_memory=",
         ),
         (lambda: km.mmd_test(km.read(A, in_memory=True), B, **BINS), ValueError, "leave one of the two out"),
-        (lambda: km.mmd_test(km.read(A, passes=2), B, rng=0, estimator="kme"), ValueError, "leave passes= out"),
         (
             lambda: km.mmd_test(km.read(A, checkpoint="a"), km.read(B, checkpoint="b"), estimator="kme"),
             ValueError,
@@ -287,7 +287,7 @@ def test_what_does_not_go_together_is_said(call: Callable[[], Any], error: type[
 
 @pytest.mark.parametrize("name", ["mmd_stream_test", "hsic_stream_test"])
 def test_names_that_went_say_what_to_write(name: str) -> None:
-    for place in (km, km.streaming):
+    for place in (km, inference.streaming):
         with pytest.raises(AttributeError, match=rf"{name.replace('_stream', '')}\(X, Y.*scheme=\"bins\""):
             getattr(place, name)
 
