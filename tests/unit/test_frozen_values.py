@@ -224,11 +224,6 @@ CASES = {
         lambda mu: [mu.norm(), mu(SPOT), mu.features(SPOT)],
         lambda mu: [mu.features.points, mu.features.triangle, mu.parts[0].terms[0].sums.high],
     ),
-    "two-sample stream": Case(
-        _samples,
-        lambda X, Y: km.streaming.two_sample_stream(features.fourier(K, 2, 32), seed=0).partial_fit(X, Y),
-        lambda stream: [stream.test(n_resamples=99).pvalue, stream.pooled().norm()],
-    ),
     "DriftMonitor": Case(
         lambda: {"X": _rows(n=60), "Y": _rows(1)},
         lambda X, Y: (monitor := km.DriftMonitor(X, seed=0), monitor.update(Y))[0],

@@ -15,7 +15,7 @@ import explained
 import in_bins
 import kernelmean as km
 from in_batches import in_batches
-from kernelmean import features, kernels, noise, streaming
+from kernelmean import features, kernels, noise
 from kernelmean.studies import estimate as fits
 from kernelmean.tables import reading as tables
 
@@ -389,10 +389,6 @@ CASES: dict[str, tuple[Run, Values]] = {
     "features.random_cholesky": (
         of(features.random_cholesky, GAUSS, X, show=lambda found: found.points),
         {"rank": (5,), "rng": (1,)},
-    ),
-    "streaming.two_sample_stream": (
-        lambda **options: described(streaming.two_sample_stream(WAVES, **options).deal),
-        {"sizes": ((24, 22),), "seed": (1,)},
     ),
     "tables.as_table": (of(tables.as_table, GAPS[0][["a", "b"]], show=str), {"missing": ("drop",)}),
     "tables.read_table": (
