@@ -67,7 +67,7 @@ def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
         adding = Adding(TwoSums(first, second), {} if kept is None else packed(learnt, tables))
         if kept is not None and kept.record is not None:
             adding.restore(kept, [table.source for table in tables])
-        run_pass(adding, tables, learnt, asked.encoding, asked.plan or DEFAULT, kept, digests, progress)
+        run_pass(adding, tables, learnt, asked.plan or DEFAULT, kept, digests, progress)
         samples = adding.sums.bins()
         joint, alone = tests.joint(samples), tests.alone(samples)
     encoded = _shown(learnt)

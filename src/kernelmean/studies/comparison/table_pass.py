@@ -18,7 +18,6 @@ from ...inference.bins.sample_sums import TwoSums
 from ...inference.bins.state import BinState
 from ...inference.digest import RowDigest
 from ...plan.plan import Plan
-from ...tables.columns.encoding import Encoding
 from ...tables.columns.missing import rules_for, sifted
 from ...tables.prefetch import ahead
 from ...tables.readers import Widened
@@ -106,7 +105,6 @@ def run_pass(
     adding: Adding,
     tables: tuple[Source, Source],
     learnt: Learnt,
-    encoding: Encoding,
     plan: Plan,
     kept: Checkpoint | None,
     digests: Digests,
@@ -122,7 +120,7 @@ def run_pass(
     if kept is not None and kept.record is None:
         kept.save(adding.state(), digests)
     watched = digests if kept is not None else (None, None)
-    parts = [_batches(table, learnt, encoding, int(adding.read[k]), watched[k]) for k, table in enumerate(tables)]
+    parts = [_batches(table, learnt, int(adding.read[k]), watched[k]) for k, table in enumerate(tables)]
     saved, total = time.monotonic(), sum(learnt.rows) + sum(learnt.missing.rows)
     with closing(ahead(parts[0])) as first, closing(ahead(parts[1])) as second:
         whole = True
@@ -155,15 +153,13 @@ def _of_both(digests: Digests, batches: tuple[_Batch | None, _Batch | None]) -> 
     return first, second
 
 
-def _batches(
-    frames: Source, learnt: Learnt, encoding: Encoding, read: int, digest: RowDigest | None
-) -> Iterator[_Batch]:
+def _batches(frames: Source, learnt: Learnt, read: int, digest: RowDigest | None) -> Iterator[_Batch]:
     """Yield the coordinates of all rows that are used, after some that were read before.
 
     The digest of these, where there is one, goes on with the rows of every batch.
     """
     types = {column.name: column.type for column in learnt.seen.columns}
-    rules = rules_for(encoding.missing, list(frames.names))
+    rules = rules_for(learnt.missing.rule, list(frames.names))
     most = max(1, _BATCH_NUMBERS // max(1, sum(len(coding.names) for coding in learnt.codings)))
     for frame in frames.after(read):
         for part in slices(len(frame), most):
