@@ -176,9 +176,11 @@ def streams(good: Valid) -> dict[str, Damage]:
 
         return damage
 
-    def stream(fields: dict[str, Any]) -> dict[str, Any]:
-        inside: dict[str, Any] = fields["stream"]["fields"]
-        return inside
+    def sums(fields: dict[str, Any], arrays: Any) -> None:
+        fields["sums"]["fields"].update(arrays=arrays)
+
+    def seen(fields: dict[str, Any], columns: Any) -> None:
+        fields["learnt"]["dict"]["seen"]["fields"].update(columns=columns)
 
     return {
         "empty": writes(b""),
@@ -188,27 +190,34 @@ def streams(good: Valid) -> dict[str, Damage]:
         "a table": writes(b"PAR1"),
         **{f"cut after {share:.0%}": _cut(good, share) for share in (0.1, 0.5, 0.9, 0.999)},
         **{f"bits {number}": flipped(number) for number in range(8)},
-        "rows below nothing": header(lambda fields: stream(fields)["first"]["fields"].update(rows=-5)),
-        "bins of nothing": header(lambda fields: stream(fields)["first"]["fields"].update(size=0)),
-        "rows of another number": header(lambda fields: stream(fields)["first"]["fields"].update(n_rows=10**15)),
-        "another seed": header(lambda fields: stream(fields)["first"]["fields"].update(seed=7)),
-        "no features": header(lambda fields: stream(fields).update(features=None)),
-        "columns of text": header(lambda fields: fields["seen"]["fields"].update(columns="abc")),
-        "no columns": header(lambda fields: fields["seen"]["fields"].update(columns={"tuple": []})),
+        "no sums": header(lambda fields: sums(fields, {"tuple": []})),
+        "sums of text": header(lambda fields: sums(fields, {"tuple": ["x", "y", "z", "w"]})),
+        "sums are text": header(lambda fields: sums(fields, "abcd")),
+        "sums are nothing": header(lambda fields: fields.update(sums=None)),
+        "columns of text": header(lambda fields: seen(fields, "abc")),
+        "no columns": header(lambda fields: seen(fields, {"tuple": []})),
         "learnt a number": header(lambda fields: fields.update(learnt=3)),
         "learnt half": header(lambda fields: fields["learnt"]["dict"].pop("drawn")),
         "learnt types of Python": header(lambda fields: _set_types(fields, "os.system")),
         "learnt cells of text": header(lambda fields: fields["learnt"]["dict"].update(drawn={"list": ["x", "y"]})),
         "learnt missing of text": header(lambda fields: fields["learnt"]["dict"].update(missing={"list": ["x"]})),
-        "learnt pilots of text": header(lambda fields: fields["learnt"]["dict"].update(pilots={"list": ["x", "y"]})),
-        "learnt pilots without end": header(
-            lambda fields: fields["learnt"]["dict"].update(pilots={"list": [10**12, 10**12]})
+        "learnt numbers of text": header(lambda fields: fields["learnt"]["dict"].update(numbers={"list": ["x", "y"]})),
+        "learnt numbers of nothing": header(
+            lambda fields: fields["learnt"]["dict"].update(numbers={"list": [10**12, 10**12]})
         ),
+        "learnt numbers beyond the last row": header(_same_numbers),
         "learnt left out of text": header(lambda fields: fields["learnt"]["dict"].update(left_out={"list": ["x"]})),
         "read is a number": header(lambda fields: fields.update(read=3)),
         "read is text": header(lambda fields: fields.update(read="all")),
         **PLACES,
     }
+
+
+def _same_numbers(fields: dict[str, Any]) -> None:
+    """Let the numbers of drawn rows be those rows of the file that hold their numbers from 1, the last one beyond."""
+    learnt = fields["learnt"]["dict"]
+    drawn = [each["dict"]["rows"] for each in learnt["drawn"]["list"]]
+    learnt.update(numbers={"list": drawn})
 
 
 def _set_types(fields: dict[str, Any], kind: str) -> None:

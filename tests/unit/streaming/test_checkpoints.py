@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,9 @@ from pyarrow import parquet
 import kernelmean as km
 from in_batches import in_batches
 from in_bins import mmd
-from kernelmean.kernels import Gaussian, Laplacian
 
 N, M, BATCH = 300, 260, 50
 MMD = {"n_resamples": 99, "estimator": "kme"}
-FIXED = {"n_resamples": 99, "kernel": Gaussian(1.5)}
 COMPARE = {"n_resamples": 99}
 
 
@@ -77,20 +74,6 @@ TABLES: dict[str, Place] = {
     "parquet": one_file,
     "folder": folder,
 }
-PLACES: dict[str, Place] = {
-    "array": lambda _, frame: frame.to_numpy(),
-    **TABLES,
-    "list of arrays": lambda _, frame: list(slices(frame.to_numpy())),
-    "iterable of arrays": lambda _, frame: slices(frame.to_numpy()),
-    "iterable of frames": lambda _, frame: slices(frame),
-    "arrow reader": lambda _, frame: pa.Table.from_pandas(frame, preserve_index=False).to_reader(BATCH),
-}
-OPTIONS = {"rule": MMD, "kernel": FIXED, "adaptive": {"n_resamples": 99}}
-SAMPLED = [(place, "rule") for place in PLACES]
-SAMPLED += [(place, name) for place in ("array", "parquet", "iterable of frames") for name in ("kernel", "adaptive")]
-"""Every place once, and all options in a place of every kind: in memory, in a file, and read once."""
-TOGETHER = ("csv", "iterable of arrays", "iterable of frames", "arrow reader")
-"""Places that cannot stop between two batches: a short file, and what comes once, which is put into a file first."""
 COMPARED = [(place, "mixed") for place in TABLES] + [("pandas", "numbers"), ("parquet", "numbers")]
 
 
@@ -161,26 +144,6 @@ def same(one: Any, other: Any) -> bool:
     return (
         one != "refused" and one[0] == other[0] and one[1] == pytest.approx(other[1], rel=1e-6) and one[2] == other[2]
     )
-
-
-@pytest.mark.parametrize(("place", "chosen"), SAMPLED)
-def test_a_finished_test_of_two_samples_answers_for_its_rows_only(tmp_path: Path, place: str, chosen: str) -> None:
-    options: dict[str, Any] = OPTIONS[chosen]
-    A, B, path = numbers(N, 0), numbers(M, 1), tmp_path / "sums.npz"
-    put = PLACES[place]
-
-    def test(X: pd.DataFrame, Y: pd.DataFrame) -> Any:
-        sources = put(tmp_path / "first", X), put(tmp_path / "second", Y)
-        return outcome(lambda: mmd(*sources, checkpoint=path, **options))
-
-    found = test(A, B)
-    content = path.read_bytes()
-    assert same(test(A, B), found)
-    for name, *other in one_side(A, B, SAMPLED.index((place, chosen))):
-        assert test(*other) == "refused", name
-    assert test(B, A) == "refused"
-    assert path.read_bytes() == content
-    assert same(test(A, B), found)
 
 
 @pytest.mark.parametrize(("place", "kind"), COMPARED)
@@ -254,30 +217,6 @@ def test_the_files_of_a_folder_keep_their_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {"estimator": None},
-        {"estimator": km.KME(Laplacian(1.0))},
-        {"estimator": km.KME(Gaussian(1.0))},
-        {"estimator": km.KME(Gaussian((1.0, 2.0)))},
-        {"estimator": km.KME(Gaussian("median-unsquared"))},
-        {"estimator": km.KME(bandwidth=2.0)},
-        {"estimator": "mkme"},
-        {"statistic": "v"},
-        {"n_resamples": 199},
-        {"seed": 1},
-    ],
-    ids=repr,
-)
-def test_options_of_a_test_of_two_samples_are_part_of_its_checkpoint(tmp_path: Path, other: dict[str, Any]) -> None:
-    X, Y, path = numbers(N, 0).to_numpy(), numbers(M, 1).to_numpy(), tmp_path / "sums.npz"
-    mmd(X, Y, checkpoint=path, **MMD)
-    content = path.read_bytes()
-    assert outcome(lambda: mmd(X, Y, checkpoint=path, **MMD | other)) == "refused"
-    assert path.read_bytes() == content
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
         {"estimator": "kme"},
         {"estimator": "kme", "bandwidth": 2.0},
         {"scale": False},
@@ -315,52 +254,6 @@ def stop_after(rows: int) -> Callable[[str, int, int], None]:
             raise RuntimeError("stopped")
 
     return progress
-
-
-def stopped(batches: km.tables.Source, opened: int) -> km.tables.Source:
-    """Return batches that end with an error after the second one, when they are read for the ``opened``-th time."""
-    times = [0]
-
-    def rows() -> Iterator[Any]:
-        times[0] += 1
-        for k, batch in enumerate(batches):
-            if times[0] == opened and k == 2:
-                raise RuntimeError("stopped")
-            yield batch
-
-    return replace(batches, _arrays=rows)
-
-
-@pytest.mark.parametrize(("place", "chosen"), [case for case in SAMPLED if case[0] not in TOGETHER])
-def test_a_test_that_was_stopped_goes_on_with_the_same_rows_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, chosen: str
-) -> None:
-    options: dict[str, Any] = OPTIONS[chosen]
-    monkeypatch.setattr("kernelmean.inference.bins.checkpoint._SECONDS", 0.0)
-    A, B, path = numbers(N, 0), numbers(M, 1), tmp_path / "sums.npz"
-
-    def source(frame: pd.DataFrame, name: str) -> km.tables.Source:
-        return km.read(PLACES[place](tmp_path / name, frame), batch_rows=BATCH)
-
-    def test(X: pd.DataFrame, Y: pd.DataFrame, kept: Path | None = path) -> Any:
-        sources = source(X, "first"), source(Y, "second")
-        return outcome(lambda: mmd(*sources, checkpoint=kept, **options))
-
-    first, second = source(A, "first"), source(B, "second")
-    added = 2 if first.n_rows is not None else 3  # the reading that adds up, after those for the length and the pilot
-    with pytest.raises(RuntimeError, match="stopped"):
-        mmd(stopped(first, added), second, checkpoint=path, **options)
-    content, started = path.read_bytes(), test(A, B, None)
-    for name, *other in one_side(A, B, SAMPLED.index((place, chosen))):
-        path.write_bytes(content)
-        found = test(*other)
-        if found == "refused":
-            assert path.read_bytes() == content
-        else:  # rows that were not read yet, and are not known to have been others
-            assert name in ("last cell", "a row appended", "a row less", "a batch less")
-            assert same(found, test(*other, None)), name
-    path.write_bytes(content)
-    assert same(test(A, B), started)
 
 
 @pytest.mark.parametrize(("place", "kind"), COMPARED)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean import features, streaming
+from kernelmean import features
+from kernelmean.inference import streaming
 from kernelmean.kernels import Gaussian
 from kernelmean.noise import Dirac
 

@@ -46,8 +46,9 @@ def unpacked(content: Mapping[str, Any], tables: tuple[Source, Source], encoding
     missing = MissingCells(encoding.missing, columns, _two_counts(content["left_out"]))
     first, second = (_unpacked(part, table.source) for part, table in zip(content["drawn"], tables, strict=True))
     numbers = [np.asarray(own).astype(np.int64) for own in content["numbers"]]
-    if any(own.shape != (len(frame),) for own, frame in zip(numbers, (first, second), strict=True)):
-        raise ValueError("rows that were drawn and their numbers do not go together")
+    for own, frame, rows in zip(numbers, (first, second), content["seen"].rows, strict=True):
+        if own.shape != (len(frame),) or len(np.unique(own)) < len(own) or not (0 <= own.min() <= own.max() < rows):
+            raise ValueError("rows that were drawn and their numbers do not go together")
     found = learnt_of(content["seen"], encoding, (first, second), (numbers[0], numbers[1]), missing)
     return replace(found, remarks=tuple(content["remarks"]))
 
