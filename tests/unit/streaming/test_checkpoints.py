@@ -61,10 +61,6 @@ def one_file(path: Path, frame: pd.DataFrame) -> Path:
     return path.with_suffix(".parquet")
 
 
-def slices(frame: Any) -> Iterator[Any]:
-    return (frame[start : start + BATCH] for start in range(0, len(frame), BATCH))
-
-
 Place = Callable[[Path, pd.DataFrame], Any]
 TABLES: dict[str, Place] = {
     "pandas": lambda _, frame: frame,
