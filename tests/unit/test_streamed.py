@@ -17,6 +17,7 @@ import kernelmean as km
 from in_batches import in_batches
 from kernelmean.inference.bins.dealing import MOST_PILOT, deal
 from kernelmean.kernels import Gaussian
+from kernelmean.studies.comparison.first_look import learn
 from kernelmean.tables import Encoding, as_frames
 from nulls import mmd_null
 
@@ -264,6 +265,43 @@ def test_a_first_pass_that_was_complete_is_not_repeated(
         assert (one.row_numbers() == other.row_numbers()).all()
     with pytest.raises(ValueError, match="not of this test"):
         in_batches(*paths, checkpoint=tmp_path / "sums.npz", **(options | {"scale": False}))
+
+
+def test_what_is_fitted_stays_as_it_is_when_bins_change_places() -> None:
+    """Scale, categories, bandwidth, noise and landmarks, which is why permutations of bins give exact p-values."""
+    rng = np.random.default_rng(6)
+    tables = [
+        mixed(rng, n, shift)[["dose", "flag", "visit"]].ffill().bfill() for n, shift in ((3300, 0.0), (2900, 40.0))
+    ]
+    options: dict[str, Any] = {"estimator": "mmkme", "n_resamples": 19, "seed": 3}
+    sources = tuple(km.read(table, in_memory=False) for table in tables)
+    deals = learn(sources, Encoding(), 3, lambda *_: None).deals(3)
+    places = [places_of(own) for own in deals]
+    assert all(len(rows) == deals[0].size for own in places for rows in own)
+    pooled = pd.concat(tables, ignore_index=True)
+    slots = [*places[0], *(rows + len(tables[0]) for rows in places[1])]
+    order = np.arange(len(pooled))
+    for slot, other in zip(slots, rng.permutation(len(slots)), strict=True):
+        order[slot] = slots[other]
+    assert (order != np.arange(len(pooled))).mean() > 0.5
+    moved = pooled.take(order).reset_index(drop=True)
+    changed = moved[: len(tables[0])], moved[len(tables[0]) :].reset_index(drop=True)
+    one, other = in_batches(*tables, **options), in_batches(*changed, **options)
+    assert one.bandwidth == pytest.approx(other.bandwidth, rel=1e-9)
+    np.testing.assert_allclose(one.test.noise.variances(3), other.test.noise.variances(3), rtol=1e-3)  # of a search
+    assert [note for note in one.notes if "landmarks" in note] == [note for note in other.notes if "landmarks" in note]
+    assert one.test.statistic != pytest.approx(other.test.statistic, rel=1e-3)
+    spoilt = [table.sample(frac=1.0, random_state=k, ignore_index=True) for k, table in enumerate(tables)]
+    assert in_batches(*spoilt, **options).bandwidth != pytest.approx(
+        one.bandwidth, rel=1e-9
+    )  # any other order does not
+
+
+def places_of(own: Any) -> list[Any]:
+    """Return the rows of every bin, those that features are fitted to first."""
+    bins, drawn = own.bin_of(np.arange(own.n)), own.drawn.reshape(own.bins, own.pilot)
+    others = [np.setdiff1d(np.flatnonzero(bins == k), drawn[k]) for k in range(own.bins)]
+    return [np.append(first, rest) for first, rest in zip(drawn, others, strict=True)]
 
 
 def rows_of(kind: str, rng: np.random.Generator, n: int) -> pd.DataFrame:

@@ -167,7 +167,7 @@ def are_read_in_batches(A: Any, B: Any, estimator: str) -> bool:
 
 def _is_large(table: Any) -> bool:
     """Whether a table in memory has more rows than an adaptive test takes."""
-    shape = getattr(table, "shape", ())
+    shape: tuple[int, ...] = getattr(table, "shape", ())
     return is_in_memory(table) and bool(shape) and shape[0] > limits.ADAPTIVE_LIMIT
 
 
