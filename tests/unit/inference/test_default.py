@@ -50,16 +50,32 @@ def test_units_of_columns_do_not_matter(name, monkeypatch):
 tables_of = tables
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_many_rows_go_by_bins_or_take_one_kernel_and_say_so(name, monkeypatch):
+IN_BINS = "two samples", "independence"
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in IN_BINS])
+def test_many_rows_take_one_kernel_and_say_so(name, monkeypatch):
     monkeypatch.setattr(limits, "ADAPTIVE_LIMIT", 23)
     found, plain = CALLS[name](rng=0), CALLS[name](rng=0, estimator="kme")
-    if name in ("two samples", "independence"):
-        assert (found.scheme, bool(found.members)) == ("bins", True)
-        return
     assert (found.pvalue, found.statistic, found.members) == (plain.pvalue, plain.statistic, ())
     assert any("the adaptive test" in note and "was not run" in note for note in found.notes)
     assert CALLS[name](rng=0, estimator="adaptive").members
+
+
+@pytest.mark.parametrize("name", IN_BINS)
+def test_many_rows_are_added_up_in_bins_which_is_said(name, monkeypatch):
+    few, asked = CALLS[name](rng=0), CALLS[name](rng=0, scheme="bins")
+    monkeypatch.setattr(limits, "ADAPTIVE_LIMIT", 23)
+    found, chosen = CALLS[name](rng=0), CALLS[name](rng=0, estimator="adaptive")
+    for own in (found, chosen):
+        assert (own.pvalue, own.statistic, own.members) == (asked.pvalue, asked.statistic, asked.members)
+        assert own.scheme == "bins"
+        assert own.notes[-1].endswith("beyond 23 rows")
+    assert few.scheme != "bins"
+    assert found.members
+    assert asked.notes == found.notes[:-1]
+    assert CALLS[name](rng=0, estimator="kme").scheme != "bins"
+    assert CALLS[name](rng=0, scheme="cyclic").scheme.startswith("cyclic")
 
 
 def test_a_kernel_is_the_plain_test():
