@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from ...core.array import Array, IntArray, RngLike, as_rng
-from ...core.frozen import Frozen
+from ...core.frozen import Frozen, sealed
 from ...core.validate import check_finite, check_integer, check_points
 from ...expected.expectations import check_noise, expected_blocks, expected_diag
 from ...kernels.base import Kernel, check_kernel
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
-from .base import FeatureMap
+from .base import HEAD, FeatureMap
 
 _DEPENDENT = 1e-10  # of the largest k(x, x): a landmark that others explain so far is dropped
 _ROUNDING = 1e-12  # of k(x, x), added to every residual so that bounds hold in spite of rounding
@@ -87,6 +89,22 @@ class Landmarks(Frozen, FeatureMap):
         """Return |E k(x̃_i, ·)|² - |φ_i|², and a little for rounding, shape (n,)."""
         squared = self.kernel.diag(X) if isinstance(noise, Dirac) else expected_diag(self.kernel, X, noise, noise)
         return np.maximum(squared - self.squared_norms(tile, noise), 0.0) + _ROUNDING * np.abs(squared)
+
+    @cached_property
+    def origin(self) -> Array:  # type: ignore[override]
+        """The mean of the landmarks, shape (d,)."""
+        return np.asarray(sealed(self.points.mean(axis=0)))
+
+    def gap(self, X: Array, w: Array, total: Array, noise: Noise) -> float:
+        """Return the distance of Σ w E k(x̃, ·) from its projection, and a little for rounding: all pairs of a tile."""
+        gram = expected_blocks(self.kernel, X, noise, X, noise)(slice(None), slice(None))
+        squared = float(w @ gram @ w)
+        left = squared - float(total[HEAD:] @ total[HEAD:])
+        return min(float(total[3]), math.sqrt(max(left, 0.0) + _ROUNDING * abs(squared)))
+
+    def weights(self, vector: Array) -> Array:
+        """Return the weights α (r,) with which Σ_a α_a k(s_a, ·) has the given coordinates (r,), or those of rows (n, r)."""
+        return np.asarray(solve_triangular(self.triangle, vector.T, lower=True, trans="T", check_finite=False).T)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Landmarks):
