@@ -90,6 +90,11 @@ class Source:
     _skipped: int = 0
     _once: Any = None  # the reader or iterator of whose rows there is one reading
 
+    @property
+    def reads_again(self) -> bool:
+        """Whether the rows can be read more than once."""
+        return self._once is None
+
     def __iter__(self) -> Iterator[Array]:
         """Yield the numbers."""
         return without_rows(self._arrays(), self._skipped) if self._skipped else self._arrays()

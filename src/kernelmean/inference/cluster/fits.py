@@ -82,7 +82,7 @@ def _joined(parts: list[Array]) -> Array:
 def _pairs(X: Array, estimator: KernelMean) -> PairDistances | None:
     """Return the pairs of rows whose distances a search under a Gaussian kernel of one bandwidth reads."""
     check_spread(X)
-    kernel = make_kernel(estimator.kernel, estimator._bandwidth_for(X), X)
+    kernel = make_kernel(estimator.kernel, estimator.bandwidth_for(X), X)
     one = isinstance(kernel, Gaussian) and np.ndim(kernel.bandwidth) == 0
     return PairDistances(X, float(kernel.bandwidth)) if one else None  # type: ignore[attr-defined]
 

@@ -1,0 +1,277 @@
+"""Estimators of any number of rows: fitted to sums over the rows, of features that stand for the kernel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from ..core.array import Array, is_foreign
+from ..core.conflicts import refuse
+from ..core.validate import check_integer, check_spread, validated
+from ..embedding.embedding import Embedding
+from ..embedding.features import (
+    FeatureMap,
+    Fourier,
+    Landmarks,
+    ProjectedRows,
+    choose_noise,
+    embed,
+    inner,
+    leave_one_out,
+    pooled,
+    random_cholesky,
+    smoothed,
+)
+from ..embedding.features.embedding import sums_of
+from ..embedding.features.projected import ProjectedScore
+from ..embedding.means import Means
+from ..embedding.score import Score
+from ..kernels.base import Kernel, rules_of
+from ..kernels.gaussian import Gaussian
+from ..noise.base import Noise
+from ..noise.dirac import Dirac
+from ..noise.normal import Normal
+from ..plan.plan import Plan
+from ..plan.tiles import serial_blas
+from ..tables.limits import ADAPTIVE_LIMIT, TEST_LIMIT
+from .filters import Ridge
+from .loocv.ridge import LIMIT
+from .loocv.ridge_of_features import FeatureRidge
+from .options import Options, make_kernel
+
+if TYPE_CHECKING:
+    from .kernel_mean import KernelMean
+
+RANK = 512
+"""Landmarks, where nobody says how many."""
+_DRAWN = 5000
+"""Rows, drawn at random, of which landmarks and bandwidths are found."""
+
+
+@final
+@dataclass(frozen=True)
+class Rows:
+    """Rows in batches, as often as they are asked for, and some of them that stand for all."""
+
+    batches: Callable[[], Iterator[Array]]
+    again: bool
+    """Whether they can be read a second time."""
+    drawn: Array
+    """Shape (m, d)."""
+    whole: Array | None
+    """All of them, where they are in memory."""
+    note: str
+
+    @classmethod
+    def of(cls, batches: Callable[[], Iterator[Array]], again: bool, whole: Array | None = None) -> Rows:
+        """Return the rows, some drawn at random, or the first ones where they can be read once only."""
+        if again:
+            drawn, note = _draw(batches()), "drawn at random"
+            return cls(batches, True, drawn, whole, f"landmarks: of {len(drawn):,} rows, {note}")
+        from ..tables.source import split_rows
+
+        head, rest = split_rows(batches(), _DRAWN)
+        if head is None:
+            raise ValueError("there are no rows; at least two are needed")
+        note = f"landmarks: of the first {len(head):,} rows, since the rows can be read once only"
+        return cls(lambda: _again(head, rest), False, head, None, note)
+
+
+def _again(head: Array, rest: Iterator[Array]) -> Iterator[Array]:
+    yield head
+    yield from rest
+
+
+def _draw(batches: Iterator[Array]) -> Array:
+    """Return rows drawn at random without replacement, the same whatever the batches."""
+    rng, kept, keys = np.random.default_rng(0), np.empty((0, 0)), np.empty(0)
+    for X in batches:
+        own = rng.random(len(X))
+        few = np.argsort(own, kind="stable")[:_DRAWN]
+        rows, keys = np.concatenate([kept, X[few]]) if len(keys) else X[few], np.concatenate([keys, own[few]])
+        best = np.argsort(keys, kind="stable")[:_DRAWN]
+        kept, keys = rows[best], keys[best]
+    if len(kept) < 2:
+        raise ValueError(f"there are {len(kept)} rows; at least two are needed")
+    return kept
+
+
+def exact_limit(estimator: KernelMean) -> int:
+    """Return how many rows in memory an estimator is fitted to exactly, where nobody asks for features."""
+    if estimator.filter is not None and estimator.options(Gaussian(1.0)).spectral is not None:
+        return LIMIT
+    return ADAPTIVE_LIMIT if isinstance(estimator.noise, str) else TEST_LIMIT
+
+
+def rows_of(estimator: KernelMean, X: Any) -> Rows | Any:
+    """Return the rows in batches where an estimator is fitted by features, else all of them, to be fitted exactly."""
+    from ..tables.batchwise import measured
+    from ..tables.read import is_in_memory, read
+    from ..tables.source import Source
+
+    asked, limit = estimator.features is not None, exact_limit(estimator)
+    if not is_in_memory(X):
+        source = read(X)
+        found, long = measured(source, limit) if source.in_memory is None else (source, not source.in_memory)
+        if isinstance(found, Source) and (long or asked):
+            estimator.name_columns(found.names, named=found.named)
+            return Rows.of(lambda: iter(found), found.reads_again)
+        X = found if not isinstance(found, Source) else found.whole().to_table()
+    if is_foreign(X) or not (asked or np.shape(X)[0] > limit):
+        return X
+    points = validated(estimator, X, ensure_min_samples=2)
+    check_spread(points)
+    if not asked and _refusal(estimator.options(Gaussian(1.0)), None):
+        return X
+    return Rows.of(lambda: iter([points]), True, points)
+
+
+@final
+@dataclass(frozen=True)
+class Fit:
+    """What an estimator found by features."""
+
+    embedding: Embedding
+    score: Score
+    strength: float | None
+    contraction: float
+    error: float
+    """The largest distance of the embedding from what all rows give at the same parameters; nan where unknown."""
+    features: FeatureMap
+    notes: tuple[str, ...]
+
+
+def fit_rows(estimator: KernelMean, rows: Rows, plan: Plan) -> Fit:
+    """Fit an estimator to rows in batches: sums in one pass, one more for the strength of a ridge."""
+    features = _features(estimator, rows)
+    options = estimator.options(features.kernel)
+    mu: Embedding | None = None
+    for X in rows.batches():
+        part = embed(X, features, plan=plan, moments=True)
+        mu = part if mu is None else pooled(mu, part)
+    assert mu is not None, "there are rows, which were drawn"
+    fit = fit_sums(mu, options, (lambda: rows.batches()) if rows.again else None, plan)
+    return fit if estimator.features is features else replace(fit, notes=(*fit.notes, rows.note))
+
+
+def _features(estimator: KernelMean, rows: Rows) -> FeatureMap:
+    """Return the features that the caller made, or landmarks of rows."""
+    if isinstance(estimator.features, FeatureMap):
+        own = estimator.features
+        refuse(f"features={own!r} have their kernel", bandwidth=(estimator.bandwidth, "median"))
+        if estimator.kernel not in ("gaussian", own.kernel):
+            raise ValueError(
+                f"features={own!r} have another kernel than kernel={estimator.kernel!r}; leave kernel= out"
+            )
+        return own
+    rank = RANK if estimator.features is None else check_integer(estimator.features, "features", 1)
+    some = rows.drawn if rows.whole is None else rows.whole
+    kernel = make_kernel(estimator.kernel, estimator.bandwidth_for(some), some)
+    if rows.whole is None:
+        asked = rules_of(estimator.kernel, some.shape[1]) if isinstance(estimator.kernel, Kernel) else ()
+        for rule in (*asked, estimator.bandwidth):
+            if isinstance(rule, str) and not rule.startswith("median"):
+                raise ValueError(
+                    f"the rule {rule!r} looks at all rows, and these are read batch by batch; pass a number"
+                )
+    return random_cholesky(kernel, rows.drawn, rank)
+
+
+def fit_sums(mu: Embedding, options: Options, batches: Callable[[], Iterator[Array]] | None, plan: Plan) -> Fit:
+    """Return what an estimator makes of an embedding by features with moments.
+
+    Raises
+    ------
+    ValueError
+        When features cannot serve the options, or a ridge is to choose its strength and rows cannot be read again.
+    """
+    reason = _refusal(options, mu.features)
+    if reason:
+        raise ValueError(reason)
+    leave_one_out(mu)  # which says what is wrong with rows
+    with serial_blas:
+        if options.spectral is not None:
+            return _ridge(mu, options, batches, plan)
+        noise, r, means = _chosen(mu, options)
+        scale = means.best_scale(options.scale)
+        strength = None if options.filter is None else (1.0 / scale - 1.0 if scale > 0 else math.inf)
+        features, score = mu.features, means.score(scale)
+        if isinstance(features, Landmarks):
+            found = ProjectedRows.of(mu, features).embedding(noise, scale, r)
+            error = scale * r ** (-0.5 * features.dim) * mu.parts[0].residual  # type: ignore[attr-defined]
+            return Fit(found, score, strength, r, error, features, (_bound_note(features, mu, error),))
+        found = scale * smoothed(mu, noise)
+        squared = inner(found, found)
+        note = (
+            f"{features.summary} stand for {mu.shape[0]:,} rows: the squared norm of the estimate, "
+            f"{squared.value:.3g}, has the standard error {squared.standard_error:.2g} over their draw"
+        )
+        return Fit(found, score, strength, r, math.nan, features, (note,))
+
+
+def _bound_note(features: FeatureMap, mu: Embedding, error: float) -> str:
+    return (
+        f"{features.summary} stand for {mu.shape[0]:,} rows: at the same parameters the estimate of all rows is "
+        f"at a distance of {error:.2g} at most"
+    )
+
+
+def _refusal(options: Options, features: FeatureMap | None) -> str:
+    """Return why features cannot serve options, and what to write instead; nothing where they can."""
+    if options.criterion != "loocv":
+        return f"features have no score {options.criterion!r}; write criterion='loocv', or fit a part of the rows"
+    if options.noise == "full" or (options.filter is not None and options.noise not in (None, Dirac())):
+        return (
+            "features serve noise='isotropic' or 'diagonal' without a filter; leave one out, or fit a part of the rows"
+        )
+    if options.spectral is not None and not isinstance(options.spectral, Ridge):
+        return f"features serve filter='scale' and 'ridge', not {options.spectral!r}; fit at most {LIMIT:,} rows"
+    if isinstance(features, Fourier) and (options.contraction or options.spectral):
+        return "Fourier features know no points to move and no ridge; pass landmarks, features=512"
+    return ""
+
+
+def _chosen(mu: Embedding, options: Options) -> tuple[Noise, float, Means]:
+    """Return the noise, the contraction, and the score."""
+    if options.contraction is not None:
+        rows = ProjectedRows.of(mu, mu.features)
+        loss, noise = _contraction(ProjectedScore(rows), options.contraction)
+        return noise, 1.0 - loss, rows.means(noise, 1.0 - loss)
+    noise = options.noise or Dirac()
+    if isinstance(noise, str):
+        noise = choose_noise(mu, noise)
+    return noise, 1.0, leave_one_out(mu, noise)
+
+
+def _contraction(score: ProjectedScore, form: str) -> tuple[float, Normal]:
+    """Return 1 - r and the noise."""
+    if form == "free":
+        loss, noise = score.free()
+    else:
+        loss = score.tied()
+        noise = loss * (2.0 - loss) * score.spread
+    return loss, Normal(noise * score.unit)
+
+
+def _ridge(mu: Embedding, options: Options, batches: Callable[[], Iterator[Array]] | None, plan: Plan) -> Fit:
+    sums, features = sums_of(mu), mu.features
+    moments = sums.moments_of(features)
+    ridge = FeatureRidge.of(sums.count, sums.mean, moments.second)
+    if options.strength is not None:
+        strength, score = options.strength, Score(math.nan, 0, -math.inf)
+    elif batches is None:
+        raise ValueError(
+            "a ridge reads the rows twice, since its leave-one-out score is no function of sums, and these cannot be "
+            "read again; pass a file or an array, or write strength=<number>"
+        )
+    else:
+        strength, score = ridge.best(features, batches(), leave_one_out(mu), plan)
+    vector = ridge.coordinates(strength)
+    rows = replace(ProjectedRows.of(mu, features), weights=features.weights(vector))
+    mean_residual = max(moments.squared_norm - rows.squared_norm, 0.0)
+    error = sums.residual + ridge.leverage(strength) * math.sqrt(sums.count * mean_residual)
+    return Fit(rows.embedding(Dirac()), score, strength, 1.0, error, features, (_bound_note(features, mu, error),))
