@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import chain
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from ..core.array import Array, is_foreign
+from ..core.array import Array, IntArray, is_foreign
 from ..core.conflicts import refuse
 from ..core.validate import check_integer, check_spread, validated
+from ..core.words import count
 from ..embedding.embedding import Embedding
 from ..embedding.features import (
     FeatureMap,
     Fourier,
     Landmarks,
     ProjectedRows,
+    ProjectedScore,
     choose_noise,
     embed,
     inner,
@@ -27,7 +31,6 @@ from ..embedding.features import (
     smoothed,
 )
 from ..embedding.features.embedding import sums_of
-from ..embedding.features.projected import ProjectedScore
 from ..embedding.means import Means
 from ..embedding.score import Score
 from ..kernels.base import Kernel, rules_of
@@ -37,7 +40,10 @@ from ..noise.dirac import Dirac
 from ..noise.normal import Normal
 from ..plan.plan import Plan
 from ..plan.tiles import serial_blas
+from ..tables.batchwise import measured
 from ..tables.limits import ADAPTIVE_LIMIT, TEST_LIMIT
+from ..tables.read import is_in_memory, read
+from ..tables.source import Source, split_rows
 from .filters import Ridge
 from .loocv.ridge import LIMIT
 from .loocv.ridge_of_features import FeatureRidge
@@ -46,57 +52,56 @@ from .options import Options, make_kernel
 if TYPE_CHECKING:
     from .kernel_mean import KernelMean
 
-RANK = 512
-"""Landmarks, where nobody says how many."""
-_DRAWN = 5000
-"""Rows, drawn at random, of which landmarks and bandwidths are found."""
+RANK, DRAWN = 512, 5000
+"""Landmarks, where nobody says how many, and the rows drawn at random of which they and bandwidths are found."""
 
 
 @final
 @dataclass(frozen=True)
 class Rows:
-    """Rows in batches, as often as they are asked for, and some of them that stand for all."""
+    """Rows in batches, and some of them that stand for all."""
 
     batches: Callable[[], Iterator[Array]]
     again: bool
     """Whether they can be read a second time."""
     drawn: Array
     """Shape (m, d)."""
-    whole: Array | None
+    whole: Array | None = None
     """All of them, where they are in memory."""
-    note: str
 
     @classmethod
     def of(cls, batches: Callable[[], Iterator[Array]], again: bool, whole: Array | None = None) -> Rows:
         """Return the rows, some drawn at random, or the first ones where they can be read once only."""
         if again:
-            drawn, note = _draw(batches()), "drawn at random"
-            return cls(batches, True, drawn, whole, f"landmarks: of {len(drawn):,} rows, {note}")
-        from ..tables.source import split_rows
-
-        head, rest = split_rows(batches(), _DRAWN)
+            return cls(batches, True, _drawn(batches()), whole)
+        head, rest = split_rows(batches(), DRAWN)
         if head is None:
             raise ValueError("there are no rows; at least two are needed")
-        note = f"landmarks: of the first {len(head):,} rows, since the rows can be read once only"
-        return cls(lambda: _again(head, rest), False, head, None, note)
+        return cls(lambda: chain([head], rest), False, head)
+
+    @property
+    def note(self) -> str:
+        """What landmarks were found of."""
+        how = f"of {len(self.drawn):,} rows drawn at random" if self.again else f"of the first {len(self.drawn):,} rows"
+        return f"landmarks {how}"
 
 
-def _again(head: Array, rest: Iterator[Array]) -> Iterator[Array]:
-    yield head
-    yield from rest
+def drawn_numbers(n: int) -> IntArray:
+    """Return the numbers of the rows that are drawn of n, in the order in which they are drawn."""
+    return np.argsort(np.random.default_rng(0).random(n), kind="stable")[:DRAWN]
 
 
-def _draw(batches: Iterator[Array]) -> Array:
-    """Return rows drawn at random without replacement, the same whatever the batches."""
-    rng, kept, keys = np.random.default_rng(0), np.empty((0, 0)), np.empty(0)
+def _drawn(batches: Iterator[Array]) -> Array:
+    """Return rows drawn at random without replacement, those of :func:`drawn_numbers` whatever the batches."""
+    rng, kept, keys = np.random.default_rng(0), None, np.empty(0)
     for X in batches:
         own = rng.random(len(X))
-        few = np.argsort(own, kind="stable")[:_DRAWN]
-        rows, keys = np.concatenate([kept, X[few]]) if len(keys) else X[few], np.concatenate([keys, own[few]])
-        best = np.argsort(keys, kind="stable")[:_DRAWN]
+        few = np.argsort(own, kind="stable")[:DRAWN]
+        rows, keys = X[few] if kept is None else np.concatenate([kept, X[few]]), np.concatenate([keys, own[few]])
+        best = np.argsort(keys, kind="stable")[:DRAWN]
         kept, keys = rows[best], keys[best]
-    if len(kept) < 2:
-        raise ValueError(f"there are {len(kept)} rows; at least two are needed")
+    if kept is None or len(kept) < 2:
+        raise ValueError(f"X has {count(len(keys), 'row')}, at least 2 are needed")
     return kept
 
 
@@ -109,10 +114,6 @@ def exact_limit(estimator: KernelMean) -> int:
 
 def rows_of(estimator: KernelMean, X: Any) -> Rows | Any:
     """Return the rows in batches where an estimator is fitted by features, else all of them, to be fitted exactly."""
-    from ..tables.batchwise import measured
-    from ..tables.read import is_in_memory, read
-    from ..tables.source import Source
-
     asked, limit = estimator.features is not None, exact_limit(estimator)
     if not is_in_memory(X):
         source = read(X)
@@ -147,27 +148,26 @@ class Fit:
 
 def fit_rows(estimator: KernelMean, rows: Rows, plan: Plan) -> Fit:
     """Fit an estimator to rows in batches: sums in one pass, one more for the strength of a ridge."""
-    features = _features(estimator, rows)
-    options = estimator.options(features.kernel)
-    mu: Embedding | None = None
-    for X in rows.batches():
-        part = embed(X, features, plan=plan, moments=True)
-        mu = part if mu is None else pooled(mu, part)
-    assert mu is not None, "there are rows, which were drawn"
-    fit = fit_sums(mu, options, (lambda: rows.batches()) if rows.again else None, plan)
-    return fit if estimator.features is features else replace(fit, notes=(*fit.notes, rows.note))
+    features = features_for(estimator, rows)
+    parts = (embed(X, features, plan=plan, moments=True) for X in rows.batches())
+    fit = fit_sums(
+        reduce(pooled, parts), estimator.options(features.kernel), rows.batches if rows.again else None, plan
+    )
+    return fit if features is estimator.features else replace(fit, notes=(*fit.notes, rows.note))
 
 
-def _features(estimator: KernelMean, rows: Rows) -> FeatureMap:
+def check_same_kernel(estimator: KernelMean, features: FeatureMap) -> None:
+    """Raise when an estimator was told another kernel than that of its features."""
+    refuse(f"{features!r} has its kernel", bandwidth=(estimator.bandwidth, "median"))
+    if estimator.kernel not in ("gaussian", features.kernel):
+        raise ValueError(f"{features!r} has another kernel than kernel={estimator.kernel!r}; leave kernel= out")
+
+
+def features_for(estimator: KernelMean, rows: Rows) -> FeatureMap:
     """Return the features that the caller made, or landmarks of rows."""
     if isinstance(estimator.features, FeatureMap):
-        own = estimator.features
-        refuse(f"features={own!r} have their kernel", bandwidth=(estimator.bandwidth, "median"))
-        if estimator.kernel not in ("gaussian", own.kernel):
-            raise ValueError(
-                f"features={own!r} have another kernel than kernel={estimator.kernel!r}; leave kernel= out"
-            )
-        return own
+        check_same_kernel(estimator, estimator.features)
+        return estimator.features
     rank = RANK if estimator.features is None else check_integer(estimator.features, "features", 1)
     some = rows.drawn if rows.whole is None else rows.whole
     kernel = make_kernel(estimator.kernel, estimator.bandwidth_for(some), some)
@@ -202,7 +202,7 @@ def fit_sums(mu: Embedding, options: Options, batches: Callable[[], Iterator[Arr
         features, score = mu.features, means.score(scale)
         if isinstance(features, Landmarks):
             found = ProjectedRows.of(mu, features).embedding(noise, scale, r)
-            error = scale * r ** (-0.5 * features.dim) * mu.parts[0].residual  # type: ignore[attr-defined]
+            error = scale * r ** (-0.5 * features.dim) * sums_of(mu).residual
             return Fit(found, score, strength, r, error, features, (_bound_note(features, mu, error),))
         found = scale * smoothed(mu, noise)
         squared = inner(found, found)
@@ -241,10 +241,9 @@ def _chosen(mu: Embedding, options: Options) -> tuple[Noise, float, Means]:
         rows = ProjectedRows.of(mu, mu.features)
         loss, noise = _contraction(ProjectedScore(rows), options.contraction)
         return noise, 1.0 - loss, rows.means(noise, 1.0 - loss)
-    noise = options.noise or Dirac()
-    if isinstance(noise, str):
-        noise = choose_noise(mu, noise)
-    return noise, 1.0, leave_one_out(mu, noise)
+    fixed = options.noise or Dirac()
+    chosen = choose_noise(mu, fixed) if isinstance(fixed, str) else fixed
+    return chosen, 1.0, leave_one_out(mu, chosen)
 
 
 def _contraction(score: ProjectedScore, form: str) -> tuple[float, Normal]:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from types import MappingProxyType
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -15,15 +15,19 @@ from ..core.conflicts import refuse
 from ..core.validate import names_in
 from ..embedding.embedding import Embedding
 from ..embedding.features import FeatureMap
+from ..embedding.features.embedding import part_of
 from ..kernels.base import Kernel
 from ..noise.base import Noise
-from ..plan.plan import Plan
+from ..plan.plan import DEFAULT, Plan
 from .base import MeanEstimator, by_likelihood, no_density_without_noise
 from .density_bandwidth import likelihood_bandwidth
 from .filters import Filter, Scale, as_filter
 from .fitting import FittedMean, choose
 from .loocv.isotropic import PairDistances
 from .options import Contraction, FitOn, KernelLike, NoiseForm, Options, check_options, make_kernel
+
+if TYPE_CHECKING:
+    from .by_features import Fit
 
 _SHORT = 5000  # rows that every estimator fits exactly
 _ROUNDED = 1e-11  # score in units of k(x, x), below which less than five digits are left
@@ -137,7 +141,8 @@ class KernelMean(MeanEstimator):
         from . import by_features
 
         if isinstance(X, Embedding):
-            refuse("the features of an embedding are known", features=(self.features, None))
+            refuse("an embedding by features has its features", features=(self.features, None))
+            by_features.check_same_kernel(self, part_of(X).features)
             self.name_columns(X.names or ("",) * X.shape[1], named=X.names is not None)
             fit = by_features.fit_sums(X, self.options(X.kernel), None, plan)
         else:
@@ -146,11 +151,16 @@ class KernelMean(MeanEstimator):
                 super()._fit_here(rows, plan)
                 return
             fit = by_features.fit_rows(self, rows, plan)
+        self.adopt(fit, plan)
+
+    def adopt(self, fit: Fit, plan: Plan = DEFAULT) -> None:
+        """Set what was found by features."""
         self.embedding_ = replace(fit.embedding, names=names_in(self), plan=plan)
         self.bandwidth_ = getattr(self.embedding_.kernel, "bandwidth", None)
         self.strength_, self.contraction_ = fit.strength, fit.contraction
         self.loocv_, self.criterion_ = fit.score.value, fit.score
-        self.features_, self.error_, self.notes_ = fit.features, fit.error, fit.notes
+        self.features_: FeatureMap | None = fit.features
+        self.error_, self.notes_ = fit.error, fit.notes
         if self.embedding_.features is None:
             self.weights_ = self.embedding_.weights
 
@@ -203,6 +213,8 @@ class KernelMean(MeanEstimator):
         return likelihood_bandwidth(X, noise=self.noise).bandwidth
 
     def _no_density(self) -> str:
+        if getattr(self, "features_", None) is not None:
+            return "since features stand for the rows, with weights of either sign; fit a part of the rows"
         if self.filter is not None and not isinstance(as_filter(self.filter), Scale):
             return f"since {self.filter!r} may make weights negative; write filter=None or 'scale'"
         return no_density_without_noise(self.noise)

@@ -87,7 +87,7 @@ class FeatureSums:
         """Return the moments of the rows, or say that they were not added up."""
         if self.moments is None:
             raise ValueError(
-                "the sums have the means of the features only, and this needs their second moments; embed the rows with "
+                "the sums have the means of features only, and this needs second moments; embed the rows with "
                 "features.embed(X, features, moments=True)"
             )
         parts = np.split(self.moments.value / self.weight, np.cumsum([1, features.dim, features.dim]))

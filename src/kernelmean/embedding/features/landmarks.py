@@ -103,7 +103,7 @@ class Landmarks(Frozen, FeatureMap):
         return min(float(total[3]), math.sqrt(max(left, 0.0) + _ROUNDING * abs(squared)))
 
     def weights(self, vector: Array) -> Array:
-        """Return the weights α (r,) with which Σ_a α_a k(s_a, ·) has the given coordinates (r,), or those of rows (n, r)."""
+        """Return the weights α with which Σ_a α_a k(s_a, ·) has given coordinates, shape (r,), or (n, r) for many."""
         return np.asarray(solve_triangular(self.triangle, vector.T, lower=True, trans="T", check_finite=False).T)
 
     def __eq__(self, other: object) -> bool:

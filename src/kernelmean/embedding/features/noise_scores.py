@@ -62,7 +62,7 @@ class NoiseScore(ABC):
 
 
 def lowest(score: Callable[[float], tuple[float, float]], grid: Array) -> float | None:
-    """Return where a score with its slope is lowest: of all minima that a grid tells apart; None where none is below 0."""
+    """Return where a score with its slope is lowest, of all minima that a grid tells apart; None if none is below 0."""
     slopes = np.array([score(u)[1] for u in grid])
     turns = np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0))
     found = [float(brentq(lambda u: score(u)[1], grid[k], grid[k + 1], xtol=1e-12)) for k in turns] + [float(grid[-1])]
@@ -76,7 +76,7 @@ def chained(score: tuple[float, Array], parameters: Array) -> tuple[float, Array
 
 
 def descended(score: Any, start: Array, bounds: Array) -> Array:
-    """Return a local minimum from ``start`` within ``bounds`` (p, 2), never above the start, whose score is negative."""
+    """Return a local minimum within ``bounds`` (p, 2), never above that of ``start``, which is negative."""
     level = abs(score(start)[0])
 
     def objective(u: Array) -> tuple[float, Array]:

@@ -1,7 +1,7 @@
 r"""Rows as their projections onto the span of landmarks: what leaving one out needs of them, for every noise.
 
-A row is :math:`P k(x_i, ·) = Σ_a α_{ia} k(s_a, ·)`, and noise and contractions act on the landmarks s. Sums over pairs of
-rows i ≠ j are then sums over pairs of landmarks, with the mean α of the α_i and the mean A of :math:`α_i α_i^⊤`:
+A row is :math:`P k(x_i, ·) = Σ_a α_{ia} k(s_a, ·)`, and noise and contractions act on the landmarks s. Sums over pairs
+of rows i ≠ j are then sums over pairs of landmarks, with the mean α of the α_i and the mean A of :math:`α_i α_i^⊤`:
 
 .. math:: \frac{1}{n(n-1)} Σ_{i≠j} α_i^⊤ G α_j = \frac{n α^⊤ G α - \operatorname{tr} A G}{n-1}
 """
@@ -73,7 +73,7 @@ class ProjectedRows:
         if not (isinstance(kernel, Stationary) and isinstance(noise, Additive | Dirac)) or noise.per_point is not None:
             raise TypeError(
                 f"{noise!r} under {kernel!r} does not act on landmarks alone: that takes a kernel of x - y and an "
-                "additive noise that all rows share; pass noise= before the pass, features.embed(X, features, noise=...)"
+                "additive noise that all rows share; pass it before the pass, features.embed(X, features, noise=...)"
             )
         targets, points = (self.moved(factor) for factor in (1.0 + (1.0 - contraction) / (self.n - 1.0), contraction))
         everything = slice(None)
@@ -97,8 +97,8 @@ class ProjectedRows:
 class ProjectedScore(NoiseScore):
     r"""The score of Gaussian noise under a Gaussian kernel less that of no noise, without cancellation.
 
-    With :math:`G_1 = G_0 e^{u_1}` and :math:`G_2 = G_0 e^{u_2}` the kernels of L and Q at two landmarks, w the weights of
-    a pair in L̄ and w + v those in Q̄, it is :math:`Σ w G_0 [(e^{u_2} - 1) - 2 (e^{u_1} - 1)] + v G_0 (e^{u_2} - 1)`.
+    With :math:`G_1 = G_0 e^{u_1}` and :math:`G_2 = G_0 e^{u_2}` the kernels of L and Q at two landmarks, w the weight
+    of a pair in L̄ and w + v that in Q̄, it is :math:`Σ w G_0 [(e^{u_2} - 1) - 2 (e^{u_1} - 1)] + v G_0 (e^{u_2} - 1)`.
 
     Parameters
     ----------
@@ -110,7 +110,8 @@ class ProjectedScore(NoiseScore):
         kernel = rows.features.kernel
         if not isinstance(kernel, Gaussian):
             raise TypeError(
-                f"a noise is searched by gradient, which exists for Gaussian kernels only, not for {kernel!r}"
+                f"a noise is searched by gradient, for Gaussian kernels only, not for {kernel!r}; pass a fixed noise "
+                "such as Normal(0.1)"
             )
         self.n, self.dim = rows.n, rows.features.dim
         self.theta = kernel.bandwidths(self.dim) * np.ones(self.dim)
@@ -132,8 +133,7 @@ class ProjectedScore(NoiseScore):
     def __call__(self, variances: Array) -> tuple[float, Array]:
         """Return the score at a variance per column (d,), and its gradient (d,)."""
         a = variances / self.theta**2
-        value, slope = 0.0, np.zeros(self.dim)
-        exponents = []
+        slope, exponents = np.zeros(self.dim), []
         for sides in (1.0, 2.0):
             s = 1.0 + sides * a
             squares = self._squared_distances(self.Y * np.sqrt(sides * a / s))
@@ -146,7 +146,7 @@ class ProjectedScore(NoiseScore):
         return value, slope / self.theta**2
 
     def contracted(self, loss: float, noise: float) -> tuple[float, Array]:
-        r"""Return the score where points are drawn to the mean by r = 1 - ``loss``, σ²/θ² = ``noise``; and its gradient.
+        r"""Return the score where r = 1 - ``loss`` draws points to the mean, σ²/θ² = ``noise``, and its gradient (2,).
 
         A row is drawn to the mean of the others, which in units of θ and from the mean of all is -y/(n-1).
         """
@@ -165,7 +165,7 @@ class ProjectedScore(NoiseScore):
         return value, np.array([by_loss, by_noise])
 
     def tied(self) -> float:
-        """Return the best loss 1 - r where σ² = (1 - r²) v, v the mean variance of the columns; 0 where none is better."""
+        """Return the best 1 - r where σ² = (1 - r²) v, v the mean variance of the columns; 0 where none is better."""
 
         def along(u: float) -> tuple[float, float]:
             loss = math.exp(u)
@@ -187,7 +187,7 @@ class ProjectedScore(NoiseScore):
         def score(u: Array) -> tuple[float, Array]:
             return chained(self.contracted(*np.exp(u)), np.exp(u))
 
-        steps = [np.linspace(*bound, 14)[1:-1] for bound in bounds]
+        steps = [np.linspace(low, high, 14)[1:-1] for low, high in bounds.tolist()]
         grid = sorted(map(np.array, product(*steps)), key=lambda u: score(u)[0])[:_WAYS]
         starts = [*grid, *(np.clip(np.log(np.maximum(pair, 1e-300)), *bounds.T) for pair in pairs)]
         ends = [tuple(np.exp(descended(score, u, bounds))) for u in starts if score(u)[0] < 0]

@@ -13,7 +13,8 @@ from ...core.array import Array
 from ...core.validate import check_spread
 from ...core.words import count
 from ...embedding.embedding import Embedding
-from ...estimators import KernelMean
+from ...estimators import KernelMean, by_features
+from ...estimators.by_features import drawn_numbers, features_for, fit_sums
 from ...estimators.filters import Scale, as_filter
 from ...estimators.loocv.isotropic import STORE_UP_TO, PairDistances
 from ...estimators.options import make_kernel
@@ -23,6 +24,7 @@ from ...plan.plan import Plan
 from .parts import ClusterPart
 from .rows import Rows
 from .running import folded, gathered, task
+from .streams import feature_embedding
 
 _SHARES = 64
 _ALONE = Plan(threads=1)
@@ -48,6 +50,17 @@ def fit(estimator: KernelMean, X: Rows) -> None:
     for name, value in attributes.items():
         setattr(estimator, name, value)
     estimator.n_features_in_ = X.shape[1]
+
+
+def fit_by_features(estimator: KernelMean, X: Rows) -> None:
+    """Set what fitting sums of features sets: landmarks of rows drawn at random, then one pass over all of them."""
+    if not isinstance(estimator, KernelMean):
+        raise TypeError(f"{estimator!r} has no fit on a cluster; pass a KernelMean, such as km.MKME()")
+    (drawn,) = gathered(X.client, [X.take(drawn_numbers(len(X)))])
+    features = features_for(estimator, by_features.Rows(lambda: iter(()), True, drawn))
+    fit = fit_sums(feature_embedding(X, features, moments=True), estimator.options(features.kernel), None, _ALONE)
+    estimator.name_columns(X.names, named=X.named)
+    estimator.adopt(fit)
 
 
 def resolved(kernel: Kernel, X: Rows, exact_rows: int) -> Kernel:

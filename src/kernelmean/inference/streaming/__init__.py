@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from ...core import lazy as _lazy
 from ..one_pass import OnePass
 from .bins import BinSums
-from .mean import MeanStream
 from .pilot import drawn_rows
 from .shifts import PairStream, pair_stream
 from .two_sample import TwoSampleStream, two_sample_stream
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BinSums",
-    "MeanStream",
     "OnePass",
     "PairStream",
     "TableFeatures",
@@ -31,6 +29,8 @@ _lazy.attach(
     __name__,
     {"table_features": "TableFeatures", "table_pass": "TablePass"},
     gone={
+        "MeanStream": "kernelmean.features.embed(X, features, moments=True), kernelmean.features.pooled, and "
+        "kernelmean.MKME().fit(sums)",
         "mmd_stream_test": 'kernelmean.mmd_test(X, Y, scheme="one-pass")',
         "hsic_stream_test": 'kernelmean.hsic_test(X, Y, scheme="one-pass")',
     },
