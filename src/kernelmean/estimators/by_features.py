@@ -202,7 +202,7 @@ def fit_sums(mu: Embedding, options: Options, batches: Callable[[], Iterator[Arr
         features, score = mu.features, means.score(scale)
         if isinstance(features, Landmarks):
             found = ProjectedRows.of(mu, features).embedding(noise, scale, r)
-            error = scale * r ** (-0.5 * features.dim) * sums_of(mu).residual
+            error = _distance(mu, found, scale, r, batches, plan)
             return Fit(found, score, strength, r, error, features, (_bound_note(features, mu, error),))
         found = scale * smoothed(mu, noise)
         squared = inner(found, found)
@@ -211,6 +211,24 @@ def fit_sums(mu: Embedding, options: Options, batches: Callable[[], Iterator[Arr
             f"{squared.value:.3g}, has the standard error {squared.standard_error:.2g} over their draw"
         )
         return Fit(found, score, strength, r, math.nan, features, (note,))
+
+
+def _distance(
+    mu: Embedding, found: Embedding, scale: float, r: float, batches: Callable[[], Iterator[Array]] | None, plan: Plan
+) -> float:
+    """Return how far an estimate may be from that of all rows.
+
+    Noise makes no function longer, and points drawn together by r make it longer by r^(-d/2) at most: Gaussian kernels
+    have spectra with this ratio. Where the rows can be read again, that is not needed.
+    """
+    sums = sums_of(mu)
+    if r == 1.0:
+        return scale * sums.residual
+    rows = ProjectedRows.of(mu, mu.features)
+    if batches is not None:
+        return scale * rows.distance(batches(), found.noise, r, plan)
+    longest = scale * math.sqrt(rows.moments.squared_norm) + found.norm()
+    return min(scale * sums.residual * r ** (-0.5 * mu.features.dim), longest)
 
 
 def _bound_note(features: FeatureMap, mu: Embedding, error: float) -> str:

@@ -20,7 +20,7 @@ from ...noise.dirac import Dirac
 from .base import HEAD, FeatureMap
 
 _DEPENDENT = 1e-10  # of the largest k(x, x): a landmark that others explain so far is dropped
-_ROUNDING = 1e-12  # of k(x, x), added to every residual so that bounds hold in spite of rounding
+ROUNDING = 1e-12  # of k(x, x), added to every residual so that bounds hold in spite of rounding
 
 
 @final
@@ -88,7 +88,7 @@ class Landmarks(Frozen, FeatureMap):
     def residuals(self, X: Array, tile: Array, noise: Noise) -> Array:
         """Return |E k(x̃_i, ·)|² - |φ_i|², and a little for rounding, shape (n,)."""
         squared = self.kernel.diag(X) if isinstance(noise, Dirac) else expected_diag(self.kernel, X, noise, noise)
-        return np.maximum(squared - self.squared_norms(tile, noise), 0.0) + _ROUNDING * np.abs(squared)
+        return np.maximum(squared - self.squared_norms(tile, noise), 0.0) + ROUNDING * np.abs(squared)
 
     @cached_property
     def origin(self) -> Array:  # type: ignore[override]
@@ -100,7 +100,7 @@ class Landmarks(Frozen, FeatureMap):
         gram = expected_blocks(self.kernel, X, noise, X, noise)(slice(None), slice(None))
         squared = float(w @ gram @ w)
         left = squared - float(total[HEAD:] @ total[HEAD:])
-        return min(float(total[3]), math.sqrt(max(left, 0.0) + _ROUNDING * abs(squared)))
+        return min(float(total[3]), math.sqrt(max(left, 0.0) + ROUNDING * abs(squared)))
 
     def weights(self, vector: Array) -> Array:
         """Return the weights α with which Σ_a α_a k(s_a, ·) has given coordinates, shape (r,), or (n, r) for many."""

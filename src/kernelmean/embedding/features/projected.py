@@ -9,8 +9,8 @@ of rows i ≠ j are then sums over pairs of landmarks, with the mean α of the �
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import final
 
@@ -22,11 +22,12 @@ from ...kernels.base import Stationary
 from ...kernels.gaussian import Gaussian
 from ...noise.base import Additive, Noise
 from ...noise.dirac import Dirac
+from ...plan.plan import Plan
 from ..embedding import Embedding
 from ..means import Means
 from ..parts import PointPart
 from .embedding import Moments, sums_of
-from .landmarks import Landmarks
+from .landmarks import ROUNDING, Landmarks
 from .noise_scores import NoiseScore, chained, descended, lowest
 
 _LOSSES = np.log(np.geomspace(1e-13, 1.0 - 1e-9, 105))  # log (1 - r)
@@ -87,10 +88,23 @@ class ProjectedRows:
         part = PointPart(self.moved(contraction), scale * self.weights, noise)
         return Embedding(self.features.kernel, (part,))
 
-    @cached_property
-    def score(self) -> ProjectedScore:
-        """The score as a function of parameters, for Gaussian kernels."""
-        return ProjectedScore(self)
+    def distance(self, batches: Iterator[Array], noise: Noise, contraction: float, plan: Plan) -> float:
+        """Return how far the estimate may be from that of all rows, which are read again; O(n r (r + d)) time."""
+        features, center = self.features, self.moments.center
+        kernel, points, everything = features.kernel, self.moved(contraction), slice(None)
+        inner = expected_blocks(kernel, points, noise, points, noise)(everything, everything)
+
+        def run(X: Array) -> float:
+            vectors, Z = np.empty((len(X), features.size)), center + contraction * (X - center)
+            features.fill(X, Dirac(), vectors)
+            weights = features.weights(vectors.sum(axis=0))
+            own = expected_blocks(kernel, Z, noise, Z, noise)(everything, everything).sum()
+            mixed = expected_blocks(kernel, Z, noise, points, noise)(everything, everything).sum(axis=0)
+            left = own - 2.0 * float(mixed @ weights) + float(weights @ inner @ weights)
+            return math.sqrt(max(left, 0.0) + ROUNDING * own)
+
+        tiles = (X[rows] for X in batches for rows in features.tiles(len(X)))
+        return sum(plan.map(run, tiles, self.n * features.size)) / self.n
 
 
 @final
