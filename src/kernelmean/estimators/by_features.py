@@ -149,7 +149,8 @@ class Fit:
 def fit_rows(estimator: KernelMean, rows: Rows, plan: Plan) -> Fit:
     """Fit an estimator to rows in batches: sums in one pass, one more for the strength of a ridge."""
     features = features_for(estimator, rows)
-    parts = (embed(X, features, plan=plan, moments=True) for X in rows.batches())
+    moments = isinstance(features, Landmarks)
+    parts = (embed(X, features, plan=plan, moments=moments) for X in rows.batches())
     fit = fit_sums(
         reduce(pooled, parts), estimator.options(features.kernel), rows.batches if rows.again else None, plan
     )
@@ -289,6 +290,7 @@ def _ridge(mu: Embedding, options: Options, batches: Callable[[], Iterator[Array
         strength, score = ridge.best(features, batches(), leave_one_out(mu), plan)
     vector = ridge.coordinates(strength)
     rows = replace(ProjectedRows.of(mu, features), weights=features.weights(vector))
-    mean_residual = max(moments.squared_norm - rows.squared_norm, 0.0)
-    error = sums.residual + ridge.leverage(strength) * math.sqrt(sums.count * mean_residual)
+    residual = max(moments.squared_norm - rows.squared_norm, 0.0)
+    again = None if batches is None else batches()
+    error = sums.residual + ridge.distance(features, again, strength, residual, plan)
     return Fit(rows.embedding(Dirac()), score, strength, 1.0, error, features, (_bound_note(features, mu, error),))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from itertools import pairwise
 from typing import Any, Self
@@ -49,6 +50,11 @@ def grouped_sums(values: Array, starts: IntArray) -> Array:
         return np.asarray(dealt @ values)
     parts = [values[start:stop].sum(axis=0, dtype=np.float64) for start, stop in pairwise(edges.tolist())]
     return np.stack(parts)
+
+
+def tiled(features: FeatureMap, batches: Iterable[Array]) -> Iterator[Array]:
+    """Cut the rows of batches so that the features of a piece fit the cache."""
+    return (X[rows] for X in batches for rows in features.tiles(len(X)))
 
 
 class Summary(ABC):
@@ -161,7 +167,7 @@ class FeatureMap(ABC):
     def _tile_sums(self, X: Array, w: Array, noise: Noise, moments: bool) -> Array:
         features = self.augmented(X, noise)
         total = w @ features
-        total[1], total[3] = w @ w, self.gap(X, w, total, noise)
+        total[1], total[3] = w @ w, min(float(total[3]), self.gap(X, w, total[HEAD:], noise))
         if not moments:
             return np.asarray(total)
         tile, Z = features[:, HEAD:], X - self.origin
@@ -169,9 +175,9 @@ class FeatureMap(ABC):
         return np.concatenate([total, [w @ self.kernel.diag(X)], w @ Z, w @ Z**2, second.ravel()])
 
     def gap(self, X: Array, w: Array, total: Array, noise: Noise) -> float:
-        """Return how far Σ w φ may be from Σ w E k(x̃, ·) at most, Σ w √residual or less, of a few rows."""
-        del X, w, noise
-        return float(total[3])
+        """Return the distance of Σ w φ, ``total``, from Σ w E k(x̃, ·) for few rows where φ is a projection, else 0."""
+        del X, w, total, noise
+        return 0.0
 
     def squared_norms(self, tile: Array, noise: Noise) -> Array:
         """Return |φ_i|², shape (n,)."""

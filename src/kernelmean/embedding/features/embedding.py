@@ -241,8 +241,8 @@ def embed(
     plan : Plan or DaskPlan, optional
         Threads, or a cluster.
     moments : bool
-        Whether to add up second moments too, of rows without noise: with them every estimator can be fitted to the
-        embedding, ``km.MMKME().fit(mu)``.
+        Whether to add up second moments too, for landmarks and rows without noise: with them every estimator can be
+        fitted to the embedding, ``km.MMKME().fit(mu)``. Fourier features need none.
 
     Returns
     -------
@@ -286,8 +286,11 @@ def embed(
         raise ValueError("a weight is negative, or all are 0; weights of a mean are not negative and not all zero")
     later = isinstance(features, Fourier)  # noise is cheaper after the sum
     own = Dirac() if later else noise
-    if moments and noise != Dirac():
-        raise ValueError(f"moments are those of rows without noise, noise is {noise!r}; leave one of the two out")
+    if moments and (later or noise != Dirac()):
+        raise ValueError(
+            f"moments are for landmarks and rows without noise, features is {features!r} and noise {noise!r}; leave "
+            "moments= out"
+        )
     sums = np.split(features.row_sums(rows, w, own, plan, moments=moments), [HEAD + features.size])
     mean = FeatureSums(own, len(rows), Total.of(sums[0]), moments=Total.of(sums[1]) if moments else None)
     mu = replace(FeaturePart(features, (mean,)).embedding(), names=names)

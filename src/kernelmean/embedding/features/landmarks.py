@@ -17,7 +17,7 @@ from ...expected.expectations import check_noise, expected_blocks, expected_diag
 from ...kernels.base import Kernel, check_kernel
 from ...noise.base import Noise
 from ...noise.dirac import Dirac
-from .base import HEAD, FeatureMap
+from .base import FeatureMap
 
 _DEPENDENT = 1e-10  # of the largest k(x, x): a landmark that others explain so far is dropped
 ROUNDING = 1e-12  # of k(x, x), added to every residual so that bounds hold in spite of rounding
@@ -99,8 +99,7 @@ class Landmarks(Frozen, FeatureMap):
         """Return the distance of Σ w E k(x̃, ·) from its projection, and a little for rounding: all pairs of a tile."""
         gram = expected_blocks(self.kernel, X, noise, X, noise)(slice(None), slice(None))
         squared = float(w @ gram @ w)
-        left = squared - float(total[HEAD:] @ total[HEAD:])
-        return min(float(total[3]), math.sqrt(max(left, 0.0) + ROUNDING * abs(squared)))
+        return math.sqrt(max(squared - float(total @ total), 0.0) + ROUNDING * abs(squared))
 
     def weights(self, vector: Array) -> Array:
         """Return the weights α with which Σ_a α_a k(s_a, ·) has given coordinates, shape (r,), or (n, r) for many."""

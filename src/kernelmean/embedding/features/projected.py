@@ -26,6 +26,7 @@ from ...plan.plan import Plan
 from ..embedding import Embedding
 from ..means import Means
 from ..parts import PointPart
+from .base import tiled
 from .embedding import Moments, sums_of
 from .landmarks import ROUNDING, Landmarks
 from .noise_scores import NoiseScore, chained, descended, lowest
@@ -103,8 +104,7 @@ class ProjectedRows:
             left = own - 2.0 * float(mixed @ weights) + float(weights @ inner @ weights)
             return math.sqrt(max(left, 0.0) + ROUNDING * own)
 
-        tiles = (X[rows] for X in batches for rows in features.tiles(len(X)))
-        return sum(plan.map(run, tiles, self.n * features.size)) / self.n
+        return sum(plan.map(run, tiled(features, batches), self.n * features.size)) / self.n
 
 
 @final

@@ -15,7 +15,8 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array
-from ...embedding.features import FeatureMap
+from ...embedding.features import FeatureMap, Landmarks
+from ...embedding.features.base import tiled
 from ...embedding.means import Means
 from ...embedding.score import Score
 from ...noise.dirac import Dirac
@@ -47,9 +48,28 @@ class FeatureRidge:
             return np.zeros_like(self.total)
         return np.asarray(self.vectors @ (self.values / (self.values + strength) * self.total / self.n))
 
-    def leverage(self, strength: float) -> float:
-        """Return the length of the vector of values g(x_i), g = (C+λI)^{-1} s/n."""
-        return math.sqrt(float(self.values @ np.square(self.total / (self.values + strength)))) / self.n
+    def distance(
+        self, features: Landmarks, batches: Iterator[Array] | None, strength: float, mean_residual: float, plan: Plan
+    ) -> float:
+        r"""Return how far the estimate may be from that of all rows, besides what the projection of their mean loses.
+
+        With P the projection, :math:`\hat C = Σ k_i ⊗ k_i` and g = (C+λI)^{-1} s/n in feature space the two differ by
+        :math:`λ (\hat C+λ)^{-1} (I-P) \hat C g + (\hat C+λ)^{-1} \hat C (I-P) \hat μ`, and no factor in front makes a
+        function longer. This is the length of :math:`Σ_i g(x_i) (I-P) k_i`, tile by tile where the rows are read
+        again, else by the mean of :math:`|(I-P) k_i|^2`.
+        """
+        along = self.total / (self.values + strength) / self.n
+        if batches is None:
+            return math.sqrt(float(self.values @ along**2) * self.n * mean_residual)
+        direction = self.vectors @ along
+
+        def run(X: Array) -> float:
+            tile = np.empty((len(X), features.size))
+            features.fill(X, Dirac(), tile)
+            values = tile @ direction
+            return features.gap(X, values, values @ tile, Dirac())
+
+        return sum(plan.map(run, tiled(features, batches), self.n * features.size))
 
     def scores(self, features: FeatureMap, batches: Iterator[Array], strengths: Array, plan: Plan) -> Array:
         """Return the score of every λ less the mean of |φ|², shape (k,); O(n m (m + k)) time."""
@@ -71,7 +91,7 @@ class FeatureRidge:
             quad = norm + own - 2.0 * target + w * (w * h2 - 2.0 * (cross - h))
             return np.asarray((quad / (self.n - 1.0) ** 2 - 2.0 * lin).sum(axis=0))
 
-        tiles = (X[rows] for X in batches for rows in features.tiles(len(X)))
+        tiles = tiled(features, batches)
         return np.asarray(sum(plan.map(run, tiles, self.n * features.size), start=np.zeros(len(strengths)))) / self.n
 
     def best(self, features: FeatureMap, batches: Iterator[Array], means: Means, plan: Plan) -> tuple[float, Score]:
