@@ -105,11 +105,6 @@ def write_features(expected: dict[str, Any]) -> None:
         result = stream(phi).test(n_resamples=49, rng=1)
         expected[f"stream {name}.npz"] = {"statistic": float(result.statistic), "pvalue": result.pvalue}
 
-    means = km.streaming.MeanStream(fourier).partial_fit(X[:7]).partial_fit(X[7:])
-    km.save(means, FILES / "means of a stream.npz")
-    mean = means.estimate("kme")
-    found = {"norm": mean.norm(), "values": np.asarray(mean(GRID)).tolist()}
-    expected["means of a stream.npz"] = {"rows": means.rows, **found}
 
 
 def write_results(expected: dict[str, Any]) -> None:

@@ -133,5 +133,13 @@ def test_estimators_that_need_every_row_in_one_process_are_refused(plan, client)
             estimator.fit(there(X, 600), plan=plan)
     with pytest.raises(TypeError, match="has no fit on a cluster; pass a KernelMean"):
         km.MedianOfMeans().fit(there(X, 600), plan=plan)
-    with pytest.raises(ValueError, match=r"X has 2,300 rows.*features\.choose_noise\(mu\)"):
-        km.MKME().fit(there(X, 600), plan=km.DaskPlan(client, exact_rows=1000))
+
+
+@pytest.mark.parametrize("make", [km.MMKME, km.VPMKME, lambda: km.FKMSE(strength=0.1)])
+def test_more_rows_than_exact_ones_are_fitted_by_features(make, client):
+    fit = make().fit(there(X, 600), plan=km.DaskPlan(client, exact_rows=1000))
+    own = make().set_params(features=fit.features_).fit(X)
+    assert (fit.embedding_ - own.embedding_).norm() < 1e-7
+    here = make().set_params(features=512).fit(X)
+    np.testing.assert_array_equal(fit.features_.points, here.features_.points)
+    assert 0 < fit.error_ < (0.1 if fit.contraction_ == 1.0 else 2.0)

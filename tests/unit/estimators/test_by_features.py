@@ -77,7 +77,7 @@ def test_a_fixed_noise_goes_with_every_kernel_of_differences():
 def left_out(rows: np.ndarray, noise, contraction: float = 1.0) -> float:
     """Return the score by its definition: every row is a sum of landmarks, which noise and contraction move.
 
-    The mean of the others is that of all less y/(n-1) for a row y from there, and so for the landmarks that are the row.
+    The mean of the others is that of all less y/(n-1) for a row y from there, and so for the landmarks of the row.
     """
     weights, n, center = PHI.weights(PHI(rows)), len(rows), rows.mean(axis=0)
     apart = PHI.points - center
@@ -214,7 +214,7 @@ def test_short_rows_are_fitted_exactly_and_long_ones_by_landmarks(monkeypatch):
     monkeypatch.setattr("kernelmean.estimators.kernel_mean._SHORT", 30)
     monkeypatch.setattr(by_features, "ADAPTIVE_LIMIT", 35)
     assert km.MKME().fit(X[:35]).features_ is None
-    assert km.MKME().fit(X).notes_[0].startswith("40 landmarks")
+    assert km.MKME().fit(X).notes_[0].startswith("32 landmarks")
     assert km.KME().fit(X).features_ is None
     assert KernelMean(noise="full").fit(X).features_ is None, "which landmarks do not serve"
 

@@ -97,7 +97,7 @@ class FeatureRidge:
     def best(self, features: FeatureMap, batches: Iterator[Array], means: Means, plan: Plan) -> tuple[float, Score]:
         """Return the best λ of a grid and its score, and infinity where nothing beats μ = 0.
 
-        The grid has two strengths a decade from 1e-8 to 1e3 n, and twelve around what would be best if all rows were
+        The grid has two strengths a decade from 1e-8 to 1e3 n, and 24 around what would be best if all rows were
         equally alike.
         """
         unit = means.constant
@@ -105,7 +105,7 @@ class FeatureRidge:
         alike = means.cross / unit
         if 0.0 < alike < 1.0:
             around = unit * (1 - alike) / ((self.n - 1) * alike) * (1 + self.n * alike)
-            grid = np.unique(np.concatenate([grid, around * np.geomspace(0.01, 100.0, 49)]))
+            grid = np.unique(np.concatenate([grid, around * np.geomspace(0.1, 10.0, 49)]))
         scores = self.scores(features, batches, grid, plan)
         k = int(np.argmin(scores))
         if scores[k] >= 0:
