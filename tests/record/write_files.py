@@ -106,7 +106,6 @@ def write_features(expected: dict[str, Any]) -> None:
         expected[f"stream {name}.npz"] = {"statistic": float(result.statistic), "pvalue": result.pvalue}
 
 
-
 def write_results(expected: dict[str, Any]) -> None:
     options: dict[str, Any] = {"rng": 1, "n_resamples": 49}
     results = {

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.array import Array, IntArray, is_foreign
 from ..core.conflicts import refuse
-from ..core.validate import check_integer, check_spread, validated
+from ..core.validate import check_integer, check_spread, on_host, validated
 from ..core.words import count
 from ..embedding.embedding import Embedding
 from ..embedding.features import (
@@ -44,9 +44,9 @@ from ..tables.batchwise import measured
 from ..tables.limits import ADAPTIVE_LIMIT, TEST_LIMIT
 from ..tables.read import is_in_memory, read
 from ..tables.source import Source, split_rows
+from .feature_ridge import FeatureRidge
 from .filters import Ridge
 from .loocv.ridge import LIMIT
-from .loocv.ridge_of_features import FeatureRidge
 from .options import Options, make_kernel
 
 if TYPE_CHECKING:
@@ -122,6 +122,7 @@ def rows_of(estimator: KernelMean, X: Any) -> Rows | Any:
             estimator.name_columns(found.names, named=found.named)
             return Rows.of(lambda: iter(found), found.reads_again)
         X = found if not isinstance(found, Source) else found.whole().to_table()
+    X = on_host(X) if asked else X
     if is_foreign(X) or not (asked or np.shape(X)[0] > limit):
         return X
     points = validated(estimator, X, ensure_min_samples=2)

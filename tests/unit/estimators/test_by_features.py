@@ -11,8 +11,8 @@ import pytest
 import kernelmean as km
 from kernelmean import features
 from kernelmean.estimators import NAMED, KernelMean, by_features
+from kernelmean.estimators.feature_ridge import FeatureRidge
 from kernelmean.estimators.filters import Landweber
-from kernelmean.estimators.loocv.ridge_of_features import FeatureRidge
 from kernelmean.kernels import Gaussian, Laplacian, Linear
 from kernelmean.noise import Dirac, Laplace, Normal
 
@@ -152,6 +152,16 @@ def test_chosen_parameters_are_the_best_on_a_fine_grid():
     )
     best = min(score.contracted(*pair)[0] for pair in itertools.product(losses[::10], sizes[::20]))
     assert score.contracted(*free)[0] <= best
+
+
+@pytest.mark.parametrize("theta", [1e-3, 0.05])
+def test_narrow_kernels_neither_overflow_nor_underflow(theta):
+    """All rows are landmarks, so the scores are those of the exact estimators."""
+    kernel = Gaussian(theta)
+    for make in (km.MKME, km.MMKME, km.VPMKME):
+        fit, exact = make(features=features.nystrom(kernel, X, len(X))).fit(X), make(kernel).fit(X)
+        assert fit.loocv_ == pytest.approx(exact.loocv_, rel=1e-6)
+        np.testing.assert_allclose(fit.noise_.variances(2), exact.noise_.variances(2), rtol=0.05)
 
 
 def test_noise_shrinks_as_one_over_n():

@@ -13,7 +13,6 @@ import kernelmean as km
 from kernelmean import features, streaming
 from kernelmean.inference import RandomPermutations
 from kernelmean.kernels import Gaussian, Laplacian
-from kernelmean.noise import Dirac
 from kernelmean.tables import shuffled
 from one_pass import mmd as one_pass
 

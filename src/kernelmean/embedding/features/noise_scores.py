@@ -13,13 +13,15 @@ from scipy.optimize import Bounds, brentq, minimize
 from ...core.array import Array
 from .fourier import Fourier
 
-_LOWEST, _HIGHEST, _STEPS = 1e-16, 1e4, 185  # σ² in units of the score
+_LOWEST, _STEPS = 1e-16, 185  # of σ² in units of the score, and of its logarithm
 
 
 class NoiseScore(ABC):
     """The score of Gaussian noise less that of no noise."""
 
     dim: int
+    largest = 1e4
+    """The largest variance that is tried, in units of ``unit``."""
 
     @abstractmethod
     def __call__(self, variances: Array) -> tuple[float, Array]:
@@ -45,7 +47,7 @@ class NoiseScore(ABC):
             value, gradient = self(math.exp(u) * ones)
             return value, float(gradient.sum())
 
-        found = lowest(along, math.log(self.unit) + np.linspace(math.log(_LOWEST), math.log(_HIGHEST), _STEPS))
+        found = lowest(along, math.log(self.unit) + np.linspace(math.log(_LOWEST), math.log(self.largest), _STEPS))
         return 0.0 if found is None else math.exp(found)
 
     def diagonal(self) -> Array:
@@ -58,7 +60,7 @@ class NoiseScore(ABC):
     @property
     def bounds(self) -> Array:
         """The logarithms between which variances are searched, shape (d, 2)."""
-        return np.log(self.unit) + np.tile(np.log([_LOWEST, _HIGHEST]), (self.dim, 1))
+        return np.log(self.unit) + np.tile(np.log([_LOWEST, self.largest]), (self.dim, 1))
 
 
 def lowest(score: Callable[[float], tuple[float, float]], grid: Array) -> float | None:

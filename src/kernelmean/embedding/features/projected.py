@@ -131,8 +131,9 @@ class ProjectedScore(NoiseScore):
         self.theta = kernel.bandwidths(self.dim) * np.ones(self.dim)
         self.Y = (rows.features.points - rows.moments.center) / self.theta
         self.spread = float((rows.moments.variances / self.theta**2).mean())
-        kernel_values = kernel(rows.features.points, rows.features.points)
-        self.first, self.more = (weights * kernel_values for weights in rows.pairs)
+        self.largest *= 1.0 + self.spread
+        self.first, self.more = rows.pairs
+        self.logs = -0.5 * self._squared_distances(self.Y)
 
     @property
     def unit(self) -> float:
@@ -209,11 +210,17 @@ class ProjectedScore(NoiseScore):
 
     def _weighted(self, one: Array, two: Array) -> tuple[float, tuple[Array, Array]]:
         """Return the score of exponents u₁ and u₂, shape (r, r), and its derivatives with respect to them."""
-        grown, twice = np.expm1(one), np.expm1(two)
+        kernel, grown, twice = np.exp(self.logs), self._grown(one), self._grown(two)
         value = np.vdot(self.first, twice - 2.0 * grown) + np.vdot(self.more, twice)
-        return float(value), (-2.0 * self.first * (grown + 1.0), (self.first + self.more) * (twice + 1.0))
+        return float(value), (-2.0 * self.first * (grown + kernel), (self.first + self.more) * (twice + kernel))
+
+    def _grown(self, exponents: Array) -> Array:
+        """Return G₀ (e^u - 1), where G₀ may be below the smallest number and e^u above the largest."""
+        return np.asarray(
+            -np.sign(exponents) * np.exp(self.logs + np.maximum(exponents, 0.0)) * np.expm1(-np.abs(exponents))
+        )
 
     @staticmethod
     def _squared_distances(Z: Array) -> Array:
         squares = np.square(Z).sum(axis=1)
-        return np.asarray(squares[:, None] + squares - 2.0 * (Z @ Z.T))
+        return np.maximum(squares[:, None] + squares - 2.0 * (Z @ Z.T), 0.0)

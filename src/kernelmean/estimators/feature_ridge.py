@@ -14,13 +14,14 @@ from typing import final
 
 import numpy as np
 
-from ...core.array import Array
-from ...embedding.features import FeatureMap, Landmarks
-from ...embedding.features.base import tiled
-from ...embedding.means import Means
-from ...embedding.score import Score
-from ...noise.dirac import Dirac
-from ...plan.plan import Plan
+from ..core.array import Array
+from ..embedding.features import FeatureMap, Landmarks
+from ..embedding.features.base import tiled
+from ..embedding.means import Means
+from ..embedding.score import Score
+from ..noise.dirac import Dirac
+from ..plan.plan import Plan
+from .regularization import strength_of_equal_entries
 
 
 @final
@@ -104,8 +105,8 @@ class FeatureRidge:
         grid = unit * np.geomspace(1e-8, 1e3 * self.n, math.ceil(2 * (11 + math.log10(self.n))))
         alike = means.cross / unit
         if 0.0 < alike < 1.0:
-            around = unit * (1 - alike) / ((self.n - 1) * alike) * (1 + self.n * alike)
-            grid = np.unique(np.concatenate([grid, around * np.geomspace(0.1, 10.0, 49)]))
+            around = unit * strength_of_equal_entries(alike, self.n) * np.geomspace(0.1, 10.0, 49)
+            grid = np.unique(np.concatenate([grid, around]))
         scores = self.scores(features, batches, grid, plan)
         k = int(np.argmin(scores))
         if scores[k] >= 0:
