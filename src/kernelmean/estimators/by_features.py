@@ -30,7 +30,7 @@ from ..embedding.features import (
     random_cholesky,
     smoothed,
 )
-from ..embedding.features.embedding import sums_of
+from ..embedding.features.embedding import part_of, sums_of
 from ..embedding.means import Means
 from ..embedding.score import Score
 from ..kernels.base import Kernel, rules_of
@@ -181,6 +181,12 @@ def features_for(estimator: KernelMean, rows: Rows) -> FeatureMap:
                     f"the rule {rule!r} looks at all rows, and these are read batch by batch; pass a number"
                 )
     return random_cholesky(kernel, rows.drawn, rank)
+
+
+def fit_embedding(estimator: KernelMean, mu: Embedding, plan: Plan) -> Fit:
+    """Fit an estimator to sums that somebody else made."""
+    check_same_kernel(estimator, part_of(mu).features)
+    return fit_sums(mu, estimator.options(mu.kernel), None, plan)
 
 
 def fit_sums(mu: Embedding, options: Options, batches: Callable[[], Iterator[Array]] | None, plan: Plan) -> Fit:

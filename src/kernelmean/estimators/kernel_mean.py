@@ -14,8 +14,6 @@ from ..core.array import Array, column_spans, mean_of
 from ..core.conflicts import refuse
 from ..core.validate import names_in
 from ..embedding.embedding import Embedding
-from ..embedding.features import FeatureMap
-from ..embedding.features.embedding import part_of
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..plan.plan import DEFAULT, Plan
@@ -27,6 +25,7 @@ from .loocv.isotropic import PairDistances
 from .options import Contraction, FitOn, KernelLike, NoiseForm, Options, check_options, make_kernel
 
 if TYPE_CHECKING:
+    from ..embedding.features import FeatureMap
     from .by_features import Fit
 
 _SHORT = 5000  # rows that every estimator fits exactly
@@ -142,9 +141,8 @@ class KernelMean(MeanEstimator):
 
         if isinstance(X, Embedding):
             refuse("an embedding by features has its features", features=(self.features, None))
-            by_features.check_same_kernel(self, part_of(X).features)
             self.name_columns(X.names or ("",) * X.shape[1], named=X.names is not None)
-            fit = by_features.fit_sums(X, self.options(X.kernel), None, plan)
+            fit = by_features.fit_embedding(self, X, plan)
         else:
             rows = by_features.rows_of(self, X)
             if not isinstance(rows, by_features.Rows):
