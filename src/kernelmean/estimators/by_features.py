@@ -46,12 +46,15 @@ from ..tables.read import is_in_memory, read
 from ..tables.source import Source, split_rows
 from .feature_ridge import FeatureRidge
 from .filters import Ridge
+from .generic_search import search_variance
 from .loocv.ridge import LIMIT
 from .options import Options, make_kernel
 
 if TYPE_CHECKING:
     from .kernel_mean import KernelMean
 
+Again = Callable[[], Iterator[Array]] | None
+"""Rows in batches, where they can be read once more."""
 RANK, DRAWN = 512, 5000
 """Landmarks, where nobody says how many, and the rows drawn at random of which they and bandwidths are found."""
 
@@ -152,9 +155,8 @@ def fit_rows(estimator: KernelMean, rows: Rows, plan: Plan) -> Fit:
     features = features_for(estimator, rows)
     moments = isinstance(features, Landmarks)
     parts = (embed(X, features, plan=plan, moments=moments) for X in rows.batches())
-    fit = fit_sums(
-        reduce(pooled, parts), estimator.options(features.kernel), rows.batches if rows.again else None, plan
-    )
+    again = rows.batches if rows.again else None
+    fit = fit_sums(reduce(pooled, parts), estimator.options(features.kernel), again, plan)
     return fit if features is estimator.features else replace(fit, notes=(*fit.notes, rows.note))
 
 
@@ -189,7 +191,7 @@ def fit_embedding(estimator: KernelMean, mu: Embedding, plan: Plan) -> Fit:
     return fit_sums(mu, estimator.options(mu.kernel), None, plan)
 
 
-def fit_sums(mu: Embedding, options: Options, batches: Callable[[], Iterator[Array]] | None, plan: Plan) -> Fit:
+def fit_sums(mu: Embedding, options: Options, again: Again, plan: Plan) -> Fit:
     """Return what an estimator makes of an embedding by features with moments.
 
     Raises
@@ -203,14 +205,14 @@ def fit_sums(mu: Embedding, options: Options, batches: Callable[[], Iterator[Arr
     leave_one_out(mu)  # which says what is wrong with rows
     with serial_blas:
         if options.spectral is not None:
-            return _ridge(mu, options, batches, plan)
+            return _ridge(mu, options, again, plan)
         noise, r, means = _chosen(mu, options)
         scale = means.best_scale(options.scale)
         strength = None if options.filter is None else (1.0 / scale - 1.0 if scale > 0 else math.inf)
         features, score = mu.features, means.score(scale)
         if isinstance(features, Landmarks):
             found = ProjectedRows.of(mu, features).embedding(noise, scale, r)
-            error = _distance(mu, found, scale, r, batches, plan)
+            error = _distance(mu, found, scale, r, again, plan)
             return Fit(found, score, strength, r, error, features, (_bound_note(features, mu, error),))
         found = scale * smoothed(mu, noise)
         squared = inner(found, found)
@@ -221,9 +223,7 @@ def fit_sums(mu: Embedding, options: Options, batches: Callable[[], Iterator[Arr
         return Fit(found, score, strength, r, math.nan, features, (note,))
 
 
-def _distance(
-    mu: Embedding, found: Embedding, scale: float, r: float, batches: Callable[[], Iterator[Array]] | None, plan: Plan
-) -> float:
+def _distance(mu: Embedding, found: Embedding, scale: float, r: float, again: Again, plan: Plan) -> float:
     """Return how far an estimate may be from that of all rows.
 
     Noise makes no function longer, and points drawn together by r make it longer by r^(-d/2) at most: Gaussian kernels
@@ -233,8 +233,8 @@ def _distance(
     if r == 1.0:
         return scale * sums.residual
     rows = ProjectedRows.of(mu, mu.features)
-    if batches is not None:
-        return scale * rows.distance(batches(), found.noise, r, plan)
+    if again is not None:
+        return scale * rows.distance(again(), plan, found.noise, r) / rows.n
     longest = scale * math.sqrt(rows.moments.squared_norm) + found.norm()
     return min(scale * sums.residual * r ** (-0.5 * mu.features.dim), longest)
 
@@ -263,41 +263,42 @@ def _refusal(options: Options, features: FeatureMap | None) -> str:
 
 def _chosen(mu: Embedding, options: Options) -> tuple[Noise, float, Means]:
     """Return the noise, the contraction, and the score."""
+    noise, loss = options.noise or Dirac(), 0.0
     if options.contraction is not None:
         rows = ProjectedRows.of(mu, mu.features)
-        loss, noise = _contraction(ProjectedScore(rows), options.contraction)
-        return noise, 1.0 - loss, rows.means(noise, 1.0 - loss)
-    fixed = options.noise or Dirac()
-    chosen = choose_noise(mu, fixed) if isinstance(fixed, str) else fixed
-    return chosen, 1.0, leave_one_out(mu, chosen)
-
-
-def _contraction(score: ProjectedScore, form: str) -> tuple[float, Normal]:
-    """Return 1 - r and the noise."""
-    if form == "free":
-        loss, noise = score.free()
-    else:
+        score = ProjectedScore(rows)
         loss = score.tied()
-        noise = loss * (2.0 - loss) * score.spread
-    return loss, Normal(noise * score.unit)
+        share = loss * (2.0 - loss) * score.spread
+        if options.contraction == "free":
+            loss, share = score.free()
+        noise = Normal(share * score.unit)
+        return noise, 1.0 - loss, rows.means(noise, 1.0 - loss)
+    if isinstance(noise, str) and isinstance(mu.features, Landmarks) and not isinstance(mu.kernel, Gaussian):
+        rows = ProjectedRows.of(mu, mu.features)
+        noise = search_variance(float(rows.moments.variances.mean()), Normal, rows.means, rows.means).noise
+    elif isinstance(noise, str):
+        noise = choose_noise(mu, noise)
+    return noise, 1.0, leave_one_out(mu, noise)
 
 
-def _ridge(mu: Embedding, options: Options, batches: Callable[[], Iterator[Array]] | None, plan: Plan) -> Fit:
+def _ridge(mu: Embedding, options: Options, again: Again, plan: Plan) -> Fit:
     sums, features = sums_of(mu), mu.features
     moments = sums.moments_of(features)
     ridge = FeatureRidge.of(sums.count, sums.mean, moments.second)
-    if options.strength is not None:
-        strength, score = options.strength, Score(math.nan, 0, -math.inf)
-    elif batches is None:
+    strength, score = options.strength, Score(math.nan, 0, -math.inf)
+    if again is not None:
+        strength, score = ridge.best(features, again(), leave_one_out(mu), strength, plan)
+    elif strength is None:
         raise ValueError(
             "a ridge reads the rows twice, since its leave-one-out score is no function of sums, and these cannot be "
             "read again; pass a file or an array, or write strength=<number>"
         )
+    rows, direction = ProjectedRows.of(mu, features), ridge.direction(strength)
+    if again is not None:
+        off = rows.distance(again(), plan, direction=direction)
     else:
-        strength, score = ridge.best(features, batches(), leave_one_out(mu), plan)
-    vector = ridge.coordinates(strength)
-    rows = replace(ProjectedRows.of(mu, features), weights=features.weights(vector))
-    residual = max(moments.squared_norm - rows.squared_norm, 0.0)
-    again = None if batches is None else batches()
-    error = sums.residual + ridge.distance(features, again, strength, residual, plan)
-    return Fit(rows.embedding(Dirac()), score, strength, 1.0, error, features, (_bound_note(features, mu, error),))
+        residual = max(moments.squared_norm - rows.squared_norm, 0.0)
+        off = rows.n * math.sqrt(float(direction @ moments.second @ direction) * residual)
+    found = replace(rows, weights=features.weights(ridge.coordinates(strength))).embedding(Dirac())
+    error = sums.residual + off
+    return Fit(found, score, strength, 1.0, error, features, (_bound_note(features, mu, error),))

@@ -15,7 +15,7 @@ from typing import final
 import numpy as np
 
 from ..core.array import Array
-from ..embedding.features import FeatureMap, Landmarks
+from ..embedding.features import FeatureMap
 from ..embedding.features.base import tiled
 from ..embedding.means import Means
 from ..embedding.score import Score
@@ -49,28 +49,14 @@ class FeatureRidge:
             return np.zeros_like(self.total)
         return np.asarray(self.vectors @ (self.values / (self.values + strength) * self.total / self.n))
 
-    def distance(
-        self, features: Landmarks, batches: Iterator[Array] | None, strength: float, mean_residual: float, plan: Plan
-    ) -> float:
-        r"""Return how far the estimate may be from that of all rows, besides what the projection of their mean loses.
+    def direction(self, strength: float) -> Array:
+        r"""Return g = (C+λI)^{-1} s/n, shape (m,), by which the estimate of all rows may differ from this one.
 
-        With P the projection, :math:`\hat C = Σ k_i ⊗ k_i` and g = (C+λI)^{-1} s/n in feature space the two differ by
-        :math:`λ (\hat C+λ)^{-1} (I-P) \hat C g + (\hat C+λ)^{-1} \hat C (I-P) \hat μ`, and no factor in front makes a
-        function longer. This is the length of :math:`Σ_i g(x_i) (I-P) k_i`, tile by tile where the rows are read
-        again, else by the mean of :math:`|(I-P) k_i|^2`.
+        With P the projection and :math:`\hat C = Σ k_i ⊗ k_i` the difference is
+        :math:`λ (\hat C+λ)^{-1} (I-P) \hat C g + (\hat C+λ)^{-1} \hat C (I-P) \hat μ`, where no factor in front makes a
+        function longer: the length of :math:`Σ_i g(x_i) (I-P) k_i` and that of :math:`(I-P) \hat μ` bound it.
         """
-        along = self.total / (self.values + strength) / self.n
-        if batches is None:
-            return math.sqrt(float(self.values @ along**2) * self.n * mean_residual)
-        direction = self.vectors @ along
-
-        def run(X: Array) -> float:
-            tile = np.empty((len(X), features.size))
-            features.fill(X, Dirac(), tile)
-            values = tile @ direction
-            return features.gap(X, values, values @ tile, Dirac())
-
-        return sum(plan.map(run, tiled(features, batches), self.n * features.size))
+        return np.asarray(self.vectors @ (self.total / (self.values + strength)) / self.n)
 
     def scores(self, features: FeatureMap, batches: Iterator[Array], strengths: Array, plan: Plan) -> Array:
         """Return the score of every λ less the mean of |φ|², shape (k,); O(n m (m + k)) time."""
@@ -95,8 +81,10 @@ class FeatureRidge:
         tiles = tiled(features, batches)
         return np.asarray(sum(plan.map(run, tiles, self.n * features.size), start=np.zeros(len(strengths)))) / self.n
 
-    def best(self, features: FeatureMap, batches: Iterator[Array], means: Means, plan: Plan) -> tuple[float, Score]:
-        """Return the best λ of a grid and its score, and infinity where nothing beats μ = 0.
+    def best(
+        self, features: FeatureMap, batches: Iterator[Array], means: Means, strength: float | None, plan: Plan
+    ) -> tuple[float, Score]:
+        """Return the ``strength`` that was given or the best λ of a grid, with its score; infinity if μ = 0 is best.
 
         The grid has two strengths a decade from 1e-8 to 1e3 n, and 24 around what would be best if all rows were
         equally alike.
@@ -107,8 +95,9 @@ class FeatureRidge:
         if 0.0 < alike < 1.0:
             around = unit * strength_of_equal_entries(alike, self.n) * np.geomspace(0.1, 10.0, 49)
             grid = np.unique(np.concatenate([grid, around]))
+        grid = grid if strength is None else np.array([strength])
         scores = self.scores(features, batches, grid, plan)
         k = int(np.argmin(scores))
-        if scores[k] >= 0:
+        if scores[k] >= 0 and strength is None:
             return math.inf, Score(unit, 0, -math.inf)
         return float(grid[k]), Score.of(float(scores[k]), unit)

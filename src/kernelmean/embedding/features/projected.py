@@ -90,8 +90,19 @@ class ProjectedRows:
         part = PointPart(self.moved(contraction), scale * self.weights, noise)
         return Embedding(self.features.kernel, (part,))
 
-    def distance(self, batches: Iterator[Array], noise: Noise, contraction: float, plan: Plan) -> float:
-        """Return how far the estimate may be from that of all rows, which are read again; O(n r (r + d)) time."""
+    def distance(
+        self,
+        batches: Iterator[Array],
+        plan: Plan,
+        noise: Noise = Dirac(),  # noqa: B008 (a value)
+        contraction: float = 1.0,
+        direction: Array | None = None,
+    ) -> float:
+        r"""Return a bound of the length of :math:`Σ_i w_i E (I-P) k(\tilde x_i, ·)`, for which the rows are read again.
+
+        The points are drawn to the mean row by ``contraction``; w is 1, or the value of the function ``direction`` (m,)
+        in feature space at a row. The lengths of tiles of rows add up: O(n r (r + d)) time.
+        """
         features, center = self.features, self.moments.center
         kernel, points, everything = features.kernel, self.moved(contraction), slice(None)
         inner = expected_blocks(kernel, points, noise, points, noise)(everything, everything)
@@ -99,13 +110,14 @@ class ProjectedRows:
         def run(X: Array) -> float:
             vectors, Z = np.empty((len(X), features.size)), center + contraction * (X - center)
             features.fill(X, Dirac(), vectors)
-            weights = features.weights(vectors.sum(axis=0))
-            own = expected_blocks(kernel, Z, noise, Z, noise)(everything, everything).sum()
-            mixed = expected_blocks(kernel, Z, noise, points, noise)(everything, everything).sum(axis=0)
+            w = np.ones(len(X)) if direction is None else vectors @ direction
+            weights = features.weights(w @ vectors)
+            own = w @ expected_blocks(kernel, Z, noise, Z, noise)(everything, everything) @ w
+            mixed = w @ expected_blocks(kernel, Z, noise, points, noise)(everything, everything)
             left = own - 2.0 * float(mixed @ weights) + float(weights @ inner @ weights)
-            return math.sqrt(max(left, 0.0) + ROUNDING * own)
+            return math.sqrt(max(left, 0.0) + ROUNDING * abs(own))
 
-        return sum(plan.map(run, tiled(features, batches), self.n * features.size)) / self.n
+        return sum(plan.map(run, tiled(features, batches), self.n * features.size))
 
 
 @final
