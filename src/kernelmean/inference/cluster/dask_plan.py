@@ -118,10 +118,7 @@ class DaskPlan(RemotePlan):
         rows = self.rows(X)
         if len(rows) < 2:
             raise ValueError("X has 1 row, at least 2 are needed")
-        if len(rows) <= self.exact_rows and getattr(estimator, "features", None) is None:
-            fits.fit(estimator, rows)
-        else:
-            fits.fit_by_features(estimator, rows)
+        fits.fit(estimator, rows, self.exact_rows)
 
     def answer(self, question: type[Question], X: Any, Y: Any, request: Request) -> TestResult:
         """Test two samples or pairs, see :func:`kernelmean.mmd_test` and :func:`kernelmean.hsic_test`."""
