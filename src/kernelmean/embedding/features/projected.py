@@ -32,6 +32,7 @@ from .embedding import Moments, sums_of
 from .landmarks import ROUNDING, Landmarks
 from .noise_scores import NoiseScore, chained, descended, lowest
 
+_NONE = Dirac()
 _LOSSES = np.log(np.geomspace(1e-13, 1.0 - 1e-9, 105))  # log (1 - r)
 _BOUNDS = np.log([[1e-13, 1.0 - 1e-9], [1e-13, 1e4]])  # of 1 - r, and of σ² in units of θ² and the mean variance
 _WAYS = 4  # of a grid, the lowest, from which a search sets out
@@ -94,7 +95,7 @@ class ProjectedRows:
         self,
         batches: Iterator[Array],
         plan: Plan,
-        noise: Noise = Dirac(),  # noqa: B008 (a value)
+        noise: Noise = _NONE,
         contraction: float = 1.0,
         direction: Array | None = None,
     ) -> float:
@@ -112,9 +113,9 @@ class ProjectedRows:
             features.fill(X, Dirac(), vectors)
             w = np.ones(len(X)) if direction is None else vectors @ direction
             weights = features.weights(w @ vectors)
-            own = w @ expected_blocks(kernel, Z, noise, Z, noise)(everything, everything) @ w
-            mixed = w @ expected_blocks(kernel, Z, noise, points, noise)(everything, everything)
-            left = own - 2.0 * float(mixed @ weights) + float(weights @ inner @ weights)
+            own = float(w @ expected_blocks(kernel, Z, noise, Z, noise)(everything, everything) @ w)
+            mixed = float(w @ expected_blocks(kernel, Z, noise, points, noise)(everything, everything) @ weights)
+            left = own - 2.0 * mixed + float(weights @ inner @ weights)
             return math.sqrt(max(left, 0.0) + ROUNDING * abs(own))
 
         return sum(plan.map(run, tiled(features, batches), self.n * features.size))
