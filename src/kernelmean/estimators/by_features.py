@@ -123,7 +123,8 @@ def rows_of(estimator: KernelMean, X: Any) -> Rows | Any:
         found, long = measured(source, limit) if source.in_memory is None else (source, not source.in_memory)
         if isinstance(found, Source) and (long or asked):
             estimator.name_columns(found.names, named=found.named)
-            return Rows.of(lambda: iter(found), found.reads_again)
+            several = source if source.reads_again else found  # which goes on with the rows that were measured
+            return Rows.of(lambda: iter(several), source.reads_again)
         X = found if not isinstance(found, Source) else found.whole().to_table()
     X = on_host(X) if asked else X
     if is_foreign(X) or not (asked or np.shape(X)[0] > limit):

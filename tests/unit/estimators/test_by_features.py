@@ -216,6 +216,9 @@ def test_what_can_be_read_once_only(monkeypatch):
     fit = km.FKMSE(strength=0.1).fit(batches())
     assert (at_the_same_parameters(fit, shuffled) - fit.embedding_).norm() <= fit.error_ < 1e-3
     assert np.isnan(fit.loocv_)
+    again = km.FKMSE().fit(list(batches()))
+    assert again.notes_[1] == "landmarks of 700 rows drawn at random"
+    assert (at_the_same_parameters(again, shuffled) - again.embedding_).norm() <= again.error_ < 1e-3
     with pytest.raises(ValueError, match="'silverman' looks at all rows"):
         km.KME(bandwidth="silverman").fit(batches())
 

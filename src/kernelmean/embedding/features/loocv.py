@@ -107,6 +107,7 @@ def choose_noise(mu: Embedding, form: str = "isotropic") -> Normal:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from kernelmean import features
     >>> from kernelmean.kernels import Gaussian
     >>> X = np.random.default_rng(0).normal(size=(200, 1))
