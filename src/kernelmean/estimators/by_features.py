@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -110,6 +111,8 @@ def _drawn(batches: Iterator[Array]) -> Array:
 
 def exact_limit(estimator: KernelMean) -> int:
     """Return how many rows in memory an estimator is fitted to exactly, where nobody asks for features."""
+    if estimator.features == 0:
+        return sys.maxsize
     if estimator.filter is not None and estimator.options(Gaussian(1.0)).spectral is not None:
         return LIMIT
     return ADAPTIVE_LIMIT if isinstance(estimator.noise, str) else TEST_LIMIT
@@ -117,7 +120,7 @@ def exact_limit(estimator: KernelMean) -> int:
 
 def rows_of(estimator: KernelMean, X: Any) -> Rows | Any:
     """Return the rows in batches where an estimator is fitted by features, else all of them, to be fitted exactly."""
-    asked, limit = estimator.features is not None, exact_limit(estimator)
+    asked, limit = estimator.features not in (None, 0), exact_limit(estimator)
     if not is_in_memory(X):
         source = read(X)
         found, long = measured(source, limit) if source.in_memory is None else (source, not source.in_memory)

@@ -68,7 +68,7 @@ class KernelMean(MeanEstimator):
     features : FeatureMap or int, optional
         Fit sums of features in place of the rows: landmarks or Fourier features that were made of the kernel, or how
         many landmarks to make. By default rows in memory are fitted exactly, up to 20 000 where a noise is searched,
-        5000 with filter="ridge", and 100 000 otherwise; 512 landmarks stand for more.
+        5000 with filter="ridge", and 100 000 otherwise; 512 landmarks stand for more. 0 is none for any array.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class KernelMean(MeanEstimator):
     features: FeatureMap | int | None = None
 
     def _fit_here(self, X: Any, plan: Plan) -> None:
-        if self.features is None and isinstance(X, np.ndarray) and len(X) <= _SHORT:
+        if self.features in (None, 0) and isinstance(X, np.ndarray) and (self.features == 0 or len(X) <= _SHORT):
             super()._fit_here(X, plan)  # without a look at what reads files
             return
         from . import by_features

@@ -140,7 +140,7 @@ def _one(estimator: Any, known: Known, adaptive: bool) -> KernelMean | KernelOf 
             check_renamed(estimator)
             raise unknown_estimator(estimator, names)
         return known[estimator]() if estimator in known else NAMED[estimator]
-    if isinstance(estimator, KernelMean) and estimator.features is not None:
+    if isinstance(estimator, KernelMean) and estimator.features not in (None, 0):
         raise ValueError(
             f"{estimator!r} is fitted to sums of features, and a test looks at the rows; leave features= out, or "
             "write scheme='one-pass', which tests sums of features"

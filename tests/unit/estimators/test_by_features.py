@@ -229,6 +229,7 @@ def test_short_rows_are_fitted_exactly_and_long_ones_by_landmarks(monkeypatch):
     assert km.MKME().fit(X[:35]).features_ is None
     assert km.MKME().fit(X).notes_[0].startswith("32 landmarks")
     assert km.KME().fit(X).features_ is None
+    assert km.MKME(features=0).fit(X).features_ is None, "which asks for none"
     assert KernelMean(noise="full").fit(X).features_ is None, "which landmarks do not serve"
 
 
@@ -315,7 +316,7 @@ REFUSED = {
     "moments of waves": (lambda: features.embed(X, features.fourier(Gaussian(1.0), 2), moments=True), "for landmarks"),
     "a test": (lambda: km.mmd_test(X, X + 1.0, estimator=km.MKME(features=9)), "leave features= out"),
     "a curve": (lambda: km.estimators.score_curves(km.MKME(features=9).fit(X)), "kept no rows"),
-    "nothing": (lambda: km.KME(features=0).fit(X), "features"),
+    "nothing": (lambda: km.KME(features=-1).fit(X), "features"),
 }
 
 

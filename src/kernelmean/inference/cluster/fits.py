@@ -34,7 +34,7 @@ def fit(estimator: KernelMean, X: Rows, exact_rows: int) -> None:
     if not isinstance(estimator, KernelMean):
         raise TypeError(f"{estimator!r} has no fit on a cluster; pass a KernelMean, such as km.MKME()")
     plain = estimator.contraction is None and isinstance(as_filter(estimator.filter), Scale | None)
-    if not plain or estimator.features is not None or len(X) > min(exact_rows, exact_limit(estimator)):
+    if not plain or estimator.features not in (None, 0) or len(X) > min(exact_rows, exact_limit(estimator)):
         _fit_by_features(estimator, X)
         return
     attributes = gathered(X.client, [task(_fitted, task(_joined, list(X.parts)), clone(estimator))])[0]
