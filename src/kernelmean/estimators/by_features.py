@@ -62,7 +62,7 @@ RANK, DRAWN = 512, 5000
 
 @final
 @dataclass(frozen=True)
-class Rows:
+class BatchedRows:
     """Rows in batches, and some of them that stand for all."""
 
     batches: Callable[[], Iterator[Array]]
@@ -74,7 +74,7 @@ class Rows:
     """All of them, where they are in memory."""
 
     @classmethod
-    def of(cls, batches: Callable[[], Iterator[Array]], again: bool, whole: Array | None = None) -> Rows:
+    def of(cls, batches: Callable[[], Iterator[Array]], again: bool, whole: Array | None = None) -> BatchedRows:
         """Return the rows, some drawn at random, or the first ones where they can be read once only."""
         if again:
             return cls(batches, True, _drawn(batches()), whole)
@@ -118,7 +118,7 @@ def exact_limit(estimator: KernelMean) -> int:
     return ADAPTIVE_LIMIT if isinstance(estimator.noise, str) else TEST_LIMIT
 
 
-def rows_of(estimator: KernelMean, X: Any) -> Rows | Any:
+def rows_of(estimator: KernelMean, X: Any) -> BatchedRows | Any:
     """Return the rows in batches where an estimator is fitted by features, else all of them, to be fitted exactly."""
     asked, limit = estimator.features not in (None, 0), exact_limit(estimator)
     if not is_in_memory(X):
@@ -127,7 +127,7 @@ def rows_of(estimator: KernelMean, X: Any) -> Rows | Any:
         if isinstance(found, Source) and (long or asked):
             estimator.name_columns(found.names, named=found.named)
             several = source if source.reads_again else found  # which goes on with the rows that were measured
-            return Rows.of(lambda: iter(several), source.reads_again)
+            return BatchedRows.of(lambda: iter(several), source.reads_again)
         X = found if not isinstance(found, Source) else found.whole().to_table()
     X = on_host(X) if asked else X
     if is_foreign(X) or not (asked or np.shape(X)[0] > limit):
@@ -136,12 +136,12 @@ def rows_of(estimator: KernelMean, X: Any) -> Rows | Any:
     check_spread(points)
     if not asked and _refusal(estimator.options(Gaussian(1.0)), None):
         return X
-    return Rows.of(lambda: iter([points]), True, points)
+    return BatchedRows.of(lambda: iter([points]), True, points)
 
 
 @final
 @dataclass(frozen=True)
-class Fit:
+class FeatureFit:
     """What an estimator found by features."""
 
     embedding: Embedding
@@ -154,7 +154,7 @@ class Fit:
     notes: tuple[str, ...]
 
 
-def fit_rows(estimator: KernelMean, rows: Rows, plan: Plan) -> Fit:
+def fit_rows(estimator: KernelMean, rows: BatchedRows, plan: Plan) -> FeatureFit:
     """Fit an estimator to rows in batches: sums in one pass, one more for the strength of a ridge."""
     features = features_for(estimator, rows)
     moments = isinstance(features, Landmarks)
@@ -171,7 +171,7 @@ def check_same_kernel(estimator: KernelMean, features: FeatureMap) -> None:
         raise ValueError(f"{features!r} has another kernel than kernel={estimator.kernel!r}; leave kernel= out")
 
 
-def features_for(estimator: KernelMean, rows: Rows) -> FeatureMap:
+def features_for(estimator: KernelMean, rows: BatchedRows) -> FeatureMap:
     """Return the features that the caller made, or landmarks of rows."""
     if isinstance(estimator.features, FeatureMap):
         check_same_kernel(estimator, estimator.features)
@@ -189,13 +189,13 @@ def features_for(estimator: KernelMean, rows: Rows) -> FeatureMap:
     return random_cholesky(kernel, rows.drawn, rank)
 
 
-def fit_embedding(estimator: KernelMean, mu: Embedding, plan: Plan) -> Fit:
+def fit_embedding(estimator: KernelMean, mu: Embedding, plan: Plan) -> FeatureFit:
     """Fit an estimator to sums that somebody else made."""
     check_same_kernel(estimator, part_of(mu).features)
     return fit_sums(mu, estimator.options(mu.kernel), None, plan)
 
 
-def fit_sums(mu: Embedding, options: Options, again: Again, plan: Plan) -> Fit:
+def fit_sums(mu: Embedding, options: Options, again: Again, plan: Plan) -> FeatureFit:
     """Return what an estimator makes of an embedding by features with moments.
 
     Raises
@@ -217,14 +217,14 @@ def fit_sums(mu: Embedding, options: Options, again: Again, plan: Plan) -> Fit:
         if isinstance(features, Landmarks):
             found = ProjectedRows.of(mu, features).embedding(noise, scale, r)
             error = _distance(mu, found, scale, r, again, plan)
-            return Fit(found, score, strength, r, error, features, (_bound_note(features, mu, error),))
+            return FeatureFit(found, score, strength, r, error, features, (_bound_note(features, mu, error),))
         found = scale * smoothed(mu, noise)
         squared = inner(found, found)
         note = (
             f"{features.summary} stand for {mu.shape[0]:,} rows: the squared norm of the estimate, "
             f"{squared.value:.3g}, has the standard error {squared.standard_error:.2g} over their draw"
         )
-        return Fit(found, score, strength, r, math.nan, features, (note,))
+        return FeatureFit(found, score, strength, r, math.nan, features, (note,))
 
 
 def _distance(mu: Embedding, found: Embedding, scale: float, r: float, again: Again, plan: Plan) -> float:
@@ -285,7 +285,7 @@ def _chosen(mu: Embedding, options: Options) -> tuple[Noise, float, Means]:
     return noise, 1.0, leave_one_out(mu, noise)
 
 
-def _ridge(mu: Embedding, options: Options, again: Again, plan: Plan) -> Fit:
+def _ridge(mu: Embedding, options: Options, again: Again, plan: Plan) -> FeatureFit:
     sums, features = sums_of(mu), mu.features
     moments = sums.moments_of(features)
     ridge = FeatureRidge.of(sums.count, sums.mean, moments.second)
@@ -305,4 +305,4 @@ def _ridge(mu: Embedding, options: Options, again: Again, plan: Plan) -> Fit:
         off = rows.n * math.sqrt(float(direction @ moments.second @ direction) * residual)
     found = replace(rows, weights=features.weights(ridge.coordinates(strength))).embedding(Dirac())
     error = sums.residual + off
-    return Fit(found, score, strength, 1.0, error, features, (_bound_note(features, mu, error),))
+    return FeatureFit(found, score, strength, 1.0, error, features, (_bound_note(features, mu, error),))

@@ -26,7 +26,7 @@ from .options import Contraction, FitOn, KernelLike, NoiseForm, Options, check_o
 
 if TYPE_CHECKING:
     from ..embedding.features import FeatureMap
-    from .by_features import Fit
+    from .by_features import FeatureFit
 
 _SHORT = 5000  # rows that every estimator fits exactly
 _ROUNDED = 1e-11  # score in units of k(x, x), below which less than five digits are left
@@ -145,13 +145,13 @@ class KernelMean(MeanEstimator):
             fit = by_features.fit_embedding(self, X, plan)
         else:
             rows = by_features.rows_of(self, X)
-            if not isinstance(rows, by_features.Rows):
+            if not isinstance(rows, by_features.BatchedRows):
                 super()._fit_here(rows, plan)
                 return
             fit = by_features.fit_rows(self, rows, plan)
         self.adopt(fit, plan)
 
-    def adopt(self, fit: Fit, plan: Plan = DEFAULT) -> None:
+    def adopt(self, fit: FeatureFit, plan: Plan = DEFAULT) -> None:
         """Set what was found by features."""
         self.embedding_ = replace(fit.embedding, names=names_in(self), plan=plan)
         self.bandwidth_ = getattr(self.embedding_.kernel, "bandwidth", None)

@@ -29,7 +29,7 @@ from .fourier import Fourier
 
 @final
 @dataclass(frozen=True, eq=False)
-class Moments:
+class FeatureMoments:
     """Means over rows, of which estimators with a noise or a filter are made."""
 
     squared_norm: float
@@ -83,7 +83,7 @@ class FeatureSums:
         values = self.sums.value
         return float(values[3] / values[0])
 
-    def moments_of(self, features: FeatureMap) -> Moments:
+    def moments_of(self, features: FeatureMap) -> FeatureMoments:
         """Return the moments of the rows, or say that they were not added up."""
         if self.moments is None:
             raise ValueError(
@@ -93,7 +93,7 @@ class FeatureSums:
         parts = np.split(self.moments.value / self.weight, np.cumsum([1, features.dim, features.dim]))
         center, square = parts[1], parts[2]
         second = parts[3].reshape(features.size, features.size)
-        return Moments(float(parts[0][0]), features.origin + center, np.maximum(square - center**2, 0.0), second)
+        return FeatureMoments(float(parts[0][0]), features.origin + center, np.maximum(square - center**2, 0.0), second)
 
     def check_fits(self, features: FeatureMap) -> None:
         """Raise unless the sums, which a file may have brought, are those of a mean of features."""

@@ -28,7 +28,7 @@ from ..means import Means
 from ..parts import PointPart
 from ..score import variance_starts
 from .base import tiled
-from .embedding import Moments, sums_of
+from .embedding import FeatureMoments, sums_of
 from .landmarks import ROUNDING, Landmarks
 from .noise_scores import NoiseScore, chained, descended, lowest
 
@@ -50,7 +50,7 @@ class ProjectedRows:
     """A, shape (r, r)."""
     squared_norm: float
     """The mean of |P k(x_i, ·)|²."""
-    moments: Moments
+    moments: FeatureMoments
 
     @classmethod
     def of(cls, mu: Embedding, features: Landmarks) -> ProjectedRows:

@@ -48,7 +48,7 @@ def fit(estimator: KernelMean, X: Rows, exact_rows: int) -> None:
 def _fit_by_features(estimator: KernelMean, X: Rows) -> None:
     """Set what fitting sums of features sets: landmarks of rows drawn at random, then one pass over all of them."""
     (drawn,) = gathered(X.client, [X.take(drawn_numbers(len(X)))])
-    features = features_for(estimator, by_features.Rows(lambda: iter(()), True, drawn))
+    features = features_for(estimator, by_features.BatchedRows(lambda: iter(()), True, drawn))
     mu = feature_embedding(X, features, moments=isinstance(features, Landmarks))
     fit = fit_sums(mu, estimator.options(features.kernel), None, _ALONE)
     estimator.name_columns(X.names, named=X.named)
