@@ -126,17 +126,6 @@ class Terms:
         return np.exp(np.minimum(self.cross - self.square, 0.0)) if scale is None else scale
 
 
-def variance_starts(common: Array, variances: Array, n: int) -> list[Array]:
-    """Return logarithms of variances per column (d,) to start a search from, in units of any square of lengths.
-
-    The common optimum, in proportion to the variances of n rows, a tenth of that, and Silverman's rule.
-    """
-    level = np.log(np.maximum(common, 1e-6))
-    spread = np.log(variances + 1e-3 * max(float(variances.mean()), 1e-300))
-    proportional = level + spread - spread.mean()
-    return [level, proportional, proportional - math.log(10.0), spread - 2.0 / (len(variances) + 4) * math.log(n)]
-
-
 def norm_terms(alpha: float, off: tuple[Any, Any], diag: tuple[Any, Any]) -> tuple[Any, Any]:
     """Return log((1-α) e^off + α e^diag) and its derivative, from two logarithms with theirs."""
     log_off = off[0] + (math.log1p(-alpha) if alpha < 1 else -math.inf)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..core.array import Array, covariance, largest_norm, like
-from ..embedding.score import Terms, variance_starts
+from ..embedding.score import Terms
 from .loocv import axes, isotropic
 from .noise_problem import GRID_STEP, NoiseProblem, ScoredNoise, along, in_logs, lower
 from .search import ScoreObjective, best, descend, minimize_line
@@ -82,8 +82,7 @@ def search_diagonal(problem: NoiseProblem) -> ScoredNoise:
     unit, largest = problem.informative(common), problem.variances + 1.0
     bounds = np.log(np.column_stack([_SMALLEST * largest, _LARGEST * largest]))
     coarse, exact = (_axes(problem, Y) for Y in (problem.part, problem.Y))
-    several = variance_starts(common.noise, problem.variances, problem.n)
-    explored = best([descend(coarse, start, bounds, unit, EXPLORE) for start in several])
+    explored = best([descend(coarse, start, bounds, unit, EXPLORE) for start in _starts(problem, common)])
     starts = [np.clip(u, *bounds.T) for u in (np.log(np.maximum(common.noise, 1e-300)), explored.point)]
     found = descend(exact, best([exact.at(u) for u in starts]).point, bounds, unit)
     return _tidy(problem, common, lower(common, problem.choice(found.terms, np.exp(found.point))))
@@ -95,6 +94,15 @@ def _axes(problem: NoiseProblem, Y: Array) -> ScoreObjective:
         return in_logs(axes.terms(Y, noise, problem.alpha), noise)
 
     return problem.objective(at)
+
+
+def _starts(problem: NoiseProblem, common: ScoredNoise) -> list[Array]:
+    """Return logarithms to start from: the common optimum, in proportion to the variances, less, Silverman's rule."""
+    level = np.log(np.maximum(common.noise, 1e-6))
+    spread = np.log(problem.variances + 1e-3 * max(float(problem.variances.mean()), 1e-300))
+    proportional = level + spread - spread.mean()
+    silverman = spread - 2.0 / (problem.dim + 4) * math.log(problem.n)
+    return [level, proportional, proportional - math.log(10.0), silverman]
 
 
 def _tidy(problem: NoiseProblem, common: ScoredNoise, choice: ScoredNoise) -> ScoredNoise:

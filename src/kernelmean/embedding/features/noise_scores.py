@@ -55,23 +55,8 @@ class NoiseScore(ABC):
         common = self.isotropic() * np.ones(self.dim)
         if not common.any():
             return common
-
-        def score(u: Array) -> tuple[float, Array]:
-            return chained(self(np.exp(u)), np.exp(u))
-
-        starts = [np.clip(u, *self.bounds.T) for u in (np.log(common), *self.starts(common))]
-        ends = [descended(score, u, self.bounds) for u in starts if score(u)[0] < 0]
-        return np.exp(min(ends, key=lambda u: score(u)[0]))
-
-    def starts(self, common: Array) -> list[Array]:
-        """Return logarithms of variances to start from besides the common one."""
-        del common
-        return []
-
-    @property
-    def bounds(self) -> Array:
-        """The logarithms between which variances are searched, shape (d, 2)."""
-        return np.log(self.unit) + np.tile(np.log([_LOWEST, self.largest]), (self.dim, 1))
+        bounds = math.log(self.unit) + np.tile(np.log([_LOWEST, self.largest]), (self.dim, 1))
+        return np.exp(descended(lambda u: chained(self(np.exp(u)), np.exp(u)), np.log(common), bounds))
 
 
 def lowest(score: Callable[[float], tuple[float, float]], grid: Array) -> float | None:

@@ -26,7 +26,6 @@ from ...plan.plan import Plan
 from ..embedding import Embedding
 from ..means import Means
 from ..parts import PointPart
-from ..score import variance_starts
 from .base import tiled
 from .embedding import FeatureMoments, sums_of
 from .landmarks import ROUNDING, Landmarks
@@ -144,8 +143,7 @@ class ProjectedScore(NoiseScore):
         self.n, self.dim = rows.n, rows.features.dim
         self.theta = kernel.bandwidths(self.dim) * np.ones(self.dim)
         self.Y = (rows.features.points - rows.moments.center) / self.theta
-        self.variances = rows.moments.variances
-        self.spread = float((self.variances / self.theta**2).mean())
+        self.spread = float((rows.moments.variances / self.theta**2).mean())
         self.largest *= 1.0 + self.spread
         self.first, self.more = rows.pairs
         self.logs = -0.5 * self._squared_distances(self.Y)
@@ -174,11 +172,6 @@ class ProjectedScore(NoiseScore):
             spread = self.Y.T**2 @ (sums + W.sum(axis=0)) - 2.0 * np.einsum("aj,aj->j", self.Y, W @ self.Y)
             slope += 0.5 * sides * (spread / s - sums.sum()) / s
         return value, slope / self.theta**2
-
-    def starts(self, common: Array) -> list[Array]:
-        """Return the starts of searches among rows."""
-        relative = variance_starts(common / self.theta**2, self.variances / self.theta**2, self.n)
-        return [u + 2.0 * np.log(self.theta) for u in relative]
 
     def contracted(self, loss: float, noise: float) -> tuple[float, Array]:
         r"""Return the score where r = 1 - ``loss`` draws points to the mean, σ²/θ² = ``noise``, and its gradient (2,).
