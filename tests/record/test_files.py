@@ -42,9 +42,8 @@ def of_features(name: str) -> dict[str, Any]:
 
 
 def of_means(name: str) -> dict[str, Any]:
-    stream = km.load(FILES / name)
-    mean = stream.estimate("kme")
-    return {"rows": stream.rows, "norm": mean.norm(), "values": np.asarray(mean(write_files.GRID)).tolist()}
+    mean = km.load(FILES / name)
+    return {"rows": mean.shape[0], "norm": mean.norm(), "values": np.asarray(mean(write_files.GRID)).tolist()}
 
 
 def of_result(name: str) -> dict[str, Any]:

@@ -20,7 +20,6 @@ import numpy as np
 import kernelmean as km
 from kernelmean import features
 from kernelmean.estimators import filters
-from kernelmean.inference.streaming import MeanStream
 
 FILES = Path(__file__).parent / "files"
 K, V = km.kernels, km.noise
@@ -93,12 +92,6 @@ def write_features(expected: dict[str, Any]) -> None:
         mean = features.embed(X, phi)
         km.save(mean, FILES / f"features {name}.npz")
         expected[f"features {name}.npz"] = {"norm": mean.norm(), "values": np.asarray(mean(GRID)).tolist()}
-
-    means = MeanStream(fourier).partial_fit(X[:7]).partial_fit(X[7:])
-    km.save(means, FILES / "means of a stream.npz")
-    mean = means.estimate("kme")
-    found = {"norm": mean.norm(), "values": np.asarray(mean(GRID)).tolist()}
-    expected["means of a stream.npz"] = {"rows": means.rows, **found}
 
 
 def write_results(expected: dict[str, Any]) -> None:

@@ -273,6 +273,7 @@ CASES: dict[str, tuple[Run, Values]] = {
             "strength": (0.5,),
             "contraction": ("tied", "free"),
             "criterion": ("risk", "printed"),
+            "features": (9,),
         },
     ),
     **{
@@ -283,12 +284,12 @@ CASES: dict[str, tuple[Run, Values]] = {
             {"kernel": (LAPLACE,), "bandwidth": (0.5,), **own},
         )
         for name, own in {
-            "KME": {},
-            "MKME": {"criterion": ("risk",)},
-            "MMKME": {"criterion": ("risk",)},
-            "SKMSE": {"strength": (0.5,)},
-            "FKMSE": {"strength": (0.5,)},
-            "VPMKME": {"contraction": ("tied",)},
+            "KME": {"features": (9,)},
+            "MKME": {"criterion": ("risk",), "features": (9,)},
+            "MMKME": {"criterion": ("risk",), "features": (9,)},
+            "SKMSE": {"strength": (0.5,), "features": (9,)},
+            "FKMSE": {"strength": (0.5,), "features": (9,)},
+            "VPMKME": {"contraction": ("tied",), "features": (9,)},
         }.items()
     },
     "BayesianKernelMean": (

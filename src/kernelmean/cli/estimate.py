@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..core.words import listed
-from ..tables.limits import FIT_LIMIT
+from ..tables.limits import ESTIMATE_LIMIT
 from .options import BandwidthOption, JsonOutput, NumberTable, OneTable, ScaleOption, Seed
 from .parameters import command
 
@@ -49,7 +49,7 @@ def estimate(saved: Saved, fit: Fit, table: NumberTable, numbers: JsonOutput) ->
         raise ValueError(f"estimator is {saved.estimator!r}; write one of {listed(NAMED)}")
     if saved.estimator is not None and saved.save_path is None:
         raise ValueError("--estimator names the estimate that --save writes; add --save FILE, or leave --estimator out")
-    source = read_numbers(saved.data, reading(table, fit.seed, FIT_LIMIT), table.missing)
+    source = read_numbers(saved.data, reading(table, fit.seed, ESTIMATE_LIMIT), table.missing)
     with progress(numbers.quiet) as told:
         fits = fit_all(
             source.frame,

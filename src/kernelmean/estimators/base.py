@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.array import Array, as_host, like, mean_of
 from ..core.frozen import FrozenAttributes
+from ..core.table import Table
 from ..core.validate import check_spread, check_varying, names_in, validated
 from ..embedding.embedding import Embedding
 from ..kernels.bandwidth import median_bandwidth
@@ -52,7 +54,8 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         ----------
         X : array or data frame of shape (n, d)
             At least two rows. :class:`KernelMean` fits arrays of torch, or of another library that speaks the array
-            API, where they are.
+            API, where they are, and takes whatever :func:`kernelmean.read` does: files, folders, batches; and sums,
+            an embedding by features from ``features.embed(X, features, moments=True)``.
         y : None
             Ignored; here for pipelines.
         plan : Plan or DaskPlan, optional
@@ -71,15 +74,29 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         if isinstance(plan, RemotePlan):
             plan.fit(self, X)
         else:
-            X = validated(self, X, ensure_min_samples=2)
-            X = X if self._anywhere else as_host(X)
-            check_spread(X)
-            with run_by(plan):
-                self._estimate(X)
-            self.weights_ = self.embedding_.weights
-            self.embedding_ = replace(self.embedding_, names=names_in(self), plan=plan)
+            self._fit_here(X, plan)
         self.kernel_, self.noise_ = self.embedding_.kernel, self.embedding_.noise
         return self
+
+    def _fit_here(self, X: Any, plan: Plan) -> None:
+        """Fit rows that are in this process."""
+        named = isinstance(X, Table) and X.named
+        points = validated(self, X, ensure_min_samples=2)
+        if named:
+            self.name_columns(X.names)
+        points = points if self._anywhere else as_host(points)
+        check_spread(points)
+        with run_by(plan):
+            self._estimate(points)
+        self.weights_ = self.embedding_.weights
+        self.embedding_ = replace(self.embedding_, names=names_in(self), plan=plan)
+
+    def name_columns(self, names: Sequence[str], *, named: bool = True) -> None:
+        """Set what scikit-learn keeps of the columns of a fit."""
+        self.__dict__.pop("feature_names_in_", None)
+        self.n_features_in_ = len(names)
+        if named:
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     @abstractmethod
     def _estimate(self, X: Array) -> None:

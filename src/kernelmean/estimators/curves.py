@@ -127,6 +127,8 @@ def score_curves(estimator: KernelMean, columns: Sequence[str] = (), *, size: in
 
 def sample_of(estimator: KernelMean) -> Array:
     """Return the rows that an estimator was fitted to, shape (n, d), as they were before a contraction."""
+    if getattr(estimator, "features_", None) is not None:
+        raise ValueError(f"{estimator!r} was fitted to sums of features and kept no rows; fit a part of the rows")
     points = as_host(estimator.embedding_.points)
     if estimator.contraction_ == 1.0:
         return points

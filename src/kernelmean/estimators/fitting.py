@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from ..core.array import Array, as_host, covariance, in_host_memory, like, namespace
+from ..core.array import Array, as_host, column_variances, covariance, in_host_memory, like, namespace
 from ..core.frozen import owned, sealed
 from ..core.validate import check_weights
 from ..embedding.embedding import Embedding
-from ..embedding.means import means
+from ..embedding.means import Means, means
 from ..embedding.parts import PointPart
 from ..embedding.score import Score, diagonal_share
 from ..expected.expectations import check_noise
@@ -27,7 +28,7 @@ from .filters import Filter
 from .generic_search import search_variance
 from .loocv.isotropic import PairDistances
 from .loocv.ridge import LIMIT
-from .noise_problem import NoiseProblem, ScoredNoise
+from .noise_problem import NoiseProblem, ScoredNoise, some_rows
 from .noise_search import search_diagonal, search_full, search_isotropic
 from .options import NoiseForm, Options
 from .regularization import ScoreLimitError, Strength, Weighing
@@ -151,7 +152,9 @@ def _strength(scale: float, options: Options) -> float | None:
 def _generic(X: Array, kernel: Kernel, options: Options) -> FittedMean:
     alpha = diagonal_share(X.shape[0], options.criterion)
     if isinstance(options.noise, str):
-        chosen = search_variance(X, kernel, _family(X, options.noise), alpha, options.scale)
+        exact, coarse = (partial(_means, kernel, alpha, rows) for rows in (X, some_rows(X)))
+        variance = float(column_variances(X).mean())
+        chosen = search_variance(variance, _family(X, options.noise), exact, coarse, options.scale)
         noise, found = chosen.noise, chosen.means
     else:
         noise = options.noise or Dirac()
@@ -167,6 +170,10 @@ def _generic(X: Array, kernel: Kernel, options: Options) -> FittedMean:
         loocv=loocv.score(scale).value,
         strength=_strength(scale, options),
     )
+
+
+def _means(kernel: Kernel, alpha: float, X: Array, noise: Noise) -> Means:
+    return means(kernel, X, noise, alpha)
 
 
 def _family(X: Array, form: NoiseForm) -> Callable[[float], Noise]:

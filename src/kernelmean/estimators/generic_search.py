@@ -9,14 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from ..core.array import Array, column_variances
-from ..embedding.means import Means, means
+from ..embedding.means import Means
 from ..embedding.score import Score
-from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from .noise_problem import some_rows
 
+MeansOf = Callable[[Noise], Means]
+"""From a noise to the means of which its score consists."""
 _CANDIDATES, _GRID = 2, 41
 
 
@@ -30,32 +29,26 @@ class NoiseChoice:
 
 
 def search_variance(
-    X: Array, kernel: Kernel, noise_of: Callable[[float], Noise], alpha: float, scale: float | None
+    variance: float, noise_of: Callable[[float], Noise], exact: MeansOf, coarse: MeansOf, scale: float | None = 1.0
 ) -> NoiseChoice:
     """Return the best noise ``noise_of(s)``, s ≥ 0, never worse than none: a grid over log s, then Brent's method.
 
-    The grid runs over multiples 1e-8 … 1e4 of the mean variance of the columns, on at most 300 rows; minima are
-    refined with the exact score. Every evaluation is O(n² d).
+    The grid runs over multiples 1e-8 … 1e4 of ``variance``, with the means of some rows, ``coarse``; minima are refined
+    with those of all, ``exact``.
     """
-    rows = some_rows(X)
 
-    def at(u: float, points: Array) -> NoiseChoice:
-        noise = noise_of(math.exp(u))
-        found = means(kernel, points, noise, alpha)
+    def at(noise: Noise, means: MeansOf) -> NoiseChoice:
+        found = means(noise)
         return NoiseChoice(noise, found, found.score(scale))
 
-    grid = math.log(max(float(column_variances(X).mean()), 1e-300)) + np.linspace(math.log(1e-8), math.log(1e4), _GRID)
-    rough = [at(u, rows).score for u in grid]
+    grid = math.log(max(variance, 1e-300)) + np.linspace(math.log(1e-8), math.log(1e4), _GRID)
+    rough = [at(noise_of(math.exp(u)), coarse).score for u in grid]
     minima = [k for k in range(_GRID) if all(rough[k] <= rough[j] for j in (k - 1, k + 1) if 0 <= j < _GRID)]
-    found = [_without(X, kernel, alpha, scale)]
+    found = [at(Dirac(), exact)]
     for k in sorted(minima, key=lambda index: rough[index].key)[:_CANDIDATES]:
-        found.extend(_refine(lambda u: at(u, X), grid[max(k - 1, 0)], grid[min(k + 1, _GRID - 1)]))
+        ends = grid[max(k - 1, 0)], grid[min(k + 1, _GRID - 1)]
+        found.extend(_refine(lambda u: at(noise_of(math.exp(u)), exact), *ends))
     return min(found, key=lambda choice: choice.score.key)
-
-
-def _without(X: Array, kernel: Kernel, alpha: float, scale: float | None) -> NoiseChoice:
-    found = means(kernel, X, Dirac(), alpha)
-    return NoiseChoice(Dirac(), found, found.score(scale))
 
 
 def _refine(at: Callable[[float], NoiseChoice], low: float, high: float) -> list[NoiseChoice]:

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from types import MappingProxyType
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
 
 from ..core.array import Array, column_spans, mean_of
+from ..core.conflicts import refuse
+from ..core.validate import names_in
 from ..embedding.embedding import Embedding
 from ..kernels.base import Kernel
 from ..noise.base import Noise
+from ..plan.plan import DEFAULT, Plan
 from .base import MeanEstimator, by_likelihood, no_density_without_noise
 from .density_bandwidth import likelihood_bandwidth
 from .filters import Filter, Scale, as_filter
 from .fitting import FittedMean, choose
 from .loocv.isotropic import PairDistances
-from .options import Contraction, FitOn, KernelLike, NoiseForm, check_options, make_kernel
+from .options import Contraction, FitOn, KernelLike, NoiseForm, Options, check_options, make_kernel
 
+if TYPE_CHECKING:
+    from ..embedding.features import FeatureMap
+    from .by_features import FeatureFit
+
+_SHORT = 5000  # rows that every estimator fits exactly
 _ROUNDED = 1e-11  # score in units of k(x, x), below which less than five digits are left
 
 
@@ -55,6 +65,10 @@ class KernelMean(MeanEstimator):
         each sample on its own, anew under every permutation; "auto" is "each" with a filter, and "pooled" without. Of
         two variables "separate", which "auto" is, is each on its own, and "joint" one fit to the pairs, anew under
         every permutation. All of them are exact.
+    features : FeatureMap or int, optional
+        Fit sums of features in place of the rows: landmarks or Fourier features that were made of the kernel, or how
+        many landmarks to make. By default rows in memory are fitted exactly, up to 20 000 where a noise is searched,
+        5000 with filter="ridge", and 100 000 otherwise; 512 landmarks stand for more. 0 is none for any array.
 
     Attributes
     ----------
@@ -74,6 +88,13 @@ class KernelMean(MeanEstimator):
     criterion_ : Score
         The score that was minimized, as a constant and the logarithm of the excess over it: kernels narrower than the
         gaps between points differ in the 26th digit and beyond, which ``loocv_`` cannot hold.
+    features_ : FeatureMap or None
+        What stands for the rows where there were too many for the exact estimate, or ``features`` asked for it.
+    error_ : float
+        The largest distance, in the RKHS, of ``embedding_`` from what the exact estimate is at the same parameters: 0
+        for an exact one, nan for Fourier features, whose standard error ``notes_`` says.
+    notes_ : tuple of str
+        What stands for the rows, and how far it may be off.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -110,14 +131,45 @@ class KernelMean(MeanEstimator):
     contraction: Contraction | None = None
     criterion: str = "loocv"
     fit_on: FitOn = "auto"
+    features: FeatureMap | int | None = None
+
+    def _fit_here(self, X: Any, plan: Plan) -> None:
+        if self.features in (None, 0) and isinstance(X, np.ndarray) and (self.features == 0 or len(X) <= _SHORT):
+            super()._fit_here(X, plan)  # without a look at what reads files
+            return
+        from . import by_features
+
+        if isinstance(X, Embedding):
+            refuse("an embedding by features has its features", features=(self.features, None))
+            self.name_columns(X.names or ("",) * X.shape[1], named=X.names is not None)
+            fit = by_features.fit_embedding(self, X, plan)
+        else:
+            rows = by_features.rows_of(self, X)
+            if not isinstance(rows, by_features.BatchedRows):
+                super()._fit_here(rows, plan)
+                return
+            fit = by_features.fit_rows(self, rows, plan)
+        self.adopt(fit, plan)
+
+    def adopt(self, fit: FeatureFit, plan: Plan = DEFAULT) -> None:
+        """Set what was found by features."""
+        self.embedding_ = replace(fit.embedding, names=names_in(self), plan=plan)
+        self.bandwidth_ = getattr(self.embedding_.kernel, "bandwidth", None)
+        self.strength_, self.contraction_ = fit.strength, fit.contraction
+        self.loocv_, self.criterion_ = fit.score.value, fit.score
+        self.features_: FeatureMap | None = fit.features
+        self.error_, self.notes_ = fit.error, fit.notes
+        if self.embedding_.features is None:
+            self.weights_ = self.embedding_.weights
 
     def _estimate(self, X: Array, pairs: PairDistances | None = None) -> None:
-        kernel = make_kernel(self.kernel, self._bandwidth_for(X), X)
+        kernel = make_kernel(self.kernel, self.bandwidth_for(X), X)
         fitted = self._fitted(X, kernel, pairs)
         self.embedding_ = fitted.embedding(kernel)
         self.bandwidth_ = getattr(kernel, "bandwidth", None)
         self.strength_, self.contraction_ = fitted.strength, fitted.contraction
         self.loocv_, self.criterion_ = max(fitted.loocv, 0.0), fitted.score
+        self.features_, self.error_, self.notes_ = None, 0.0, ()
         self._warn_if_rounded(kernel, X)
 
     def under(self, kernel: Kernel, X: Array, pairs: PairDistances | None = None) -> Embedding:
@@ -141,10 +193,13 @@ class KernelMean(MeanEstimator):
         return self._fitted(X, kernel, pairs).embedding(kernel)
 
     def _fitted(self, X: Array, kernel: Kernel, pairs: PairDistances | None = None) -> FittedMean:
-        options = check_options(self.noise, self.filter, self.strength, self.contraction, self.criterion, kernel)
-        return choose(X, kernel, options, pairs)
+        return choose(X, kernel, self.options(kernel), pairs)
 
-    def _bandwidth_for(self, X: Array) -> Any:
+    def options(self, kernel: Kernel) -> Options:
+        """Return what is asked of an estimate under a kernel, or say what does not go together."""
+        return check_options(self.noise, self.filter, self.strength, self.contraction, self.criterion, kernel)
+
+    def bandwidth_for(self, X: Array) -> Any:
         """Return what was passed, or θ of the largest likelihood."""
         if not by_likelihood(self.bandwidth):
             return self.bandwidth
@@ -156,6 +211,8 @@ class KernelMean(MeanEstimator):
         return likelihood_bandwidth(X, noise=self.noise).bandwidth
 
     def _no_density(self) -> str:
+        if getattr(self, "features_", None) is not None:
+            return "since features stand for the rows, with weights of either sign; fit a part of the rows"
         if self.filter is not None and not isinstance(as_filter(self.filter), Scale):
             return f"since {self.filter!r} may make weights negative; write filter=None or 'scale'"
         return no_density_without_noise(self.noise)
@@ -173,7 +230,9 @@ class KernelMean(MeanEstimator):
             )
 
 
-def KME(kernel: KernelLike = "gaussian", *, bandwidth: Any = "median") -> KernelMean:  # noqa: N802 (the paper's name)
+def KME(  # noqa: N802 (the paper's name)
+    kernel: KernelLike = "gaussian", *, bandwidth: Any = "median", features: FeatureMap | int | None = None
+) -> KernelMean:
     """Return the empirical kernel mean: no noise, equal weights.
 
     Examples
@@ -181,7 +240,7 @@ def KME(kernel: KernelLike = "gaussian", *, bandwidth: Any = "median") -> Kernel
     >>> KME()
     KernelMean()
     """
-    return KernelMean(kernel, bandwidth=bandwidth)
+    return KernelMean(kernel, bandwidth=bandwidth, features=features)
 
 
 def SKMSE(  # noqa: N802
@@ -190,6 +249,7 @@ def SKMSE(  # noqa: N802
     bandwidth: Any = "median",
     strength: float | str = "loocv",
     fit_on: FitOn = "auto",
+    features: FeatureMap | int | None = None,
 ) -> KernelMean:
     """Return the simple shrinkage estimator of Muandet et al. (2014): weights 1/(n (1+λ)), λ in closed form.
 
@@ -200,7 +260,7 @@ def SKMSE(  # noqa: N802
     >>> SKMSE()
     KernelMean(filter='scale')
     """
-    return KernelMean(kernel, bandwidth=bandwidth, filter="scale", strength=strength, fit_on=fit_on)
+    return KernelMean(kernel, bandwidth=bandwidth, filter="scale", strength=strength, fit_on=fit_on, features=features)
 
 
 def FKMSE(  # noqa: N802
@@ -209,6 +269,7 @@ def FKMSE(  # noqa: N802
     bandwidth: Any = "median",
     strength: float | str = "loocv",
     fit_on: FitOn = "auto",
+    features: FeatureMap | int | None = None,
 ) -> KernelMean:
     """Return the flexible shrinkage estimator of Muandet et al. (2014): weights (K+λI)^{-1} K 1/n.
 
@@ -219,7 +280,7 @@ def FKMSE(  # noqa: N802
     >>> FKMSE()
     KernelMean(filter='ridge')
     """
-    return KernelMean(kernel, bandwidth=bandwidth, filter="ridge", strength=strength, fit_on=fit_on)
+    return KernelMean(kernel, bandwidth=bandwidth, filter="ridge", strength=strength, fit_on=fit_on, features=features)
 
 
 def MKME(  # noqa: N802
@@ -228,6 +289,7 @@ def MKME(  # noqa: N802
     bandwidth: Any = "median",
     criterion: str = "loocv",
     fit_on: FitOn = "auto",
+    features: FeatureMap | int | None = None,
 ) -> KernelMean:
     """Return the marginalized estimator with one variance for all columns, Xia et al. (2021).
 
@@ -236,7 +298,9 @@ def MKME(  # noqa: N802
     >>> MKME()
     KernelMean(noise='isotropic')
     """
-    return KernelMean(kernel, bandwidth=bandwidth, noise="isotropic", criterion=criterion, fit_on=fit_on)
+    return KernelMean(
+        kernel, bandwidth=bandwidth, noise="isotropic", criterion=criterion, fit_on=fit_on, features=features
+    )
 
 
 def MMKME(  # noqa: N802
@@ -245,6 +309,7 @@ def MMKME(  # noqa: N802
     bandwidth: Any = "median",
     criterion: str = "loocv",
     fit_on: FitOn = "auto",
+    features: FeatureMap | int | None = None,
 ) -> KernelMean:
     """Return the marginalized estimator with one variance per column, Xia et al. (2021).
 
@@ -253,7 +318,9 @@ def MMKME(  # noqa: N802
     >>> MMKME()
     KernelMean(noise='diagonal')
     """
-    return KernelMean(kernel, bandwidth=bandwidth, noise="diagonal", criterion=criterion, fit_on=fit_on)
+    return KernelMean(
+        kernel, bandwidth=bandwidth, noise="diagonal", criterion=criterion, fit_on=fit_on, features=features
+    )
 
 
 def VPMKME(  # noqa: N802
@@ -262,6 +329,7 @@ def VPMKME(  # noqa: N802
     bandwidth: Any = "median",
     contraction: Contraction = "free",
     fit_on: FitOn = "auto",
+    features: FeatureMap | int | None = None,
 ) -> KernelMean:
     """Return the variance-preserving marginalized estimator: points drawn to their mean, the lost variance as noise.
 
@@ -270,7 +338,9 @@ def VPMKME(  # noqa: N802
     >>> VPMKME(contraction="tied")
     KernelMean(contraction='tied', noise='isotropic')
     """
-    return KernelMean(kernel, bandwidth=bandwidth, noise="isotropic", contraction=contraction, fit_on=fit_on)
+    return KernelMean(
+        kernel, bandwidth=bandwidth, noise="isotropic", contraction=contraction, fit_on=fit_on, features=features
+    )
 
 
 NAMED: Mapping[str, Callable[..., KernelMean]] = MappingProxyType(

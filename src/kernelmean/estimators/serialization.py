@@ -40,7 +40,6 @@ _HOMES = (
     "tables.columns",
     "embedding.features",
     "inference",
-    "inference.streaming",
     "studies.comparison",
     "studies.comparison.table_pass",
     "studies.dependence",
@@ -74,7 +73,7 @@ def saved_kinds() -> Mapping[str, Kind]:
         cls for base in (Kernel, Noise, Filter, FeatureMap, Summary) for cls in _concrete(base) if is_dataclass(cls)
     ]
     values += [PointPart, FeaturePart, FeatureSums, Score, Total]
-    table = {cls.__name__: Kind(cls, _field_names(cls), cls) for cls in values}
+    table = {cls.__name__: Kind(cls, _field_names(cls), cls, later=_later(cls)) for cls in values}
     table["Sampled"] = replace(table["Sampled"], make=_sampled)
     table["Normal"] = Kind(Normal, ("covariance", "form"), _normal)
     table["Bandwidth"] = Kind(Bandwidth, ("value", "rule", "exact", "n_points"), Bandwidth, _get_bandwidth)
@@ -96,7 +95,8 @@ def saved_kinds() -> Mapping[str, Kind]:
 def _former_kinds() -> Mapping[str, Kind]:
     """Return how classes are made that files name as earlier versions called them."""
     features = Kind(Embedding, ("features", "noise", "count", "sums"), _feature_embedding)
-    return {"Part": saved_kinds()["PointPart"], "FeatureEmbedding": features}
+    stream = Kind(Embedding, ("features", "total"), lambda *fields: fields[1])
+    return {"Part": saved_kinds()["PointPart"], "FeatureEmbedding": features, "MeanStream": stream}
 
 
 def _field_names(cls: Any) -> tuple[str, ...]:
@@ -338,7 +338,9 @@ def _estimator(cls: Callable[..., MeanEstimator], parameters: Any, fitted: Any) 
         setattr(estimator, name, value)
     if isinstance(mu, Embedding):
         estimator.embedding_ = replace(mu, names=names_in(estimator))
-        estimator.kernel_, estimator.noise_, estimator.weights_ = mu.kernel, mu.noise, mu.weights
+        estimator.kernel_, estimator.noise_ = mu.kernel, mu.noise
+        if mu.features is None:
+            estimator.weights_ = mu.weights
     return estimator
 
 

@@ -119,7 +119,8 @@ def fitted_noise(estimator: KernelMean, kernel: Kernel, points: Array) -> Noise:
 
 def fitted(estimator: KernelMean, kernel: Kernel, points: Array) -> KernelMean:
     """Fit a copy of the estimator with this kernel; the estimator itself stays as it is."""
-    return settled(estimator, kernel).fit(points)
+    found = settled(estimator, kernel, features=0).fit(points)  # no landmarks, however many points there are
+    return found.set_params(features=None)
 
 
 def settled(estimator: KernelMean, kernel: Kernel, **found: Any) -> KernelMean:

@@ -143,6 +143,11 @@ def _one(estimator: Any, known: Known, adaptive: bool) -> KernelMean | KernelOf 
             check_renamed(estimator)
             raise unknown_estimator(estimator, names)
         return known[estimator]() if estimator in known else NAMED[estimator]
+    if isinstance(estimator, KernelMean) and estimator.features not in (None, 0):
+        raise ValueError(
+            f"{estimator!r} is fitted to sums of features, and a test looks at the rows; leave features= out, or "
+            "write scheme='one-pass', which tests sums of features"
+        )
     if isinstance(estimator, KernelMean) or (adaptive and isinstance(estimator, Adaptive)):
         return estimator
     if any(estimator is maker for maker in (KernelMean, *ESTIMATORS_BY_NAME.values())):

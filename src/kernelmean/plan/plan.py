@@ -227,7 +227,9 @@ class RemotePlan(ABC):
         """Return what :func:`kernelmean.embed` returns."""
 
     @abstractmethod
-    def feature_embed(self, X: Any, features: Any, *, weights: Any = None, noise: Any = None) -> Any:
+    def feature_embed(
+        self, X: Any, features: Any, *, weights: Any = None, noise: Any = None, moments: bool = False
+    ) -> Any:
         """Return what :func:`kernelmean.embedding.features.embed` returns."""
 
     @abstractmethod

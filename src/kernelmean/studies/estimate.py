@@ -15,6 +15,7 @@ from ..core.words import listed
 from ..embedding.embedding import Embedding
 from ..embedding.parts import PointPart
 from ..estimators import NAMED, KernelMean
+from ..estimators.by_features import RANK
 from ..estimators.loocv.ridge import LIMIT
 from ..inference.base_result import Result
 from ..kernels import Gaussian
@@ -163,7 +164,7 @@ def fit_all(
     Parameters
     ----------
     X : array of shape (n, d), data frame, path, or what :func:`kernelmean.read` returns
-        At least two rows; above 5000 F-KMSE is left out, which a note tells.
+        At least two rows; landmarks stand for more than 5000, which a note tells.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule, or a number.
     scale : bool
@@ -180,7 +181,8 @@ def fit_all(
 
     Notes
     -----
-    O(n² d) time a score, O(n³) for F-KMSE. Constant columns say nothing and are left out, which a note tells.
+    O(n² d) time a score, O(n³) for F-KMSE; O(n r (r + d)) with r = 512 landmarks. Constant columns say nothing and are
+    left out, which a note tells.
 
     Examples
     --------
@@ -193,13 +195,16 @@ def fit_all(
     unit = deviations if scale else np.ones_like(deviations)
     values = table.values / unit
     theta = _one_if_equal(bandwidth_from(values, bandwidth))
-    out = _left_out(len(values), theta)
-    chosen = {name: make for name, make in NAMED.items() if name not in out}
-    fitted = {}
+    chosen = {name: make for name, make in NAMED.items() if name != "vpmkme" or not np.ndim(theta)}
+    fitted: dict[str, KernelMean] = {}
+    features: Any = None if len(values) <= LIMIT else RANK
     for step, (name, make) in enumerate(chosen.items()):
         progress(name, step, len(chosen))
-        fitted[name] = make(Gaussian(theta)).fit(values)
-    notes = [*remarks, *(f"{name} is left out: {reason}" for name, reason in out.items())]
+        fitted[name] = make(Gaussian(theta), features=features).fit(values)
+        features = fitted[name].features_  # one set of landmarks for all
+    notes = [*remarks, *fitted["kme"].notes_]
+    if len(chosen) < len(NAMED):
+        notes.append("vpmkme is left out: it needs one bandwidth for all columns")
     if isinstance(theta, Bandwidth):
         notes.append(f"bandwidth {float(theta):.4g}: {theta.rule}")
     return Fits(table, fitted, unit, tuple(notes))
@@ -210,16 +215,6 @@ def _one_if_equal(theta: Any) -> Any:
     if np.ndim(theta) and np.ptp(theta) <= _ROUNDING * np.max(theta):
         return float(np.mean(theta))
     return theta
-
-
-def _left_out(rows: int, theta: Any) -> dict[str, str]:
-    """Return which estimators cannot be fitted, and why."""
-    reasons = {}
-    if rows > LIMIT:
-        reasons["f-kmse"] = f"it decomposes a matrix of {rows:,} × {rows:,}, and stops at {LIMIT:,} rows"
-    if np.ndim(theta):
-        reasons["vpmkme"] = "it needs one bandwidth for all columns"
-    return reasons
 
 
 def rescaled(mu: Embedding, unit: Array) -> Embedding:

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-FIT_LIMIT, ADAPTIVE_LIMIT, TEST_LIMIT = 5000, 20_000, 100_000
-"""The rows of an estimate, of an adaptive test, and of a test of one kernel."""
+FIT_LIMIT, ADAPTIVE_LIMIT, TEST_LIMIT, ESTIMATE_LIMIT = 5000, 20_000, 100_000, 1_000_000
+"""The rows of a density, of an adaptive test, of a test of one kernel, and of estimates by features."""

@@ -118,8 +118,7 @@ def test_refusals_of_bins(plan, tmp_path):
 )
 @pytest.mark.parametrize("n", [150, 900])
 def test_estimators(plan, monkeypatch, estimator, n):
-    for module in ("kernelmean.inference.cluster.fits", "kernelmean.estimators.loocv.isotropic"):
-        monkeypatch.setattr(f"{module}.STORE_UP_TO", 800)
+    monkeypatch.setattr("kernelmean.estimators.loocv.isotropic.STORE_UP_TO", 800)
     here = KernelMean(**estimator.get_params()).fit(X[:n])
     far = KernelMean(**estimator.get_params()).fit(there(X[:n], 61), plan=plan)
     assert far.loocv_ == pytest.approx(here.loocv_, rel=1e-11)
@@ -129,10 +128,21 @@ def test_estimators(plan, monkeypatch, estimator, n):
 
 
 def test_estimators_that_need_every_row_in_one_process_are_refused(plan, client):
-    for estimator in (km.FKMSE(), km.VPMKME()):
-        with pytest.raises(ValueError, match="on a cluster an estimator has filter None or 'scale' and no contraction"):
-            estimator.fit(there(X, 600), plan=plan)
+    with pytest.raises(ValueError, match="a ridge reads the rows twice"):
+        km.FKMSE().fit(there(X, 600), plan=plan)
+    assert (
+        "landmarks (randomly pivoted Cholesky) stand for 2,300 rows"
+        in km.VPMKME().fit(there(X, 600), plan=plan).notes_[0]
+    )
     with pytest.raises(TypeError, match="has no fit on a cluster; pass a KernelMean"):
         km.MedianOfMeans().fit(there(X, 600), plan=plan)
-    with pytest.raises(ValueError, match=r"X has 2,300 rows.*features\.choose_noise\(mu\)"):
-        km.MKME().fit(there(X, 600), plan=km.DaskPlan(client, exact_rows=1000))
+
+
+@pytest.mark.parametrize("make", [km.MMKME, km.VPMKME, lambda: km.FKMSE(strength=0.1)])
+def test_more_rows_than_exact_ones_are_fitted_by_features(make, client):
+    fit = make().fit(there(X, 600), plan=km.DaskPlan(client, exact_rows=1000))
+    own = make().set_params(features=fit.features_).fit(X)
+    assert (fit.embedding_ - own.embedding_).norm() < 1e-7
+    here = make().set_params(features=512).fit(X)
+    np.testing.assert_array_equal(fit.features_.points, here.features_.points)
+    assert 0 < fit.error_ < (0.1 if fit.contraction_ == 1.0 else 2.0)

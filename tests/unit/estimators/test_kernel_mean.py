@@ -318,7 +318,7 @@ def test_beyond_5000_points_memory_does_not_grow_with_their_square():
 
 def test_filters_stop_at_5000_points_and_name_alternatives():
     with pytest.raises(ValueError, match="use a marginalized estimator"):
-        FKMSE(bandwidth=1.0).fit(np.random.default_rng(0).normal(size=(5001, 1)))
+        KernelMean(bandwidth=1.0, filter=NuMethod()).fit(np.random.default_rng(0).normal(size=(5001, 1)))
 
 
 @pytest.mark.parametrize("make", [MMKME, VPMKME, km.MedianOfMeans, km.BayesianKernelMean])

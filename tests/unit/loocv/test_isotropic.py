@@ -3,7 +3,6 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from kernelmean.estimators import loocv
-from kernelmean.plan import Plan
 
 binned, isotropic = loocv.binned, loocv.isotropic
 
@@ -84,22 +83,16 @@ def small(monkeypatch):
 
 
 @pytest.mark.parametrize("leading", [0, 11, 16])
-def test_shares_and_tiles_hold_every_pair_once(small, leading):
+def test_tiles_hold_every_pair_once(small, leading):
     Y = points(31)
     distances = isotropic.Distances(Y, leading)
     t, largest = pdist(Y, "sqeuclidean"), distances.largest
     whole = binned.gathered([t], largest)
     np.testing.assert_allclose(distances.moments(), whole, rtol=1e-9, atol=1e-12)
-    for shares in (1, 3):
-        parts = sum(isotropic.Distances(Y, leading).share(number, shares) for number in range(shares))
-        assert parts.shape == (2, *whole.shape)
-        np.testing.assert_allclose(parts.sum(axis=0), whole, rtol=1e-9, atol=1e-12)
-        first = binned.gathered([pdist(Y[:leading], "sqeuclidean")] if leading else [], largest)
-        np.testing.assert_allclose(parts[0], first, rtol=1e-9, atol=1e-12)
-        known = isotropic.Distances(Y, leading).known(parts)
-        assert known.laplace(1.3) == pytest.approx(distances.laplace(1.3), rel=1e-13)
-        if leading:
-            np.testing.assert_allclose(known.first.laplace(1.3), slow(Y[:leading], 1.3), rtol=1e-11)
+    first = binned.gathered([pdist(Y[:leading], "sqeuclidean")] if leading else [], largest)
+    np.testing.assert_allclose(distances.first.moments(), first, rtol=1e-9, atol=1e-12)
+    if leading:
+        np.testing.assert_allclose(distances.first.laplace(1.3), slow(Y[:leading], 1.3), rtol=1e-11)
     assert distances.count == 31 * 30 // 2
     assert isinstance(distances.count, int)
     np.testing.assert_allclose(distances.laplace(1.3), slow(Y, 1.3), rtol=1e-11)
@@ -136,11 +129,6 @@ def test_distances_in_other_units_are_those_of_scaled_points(small):
     np.testing.assert_allclose(scaled.laplace(1.3), plain.laplace(1.3), rtol=1e-11)
     np.testing.assert_allclose(scaled.sketch().laplace(1.3), plain.sketch().laplace(1.3), rtol=1e-2)
     pairs = isotropic.PairDistances(Y, 0.5, leading=9)
-    moments = sum(pairs.share(number, 3) for number in range(3))
-    np.testing.assert_allclose(moments, pairs.share(0, 1), rtol=1e-9, atol=1e-12)
-    known = isotropic.PairDistances(Y, 0.5, leading=9).known(2.0 * moments)
-    np.testing.assert_allclose(known.under(2.0).laplace(1.3), slow(Y / 2.0, 1.3), rtol=1e-11)
-    assert known._distances.moments().sum() == pytest.approx(2.0 * moments.sum())
     for bandwidth in (0.5, 2.0):
         np.testing.assert_allclose(pairs.under(bandwidth).laplace(1.3), slow(Y / bandwidth, 1.3), rtol=1e-11)
         np.testing.assert_allclose(pairs.first.under(bandwidth).laplace(1.3), slow(Y[:9] / bandwidth, 1.3), rtol=1e-11)
@@ -164,19 +152,6 @@ def test_the_sketch_has_128_bins_for_every_power_of_two_and_one_for_what_is_tiny
     np.testing.assert_allclose([sums[8192], sums[8256]], [2.0 + 3.003, 6.0])
     counts, sums = isotropic._binned(np.array([1.0, 1.001, 1.5]), None)
     assert (counts[8192], sums[8192], counts.dtype, sums.dtype) == (2.0, 2.001, np.float64, np.float64)
-
-
-def test_a_share_is_made_in_the_threads_of_the_plan_that_is_passed(small):
-    asked = []
-
-    class Watched(Plan):
-        def map(self, run, jobs, size):
-            asked.append(size)
-            return super().map(run, jobs, size)
-
-    pairs = isotropic.PairDistances(points(30), 1.0)
-    np.testing.assert_array_equal(pairs.share(1, 3, Watched(threads=1)), pairs.share(1, 3))
-    assert asked == [300]
 
 
 def test_points_by_themselves_have_no_tile():

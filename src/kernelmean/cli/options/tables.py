@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ...tables.limits import ADAPTIVE_LIMIT, FIT_LIMIT, TEST_LIMIT
+from ...tables.limits import ADAPTIVE_LIMIT, ESTIMATE_LIMIT, FIT_LIMIT, TEST_LIMIT
 from ..complete import columns as columns_of
 from ..complete import one_of
 from ..parameters import data_option
@@ -218,8 +218,9 @@ class MaxRows:
         data_option(
             metavar="N",
             min=2,
-            help="Use at most N random rows of a table. Needed for estimate and density above "
-            f"{FIT_LIMIT:,} rows, for tests in memory above {ADAPTIVE_LIMIT:,}, with one kernel above {TEST_LIMIT:,}; "
+            help=f"Use at most N random rows of a table. Needed for density above {FIT_LIMIT:,} rows, "
+            f"for estimate above {ESTIMATE_LIMIT:,}, for tests in memory above {ADAPTIVE_LIMIT:,}, with one kernel "
+            f"above {TEST_LIMIT:,}; "
             "compare A B reads longer files batch by batch.",
         ),
     ] = None

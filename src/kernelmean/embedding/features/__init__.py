@@ -7,7 +7,9 @@ from .embedding import FeaturePart, FeatureSums, embed, pooled, smoothed
 from .error import FeatureEstimate, inner
 from .fourier import Fourier, fourier
 from .landmarks import Landmarks, nystrom, pivoted_triangle, random_cholesky
-from .loocv import DampedScore, choose_noise, leave_one_out
+from .loocv import choose_noise, leave_one_out, noise_score
+from .noise_scores import DampedScore, NoiseScore
+from .projected import ProjectedRows, ProjectedScore
 from .spectral_measures import spectra, spectral_rules
 
 __all__ = [
@@ -19,6 +21,9 @@ __all__ = [
     "FeatureSums",
     "Fourier",
     "Landmarks",
+    "NoiseScore",
+    "ProjectedRows",
+    "ProjectedScore",
     "Summary",
     "Total",
     "choose_noise",
@@ -26,6 +31,7 @@ __all__ = [
     "fourier",
     "inner",
     "leave_one_out",
+    "noise_score",
     "nystrom",
     "pivoted_triangle",
     "pooled",

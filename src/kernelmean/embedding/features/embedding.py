@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import add
 from typing import Any, NoReturn, cast, final
@@ -29,6 +29,20 @@ from .fourier import Fourier
 
 @final
 @dataclass(frozen=True, eq=False)
+class FeatureMoments:
+    """Means over rows, of which estimators with a noise or a filter are made."""
+
+    squared_norm: float
+    """The mean of k(x, x)."""
+    center: Array
+    variances: Array
+    """The mean row, and the variance of every column, shape (d,)."""
+    second: Array
+    """The mean of φφᵀ, shape (m, m)."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class FeatureSums:
     r"""Sums of the features of rows, of which :math:`c Σ_i w_i E φ(\tilde x_i) / Σ_i w_i` is made: their mean times c.
 
@@ -41,12 +55,16 @@ class FeatureSums:
         Σ w, Σ w², Σ w |φ|², Σ w √residual, and Σ w φ; kept to 30 digits, so that pooling them loses none.
     factor : float
         c; 1 for the mean of rows, another number once that was multiplied.
+    moments : Total or None
+        Σ w k(x, x), Σ w (x - o), Σ w (x - o)² and Σ w φφᵀ, of which estimators with a noise or a filter are made; o is
+        the origin of the features.
     """
 
     noise: Noise
     count: int
     sums: Total
     factor: float = 1.0
+    moments: Total | None = field(default=None, metadata={"later": True})
 
     @property
     def weight(self) -> float:
@@ -65,6 +83,18 @@ class FeatureSums:
         values = self.sums.value
         return float(values[3] / values[0])
 
+    def moments_of(self, features: FeatureMap) -> FeatureMoments:
+        """Return the moments of the rows, or say that they were not added up."""
+        if self.moments is None:
+            raise ValueError(
+                "the sums have the means of features only, and this needs second moments; embed the rows with "
+                "features.embed(X, features, moments=True)"
+            )
+        parts = np.split(self.moments.value / self.weight, np.cumsum([1, features.dim, features.dim]))
+        center, square = parts[1], parts[2]
+        second = parts[3].reshape(features.size, features.size)
+        return FeatureMoments(float(parts[0][0]), features.origin + center, np.maximum(square - center**2, 0.0), second)
+
     def check_fits(self, features: FeatureMap) -> None:
         """Raise unless the sums, which a file may have brought, are those of a mean of features."""
         high, low = self.sums.high, self.sums.low
@@ -76,6 +106,11 @@ class FeatureSums:
                 "no mean"
             )
         check_finite(self.sums.value, "the sums of features")
+        if self.moments is not None:
+            shape = (1 + 2 * features.dim + features.size**2,)
+            if not self.moments.high.shape == self.moments.low.shape == shape:
+                raise ValueError(f"moments of shape {self.moments.high.shape} do not fit {features!r}")
+            check_finite(self.moments.value, "the moments of features")
 
     def damped(self, features: FeatureMap, noise: Noise) -> FeatureSums:
         """Return the sums under additional noise."""
@@ -85,7 +120,7 @@ class FeatureSums:
         assert isinstance(features, Fourier), "damped raises for others"
         norm = features.weights @ features.damping(added) ** 2
         high[2], low[2] = norm * high[0], norm * low[0]
-        return replace(self, noise=added, sums=Total(high, low))
+        return replace(self, noise=added, sums=Total(high, low), moments=None)
 
 
 @final
@@ -190,6 +225,7 @@ def embed(
     weights: Any = None,
     noise: Noise | None = None,
     plan: Plan | RemotePlan | None = None,
+    moments: bool = False,
 ) -> Embedding:
     """Return the mean of the features of a noisy weighted sample.
 
@@ -204,6 +240,9 @@ def embed(
         Shared by all rows. For Fourier features any additive one, for landmarks one with a closed form.
     plan : Plan or DaskPlan, optional
         Threads, or a cluster.
+    moments : bool
+        Whether to add up second moments too, for landmarks and rows without noise: with them every estimator can be
+        fitted to the embedding, ``km.MMKME().fit(mu)``. Fourier features need none.
 
     Returns
     -------
@@ -218,7 +257,8 @@ def embed(
 
     Notes
     -----
-    O(n m d) time and O(m) memory besides the rows (landmarks: O(n m (m + d)) time). Inner products are those of
+    O(n m d) time and O(m) memory besides the rows (landmarks: O(n m (m + d)) time; moments: O(n m²) time, O(m²)
+    memory). Inner products are those of
     features; :func:`inner` says how far off they may be.
 
     Examples
@@ -234,7 +274,7 @@ def embed(
         raise TypeError(f"features is {features!r}; a map such as features.fourier(kernel, dim=2) is needed")
     plan = check_plan(plan)
     if isinstance(plan, RemotePlan):
-        return cast("Embedding", plan.feature_embed(X, features, weights=weights, noise=noise))
+        return cast("Embedding", plan.feature_embed(X, features, weights=weights, noise=noise, moments=moments))
     rows, names = named_points(on_host(X))
     rows = features.check_rows(rows)
     noise = Dirac() if noise is None else noise
@@ -246,7 +286,13 @@ def embed(
         raise ValueError("a weight is negative, or all are 0; weights of a mean are not negative and not all zero")
     later = isinstance(features, Fourier)  # noise is cheaper after the sum
     own = Dirac() if later else noise
-    mean = FeatureSums(own, len(rows), Total.of(features.row_sums(rows, w, own, plan)))
+    if moments and (later or noise != Dirac()):
+        raise ValueError(
+            f"moments are for landmarks and rows without noise, features is {features!r} and noise {noise!r}; leave "
+            "moments= out"
+        )
+    sums = np.split(features.row_sums(rows, w, own, plan, moments=moments), [HEAD + features.size])
+    mean = FeatureSums(own, len(rows), Total.of(sums[0]), moments=Total.of(sums[1]) if moments else None)
     mu = replace(FeaturePart(features, (mean,)).embedding(), names=names)
     return smoothed(mu, noise) if later else mu
 
@@ -285,7 +331,9 @@ def pooled(first: Embedding, *others: Embedding) -> Embedding:
             )
         names = names or mu.names
     sums = reduce(add, [mean.sums for mean in means])
-    whole = FeatureSums(means[0].noise, sum(mean.count for mean in means), sums)
+    moments = [mean.moments for mean in means if mean.moments is not None]
+    known = reduce(add, moments) if len(moments) == len(means) else None
+    whole = FeatureSums(means[0].noise, sum(mean.count for mean in means), sums, moments=known)
     return replace(first, parts=(FeaturePart(first.features, (whole,)),), names=names)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from ...core.array import Array, IntArray, RngLike, as_rng
-from ...core.frozen import Frozen
+from ...core.frozen import Frozen, sealed
 from ...core.validate import check_finite, check_integer, check_points
 from ...expected.expectations import check_noise, expected_blocks, expected_diag
 from ...kernels.base import Kernel, check_kernel
@@ -18,7 +20,7 @@ from ...noise.dirac import Dirac
 from .base import FeatureMap
 
 _DEPENDENT = 1e-10  # of the largest k(x, x): a landmark that others explain so far is dropped
-_ROUNDING = 1e-12  # of k(x, x), added to every residual so that bounds hold in spite of rounding
+ROUNDING = 1e-12  # of k(x, x), added to every residual so that bounds hold in spite of rounding
 
 
 @final
@@ -86,7 +88,22 @@ class Landmarks(Frozen, FeatureMap):
     def residuals(self, X: Array, tile: Array, noise: Noise) -> Array:
         """Return |E k(x̃_i, ·)|² - |φ_i|², and a little for rounding, shape (n,)."""
         squared = self.kernel.diag(X) if isinstance(noise, Dirac) else expected_diag(self.kernel, X, noise, noise)
-        return np.maximum(squared - self.squared_norms(tile, noise), 0.0) + _ROUNDING * np.abs(squared)
+        return np.maximum(squared - self.squared_norms(tile, noise), 0.0) + ROUNDING * np.abs(squared)
+
+    @cached_property
+    def origin(self) -> Array:  # type: ignore[override]
+        """The mean of the landmarks, shape (d,)."""
+        return np.asarray(sealed(self.points.mean(axis=0)))
+
+    def gap(self, X: Array, w: Array, total: Array, noise: Noise) -> float:
+        """Return the distance of Σ w E k(x̃, ·) from its projection, and a little for rounding: all pairs of a tile."""
+        gram = expected_blocks(self.kernel, X, noise, X, noise)(slice(None), slice(None))
+        squared = float(w @ gram @ w)
+        return math.sqrt(max(squared - float(total @ total), 0.0) + ROUNDING * abs(squared))
+
+    def weights(self, vector: Array) -> Array:
+        """Return the weights α with which Σ_a α_a k(s_a, ·) has given coordinates, shape (r,), or (n, r) for many."""
+        return np.asarray(solve_triangular(self.triangle, vector.T, lower=True, trans="T", check_finite=False).T)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Landmarks):

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cached_property
-from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from scipy.spatial.distance import cdist, pdist
 
 from ...core.array import Array, IntArray, centered, largest_norm, slices
 from ...embedding.score import Terms, norm_terms
-from ...plan.plan import Plan, running
+from ...plan.plan import running
 from .binned import DistanceBins, gathered, n_bins
 from .pair_sums import pair_sum
 
@@ -88,10 +87,6 @@ class Distances:
     @cached_property
     def _moments(self) -> Array:
         """The moments of the pairs of leading points, and of all other pairs."""
-        return self.share(0, 1)
-
-    def share(self, number: int, shares: int, plan: Plan | None = None) -> Array:
-        """Return what one of several shares of the pairs adds to the moments."""
         gather = self._gathering()
 
         def both(strip: list[Tile]) -> Array:
@@ -99,14 +94,7 @@ class Distances:
             return np.stack([gather(inner), gather(strip[len(inner) :])])
 
         rows = [*slices(self._leading, _TILE), *slices(self.n, _TILE, start=self._leading)]
-        strips = islice(_strips(rows), number, None, shares)
-        return np.asarray(sum((plan or running()).map(both, strips, self.n**2 // shares), start=np.zeros(())))
-
-    def known(self, moments: Array) -> Distances:
-        """Return the same distances with what all shares add up to."""
-        distances = copy(self)
-        distances._moments = moments
-        return distances
+        return np.asarray(sum(running().map(both, _strips(rows), self.n**2), start=np.zeros(())))
 
     def _gathering(self) -> Callable[[list[Tile]], Array]:
         """Return what gives the moments of the distances of some tiles."""
@@ -241,16 +229,6 @@ class PairDistances:
         """The pairs of the leading rows."""
         pairs = copy(self)
         pairs._distances = self._distances.first
-        return pairs
-
-    def share(self, number: int, shares: int, plan: Plan | None = None) -> Array:
-        """Return what one of several shares of the pairs adds to what searches read."""
-        return self._distances.share(number, shares, plan)
-
-    def known(self, moments: Array) -> PairDistances:
-        """Return the same pairs with what all shares add up to."""
-        pairs = copy(self)
-        pairs._distances = self._distances.known(moments)
         return pairs
 
     def under(self, bandwidth: float) -> ScaledDistances:

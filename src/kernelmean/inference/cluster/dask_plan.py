@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar, final
 
 from ...core.validate import check_integer
-from ...core.words import count
 from ...embedding.embedding import Embedding
 from ...embedding.features import FeatureMap
 from ...expected.expectations import check_noise
@@ -108,25 +107,19 @@ class DaskPlan(RemotePlan):
         return Embedding(kernel, (ClusterPart.of(rows, noise, own=own),), names=rows.names if rows.named else None)
 
     def feature_embed(
-        self, X: Any, features: FeatureMap, *, weights: Any = None, noise: Noise | None = None
+        self, X: Any, features: FeatureMap, *, weights: Any = None, noise: Noise | None = None, moments: bool = False
     ) -> Embedding:
         """Return the mean of features, see :func:`kernelmean.embedding.features.embed`."""
         rows = self.rows(X)
         own = None if weights is None else self._weights(weights, rows)
-        return streams.feature_embedding(rows, features, own, noise)
+        return streams.feature_embedding(rows, features, own, noise, moments)
 
     def fit(self, estimator: Any, X: Any) -> None:
         """Fit an estimator, see :meth:`kernelmean.KernelMean.fit`."""
         rows = self.rows(X)
         if len(rows) < 2:
             raise ValueError("X has 1 row, at least 2 are needed")
-        if len(rows) > self.exact_rows:
-            raise ValueError(
-                f"X has {count(len(rows), 'row')}, and leaving one out looks at all pairs of at most "
-                f"{self.exact_rows:,}; write mu = features.embed(X, features.fourier(kernel, dim), plan=plan) and "
-                "features.choose_noise(mu), one pass for MKME and MMKME; or DaskPlan(client, exact_rows=...)"
-            )
-        fits.fit(estimator, rows)
+        fits.fit(estimator, rows, self.exact_rows)
 
     def answer(self, question: type[Question], X: Any, Y: Any, request: Request) -> TestResult:
         """Test two samples or pairs, see :func:`kernelmean.mmd_test` and :func:`kernelmean.hsic_test`."""

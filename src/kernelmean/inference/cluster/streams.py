@@ -26,10 +26,12 @@ from .running import folded, gathered, task
 _ALONE = Plan(threads=1)
 
 
-def feature_embedding(X: Rows, features: FeatureMap, own: Rows | None, noise: Noise | None) -> Embedding:
+def feature_embedding(
+    X: Rows, features: FeatureMap, own: Rows | None = None, noise: Noise | None = None, moments: bool = False
+) -> Embedding:
     """Return the mean of features of all rows: one pass, and only its sums come back."""
     weights = [None] * len(X.parts) if own is None else own.cut(X.starts.tolist())
-    parts = [task(_embedded, part, features, w, noise) for part, w in zip(X.parts, weights, strict=True)]
+    parts = [task(_embedded, part, features, w, noise, moments) for part, w in zip(X.parts, weights, strict=True)]
     (found,) = gathered(X.client, [folded(_pooled, parts)])
     if found is None:
         raise ValueError("all weights are 0; weights of a mean are not negative and not all zero")
@@ -83,10 +85,13 @@ def _note(*tables: Rows) -> str:
 # -- on the workers ---------------------------------------------------------------------------------------------------
 
 
-def _embedded(X: Array, features: FeatureMap, weights: Array | None, noise: Noise | None) -> Embedding | None:
+def _embedded(
+    X: Array, features: FeatureMap, weights: Array | None, noise: Noise | None, moments: bool
+) -> Embedding | None:
     if weights is not None and not weights.any():
         return None
-    return embed(X, features, weights=None if weights is None else weights[:, 0], noise=noise, plan=_ALONE)
+    own = None if weights is None else weights[:, 0]
+    return embed(X, features, weights=own, noise=noise, plan=_ALONE, moments=moments)
 
 
 def _dealt(X: Array, columns: Columns, deal: Deal, start: int) -> list[Array]:

@@ -1,0 +1,308 @@
+"""Estimators of any number of rows: fitted to sums over the rows, of features that stand for the kernel."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import chain
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from ..core.array import Array, IntArray, is_foreign
+from ..core.conflicts import refuse
+from ..core.validate import check_integer, check_spread, on_host, validated
+from ..core.words import count
+from ..embedding.embedding import Embedding
+from ..embedding.features import (
+    FeatureMap,
+    Fourier,
+    Landmarks,
+    ProjectedRows,
+    ProjectedScore,
+    choose_noise,
+    embed,
+    inner,
+    leave_one_out,
+    pooled,
+    random_cholesky,
+    smoothed,
+)
+from ..embedding.features.embedding import part_of, sums_of
+from ..embedding.means import Means
+from ..embedding.score import Score
+from ..kernels.base import Kernel, rules_of
+from ..kernels.gaussian import Gaussian
+from ..noise.base import Noise
+from ..noise.dirac import Dirac
+from ..noise.normal import Normal
+from ..plan.plan import Plan
+from ..plan.tiles import serial_blas
+from ..tables.batchwise import measured
+from ..tables.limits import ADAPTIVE_LIMIT, TEST_LIMIT
+from ..tables.read import is_in_memory, read
+from ..tables.source import Source, split_rows
+from .feature_ridge import FeatureRidge
+from .filters import Ridge
+from .generic_search import search_variance
+from .loocv.ridge import LIMIT
+from .options import Options, make_kernel
+
+if TYPE_CHECKING:
+    from .kernel_mean import KernelMean
+
+Again = Callable[[], Iterator[Array]] | None
+"""Rows in batches, where they can be read once more."""
+RANK, DRAWN = 512, 5000
+"""Landmarks, where nobody says how many, and the rows drawn at random of which they and bandwidths are found."""
+
+
+@final
+@dataclass(frozen=True)
+class BatchedRows:
+    """Rows in batches, and some of them that stand for all."""
+
+    batches: Callable[[], Iterator[Array]]
+    again: bool
+    """Whether they can be read a second time."""
+    drawn: Array
+    """Shape (m, d)."""
+    whole: Array | None = None
+    """All of them, where they are in memory."""
+
+    @classmethod
+    def of(cls, batches: Callable[[], Iterator[Array]], again: bool, whole: Array | None = None) -> BatchedRows:
+        """Return the rows, some drawn at random, or the first ones where they can be read once only."""
+        if again:
+            return cls(batches, True, _drawn(batches()), whole)
+        head, rest = split_rows(batches(), DRAWN)
+        if head is None:
+            raise ValueError("there are no rows; at least two are needed")
+        return cls(lambda: chain([head], rest), False, head)
+
+    @property
+    def note(self) -> str:
+        """What landmarks were found of."""
+        how = f"of {len(self.drawn):,} rows drawn at random" if self.again else f"of the first {len(self.drawn):,} rows"
+        return f"landmarks {how}"
+
+
+def drawn_numbers(n: int) -> IntArray:
+    """Return the numbers of the rows that are drawn of n, in the order in which they are drawn."""
+    return np.argsort(np.random.default_rng(0).random(n), kind="stable")[:DRAWN]
+
+
+def _drawn(batches: Iterator[Array]) -> Array:
+    """Return rows drawn at random without replacement, those of :func:`drawn_numbers` whatever the batches."""
+    rng, kept, keys = np.random.default_rng(0), None, np.empty(0)
+    for X in batches:
+        own = rng.random(len(X))
+        few = np.argsort(own, kind="stable")[:DRAWN]
+        rows, keys = X[few] if kept is None else np.concatenate([kept, X[few]]), np.concatenate([keys, own[few]])
+        best = np.argsort(keys, kind="stable")[:DRAWN]
+        kept, keys = rows[best], keys[best]
+    if kept is None or len(kept) < 2:
+        raise ValueError(f"X has {count(len(keys), 'row')}, at least 2 are needed")
+    return kept
+
+
+def exact_limit(estimator: KernelMean) -> int:
+    """Return how many rows in memory an estimator is fitted to exactly, where nobody asks for features."""
+    if estimator.features == 0:
+        return sys.maxsize
+    if estimator.filter is not None and estimator.options(Gaussian(1.0)).spectral is not None:
+        return LIMIT
+    return ADAPTIVE_LIMIT if isinstance(estimator.noise, str) else TEST_LIMIT
+
+
+def rows_of(estimator: KernelMean, X: Any) -> BatchedRows | Any:
+    """Return the rows in batches where an estimator is fitted by features, else all of them, to be fitted exactly."""
+    asked, limit = estimator.features not in (None, 0), exact_limit(estimator)
+    if not is_in_memory(X):
+        source = read(X)
+        found, long = measured(source, limit) if source.in_memory is None else (source, not source.in_memory)
+        if isinstance(found, Source) and (long or asked):
+            estimator.name_columns(found.names, named=found.named)
+            several = source if not source.once else found  # which goes on with the rows that were measured
+            return BatchedRows.of(lambda: iter(several), not source.once)
+        X = found if not isinstance(found, Source) else found.whole().to_table()
+    X = on_host(X) if asked else X
+    if is_foreign(X) or not (asked or np.shape(X)[0] > limit):
+        return X
+    points = validated(estimator, X, ensure_min_samples=2)
+    check_spread(points)
+    if not asked and _refusal(estimator.options(Gaussian(1.0)), None):
+        return X
+    return BatchedRows.of(lambda: iter([points]), True, points)
+
+
+@final
+@dataclass(frozen=True)
+class FeatureFit:
+    """What an estimator found by features."""
+
+    embedding: Embedding
+    score: Score
+    strength: float | None
+    contraction: float
+    error: float
+    """The largest distance of the embedding from what all rows give at the same parameters; nan where unknown."""
+    features: FeatureMap
+    notes: tuple[str, ...]
+
+
+def fit_rows(estimator: KernelMean, rows: BatchedRows, plan: Plan) -> FeatureFit:
+    """Fit an estimator to rows in batches: sums in one pass, one more for the strength of a ridge."""
+    features = features_for(estimator, rows)
+    moments = isinstance(features, Landmarks)
+    parts = (embed(X, features, plan=plan, moments=moments) for X in rows.batches())
+    again = rows.batches if rows.again else None
+    fit = fit_sums(reduce(pooled, parts), estimator.options(features.kernel), again, plan)
+    return fit if features is estimator.features else replace(fit, notes=(*fit.notes, rows.note))
+
+
+def check_same_kernel(estimator: KernelMean, features: FeatureMap) -> None:
+    """Raise when an estimator was told another kernel than that of its features."""
+    refuse(f"{features!r} has its kernel", bandwidth=(estimator.bandwidth, "median"))
+    if estimator.kernel not in ("gaussian", features.kernel):
+        raise ValueError(f"{features!r} has another kernel than kernel={estimator.kernel!r}; leave kernel= out")
+
+
+def features_for(estimator: KernelMean, rows: BatchedRows) -> FeatureMap:
+    """Return the features that the caller made, or landmarks of rows."""
+    if isinstance(estimator.features, FeatureMap):
+        check_same_kernel(estimator, estimator.features)
+        return estimator.features
+    rank = RANK if estimator.features is None else check_integer(estimator.features, "features", 1)
+    some = rows.drawn if rows.whole is None else rows.whole
+    kernel = make_kernel(estimator.kernel, estimator.bandwidth_for(some), some)
+    if rows.whole is None:
+        asked = rules_of(estimator.kernel, some.shape[1]) if isinstance(estimator.kernel, Kernel) else ()
+        for rule in (*asked, estimator.bandwidth):
+            if isinstance(rule, str) and not rule.startswith("median"):
+                raise ValueError(
+                    f"the rule {rule!r} looks at all rows, and these are read batch by batch; pass a number"
+                )
+    return random_cholesky(kernel, rows.drawn, rank)
+
+
+def fit_embedding(estimator: KernelMean, mu: Embedding, plan: Plan) -> FeatureFit:
+    """Fit an estimator to sums that somebody else made."""
+    check_same_kernel(estimator, part_of(mu).features)
+    return fit_sums(mu, estimator.options(mu.kernel), None, plan)
+
+
+def fit_sums(mu: Embedding, options: Options, again: Again, plan: Plan) -> FeatureFit:
+    """Return what an estimator makes of an embedding by features with moments.
+
+    Raises
+    ------
+    ValueError
+        When features cannot serve the options, or a ridge is to choose its strength and rows cannot be read again.
+    """
+    reason = _refusal(options, mu.features)
+    if reason:
+        raise ValueError(reason)
+    leave_one_out(mu)  # which says what is wrong with rows
+    with serial_blas:
+        if options.spectral is not None:
+            return _ridge(mu, options, again, plan)
+        noise, r, means = _chosen(mu, options)
+        scale = means.best_scale(options.scale)
+        strength = None if options.filter is None else (1.0 / scale - 1.0 if scale > 0 else math.inf)
+        features, score = mu.features, means.score(scale)
+        if isinstance(features, Landmarks):
+            found = ProjectedRows.of(mu, features).embedding(noise, scale, r)
+            error = _distance(mu, found, scale, r, again, plan)
+            return FeatureFit(found, score, strength, r, error, features, (_bound_note(features, mu, error),))
+        found = scale * smoothed(mu, noise)
+        squared = inner(found, found)
+        note = (
+            f"{features.summary} stand for {mu.shape[0]:,} rows: the squared norm of the estimate, "
+            f"{squared.value:.3g}, has the standard error {squared.standard_error:.2g} over their draw"
+        )
+        return FeatureFit(found, score, strength, r, math.nan, features, (note,))
+
+
+def _distance(mu: Embedding, found: Embedding, scale: float, r: float, again: Again, plan: Plan) -> float:
+    """Return how far an estimate may be from that of all rows.
+
+    Noise makes no function longer, and points drawn together by r make it longer by r^(-d/2) at most: Gaussian kernels
+    have spectra with this ratio. Where the rows can be read again, that is not needed.
+    """
+    sums = sums_of(mu)
+    if r == 1.0:
+        return scale * sums.residual
+    rows = ProjectedRows.of(mu, mu.features)
+    if again is not None:
+        return scale * rows.distance(again(), plan, found.noise, r) / rows.n
+    longest = scale * math.sqrt(rows.moments.squared_norm) + found.norm()
+    return min(scale * sums.residual * r ** (-0.5 * mu.features.dim), longest)
+
+
+def _bound_note(features: FeatureMap, mu: Embedding, error: float) -> str:
+    return (
+        f"{features.summary} stand for {mu.shape[0]:,} rows: at the same parameters the estimate of all rows is "
+        f"at a distance of {error:.2g} at most"
+    )
+
+
+def _refusal(options: Options, features: FeatureMap | None) -> str:
+    """Return why features cannot serve options, and what to write instead; nothing where they can."""
+    if options.criterion != "loocv":
+        return f"features have no score {options.criterion!r}; write criterion='loocv', or fit a part of the rows"
+    if options.noise == "full" or (options.filter is not None and options.noise not in (None, Dirac())):
+        return (
+            "features serve noise='isotropic' or 'diagonal' without a filter; leave one out, or fit a part of the rows"
+        )
+    if options.spectral is not None and not isinstance(options.spectral, Ridge):
+        return f"features serve filter='scale' and 'ridge', not {options.spectral!r}; fit at most {LIMIT:,} rows"
+    if isinstance(features, Fourier) and (options.contraction or options.spectral):
+        return "Fourier features know no points to move and no ridge; pass landmarks, features=512"
+    return ""
+
+
+def _chosen(mu: Embedding, options: Options) -> tuple[Noise, float, Means]:
+    """Return the noise, the contraction, and the score."""
+    noise, loss = options.noise or Dirac(), 0.0
+    if options.contraction is not None:
+        rows = ProjectedRows.of(mu, mu.features)
+        score = ProjectedScore(rows)
+        loss = score.tied()
+        share = loss * (2.0 - loss) * score.spread
+        if options.contraction == "free":
+            loss, share = score.free()
+        noise = Normal(share * score.unit)
+        return noise, 1.0 - loss, rows.means(noise, 1.0 - loss)
+    if isinstance(noise, str) and isinstance(mu.features, Landmarks) and not isinstance(mu.kernel, Gaussian):
+        rows = ProjectedRows.of(mu, mu.features)
+        noise = search_variance(float(rows.moments.variances.mean()), Normal, rows.means, rows.means).noise
+    elif isinstance(noise, str):
+        noise = choose_noise(mu, noise)
+    return noise, 1.0, leave_one_out(mu, noise)
+
+
+def _ridge(mu: Embedding, options: Options, again: Again, plan: Plan) -> FeatureFit:
+    sums, features = sums_of(mu), mu.features
+    moments = sums.moments_of(features)
+    ridge = FeatureRidge.of(sums.count, sums.mean, moments.second)
+    strength, score = options.strength, Score(math.nan, 0, -math.inf)
+    if again is not None:
+        strength, score = ridge.best(features, again(), leave_one_out(mu), strength, plan)
+    elif strength is None:
+        raise ValueError(
+            "a ridge reads the rows twice, since its leave-one-out score is no function of sums, and these cannot be "
+            "read again; pass a file or an array, or write strength=<number>"
+        )
+    rows, direction = ProjectedRows.of(mu, features), ridge.direction(strength)
+    if again is not None:
+        off = rows.distance(again(), plan, direction=direction)
+    else:
+        residual = max(moments.squared_norm - rows.squared_norm, 0.0)
+        off = rows.n * math.sqrt(float(direction @ moments.second @ direction) * residual)
+    found = replace(rows, weights=features.weights(ridge.coordinates(strength))).embedding(Dirac())
+    error = sums.residual + off
+    return FeatureFit(found, score, strength, 1.0, error, features, (_bound_note(features, mu, error),))
