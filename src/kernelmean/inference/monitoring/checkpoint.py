@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
 from ...core.checksums import parse, unsealed
+from ...core.option_names import written
 from ...core.table import Frame
-from ...estimators.options import KernelLike
 from ...tables.columns.encoding import Encoding
 from ..digest import RowDigest, option_text
 
-HEAD = {"format": "kernelmean drift monitor", "version": 1}
-_NUMBERS = ("alpha", "n_rows", "n_pairs", "updates", "block_start", "detected_at", "log_peak", "log_shares", "taken")
-_SUMS = ("added", "reference_count", "reference", "new", "new_counts", "directions")
+HEAD = {"format": "kernelmean drift monitor", "version": 2}
+_NUMBERS = (
+    "alpha",
+    "average_run_length",
+    "n_rows",
+    "updates",
+    "log_wealth",
+    "log_peak",
+    "detected_at",
+    "changed_between",
+)
+COUNTS = ("fixed_counts", "learning_counts", "births", "sizes", "past", "starts")
+SUMS = ("fixed_shares", "learning_shares", "total", "windows", "directions", "added")
 
 
 @final
@@ -24,10 +35,6 @@ _SUMS = ("added", "reference_count", "reference", "new", "new_counts", "directio
 class MonitorOptions:
     """What a monitor depends on besides its reference; see :class:`kernelmean.DriftMonitor`."""
 
-    kernel: KernelLike
-    bandwidth: Any
-    n_frequencies: int
-    recycle: bool
     shuffle: bool
     encoding: Encoding
     seed: int
@@ -36,31 +43,9 @@ class MonitorOptions:
         """Return a text that differs between references, the types of their columns included, and between choices."""
         rows = RowDigest()
         rows.add(reference)
-        options = {name: value for name, value in vars(self).items() if name != "encoding"} | self.encoding.options()
-        parts = [rows.text, *((name, _text(options[name])) for name in sorted(options))]
+        options = {"shuffle": self.shuffle, "seed": self.seed, **self.encoding.options()}
+        parts = [rows.text, *((name, option_text(options[name])) for name in sorted(options))]
         return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-    def earlier_digest(self, reference: Frame) -> str:
-        """Return the text that checkpoints held before :meth:`digest`.
-
-        It knew neither types of columns nor orders of levels, and long arrays and classes by what is printed of them.
-        """
-        name = getattr(self.kernel, "__name__", "") or repr(self.kernel)
-        return digest(reference, repr((name, *(value for field, value in vars(self).items() if field != "kernel"))))
-
-    def told_apart_earlier(self, reference: Frame) -> bool:
-        """Whether :meth:`earlier_digest` stood for this reference and this choice only."""
-        plain = all(reference[column].dtype.kind in "fO" for column in reference.names) and not reference.declared
-        own = isinstance(self.kernel, type) and not self.kernel.__module__.startswith("kernelmean.")
-        return plain and not own and "..." not in repr(self)
-
-
-def _text(value: Any) -> str:
-    """Return a text for an option; a kernel that is not of the library is known by what it says of itself."""
-    try:
-        return option_text(value)
-    except TypeError:
-        return f"{value.__module__}.{value.__qualname__}" if isinstance(value, type) else repr(value)
 
 
 def digest(frame: Frame, name: str) -> str:
@@ -83,9 +68,32 @@ def checked(text: str) -> dict[str, Any]:
         raise ValueError("this is no checkpoint of a drift monitor; pass what to_json() returned")
     if content.get("version") != HEAD["version"]:
         raise ValueError(
-            f"the checkpoint has version {content.get('version')!r}, this kernelmean reads {HEAD['version']}"
+            f"the checkpoint has version {content.get('version')!r}, this kernelmean reads {HEAD['version']}; "
+            + written("begin anew", "delete it to begin anew, or name another file with --checkpoint")
         )
     try:
-        return unsealed(content, (*HEAD, "digest", *_NUMBERS, *_SUMS))
+        return unsealed(content, (*HEAD, "digest", *_NUMBERS, *COUNTS, *SUMS))
     except ValueError as error:
         raise ValueError(f"the checkpoint is damaged ({error}); begin anew") from error
+
+
+def arrays_of(content: Mapping[str, Any], shapes: Mapping[str, tuple[int | None, ...]]) -> dict[str, Any]:
+    """Return the arrays of a checkpoint, all finite, counts whole and not negative, of these shapes; None is any length.
+
+    Raises
+    ------
+    ValueError, TypeError, OverflowError
+        When one of them is anything else.
+    """
+    found: dict[str, Any] = {}
+    for name, shape in shapes.items():
+        array = np.array(content[name], dtype=np.float64)
+        if not array.size:
+            array = array.reshape([own or 0 for own in shape])
+        if array.ndim != len(shape) or any(own not in (None, n) for own, n in zip(shape, array.shape, strict=True)):
+            raise ValueError(f"{name} has another shape")
+        whole = name not in COUNTS or bool(((array >= 0) & (array < 2**53) & (array == np.floor(array))).all())
+        if not (np.isfinite(array).all() and whole):
+            raise ValueError(f"{name} holds numbers that cannot be")
+        found[name] = array.astype(np.int64) if name in COUNTS else array
+    return found

@@ -3,112 +3,55 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass
 from typing import Any, Self, final
 
 import numpy as np
 
-from ...core.array import Array
+from ...core.array import Array, IntArray
 from ...core.checksums import sealed
 from ...core.option_names import written
 from ...core.table import check_size, to_frame
 from ...core.validate import check_integer
 from ...core.words import passed
-from ...estimators.options import KernelLike
 from ...plan.tiles import serial_blas
 from ...tables.columns.encoding import Encoding
-from ..wording import beside
+from .bag import Bag, levels, open_uniforms
 from .betting import Wealth
-from .checkpoint import HEAD, MonitorOptions, checked
+from .change import Past, strongest
+from .checkpoint import HEAD, MonitorOptions, arrays_of, checked
 from .coordinates import RowCoder, refuse_noise
-from .pool import Pool
-from .witnesses import Features, Witnesses, feature_maps, kernels_for
+from .gamblers import BLOCK, FixedGamblers, Known, LearningGamblers
+from .guarantee import Guarantee
+from .scores import Scores
+from .state import DriftState
 
-_LEAST_ROWS, _MOST_SCALE_ROWS = 8, 300
+_LEAST_ROWS = 8
 _BATCH = 4096
-
-
-@final
-@dataclass(frozen=True)
-class DriftState:
-    """What a monitor has found so far.
-
-    Attributes
-    ----------
-    n_rows : int
-        New rows that came.
-    n_pairs : int
-        Pairs of a row of the reference and a new row that were bet on.
-    waiting : int
-        Rows of the reference that can still be paired with new ones.
-    log_wealth : float
-        The logarithm of the wealth now, an e-value: its expectation is 1 without drift.
-    pvalue : float
-        1 / (largest wealth so far), at most 1: valid whenever one looks, P(p ≤ α at any time) ≤ α without drift.
-    alpha : float
-        The level of ``detected_at``.
-    detected_at : int or None
-        The number of the new row, from 1, with which the p-value came down to ``alpha``; within a shuffled batch in the
-        shuffled order.
-    """
-
-    n_rows: int
-    n_pairs: int
-    waiting: int
-    log_wealth: float
-    pvalue: float
-    alpha: float
-    detected_at: int | None
-
-    @property
-    def drift(self) -> bool:
-        """Whether drift was found at level ``alpha``."""
-        return self.detected_at is not None
-
-    def verdict(self) -> str:
-        """Return one sentence for a reader."""
-        p = beside(self.pvalue, self.alpha)
-        if self.detected_at is None:
-            return f"No drift found in {self.n_rows:,} rows (p = {p}, level {self.alpha:g})."
-        where = f"found at row {self.detected_at:,} of {self.n_rows:,}"
-        return f"Drift: {where} (p = {p}, level {self.alpha:g})."
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain names and numbers."""
-        return {**asdict(self), "drift": self.drift}
+_MOST_HELD = 2000
+_LEARNING = 0.4
 
 
 @final
 class DriftMonitor:
     r"""Ask after every batch of new rows whether they still follow the distribution of a reference, as often as wanted.
 
-    Every new row y is paired with a row x of the reference that was not looked at before, and a gambler bets on
-
-    .. math:: u = \tanh\frac{h(y) - h(x)}{s}, \qquad K_t = K_{t-1} (1 + λ u_t),
-
-    where the witness h, its scale s and the share λ ∈ [0, 1) come from earlier rows only. The p-value is
-    :math:`1 / \max_t K_t`.
+    Gamblers rank every new row by a number, such as one of its columns, among the reference and all rows before it, and
+    bet on the rank. Without drift ranks are uniform and independent, and nobody can win for long.
 
     Parameters
     ----------
     reference : array of shape (N, d), data frame, or Frame
-        At least 8 rows, in any order (the seed shuffles them). A quarter, 300 at most, sets bandwidth and scales; the
-        others wait to be paired. Columns may be mixed, as for :class:`kernelmean.TableEncoder`; a category that only
-        new rows have is evidence, not an error.
-    kernel : str, class or Kernel
-        "gaussian", a class that takes a bandwidth, or a kernel of the coordinates as it is, which then is the only one.
-    bandwidth : float or str
-        "median" or "median-unsquared", for the quarter; the kernels have 1/4, 1/2, 1 and 2 times it, see ``FACTORS``.
-    n_frequencies : int
-        Of the Fourier features of every kernel; a kernel without a spectrum gets twice as many landmarks among the
-        quarter. The number of features costs power, never the level.
-    recycle : bool
-        Once half of the waiting reference is used up, keep every second new row, unseen, as reference for later rows.
-        Then the monitor never ends, and compares with rows that are older by the length of the queue. False stops
-        betting when no row waits.
+        At least 8 rows, in any order (the seed shuffles them). A part of them, the pilot, fixes what is looked at: a
+        quarter, at most 100 or, where that is more, a twentieth, at most 1000. The others are what new rows are
+        compared with. Columns may be mixed, as for :class:`kernelmean.TableEncoder`; a category that only new rows
+        have is evidence, not an error.
+    alpha : float, optional
+        The probability that drift is ever found where there is none, however long the stream; by default .05.
+    average_run_length : float, optional
+        Instead of ``alpha``: where there is no drift, the first false alarm comes after this many rows or more on
+        average. Then old rows cost nothing, and a change is found as soon after a million rows as after a hundred.
     shuffle : bool
         Shuffle the rows of a batch, which then may be sorted. False takes them as they come, and nothing depends on how
         a stream is cut into batches, but for rounding.
@@ -116,35 +59,45 @@ class DriftMonitor:
         Divide numbers by their standard deviation.
     missing : {"error", "drop", "category"}, or dict from column to one of them
     ordinal, categorical, keep : as in :class:`kernelmean.TableEncoder`
-    alpha : float
-        The level of ``detected_at``; p-values do not depend on it.
     seed : int
-        Of the shuffles and of the features.
+        Of the shuffles, and of the places of rows among equal ones.
 
     Raises
     ------
     ValueError, TypeError
-        When the reference is too short, a cell is missing without a rule or infinite, or an option is unknown.
+        When the reference is too short, a cell is missing without a rule or infinite, an option is unknown, or both a
+        level and a run length are asked for.
 
     Notes
     -----
-    *Why it is valid.* Without drift all rows, of the reference and new, are independent and of one distribution. Given
-    all that was looked at before, x and y can be exchanged, and u changes its sign when they are: its conditional
-    expectation is 0 whatever h and s are, and it lies in [-1, 1] whatever the tails. So 1 + λu ≥ 0 has conditional
-    expectation 1, K and every average of such K is a non-negative martingale from 1, and P(K_t ≥ 1/α for any t) ≤ α
-    (Ville 1939). Nothing else is used: not the kernel, nor the number of features, nor continuity. Shekhar & Ramdas
-    (2023; arXiv 2112.09162), with a payoff that is odd in (x, y) instead of linear.
+    *Why it is valid.* Without drift all rows, of the reference and new, are independent and of one distribution. Let s
+    be a function of a row that does not depend on the rows that are ranked: the pilot fixes it, or rows that came
+    before its gambler began. Let :math:`p_t` be the share of the reference and of the rows up to t whose s is below
+    that of row t, which takes a random place among equals. Given all these rows without their order, and all later
+    ones, each of them is equally likely to be row t, so that :math:`p_t` is uniform whatever comes later; :math:`p_1,
+    p_2, \dots` are therefore independent and uniform (Vovk, Gammerman & Shafer 2005, theorem 8.2), though the reference
+    is only a sample and is used by every one of them. A density f on [0, 1] that depends on earlier ranks then
+    multiplies a wealth by 1 on average, and the wealth of a gambler who is paid m(n) until row n, less what was paid,
+    is a martingale in the ranks that this gambler has seen.
 
-    *A reference is a sample.* The null is that new rows come from the distribution of the reference, not that they are
-    draws from its rows. A reference that is looked at as a whole (its mean, say) and compared with every new row makes
-    dependent payoffs that do not have expectation 0: an odd reference would be called drift some day. So each of its
-    rows is held back until it is paired, and used once.
+    *Many gamblers.* Ranks by one number say something of ranks by another: the sum of what all own is no martingale in
+    any history common to them, and nothing is claimed of it at a random time. Each of them owns c by row n with
+    probability (what it was paid)/c at most (Ville 1939), and the probabilities add up, however the gamblers depend on
+    each other: P(the richest owns c by row n) ≤ m(n)/c, where m is what all were paid. With m ≤ 1 this is a level that
+    holds for ever; with m(n) = n, an average run length, as in the e-detectors of Shin, Ramdas & Rinaldo (2022; arXiv
+    2203.03532), at the threshold c twice as long: see :class:`kernelmean.inference.monitoring.Guarantee`.
 
-    *Strategies.* Wealth is the average over 4 kernels × 3 memories of the witness (all new rows; half-lives of 100 and
-    25 pairs) × 6 shares λ. After every block of pairs a share of about 1/t is dealt anew, so that a change after t
-    pairs costs a factor of the order of t. Witnesses are renewed after an eighth more pairs, 32 at most.
+    *Who bets.* Some rank by numbers that never change: every column, the distance from the middle, products of two
+    columns, the number of cells that the pilot did not hold. They bet on shifts, on changes of spread and on waves, and
+    are paid before every row, for a change at that row. Others learn a direction from the last 16, 32, ..., 4096 rows: the
+    witness functions of five members of the default two-sample test (means, whitened means, squares and products,
+    shape, local differences).
 
-    O(m) time a row for m features; O(N D + m) memory, whatever the number of new rows.
+    *What is not promised.* Rows that depend on each other are no part of it. New rows join those that later ones are
+    compared with: a change that is not found for long becomes ordinary.
+
+    A row takes O(d² + 64 d) time, some 10 ms at the first row of a block of 16 for the default sizes, and O(N d) memory is
+    needed whatever the number of new rows, of which the last 1024 are kept as ranks to say when a change began.
 
     Examples
     --------
@@ -161,20 +114,17 @@ class DriftMonitor:
         self,
         reference: Any,
         *,
-        kernel: KernelLike = "gaussian",
-        bandwidth: Any = "median",
-        n_frequencies: int = 64,
-        recycle: bool = True,
+        alpha: float | None = None,
+        average_run_length: float | None = None,
         shuffle: bool = True,
         scale: bool = True,
         missing: str | Mapping[str, str] = "error",
         ordinal: Mapping[str, Iterable[Any]] | None = None,
         categorical: str | Sequence[str] = (),
         keep: str | Sequence[str] = (),
-        alpha: float = 0.05,
         seed: int = 0,
     ) -> None:
-        self.alpha = _check_level(alpha)
+        self.guarantee = Guarantee.of(alpha, average_run_length)
         self.seed = check_integer(seed, "seed", 0)
         self.shuffle = shuffle
         frame = to_frame(reference, "reference")
@@ -182,35 +132,42 @@ class DriftMonitor:
         refuse_noise(missing)
         encoding = Encoding(missing, ordinal, categorical, scale, keep=keep)
         encoding.inspect([frame])
-        choice = MonitorOptions(kernel, bandwidth, n_frequencies, recycle, shuffle, encoding, self.seed)
-        self._digest, self._earlier_digest = choice.digest(frame), choice.earlier_digest(frame)
-        self._told_apart = choice.told_apart_earlier(frame)
-        order = np.random.default_rng([self.seed, len(frame)]).permutation(len(frame))
-        some = min(len(frame) // 4, _MOST_SCALE_ROWS)
+        self._digest = MonitorOptions(shuffle, encoding, self.seed).digest(frame)
         if len(frame) < _LEAST_ROWS:
             raise ValueError(f"{passed(len(frame), 'row')} as reference, at least {_LEAST_ROWS} are needed")
+        order = np.random.default_rng([self.seed, len(frame)]).permutation(len(frame))
+        some = max(min(len(frame) // 4, 100), min(len(frame) // 20, 1000))
         self._coder = RowCoder.fit(frame.take(order[:some]), encoding)
-        known, waiting = (self._coder(self._coder.frame(frame.take(o), frame.source)) for o in np.split(order, [some]))
-        maps = feature_maps(kernels_for(kernel, bandwidth, known), known, n_frequencies, self.seed)
+        pilot, others = (self._coder(self._coder.frame(frame.take(o), frame.source)) for o in np.split(order, [some]))
         with serial_blas:
-            self._witnesses = Witnesses.start(Features(maps, known))
-        self._pool = Pool(waiting, recycle, 0, waiting[:0])
-        self._wealth = Wealth.start(self._witnesses.count)
-        self._n_rows = self._n_pairs = self._updates = 0
-        self._block_start = 0
+            self._start(Scores.of(pilot, len(self._coder.codings)), pilot, others)
+
+    def _start(self, scores: Scores, pilot: Array, others: Array) -> None:
+        learning = 0.0 if scores.views is None else _LEARNING
+        self._scores = scores
+        self._fixed = FixedGamblers.start((1.0 - learning) * scores.weights, scores(pilot), scores(others))
+        known = Known(scores.features(pilot), scores.features(others[:_MOST_HELD]), scores.metrics)
+        self._learning = LearningGamblers.start(known, learning)
+        self._n_rows = self._updates = 0
+        self._log_wealth = float(np.log(self._fixed.weights.max()))
+        self._log_peak = self._log_wealth
         self._detected_at: int | None = None
+        self._changed_between: tuple[int, int] | None = None
+        self._added = others[:0]
+        self._past = np.empty((0, len(scores.weights)), dtype=np.int64)
+        self._starts = np.empty(0, dtype=np.int64)
 
     @property
     def state(self) -> DriftState:
         """What was found so far."""
         return DriftState(
             n_rows=self._n_rows,
-            n_pairs=self._n_pairs,
-            waiting=len(self._pool),
-            log_wealth=self._wealth.log,
-            pvalue=math.exp(-self._wealth.log_peak),
-            alpha=self.alpha,
+            log_wealth=self._log_wealth,
+            log_peak=self._log_peak,
+            alpha=self.guarantee.alpha,
+            average_run_length=self.guarantee.average_run_length,
             detected_at=self._detected_at,
+            changed_between=self._changed_between,
         )
 
     def update(self, rows: Any) -> DriftState:
@@ -237,44 +194,92 @@ class DriftMonitor:
         return self.state
 
     def _take(self, new: Array) -> None:
-        """Pair new rows and bet on them."""
+        """Bet on new rows, block by block: blocks begin after multiples of 16 rows."""
+        first, last = self._n_rows, self._n_rows + len(new)
         if self.shuffle:
             new = new[np.random.default_rng([self.seed, self._updates, 1]).permutation(len(new))]
         self._updates += 1
         for start in range(0, len(new), _BATCH):
             part = new[start : start + _BATCH]
-            reference, paired = self._pool.pair(part)
-            self._bet(reference, part[paired], self._n_rows + 1 + paired)
-            self._n_rows += len(part)
+            cells, features = levels(self._scores(part), self._fixed.edges), self._scores.features(part)
+            while self._n_rows < first + start + len(part):
+                now = self._n_rows - first - start
+                block = slice(now, min(now + BLOCK - self._n_rows % BLOCK, len(part)))
+                self._bet(cells[block], features[block], first + 1, last)
+
+    def _bet(self, cells: IntArray, features: Array, first: int, last: int) -> None:
+        """Bet on rows of one block, from a batch with these first and last numbers."""
+        start, end = self._n_rows, self._n_rows + len(cells)
+        known, inside = self._fixed.bag, slice(start % BLOCK, start % BLOCK + len(cells))
+        block = start // BLOCK
+        fixed = self._fixed.play(cells, self._uniforms(0, block, cells.shape[1])[inside], start, self.guarantee)
+        learning = self._learning.play(features, self._uniforms(1, block, len(self._learning.edges))[inside])
+        path = np.maximum(fixed.max(axis=1), learning.max(axis=1, initial=-np.inf))
+        self._log_wealth, self._log_peak = float(path[-1]), max(self._log_peak, float(path.max()))
+        if self._detected_at is None:
+            self._look_back(path, fixed, cells, known, first, last)
+        self._learning.learn(features, end, self.guarantee)
+        self._n_rows = end
+
+    def _uniforms(self, who: int, block: int, count: int) -> Array:
+        return open_uniforms((self.seed, who, block), (BLOCK, count))
+
+    def _look_back(self, path: Array, fixed: Array, cells: IntArray, known: Bag, first: int, last: int) -> None:
+        """Keep the rows before an alarm, and with it find out when the change was."""
+        reached = np.flatnonzero(path >= self.guarantee.log_threshold)
+        until = int(reached[0]) + 1 if len(reached) else len(cells)
+        numbers = self._n_rows + 1 + np.arange(until)
+        old = known - Bag.of(self._past)
+        starts = np.full(until, first) if self.shuffle else numbers
+        past, starts = np.concatenate([self._past, cells[:until]]), np.append(self._starts, starts)
+        if not len(reached):
+            most = int(np.clip(65536 // cells.shape[1], 128, 1024))
+            self._past, self._starts = past[-most:], starts[-most:]
+            return
+        best = strongest(fixed[until - 1])
+        weights = self._fixed.weights[best]
+        alarm = int(numbers[-1])
+        found = Past(past[:, best], starts, Bag(old.counts[best]), weights, self.seed)
+        self._detected_at, self._past, self._starts = alarm, past[:0], starts[:0]
+        self._changed_between = found.interval(alarm, last if self.shuffle else alarm)
 
     def add_reference(self, rows: Any) -> None:
-        """Let more rows of the reference wait: of a second stream, say, which then is compared with the new rows.
+        """Compare later rows with more rows of the reference.
 
         Raises
         ------
         ValueError, TypeError
             As :meth:`update`.
         """
-        self._pool.add(self._coordinates(rows, "rows"))
+        self._extend(self._coordinates(rows, "rows"))
+
+    def _extend(self, rows: Array) -> None:
+        known = self._learning.known
+        self._fixed.add(self._scores(rows))
+        room = max(_MOST_HELD - len(known.held), 0)
+        held = np.concatenate([known.held, self._scores.features(rows[:room])])
+        self._learning.known = Known(known.pilot, held, known.metrics)
+        self._added = np.concatenate([self._added, rows[:room]])
 
     def to_json(self) -> str:
         """Return all that was learned, without the reference: what :meth:`resume` takes."""
-        witnesses, pool = self._witnesses, self._pool
+        arrays = {
+            **{"fixed_counts": self._fixed.bag.counts, "fixed_shares": self._fixed.wealth.log_shares},
+            **self._learning.arrays,
+            **{"added": self._added, "past": self._past, "starts": self._starts},
+        }
         content = {
             **HEAD,
             "digest": self._digest,
-            "alpha": self.alpha,
+            "alpha": self.guarantee.alpha,
+            "average_run_length": self.guarantee.average_run_length,
             "n_rows": self._n_rows,
-            "n_pairs": self._n_pairs,
             "updates": self._updates,
-            "block_start": self._block_start,
+            "log_wealth": self._log_wealth,
+            "log_peak": self._log_peak,
             "detected_at": self._detected_at,
-            "log_peak": self._wealth.log_peak,
-            "log_shares": self._wealth.log_shares.tolist(),
-            "taken": pool.taken,
-            "added": pool.added.tolist(),
-            "reference_count": witnesses.reference_count,
-            **{name: getattr(witnesses, name).tolist() for name in ("reference", "new", "new_counts", "directions")},
+            "changed_between": None if self._changed_between is None else list(self._changed_between),
+            **{name: array.tolist() for name, array in arrays.items()},
         }
         return json.dumps(sealed(content), allow_nan=False)
 
@@ -289,7 +294,7 @@ class DriftMonitor:
         Raises
         ------
         ValueError
-            When the text is no such checkpoint, or one of another reference or other settings.
+            When the text is no such checkpoint, or one of another reference, other settings or another promise.
 
         Examples
         --------
@@ -302,98 +307,64 @@ class DriftMonitor:
         True
         """
         content = checked(text)
-        self._check_digest(content.get("digest"))
-        if content.get("alpha") != self.alpha:
-            raise ValueError(f"the checkpoint is of the level {content.get('alpha')}, this monitor of {self.alpha:g}")
+        if content["digest"] != self._digest:
+            raise ValueError(
+                "the checkpoint is of another reference, or of other settings; "
+                + written(
+                    "make the monitor as it was made then, or begin anew",
+                    "repeat the command as it was, delete the file to begin anew, or name another one with --checkpoint",
+                )
+            )
+        found = {name: content[name] for name in ("alpha", "average_run_length")}
+        if found != vars(self.guarantee):
+            promises = " and ".join(f"{name} {value}" for name, value in found.items() if value is not None)
+            raise ValueError(f"the checkpoint is of the {promises}, this monitor of the {self.guarantee.describe()}")
+        before = {name: copy(value) for name, value in vars(self).items()}
         try:
             self._restore(content)
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+        except (IndexError, KeyError, TypeError, ValueError, OverflowError) as error:
+            vars(self).update(before)
             raise ValueError(f"the checkpoint is damaged ({error}); begin anew") from error
         return self
 
-    def _check_digest(self, found: Any) -> None:
-        """Raise when a checkpoint is not known to be of this reference and these settings."""
-        if found == self._digest or (found == self._earlier_digest and self._told_apart):
-            return
-        if found == self._earlier_digest:
-            raise ValueError(
-                "the checkpoint was written by an earlier version, which did not record the types of columns; "
-                + written("begin anew", "delete it to begin anew, or name another file with --checkpoint")
-            )
-        raise ValueError(
-            "the checkpoint is of another reference, or of other settings; "
-            + written(
-                "make the monitor as it was made then, or begin anew",
-                "repeat the command as it was, delete the file to begin anew, or name another one with --checkpoint",
-            )
-        )
-
     def _restore(self, content: dict[str, Any]) -> None:
-        """Take over what a checkpoint holds, all of it or nothing."""
-        features, width = self._witnesses.features, self._pool.original.shape[1]
-        own = self._witnesses
-        arrays = {name: np.array(content[name], dtype=np.float64) for name in ("reference", "new", "new_counts")}
-        directions = np.array(content["directions"], dtype=np.float64)
-        shares = np.array(content["log_shares"], dtype=np.float64)
-        shapes = [(arrays[name], getattr(own, name)) for name in arrays] + [(directions, own.directions)]
-        if any(found.shape != like.shape for found, like in [*shapes, (shares, self._wealth.log_shares)]):
-            raise ValueError("its arrays have other shapes")
-        added = np.array(content["added"], dtype=np.float64).reshape(-1, width)
-        if not all(np.isfinite(each).all() for each in (*arrays.values(), directions, shares, added)):
-            raise ValueError("its arrays hold numbers that are not finite")
-        counts = [int(content[name]) for name in ("n_rows", "n_pairs", "updates", "block_start", "taken")]
-        detected = content["detected_at"]
-        if min(counts) < 0 or counts[-1] > len(self._pool.original):
+        """Take over what a checkpoint holds."""
+        fixed, own = self._fixed, self._learning.arrays
+        (scores, cells), groups = fixed.bag.counts.shape, len(content["births"])
+        gamblers = groups * len(self._scores.metrics)
+        shapes = {
+            "fixed_counts": (scores, cells),
+            "fixed_shares": fixed.wealth.log_shares.shape,
+            "total": own["total"].shape,
+            "windows": own["windows"].shape,
+            "births": (groups,),
+            "sizes": (groups,),
+            "directions": (groups, own["directions"].shape[1]),
+            "learning_counts": (gamblers, cells),
+            "learning_shares": (gamblers, own["learning_shares"].shape[1]),
+            "added": (None, self._added.shape[1]),
+            "past": (None, scores),
+            "starts": (None,),
+        }
+        found = arrays_of(content, shapes)
+        numbers = check_integer(content["n_rows"], "n_rows", 0), check_integer(content["updates"], "updates", 0)
+        wealth = float(content["log_wealth"]), float(content["log_peak"])
+        detected, between = content["detected_at"], content["changed_between"]
+        detected = None if detected is None else check_integer(detected, "detected_at", 1)
+        between = None if between is None else tuple(check_integer(row, "changed_between", 1) for row in between)
+        if len(found["past"]) != len(found["starts"]) or (found["past"] >= cells).any() or (found["sizes"] == 0).any():
             raise ValueError("its counts are out of range")
-        count, peak = float(content["reference_count"]), float(content["log_peak"])
-        if not (math.isfinite(count) and math.isfinite(peak) and min(count, peak) >= 0.0):
-            raise ValueError("its counts are out of range")
-        self._n_rows, self._n_pairs, self._updates, self._block_start, taken = counts
-        self._detected_at = None if detected is None else int(detected)
-        self._pool = Pool(self._pool.original, self._pool.recycle, taken, added)
-        self._wealth = Wealth(shares, peak)
-        self._witnesses = Witnesses(features, **arrays, reference_count=count, directions=directions)
+        self._extend(found["added"])
+        self._n_rows, self._updates = numbers
+        self._log_wealth, self._log_peak = wealth
+        self._detected_at, self._changed_between = detected, between
+        self._fixed = FixedGamblers(
+            fixed.weights, fixed.edges, Bag(found["fixed_counts"]), Wealth(found["fixed_shares"])
+        )
+        self._learning = self._learning.restored(found)
+        self._past, self._starts = found["past"], found["starts"]
 
     def _coordinates(self, rows: Any, name: str) -> Array:
         frame = to_frame(rows, name)
         check_size(frame)
         return self._coder(self._coder.frame(frame, frame.source))
-
-    def _bet(self, reference: Array, new: Array, numbers: Any) -> None:
-        """Bet on pairs of rows, block by block; ``numbers`` are those of the new rows, from 1."""
-        features = self._witnesses.features
-        X, Y = features(reference), features(new)
-        start = 0
-        while start < len(new):
-            end = min(start + self._block_end() - self._n_pairs, len(new))
-            block = slice(start, end)
-            path = self._wealth.bet(self._witnesses.payoffs(X[block], Y[block]))
-            self._note(path, numbers[block])
-            self._witnesses.add(X[block], Y[block])
-            self._n_pairs += end - start
-            self._end_block()
-            start = end
-
-    def _block_end(self) -> int:
-        """Return the number of pairs with which the block ends: after an eighth more, from 2 to 32."""
-        return self._block_start + max(2, min(self._block_start // 8, 32))
-
-    def _end_block(self) -> None:
-        """Where a block ends, deal wealth anew and renew the witnesses."""
-        if self._n_pairs < self._block_end():
-            return
-        self._wealth.switch((self._n_pairs - self._block_start) / self._n_pairs)
-        self._witnesses.renew()
-        self._block_start = self._n_pairs
-
-    def _note(self, path: Array, numbers: Any) -> None:
-        """Remember the first row at which the wealth reached 1/alpha."""
-        reached = np.flatnonzero(path >= -math.log(self.alpha))
-        if self._detected_at is None and len(reached):
-            self._detected_at = int(numbers[reached[0]])
-
-
-def _check_level(alpha: float) -> float:
-    if not 0.0 < float(alpha) < 1.0:
-        raise ValueError(f"alpha is {alpha!r}; a level between 0 and 1 is needed, such as 0.01")
-    return float(alpha)

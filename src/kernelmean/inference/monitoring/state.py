@@ -1,0 +1,79 @@
+"""What a monitor has found."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+from ..wording import beside
+from .guarantee import Guarantee
+
+
+@final
+@dataclass(frozen=True)
+class DriftState:
+    """What a monitor has found so far, and what it promises.
+
+    Attributes
+    ----------
+    n_rows : int
+        New rows that came.
+    log_wealth : float
+        The logarithm of the largest wealth now. Its exponential is an e-value: its expectation is at most 1 without
+        drift; with an average run length, at most ``n_rows``.
+    log_peak : float
+        The logarithm of the largest wealth so far.
+    alpha : float or None
+        The probability, at most, that ``detected_at`` is ever set without drift; None where a run length is promised.
+    average_run_length : float or None
+        The expected number of rows, at least, until ``detected_at`` is set without drift; None where a level is promised.
+    detected_at : int or None
+        The number of the new row, from 1, at which drift was found; within a shuffled batch in the shuffled order.
+    changed_between : (int, int) or None
+        The first and the last row with which the other distribution can have begun, at 95 %: of streams that change
+        once, from one distribution to another, 5 % at most are alarmed after the change with an interval that misses
+        it. Within a shuffled batch no order is known: it is in the interval as a whole. None without drift, and
+        where no single change fits.
+    """
+
+    n_rows: int
+    log_wealth: float
+    log_peak: float
+    alpha: float | None
+    average_run_length: float | None
+    detected_at: int | None
+    changed_between: tuple[int, int] | None
+
+    @property
+    def drift(self) -> bool:
+        """Whether drift was found."""
+        return self.detected_at is not None
+
+    @property
+    def pvalue(self) -> float | None:
+        """1 / (largest wealth so far), at most 1: P(p ≤ α at any time) ≤ α without drift. None with a run length."""
+        return None if self.alpha is None else min(1.0, math.exp(-self.log_peak))
+
+    @property
+    def promise(self) -> str:
+        """What is promised, in words."""
+        return Guarantee(self.alpha, self.average_run_length).describe()
+
+    def verdict(self) -> str:
+        """Return one sentence for a reader."""
+        p = "" if self.pvalue is None or self.alpha is None else f"p = {beside(self.pvalue, self.alpha)}, "
+        if self.detected_at is None:
+            return f"No drift found in {self.n_rows:,} rows ({p}{self.promise})."
+        where = f"found at row {self.detected_at:,} of {self.n_rows:,}"
+        when = ""
+        if self.changed_between is not None:
+            when = "; it began between rows {:,} and {:,} (95 %)".format(*self.changed_between)
+        return f"Drift: {where}{when} ({p}{self.promise})."
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain names and numbers."""
+        found = asdict(self)
+        if self.changed_between is not None:
+            found["changed_between"] = list(self.changed_between)
+        return {**found, "pvalue": self.pvalue, "drift": self.drift}
