@@ -33,7 +33,7 @@ def least_pvalues(law: str, streams: int, seed: int) -> np.ndarray:
     for stream in range(streams):
         rng = np.random.default_rng([seed, stream])
         reference, new = LAWS[law](rng, 200), LAWS[law](rng, 400)
-        found.append(DriftMonitor(reference, missing="category", n_frequencies=32, seed=stream).update(new).pvalue)
+        found.append(DriftMonitor(reference, missing="category", seed=stream).update(new).pvalue)
     return np.array(found)
 
 

@@ -24,9 +24,9 @@ _NUMBERS = (
     "log_wealth",
     "log_peak",
     "detected_at",
-    "changed_between",
+    "past_until",
 )
-COUNTS = ("fixed_counts", "learning_counts", "births", "sizes", "past", "starts")
+COUNTS = ("fixed_counts", "learning_counts", "births", "sizes", "past", "starts", "before")
 SUMS = ("fixed_shares", "learning_shares", "total", "windows", "directions", "added")
 
 

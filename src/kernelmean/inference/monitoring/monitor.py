@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self, final
 
 import numpy as np
@@ -19,7 +20,7 @@ from ...plan.tiles import serial_blas
 from ...tables.columns.encoding import Encoding
 from .bag import Bag, levels, open_uniforms
 from .betting import Wealth
-from .change import Past, strongest
+from .change import Past
 from .checkpoint import HEAD, MonitorOptions, arrays_of, checked
 from .coordinates import RowCoder, refuse_noise
 from .gamblers import BLOCK, FixedGamblers, Known, LearningGamblers
@@ -152,10 +153,9 @@ class DriftMonitor:
         self._log_wealth = float(np.log(self._fixed.weights.max()))
         self._log_peak = self._log_wealth
         self._detected_at: int | None = None
-        self._changed_between: tuple[int, int] | None = None
         self._added = others[:0]
-        self._past = np.empty((0, len(scores.weights)), dtype=np.int64)
-        self._starts = np.empty(0, dtype=np.int64)
+        none = np.empty((0, len(scores.weights)), dtype=np.int64)
+        self._past = Past(none, none[:, 0], 0, self._fixed.bag)
 
     @property
     def state(self) -> DriftState:
@@ -167,7 +167,6 @@ class DriftMonitor:
             alpha=self.guarantee.alpha,
             average_run_length=self.guarantee.average_run_length,
             detected_at=self._detected_at,
-            changed_between=self._changed_between,
         )
 
     def update(self, rows: Any) -> DriftState:
@@ -195,7 +194,7 @@ class DriftMonitor:
 
     def _take(self, new: Array) -> None:
         """Bet on new rows, block by block: blocks begin after multiples of 16 rows."""
-        first, last = self._n_rows, self._n_rows + len(new)
+        first = self._n_rows
         if self.shuffle:
             new = new[np.random.default_rng([self.seed, self._updates, 1]).permutation(len(new))]
         self._updates += 1
@@ -205,43 +204,71 @@ class DriftMonitor:
             while self._n_rows < first + start + len(part):
                 now = self._n_rows - first - start
                 block = slice(now, min(now + BLOCK - self._n_rows % BLOCK, len(part)))
-                self._bet(cells[block], features[block], first + 1, last)
+                self._bet(cells[block], features[block], first + 1)
 
-    def _bet(self, cells: IntArray, features: Array, first: int, last: int) -> None:
-        """Bet on rows of one block, from a batch with these first and last numbers."""
+    def _bet(self, cells: IntArray, features: Array, first: int) -> None:
+        """Bet on rows of one block, from a batch that begins with this row."""
         start, end = self._n_rows, self._n_rows + len(cells)
-        known, inside = self._fixed.bag, slice(start % BLOCK, start % BLOCK + len(cells))
-        block = start // BLOCK
+        block, inside = start // BLOCK, slice(start % BLOCK, start % BLOCK + len(cells))
         fixed = self._fixed.play(cells, self._uniforms(0, block, cells.shape[1])[inside], start, self.guarantee)
         learning = self._learning.play(features, self._uniforms(1, block, len(self._learning.edges))[inside])
         path = np.maximum(fixed.max(axis=1), learning.max(axis=1, initial=-np.inf))
         self._log_wealth, self._log_peak = float(path[-1]), max(self._log_peak, float(path.max()))
-        if self._detected_at is None:
-            self._look_back(path, fixed, cells, known, first, last)
+        reached = np.flatnonzero(path >= self.guarantee.log_threshold)
+        if self._detected_at is None and len(reached):
+            self._detected_at = start + 1 + int(reached[0])
+        starts = np.full(len(cells), first) if self.shuffle else start + 1 + np.arange(len(cells))
+        self._past = self._past.then(cells, starts, self._detected_at)
         self._learning.learn(features, end, self.guarantee)
         self._n_rows = end
 
     def _uniforms(self, who: int, block: int, count: int) -> Array:
         return open_uniforms((self.seed, who, block), (BLOCK, count))
 
-    def _look_back(self, path: Array, fixed: Array, cells: IntArray, known: Bag, first: int, last: int) -> None:
-        """Keep the rows before an alarm, and with it find out when the change was."""
-        reached = np.flatnonzero(path >= self.guarantee.log_threshold)
-        until = int(reached[0]) + 1 if len(reached) else len(cells)
-        numbers = self._n_rows + 1 + np.arange(until)
-        old = known - Bag.of(self._past)
-        starts = np.full(until, first) if self.shuffle else numbers
-        past, starts = np.concatenate([self._past, cells[:until]]), np.append(self._starts, starts)
-        if not len(reached):
-            most = int(np.clip(65536 // cells.shape[1], 128, 1024))
-            self._past, self._starts = past[-most:], starts[-most:]
-            return
-        best = strongest(fixed[until - 1])
-        weights = self._fixed.weights[best]
-        alarm = int(numbers[-1])
-        found = Past(past[:, best], starts, Bag(old.counts[best]), weights, self.seed)
-        self._detected_at, self._past, self._starts = alarm, past[:0], starts[:0]
-        self._changed_between = found.interval(alarm, last if self.shuffle else alarm)
+    def changed_between(self, confidence: float = 0.95) -> tuple[int, int] | None:
+        r"""Return the first and the last row with which the other distribution can have begun, after an alarm.
+
+        Let T be its first row. Then the rows before T are exchangeable with the reference, and those from T on with
+        each other. Both are tested, for every T, at half of 1 - ``confidence`` each: gamblers rank the rows before T,
+        the last ones first, among the reference, and the rows from T on among themselves. T is kept where neither
+        test rejects; the hull of these is returned. As both tests may be looked at after every row (Ville), at all
+        times together
+
+        .. math:: P(T \text{ is ever outside, and no alarm came before } T) ≤ 1 - \text{confidence}.
+
+        The more rows come after the alarm, the narrower it is, until 1024 did. This is an inversion of tests as in
+        Saha & Ramdas (2025), with tests of exchangeability.
+
+        Parameters
+        ----------
+        confidence : float
+            Between 0 and 1.
+
+        Returns
+        -------
+        (int, int) or None
+            Numbers of new rows, from 1. Batches that were shuffled are in it as a whole or not at all. None before an
+            alarm, and where no single change explains the rows.
+
+        Raises
+        ------
+        ValueError
+            When the confidence is no number between 0 and 1.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> monitor = DriftMonitor(rng.normal(size=(600, 2)), shuffle=False)
+        >>> state = monitor.update(np.concatenate([rng.normal(size=(100, 2)), rng.normal(1.0, 1.0, size=(100, 2))]))
+        >>> state.detected_at, monitor.changed_between()
+        (112, (96, 107))
+        """
+        if not 0.0 < confidence < 1.0:
+            raise ValueError(f"confidence is {confidence!r}; a number between 0 and 1 is needed, such as 0.95")
+        if self._detected_at is None:
+            return None
+        with serial_blas:
+            return self._past.interval(self._detected_at, self._fixed, 1.0 - confidence, self.seed)
 
     def add_reference(self, rows: Any) -> None:
         """Compare later rows with more rows of the reference.
@@ -255,7 +282,9 @@ class DriftMonitor:
 
     def _extend(self, rows: Array) -> None:
         known = self._learning.known
-        self._fixed.add(self._scores(rows))
+        scores = self._scores(rows)
+        self._fixed.add(scores)
+        self._past = replace(self._past, reference=self._past.reference + Bag.of(levels(scores, self._fixed.edges)))
         room = max(_MOST_HELD - len(known.held), 0)
         held = np.concatenate([known.held, self._scores.features(rows[:room])])
         self._learning.known = Known(known.pilot, held, known.metrics)
@@ -263,10 +292,11 @@ class DriftMonitor:
 
     def to_json(self) -> str:
         """Return all that was learned, without the reference: what :meth:`resume` takes."""
+        past = self._past
         arrays = {
             **{"fixed_counts": self._fixed.bag.counts, "fixed_shares": self._fixed.wealth.log_shares},
             **self._learning.arrays,
-            **{"added": self._added, "past": self._past, "starts": self._starts},
+            **{"added": self._added, "past": past.cells, "starts": past.starts, "before": past.reference.counts},
         }
         content = {
             **HEAD,
@@ -278,7 +308,7 @@ class DriftMonitor:
             "log_wealth": self._log_wealth,
             "log_peak": self._log_peak,
             "detected_at": self._detected_at,
-            "changed_between": None if self._changed_between is None else list(self._changed_between),
+            "past_until": past.last,
             **{name: array.tolist() for name, array in arrays.items()},
         }
         return json.dumps(sealed(content), allow_nan=False)
@@ -343,26 +373,26 @@ class DriftMonitor:
             "learning_counts": (gamblers, cells),
             "learning_shares": (gamblers, own["learning_shares"].shape[1]),
             "added": (None, self._added.shape[1]),
+            "before": (scores, cells),
             "past": (None, scores),
             "starts": (None,),
         }
         found = arrays_of(content, shapes)
         numbers = check_integer(content["n_rows"], "n_rows", 0), check_integer(content["updates"], "updates", 0)
         wealth = float(content["log_wealth"]), float(content["log_peak"])
-        detected, between = content["detected_at"], content["changed_between"]
+        detected, last = content["detected_at"], check_integer(content["past_until"], "past_until", 0)
         detected = None if detected is None else check_integer(detected, "detected_at", 1)
-        between = None if between is None else tuple(check_integer(row, "changed_between", 1) for row in between)
         if len(found["past"]) != len(found["starts"]) or (found["past"] >= cells).any() or (found["sizes"] == 0).any():
             raise ValueError("its counts are out of range")
         self._extend(found["added"])
         self._n_rows, self._updates = numbers
         self._log_wealth, self._log_peak = wealth
-        self._detected_at, self._changed_between = detected, between
+        self._detected_at = detected
         self._fixed = FixedGamblers(
             fixed.weights, fixed.edges, Bag(found["fixed_counts"]), Wealth(found["fixed_shares"])
         )
         self._learning = self._learning.restored(found)
-        self._past, self._starts = found["past"], found["starts"]
+        self._past = Past(found["past"], found["starts"], last, Bag(found["before"]))
 
     def _coordinates(self, rows: Any, name: str) -> Array:
         frame = to_frame(rows, name)

@@ -30,11 +30,6 @@ class DriftState:
         The expected number of rows, at least, until ``detected_at`` is set without drift; None where a level is promised.
     detected_at : int or None
         The number of the new row, from 1, at which drift was found; within a shuffled batch in the shuffled order.
-    changed_between : (int, int) or None
-        The first and the last row with which the other distribution can have begun, at 95 %: of streams that change
-        once, from one distribution to another, 5 % at most are alarmed after the change with an interval that misses
-        it. Within a shuffled batch no order is known: it is in the interval as a whole. None without drift, and
-        where no single change fits.
     """
 
     n_rows: int
@@ -43,7 +38,6 @@ class DriftState:
     alpha: float | None
     average_run_length: float | None
     detected_at: int | None
-    changed_between: tuple[int, int] | None
 
     @property
     def drift(self) -> bool:
@@ -66,14 +60,8 @@ class DriftState:
         if self.detected_at is None:
             return f"No drift found in {self.n_rows:,} rows ({p}{self.promise})."
         where = f"found at row {self.detected_at:,} of {self.n_rows:,}"
-        when = ""
-        if self.changed_between is not None:
-            when = "; it began between rows {:,} and {:,} (95 %)".format(*self.changed_between)
-        return f"Drift: {where}{when} ({p}{self.promise})."
+        return f"Drift: {where} ({p}{self.promise})."
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain names and numbers."""
-        found = asdict(self)
-        if self.changed_between is not None:
-            found["changed_between"] = list(self.changed_between)
-        return {**found, "pvalue": self.pvalue, "drift": self.drift}
+        return {**asdict(self), "pvalue": self.pvalue, "drift": self.drift}
