@@ -16,7 +16,7 @@ _WAVES = np.repeat([3, 4, 5, 6], 4)
 _HEIGHTS = np.tile([0.3, 0.8, -0.3, -0.8], 4)
 N_UPWARDS = len(_SHIFTS)
 """The first bets: that values are larger than before."""
-_PRIOR = np.repeat([1.0, 0.6, 0.3], [2 * len(_SHIFTS), len(_SPREADS), len(_WAVES)])
+_PRIOR = np.repeat([1.0, 0.4, 0.15], [2 * len(_SHIFTS), len(_SPREADS), len(_WAVES)])
 N_BETS = len(_PRIOR)
 BROKE = -1e6
 """The logarithm of a wealth of practically nothing: JSON has no -inf."""

@@ -1,51 +1,31 @@
-"""Checkpoints of a monitor: JSON that says of which reference and which settings it is."""
+"""Checkpoints of a monitor: JSON that says of which reference, which settings and which promise it is."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
+from ...core.array import Array
 from ...core.checksums import parse, unsealed
 from ...core.option_names import written
 from ...core.table import Frame
-from ...tables.columns.encoding import Encoding
 from ..digest import RowDigest, option_text
 
 HEAD = {"format": "kernelmean drift monitor", "version": 2}
-_NUMBERS = (
-    "alpha",
-    "average_run_length",
-    "n_rows",
-    "updates",
-    "log_wealth",
-    "log_peak",
-    "detected_at",
-    "past_until",
-)
-COUNTS = ("fixed_counts", "learning_counts", "births", "sizes", "past", "starts", "before")
-SUMS = ("fixed_shares", "learning_shares", "total", "windows", "directions", "added")
+_GROUPS = ("births", "sizes", "directions", "learning_counts", "learning_shares")
+GROWING = (*_GROUPS, "past", "starts", "added", "detected_at")
+"""The arrays of any length."""
 
 
-@final
-@dataclass(frozen=True)
-class MonitorOptions:
-    """What a monitor depends on besides its reference; see :class:`kernelmean.DriftMonitor`."""
-
-    shuffle: bool
-    encoding: Encoding
-    seed: int
-
-    def digest(self, reference: Frame) -> str:
-        """Return a text that differs between references, the types of their columns included, and between choices."""
-        rows = RowDigest()
-        rows.add(reference)
-        options = {"shuffle": self.shuffle, "seed": self.seed, **self.encoding.options()}
-        parts = [rows.text, *((name, option_text(options[name])) for name in sorted(options))]
-        return hashlib.sha256(repr(parts).encode()).hexdigest()
+def digest_of(reference: Frame, options: Mapping[str, Any]) -> str:
+    """Return a text that differs between references, the types of their columns included, and between options."""
+    rows = RowDigest()
+    rows.add(reference)
+    parts = [rows.text, *((name, option_text(options[name])) for name in sorted(options))]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def digest(frame: Frame, name: str) -> str:
@@ -58,42 +38,70 @@ def digest(frame: Frame, name: str) -> str:
     return found.hexdigest()
 
 
-def checked(text: str) -> dict[str, Any]:
-    """Return what a checkpoint holds, or say what is wrong with it as a whole."""
+def checked(text: str, head: Mapping[str, Any], own: Mapping[str, Array]) -> dict[str, Any]:
+    """Return the arrays of a checkpoint that belongs to a monitor of this head and with such arrays.
+
+    Raises
+    ------
+    ValueError
+        When the text is no such checkpoint, or one of another monitor.
+    """
     try:
         content = parse(text)
     except ValueError as error:
         raise ValueError(f"the checkpoint is no JSON ({error}); pass what to_json() returned") from error
     if not isinstance(content, dict) or content.get("format") != HEAD["format"]:
         raise ValueError("this is no checkpoint of a drift monitor; pass what to_json() returned")
+    anew = written("begin anew", "delete it to begin anew, or name another file with --checkpoint")
     if content.get("version") != HEAD["version"]:
         raise ValueError(
-            f"the checkpoint has version {content.get('version')!r}, this kernelmean reads {HEAD['version']}; "
-            + written("begin anew", "delete it to begin anew, or name another file with --checkpoint")
+            f"the checkpoint has version {content.get('version')!r}, this kernelmean reads {HEAD['version']}; {anew}"
         )
     try:
-        return unsealed(content, (*HEAD, "digest", *_NUMBERS, *COUNTS, *SUMS))
-    except ValueError as error:
-        raise ValueError(f"the checkpoint is damaged ({error}); begin anew") from error
+        content = unsealed(content, (*HEAD, *head, *own))
+        _check_head(content, head)
+        return _arrays_of(content, own)
+    except _OtherMonitorError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"the checkpoint is damaged ({error}); {anew}") from error
 
 
-def arrays_of(content: Mapping[str, Any], shapes: Mapping[str, tuple[int | None, ...]]) -> dict[str, Any]:
-    """Return the arrays of a checkpoint, all finite, counts whole and not negative, of these shapes; None is any length.
+class _OtherMonitorError(ValueError):
+    """A checkpoint that is whole, and of another monitor."""
 
-    Raises
-    ------
-    ValueError, TypeError, OverflowError
-        When one of them is anything else.
-    """
+
+def _check_head(content: Mapping[str, Any], head: Mapping[str, Any]) -> None:
+    if content["digest"] != head["digest"]:
+        raise _OtherMonitorError(
+            "the checkpoint is of another reference, or of other settings; "
+            + written(
+                "make the monitor as it was made then, or begin anew",
+                "repeat the command as it was, delete the file to begin anew, or name another one with --checkpoint",
+            )
+        )
+    promises = [{name: one[name] for name in ("alpha", "average_run_length")} for one in (content, head)]
+    if promises[0] != promises[1]:
+        said = (", ".join(f"{name}={value!r}" for name, value in one.items() if value is not None) for one in promises)
+        raise _OtherMonitorError("the checkpoint is of a monitor with {}, this one has {}".format(*said))
+
+
+def _arrays_of(content: Mapping[str, Any], own: Mapping[str, Array]) -> dict[str, Any]:
+    """Return arrays of the shapes and types of a monitor's own: all finite, counts not negative."""
     found: dict[str, Any] = {}
-    for name, shape in shapes.items():
-        array = np.array(content[name], dtype=np.float64)
-        if not array.size:
-            array = array.reshape([own or 0 for own in shape])
-        if array.ndim != len(shape) or any(own not in (None, n) for own, n in zip(shape, array.shape, strict=True)):
+    for name, like in own.items():
+        array, first = np.array(content[name], dtype=np.float64), int(name in GROWING)
+        array = array.reshape(0, *like.shape[1:]) if first and not array.size else array
+        if array.shape[first:] != like.shape[first:] or array.ndim != like.ndim:
             raise ValueError(f"{name} has another shape")
-        whole = name not in COUNTS or bool(((array >= 0) & (array < 2**53) & (array == np.floor(array))).all())
-        if not (np.isfinite(array).all() and whole):
+        counts = like.dtype.kind == "i"
+        if not np.isfinite(array).all() or (counts and ((array < 0) | (array >= 2**53) | (array % 1 != 0)).any()):
             raise ValueError(f"{name} holds numbers that cannot be")
-        found[name] = array.astype(np.int64) if name in COUNTS else array
+        found[name] = array.astype(like.dtype)
+    groups, rows = (len(found[name]) for name in ("births", "past"))
+    members = [len(found[name]) for name in _GROUPS]
+    alike = members[1:3] == [groups, groups] and members[3] == members[4] and len(found["starts"]) == rows
+    inside = (found["past"] < own["before"].shape[1]).all() and (found["sizes"] > 0).all()
+    if not alike or not inside or (groups and members[3] % groups) or len(found["detected_at"]) > 1:
+        raise ValueError("its arrays do not belong together")
     return found

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.array import Array
 from .betting import BROKE
 
-_AT_ONCE, _SCALE = 0.3, 100.0
+_AT_ONCE, _SCALE = 0.2, 100.0
 DEFAULT_LEVEL = 0.05
 
 
@@ -74,6 +74,6 @@ class Guarantee:
 
 
 def paid_at_level(rows: Array) -> Array:
-    """Return what of 1 is paid until rows n: .3 before the first, the rest as 1 - (1 + n/100)^(-1/2)."""
+    """Return what of 1 is paid until rows n: .2 before the first, the rest as 1 - (1 + n/100)^(-1/2)."""
     n = np.asarray(rows, dtype=np.float64)
     return np.asarray(_AT_ONCE * (n >= 1.0) + (1.0 - _AT_ONCE) * (1.0 - 1.0 / np.sqrt(1.0 + n / _SCALE)))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Self, final
 
 import numpy as np
 
 from ...core.array import Array, IntArray
 from ...core.checksums import sealed
-from ...core.option_names import written
 from ...core.table import check_size, to_frame
 from ...core.validate import check_integer
 from ...core.words import passed
@@ -21,7 +20,7 @@ from ...tables.columns.encoding import Encoding
 from .bag import Bag, levels, open_uniforms
 from .betting import Wealth
 from .change import Past
-from .checkpoint import HEAD, MonitorOptions, arrays_of, checked
+from .checkpoint import HEAD, checked, digest_of
 from .coordinates import RowCoder, refuse_noise
 from .gamblers import BLOCK, FixedGamblers, Known, LearningGamblers
 from .guarantee import Guarantee
@@ -31,7 +30,7 @@ from .state import DriftState
 _LEAST_ROWS = 8
 _BATCH = 4096
 _MOST_HELD = 2000
-_LEARNING = 0.4
+_LEARNING = 0.3
 
 
 @final
@@ -133,7 +132,7 @@ class DriftMonitor:
         refuse_noise(missing)
         encoding = Encoding(missing, ordinal, categorical, scale, keep=keep)
         encoding.inspect([frame])
-        self._digest = MonitorOptions(shuffle, encoding, self.seed).digest(frame)
+        self._digest = digest_of(frame, {"shuffle": shuffle, "seed": self.seed, **encoding.options()})
         if len(frame) < _LEAST_ROWS:
             raise ValueError(f"{passed(len(frame), 'row')} as reference, at least {_LEAST_ROWS} are needed")
         order = np.random.default_rng([self.seed, len(frame)]).permutation(len(frame))
@@ -290,27 +289,22 @@ class DriftMonitor:
         self._learning.known = Known(known.pilot, held, known.metrics)
         self._added = np.concatenate([self._added, rows[:room]])
 
-    def to_json(self) -> str:
-        """Return all that was learned, without the reference: what :meth:`resume` takes."""
-        past = self._past
-        arrays = {
+    def _arrays(self) -> dict[str, Array]:
+        """What was learned, as arrays; those that :data:`GROWING` names are of any length."""
+        return {
             **{"fixed_counts": self._fixed.bag.counts, "fixed_shares": self._fixed.wealth.log_shares},
             **self._learning.arrays,
-            **{"added": self._added, "past": past.cells, "starts": past.starts, "before": past.reference.counts},
+            **{"past": self._past.cells, "starts": self._past.starts, "before": self._past.reference.counts},
+            **{"added": self._added, "past_until": np.array([self._past.last])},
+            **{"log_wealth": np.array([self._log_wealth, self._log_peak])},
+            "detected_at": np.array([] if self._detected_at is None else [self._detected_at], dtype=np.int64),
+            "n_rows": np.array([self._n_rows, self._updates]),
         }
-        content = {
-            **HEAD,
-            "digest": self._digest,
-            "alpha": self.guarantee.alpha,
-            "average_run_length": self.guarantee.average_run_length,
-            "n_rows": self._n_rows,
-            "updates": self._updates,
-            "log_wealth": self._log_wealth,
-            "log_peak": self._log_peak,
-            "detected_at": self._detected_at,
-            "past_until": past.last,
-            **{name: array.tolist() for name, array in arrays.items()},
-        }
+
+    def to_json(self) -> str:
+        """Return all that was learned, without the reference: what :meth:`resume` takes."""
+        arrays = {name: array.tolist() for name, array in self._arrays().items()}
+        content = {**HEAD, "digest": self._digest, **asdict(self.guarantee), **arrays}
         return json.dumps(sealed(content), allow_nan=False)
 
     def resume(self, text: str) -> Self:
@@ -336,63 +330,16 @@ class DriftMonitor:
         >>> again.update(day) == first.update(day)
         True
         """
-        content = checked(text)
-        if content["digest"] != self._digest:
-            raise ValueError(
-                "the checkpoint is of another reference, or of other settings; "
-                + written(
-                    "make the monitor as it was made then, or begin anew",
-                    "repeat the command as it was, delete the file to begin anew, or name another one with --checkpoint",
-                )
-            )
-        found = {name: content[name] for name in ("alpha", "average_run_length")}
-        if found != vars(self.guarantee):
-            promises = " and ".join(f"{name} {value}" for name, value in found.items() if value is not None)
-            raise ValueError(f"the checkpoint is of the {promises}, this monitor of the {self.guarantee.describe()}")
-        before = {name: copy(value) for name, value in vars(self).items()}
-        try:
-            self._restore(content)
-        except (IndexError, KeyError, TypeError, ValueError, OverflowError) as error:
-            vars(self).update(before)
-            raise ValueError(f"the checkpoint is damaged ({error}); begin anew") from error
-        return self
-
-    def _restore(self, content: dict[str, Any]) -> None:
-        """Take over what a checkpoint holds."""
-        fixed, own = self._fixed, self._learning.arrays
-        (scores, cells), groups = fixed.bag.counts.shape, len(content["births"])
-        gamblers = groups * len(self._scores.metrics)
-        shapes = {
-            "fixed_counts": (scores, cells),
-            "fixed_shares": fixed.wealth.log_shares.shape,
-            "total": own["total"].shape,
-            "windows": own["windows"].shape,
-            "births": (groups,),
-            "sizes": (groups,),
-            "directions": (groups, own["directions"].shape[1]),
-            "learning_counts": (gamblers, cells),
-            "learning_shares": (gamblers, own["learning_shares"].shape[1]),
-            "added": (None, self._added.shape[1]),
-            "before": (scores, cells),
-            "past": (None, scores),
-            "starts": (None,),
-        }
-        found = arrays_of(content, shapes)
-        numbers = check_integer(content["n_rows"], "n_rows", 0), check_integer(content["updates"], "updates", 0)
-        wealth = float(content["log_wealth"]), float(content["log_peak"])
-        detected, last = content["detected_at"], check_integer(content["past_until"], "past_until", 0)
-        detected = None if detected is None else check_integer(detected, "detected_at", 1)
-        if len(found["past"]) != len(found["starts"]) or (found["past"] >= cells).any() or (found["sizes"] == 0).any():
-            raise ValueError("its counts are out of range")
+        found = checked(text, {"digest": self._digest, **asdict(self.guarantee)}, self._arrays())
+        fixed, learning = self._fixed, self._learning.restored(found)
         self._extend(found["added"])
-        self._n_rows, self._updates = numbers
-        self._log_wealth, self._log_peak = wealth
-        self._detected_at = detected
-        self._fixed = FixedGamblers(
-            fixed.weights, fixed.edges, Bag(found["fixed_counts"]), Wealth(found["fixed_shares"])
-        )
-        self._learning = self._learning.restored(found)
-        self._past = Past(found["past"], found["starts"], last, Bag(found["before"]))
+        self._fixed = replace(fixed, bag=Bag(found["fixed_counts"]), wealth=Wealth(found["fixed_shares"]))
+        self._learning = replace(learning, known=self._learning.known)
+        self._past = Past(found["past"], found["starts"], int(found["past_until"][0]), Bag(found["before"]))
+        self._log_wealth, self._log_peak = found["log_wealth"].tolist()
+        self._n_rows, self._updates = found["n_rows"].tolist()
+        self._detected_at = int(found["detected_at"][0]) if len(found["detected_at"]) else None
+        return self
 
     def _coordinates(self, rows: Any, name: str) -> Array:
         frame = to_frame(rows, name)
