@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
@@ -9,15 +10,15 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ...core.array import Array, IntArray
-from .bag import WIDTH, Bag, open_uniforms
+from .bag import Bag, open_uniforms
 from .betting import Wealth
 from .gamblers import FixedGamblers
 from .guarantee import paid_at_level
 
 _MOST_CELLS, _MOST_ROWS = 65536, (128, 1024)
-_SPACING = 1.2
-_STRONGEST = 3
-_TOGETHER = 64
+_STRONGEST, _TESTS = 3, 4
+_COARSE, _TOGETHER = 16, 64
+Cell = tuple[int, int]
 
 
 @final
@@ -31,8 +32,6 @@ class Past:
     """The number of the first row of the batch of every row: within a batch no order is known. Shape (n,)."""
     last: int
     """The number of the last row."""
-    reference: Bag
-    """The reference and the rows before."""
 
     def then(self, cells: IntArray, starts: IntArray, alarm: int | None) -> Past:
         """Return the past with more rows, if these belong to it, and without those that do not any more."""
@@ -42,67 +41,59 @@ class Past:
         last = self.last + len(cells)
         every, starts = np.concatenate([self.cells, cells]), np.append(self.starts, starts)
         gone = max(len(every) - most - (0 if alarm is None else last - alarm), 0)
-        return Past(every[gone:], starts[gone:], last, self.reference + Bag.of(every[:gone]))
+        return Past(every[gone:], starts[gone:], last)
 
-    def interval(self, alarm: int, gamblers: FixedGamblers, level: float, seed: int) -> tuple[int, int] | None:
+    def interval(self, reference: Bag, gamblers: FixedGamblers, level: float, seed: int) -> Cell | None:
         """Return the first and the last row at which the stream can have changed; None where no single change fits.
 
-        Only the scores by which most was won are looked at: the others could but reject more. Between the places that
-        are tried, a change is held to the rows before the last one and to those from the next one on, which its
-        hypothesis is about as well. See :meth:`kernelmean.DriftMonitor.changed_between`.
+        Every row is tested with the about 16 rows around it, and where these fit on its own; a batch in which no order
+        is known as a whole. That are four tests, each at a quarter of the level, at places that do not depend on the
+        rows. Only the scores by which most was won are looked at: the others could but reject more.
         """
         won = logsumexp(gamblers.wealth.log_shares, axis=1)
         best = np.sort(np.argsort(-won, kind="stable")[:_STRONGEST])
-        bag, weights = Bag(self.reference.counts[best]), gamblers.weights[best] / gamblers.weights.sum()
-        rows = Rows(self.cells[:, best], bag, weights, -np.log(level / 2), seed)
-        first = self.last - len(self.cells) + 1
-        places = self._places(first, alarm)
-        begins, ends = [1, *places], [*(place - 1 for place in places), self.last]
-
-        def fits(k: int) -> bool:
-            before = k == 0 or not rows.changed_before(places[k - 1] - first)
-            return before and (k == len(places) or not rows.changed_after(places[k] - first))
-
-        low = next((k for k in range(len(begins)) if fits(k)), None)
-        if low is None:
-            return None
-        high = next((k for k in range(len(begins) - 1, low, -1) if fits(k)), low)
-        return begins[low], ends[high]
-
-    def _places(self, first: int, alarm: int) -> list[int]:
-        """Return the rows that are tried, ever fewer the farther they are from the alarm."""
-        starts = np.unique(self.starts[self.starts > first])
-        groups = np.trunc(np.log1p(np.abs(alarm - starts)) / np.log(_SPACING)) * np.sign(starts - alarm)
-        return [int(start) for start in np.sort(starts[np.unique(groups, return_index=True)[1]])]
+        order = _Order(self, reference, gamblers.weights / gamblers.weights.sum(), best, -np.log(level / _TESTS), seed)
+        first = next(order.fitting(1), None)
+        return None if first is None else (first[0], next(order.fitting(-1))[1])
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows in their order, by their cells (n, K), and those that the first of them are held against."""
+class _Order:
+    """What is asked of the order of the rows, by the scores that are ``best``."""
 
-    cells: IntArray
+    past: Past
     reference: Bag
     weights: Array
-    """Of the scores, shape (K,); all of them together at most 1."""
+    """Of all scores, shape (K,); together 1."""
+    best: IntArray
     threshold: float
     """The logarithm of the wealth that rejects."""
     seed: int
 
-    def changed_before(self, place: int) -> bool:
-        """Whether the rows before a place are told apart from the reference, the last ones first."""
-        return self._detected(self.cells[:place][::-1], self.reference, Wealth.of(self.weights), None)
+    def fitting(self, step: int) -> Iterator[Cell]:
+        """Yield the ranges of rows at which the change may be, upwards or downwards."""
+        starts = np.unique(self.past.starts[self.past.starts > self.past.last - len(self.past.cells) + 1])
+        coarse = starts[np.unique(starts // _COARSE, return_index=True)[1]]
+        for low, high in _between(1, coarse, self.past.last)[::step]:
+            if self._fits(low, high):
+                inside = starts[(starts > low) & (starts <= high)]
+                yield from (cell for cell in _between(low, inside, high)[::step] if self._fits(*cell))
 
-    def changed_after(self, place: int) -> bool:
-        """Whether the rows from a place on change among themselves."""
-        rows = self.cells[place:]
-        money = np.diff(paid_at_level(np.arange(len(rows) + 1)))[:, None] * self.weights
-        nothing = Bag(np.zeros((len(self.weights), WIDTH + 1), dtype=np.int64))
-        return self._detected(rows, nothing, Wealth.of(0.0 * self.weights), money)
+    def _fits(self, low: int, high: int) -> bool:
+        """Whether the rows before a range are like the reference, and those after it alike."""
+        offset = self.past.last - len(self.past.cells)
+        before, after = self.past.cells[: max(low - 1 - offset, 0)][::-1], self.past.cells[high - offset :]
+        money = np.diff(paid_at_level(np.arange(len(after) + 1)))[:, None] * self.weights[self.best]
+        nothing = Bag(np.zeros_like(self.reference.counts))
+        return not self._rejected(before, self.reference, Wealth.of(self.weights[self.best]), None, (2, low)) and (
+            not self._rejected(after, nothing, Wealth.of(0.0 * self.weights[self.best]), money, (3, high))
+        )
 
-    def _detected(self, rows: IntArray, bag: Bag, wealth: Wealth, money: Array | None) -> bool:
+    def _rejected(self, rows: IntArray, bag: Bag, wealth: Wealth, money: Array | None, seeds: tuple[int, int]) -> bool:
         """Whether the wealth of one of the gamblers ever reaches the threshold."""
-        uniforms = open_uniforms((self.seed, 2, len(rows)), rows.shape)
+        rows, bag = rows[:, self.best], Bag(bag.counts[self.best])
+        uniforms = open_uniforms((self.seed, *seeds), (len(rows), len(self.weights)))[:, self.best]
         for start in range(0, len(rows), _TOGETHER):
             part = slice(start, start + _TOGETHER)
             wealth, path = wealth.bet(bag.ranks(rows[part], uniforms[part]), None if money is None else money[part])
@@ -110,3 +101,9 @@ class Rows:
             if path.max() >= self.threshold:
                 return True
         return False
+
+
+def _between(low: int, places: IntArray, high: int) -> list[Cell]:
+    """Return the ranges of rows into which places cut those from ``low`` to ``high``."""
+    inner = [int(place) for place in places]
+    return list(zip([low, *inner], [*(place - 1 for place in inner), high], strict=True))

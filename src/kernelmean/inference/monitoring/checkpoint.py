@@ -101,7 +101,7 @@ def _arrays_of(content: Mapping[str, Any], own: Mapping[str, Array]) -> dict[str
     groups, rows = (len(found[name]) for name in ("births", "past"))
     members = [len(found[name]) for name in _GROUPS]
     alike = members[1:3] == [groups, groups] and members[3] == members[4] and len(found["starts"]) == rows
-    inside = (found["past"] < own["before"].shape[1]).all() and (found["sizes"] > 0).all()
+    inside = (found["past"] < own["fixed_counts"].shape[1]).all() and (found["sizes"] > 0).all()
     if not alike or not inside or (groups and members[3] % groups) or len(found["detected_at"]) > 1:
         raise ValueError("its arrays do not belong together")
     return found

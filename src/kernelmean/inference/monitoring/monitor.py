@@ -154,7 +154,7 @@ class DriftMonitor:
         self._detected_at: int | None = None
         self._added = others[:0]
         none = np.empty((0, len(scores.weights)), dtype=np.int64)
-        self._past = Past(none, none[:, 0], 0, self._fixed.bag)
+        self._past, self._reference = Past(none, none[:, 0], 0), self._fixed.bag
 
     @property
     def state(self) -> DriftState:
@@ -267,7 +267,7 @@ class DriftMonitor:
         if self._detected_at is None:
             return None
         with serial_blas:
-            return self._past.interval(self._detected_at, self._fixed, 1.0 - confidence, self.seed)
+            return self._past.interval(self._reference, self._fixed, 1.0 - confidence, self.seed)
 
     def add_reference(self, rows: Any) -> None:
         """Compare later rows with more rows of the reference.
@@ -281,9 +281,7 @@ class DriftMonitor:
 
     def _extend(self, rows: Array) -> None:
         known = self._learning.known
-        scores = self._scores(rows)
-        self._fixed.add(scores)
-        self._past = replace(self._past, reference=self._past.reference + Bag.of(levels(scores, self._fixed.edges)))
+        self._fixed.add(self._scores(rows))
         room = max(_MOST_HELD - len(known.held), 0)
         held = np.concatenate([known.held, self._scores.features(rows[:room])])
         self._learning.known = Known(known.pilot, held, known.metrics)
@@ -294,7 +292,7 @@ class DriftMonitor:
         return {
             **{"fixed_counts": self._fixed.bag.counts, "fixed_shares": self._fixed.wealth.log_shares},
             **self._learning.arrays,
-            **{"past": self._past.cells, "starts": self._past.starts, "before": self._past.reference.counts},
+            **{"past": self._past.cells, "starts": self._past.starts},
             **{"added": self._added, "past_until": np.array([self._past.last])},
             **{"log_wealth": np.array([self._log_wealth, self._log_peak])},
             "detected_at": np.array([] if self._detected_at is None else [self._detected_at], dtype=np.int64),
@@ -335,7 +333,7 @@ class DriftMonitor:
         self._extend(found["added"])
         self._fixed = replace(fixed, bag=Bag(found["fixed_counts"]), wealth=Wealth(found["fixed_shares"]))
         self._learning = replace(learning, known=self._learning.known)
-        self._past = Past(found["past"], found["starts"], int(found["past_until"][0]), Bag(found["before"]))
+        self._past = Past(found["past"], found["starts"], int(found["past_until"][0]))
         self._log_wealth, self._log_peak = found["log_wealth"].tolist()
         self._n_rows, self._updates = found["n_rows"].tolist()
         self._detected_at = int(found["detected_at"][0]) if len(found["detected_at"]) else None
