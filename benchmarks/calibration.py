@@ -200,7 +200,7 @@ def landmark_bounds(name: str) -> Statement:
 def drift(law: str, draw: Callable[[np.random.Generator, int], np.ndarray]) -> Statement:
     def failed(seed: int) -> np.ndarray:
         rng = rng_of(seed)
-        found = DriftMonitor(draw(rng, 200), n_frequencies=32, seed=seed).update(draw(rng, 400)).pvalue
+        found = DriftMonitor(draw(rng, 200), seed=seed).update(draw(rng, 400)).pvalue
         return found <= np.array([0.05])
 
     return Statement("DriftMonitor", f"{law}; 400 rows, looked at after each", ("an alarm at any time",), 0.05, failed)

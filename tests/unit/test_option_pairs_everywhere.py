@@ -216,9 +216,7 @@ CASES: dict[str, tuple[Run, Values]] = {
             + str(watch.state)
         ),
         {
-            **KERNEL,
-            "n_frequencies": (16,),
-            "recycle": (False,),
+            "average_run_length": (50.0,),
             "shuffle": (False,),
             "alpha": (0.2,),
             "seed": (1,),

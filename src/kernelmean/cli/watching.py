@@ -20,9 +20,8 @@ from ..inference.monitoring import DriftMonitor, DriftState
 from ..inference.monitoring.checkpoint import digest
 from ..tables.files import first_line
 from ..tables.reading import read_frame
-from .drift import LEVEL
 from .inputs import ReadOptions, check_once, select_columns
-from .options import bandwidth_from, level_orders, missing_rule, split_names
+from .options import level_orders, missing_rule, split_names
 
 if TYPE_CHECKING:
     from .monitor import Watched, Watching
@@ -63,6 +62,8 @@ class Seen:
     notes: list[str]
     batches: list[dict[str, Any]]
     """What was said of every batch."""
+    changed: tuple[int, int] | None
+    """Between which rows the change was."""
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -93,21 +94,20 @@ def watch(watched: Watched, watching: Watching, table: BatchTable) -> Seen:
     if watched.checkpoint is not None:
         kept = {"batches": seen, "monitor": json.loads(drift.to_json())}
         write_file(watched.checkpoint, json.dumps(sealed(kept)).encode())
-    return Seen(drift.state, len(known), notes, rows)
+    return Seen(drift.state, len(known), notes, rows, drift.changed_between())
 
 
 def _monitor(known: Frame, watched: Watched, watching: Watching, table: BatchTable) -> DriftMonitor:
     """Return the monitor of a reference."""
     return DriftMonitor(
         known,
-        bandwidth=bandwidth_from(watching.bandwidth),
-        recycle=watching.recycle,
         scale=watching.scale,
         missing=missing_rule(table.missing),
         ordinal=level_orders(table.ordinal or ()),
         categorical=split_names(table.categorical or (), known.names),
         keep=table.kept(known.names),
-        alpha=LEVEL if watched.fail_on_drift is None else watched.fail_on_drift,
+        alpha=watched.fail_on_drift,
+        average_run_length=watched.average_run_length,
         seed=watching.seed,
     )
 

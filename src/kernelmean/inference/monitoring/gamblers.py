@@ -64,7 +64,8 @@ class Known:
 
     def scores(self, features: Array, directions: Array) -> Array:
         """Return how far rows (b, m) lie in directions (g, m) by every metric, shape (b, g M)."""
-        return np.asarray(features @ (directions[:, None] * self.metrics).reshape(-1, self.metrics.shape[1]).T)
+        members, size = self.metrics.shape
+        return np.asarray(features @ (directions[:, None] * self.metrics).reshape(len(directions) * members, size).T)
 
     def edges(self, directions: Array) -> Array:
         """Return the edges of these scores, those of every direction on its own: the same in any company."""
@@ -119,7 +120,7 @@ class LearningGamblers:
         """Learn from rows, the last of which has this number; at the end of a block, end groups and begin others."""
         total = features.sum(axis=0)
         self.total, self.windows = self.total + total, self.windows + total
-        if rows % BLOCK:
+        if rows % BLOCK or not len(self.known.metrics):
             return
         self._keep(rows - self.births < _LIFE * self.sizes)
         for place in np.flatnonzero(rows % _SIZES == 0):

@@ -146,8 +146,8 @@ class DriftMonitor:
         learning = 0.0 if scores.views is None else _LEARNING
         self._scores = scores
         self._fixed = FixedGamblers.start((1.0 - learning) * scores.weights, scores(pilot), scores(others))
-        known = Known(scores.features(pilot), scores.features(others[:_MOST_HELD]), scores.metrics)
-        self._learning = LearningGamblers.start(known, learning)
+        self._known = Known(scores.features(pilot), scores.features(others[:_MOST_HELD]), scores.metrics)
+        self._learning = LearningGamblers.start(self._known, learning)
         self._n_rows = self._updates = 0
         self._log_wealth = float(np.log(self._fixed.weights.max()))
         self._log_peak = self._log_wealth
@@ -277,15 +277,15 @@ class DriftMonitor:
         ValueError, TypeError
             As :meth:`update`.
         """
-        self._extend(self._coordinates(rows, "rows"))
+        more = self._coordinates(rows, "rows")
+        self._fixed.add(self._scores(more))
+        self._hold(np.concatenate([self._added, more]))
 
-    def _extend(self, rows: Array) -> None:
-        known = self._learning.known
-        self._fixed.add(self._scores(rows))
-        room = max(_MOST_HELD - len(known.held), 0)
-        held = np.concatenate([known.held, self._scores.features(rows[:room])])
-        self._learning.known = Known(known.pilot, held, known.metrics)
-        self._added = np.concatenate([self._added, rows[:room]])
+    def _hold(self, added: Array) -> None:
+        """Let those who learn know the first of the rows that were added to the reference."""
+        self._added = added[: max(_MOST_HELD - len(self._known.held), 0)]
+        held = np.concatenate([self._known.held, self._scores.features(self._added)])
+        self._learning.known = replace(self._known, held=held)
 
     def _arrays(self) -> dict[str, Array]:
         """What was learned, as arrays; those that :data:`GROWING` names are of any length."""
@@ -329,10 +329,10 @@ class DriftMonitor:
         True
         """
         found = checked(text, {"digest": self._digest, **asdict(self.guarantee)}, self._arrays())
-        fixed, learning = self._fixed, self._learning.restored(found)
-        self._extend(found["added"])
-        self._fixed = replace(fixed, bag=Bag(found["fixed_counts"]), wealth=Wealth(found["fixed_shares"]))
-        self._learning = replace(learning, known=self._learning.known)
+        owned = Wealth(found["fixed_shares"])
+        self._fixed = replace(self._fixed, bag=Bag(found["fixed_counts"]), wealth=owned)
+        self._learning = self._learning.restored(found)
+        self._hold(found["added"])
         self._past = Past(found["past"], found["starts"], int(found["past_until"][0]))
         self._log_wealth, self._log_peak = found["log_wealth"].tolist()
         self._n_rows, self._updates = found["n_rows"].tolist()
