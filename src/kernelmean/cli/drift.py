@@ -51,6 +51,8 @@ def drift_found(state: DriftState) -> int:
     """Return the exit code of a monitor, and say on stderr why it is not 0."""
     if not state.drift:
         return 0
-    p = "" if state.alpha is None else f"p = {beside(state.pvalue, state.alpha)}, at most {state.alpha:g}, "
+    p = ""
+    if state.pvalue is not None and state.alpha is not None:
+        p = f"p = {beside(state.pvalue, state.alpha)}, at most {state.alpha:g}, "
     tell(f"kernelmean: drift: {p}found at row {state.detected_at:,}")
     return DRIFTED

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .options import SOURCE, BatchTable, RowsOutput, ScaleOption, Seed
+from .options import SOURCE, BatchTable, RowsOutput, Seed
 from .parameters import command
 
 
@@ -36,7 +36,7 @@ class Watched:
         float | None,
         typer.Option(
             metavar="ROWS",
-            help="Instead of a level: end with exit code 1 at an alarm; without drift, one comes after ROWS on average.",
+            help="Instead of a level: exit code 1 at an alarm; without drift one comes after ROWS on average, or later.",
         ),
     ] = None
 
@@ -46,18 +46,13 @@ class Watched:
         return self.fail_on_drift is not None or self.average_run_length is not None
 
 
-@dataclass(frozen=True)
-class Watching(ScaleOption, Seed):
-    """How batches are tested."""
-
-
 @command(
     "kernelmean monitor before.csv after.csv",
     "kernelmean monitor reference.csv monday.csv tuesday.csv --checkpoint state.json --fail-on-drift 0.01",
     "kernelmean monitor before.parquet visits.parquet --by day --every week",
     "kernelmean monitor before.parquet stream.parquet --average-run-length 100000",
 )
-def monitor(watched: Watched, watching: Watching, table: BatchTable, rows: RowsOutput) -> int:
+def monitor(watched: Watched, seed: Seed, table: BatchTable, rows: RowsOutput) -> int:
     """Ask after every batch of new rows whether they have drifted from a reference; look as often as you want.
 
     The exit code is 0; 2 for bad input; with --fail-on-drift or --average-run-length 1 when drift was found;
@@ -72,9 +67,9 @@ def monitor(watched: Watched, watching: Watching, table: BatchTable, rows: RowsO
     if watched.every is not None and (watched.by is None or watched.every not in UNITS):
         raise ValueError(f"--every is {watched.every!r}; write --by COLUMN --every hour, day, week or month")
     check_once(watched.reference, *watched.news)
-    seen = watch(watched, watching, table)
+    seen = watch(watched, seed, table)
     content = {**seen.state.as_dict(), "verdict": seen.state.verdict(), "reference": watched.reference}
-    content |= {"changed_between": seen.changed, "batches": seen.batches, "seed": watching.seed}
+    content |= {"changed_between": seen.changed, "batches": seen.batches, "seed": seed.seed}
     said = show.monitoring(seen.state, watched.reference, seen.known, seen.changed, seen.batches, seen.notes)
     output.write(said, content, seen.batches or [seen.numbers])
     return drift_found(seen.state) if watched.fails else 0

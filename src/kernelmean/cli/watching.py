@@ -24,8 +24,8 @@ from .inputs import ReadOptions, check_once, select_columns
 from .options import level_orders, missing_rule, split_names
 
 if TYPE_CHECKING:
-    from .monitor import Watched, Watching
-    from .options import BatchTable
+    from .monitor import Watched
+    from .options import BatchTable, Seed
 
 __all__ = ["UNITS", "Seen", "check_once", "watch"]
 
@@ -71,12 +71,12 @@ class Seen:
         return _numbers(self.state)
 
 
-def watch(watched: Watched, watching: Watching, table: BatchTable) -> Seen:
+def watch(watched: Watched, seed: Seed, table: BatchTable) -> Seen:
     """Monitor all batches, and keep the checkpoint."""
     reading = ReadOptions(tuple(table.columns or ()), tuple(table.drop or ()), text=table.text)
     first = read_frame(watched.reference, text=reading.text)
     known = _reference(first, reading, watched.by)
-    drift = _monitor(known, watched, watching, table)
+    drift = _monitor(known, watched, seed, table)
     seen = _resumed(drift, watched.checkpoint)
     notes, rows = list(known.notes), []
     for batch in (batch for path in watched.news for batch in _batches(path, first, reading, watched, notes)):
@@ -97,18 +97,17 @@ def watch(watched: Watched, watching: Watching, table: BatchTable) -> Seen:
     return Seen(drift.state, len(known), notes, rows, drift.changed_between())
 
 
-def _monitor(known: Frame, watched: Watched, watching: Watching, table: BatchTable) -> DriftMonitor:
+def _monitor(known: Frame, watched: Watched, seed: Seed, table: BatchTable) -> DriftMonitor:
     """Return the monitor of a reference."""
     return DriftMonitor(
         known,
-        scale=watching.scale,
         missing=missing_rule(table.missing),
         ordinal=level_orders(table.ordinal or ()),
         categorical=split_names(table.categorical or (), known.names),
         keep=table.kept(known.names),
         alpha=watched.fail_on_drift,
         average_run_length=watched.average_run_length,
-        seed=watching.seed,
+        seed=seed.seed,
     )
 
 

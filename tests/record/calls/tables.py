@@ -254,7 +254,7 @@ def monitor_mixed() -> Values:
 
 @recorded("monitor/run length, when it changed")
 def monitor_run_length() -> Values:
-    made = km.DriftMonitor(data.normal(108, 150), average_run_length=1000, shuffle=False, scale=False, seed=3)
+    made = km.DriftMonitor(data.normal(108, 150), average_run_length=1000, shuffle=False, seed=3)
     made.update(data.normal(109, 50))
     made.update(data.normal(110, 100, shift=1.5))
     return {**monitored(made.state), "changed between": made.changed_between()}

@@ -88,7 +88,6 @@ COMMANDS = {
         {OUTPUTS}
         """,
     "monitor A.csv B.csv": """
-        --no-scale
         --columns a,c,d
         --ordinal d=w,u,v
         --categorical c

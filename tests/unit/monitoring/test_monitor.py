@@ -127,8 +127,8 @@ def ordered(levels):
         ((pd.DataFrame({"c": [True, False] * 40}), {}), (pd.DataFrame({"c": [1.0, 0.0] * 40}), {})),
         ((pd.DataFrame({"c": np.arange(80.0) / 8}), {}), (pd.DataFrame({"d": np.arange(80.0) / 8}), {})),
         (
-            (pd.DataFrame({"c": np.arange(80).astype("m8[ms]")}), {"scale": False}),
-            (pd.DataFrame({"c": np.arange(80).astype("m8[s]")}), {"scale": False}),
+            (pd.DataFrame({"c": np.arange(80).astype("m8[ms]")}), {}),
+            (pd.DataFrame({"c": np.arange(80).astype("m8[s]")}), {}),
         ),
         (
             (pd.DataFrame({"c": CELLS}), {"ordinal": {"c": np.array(LEVELS)}}),

@@ -21,7 +21,7 @@ WIDTH = _MOST_EDGES + 2 * len(_TAILS)
 def edges_between(scores: Array) -> Array:
     """Return edges that cut the values of every column of some scores (n, K) apart, shape (K, 71).
 
-    Equal scores lie well inside one cell, whatever the rounding of theirs. Rows that are ranked must not be among the n.
+    Equal scores lie well inside one cell, however they are rounded. Rows that are ranked must not be among the n.
     """
     edges = np.full((scores.shape[1], WIDTH), np.inf)
     for own, column in zip(edges, scores.T, strict=True):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self, final
+from typing import Any, Self, final
 
 import numpy as np
+import numpy.typing as npt
 
 from ...core.array import Array, IntArray
 from .bag import WIDTH, Bag, edges_between, levels
@@ -16,7 +17,7 @@ from .guarantee import Guarantee
 BLOCK = 16
 """Rows between two times at which directions are learned."""
 _SIZES = BLOCK * 2 ** np.arange(9)
-_SIZE_WEIGHTS = 1 / np.arange(1, 10) - 1 / np.arange(2, 11)
+_SIZE_SHARES = (1 / np.arange(1, 10) - 1 / np.arange(2, 11)) / 0.9
 _LIFE = 6
 
 
@@ -40,17 +41,17 @@ class FixedGamblers:
         edges, nothing = edges_between(pilot), np.full((len(weights), N_BETS), BROKE)
         return cls(weights, edges, Bag.of(levels(reference, edges)), Wealth(nothing))
 
-    def add(self, scores: Array) -> None:
-        """Put rows into the bag that are not bet on, shape (n, K)."""
-        self.bag += Bag.of(levels(scores, self.edges))
-
     def play(self, cells: IntArray, uniforms: Array, start: int, guarantee: Guarantee) -> Array:
-        """Bet on rows that follow ``start`` others, from their cells (b, K); return the log wealth after each (b, K)."""
+        """Bet on rows (b, K) that follow ``start`` others; return the log wealth after each, shape (b, K).
+
+        What is still to be paid of a level counts as well.
+        """
         paid = guarantee.paid(np.arange(start, start + len(cells) + 1))
         money = np.diff(paid)[:, None] * self.weights
         self.wealth, path = self.wealth.bet(self.bag.ranks(cells, uniforms), money)
         self.bag += Bag.of(cells)
-        return np.asarray(np.logaddexp(path, guarantee.log_unpaid(paid[1:])[:, None] + np.log(self.weights)))
+        left = np.zeros_like(paid) if guarantee.alpha is None else 1.0 - paid
+        return np.asarray(np.logaddexp(path, np.log(np.maximum(left[1:, None] * self.weights, np.exp(-700.0)))))
 
 
 @final
@@ -81,7 +82,8 @@ class LearningGamblers:
     The direction of a group is the mean of the features of its rows less that of the pilot and of all rows before. By
     the metric of every member it is the witness function of that member. One gambler for each ranks later rows by it,
     among the reference, without the pilot, and the rows since it began: all of these are exchangeable without drift,
-    given what it learned from. It bets for :math:`6 \cdot 2^j` rows.
+    given what it learned from. It is paid once, what is due for the rows that it learned from, and bets for
+    :math:`6 \cdot 2^j` rows.
     """
 
     known: Known
@@ -123,42 +125,39 @@ class LearningGamblers:
         if rows % BLOCK or not len(self.known.metrics):
             return
         self._keep(rows - self.births < _LIFE * self.sizes)
-        for place in np.flatnonzero(rows % _SIZES == 0):
+        whole = rows % _SIZES == 0
+        for place in np.flatnonzero(whole).tolist():
             self._begin(place, rows, guarantee)
-        self.windows = np.where((rows % _SIZES == 0)[:, None], 0.0, self.windows)
+        self.windows = np.where(whole[:, None], 0.0, self.windows)
 
-    def _begin(self, place: int, rows: int, guarantee: Guarantee) -> None:
-        size, known = int(_SIZES[place]), self.known
-        before = known.pilot.sum(axis=0) + self.total - self.windows[place]
-        direction = (self.windows[place] / size - before / (len(known.pilot) + rows - size))[None]
-        paid = np.diff(guarantee.paid(np.array([rows - size, rows])))[0]
-        members = len(known.metrics)
-        money = np.full(members, self.share * paid * _SIZE_WEIGHTS[place] / _SIZE_WEIGHTS.sum() / members)
-        edges = known.edges(direction)
-        bag = Bag.of(levels(known.scores(known.held, direction), edges))
-        self.births, self.sizes = np.append(self.births, rows), np.append(self.sizes, size)
-        self.directions = np.concatenate([self.directions, direction])
-        self.edges = np.concatenate([self.edges, edges])
-        self.bag = Bag(np.concatenate([self.bag.counts, bag.counts]))
-        shares = [self.wealth.log_shares, Wealth.of(money, N_UPWARDS).log_shares]
-        self.wealth = Wealth(np.concatenate(shares))
-
-    def _keep(self, kept: Array) -> None:
+    def _keep(self, kept: npt.NDArray[np.bool_]) -> None:
         every = np.repeat(kept, len(self.known.metrics))
         self.births, self.sizes, self.directions = self.births[kept], self.sizes[kept], self.directions[kept]
         self.edges, self.bag = self.edges[every], Bag(self.bag.counts[every])
         self.wealth = Wealth(self.wealth.log_shares[every])
 
-    def restored(self, found: Mapping[str, Array]) -> LearningGamblers:
+    def _begin(self, place: int, rows: int, guarantee: Guarantee) -> None:
+        size, known = int(_SIZES[place]), self.known
+        before = known.pilot.sum(axis=0) + self.total - self.windows[place]
+        direction = (self.windows[place] / size - before / (len(known.pilot) + rows - size))[None]
+        due = float(np.diff(guarantee.paid(np.array([rows - size, rows])))[0])
+        money = np.full(len(known.metrics), self.share * due * _SIZE_SHARES[place] / len(known.metrics))
+        edges = known.edges(direction)
+        bag, wealth = Bag.of(levels(known.scores(known.held, direction), edges)), Wealth.of(money, N_UPWARDS)
+        self.births, self.sizes = np.append(self.births, rows), np.append(self.sizes, size)
+        self.directions, self.edges = np.vstack([self.directions, direction]), np.vstack([self.edges, edges])
+        self.bag = Bag(np.vstack([self.bag.counts, bag.counts]))
+        self.wealth = Wealth(np.vstack([self.wealth.log_shares, wealth.log_shares]))
+
+    def restored(self, found: Mapping[str, Any]) -> LearningGamblers:
         """Return the gamblers of these arrays: sums, groups and what they own."""
-        edges = self.known.edges(found["directions"])
-        groups = found["births"], found["sizes"], found["directions"]
+        own = {name: found[name] for name in ("total", "windows", "births", "sizes", "directions")}
         bag, wealth = Bag(found["learning_counts"]), Wealth(found["learning_shares"])
-        return LearningGamblers(self.known, self.share, found["total"], found["windows"], *groups, bag, wealth, edges)
+        edges = self.known.edges(found["directions"])
+        return LearningGamblers(self.known, self.share, **own, bag=bag, wealth=wealth, edges=edges)
 
     @property
-    def arrays(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, Any]:
         """What :meth:`restored` takes."""
-        groups = {"births": self.births, "sizes": self.sizes, "directions": self.directions}
-        owned = {"learning_counts": self.bag.counts, "learning_shares": self.wealth.log_shares}
-        return {"total": self.total, "windows": self.windows, **groups, **owned}
+        own = {name: getattr(self, name) for name in ("total", "windows", "births", "sizes", "directions")}
+        return {**own, "learning_counts": self.bag.counts, "learning_shares": self.wealth.log_shares}

@@ -8,11 +8,10 @@ from typing import final
 
 import numpy as np
 
-from ...core.array import Array
-from .betting import BROKE
+from ...core.array import Array, IntArray
 
+_LEVEL = 0.05
 _AT_ONCE, _SCALE = 0.2, 100.0
-DEFAULT_LEVEL = 0.05
 
 
 @final
@@ -21,9 +20,9 @@ class Guarantee:
     r"""A level that holds at any time, or an average run length; never both.
 
     All gamblers together are paid m(n) until row n. None of them can expect to own more than it was paid, so that
-    P(one of them owns c by row n) ≤ m(n)/c. With m ≤ 1 and c = 1/α that is α for ever; with m(n) = n and c = 2 A it is
-    n/(2A), and the expected row of the first alarm, :math:`\sum_n P(\text{none by row } n) ≥ \sum_n (1 - n/2A)_+`, is
-    at least A.
+    P(one of them ever owns c by row n) ≤ m(n)/c. With m ≤ 1 and c = 1/α that is α for ever. With m(n) = n and c = 2 A
+    it is n/(2A), and the expected row of the first alarm, :math:`\sum_{n≥0} P(\text{none by row } n)`, is at least
+    :math:`\sum_n \max(1 - n/(2A), 0) ≥ A`.
     """
 
     alpha: float | None
@@ -31,15 +30,15 @@ class Guarantee:
 
     @classmethod
     def of(cls, alpha: float | None, average_run_length: float | None) -> Guarantee:
-        """Check what a caller asked for."""
+        """Check what a caller asked for; without anything it is the level .05."""
         if average_run_length is None:
-            level = DEFAULT_LEVEL if alpha is None else float(alpha)
+            level = _LEVEL if alpha is None else float(alpha)
             if not 0.0 < level < 1.0:
                 raise ValueError(f"alpha is {alpha!r}; a level between 0 and 1 is needed, such as 0.01")
             return cls(level, None)
         if alpha is not None:
             raise ValueError(
-                "alpha is a level for ever, average_run_length a mean number of rows between false alarms; write one"
+                "alpha is a level for ever, average_run_length a mean number of rows to a false alarm; write one of them"
             )
         length = float(average_run_length)
         if not 1.0 <= length < math.inf:
@@ -51,29 +50,19 @@ class Guarantee:
     @property
     def log_threshold(self) -> float:
         """The logarithm of the wealth c of an alarm."""
-        if self.alpha is not None:
-            return -math.log(self.alpha)
-        assert self.average_run_length is not None
-        return math.log(2.0 * self.average_run_length)
+        return -math.log(self.alpha) if self.alpha is not None else math.log(2.0 * (self.average_run_length or 1.0))
 
-    def paid(self, rows: Array) -> Array:
+    def paid(self, rows: IntArray) -> Array:
         """Return m(n) for numbers of rows n."""
-        return paid_at_level(rows) if self.alpha is not None else np.asarray(rows, dtype=np.float64)
+        return np.asarray(rows, dtype=np.float64) if self.alpha is None else paid_at_level(rows)
 
-    def log_unpaid(self, rows: Array) -> Array:
-        """Return the logarithm of what of a promise for ever is still to be paid after rows n."""
-        if self.alpha is None:
-            return np.full(np.shape(rows), BROKE)
-        return np.asarray(np.log1p(-paid_at_level(rows)))
-
-    def describe(self) -> str:
-        """Return words for what is promised."""
+    def __str__(self) -> str:
         if self.alpha is not None:
             return f"level {self.alpha:g}"
         return f"at least {self.average_run_length:,.10g} rows to a false alarm on average"
 
 
-def paid_at_level(rows: Array) -> Array:
-    """Return what of 1 is paid until rows n: .2 before the first, the rest as 1 - (1 + n/100)^(-1/2)."""
+def paid_at_level(rows: IntArray) -> Array:
+    """Return what of 1 is paid until rows n: .2 before the first, of the rest 1 - (1 + n/100)^(-1/2)."""
     n = np.asarray(rows, dtype=np.float64)
     return np.asarray(_AT_ONCE * (n >= 1.0) + (1.0 - _AT_ONCE) * (1.0 - 1.0 / np.sqrt(1.0 + n / _SCALE)))

@@ -7,10 +7,11 @@ from typing import final
 
 import numpy as np
 
-from ...core.array import Array
+from ...core.array import Array, IntArray
 from ..adaptive.candidates import UNIT_ROWS
 from ..adaptive.members import LINEAR, MEDIAN, QUADRATIC, QUARTER, Member
 from ..adaptive.views import View, Views, ViewSource, available
+from ..coordinates import Coordinates
 
 _MEMBERS = (
     Member("data", LINEAR),
@@ -32,7 +33,7 @@ class Scores:
 
     source: ViewSource
     """The columns of the pilot that are not constant."""
-    columns: Array
+    columns: IntArray
     """Which columns of the coordinates these are."""
     n_marks: int
     """The last columns of the coordinates, which mark cells that the pilot did not hold."""
@@ -61,7 +62,7 @@ class Scores:
         return np.append(shares * (1 - _NOVEL) / (shares.sum() or 1.0), _NOVEL)
 
     def __call__(self, coordinates: Array) -> Array:
-        """Return the scores of rows (n, D): every column, the distance from the middle, products, cells that are new."""
+        """Return scores of rows (n, D): every column, the distance from the middle, products, how many cells are new."""
         rows = ViewSource(coordinates[:, self.columns], self.source)
         novel = np.count_nonzero(coordinates[:, coordinates.shape[1] - self.n_marks :], axis=1)
         return np.column_stack([rows.points, *(view(rows) for view in self.fixed), novel])
@@ -83,5 +84,6 @@ class Scores:
         found = np.zeros((len(self.views.kernels), self.views.table.shape[1]))
         for own, kernels in zip(found, self.views.kernels.values(), strict=True):
             for kernel in kernels:
-                own[list(kernel.columns)] = kernel.weights
+                assert isinstance(kernel, Coordinates)
+                own[kernel.place] = kernel.weights
         return found

@@ -20,14 +20,14 @@ class DriftState:
     n_rows : int
         New rows that came.
     log_wealth : float
-        The logarithm of the largest wealth now. Its exponential is an e-value: its expectation is at most 1 without
-        drift; with an average run length, at most ``n_rows``.
+        The logarithm of what the richest gambler owns now. Its exponential is an e-value: without drift its expectation
+        is at most 1; where a run length is promised, at most ``n_rows``.
     log_peak : float
-        The logarithm of the largest wealth so far.
+        The largest ``log_wealth`` after any row so far.
     alpha : float or None
         The probability, at most, that ``detected_at`` is ever set without drift; None where a run length is promised.
     average_run_length : float or None
-        The expected number of rows, at least, until ``detected_at`` is set without drift; None where a level is promised.
+        The mean number of rows, at least, until ``detected_at`` is set without drift; None where a level is promised.
     detected_at : int or None
         The number of the new row, from 1, at which drift was found; within a shuffled batch in the shuffled order.
     """
@@ -49,18 +49,12 @@ class DriftState:
         """1 / (largest wealth so far), at most 1: P(p ≤ α at any time) ≤ α without drift. None with a run length."""
         return None if self.alpha is None else min(1.0, math.exp(-self.log_peak))
 
-    @property
-    def promise(self) -> str:
-        """What is promised, in words."""
-        return Guarantee(self.alpha, self.average_run_length).describe()
-
     def verdict(self) -> str:
         """Return one sentence for a reader."""
+        where = f"found at row {self.detected_at:,} of {self.n_rows:,}" if self.detected_at is not None else ""
+        said = f"Drift: {where}" if where else f"No drift found in {self.n_rows:,} rows"
         p = "" if self.pvalue is None or self.alpha is None else f"p = {beside(self.pvalue, self.alpha)}, "
-        if self.detected_at is None:
-            return f"No drift found in {self.n_rows:,} rows ({p}{self.promise})."
-        where = f"found at row {self.detected_at:,} of {self.n_rows:,}"
-        return f"Drift: {where} ({p}{self.promise})."
+        return f"{said} ({p}{Guarantee(self.alpha, self.average_run_length)})."
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain names and numbers."""
