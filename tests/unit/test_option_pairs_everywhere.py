@@ -220,7 +220,7 @@ CASES: dict[str, tuple[Run, Values]] = {
             "shuffle": (False,),
             "alpha": (0.2,),
             "seed": (1,),
-            **TABLE,
+            **{name: values for name, values in TABLE.items() if name != "scale"},
         },
     ),
     "compare": (

@@ -36,7 +36,7 @@ class Watched:
         float | None,
         typer.Option(
             metavar="ROWS",
-            help="Instead of a level: exit code 1 at an alarm; without drift one comes after ROWS on average, or later.",
+            help="Instead of a level: exit code 1 at an alarm; a false one comes after ROWS on average, or later.",
         ),
     ] = None
 

@@ -251,11 +251,13 @@ def test_mixed_tables_category_shifts_new_categories_and_new_constants():
 CHANGES = {
     "spread of one of ten": lambda rng: rng.normal(0.0, [1.8] + [1.0] * 9, size=(300, 10)),
     "small shifts of all ten": lambda rng: rng.normal(0.25, 1.0, size=(300, 10)),
-    "two columns together": lambda rng: rng.normal(size=(300, 10)) + np.r_[0.7, 0.7, np.zeros(8)] * rng.normal(size=(300, 1)),
+    "two columns together": lambda rng: (
+        rng.normal(size=(300, 10)) + np.r_[0.7, 0.7, np.zeros(8)] * rng.normal(size=(300, 1))
+    ),
     "clusters of one": lambda rng: np.column_stack(
         [rng.choice([-0.95, 0.95], 300) + rng.normal(0.0, 0.3, 300), rng.normal(size=(300, 9))]
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", CHANGES)

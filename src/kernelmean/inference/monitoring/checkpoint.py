@@ -52,38 +52,26 @@ def checked(text: str, head: Mapping[str, Any], own: Mapping[str, Array]) -> dic
         raise ValueError(f"the checkpoint is no JSON ({error}); pass what to_json() returned") from error
     if not isinstance(content, dict) or content.get("format") != HEAD["format"]:
         raise ValueError("this is no checkpoint of a drift monitor; pass what to_json() returned")
-    anew = written("begin anew", "delete it to begin anew, or name another file with --checkpoint")
+    anew = written("begin anew", "delete the file to begin anew, or name another one with --checkpoint")
     if content.get("version") != HEAD["version"]:
         raise ValueError(
             f"the checkpoint has version {content.get('version')!r}, this kernelmean reads {HEAD['version']}; {anew}"
         )
     try:
         content = unsealed(content, (*HEAD, *head, *own))
-        _check_head(content, head)
-        return _arrays_of(content, own)
-    except _OtherMonitorError:
-        raise
-    except (TypeError, ValueError, OverflowError) as error:
+    except ValueError as error:
         raise ValueError(f"the checkpoint is damaged ({error}); {anew}") from error
-
-
-class _OtherMonitorError(ValueError):
-    """A checkpoint that is whole, and of another monitor."""
-
-
-def _check_head(content: Mapping[str, Any], head: Mapping[str, Any]) -> None:
     if content["digest"] != head["digest"]:
-        raise _OtherMonitorError(
-            "the checkpoint is of another reference, or of other settings; "
-            + written(
-                "make the monitor as it was made then, or begin anew",
-                "repeat the command as it was, delete the file to begin anew, or name another one with --checkpoint",
-            )
-        )
+        again = written("make the monitor as it was made then", "repeat the command as it was")
+        raise ValueError(f"the checkpoint is of another reference, or of other settings; {again}, or {anew}")
     promises = [{name: one[name] for name in ("alpha", "average_run_length")} for one in (content, head)]
     if promises[0] != promises[1]:
         said = (", ".join(f"{name}={value!r}" for name, value in one.items() if value is not None) for one in promises)
-        raise _OtherMonitorError("the checkpoint is of a monitor with {}, this one has {}".format(*said))
+        raise ValueError("the checkpoint is of a monitor with {}, this one has {}".format(*said))
+    try:
+        return _arrays_of(content, own)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"the checkpoint is damaged ({error}); {anew}") from error
 
 
 def _arrays_of(content: Mapping[str, Any], own: Mapping[str, Array]) -> dict[str, Any]:

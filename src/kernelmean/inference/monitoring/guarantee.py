@@ -38,7 +38,7 @@ class Guarantee:
             return cls(level, None)
         if alpha is not None:
             raise ValueError(
-                "alpha is a level for ever, average_run_length a mean number of rows to a false alarm; write one of them"
+                "alpha is a level for ever, average_run_length a mean number of rows to a false alarm; write one"
             )
         length = float(average_run_length)
         if not 1.0 <= length < math.inf:

@@ -43,15 +43,14 @@ class DriftMonitor:
     Parameters
     ----------
     reference : array of shape (N, d), data frame, or Frame
-        At least 8 rows, in any order (the seed shuffles them). Some of them, the pilot, fix what is looked at: a quarter
-        of them or 100, whichever is less, or a twentieth, 1000 at most, where that is more. New rows are compared with
-        the others. Columns may be mixed, as for :class:`kernelmean.TableEncoder`; a category that only new rows have is
-        evidence, not an error.
+        At least 8 rows, in any order (the seed shuffles them). Some of them, the pilot, fix what is looked at: a
+        quarter, 100 at most, or a twentieth, 1000 at most, where that is more. New rows are compared with the others.
+        Columns may be mixed, as for :class:`kernelmean.TableEncoder`; a category that only new rows have is evidence.
     alpha : float, optional
         The probability that drift is ever found where there is none, however long the stream; by default .05.
     average_run_length : float, optional
-        Instead of ``alpha``: without drift the first false alarm comes after so many rows on average, or later. A change
-        is then found as soon after a million rows as after a hundred.
+        Instead of ``alpha``: without drift the first false alarm comes after so many rows on average, or later. A
+        change is then found as soon after a million rows as after a hundred.
     shuffle : bool
         Shuffle the rows of a batch, which then may be sorted. False takes them as they come, and nothing depends on how
         a stream is cut into batches, but for rounding.
@@ -70,30 +69,28 @@ class DriftMonitor:
     -----
     *Why it is valid.* Without drift all rows, of the reference and new, are independent and of one distribution. Let s
     be a function of a row that the ranked rows have no part in: the pilot fixes it, or new rows from before its gambler
-    began. Let :math:`p_t` be the share of the reference and of the ranked rows up to t that lies below row t in s; among
-    equals it takes a random place. Given these rows in no order, and all that follow, each is equally likely to be row
-    t, so :math:`p_t` is uniform whatever :math:`p_{t+1}, p_{t+2}, \dots` are: all of them are uniform and independent,
-    though the reference is only a sample and each of them uses all of it (Vovk, Nouretdinov & Gammerman 2003). To
-    multiply a wealth by :math:`f(p_t)`, with a density f on [0, 1] that earlier ranks may choose, is a fair bet: what a
-    gambler owns, less what it was paid, is a martingale in the ranks that this gambler has seen.
+    began. Let :math:`p_t` be the share of the reference and of the ranked rows up to t that lies below row t in s;
+    among equals it takes a random place. Given these rows in no order, and all that follow, each of them is equally
+    likely to be row t, so :math:`p_t` is uniform whatever :math:`p_{t+1}, p_{t+2}, \dots` are. So all are uniform and
+    independent, though each of them uses the whole reference, which is only a sample (Vovk, Nouretdinov & Gammerman
+    2003). To multiply a wealth by :math:`f(p_t)`, with a density f on [0, 1] that earlier ranks may choose, is a fair
+    bet: what a gambler owns, less what it was paid, is a martingale in the ranks that this gambler has seen.
 
-    *Many gamblers.* Ranks by one number say something of later ranks by another, so that the sum of what all gamblers
-    own is a martingale in no history, and nothing is claimed of it. Each gambler ever owns c by row n with a probability
-    of at most what it was paid by then, divided by c (Ville 1939). These add up, however the gamblers depend on each
-    other: P(the richest ever owns c by row n) ≤ m(n)/c, where m(n) is what all were paid. With m ≤ 1 that is a level for
-    ever; with m(n) = n a bound on every run length, as in e-detectors (Shin, Ramdas & Rinaldo 2022; arXiv 2203.03532),
-    see :class:`kernelmean.inference.monitoring.Guarantee`.
+    *Many gamblers.* Ranks by one number say something of later ranks by another, so that what all gamblers own together
+    is a martingale in no history, and nothing is claimed of it. Each gambler ever owns c by row n with a probability of
+    at most what it was paid by then, divided by c (Ville 1939). These add up, however the gamblers depend on each
+    other: P(the richest ever owns c by row n) ≤ m(n)/c, where m(n) is what all were paid. With m ≤ 1 that is a level
+    for ever; with m(n) = n a bound on every run length, as in e-detectors (Shin, Ramdas & Rinaldo 2022; arXiv
+    2203.03532), see :class:`kernelmean.inference.monitoring.Guarantee`.
 
     *Who bets.* Some rank by numbers that never change: every column, the distance from the middle, products of two
-    columns, how many cells the pilot did not know. They bet on shifts, spreads and waves, and are paid before every row,
-    for a change at that row. Others learn from the last 16, 32, ..., 4096 rows: each bets that later rows lie farther in
-    the direction of the witness function of one of five members of the default two-sample test, of means, whitened
-    means, squares and products, shape, and local differences.
+    columns, how many cells the pilot did not know. They bet on shifts, spreads and waves, and are paid before every
+    row, for a change at that row. Others learn from the last 16, 32, ..., 4096 rows: each bets that later rows lie
+    farther in the direction of the witness function of one of five members of the default two-sample test, of means,
+    whitened means, squares and products, shape, and local differences.
 
     *What is not promised.* Rows must not depend on each other. New rows join those that later ones are compared with: a
-    change that is not found for long becomes ordinary. Neither level nor run length says how soon a change is found.
-
-    Memory is O(N d), whatever the number of new rows; of the last 1024 the ranks are kept.
+    change that is not found for long becomes ordinary. Memory is O(N d), whatever the number of new rows.
 
     Examples
     --------
@@ -255,7 +252,7 @@ class DriftMonitor:
         >>> monitor = DriftMonitor(rng.normal(size=(600, 2)), shuffle=False)
         >>> state = monitor.update(np.concatenate([rng.normal(size=(100, 2)), rng.normal(1.0, 1.0, size=(100, 2))]))
         >>> state.detected_at, monitor.changed_between()
-        (112, (96, 107))
+        (117, (66, 110))
         """
         if not 0.0 < confidence < 1.0:
             raise ValueError(f"confidence is {confidence!r}; a number between 0 and 1 is needed, such as 0.95")

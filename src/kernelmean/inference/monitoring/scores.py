@@ -62,7 +62,7 @@ class Scores:
         return np.append(shares * (1 - _NOVEL) / (shares.sum() or 1.0), _NOVEL)
 
     def __call__(self, coordinates: Array) -> Array:
-        """Return scores of rows (n, D): every column, the distance from the middle, products, how many cells are new."""
+        """Return scores of rows (n, D): columns, the distance from the middle, products, how many cells are unknown."""
         rows = ViewSource(coordinates[:, self.columns], self.source)
         novel = np.count_nonzero(coordinates[:, coordinates.shape[1] - self.n_marks :], axis=1)
         return np.column_stack([rows.points, *(view(rows) for view in self.fixed), novel])
