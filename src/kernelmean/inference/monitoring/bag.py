@@ -61,9 +61,6 @@ class Bag:
     def __add__(self, other: Bag) -> Bag:
         return Bag(self.counts + other.counts)
 
-    def __sub__(self, other: Bag) -> Bag:
-        return Bag(self.counts - other.counts)
-
     def ranks(self, cells: IntArray, uniforms: Array) -> Array:
         """Put rows into the bag one by one; return the share of the bag then that lies below each, shape (b, K).
 

@@ -18,7 +18,7 @@ from ...core.words import passed
 from ...plan.tiles import serial_blas
 from ...tables.columns.encoding import Encoding
 from .bag import Bag, levels, open_uniforms
-from .betting import Wealth
+from .betting import BROKE, Wealth
 from .change import Past
 from .checkpoint import HEAD, checked, digest_of
 from .coordinates import RowCoder, refuse_noise
@@ -141,7 +141,7 @@ class DriftMonitor:
         self._known = Known(scores.features(pilot), scores.features(others[:_MOST_HELD]), scores.metrics)
         self._learning = LearningGamblers.start(self._known, learning)
         self._n_rows = self._updates = 0
-        self._log_wealth = float(np.log(self._fixed.weights.max()))
+        self._log_wealth = BROKE if self.guarantee.alpha is None else float(np.log(self._fixed.weights.max()))
         self._log_peak = self._log_wealth
         self._detected_at: int | None = None
         self._added = others[:0]
