@@ -1,7 +1,7 @@
 """How soon a drift is found: the monitor against a fixed-size test that is repeated at a corrected level.
 
 Prints the tables of docs/guides/drift.md: the mean number of drifted rows until the alarm at level .05, over streams,
-and the share of streams with one; then, with ``--late``, how late a change may come, and between which rows it is named.
+and the share of streams with one. With ``--late``: delays of late changes, and between which rows the change is named.
 ``python benchmarks/drift.py --streams 30`` takes some minutes.
 """
 

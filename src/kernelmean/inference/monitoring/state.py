@@ -20,8 +20,8 @@ class DriftState:
     n_rows : int
         New rows that came.
     log_wealth : float
-        The logarithm of what the richest gambler owns now. Without drift the expectation of its exponential is at most 1
-        after any given number of rows: an e-value. Where a run length is promised it is at most that number.
+        The logarithm of what the richest gambler owns now. Without drift its exponential is an e-value: the expectation
+        after any given number of rows is at most 1; where a run length is promised, at most that number.
     log_peak : float
         The largest ``log_wealth`` after any row so far.
     alpha : float or None
