@@ -39,7 +39,7 @@ def levels(scores: Array, edges: Array) -> IntArray:
     """Return the cells of scores (n, K), shape (n, K)."""
     cells = np.empty(scores.shape, dtype=np.int64)
     for place, (own, column) in enumerate(zip(edges, scores.T, strict=True)):
-        cells[:, place] = np.searchsorted(own, column)
+        cells[:, place] = own.searchsorted(column)
     return cells
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Self, final
 
 import numpy as np
-from scipy.special import logsumexp, ndtri
+from scipy.special import ndtri
 
 from ...core.array import Array
 
@@ -66,7 +66,13 @@ class Wealth:
             before = np.concatenate([np.zeros_like(gains[:1]), gains[:-1]])
             owned = np.logaddexp.accumulate(np.concatenate([owned, _spread(money, bets) - before]), axis=0)[1:]
         shares = np.maximum(owned + gains, BROKE)
-        return Wealth(shares[-1]), np.asarray(logsumexp(shares, axis=-1))
+        return Wealth(shares[-1]), log_total(shares)
+
+
+def log_total(log_shares: Array) -> Array:
+    """Return the logarithm of the sum over the last axis."""
+    most = log_shares.max(axis=-1)
+    return np.asarray(most + np.log(np.exp(log_shares - most[..., None]).sum(axis=-1)))
 
 
 def _spread(money: Array, bets: int) -> Array:

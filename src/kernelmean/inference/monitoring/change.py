@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ...core.array import Array, IntArray
 from .bag import Bag, open_uniforms
-from .betting import Wealth
+from .betting import Wealth, log_total
 from .gamblers import FixedGamblers
 from .guarantee import paid_at_level
 
@@ -50,7 +49,7 @@ class Past:
         is known as a whole. That are four tests, each at a quarter of the level, at places that do not depend on the
         rows. Only the scores by which most was won are looked at: the others could but reject more.
         """
-        won = logsumexp(gamblers.wealth.log_shares, axis=1)
+        won = log_total(gamblers.wealth.log_shares)
         best = np.sort(np.argsort(-won, kind="stable")[:_STRONGEST])
         order = _Order(self, reference, gamblers.weights / gamblers.weights.sum(), best, -np.log(level / _TESTS), seed)
         first = next(order.fitting(1), None)
