@@ -187,7 +187,7 @@ class DriftMonitor:
         """Bet on new rows, block by block: blocks begin after multiples of 16 rows."""
         first = self._n_rows
         if self.shuffle:
-            new = new[np.random.default_rng([self.seed, self._updates, 1]).permutation(len(new))]
+            new = new[np.random.default_rng([self.seed, 4, self._updates]).permutation(len(new))]
         self._updates += 1
         for start in range(0, len(new), _BATCH):
             part = new[start : start + _BATCH]
