@@ -89,6 +89,13 @@ def test_edges_keep_what_is_equal_together_whatever_the_rounding(values):
     assert far[1] > cells.max()
 
 
+def test_no_rank_is_rounded_to_1_in_a_bag_of_very_many_rows():
+    counts = Bag.of(np.zeros((1, 1), dtype=np.int64)).counts * 10**14
+    rank = Bag(counts).ranks(np.full((1, 1), 5), np.full((1, 1), 1.0 - 2.0**-53))
+    assert rank < 1.0
+    assert np.isfinite(log_gains(rank, N_BETS)).all()
+
+
 def test_uniforms_are_never_0_or_1_and_longer_ones_begin_alike():
     short, long = open_uniforms((1, 2, 3), (5, 4)), open_uniforms((1, 2, 3), (500, 4))
     assert (short == long[:5]).all()

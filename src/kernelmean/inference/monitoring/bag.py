@@ -15,6 +15,7 @@ _TAILS = np.array([0.125, 0.5, 2.0, 8.0])
 _BETWEEN = 0.618
 """Where an edge lies between two scores: not in the middle, where a third score may be."""
 _EQUAL = 1e-9
+_BELOW_1 = 1.0 - 2.0**-53  # what a rank in a bag of many rows would be rounded to 1 from
 WIDTH = _MOST_EDGES + 2 * len(_TAILS)
 
 
@@ -71,7 +72,7 @@ class Bag:
         smaller = below[scores, cells] + ((cells[None] < cells[:, None]) & earlier).sum(axis=1)
         equal = self.counts[scores, cells] + ((cells[None] == cells[:, None]) & earlier).sum(axis=1)
         size = self.counts.sum(axis=1) + 1 + np.arange(len(cells))[:, None]
-        return np.asarray((smaller + uniforms * (equal + 1)) / size)
+        return np.minimum((smaller + uniforms * (equal + 1)) / size, _BELOW_1)
 
 
 def open_uniforms(seeds: tuple[int, ...], shape: tuple[int, int]) -> Array:
