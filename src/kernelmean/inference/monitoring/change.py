@@ -72,8 +72,9 @@ class _Order:
 
     def fitting(self, step: int) -> Iterator[Cell]:
         """Yield the ranges of rows at which the change may be, upwards or downwards."""
-        starts = np.unique(self.past.starts[self.past.starts > self.past.last - len(self.past.cells) + 1])
-        coarse = starts[np.unique(starts // _COARSE, return_index=True)[1]]
+        first = self.past.last - len(self.past.cells) + 1
+        starts = np.unique(self.past.starts[self.past.starts > first])
+        coarse = starts[np.diff(starts // _COARSE, prepend=first // _COARSE) > 0]
         for low, high in _between(1, coarse, self.past.last)[::step]:
             if self._fits(low, high):
                 inside = starts[(starts > low) & (starts <= high)]

@@ -151,14 +151,8 @@ class DriftMonitor:
     @property
     def state(self) -> DriftState:
         """What was found so far."""
-        return DriftState(
-            n_rows=self._n_rows,
-            log_wealth=self._log_wealth,
-            log_peak=self._log_peak,
-            alpha=self.guarantee.alpha,
-            average_run_length=self.guarantee.average_run_length,
-            detected_at=self._detected_at,
-        )
+        wealth = {"log_wealth": self._log_wealth, "log_peak": self._log_peak}
+        return DriftState(self._n_rows, **wealth, **asdict(self.guarantee), detected_at=self._detected_at)
 
     def update(self, rows: Any) -> DriftState:
         """Bet on new rows, and return what was found so far.
@@ -226,9 +220,9 @@ class DriftMonitor:
 
         .. math:: P(T \text{ is ever outside, and no alarm came before } T) ≤ 1 - \text{confidence}
 
-        for every T at most 1023 rows before the alarm; an earlier one is excluded where the first 16 rows that are kept
-        are too early. The interval narrows with the rows after the alarm, up to 1024 of them. It inverts tests as Saha
-        & Ramdas (2025) do. O(1) time in the length of the stream, about .1 to .5 seconds.
+        for every T at most 1023 rows before the alarm. Older rows are not kept; a change that long ago is excluded when
+        one at the first rows that are kept is. The interval narrows with up to 1024 rows after the alarm. This is an
+        inversion of tests, as in Saha & Ramdas (2025). It takes .1 to .5 seconds, however long the stream.
 
         Parameters
         ----------
