@@ -23,7 +23,7 @@ import numpy as np
 from scipy.stats import binom, binomtest
 
 from explain_coverage import KERNEL, LAWS, PAIRS, SERIAL, judged, misses, samples, truth, variables
-from kernelmean import DriftMonitor, embed, features
+from kernelmean import embed, features
 from kernelmean.embedding.features import Landmarks
 from kernelmean.inference.multiple import holm
 
@@ -197,15 +197,6 @@ def landmark_bounds(name: str) -> Statement:
     return Statement(f"features.{name}", "6 landmarks of 20", names, 0.0, failed)
 
 
-def drift(law: str, draw: Callable[[np.random.Generator, int], np.ndarray]) -> Statement:
-    def failed(seed: int) -> np.ndarray:
-        rng = rng_of(seed)
-        found = DriftMonitor(draw(rng, 200), n_frequencies=32, seed=seed).update(draw(rng, 400)).pvalue
-        return found <= np.array([0.05])
-
-    return Statement("DriftMonitor", f"{law}; 400 rows, looked at after each", ("an alarm at any time",), 0.05, failed)
-
-
 def statements() -> Iterator[Statement]:
     for names in ("normal(0), normal(0)", "normal(0), normal(0.5)", "normal(0), normal(1.5)", "Cauchy(0), Cauchy(1)"):
         yield sizes(names, 20, 20)
@@ -223,9 +214,6 @@ def statements() -> Iterator[Statement]:
     yield from (pairs(adjustment) for adjustment in ("max-t", "holm"))
     yield from (feature_bounds(design) for design in ("plain", "orthogonal", "quasi"))
     yield from (landmark_bounds(name) for name in ("nystrom", "random_cholesky"))
-    yield drift("normal", lambda rng, n: rng.normal(size=(n, 2)))
-    yield drift("Cauchy", lambda rng, n: rng.standard_cauchy(size=(n, 2)))
-    yield drift("three values", lambda rng, n: rng.integers(0, 3, size=(n, 2)).astype(float))
 
 
 def measure(runs: int, only: str) -> None:

@@ -1,13 +1,15 @@
 """How soon a drift is found: the monitor against a fixed-size test that is repeated at a corrected level.
 
-Prints the table of docs/guides/drift.md: the mean number of drifted rows until the alarm at level .05, over streams,
-and the share of streams with one. ``python benchmarks/drift.py --streams 40`` takes some minutes.
+Prints the tables of docs/guides/drift.md: the mean number of drifted rows until the alarm at level .05, over streams,
+and the share of streams with one. With ``--late``: delays of late changes, and between which rows the change is named.
+``python benchmarks/drift.py --streams 30`` takes some minutes.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,7 @@ import kernelmean as km
 from kernelmean.inference.monitoring import DriftMonitor
 
 LEVEL, REFERENCE, AFTER, BATCH = 0.05, 600, 600, 50
+PROMISES: tuple[dict[str, Any], ...] = {"alpha": LEVEL}, {"average_run_length": 10_000}
 Rows = Callable[[np.random.Generator, int], np.ndarray]
 CHANGES: dict[str, Rows] = {
     "mean of one column + 0.25 sd": lambda rng, n: rng.normal([0.25, 0.0], 1.0, size=(n, 2)),
@@ -50,10 +53,35 @@ def cell(delays: list[float]) -> str:
     return f"{mean:.0f}" if found.all() else f"{mean:.0f} ({found.mean():.0%})"
 
 
+def late(streams: int) -> None:
+    """Print delays by either promise, and the interval of the change 500 rows later, for changes at several rows."""
+    print("| change | at row | level 0.05 | run length 10 000 | interval of the change |\n|---|---|---|---|---|")
+    for name in ("mean of one column + 0.5 sd", "mean of one column + 1 sd", "both sd × 1.5"):
+        for before in (300, 3000):
+            delays, ends = np.empty((2, streams)), []
+            for seed in range(streams):
+                rng = np.random.default_rng([20, seed])
+                reference, calm = rng.normal(size=(REFERENCE, 2)), rng.normal(size=(before, 2))
+                stream = np.concatenate([calm, CHANGES[name](rng, AFTER)])
+                for place, promise in enumerate(PROMISES):
+                    own = DriftMonitor(reference, seed=seed, shuffle=False, **promise)
+                    delays[place, seed] = (own.update(stream).detected_at or np.nan) - before
+                    interval = own.changed_between()
+                    ends += [] if place or interval is None or delays[place, seed] <= 0 else [interval]
+            low, high = np.median(ends, axis=0) - before
+            found = " | ".join(cell(list(np.where(own > 0, own, np.nan))) for own in delays)
+            print(f"| {name} | {before + 1} | {found} | {low:+.0f} to {high:+.0f} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, default=40)
-    streams = parser.parse_args().streams
+    parser.add_argument("--late", action="store_true")
+    options = parser.parse_args()
+    if options.late:
+        late(options.streams)
+        return
+    streams = options.streams
     print("| change | at row | monitor | test of all new rows | test of the last 100 rows |\n|---|---|---|---|---|")
     for name, draw in CHANGES.items():
         for before in (0, 300):

@@ -58,7 +58,7 @@ FIRST, SECOND = RNG.normal(size=(120, 2)), RNG.normal(size=(90, 2))
 
 
 def monitor() -> km.DriftMonitor:
-    return km.DriftMonitor(FIRST, n_frequencies=8)
+    return km.DriftMonitor(FIRST)
 
 
 def at(name: str, data: bytes) -> Path:

@@ -216,13 +216,11 @@ CASES: dict[str, tuple[Run, Values]] = {
             + str(watch.state)
         ),
         {
-            **KERNEL,
-            "n_frequencies": (16,),
-            "recycle": (False,),
+            "average_run_length": (50.0,),
             "shuffle": (False,),
             "alpha": (0.2,),
             "seed": (1,),
-            **TABLE,
+            **{name: values for name, values in TABLE.items() if name != "scale"},
         },
     ),
     "compare": (

@@ -47,9 +47,12 @@ def drifted(alpha: float | None, test: TestResult) -> int:
     return DRIFTED
 
 
-def drift_found(state: DriftState, alpha: float | None) -> int:
+def drift_found(state: DriftState) -> int:
     """Return the exit code of a monitor, and say on stderr why it is not 0."""
-    if alpha is None or not state.drift:
+    if not state.drift:
         return 0
-    tell(f"kernelmean: drift: p = {beside(state.pvalue, alpha)}, at most {alpha:g}, found at row {state.detected_at:,}")
+    p = ""
+    if state.pvalue is not None and state.alpha is not None:
+        p = f"p = {beside(state.pvalue, state.alpha)}, at most {state.alpha:g}, "
+    tell(f"kernelmean: drift: {p}found at row {state.detected_at:,}")
     return DRIFTED

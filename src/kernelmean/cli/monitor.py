@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .options import SOURCE, BatchTable, RowsOutput, ScaleOption, Seed
+from .options import SOURCE, BatchTable, RowsOutput, Seed
 from .parameters import command
 
 
@@ -32,29 +32,30 @@ class Watched:
         float | None,
         typer.Option("--fail-on-drift", metavar="ALPHA", help="End with exit code 1 once p was at most ALPHA."),
     ] = None
+    average_run_length: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ROWS",
+            help="Instead of a level: exit code 1 at an alarm; a false one comes after ROWS on average, or later.",
+        ),
+    ] = None
 
-
-@dataclass(frozen=True)
-class Watching(ScaleOption, Seed):
-    """How batches are tested."""
-
-    bandwidth: Annotated[
-        str, typer.Option(metavar="RULE|NUMBER", help="The kernels have 1/4, 1/2, 1 and 2 times it.")
-    ] = "median"
-    recycle: Annotated[
-        bool, typer.Option("--recycle/--no-recycle", help="Keep every second new row as reference for later ones.")
-    ] = True
+    @property
+    def fails(self) -> bool:
+        """Whether drift ends in exit code 1."""
+        return self.fail_on_drift is not None or self.average_run_length is not None
 
 
 @command(
     "kernelmean monitor before.csv after.csv",
     "kernelmean monitor reference.csv monday.csv tuesday.csv --checkpoint state.json --fail-on-drift 0.01",
     "kernelmean monitor before.parquet visits.parquet --by day --every week",
+    "kernelmean monitor before.parquet stream.parquet --average-run-length 100000",
 )
-def monitor(watched: Watched, watching: Watching, table: BatchTable, rows: RowsOutput) -> int:
+def monitor(watched: Watched, seed: Seed, table: BatchTable, rows: RowsOutput) -> int:
     """Ask after every batch of new rows whether they have drifted from a reference; look as often as you want.
 
-    The exit code is 0; 2 for bad input; with --fail-on-drift 1 when drift was found;
+    The exit code is 0; 2 for bad input; with --fail-on-drift or --average-run-length 1 when drift was found;
     70 when kernelmean itself failed.
     """
     from . import show  # slow to import, which help can do without
@@ -66,9 +67,9 @@ def monitor(watched: Watched, watching: Watching, table: BatchTable, rows: RowsO
     if watched.every is not None and (watched.by is None or watched.every not in UNITS):
         raise ValueError(f"--every is {watched.every!r}; write --by COLUMN --every hour, day, week or month")
     check_once(watched.reference, *watched.news)
-    seen = watch(watched, watching, table)
+    seen = watch(watched, seed, table)
     content = {**seen.state.as_dict(), "verdict": seen.state.verdict(), "reference": watched.reference}
-    content |= {"batches": seen.batches, "seed": watching.seed}
-    said = show.monitoring(seen.state, watched.reference, seen.known, seen.batches, seen.notes)
+    content |= {"changed_between": seen.changed, "batches": seen.batches, "seed": seed.seed}
+    said = show.monitoring(seen.state, watched.reference, seen.known, seen.changed, seen.batches, seen.notes)
     output.write(said, content, seen.batches or [seen.numbers])
-    return drift_found(seen.state, watched.fail_on_drift)
+    return drift_found(seen.state) if watched.fails else 0

@@ -37,17 +37,25 @@ def saved(value: Any, columns: Sequence[str]) -> Description:
 
 
 def monitoring(
-    state: DriftState, reference: str, size: int, batches: Sequence[dict[str, Any]], notes: Sequence[str]
+    state: DriftState,
+    reference: str,
+    size: int,
+    changed: tuple[int, int] | None,
+    batches: Sequence[dict[str, Any]],
+    notes: Sequence[str],
 ) -> Description:
     """Return where a monitor stands, the verdict first."""
-    facts = [
-        ("reference", f"{reference}, {count(size, 'row')}, of which {state.waiting:,} or later ones still wait"),
-        ("new", f"{count(state.n_rows, 'row')}, of which {state.n_pairs:,} were paired and bet on"),
-        ("evidence", f"wealth {math.exp(min(state.log_wealth, 700.0)):.3g} now; p = 1/(largest wealth so far)"),
-    ]
-    rows = [(short(str(one["batch"])), f"{one['rows']:,}", f"{one['pvalue']:.3g}") for one in batches]
-    grid = Grid("Batches", ("batch", "rows", "p so far"), rows, noun="batch")
+    facts = [("reference", f"{reference}, {count(size, 'row')}"), ("new", count(state.n_rows, "row"))]
+    if changed is not None:
+        facts.append(("began", "between rows {:,} and {:,} (95 %)".format(*changed)))
+    facts.append(("evidence", f"wealth {_wealth(state.log_wealth)} now, {_wealth(state.log_peak)} at most so far"))
+    rows = [(short(str(one["batch"])), f"{one['rows']:,}", _wealth(one["log_wealth"])) for one in batches]
+    grid = Grid("Batches", ("batch", "rows", "wealth"), rows, noun="batch")
     return Description("Drift", state.verdict(), facts, (grid,), notes)
+
+
+def _wealth(log_wealth: float) -> str:
+    return f"{math.exp(min(log_wealth, 700.0)):.3g}"
 
 
 def _kernel(kernel: Kernel) -> str:

@@ -20,13 +20,12 @@ from ..inference.monitoring import DriftMonitor, DriftState
 from ..inference.monitoring.checkpoint import digest
 from ..tables.files import first_line
 from ..tables.reading import read_frame
-from .drift import LEVEL
 from .inputs import ReadOptions, check_once, select_columns
-from .options import bandwidth_from, level_orders, missing_rule, split_names
+from .options import level_orders, missing_rule, split_names
 
 if TYPE_CHECKING:
-    from .monitor import Watched, Watching
-    from .options import BatchTable
+    from .monitor import Watched
+    from .options import BatchTable, Seed
 
 __all__ = ["UNITS", "Seen", "check_once", "watch"]
 
@@ -63,6 +62,8 @@ class Seen:
     notes: list[str]
     batches: list[dict[str, Any]]
     """What was said of every batch."""
+    changed: tuple[int, int] | None
+    """Between which rows the change was."""
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -70,12 +71,12 @@ class Seen:
         return _numbers(self.state)
 
 
-def watch(watched: Watched, watching: Watching, table: BatchTable) -> Seen:
+def watch(watched: Watched, seed: Seed, table: BatchTable) -> Seen:
     """Monitor all batches, and keep the checkpoint."""
     reading = ReadOptions(tuple(table.columns or ()), tuple(table.drop or ()), text=table.text)
     first = read_frame(watched.reference, text=reading.text)
     known = _reference(first, reading, watched.by)
-    drift = _monitor(known, watched, watching, table)
+    drift = _monitor(known, watched, seed, table)
     seen = _resumed(drift, watched.checkpoint)
     notes, rows = list(known.notes), []
     for batch in (batch for path in watched.news for batch in _batches(path, first, reading, watched, notes)):
@@ -93,22 +94,20 @@ def watch(watched: Watched, watching: Watching, table: BatchTable) -> Seen:
     if watched.checkpoint is not None:
         kept = {"batches": seen, "monitor": json.loads(drift.to_json())}
         write_file(watched.checkpoint, json.dumps(sealed(kept)).encode())
-    return Seen(drift.state, len(known), notes, rows)
+    return Seen(drift.state, len(known), notes, rows, drift.changed_between())
 
 
-def _monitor(known: Frame, watched: Watched, watching: Watching, table: BatchTable) -> DriftMonitor:
+def _monitor(known: Frame, watched: Watched, seed: Seed, table: BatchTable) -> DriftMonitor:
     """Return the monitor of a reference."""
     return DriftMonitor(
         known,
-        bandwidth=bandwidth_from(watching.bandwidth),
-        recycle=watching.recycle,
-        scale=watching.scale,
         missing=missing_rule(table.missing),
         ordinal=level_orders(table.ordinal or ()),
         categorical=split_names(table.categorical or (), known.names),
         keep=table.kept(known.names),
-        alpha=LEVEL if watched.fail_on_drift is None else watched.fail_on_drift,
-        seed=watching.seed,
+        alpha=watched.fail_on_drift,
+        average_run_length=watched.average_run_length,
+        seed=seed.seed,
     )
 
 

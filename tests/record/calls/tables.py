@@ -213,20 +213,18 @@ def split_and_matched(folder: Path) -> Values:
 
 
 def monitored(state: Any) -> Values:
-    """Return what a monitor says; its p-value is a number of any size, no count, so its logarithm is recorded."""
+    """Return what a monitor says."""
     return {
         "rows": state.n_rows,
-        "pairs": state.n_pairs,
-        "waiting": state.waiting,
         "log wealth": state.log_wealth,
-        "log evidence": float(np.log(state.pvalue)),
+        "log peak": state.log_peak,
         "detected at": state.detected_at,
     }
 
 
 @recorded("monitor/numbers, {shift}", shift=[0.0, 1.0])
 def monitor(shift: float) -> Values:
-    made = km.DriftMonitor(data.normal(102, 200), kernel="gaussian", bandwidth="median", n_frequencies=16, seed=1)
+    made = km.DriftMonitor(data.normal(102, 200), seed=1)
     for batch in data.batches(data.normal(103, 80, shift=shift), 20):
         made.update(batch)
     return monitored(made.state)
@@ -235,20 +233,18 @@ def monitor(shift: float) -> Values:
 @recorded("monitor/mixed table, more reference, gone on from text")
 def monitor_mixed() -> Values:
     options: dict[str, Any] = {
-        "n_frequencies": 16,
         "ordinal": data.ORDER,
         "missing": "drop",
         "seed": 2,
-        "recycle": False,
     }
     tables = [
         data.mixed(seed, 60, blank=True, tilt=tilt) for seed, tilt in ((104, 0.5), (105, 0.5), (106, 0.5), (107, 0.8))
     ]
     reference, early, more, late = (table.drop(columns=["when"]) for table in tables)
-    made = km.DriftMonitor(reference, kernel="gaussian", bandwidth="median", **options)
+    made = km.DriftMonitor(reference, **options)
     made.update(early)
     made.add_reference(more)
-    again = km.DriftMonitor(reference, kernel="gaussian", bandwidth="median", **options)
+    again = km.DriftMonitor(reference, **options)
     again.add_reference(more)
     again.resume(made.to_json())
     made.update(late)
@@ -256,10 +252,9 @@ def monitor_mixed() -> Values:
     return {**monitored(again.state), "the same": made.state == again.state}
 
 
-@recorded("monitor/given kernel")
-def monitor_kernel() -> Values:
-    made = km.DriftMonitor(
-        data.normal(108, 150), kernel=km.kernels.Laplacian(1.5), n_frequencies=16, shuffle=False, scale=False, seed=3
-    )
-    made.update(data.normal(109, 50, shift=0.5))
-    return monitored(made.state)
+@recorded("monitor/run length, when it changed")
+def monitor_run_length() -> Values:
+    made = km.DriftMonitor(data.normal(108, 150), average_run_length=1000, shuffle=False, seed=3)
+    made.update(data.normal(109, 50))
+    made.update(data.normal(110, 100, shift=1.5))
+    return {**monitored(made.state), "changed between": made.changed_between()}

@@ -47,6 +47,23 @@ def test_the_command_is_the_monitor(folder: Path, capsys: pytest.CaptureFixture[
     assert all(line == line.rstrip() for line in out.splitlines())
 
 
+def test_a_run_length_instead_of_a_level(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--average-run-length", "5000", "--json", "out.json", "--checkpoint", "state.json")
+    code, out, err = run(capsys, "reference.csv", "day1.csv", *options)
+    assert (code, err) == (0, "")
+    assert "at least 5,000 rows to a false alarm on average" in out
+    code, out, err = run(capsys, "reference.csv", "day1.csv", "day3.csv", *options)
+    found = json.loads(Path("out.json").read_text())
+    assert (code, err) == (1, f"kernelmean: drift: found at row {found['detected_at']}\n")
+    assert (found["alpha"], found["pvalue"], found["average_run_length"]) == (None, None, 5000.0)
+    low, high = found["changed_between"]
+    assert low <= 61 <= high
+    assert f"between rows {low} and {high} (95 %)" in out
+    code, _, err = run(capsys, "reference.csv", "day1.csv", "--checkpoint", "state.json")
+    assert code == 2
+    assert "a monitor with average_run_length=5000.0, this one has alpha=0.05" in err
+
+
 def test_a_checkpoint_goes_on_and_no_batch_counts_twice(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     days = [f"day{k}.csv" for k in (1, 2, 3)]
     run(capsys, "reference.csv", *days, "--json", "whole.json", "--fail-on-drift", "0.01")
@@ -57,7 +74,9 @@ def test_a_checkpoint_goes_on_and_no_batch_counts_twice(folder: Path, capsys: py
     assert (code, "drift: p = " in err) == (1, True)
     assert "day1.csv was monitored before and left out" in out
     assert part["batches"] == whole["batches"][2:]
-    assert all(part[name] == whole[name] for name in ("pvalue", "log_wealth", "n_rows", "detected_at", "waiting"))
+    assert all(
+        part[name] == whole[name] for name in ("pvalue", "log_wealth", "n_rows", "detected_at", "changed_between")
+    )
     code, out, _ = run(capsys, "reference.csv", "day3.csv", "--checkpoint", "state.json", "--fail-on-drift", "0.01")
     assert code == 1
 
@@ -134,6 +153,8 @@ def test_batches_by_numbers_and_by_text(folder: Path, capsys: pytest.CaptureFixt
         (["reference.csv", "day1.csv", "--by", "dose", "--every", "day"], "needs dates"),
         (["reference.csv", "day1.csv", "--by", "when"], "no column"),
         (["reference.csv", "day1.csv", "--fail-on-drift", "2"], "level between 0 and 1"),
+        (["reference.csv", "day1.csv", "--average-run-length", "0"], "a number of rows is needed"),
+        (["reference.csv", "day1.csv", "--average-run-length", "9", "--fail-on-drift", "0.1"], "write one"),
         (["reference.csv", "day1.csv", "--checkpoint", "day1.csv"], "named twice"),
         (["reference.csv", "day1.csv", "--checkpoint", "other.json"], "another reference"),
         (["reference.csv", "day1.csv", "--checkpoint", "reference.csv"], "which is read"),

@@ -116,7 +116,8 @@ COMMANDS: dict[str, tuple[Run, Values]] = {
     "monitor": (
         command("monitor", "A.csv", "B.csv", *JSON),
         values(
-            f"{MIXED}\n--bandwidth 0.5\n--no-recycle\n--by h\n--every day\n--checkpoint state.json\n--fail-on-drift 0.5"
+            MIXED.replace("--no-scale\n", "")
+            + "\n--by h\n--every day\n--checkpoint state.json\n--fail-on-drift 0.5\n--average-run-length 9"
         ),
     ),
 }

@@ -88,12 +88,9 @@ COMMANDS = {
         {OUTPUTS}
         """,
     "monitor A.csv B.csv": """
-        --bandwidth 0.5
-        --no-scale
         --columns a,c,d
         --ordinal d=w,u,v
         --categorical c
-        --no-recycle
         --by h
         --checkpoint state.json
         --fail-on-drift 0.99

@@ -1,52 +1,138 @@
-"""Wealth: the mixture that the docstring defines, and a martingale, by enumeration of all signs."""
+"""Ranks, bets and what is promised of them, each against its definition."""
 
-from itertools import product
+from itertools import permutations, product
+from math import factorial
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.special import logsumexp
 
-from kernelmean.inference import monitoring
+from kernelmean.inference.monitoring.bag import Bag, edges_between, levels, open_uniforms
+from kernelmean.inference.monitoring.betting import BROKE, N_BETS, N_UPWARDS, Wealth, log_gains
+from kernelmean.inference.monitoring.gamblers import FixedGamblers, Known, LearningGamblers
+from kernelmean.inference.monitoring.guarantee import Guarantee
 
-BETS = (0.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.95)
-"""The shares that the strategies bet."""
+
+@pytest.mark.parametrize("bet", range(N_BETS))
+def test_every_bet_is_a_density(bet):
+    total, _ = quad(lambda p: np.exp(log_gains(np.array([[p]]), N_BETS)[0, 0, bet]), 0.0, 1.0, limit=400)
+    assert total == pytest.approx(1.0, abs=1e-7)
 
 
-def test_wealth_is_the_average_of_products_over_strategies():
-    payoffs = np.random.default_rng(0).uniform(-1, 1, size=(7, 3))
-    wealth = monitoring.Wealth.start(3)
-    path = wealth.bet(payoffs)
-    prior = [0.2, *[0.8 / 5] * 5]
+def test_the_first_bets_are_that_values_are_larger():
+    gains = log_gains(np.array([[0.1], [0.5], [0.99]]), N_UPWARDS)[:, 0]
+    assert (np.diff(gains, axis=0) > 0).all()
+
+
+def test_the_wealth_is_what_the_payments_became():
+    rng = np.random.default_rng(0)
+    ranks, money = rng.random((7, 2)), rng.random((7, 2))
+    owned = Wealth.of(np.array([0.3, 0.2]))
+    gains = np.exp(log_gains(ranks, N_BETS))
+    after, path = owned.bet(ranks, money)
+    shares = np.exp(owned.log_shares)
+    prior = np.exp(Wealth.of(np.ones(1)).log_shares[0])
     for t in range(7):
-        products = [[np.prod(1 + bet * payoffs[: t + 1, w]) for bet in BETS] for w in range(3)]
-        expected = np.mean([np.dot(prior, own) for own in products])
-        assert np.exp(path[t]) == pytest.approx(expected, rel=1e-12)
-    assert wealth.log == pytest.approx(path[-1], rel=1e-12)
-    assert wealth.log_peak == max(0.0, path.max())
+        shares = (shares + money[t][:, None] * prior) * gains[t]
+        assert np.exp(path[t]) == pytest.approx(shares.sum(axis=1))
+    assert np.exp(after.log_shares) == pytest.approx(shares)
+    alone, _ = owned.bet(ranks)
+    assert np.exp(alone.log_shares) == pytest.approx(np.exp(owned.log_shares) * gains.prod(axis=0))
 
 
-def test_dealing_anew_changes_no_wealth_and_helps_after_a_change():
-    losing, winning = np.full((300, 1), -0.5), np.full((30, 1), 0.5)
-    plain, switching = monitoring.Wealth.start(1), monitoring.Wealth.start(1)
-    for t in range(0, 300, 10):
-        for wealth in (plain, switching):
-            wealth.bet(losing[t : t + 10])
-        before = switching.log
-        switching.switch(10 / (t + 10))
-        assert switching.log == pytest.approx(before, abs=1e-12)
-    assert switching.bet(winning)[-1] > plain.bet(winning)[-1] + 2.0
+def test_bets_in_parts_are_bets_at_once():
+    ranks, money = np.random.default_rng(1).random((2, 9, 3))
+    owned = Wealth(np.full((3, N_BETS), BROKE))
+    whole, path = owned.bet(ranks, money)
+    first, begun = owned.bet(ranks[:4], money[:4])
+    last, ended = first.bet(ranks[4:], money[4:])
+    assert np.concatenate([begun, ended]) == pytest.approx(path)
+    assert last.log_shares == pytest.approx(whole.log_shares)
 
 
-def test_the_average_wealth_over_all_signs_is_one():
-    sizes = np.random.default_rng(1).uniform(0, 1, size=(8, 2))
-    ends, peaks = [], []
-    for signs in product([-1.0, 1.0], repeat=8):
-        wealth = monitoring.Wealth.start(2)
-        for block in (slice(0, 3), slice(3, 8)):
-            wealth.bet(sizes[block] * np.array(signs)[block, None])
-            wealth.switch(0.3)
-        ends.append(np.exp(wealth.log))
-        peaks.append(np.exp(wealth.log_peak))
-    assert np.mean(ends) == pytest.approx(1.0, rel=1e-12)
-    for alpha in (0.1, 0.2, 0.3, 0.5, 0.9):
-        assert np.mean(np.array(peaks) >= 1 / alpha) <= alpha
-    assert max(peaks) > 5.0
+@pytest.mark.parametrize("tied", [False, True])
+def test_ranks_are_uniform_and_independent_over_all_orders(tied):
+    """Every order of six rows, three of them the reference: a row among equals takes any of its places."""
+    cells = np.array([0, 1, 1, 1, 4, 4] if tied else [0, 2, 3, 5, 7, 8])[:, None]
+    counts: dict[tuple[int, ...], float] = {}
+    for order in permutations(range(6)):
+        rows = cells[list(order)]
+        below = [Bag.of(rows[:3]).ranks(rows[3:], np.full((3, 1), u))[:, 0] for u in (0.0, 1.0)]
+        lowest, highest = (np.rint(own * [4, 5, 6]).astype(int) for own in below)
+        for place in product(*(range(a, b) for a, b in zip(lowest, highest, strict=True))):
+            counts[place] = counts.get(place, 0.0) + 1.0 / np.prod(highest - lowest)
+    assert len(counts) == 4 * 5 * 6
+    assert list(counts.values()) == pytest.approx([factorial(6) / 120] * 120)
+
+
+def test_ranks_in_parts_are_ranks_at_once():
+    rng = np.random.default_rng(2)
+    cells, uniforms = rng.integers(0, 9, (11, 4)), rng.random((11, 4))
+    bag = Bag.of(rng.integers(0, 9, (20, 4)))
+    expected = bag.ranks(cells, uniforms)
+    parts = [bag.ranks(cells[:5], uniforms[:5]), (bag + Bag.of(cells[:5])).ranks(cells[5:], uniforms[5:])]
+    assert np.concatenate(parts) == pytest.approx(expected)
+    assert ((bag + Bag.of(cells)).counts.sum(axis=1) == 31).all()
+
+
+@pytest.mark.parametrize("values", [[3.0], [0.0, 1.0], [0.0, 2.0, 2.0, 5.0], np.linspace(-1.0, 7.0, 500)])
+def test_edges_keep_what_is_equal_together_whatever_the_rounding(values):
+    pilot = np.array(values)[:, None]
+    edges = edges_between(pilot)
+    cells = levels(pilot, edges)[:, 0]
+    for way in (np.inf, -np.inf):
+        assert (levels(np.nextafter(pilot, way), edges)[:, 0] == cells).all()
+    assert len(np.unique(cells)) == min(len(np.unique(pilot)), 64)
+    far = levels(np.array([[-1e9], [1e9]]), edges)[:, 0]
+    assert far[0] < cells.min()
+    assert far[1] > cells.max()
+
+
+def test_no_rank_is_rounded_to_1_in_a_bag_of_very_many_rows():
+    counts = Bag.of(np.zeros((1, 1), dtype=np.int64)).counts * 10**14
+    rank = Bag(counts).ranks(np.full((1, 1), 5), np.full((1, 1), 1.0 - 2.0**-53))
+    assert rank < 1.0
+    assert np.isfinite(log_gains(rank, N_BETS)).all()
+
+
+def test_uniforms_are_never_0_or_1_and_longer_ones_begin_alike():
+    short, long = open_uniforms((1, 2, 3), (5, 4)), open_uniforms((1, 2, 3), (500, 4))
+    assert (short == long[:5]).all()
+    assert 0.0 < long.min() < long.max() < 1.0
+
+
+def test_a_level_is_paid_once_and_a_run_length_for_ever():
+    level, length = Guarantee.of(0.05, None), Guarantee.of(None, 100.0)
+    n = np.array([0, 1, 10, 10**4, 10**12])
+    assert level.paid(n)[0] == 0.0
+    assert (np.diff(level.paid(n)) > 0).all()
+    assert level.paid(n)[-1] <= 1.0
+    assert (length.paid(n) == n).all()
+    assert (level.log_threshold, length.log_threshold) == pytest.approx((np.log(20.0), np.log(200.0)))
+    assert Guarantee.of(None, None) == level
+
+
+@pytest.mark.parametrize("length", [1, 7, 50, 1234.5])
+def test_the_threshold_of_a_run_length_gives_that_length(length):
+    """If an alarm by row n has probability n/c at most, its mean row is at least the sum of the rest."""
+    threshold = np.exp(Guarantee.of(None, length).log_threshold)
+    n = np.arange(int(threshold) + 1)
+    assert (1.0 - n / threshold).sum() >= length
+
+
+def test_no_more_is_paid_to_those_who_learn_than_their_share():
+    rng = np.random.default_rng(0)
+    known = Known(rng.normal(size=(20, 3)), rng.normal(size=(30, 3)), np.ones((2, 3)))
+    for guarantee in (Guarantee.of(0.05, None), Guarantee.of(None, 100.0)):
+        own, begun = LearningGamblers.start(known, 0.4), 0.0
+        for row in range(1, 1025):
+            before = len(own.births)
+            own.learn(rng.normal(size=(1, 3)), row, guarantee)
+            new = own.births == row
+            assert before == 0 or row % 16 or new.any()
+            begun += float(np.exp(logsumexp(own.wealth.log_shares[np.repeat(new, 2)]))) if new.any() else 0.0
+            assert begun <= 0.4 * float(guarantee.paid(np.array(row))) * (1 + 1e-9)
+        assert begun > 0.2 * float(guarantee.paid(np.array(1024)))
+        fixed = FixedGamblers.start(np.array([0.3, 0.3]), rng.normal(size=(20, 2)), rng.normal(size=(30, 2)))
+        assert np.exp(fixed.wealth.log_shares).sum() == 0.0

@@ -1,15 +1,12 @@
-"""The drift monitor: an exact martingale under exchanges, blind to what comes later, the same after a checkpoint."""
+"""The drift monitor: exact under exchanges, blind to what comes later, the same after a checkpoint."""
 
 import json
-from functools import partial
-from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from kernelmean import DriftMonitor, kernels
-from kernelmean.inference.monitoring.pool import Pool
+from kernelmean import DriftMonitor
 
 
 def rows(seed, n, shift=0.0):
@@ -17,32 +14,18 @@ def rows(seed, n, shift=0.0):
 
 
 def monitor(reference=None, **options):
-    options = {"n_frequencies": 8, "shuffle": False, **options}
-    return DriftMonitor(rows(0, 80) if reference is None else reference, **options)
+    return DriftMonitor(rows(0, 80) if reference is None else reference, **{"shuffle": False, **options})
 
 
-def test_wealth_averages_to_one_over_all_exchanges_of_the_pairs():
-    ends, peaks = [], []
-    X, Y = rows(1, 7, 0.5), rows(2, 7, -1.0)
-    for swaps in product([False, True], repeat=7):
-        own = monitor()
-        x, y = X.copy(), Y.copy()
-        x[list(swaps)], y[list(swaps)] = Y[list(swaps)], X[list(swaps)]
-        width = own._pool.original.shape[1] - 2
-        own._bet(np.hstack([x, np.zeros((7, width))]), np.hstack([y, np.zeros((7, width))]), np.arange(7))
-        ends.append(np.exp(own.state.log_wealth))
-        peaks.append(own.state.pvalue)
-    assert np.mean(ends) == pytest.approx(1.0, rel=1e-12)
-    assert np.ptp(ends) > 0.5
-    for alpha in (0.2, 0.4, 0.6):
-        assert np.mean(np.array(peaks) <= alpha) <= alpha
+PROMISES = pytest.mark.parametrize("promise", [{"alpha": 0.05}, {"average_run_length": 500.0}], ids=["level", "length"])
 
 
-def test_what_comes_later_changes_nothing_before():
-    one, two = monitor(), monitor()
+@PROMISES
+def test_what_comes_later_changes_nothing_before(promise):
+    one, two = monitor(**promise), monitor(**promise)
     assert one.update(rows(1, 30)) == two.update(rows(1, 30))
     short = one.update(rows(2, 10))
-    long = two.update(np.vstack([rows(2, 10), rows(3, 50, 5.0)]))
+    long = two.update(np.vstack([rows(2, 10), rows(3, 60, 5.0)]))
     assert short.detected_at is None
     assert long.detected_at > 40
 
@@ -55,36 +38,73 @@ def test_batches_do_not_matter_without_shuffling(cuts):
     for part in np.split(stream, cuts):
         found = parts.update(part)
     assert found.log_wealth == pytest.approx(expected.log_wealth, rel=1e-9)
-    assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
-    assert (found.n_rows, found.n_pairs, found.waiting) == (expected.n_rows, expected.n_pairs, expected.waiting)
+    assert found.log_peak == pytest.approx(expected.log_peak, rel=1e-9)
+    assert (found.n_rows, found.detected_at) == (expected.n_rows, expected.detected_at)
+    assert parts.changed_between() == whole.changed_between()
 
 
+@PROMISES
 @pytest.mark.parametrize("shuffle", [True, False])
-def test_a_checkpoint_goes_on_bit_for_bit(shuffle):
+def test_a_checkpoint_goes_on_bit_for_bit(shuffle, promise):
     batches = [rows(k, 7 + k, 0.1 * k) for k in range(12)]
-    without = monitor(shuffle=shuffle)
+    without = monitor(shuffle=shuffle, **promise)
     expected = [without.update(batch) for batch in batches]
     found, text = [], None
     for batch in batches:
-        again = monitor(shuffle=shuffle) if text is None else monitor(shuffle=shuffle).resume(text)
+        again = monitor(shuffle=shuffle, **promise)
+        again = again if text is None else again.resume(text)
         found.append(again.update(batch))
         text = json.dumps(json.loads(again.to_json()))
     assert found == expected
+    assert found[-1].drift
     assert text == without.to_json()
+    assert again.changed_between() == without.changed_between()
+
+
+def test_more_reference_is_part_of_a_checkpoint():
+    own = monitor()
+    own.update(rows(1, 20))
+    own.add_reference(rows(2, 30))
+    text = own.to_json()
+    expected = own.update(rows(3, 40))
+    used = monitor()
+    used.add_reference(rows(4, 10))
+    for again in (monitor(), used):
+        assert again.resume(text).to_json() == text
+        assert again.update(rows(3, 40)) == expected
+
+
+def test_more_reference_helps():
+    few, many = monitor(rows(0, 40)), monitor(rows(0, 40))
+    many.add_reference(rows(5, 1000))
+    shifted = rows(6, 100, 0.8)
+    assert many.update(shifted).log_peak > few.update(shifted).log_peak + 5.0
 
 
 def test_checkpoints_of_others_and_damaged_ones_are_refused():
     text = monitor().to_json()
-    for other in (monitor(rows(9, 80)), monitor(seed=1), monitor(kernel=kernels.Laplacian)):
+    for other in (monitor(rows(9, 80)), monitor(seed=1), monitor(shuffle=True)):
         with pytest.raises(ValueError, match="another reference, or of other settings"):
             other.resume(text)
-    with pytest.raises(ValueError, match="level"):
-        monitor(alpha=0.01).resume(text)
+    for promise in ({"alpha": 0.01}, {"average_run_length": 100.0}):
+        with pytest.raises(ValueError, match=r"a monitor with alpha=0\.05, this one has"):
+            monitor(**promise).resume(text)
     content = json.loads(text)
-    for bad in ("{", "[]", json.dumps({**content, "format": "x"}), json.dumps({**content, "version": 2})):
+    for bad in ("{", "[]", json.dumps({**content, "format": "x"}), json.dumps({**content, "version": 1})):
         with pytest.raises(ValueError, match="checkpoint"):
             monitor().resume(bad)
-    for change in ({"new": [1.0]}, {"n_rows": "many"}, {"added": [[1.0]]}, {"log_shares": None}):
+    content.pop("sha256")
+    for change in (
+        {"total": [1.0]},
+        {"n_rows": "many"},
+        {"added": [[1.0]]},
+        {"fixed_shares": None},
+        {"starts": [1]},
+        {"past": [[10**6] * len(content["fixed_counts"])], "starts": [1]},
+        {"births": [16], "sizes": [16]},
+        {"detected_at": [1, 2]},
+        {"fixed_counts": (-np.array(content["fixed_counts"])).tolist()},
+    ):
         own = monitor()
         with pytest.raises(ValueError, match="damaged"):
             own.resume(json.dumps({**content, **change}))
@@ -93,13 +113,6 @@ def test_checkpoints_of_others_and_damaged_ones_are_refused():
 
 LEVELS = [f"level {k}" for k in range(1500)]
 CELLS = np.random.default_rng(3).choice(LEVELS, 80)
-
-
-class Other:
-    """A place for a class of the same name as one of the library."""
-
-    class Gaussian(kernels.Laplacian):
-        pass
 
 
 def ordered(levels):
@@ -114,8 +127,8 @@ def ordered(levels):
         ((pd.DataFrame({"c": [True, False] * 40}), {}), (pd.DataFrame({"c": [1.0, 0.0] * 40}), {})),
         ((pd.DataFrame({"c": np.arange(80.0) / 8}), {}), (pd.DataFrame({"d": np.arange(80.0) / 8}), {})),
         (
-            (pd.DataFrame({"c": np.arange(80).astype("m8[ms]")}), {"scale": False}),
-            (pd.DataFrame({"c": np.arange(80).astype("m8[s]")}), {"scale": False}),
+            (pd.DataFrame({"c": np.arange(80).astype("m8[ms]")}), {}),
+            (pd.DataFrame({"c": np.arange(80).astype("m8[s]")}), {}),
         ),
         (
             (pd.DataFrame({"c": CELLS}), {"ordinal": {"c": np.array(LEVELS)}}),
@@ -124,43 +137,15 @@ def ordered(levels):
                 {"ordinal": {"c": np.array([*LEVELS[:700], *LEVELS[799:699:-1], *LEVELS[800:]])}},
             ),
         ),
-        ((rows(0, 80), {"kernel": kernels.Gaussian}), (rows(0, 80), {"kernel": Other.Gaussian})),
         ((rows(0, 80), {}), (rows(0, 80)[::-1], {})),
     ],
-    ids=["order of levels", "no order", "truth values", "names", "units", "long levels", "class of one name", "order"],
+    ids=["order of levels", "no order", "truth values", "names", "units", "long levels", "order"],
 )
 def test_what_the_cells_of_a_reference_do_not_show_is_part_of_its_checkpoint(one, other):
     text = DriftMonitor(one[0], **one[1]).to_json()
     assert DriftMonitor(one[0], **one[1]).resume(text).to_json() == text
     with pytest.raises(ValueError, match="another reference, or of other settings"):
         DriftMonitor(other[0], **other[1]).resume(text)
-
-
-EARLIER = pd.DataFrame({"a": np.arange(80.0) / 8, "c": np.resize(["x", "y"], 80)})
-
-
-@pytest.mark.parametrize(
-    ("reference", "digest", "reads"),
-    [
-        (EARLIER, "5691ef229a6aedffbfc7b211008a068030d672d66ab6330b1a816d3d62b22236", True),
-        (
-            EARLIER.assign(c=EARLIER["c"] == "x"),
-            "c2bb91ca0e6dce1a1ee0c02c9dabe1c99544073665fcef37020320d359c8fff3",
-            False,
-        ),
-    ],
-    ids=["numbers and text", "truth values"],
-)
-def test_a_checkpoint_of_an_earlier_version_is_read_where_it_says_enough(reference, digest, reads):
-    """The digests are those that were written before types of columns were part of them."""
-    content = json.loads(DriftMonitor(reference).to_json())
-    content.pop("sha256")
-    text = json.dumps({**content, "digest": digest})
-    if reads:
-        assert DriftMonitor(reference).resume(text).to_json() == DriftMonitor(reference).to_json()
-    else:
-        with pytest.raises(ValueError, match=r"written by an earlier version, .*; begin anew"):
-            DriftMonitor(reference).resume(text)
 
 
 def test_a_shift_is_found_and_the_row_is_named():
@@ -178,6 +163,66 @@ def test_p_values_never_rise():
     found = [own.update(rows(k, 5, 0.3)).pvalue for k in range(30)]
     assert found == sorted(found, reverse=True)
     assert found[0] <= 1.0
+    assert found[-1] < 1.0
+
+
+def test_a_run_length_is_another_promise_and_has_no_p_value():
+    own = monitor(average_run_length=1000)
+    calm, found = own.update(rows(1, 50)), own.update(rows(2, 60, 2.0))
+    assert (calm.alpha, calm.pvalue, calm.average_run_length, calm.drift) == (None, None, 1000.0, False)
+    assert calm.verdict() == "No drift found in 50 rows (at least 1,000 rows to a false alarm on average)."
+    assert 50 < found.detected_at < 70
+    assert found.as_dict()["pvalue"] is None
+    assert monitor().state.average_run_length is None
+
+
+def test_a_change_after_many_rows_is_found_as_soon_where_a_run_length_is_promised():
+    def delay(calm, **promise):
+        own = monitor(rows(0, 400), **promise)
+        own.update(np.vstack([rows(1, calm), rows(2, 300, 0.75)]))
+        return own.state.detected_at - calm
+
+    by_length = [delay(calm, average_run_length=2000) for calm in (200, 6000)]
+    by_level = [delay(calm, alpha=0.05) for calm in (200, 6000)]
+    assert by_length[1] <= by_length[0]
+    assert by_length[1] < by_level[1]
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_the_change_is_between_the_rows_that_are_named(shuffle):
+    own = monitor(rows(0, 600), shuffle=shuffle)
+    assert own.changed_between() is None
+    for k in range(10):
+        own.update(rows(k, 20))
+    for k in range(10, 25):
+        own.update(rows(k, 20, 1.5))
+    low, high = own.changed_between()
+    assert own.state.detected_at > 200
+    assert 200 - 60 <= low <= 201 <= high <= 220
+    wide = own.changed_between(0.9999)
+    assert wide[0] <= low
+    assert wide[1] >= high
+    if shuffle:
+        assert (low - 1) % 20 == 0
+        assert high % 20 == 0
+
+
+def test_a_change_that_is_over_is_no_single_change():
+    own = monitor(rows(0, 600))
+    own.update(np.vstack([rows(1, 200), rows(2, 60, 3.0), rows(3, 400)]))
+    assert own.state.drift
+    assert own.changed_between() is None
+
+
+def test_the_rows_around_an_alarm_are_all_that_is_kept():
+    own = monitor(rows(0, 200))
+    own.update(rows(1, 3000))
+    assert len(json.loads(own.to_json())["past"]) == 1024
+    own.update(rows(2, 5000, 3.0))
+    assert len(json.loads(own.to_json())["past"]) <= 2048 + 16
+    low, high = own.changed_between()
+    assert 2980 < low <= 3001 <= high < 3020
+    assert len(own.to_json()) < 2_000_000
 
 
 def mixed(seed, n, rome=0.3, age=40.0):
@@ -203,6 +248,25 @@ def test_mixed_tables_category_shifts_new_categories_and_new_constants():
     assert not after(blank[["one", "city", "member", "age"]])
 
 
+CHANGES = {
+    "spread of one of ten": lambda rng: rng.normal(0.0, [1.8] + [1.0] * 9, size=(300, 10)),
+    "small shifts of all ten": lambda rng: rng.normal(0.25, 1.0, size=(300, 10)),
+    "two columns together": lambda rng: (
+        rng.normal(size=(300, 10)) + np.r_[0.7, 0.7, np.zeros(8)] * rng.normal(size=(300, 1))
+    ),
+    "clusters of one": lambda rng: np.column_stack(
+        [rng.choice([-0.95, 0.95], 300) + rng.normal(0.0, 0.3, 300), rng.normal(size=(300, 9))]
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+def test_changes_of_many_kinds_are_found(kind):
+    own = monitor(np.random.default_rng(0).normal(size=(600, 10)))
+    assert not own.update(np.random.default_rng(1).normal(size=(200, 10))).drift
+    assert own.update(CHANGES[kind](np.random.default_rng(2))).drift
+
+
 def test_outliers_are_rows_like_others():
     reference = np.random.default_rng(0).standard_cauchy(size=(80, 1))
     own = monitor(reference)
@@ -214,46 +278,12 @@ def test_a_constant_reference_sees_what_differs():
     assert monitor(np.ones((80, 1))).update(np.full((40, 1), 2.0)).drift
 
 
-def test_kernels_without_a_spectrum_take_landmarks():
-    own = monitor(kernel=partial(kernels.Wendland, 2))
-    assert "landmarks" in own._witnesses.features.maps[0].summary
-    assert own.update(rows(1, 60, 3.0)).drift
-
-
-def test_two_streams_in_pairs():
-    own = monitor(rows(0, 8), recycle=False)
-    for k in range(40):
-        own.add_reference(rows(100 + k, 5))
-        state = own.update(rows(200 + k, 5, 0.8))
-    assert state.n_pairs == 200
-    assert state.drift
-
-
-def test_without_recycling_betting_ends_with_the_reference():
-    own = monitor(recycle=False)
-    state = own.update(rows(1, 200))
-    assert (state.n_rows, state.n_pairs, state.waiting) == (200, 60, 0)
-    assert own.update(rows(2, 50, 9.0)).log_wealth == state.log_wealth
-
-
-@pytest.mark.parametrize("recycle", [True, False])
-def test_every_row_is_used_once_and_the_oldest_first(recycle):
-    pool = Pool(np.arange(10.0)[:, None], recycle, 0, np.empty((0, 1)))
-    new, taken, used = np.arange(100.0, 160.0)[:, None], [], []
-    for part in np.split(new, [3, 4, 20, 21, 50]):
-        before = len(pool)
-        reference, paired = pool.pair(part)
-        taken += reference[:, 0].tolist()
-        used += part[paired, 0].tolist()
-        assert len(reference) == len(paired)
-        assert len(pool) == before - len(paired) + (len(part) - len(paired) if recycle else 0)
-    assert taken[:10] == np.arange(10.0).tolist()
-    assert len(set(taken + used)) == len(taken + used)
-    assert taken == sorted(taken)
-    assert (len(taken) == 10) is not recycle
-    assert all(x < y for x, y in zip(taken, used, strict=True))
-    if recycle:
-        assert len(pool) in (5, 6)
+@pytest.mark.parametrize("dim", [1, 3, 40])
+def test_eight_rows_are_enough_to_begin(dim):
+    draw = np.random.default_rng(0)
+    own = monitor(draw.normal(size=(8, dim)))
+    own.add_reference(draw.normal(size=(200, dim)))
+    assert own.update(draw.normal(2.0, 1.0, size=(100, dim))).drift
 
 
 def test_refusals_say_what_is_needed():
@@ -271,16 +301,16 @@ def test_refusals_say_what_is_needed():
     for options, text in [
         ({"alpha": 0.0}, "alpha"),
         ({"alpha": 2}, "alpha"),
+        ({"average_run_length": 0.5}, "a number of rows"),
+        ({"average_run_length": float("inf")}, "a number of rows"),
+        ({"alpha": 0.05, "average_run_length": 100.0}, "write one"),
         ({"seed": -1}, "seed"),
         ({"missing": "noise"}, "monitor"),
-        ({"bandwidth": -1.0}, "bandwidth"),
-        ({"bandwidth": [1.0, 2.0]}, "one positive number"),
-        ({"bandwidth": "silverman"}, "one positive number"),
-        ({"kernel": "gauss"}, "kernel"),
-        ({"n_frequencies": 0}, "n_frequencies"),
     ]:
         with pytest.raises(ValueError, match=text):
             DriftMonitor(rows(0, 40), **options)
+    with pytest.raises(ValueError, match="confidence"):
+        monitor().changed_between(1.0)
     own = monitor()
     before = own.to_json()
     for bad, error in [
@@ -291,8 +321,3 @@ def test_refusals_say_what_is_needed():
         with pytest.raises(error):
             own.update(bad)
     assert own.to_json() == before
-    narrow = monitor(bandwidth=1e-12, scale=False)
-    before = narrow.to_json()
-    with pytest.raises(ValueError, match="float64 loses"):
-        narrow.update(np.vstack([rows(0, 5), rows(0, 5) * 1e3]))
-    assert narrow.to_json() == before

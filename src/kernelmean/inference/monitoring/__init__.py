@@ -1,6 +1,7 @@
-"""Monitoring: has a stream drifted away from a reference? p-values that hold at any time one looks."""
+"""Monitoring: has a stream drifted away from a reference? Answers that may be asked for after every row."""
 
-from .betting import Wealth
-from .monitor import DriftMonitor, DriftState
+from .guarantee import Guarantee
+from .monitor import DriftMonitor
+from .state import DriftState
 
-__all__ = ["DriftMonitor", "DriftState", "Wealth"]
+__all__ = ["DriftMonitor", "DriftState", "Guarantee"]

@@ -1,4 +1,4 @@
-"""Wealth of a gambler who bets against the null hypothesis: an e-process, by a mixture of strategies."""
+"""What is bet on ranks, and the wealth that comes of it."""
 
 from __future__ import annotations
 
@@ -6,60 +6,76 @@ from dataclasses import dataclass
 from typing import Self, final
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import ndtri
 
 from ...core.array import Array
 
-BETS = (0.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.95)
-_CASH = 0.2  # of the prior on not betting
-_SWITCHING = 0.5
+_SHIFTS = np.array([0.125, 0.25, 0.5, 1.0, 2.0])
+_SPREADS = np.array([0.6, 0.8, 1.25, 1.6])
+_WAVES = np.repeat([3, 4, 5, 6], 4)
+_HEIGHTS = np.tile([0.3, 0.8, -0.3, -0.8], 4)
+N_UPWARDS = len(_SHIFTS)
+"""The first bets: that values are larger than before."""
+_PRIOR = np.repeat([1.0, 0.4, 0.15], [2 * len(_SHIFTS), len(_SPREADS), len(_WAVES)])
+N_BETS = len(_PRIOR)
+BROKE = -1e6
+"""The logarithm of a wealth of practically nothing: JSON has no -inf."""
+
+
+def log_gains(ranks: Array, bets: int) -> Array:
+    r"""Return the logarithms of densities on [0, 1] at ranks (b, K), shape (b, K, S), of the first ``bets`` ones.
+
+    In the normal scores :math:`q = Φ^{-1}(p)`, which are N(0, 1) without drift, these are the likelihood ratios of
+    N(±θ, 1) for shifts θ from 1/8 to 2 and of N(0, σ²) for four σ; then 1 + λ cos(k π p) for local changes.
+    """
+    normal = ndtri(ranks)[..., None]
+    upwards = _SHIFTS * normal - _SHIFTS**2 / 2
+    if bets <= N_UPWARDS:
+        return np.asarray(upwards[..., :bets])
+    spreads = -(normal**2) * (_SPREADS**-2 - 1) / 2 - np.log(_SPREADS)
+    waves = np.log1p(_HEIGHTS * np.cos(np.pi * _WAVES * ranks[..., None]))
+    return np.concatenate([upwards, -_SHIFTS * normal - _SHIFTS**2 / 2, spreads, waves], axis=-1)[..., :bets]
 
 
 @final
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Wealth:
-    r"""The wealth :math:`K_t = \sum_s π_s \prod_{i≤t} (1 + λ_{s,i} u_{s,i})` of a mixture of strategies s.
+    r"""What K gamblers own, each on ranks of its own: the sum over S bets of :math:`M_t = (M_{t-1} + m_t) f(p_t)`.
 
-    A strategy bets the share λ ∈ [0, 1) of what it has on payoffs u ∈ [-1, 1]. Where every payoff has conditional
-    expectation zero given the past, K is a non-negative martingale that starts at 1, so that P(sup K ≥ 1/α) ≤ α.
+    m is what is paid into a bet before row t, f a density on [0, 1]. Ranks that are uniform and independent give
+    E(M_t | earlier ranks) = M_{t-1} + m_t.
     """
 
     log_shares: Array
-    """The logarithms of what the strategies have: w witnesses, each with the bets ``BETS``, shape (w, 6)."""
-    log_peak: float = 0.0
-    """The logarithm of the largest wealth so far, 0 at the start."""
+    """The logarithms of what stands on every bet, shape (K, S)."""
 
     @classmethod
-    def start(cls, n_witnesses: int) -> Self:
-        """Return a wealth of 1, dealt to the strategies."""
-        return cls(_log_prior(n_witnesses))
+    def of(cls, money: Array, bets: int = N_BETS) -> Self:
+        """Spread money, one amount for every gambler, over bets."""
+        return cls(_spread(money, bets))
 
-    @property
-    def log(self) -> float:
-        """The logarithm of the wealth now."""
-        return float(logsumexp(self.log_shares))
+    def bet(self, ranks: Array, money: Array | None = None) -> tuple[Wealth, Array]:
+        """Bet on ranks (b, K) one row after the other; return what is owned then, and the log wealth after each (b, K).
 
-    def bet(self, payoffs: Array) -> Array:
-        """Bet on payoffs (m, w) in [-1, 1], one row after the other; return the log wealth after each, shape (m,)."""
-        gains = np.cumsum(np.log1p(payoffs[:, :, None] * np.array(BETS)), axis=0)
-        path = logsumexp(self.log_shares + gains, axis=(1, 2))
-        self.log_shares = self.log_shares + gains[-1]
-        self.log_peak = max(self.log_peak, float(path.max()))
-        return np.asarray(path)
-
-    def switch(self, share: float) -> None:
-        """Deal a share of the wealth anew by the prior: a strategy that failed before a drift may win after it.
-
-        The sum does not change. Fixed share, Herbster & Warmuth (1998); with a share of κ Δt/t a change at time t costs
-        a factor of the order of t.
+        Of the same shape is what the gamblers are paid before every row, if anything.
         """
-        rho = min(_SWITCHING * share, 0.5)
-        anew = _log_prior(len(self.log_shares)) + np.log(rho) + self.log
-        self.log_shares = np.logaddexp(self.log_shares + np.log1p(-rho), anew)
+        bets = self.log_shares.shape[1]
+        gains = np.cumsum(log_gains(ranks, bets), axis=0)
+        owned = self.log_shares[None]
+        if money is not None:
+            before = np.concatenate([np.zeros_like(gains[:1]), gains[:-1]])
+            owned = np.logaddexp.accumulate(np.concatenate([owned, _spread(money, bets) - before]), axis=0)[1:]
+        shares = np.maximum(owned + gains, BROKE)
+        return Wealth(shares[-1]), log_total(shares)
 
 
-def _log_prior(n_witnesses: int) -> Array:
-    """Return the logarithms of the prior, shape (w, 6)."""
-    bets = len(BETS) - 1
-    prior = np.array([_CASH, *[(1.0 - _CASH) / bets] * bets]) / n_witnesses
-    return np.tile(np.log(prior), (n_witnesses, 1))
+def log_total(log_shares: Array) -> Array:
+    """Return the logarithm of the sum over the last axis."""
+    most = log_shares.max(axis=-1)
+    return np.asarray(most + np.log(np.exp(log_shares - most[..., None]).sum(axis=-1)))
+
+
+def _spread(money: Array, bets: int) -> Array:
+    """Return the logarithm of what comes on every bet of amounts of any shape, shape (..., S)."""
+    prior = _PRIOR[:bets] / _PRIOR[:bets].sum()
+    return np.asarray(np.log(np.maximum(money, np.finfo(np.float64).tiny))[..., None] + np.log(prior))

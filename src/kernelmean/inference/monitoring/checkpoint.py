@@ -1,66 +1,31 @@
-"""Checkpoints of a monitor: JSON that says of which reference and which settings it is."""
+"""Checkpoints of a monitor: JSON that says of which reference, which settings and which promise it is."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import Any, final
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+from ...core.array import Array
 from ...core.checksums import parse, unsealed
+from ...core.option_names import written
 from ...core.table import Frame
-from ...estimators.options import KernelLike
-from ...tables.columns.encoding import Encoding
 from ..digest import RowDigest, option_text
 
-HEAD = {"format": "kernelmean drift monitor", "version": 1}
-_NUMBERS = ("alpha", "n_rows", "n_pairs", "updates", "block_start", "detected_at", "log_peak", "log_shares", "taken")
-_SUMS = ("added", "reference_count", "reference", "new", "new_counts", "directions")
+HEAD = {"format": "kernelmean drift monitor", "version": 2}
+_GROUPS = ("births", "sizes", "directions", "learning_counts", "learning_shares")
+GROWING = (*_GROUPS, "past", "starts", "added", "detected_at")
+"""The arrays of any length."""
 
 
-@final
-@dataclass(frozen=True)
-class MonitorOptions:
-    """What a monitor depends on besides its reference; see :class:`kernelmean.DriftMonitor`."""
-
-    kernel: KernelLike
-    bandwidth: Any
-    n_frequencies: int
-    recycle: bool
-    shuffle: bool
-    encoding: Encoding
-    seed: int
-
-    def digest(self, reference: Frame) -> str:
-        """Return a text that differs between references, the types of their columns included, and between choices."""
-        rows = RowDigest()
-        rows.add(reference)
-        options = {name: value for name, value in vars(self).items() if name != "encoding"} | self.encoding.options()
-        parts = [rows.text, *((name, _text(options[name])) for name in sorted(options))]
-        return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-    def earlier_digest(self, reference: Frame) -> str:
-        """Return the text that checkpoints held before :meth:`digest`.
-
-        It knew neither types of columns nor orders of levels, and long arrays and classes by what is printed of them.
-        """
-        name = getattr(self.kernel, "__name__", "") or repr(self.kernel)
-        return digest(reference, repr((name, *(value for field, value in vars(self).items() if field != "kernel"))))
-
-    def told_apart_earlier(self, reference: Frame) -> bool:
-        """Whether :meth:`earlier_digest` stood for this reference and this choice only."""
-        plain = all(reference[column].dtype.kind in "fO" for column in reference.names) and not reference.declared
-        own = isinstance(self.kernel, type) and not self.kernel.__module__.startswith("kernelmean.")
-        return plain and not own and "..." not in repr(self)
-
-
-def _text(value: Any) -> str:
-    """Return a text for an option; a kernel that is not of the library is known by what it says of itself."""
-    try:
-        return option_text(value)
-    except TypeError:
-        return f"{value.__module__}.{value.__qualname__}" if isinstance(value, type) else repr(value)
+def digest_of(reference: Frame, options: Mapping[str, Any]) -> str:
+    """Return a text that differs between references, the types of their columns included, and between options."""
+    rows = RowDigest()
+    rows.add(reference)
+    parts = [rows.text, *((name, option_text(options[name])) for name in sorted(options))]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def digest(frame: Frame, name: str) -> str:
@@ -73,19 +38,58 @@ def digest(frame: Frame, name: str) -> str:
     return found.hexdigest()
 
 
-def checked(text: str) -> dict[str, Any]:
-    """Return what a checkpoint holds, or say what is wrong with it as a whole."""
+def checked(text: str, head: Mapping[str, Any], own: Mapping[str, Array]) -> dict[str, Any]:
+    """Return the arrays of a checkpoint that belongs to a monitor of this head and with such arrays.
+
+    Raises
+    ------
+    ValueError
+        When the text is no such checkpoint, or one of another monitor.
+    """
     try:
         content = parse(text)
     except ValueError as error:
         raise ValueError(f"the checkpoint is no JSON ({error}); pass what to_json() returned") from error
     if not isinstance(content, dict) or content.get("format") != HEAD["format"]:
         raise ValueError("this is no checkpoint of a drift monitor; pass what to_json() returned")
+    anew = written("begin anew", "delete the file to begin anew, or name another one with --checkpoint")
     if content.get("version") != HEAD["version"]:
         raise ValueError(
-            f"the checkpoint has version {content.get('version')!r}, this kernelmean reads {HEAD['version']}"
+            f"the checkpoint has version {content.get('version')!r}, this kernelmean reads {HEAD['version']}; {anew}"
         )
     try:
-        return unsealed(content, (*HEAD, "digest", *_NUMBERS, *_SUMS))
+        content = unsealed(content, (*HEAD, *head, *own))
     except ValueError as error:
-        raise ValueError(f"the checkpoint is damaged ({error}); begin anew") from error
+        raise ValueError(f"the checkpoint is damaged ({error}); {anew}") from error
+    if content["digest"] != head["digest"]:
+        again = written("make the monitor as it was made then", "repeat the command as it was")
+        raise ValueError(f"the checkpoint is of another reference, or of other settings; {again}, or {anew}")
+    promises = [{name: one[name] for name in ("alpha", "average_run_length")} for one in (content, head)]
+    if promises[0] != promises[1]:
+        said = (", ".join(f"{name}={value!r}" for name, value in one.items() if value is not None) for one in promises)
+        raise ValueError("the checkpoint is of a monitor with {}, this one has {}".format(*said))
+    try:
+        return _arrays_of(content, own)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"the checkpoint is damaged ({error}); {anew}") from error
+
+
+def _arrays_of(content: Mapping[str, Any], own: Mapping[str, Array]) -> dict[str, Any]:
+    """Return arrays of the shapes and types of a monitor's own: all finite, counts not negative."""
+    found: dict[str, Any] = {}
+    for name, like in own.items():
+        array, first = np.array(content[name], dtype=np.float64), int(name in GROWING)
+        array = array.reshape(0, *like.shape[1:]) if first and not array.size else array
+        if array.shape[first:] != like.shape[first:] or array.ndim != like.ndim:
+            raise ValueError(f"{name} has another shape")
+        counts = like.dtype.kind == "i"
+        if not np.isfinite(array).all() or (counts and ((array < 0) | (array >= 2**53) | (array % 1 != 0)).any()):
+            raise ValueError(f"{name} holds numbers that cannot be")
+        found[name] = array.astype(like.dtype)
+    groups, rows = (len(found[name]) for name in ("births", "past"))
+    members = [len(found[name]) for name in _GROUPS]
+    alike = members[1:3] == [groups, groups] and members[3] == members[4] and len(found["starts"]) == rows
+    inside = (found["past"] < own["fixed_counts"].shape[1]).all() and (found["sizes"] > 0).all()
+    if not alike or not inside or (groups and members[3] % groups) or len(found["detected_at"]) > 1:
+        raise ValueError("its arrays do not belong together")
+    return found

@@ -3,148 +3,94 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from typing import Any, Self, final
 
 import numpy as np
 
-from ...core.array import Array
+from ...core.array import Array, IntArray
 from ...core.checksums import sealed
-from ...core.option_names import written
 from ...core.table import check_size, to_frame
 from ...core.validate import check_integer
 from ...core.words import passed
-from ...estimators.options import KernelLike
 from ...plan.tiles import serial_blas
 from ...tables.columns.encoding import Encoding
-from ..wording import beside
-from .betting import Wealth
-from .checkpoint import HEAD, MonitorOptions, checked
+from .bag import Bag, levels, open_uniforms
+from .betting import BROKE, Wealth
+from .change import Past
+from .checkpoint import HEAD, checked, digest_of
 from .coordinates import RowCoder, refuse_noise
-from .pool import Pool
-from .witnesses import Features, Witnesses, feature_maps, kernels_for
+from .gamblers import BLOCK, FixedGamblers, Known, LearningGamblers
+from .guarantee import Guarantee
+from .scores import Scores
+from .state import DriftState
 
-_LEAST_ROWS, _MOST_SCALE_ROWS = 8, 300
+_LEAST_ROWS = 8
 _BATCH = 4096
-
-
-@final
-@dataclass(frozen=True)
-class DriftState:
-    """What a monitor has found so far.
-
-    Attributes
-    ----------
-    n_rows : int
-        New rows that came.
-    n_pairs : int
-        Pairs of a row of the reference and a new row that were bet on.
-    waiting : int
-        Rows of the reference that can still be paired with new ones.
-    log_wealth : float
-        The logarithm of the wealth now, an e-value: its expectation is 1 without drift.
-    pvalue : float
-        1 / (largest wealth so far), at most 1: valid whenever one looks, P(p ≤ α at any time) ≤ α without drift.
-    alpha : float
-        The level of ``detected_at``.
-    detected_at : int or None
-        The number of the new row, from 1, with which the p-value came down to ``alpha``; within a shuffled batch in the
-        shuffled order.
-    """
-
-    n_rows: int
-    n_pairs: int
-    waiting: int
-    log_wealth: float
-    pvalue: float
-    alpha: float
-    detected_at: int | None
-
-    @property
-    def drift(self) -> bool:
-        """Whether drift was found at level ``alpha``."""
-        return self.detected_at is not None
-
-    def verdict(self) -> str:
-        """Return one sentence for a reader."""
-        p = beside(self.pvalue, self.alpha)
-        if self.detected_at is None:
-            return f"No drift found in {self.n_rows:,} rows (p = {p}, level {self.alpha:g})."
-        where = f"found at row {self.detected_at:,} of {self.n_rows:,}"
-        return f"Drift: {where} (p = {p}, level {self.alpha:g})."
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain names and numbers."""
-        return {**asdict(self), "drift": self.drift}
+_MOST_HELD = 2000
+_LEARNING = 0.3
 
 
 @final
 class DriftMonitor:
     r"""Ask after every batch of new rows whether they still follow the distribution of a reference, as often as wanted.
 
-    Every new row y is paired with a row x of the reference that was not looked at before, and a gambler bets on
-
-    .. math:: u = \tanh\frac{h(y) - h(x)}{s}, \qquad K_t = K_{t-1} (1 + λ u_t),
-
-    where the witness h, its scale s and the share λ ∈ [0, 1) come from earlier rows only. The p-value is
-    :math:`1 / \max_t K_t`.
+    Gamblers rank every new row by a number, such as one of its columns, among the reference and all rows before it, and
+    bet on the rank. Without drift ranks are uniform and independent, and nobody can expect to win.
 
     Parameters
     ----------
     reference : array of shape (N, d), data frame, or Frame
-        At least 8 rows, in any order (the seed shuffles them). A quarter, 300 at most, sets bandwidth and scales; the
-        others wait to be paired. Columns may be mixed, as for :class:`kernelmean.TableEncoder`; a category that only
-        new rows have is evidence, not an error.
-    kernel : str, class or Kernel
-        "gaussian", a class that takes a bandwidth, or a kernel of the coordinates as it is, which then is the only one.
-    bandwidth : float or str
-        "median" or "median-unsquared", for the quarter; the kernels have 1/4, 1/2, 1 and 2 times it, see ``FACTORS``.
-    n_frequencies : int
-        Of the Fourier features of every kernel; a kernel without a spectrum gets twice as many landmarks among the
-        quarter. The number of features costs power, never the level.
-    recycle : bool
-        Once half of the waiting reference is used up, keep every second new row, unseen, as reference for later rows.
-        Then the monitor never ends, and compares with rows that are older by the length of the queue. False stops
-        betting when no row waits.
+        At least 8 rows, in any order (the seed shuffles them). Some of them, the pilot, fix what is looked at: a
+        quarter, 100 at most, or a twentieth, 1000 at most, where that is more. New rows are compared with the others.
+        Columns may be mixed, as for :class:`kernelmean.TableEncoder`; a category that only new rows have is evidence.
+    alpha : float, optional
+        The probability that drift is ever found where there is none, however long the stream; by default .05.
+    average_run_length : float, optional
+        Instead of ``alpha``: without drift the first false alarm comes after so many rows on average, or later. A
+        change is then found as soon after a million rows as after a hundred.
     shuffle : bool
         Shuffle the rows of a batch, which then may be sorted. False takes them as they come, and nothing depends on how
         a stream is cut into batches, but for rounding.
-    scale : bool
-        Divide numbers by their standard deviation.
     missing : {"error", "drop", "category"}, or dict from column to one of them
     ordinal, categorical, keep : as in :class:`kernelmean.TableEncoder`
-    alpha : float
-        The level of ``detected_at``; p-values do not depend on it.
     seed : int
-        Of the shuffles and of the features.
+        Of the shuffles, and of the places of rows among equal ones.
 
     Raises
     ------
     ValueError, TypeError
-        When the reference is too short, a cell is missing without a rule or infinite, or an option is unknown.
+        When the reference is too short, a cell is missing without a rule or infinite, an option is unknown, or both a
+        level and a run length are asked for.
 
     Notes
     -----
-    *Why it is valid.* Without drift all rows, of the reference and new, are independent and of one distribution. Given
-    all that was looked at before, x and y can be exchanged, and u changes its sign when they are: its conditional
-    expectation is 0 whatever h and s are, and it lies in [-1, 1] whatever the tails. So 1 + λu ≥ 0 has conditional
-    expectation 1, K and every average of such K is a non-negative martingale from 1, and P(K_t ≥ 1/α for any t) ≤ α
-    (Ville 1939). Nothing else is used: not the kernel, nor the number of features, nor continuity. Shekhar & Ramdas
-    (2023; arXiv 2112.09162), with a payoff that is odd in (x, y) instead of linear.
+    *Why it is valid.* Without drift all rows, of the reference and new, are independent and of one distribution. Let s
+    be a function of a row that the ranked rows have no part in: the pilot fixes it, or new rows from before its gambler
+    began. Let :math:`p_t` be the share of the reference and of the ranked rows up to t that lies below row t in s;
+    among equals it takes a random place. Given these rows in no order, and all that follow, each of them is equally
+    likely to be row t, so :math:`p_t` is uniform whatever :math:`p_{t+1}, p_{t+2}, \dots` are. So all are uniform and
+    independent, though each of them uses the whole reference, which is only a sample (Vovk, Nouretdinov & Gammerman
+    2003). To multiply a wealth by :math:`f(p_t)`, with a density f on [0, 1] that earlier ranks may choose, is a fair
+    bet: what a gambler owns, less what it was paid, is a martingale in the ranks that this gambler has seen.
 
-    *A reference is a sample.* The null is that new rows come from the distribution of the reference, not that they are
-    draws from its rows. A reference that is looked at as a whole (its mean, say) and compared with every new row makes
-    dependent payoffs that do not have expectation 0: an odd reference would be called drift some day. So each of its
-    rows is held back until it is paired, and used once.
+    *Many gamblers.* Ranks by one number say something of later ranks by another, so that what all gamblers own together
+    is a martingale in no history, and nothing is claimed of it. Each gambler ever owns c by row n with a probability of
+    at most what it was paid by then, divided by c (Ville 1939). These add up, however the gamblers depend on each
+    other: P(the richest ever owns c by row n) ≤ m(n)/c, where m(n) is what all were paid. With m ≤ 1 that is a level
+    for ever; with m(n) = n a bound on every run length, as in e-detectors (Shin, Ramdas & Rinaldo 2022; arXiv
+    2203.03532), see :class:`kernelmean.inference.monitoring.Guarantee`.
 
-    *Strategies.* Wealth is the average over 4 kernels × 3 memories of the witness (all new rows; half-lives of 100 and
-    25 pairs) × 6 shares λ. After every block of pairs a share of about 1/t is dealt anew, so that a change after t
-    pairs costs a factor of the order of t. Witnesses are renewed after an eighth more pairs, 32 at most.
+    *Who bets.* Some rank by numbers that never change: every column, the distance from the middle, products of two
+    columns, how many cells the pilot did not know. They bet on shifts, spreads and waves, and are paid before every
+    row, for a change at that row. Others learn from the last 16, 32, ..., 4096 rows: each bets that later rows lie
+    farther in the direction of the witness function of one of five members of the default two-sample test, of means,
+    whitened means, squares and products, shape, and local differences.
 
-    O(m) time a row for m features; O(N D + m) memory, whatever the number of new rows.
+    *What is not promised.* Rows must not depend on each other. New rows join those that later ones are compared with: a
+    change that is not found for long becomes ordinary. Memory is O(N d), whatever the number of new rows.
 
     Examples
     --------
@@ -161,57 +107,52 @@ class DriftMonitor:
         self,
         reference: Any,
         *,
-        kernel: KernelLike = "gaussian",
-        bandwidth: Any = "median",
-        n_frequencies: int = 64,
-        recycle: bool = True,
+        alpha: float | None = None,
+        average_run_length: float | None = None,
         shuffle: bool = True,
-        scale: bool = True,
         missing: str | Mapping[str, str] = "error",
         ordinal: Mapping[str, Iterable[Any]] | None = None,
         categorical: str | Sequence[str] = (),
         keep: str | Sequence[str] = (),
-        alpha: float = 0.05,
         seed: int = 0,
     ) -> None:
-        self.alpha = _check_level(alpha)
+        self.guarantee = Guarantee.of(alpha, average_run_length)
         self.seed = check_integer(seed, "seed", 0)
         self.shuffle = shuffle
         frame = to_frame(reference, "reference")
         check_size(frame)
         refuse_noise(missing)
-        encoding = Encoding(missing, ordinal, categorical, scale, keep=keep)
+        encoding = Encoding(missing, ordinal, categorical, keep=keep)
         encoding.inspect([frame])
-        choice = MonitorOptions(kernel, bandwidth, n_frequencies, recycle, shuffle, encoding, self.seed)
-        self._digest, self._earlier_digest = choice.digest(frame), choice.earlier_digest(frame)
-        self._told_apart = choice.told_apart_earlier(frame)
-        order = np.random.default_rng([self.seed, len(frame)]).permutation(len(frame))
-        some = min(len(frame) // 4, _MOST_SCALE_ROWS)
+        self._digest = digest_of(frame, {"shuffle": shuffle, "seed": self.seed, **encoding.options()})
         if len(frame) < _LEAST_ROWS:
             raise ValueError(f"{passed(len(frame), 'row')} as reference, at least {_LEAST_ROWS} are needed")
+        order = np.random.default_rng([self.seed, len(frame)]).permutation(len(frame))
+        some = max(min(len(frame) // 4, 100), min(len(frame) // 20, 1000))
         self._coder = RowCoder.fit(frame.take(order[:some]), encoding)
-        known, waiting = (self._coder(self._coder.frame(frame.take(o), frame.source)) for o in np.split(order, [some]))
-        maps = feature_maps(kernels_for(kernel, bandwidth, known), known, n_frequencies, self.seed)
+        pilot, others = (self._coder(self._coder.frame(frame.take(o), frame.source)) for o in np.split(order, [some]))
         with serial_blas:
-            self._witnesses = Witnesses.start(Features(maps, known))
-        self._pool = Pool(waiting, recycle, 0, waiting[:0])
-        self._wealth = Wealth.start(self._witnesses.count)
-        self._n_rows = self._n_pairs = self._updates = 0
-        self._block_start = 0
+            self._start(Scores.of(pilot, len(self._coder.codings)), pilot, others)
+
+    def _start(self, scores: Scores, pilot: Array, others: Array) -> None:
+        learning = 0.0 if scores.views is None else _LEARNING
+        self._scores = scores
+        self._fixed = FixedGamblers.start((1.0 - learning) * scores.weights, scores(pilot), scores(others))
+        self._known = Known(scores.features(pilot), scores.features(others[:_MOST_HELD]), scores.metrics)
+        self._learning = LearningGamblers.start(self._known, learning)
+        self._n_rows = self._updates = 0
+        self._log_wealth = BROKE if self.guarantee.alpha is None else float(np.log(self._fixed.weights.max()))
+        self._log_peak = self._log_wealth
         self._detected_at: int | None = None
+        self._added = others[:0]
+        none = np.empty((0, len(scores.weights)), dtype=np.int64)
+        self._past, self._reference = Past(none, none[:, 0], 0), self._fixed.bag
 
     @property
     def state(self) -> DriftState:
         """What was found so far."""
-        return DriftState(
-            n_rows=self._n_rows,
-            n_pairs=self._n_pairs,
-            waiting=len(self._pool),
-            log_wealth=self._wealth.log,
-            pvalue=math.exp(-self._wealth.log_peak),
-            alpha=self.alpha,
-            detected_at=self._detected_at,
-        )
+        wealth = {"log_wealth": self._log_wealth, "log_peak": self._log_peak}
+        return DriftState(self._n_rows, **wealth, **asdict(self.guarantee), detected_at=self._detected_at)
 
     def update(self, rows: Any) -> DriftState:
         """Bet on new rows, and return what was found so far.
@@ -237,45 +178,117 @@ class DriftMonitor:
         return self.state
 
     def _take(self, new: Array) -> None:
-        """Pair new rows and bet on them."""
+        """Bet on new rows, block by block: blocks begin after multiples of 16 rows."""
+        first = self._n_rows
         if self.shuffle:
-            new = new[np.random.default_rng([self.seed, self._updates, 1]).permutation(len(new))]
+            new = new[np.random.default_rng([self.seed, 4, self._updates]).permutation(len(new))]
         self._updates += 1
         for start in range(0, len(new), _BATCH):
             part = new[start : start + _BATCH]
-            reference, paired = self._pool.pair(part)
-            self._bet(reference, part[paired], self._n_rows + 1 + paired)
-            self._n_rows += len(part)
+            cells, features = levels(self._scores(part), self._fixed.edges), self._scores.features(part)
+            while self._n_rows < first + start + len(part):
+                now = self._n_rows - first - start
+                block = slice(now, min(now + BLOCK - self._n_rows % BLOCK, len(part)))
+                self._bet(cells[block], features[block], first + 1)
+
+    def _bet(self, cells: IntArray, features: Array, first: int) -> None:
+        """Bet on rows of one block, from a batch that begins with this row."""
+        start, end = self._n_rows, self._n_rows + len(cells)
+        block, inside = start // BLOCK, slice(start % BLOCK, start % BLOCK + len(cells))
+        fixed = self._fixed.play(cells, self._uniforms(0, block, cells.shape[1])[inside], start, self.guarantee)
+        learning = self._learning.play(features, self._uniforms(1, block, len(self._learning.edges))[inside])
+        path = np.maximum(fixed.max(axis=1), learning.max(axis=1, initial=-np.inf))
+        self._log_wealth, self._log_peak = float(path[-1]), max(self._log_peak, float(path.max()))
+        reached = np.flatnonzero(path >= self.guarantee.log_threshold)
+        if self._detected_at is None and len(reached):
+            self._detected_at = start + 1 + int(reached[0])
+        starts = np.full(len(cells), first) if self.shuffle else start + 1 + np.arange(len(cells))
+        self._past = self._past.then(cells, starts, self._detected_at)
+        self._learning.learn(features, end, self.guarantee)
+        self._n_rows = end
+
+    def _uniforms(self, who: int, block: int, count: int) -> Array:
+        return open_uniforms((self.seed, who, block), (BLOCK, count))
+
+    def changed_between(self, confidence: float = 0.95) -> tuple[int, int] | None:
+        r"""Return the first and the last row with which the other distribution can have begun, after an alarm.
+
+        Let T be the first row of another distribution, which is that of all later rows. Then the rows before T are
+        exchangeable with the reference, and those from T on with each other. Gamblers test both: they rank the rows
+        before T, the last ones first, among the reference, and the rows from T on among themselves. T is kept where
+        nobody wins much, and the hull of these T is returned. Both tests hold at any time, so that
+
+        .. math:: P(T \text{ is ever outside, and no alarm came before } T) ≤ 1 - \text{confidence}
+
+        for every T at most 1023 rows before the alarm. Older rows are not kept; a change that long ago is excluded when
+        one at the first rows that are kept is. The interval narrows with up to 1024 rows after the alarm. This is an
+        inversion of tests, as in Saha & Ramdas (2025). It takes .1 to .5 seconds, however long the stream.
+
+        Parameters
+        ----------
+        confidence : float
+            Between 0 and 1.
+
+        Returns
+        -------
+        (int, int) or None
+            Numbers of new rows, from 1; a shuffled batch is in it as a whole or not at all. None before an alarm, and
+            where no single change explains the rows.
+
+        Raises
+        ------
+        ValueError
+            When the confidence is no number between 0 and 1.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> monitor = DriftMonitor(rng.normal(size=(600, 2)), shuffle=False)
+        >>> state = monitor.update(np.concatenate([rng.normal(size=(100, 2)), rng.normal(1.0, 1.0, size=(100, 2))]))
+        >>> state.detected_at, monitor.changed_between()
+        (117, (66, 110))
+        """
+        if not 0.0 < confidence < 1.0:
+            raise ValueError(f"confidence is {confidence!r}; a number between 0 and 1 is needed, such as 0.95")
+        if self._detected_at is None:
+            return None
+        with serial_blas:
+            return self._past.interval(self._reference, self._fixed, 1.0 - confidence, self.seed)
 
     def add_reference(self, rows: Any) -> None:
-        """Let more rows of the reference wait: of a second stream, say, which then is compared with the new rows.
+        """Compare later rows with more rows of the reference.
 
         Raises
         ------
         ValueError, TypeError
             As :meth:`update`.
         """
-        self._pool.add(self._coordinates(rows, "rows"))
+        more = self._coordinates(rows, "rows")
+        self._fixed.bag += Bag.of(levels(self._scores(more), self._fixed.edges))
+        self._hold(np.concatenate([self._added, more]))
+
+    def _hold(self, added: Array) -> None:
+        """Let those who learn know the first of the rows that were added to the reference."""
+        self._added = added[: max(_MOST_HELD - len(self._known.held), 0)]
+        held = np.concatenate([self._known.held, self._scores.features(self._added)])
+        self._learning.known = replace(self._known, held=held)
+
+    def _arrays(self) -> dict[str, Array]:
+        """Return what was learned; the arrays that ``GROWING`` names are of any length."""
+        return {
+            **{"fixed_counts": self._fixed.bag.counts, "fixed_shares": self._fixed.wealth.log_shares},
+            **self._learning.arrays,
+            **{"past": self._past.cells, "starts": self._past.starts},
+            **{"added": self._added, "past_until": np.array([self._past.last])},
+            **{"log_wealth": np.array([self._log_wealth, self._log_peak])},
+            "detected_at": np.array([] if self._detected_at is None else [self._detected_at], dtype=np.int64),
+            "n_rows": np.array([self._n_rows, self._updates]),
+        }
 
     def to_json(self) -> str:
         """Return all that was learned, without the reference: what :meth:`resume` takes."""
-        witnesses, pool = self._witnesses, self._pool
-        content = {
-            **HEAD,
-            "digest": self._digest,
-            "alpha": self.alpha,
-            "n_rows": self._n_rows,
-            "n_pairs": self._n_pairs,
-            "updates": self._updates,
-            "block_start": self._block_start,
-            "detected_at": self._detected_at,
-            "log_peak": self._wealth.log_peak,
-            "log_shares": self._wealth.log_shares.tolist(),
-            "taken": pool.taken,
-            "added": pool.added.tolist(),
-            "reference_count": witnesses.reference_count,
-            **{name: getattr(witnesses, name).tolist() for name in ("reference", "new", "new_counts", "directions")},
-        }
+        arrays = {name: array.tolist() for name, array in self._arrays().items()}
+        content = {**HEAD, "digest": self._digest, **asdict(self.guarantee), **arrays}
         return json.dumps(sealed(content), allow_nan=False)
 
     def resume(self, text: str) -> Self:
@@ -289,7 +302,7 @@ class DriftMonitor:
         Raises
         ------
         ValueError
-            When the text is no such checkpoint, or one of another reference or other settings.
+            When the text is no such checkpoint, or one of another reference, other settings or another promise.
 
         Examples
         --------
@@ -301,99 +314,18 @@ class DriftMonitor:
         >>> again.update(day) == first.update(day)
         True
         """
-        content = checked(text)
-        self._check_digest(content.get("digest"))
-        if content.get("alpha") != self.alpha:
-            raise ValueError(f"the checkpoint is of the level {content.get('alpha')}, this monitor of {self.alpha:g}")
-        try:
-            self._restore(content)
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise ValueError(f"the checkpoint is damaged ({error}); begin anew") from error
+        found = checked(text, {"digest": self._digest, **asdict(self.guarantee)}, self._arrays())
+        owned = Wealth(found["fixed_shares"])
+        self._fixed = replace(self._fixed, bag=Bag(found["fixed_counts"]), wealth=owned)
+        self._learning = self._learning.restored(found)
+        self._hold(found["added"])
+        self._past = Past(found["past"], found["starts"], int(found["past_until"][0]))
+        self._log_wealth, self._log_peak = found["log_wealth"].tolist()
+        self._n_rows, self._updates = found["n_rows"].tolist()
+        self._detected_at = int(found["detected_at"][0]) if len(found["detected_at"]) else None
         return self
-
-    def _check_digest(self, found: Any) -> None:
-        """Raise when a checkpoint is not known to be of this reference and these settings."""
-        if found == self._digest or (found == self._earlier_digest and self._told_apart):
-            return
-        if found == self._earlier_digest:
-            raise ValueError(
-                "the checkpoint was written by an earlier version, which did not record the types of columns; "
-                + written("begin anew", "delete it to begin anew, or name another file with --checkpoint")
-            )
-        raise ValueError(
-            "the checkpoint is of another reference, or of other settings; "
-            + written(
-                "make the monitor as it was made then, or begin anew",
-                "repeat the command as it was, delete the file to begin anew, or name another one with --checkpoint",
-            )
-        )
-
-    def _restore(self, content: dict[str, Any]) -> None:
-        """Take over what a checkpoint holds, all of it or nothing."""
-        features, width = self._witnesses.features, self._pool.original.shape[1]
-        own = self._witnesses
-        arrays = {name: np.array(content[name], dtype=np.float64) for name in ("reference", "new", "new_counts")}
-        directions = np.array(content["directions"], dtype=np.float64)
-        shares = np.array(content["log_shares"], dtype=np.float64)
-        shapes = [(arrays[name], getattr(own, name)) for name in arrays] + [(directions, own.directions)]
-        if any(found.shape != like.shape for found, like in [*shapes, (shares, self._wealth.log_shares)]):
-            raise ValueError("its arrays have other shapes")
-        added = np.array(content["added"], dtype=np.float64).reshape(-1, width)
-        if not all(np.isfinite(each).all() for each in (*arrays.values(), directions, shares, added)):
-            raise ValueError("its arrays hold numbers that are not finite")
-        counts = [int(content[name]) for name in ("n_rows", "n_pairs", "updates", "block_start", "taken")]
-        detected = content["detected_at"]
-        if min(counts) < 0 or counts[-1] > len(self._pool.original):
-            raise ValueError("its counts are out of range")
-        count, peak = float(content["reference_count"]), float(content["log_peak"])
-        if not (math.isfinite(count) and math.isfinite(peak) and min(count, peak) >= 0.0):
-            raise ValueError("its counts are out of range")
-        self._n_rows, self._n_pairs, self._updates, self._block_start, taken = counts
-        self._detected_at = None if detected is None else int(detected)
-        self._pool = Pool(self._pool.original, self._pool.recycle, taken, added)
-        self._wealth = Wealth(shares, peak)
-        self._witnesses = Witnesses(features, **arrays, reference_count=count, directions=directions)
 
     def _coordinates(self, rows: Any, name: str) -> Array:
         frame = to_frame(rows, name)
         check_size(frame)
         return self._coder(self._coder.frame(frame, frame.source))
-
-    def _bet(self, reference: Array, new: Array, numbers: Any) -> None:
-        """Bet on pairs of rows, block by block; ``numbers`` are those of the new rows, from 1."""
-        features = self._witnesses.features
-        X, Y = features(reference), features(new)
-        start = 0
-        while start < len(new):
-            end = min(start + self._block_end() - self._n_pairs, len(new))
-            block = slice(start, end)
-            path = self._wealth.bet(self._witnesses.payoffs(X[block], Y[block]))
-            self._note(path, numbers[block])
-            self._witnesses.add(X[block], Y[block])
-            self._n_pairs += end - start
-            self._end_block()
-            start = end
-
-    def _block_end(self) -> int:
-        """Return the number of pairs with which the block ends: after an eighth more, from 2 to 32."""
-        return self._block_start + max(2, min(self._block_start // 8, 32))
-
-    def _end_block(self) -> None:
-        """Where a block ends, deal wealth anew and renew the witnesses."""
-        if self._n_pairs < self._block_end():
-            return
-        self._wealth.switch((self._n_pairs - self._block_start) / self._n_pairs)
-        self._witnesses.renew()
-        self._block_start = self._n_pairs
-
-    def _note(self, path: Array, numbers: Any) -> None:
-        """Remember the first row at which the wealth reached 1/alpha."""
-        reached = np.flatnonzero(path >= -math.log(self.alpha))
-        if self._detected_at is None and len(reached):
-            self._detected_at = int(numbers[reached[0]])
-
-
-def _check_level(alpha: float) -> float:
-    if not 0.0 < float(alpha) < 1.0:
-        raise ValueError(f"alpha is {alpha!r}; a level between 0 and 1 is needed, such as 0.01")
-    return float(alpha)

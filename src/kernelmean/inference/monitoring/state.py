@@ -1,0 +1,61 @@
+"""What a monitor has found."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+from ..wording import beside
+from .guarantee import Guarantee
+
+
+@final
+@dataclass(frozen=True)
+class DriftState:
+    """What a monitor has found so far, and what it promises.
+
+    Attributes
+    ----------
+    n_rows : int
+        New rows that came.
+    log_wealth : float
+        The logarithm of what the richest gambler owns now. Without drift its exponential is an e-value: the expectation
+        after any given number of rows is at most 1; where a run length is promised, at most that number.
+    log_peak : float
+        The largest ``log_wealth`` after any row so far.
+    alpha : float or None
+        The probability, at most, that ``detected_at`` is ever set without drift; None where a run length is promised.
+    average_run_length : float or None
+        The mean number of rows, at least, until ``detected_at`` is set without drift; None where a level is promised.
+    detected_at : int or None
+        The number of the new row, from 1, at which drift was found; within a shuffled batch in the shuffled order.
+    """
+
+    n_rows: int
+    log_wealth: float
+    log_peak: float
+    alpha: float | None
+    average_run_length: float | None
+    detected_at: int | None
+
+    @property
+    def drift(self) -> bool:
+        """Whether drift was found."""
+        return self.detected_at is not None
+
+    @property
+    def pvalue(self) -> float | None:
+        """1 / (largest wealth so far), at most 1: P(p ≤ α at any time) ≤ α without drift. None with a run length."""
+        return None if self.alpha is None else min(1.0, math.exp(-self.log_peak))
+
+    def verdict(self) -> str:
+        """Return one sentence for a reader."""
+        where = f"found at row {self.detected_at:,} of {self.n_rows:,}" if self.detected_at is not None else ""
+        said = f"Drift: {where}" if where else f"No drift found in {self.n_rows:,} rows"
+        p = "" if self.pvalue is None or self.alpha is None else f"p = {beside(self.pvalue, self.alpha)}, "
+        return f"{said} ({p}{Guarantee(self.alpha, self.average_run_length)})."
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain names and numbers."""
+        return {**asdict(self), "pvalue": self.pvalue, "drift": self.drift}
