@@ -64,7 +64,7 @@ def filled(prepared: Prepared) -> PairSums:
 def test_every_rotation_has_the_statistic_of_its_definition(n: int, estimator: Any) -> None:
     """Of one window and of several, with rows that fill no stripe and windows that fill no two."""
     prepared = variables(*data(n), estimator=estimator)
-    null = filled(prepared).null()
+    null = filled(prepared).null(len(prepared.rows[0]))
     X, Y = (coordinates(own, rows) for own, rows in zip(prepared.fit.columns, prepared.rows, strict=True))
     assert null.values.shape == (len(prepared.fit.kernels), 16)
     partners = [rotated(n, 16, prepared.test.seed, k) for k in range(16)]
@@ -84,7 +84,7 @@ def test_few_rows_have_as_many_rotations() -> None:
     assert rotations(11, 15) == 11
     assert [rotations(10**6, many) for many in (15, 16, 17, 999)] == [16, 18, 18, 1000]
     prepared = variables(*data(11), estimator="kme")
-    null = filled(prepared).null()
+    null = filled(prepared).null(len(prepared.rows[0]))
     X, Y = (coordinates(own, rows) for own, rows in zip(prepared.fit.columns, prepared.rows, strict=True))
     (left, right) = prepared.fit.kernels[0]
     brute = [definition(left(X, X), right(Y[own], Y[own])) for own in (rotated(11, 11, 3, k) for k in range(11))]
@@ -160,7 +160,7 @@ def test_windows_merge_in_any_order() -> None:
     for order in ([0, 1, 2], [2, 0, 1], [1, 2, 0]):
         merged = reduce(add, [parts[k] for k in order])
         assert merged.rows == 2300
-        np.testing.assert_allclose(merged.null().values, whole.null().values, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(merged.null(merged.rows).values, whole.null(whole.rows).values, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

@@ -13,9 +13,10 @@ from ...kernels.bandwidth import median_bandwidth
 
 DIRECT = ("order", "axes", "square axes")
 """Views that kernels look at as they are: the order of one column, and columns one by one."""
+AS_IT_IS = "points"
+"""What a kernel that a caller chose looks at: the rows in their own units."""
 NEAR = {"near": 0.1, "nearest": 0.03}
 """The share of the rows whose distance is the unit of these views."""
-_OWN_UNITS = "order", "points"
 _FAR, _FARTHEST = 7.25, 9.0
 _CLOSE_PAIRS = 0.1
 
@@ -34,10 +35,12 @@ class Unit:
     @classmethod
     def of(cls, name: str, table: Array, rows: IntArray) -> Self:
         """Return the unit of a view, judged by some of its rows."""
-        if name in _OWN_UNITS:
+        if name == "order":
             return cls(1.0)
         if (table[-1] == table[0]).all() and (table == table[0]).all():
             return cls(1.0, table[0])
+        if name == AS_IT_IS:
+            return cls(1.0)
         if name in DIRECT:
             deviation = table.std(axis=0)
             return cls(np.where(deviation > 0.0, deviation, 1.0))

@@ -7,7 +7,7 @@ way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self, final
@@ -21,7 +21,7 @@ from .columns import Ranks, Spreads, normal_scores, ranks
 from .members import Member, ViewedTable
 from .spectrum import Projection, spectrum
 from .transformations import TRANSFORMATIONS
-from .units import DIRECT, NEAR, Unit, clustered
+from .units import AS_IT_IS, DIRECT, NEAR, Unit, clustered
 
 VIEWS = (
     *("data", "near", "nearest", "blocks", "scores", "ranks", "white", "radius", "spread", "products", "squares"),
@@ -29,9 +29,6 @@ VIEWS = (
     "volume",
 )
 """The names of the views, see :func:`view`."""
-AS_IT_IS = "points"
-"""What a kernel that a caller chose looks at: the rows in their own units."""
-
 _IN_SPREADS = ("data", "volume", "radius", *NEAR, "blocks")
 _ROWS_PER_WHITE_COLUMN = 4
 _ROWS_PER_VOLUME_COLUMN = 8
@@ -107,6 +104,15 @@ class Part:
     view: View
     projection: Projection | None
     place: slice
+
+
+def columns_at(parts: Sequence[Part], source: ViewSource) -> Iterator[Array]:
+    """Yield the columns of rows that are seen by fits, part by part, shape (columns, n)."""
+    last, table = None, source.points
+    for part in parts:
+        if part.view is not last:
+            last, table = part.view, part.view(source)
+        yield table.T if part.projection is None else part.projection(table)
 
 
 @final

@@ -143,12 +143,12 @@ def _pairs(sources: Two, test: BinnedTest, plan: Plan, kept: Checkpoint | None) 
                 saving.added(BinState(tuple(sums.state())), both)
     if saving is not None:
         saving.finish(BinState(tuple(sums.state())))
-    return of_pairs(fit, sums)
+    return of_pairs(fit, sums, n)
 
 
-def of_pairs(fit: Fitted, sums: PairSums, *notes: str) -> TestResult:
-    """Return the result of two variables from their sums."""
+def of_pairs(fit: Fitted, sums: PairSums, n: int, *notes: str) -> TestResult:
+    """Return the result of so many pairs from their sums."""
     many = sums.rotations
     stripes = f"{many} rotations, of stripes of so many pairs; pairs are shuffled within {sums.window:,}"
     few = (f"{many} pairs have {many} rotations: no p-value is below 1/{many}",) if many <= fit.how.n_resamples else ()
-    return fit.result(sums.null(), (sums.rows,), stripes, *few, *notes)
+    return fit.result(sums.null(n), (n,), stripes, *few, *notes)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray, as_float64, group_sums, like, namespace, to_numpy
 from ...kernels import Kernel
-from ..adaptive.views import Fits, Part, Views, ViewSource
+from ..adaptive.views import Fits, Part, Views, ViewSource, columns_at
 from ..coordinates import Coordinates
 
 
@@ -84,11 +84,8 @@ class Columns:
 
     def at(self, rows: Array) -> Iterator[tuple[Block, Array]]:
         """Yield the columns of any rows (n, d), block by block, shape (columns, n)."""
-        source, last, table = ViewSource(as_float64(rows), self.fits), None, rows
-        for part, block in zip(self.parts, self.blocks, strict=True):
-            if part.view is not last:
-                last, table = part.view, part.view(source)
-            yield block, table.T if part.projection is None else part.projection(table)
+        source = ViewSource(as_float64(rows), self.fits)
+        yield from zip(self.blocks, columns_at(self.parts, source), strict=True)
 
     def grouped(self, rows: Array, starts: IntArray) -> Array:
         """Return the sums of columns and kernels' squares over rows from one start to the next, shape (g, D + K)."""

@@ -17,8 +17,9 @@ from ..adaptive.candidates import candidates
 from ..adaptive.many_kernels import Adaptive, combined
 from ..adaptive.members import Member
 from ..adaptive.row_order import row_order
-from ..adaptive.views import AS_IT_IS, Views, ViewSource
-from ..kernel_choice import choose_kernel, representative_rows
+from ..adaptive.units import AS_IT_IS
+from ..adaptive.views import Views, ViewSource
+from ..kernel_choice import choose_kernel, is_constant, representative_rows
 from ..null import Null
 from ..questions import Question
 from ..request import Request
@@ -113,12 +114,16 @@ def _alone(parts: tuple[Any, ...]) -> Any:
 def _kept(source: ViewSource, chosen: Any, views: Views) -> str:
     """Say how much of a kernel its features hold, of the rows of the pilot."""
     kernel: Kernel = chosen.kernel
-    some = source.points[:: 1 + len(source.points) // _LOOKED_AT]
-    gram = kernel(some, some)
-    whole = float(np.trace(gram) / len(some) - gram.mean()) * len(some) / max(len(some) - 1, 1)
-    if not whole > 0.0:
+    if is_constant(source.points):
         return "all rows that features were fitted to are equal; other rows are seen by their distance from these"
-    share = min(float(np.square(views.table).sum()) / max(len(views.table) - 1, 1) / whole, 1.0)
+    some = source.points[:: 1 + len(source.points) // _LOOKED_AT]
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = kernel(some, some)
+        bounded = np.isfinite(kernel.diag(source.points)).all() and np.isfinite(gram).all()
+    if not bounded:
+        raise ValueError("the kernel's values are no finite numbers; divide the columns by their standard deviations")
+    whole = float(np.trace(gram) / len(some) - gram.mean()) * len(some) / max(len(some) - 1, 1)
+    share = min(float(np.square(views.table).sum()) / max(len(views.table) - 1, 1) / (whole or 1.0), 1.0)
     return (
         f"{count(views.table.shape[1], 'feature')} on landmarks in the place of the kernel; over the pilot they hold "
         f"{100 * share:.4g} % of its variance"

@@ -113,7 +113,7 @@ def pilot_rows(n: int, many: int, seed: int) -> IntArray:
 
 def shuffled_window(seed: int, number: int, rows: int) -> IntArray:
     """Return the order of the rows of a window before it is cut into stripes."""
-    return np.random.default_rng([seed, number]).permutation(rows)
+    return np.random.default_rng([seed, 1 + number]).permutation(rows)
 
 
 @final
@@ -214,13 +214,16 @@ class PairSums:
         for pair, sums in zip(self.pairs, self.fixed, strict=True):
             np.add(sums, to_numpy(left[pair.left] @ right[pair.right].T), out=sums)
 
-    def null(self) -> Null:
+    def null(self, n: int) -> Null:
         r"""Return the statistics of all pairs of kernels under all rotations, the observed arrangement first.
 
+        Of ``n`` pairs,
         :math:`Σ_{rq} v_r w_q (\overline{φ_r ψ_q} - \overline{φ_r} \; \overline{ψ_q})^2`, the V-statistic of HSIC.
         """
-        if self.rows < _LEAST:
-            raise ValueError(f"{passed(self.rows, 'pair')}, at least {_LEAST} are needed")
+        if n < _LEAST:
+            raise ValueError(f"{passed(n, 'pair')}, at least {_LEAST} are needed")
+        if self.rows != n:
+            raise ValueError(f"{self.rows:,} pairs were read of {n:,}; rows must stay as they are meanwhile")
         count = sum(len(pair.numbers) for pair in self.pairs)
         values = np.empty((count, self.rotations))
         for pair, products, fixed in zip(self.pairs, self.products, self.fixed, strict=True):

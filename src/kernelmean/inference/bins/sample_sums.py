@@ -42,6 +42,8 @@ class SampleSums:
     def add(self, rows: Array, plan: Plan = DEFAULT) -> None:
         """Add the rows that follow those so far."""
         start, many = self.first + self.added, rows.shape[0]
+        if start + many > self.deal.n:
+            raise ValueError(f"more than {self.deal.n:,} rows were read; rows must stay as they are meanwhile")
         bins = self.deal.bin_of(np.arange(start, start + many))
         order = np.argsort(bins, kind="stable")  # so that few rows at a time fall into few bins
         for numbers, part in self._grouped(take_rows(rows, order), bins[order], plan):

@@ -75,7 +75,7 @@ def pairs(X: Rows, Y: Rows, test: BinnedTest) -> TestResult:
     sums = PairSums.empty(x, y, fit.kernels, many, test.seed)
     (state,) = gathered(X.client, [folded(_merged, parts)])
     sums.restore(state)
-    return of_pairs(fit, sums, _note(X, Y))
+    return of_pairs(fit, sums, n, _note(X, Y))
 
 
 def _note(*tables: Rows) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ..adaptive.candidates import UNIT_ROWS
 from ..adaptive.members import LINEAR, MEDIAN, QUADRATIC, QUARTER, Member
-from ..adaptive.views import View, Views, ViewSource, available
+from ..adaptive.views import View, Views, ViewSource, available, columns_at
 from ..coordinates import Coordinates
 
 _MEMBERS = (
@@ -63,7 +63,7 @@ class Scores:
 
     def __call__(self, coordinates: Array) -> Array:
         """Return scores of rows (n, D): columns, the distance from the middle, products, how many cells are unknown."""
-        rows = ViewSource(coordinates[:, self.columns], self.source)
+        rows = ViewSource(coordinates[:, self.columns], self.source.fits)
         novel = np.count_nonzero(coordinates[:, coordinates.shape[1] - self.n_marks :], axis=1)
         return np.column_stack([rows.points, *(view(rows) for view in self.fixed), novel])
 
@@ -72,8 +72,9 @@ class Scores:
         if self.views is None:
             return np.empty((len(coordinates), 0))
         found = np.empty((self.views.table.shape[1], len(coordinates)))
-        for place, columns in self.views.at(ViewSource(coordinates[:, self.columns], self.source)):
-            found[place] = columns
+        rows = ViewSource(coordinates[:, self.columns], self.source.fits)
+        for part, columns in zip(self.views.parts, columns_at(self.views.parts, rows), strict=True):
+            found[part.place] = columns
         return found.T
 
     @property
