@@ -1,0 +1,83 @@
+"""What a search for change points looks at: coordinates of the rows, whose segment sums tell segments apart.
+
+All of it is a function of the rows in no order: permuting rows permutes their coordinates and changes nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from ...core.array import Array
+from ...kernels import Gaussian, Kernel, Linear
+from ..adaptive.candidates import UNIT_ROWS
+from ..adaptive.members import ENERGY, QUARTER, Member
+from ..adaptive.row_order import put_back, row_order
+from ..adaptive.views import Views, ViewSource, available
+
+_LANDMARKS = 64
+_MEMBERS: tuple[tuple[str, str, Kernel, float | None, float], ...] = (
+    ("means", "data", Linear(), None, 20.0),
+    ("means", "scores", ENERGY, None, 15.0),
+    ("means", "axes", Linear(), None, 15.0),
+    ("spread", "radius", Linear(), None, 10.0),
+    ("spread", "square axes", Linear(), None, 10.0),
+    ("columns together", "products", Linear(), None, 10.0),
+    ("shape", "data", Gaussian(1.0), 0.01, 15.0),
+    ("local", "data", QUARTER, None, 5.0),
+)
+"""Kind of change, view, kernel, λ and percent of the weight."""
+
+
+@final
+@dataclass(frozen=True)
+class Part:
+    """The coordinates that one kernel looks at: the distance of two means is Σ_j w_j d_j², or the largest d_j²."""
+
+    member: Member
+    columns: slice
+    weights: Array | None
+    """Shape (k,); None where every coordinate is looked at alone and the largest counts."""
+
+    def of(self, squares: Array) -> Array:
+        """Return the statistics (q,) from the squares of all coordinates, shape (q, D)."""
+        own = squares[:, self.columns]
+        return np.asarray(own.max(axis=1) if self.weights is None else own @ self.weights)
+
+
+@final
+@dataclass(frozen=True)
+class Features:
+    """The coordinates of the rows of a table, and the kernels on them."""
+
+    columns: Array
+    """Centered, shape (D, n)."""
+    parts: tuple[Part, ...]
+
+    @classmethod
+    def of(cls, points: Array, rng: np.random.Generator) -> Features:
+        """Look at the rows of a table of shape (n, d); O(n d + n r²) time for r = 64 landmarks a kernel."""
+        order = row_order(points)
+        source = ViewSource(points[order])
+        views = available(*points.shape)
+        members = [
+            Member(view, kernel, weight, ridge, group)
+            for group, view, kernel, ridge, weight in _MEMBERS
+            if view in views
+        ]
+        units = source.drawn(UNIT_ROWS, rng)
+        seen = Views.of(source, members, units, source.drawn(_LANDMARKS, rng))
+        columns = seen.table.T
+        put_back(columns, order)
+        return cls(columns, tuple(_part(member, seen) for member in members))
+
+
+def _part(member: Member, seen: Views) -> Part:
+    kernels = seen.kernels[member]
+    if member.view in ("axes", "square axes"):
+        columns = [column for kernel in kernels for column in kernel.columns]
+        return Part(member, slice(min(columns), max(columns) + 1), None)
+    (kernel,) = kernels
+    return Part(member, kernel.place, np.array(kernel.weights))
