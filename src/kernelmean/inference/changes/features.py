@@ -42,9 +42,8 @@ class Part:
     """Shape (k,); None where every coordinate is looked at alone and the largest counts."""
 
     def of(self, squares: Array) -> Array:
-        """Return the statistics (q,) from the squares of all coordinates, shape (q, D)."""
-        own = squares[:, self.columns]
-        return np.asarray(own.max(axis=1) if self.weights is None else own @ self.weights)
+        """Return the statistics (q,) from the squares d_j² of the coordinates, shape (q, k)."""
+        return np.asarray(squares.max(axis=1) if self.weights is None else squares @ self.weights)
 
 
 @final
