@@ -11,30 +11,31 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array
-from ...kernels import Gaussian, Kernel, Linear
+from ...kernels import Kernel
 from ..adaptive.candidates import UNIT_ROWS
-from ..adaptive.members import ENERGY, QUARTER, Member
+from ..adaptive.members import ENERGY, LINEAR, MEDIAN, QUARTER, Member
 from ..adaptive.row_order import put_back, row_order
 from ..adaptive.views import Views, ViewSource, available
 
 _LANDMARKS = 64
 _MEMBERS: tuple[tuple[str, str, Kernel, float | None, float], ...] = (
-    ("means", "data", Linear(), None, 20.0),
-    ("means", "scores", ENERGY, None, 15.0),
-    ("means", "axes", Linear(), None, 15.0),
-    ("spread", "radius", Linear(), None, 10.0),
-    ("spread", "square axes", Linear(), None, 10.0),
-    ("columns together", "products", Linear(), None, 10.0),
-    ("shape", "data", Gaussian(1.0), 0.01, 15.0),
-    ("local", "data", QUARTER, None, 5.0),
+    ("means", "data", LINEAR, None, 15.0),
+    ("means", "scores", ENERGY, None, 10.0),
+    ("means", "axes", LINEAR, None, 10.0),
+    ("spread", "radius", LINEAR, None, 10.0),
+    ("spread", "square axes", LINEAR, None, 10.0),
+    ("columns together", "products", LINEAR, None, 15.0),
+    ("shape", "data", MEDIAN, None, 15.0),
+    ("shape", "data", MEDIAN, 0.01, 10.0),
+    ("local", "data", QUARTER, None, 10.0),
 )
 """Kind of change, view, kernel, λ and percent of the weight."""
 
 
 @final
 @dataclass(frozen=True)
-class Part:
-    """The coordinates that one kernel looks at: the distance of two means is Σ_j w_j d_j², or the largest d_j²."""
+class ChangeKernel:
+    """A kernel and the coordinates that it looks at: two means differ by Σ_j w_j d_j², or by the largest d_j²."""
 
     member: Member
     columns: slice
@@ -48,15 +49,15 @@ class Part:
 
 @final
 @dataclass(frozen=True)
-class Features:
+class ChangeFeatures:
     """The coordinates of the rows of a table, and the kernels on them."""
 
     columns: Array
     """Centered, shape (D, n)."""
-    parts: tuple[Part, ...]
+    parts: tuple[ChangeKernel, ...]
 
     @classmethod
-    def of(cls, points: Array, rng: np.random.Generator) -> Features:
+    def of(cls, points: Array, rng: np.random.Generator) -> ChangeFeatures:
         """Look at the rows of a table of shape (n, d); O(n d + n r²) time for r = 64 landmarks a kernel."""
         order = row_order(points)
         source = ViewSource(points[order])
@@ -73,10 +74,10 @@ class Features:
         return cls(columns, tuple(_part(member, seen) for member in members))
 
 
-def _part(member: Member, seen: Views) -> Part:
+def _part(member: Member, seen: Views) -> ChangeKernel:
     kernels = seen.kernels[member]
     if member.view in ("axes", "square axes"):
         columns = [column for kernel in kernels for column in kernel.columns]
-        return Part(member, slice(min(columns), max(columns) + 1), None)
+        return ChangeKernel(member, slice(min(columns), max(columns) + 1), None)
     (kernel,) = kernels
-    return Part(member, kernel.place, np.array(kernel.weights))
+    return ChangeKernel(member, kernel.place, np.array(kernel.weights))

@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array
-from .features import Features, Part
+from .features import ChangeFeatures, ChangeKernel
 from .scan import binned
 
 _NEGLIGIBLE = 0.02
@@ -25,7 +25,7 @@ _MARGIN = 2
 _ROUNDING = 1e-10
 
 
-def coordinates(features: Features, shares: Array, first: int, last: int) -> Array:
+def coordinates(features: ChangeFeatures, shares: Array, first: int, last: int) -> Array:
     """Return the coordinates of rows [first, last) in which a change shows, weighted by evidence, shape (q, n)."""
     rows = [
         _weighted(features.columns[part.columns, first:last], part, share)
@@ -35,7 +35,7 @@ def coordinates(features: Features, shares: Array, first: int, last: int) -> Arr
     return np.concatenate(rows)
 
 
-def _weighted(columns: Array, part: Part, share: float) -> Array:
+def _weighted(columns: Array, part: ChangeKernel, share: float) -> Array:
     """Return centered coordinates whose gain has the deviation ``share`` without a change; of single columns one."""
     columns = columns - columns.mean(axis=1, keepdims=True)
     weights = part.weights
@@ -112,9 +112,7 @@ class Splits:
         """
         values = [self._excess(self.bins, split)]
         for _ in range(_RESAMPLES):
-            order = np.concatenate(
-                [self.rng.permutation(split), split + self.rng.permutation(len(self.bins) - split)]
-            )
+            order = np.concatenate([self.rng.permutation(split), split + self.rng.permutation(len(self.bins) - split)])
             values.append(self._excess(self.bins[order], split))
         return float((np.array(values) >= values[0] - _ROUNDING * (1.0 + max(values))).mean())
 

@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 from ...core.array import Array, IntArray
 from ..adaptive.combination import harmonic
 from ..adaptive.kinds import strengths_of
-from .features import Features, Part
+from .features import ChangeFeatures, ChangeKernel
 
 _UNEVEN = 4
 """Windows side by side are as long as each other, or one of them so many times as long."""
@@ -51,14 +51,14 @@ class Windows:
         contrasts = csr_array((entries, spans.ravel(), np.arange(0, spans.size + 1, 3)), shape=(len(spans), bins + 1))
         return cls(spans, np.cumsum([0, *map(len, groups)]), contrasts)
 
-    def statistics(self, part: Part, bins: Array) -> Array:
+    def statistics(self, part: ChangeKernel, bins: Array) -> Array:
         """Return the statistic of one kernel for every pair of windows, shape (q,), from its bins (m, k)."""
         sums = np.zeros((len(bins) + 1, bins.shape[1]))
         np.cumsum(bins, axis=0, out=sums[1:])
         differences = self.contrasts @ sums
         return part.of(np.square(differences, out=differences))
 
-    def largest(self, parts: tuple[Part, ...], bins: list[Array], order: Any = slice(None)) -> Array:
+    def largest(self, parts: tuple[ChangeKernel, ...], bins: list[Array], order: Any = slice(None)) -> Array:
         """Return the largest statistic of every kernel in every group, shape (K groups,), of bins in some order."""
         starts = self.groups[:-1]
         found = [self.statistics(part, own[order]) for part, own in zip(parts, bins, strict=True)]
@@ -98,7 +98,7 @@ class Scan:
 
 
 def scan(
-    features: Features, rows: tuple[int, int], bins: tuple[int, int], n_resamples: int, rng: np.random.Generator
+    features: ChangeFeatures, rows: tuple[int, int], bins: tuple[int, int], n_resamples: int, rng: np.random.Generator
 ) -> Scan:
     """Test whether rows [first, last) are in random order, on bins of ``bins[0]`` rows, windows of ``bins[1]`` or more.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self, final
+from typing import final
 
 import numpy as np
 
 from ...core.array import SILENT, Progress
-from .features import Features
+from ...core.validate import check_integer
+from .features import ChangeFeatures
 from .places import coordinates, interval, most
 from .scan import Scan, scan
 
@@ -47,38 +48,63 @@ class Stretch:
 class Search:
     """How change points are searched for.
 
-    Attributes
+    Parameters
     ----------
     level : float
-        Stretches are split while their adjusted p-value is at most this.
+        Rows are split where the adjusted p-value of a change is at most this; intervals miss a change with this
+        probability.
+    n_changes : int, optional
+        How many change points to return at most: the clearest ones, whatever their p-values.
     shortest : int
         The fewest rows of a segment.
     block : int
-        Rows that stay together under permutations.
+        Rows that stay together under permutations, for series in which neighboring rows depend on each other: several
+        times the rows over which they do.
     n_resamples : int
-        Permutations of a scan; of short stretches more, where they could not be split otherwise.
-    number : int or None
-        How many changes to return at most, the clearest ones, whatever their p-values.
+        Permutations of every scan; of short stretches more, where no p-value could be small enough otherwise.
+
+    Raises
+    ------
+    ValueError
+        When the level is not between 0 and 1, or a number is below 1.
+
+    Examples
+    --------
+    >>> Search(level=0.01, block=24)
+    Search(level=0.01, n_changes=None, shortest=5, block=24, n_resamples=999)
     """
 
-    level: float
-    shortest: int
-    block: int
-    n_resamples: int
-    number: int | None = None
+    level: float = 0.05
+    n_changes: int | None = None
+    shortest: int = 5
+    block: int = 1
+    n_resamples: int = 999
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.level < 1.0:
+            raise ValueError(f"level is {self.level!r}; a number between 0 and 1 is needed, such as 0.05")
+        for name in ("shortest", "block", "n_resamples"):
+            check_integer(getattr(self, name), name, 1)
+        if self.n_changes is not None:
+            check_integer(self.n_changes, "n_changes", 1)
+
+    @property
+    def least_rows(self) -> int:
+        """The rows of the shortest series that can be split."""
+        return 2 * self.block * -(-self.shortest // self.block)
 
     def run(
-        self, features: Features, rng: np.random.Generator, progress: Progress = SILENT
+        self, features: ChangeFeatures, rng: np.random.Generator, progress: Progress = SILENT
     ) -> tuple[float, tuple[Change, ...]]:
-        """Return the p-value of the whole series, and the changes in the order of time."""
+        """Return the p-value of the whole series of ``least_rows`` rows or more, and the changes in time order."""
         whole = self._scanned(features, 0, features.columns.shape[1], 0.0, rng)
         assert whole is not None, "a series has two segments at least"
         todo, split = [whole], list[tuple[int, Stretch]]()
-        while todo and len(split) != self.number:
+        while todo and len(split) != self.n_changes:
             progress(f"{len(split)} change points so far", len(split), len(split) + len(todo))
             todo.sort(key=lambda stretch: stretch.found.strength)
             own = todo.pop()
-            if self.number is None and own.pvalue > self.level:
+            if self.n_changes is None and own.pvalue > self.level:
                 continue
             start, stop = own.found.around
             row = start + most(coordinates(features, own.found.shares, start, stop), self.shortest)
@@ -88,7 +114,7 @@ class Search:
         return whole.pvalue, tuple(self._placed(features, sorted(split, key=lambda each: each[0]), rng))
 
     def _scanned(
-        self, features: Features, first: int, last: int, above: float, rng: np.random.Generator
+        self, features: ChangeFeatures, first: int, last: int, above: float, rng: np.random.Generator
     ) -> Stretch | None:
         """Return a stretch with its p-value times n / length, at least that of the stretch it is a part of."""
         n, length = features.columns.shape[1], last - first
@@ -101,7 +127,7 @@ class Search:
         return Stretch(first, last, max(above, min(1.0, found.pvalue * n / length)), found)
 
     def _placed(
-        self, features: Features, split: list[tuple[int, Stretch]], rng: np.random.Generator
+        self, features: ChangeFeatures, split: list[tuple[int, Stretch]], rng: np.random.Generator
     ) -> Iterator[Change]:
         """Yield the changes, each at the best place between its neighbors."""
         rows = [row for row, _ in split]
