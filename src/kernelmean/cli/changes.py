@@ -40,7 +40,7 @@ class SearchOptions(ScaleOption, Resamples, Seed):
         test_option(
             metavar="ROWS",
             min=1,
-            help="Rows that stay together under permutations, for series that are autocorrelated.",
+            help="Rows that permutations keep together, for autocorrelated series.",
         ),
     ] = 1
 

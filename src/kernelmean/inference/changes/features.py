@@ -6,7 +6,7 @@ All of it is a function of the rows in no order: permuting rows permutes their c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import cast, final
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from ...kernels import Kernel
 from ..adaptive.candidates import UNIT_ROWS
 from ..adaptive.members import ENERGY, LINEAR, MEDIAN, QUARTER, Member
 from ..adaptive.row_order import put_back, row_order
-from ..adaptive.views import Views, ViewSource, available
+from ..adaptive.views import DIRECT, Views, ViewSource, available
+from ..coordinates import Coordinates
 
 _LANDMARKS = 64
 _MEMBERS: tuple[tuple[str, str, Kernel, float | None, float], ...] = (
@@ -41,6 +42,13 @@ class ChangeKernel:
     columns: slice
     weights: Array | None
     """Shape (k,); None where every coordinate is looked at alone and the largest counts."""
+
+    @classmethod
+    def seen(cls, member: Member, views: Views) -> ChangeKernel:
+        """Return what a member looks at: neighboring columns of the views."""
+        kernels = cast("list[Coordinates]", views.kernels[member])
+        columns = slice(kernels[0].columns[0], kernels[-1].columns[-1] + 1)
+        return cls(member, columns, None if member.view in DIRECT else np.array(kernels[0].weights))
 
     def of(self, squares: Array) -> Array:
         """Return the statistics (q,) from the squares d_j² of the coordinates, shape (q, k)."""
@@ -71,13 +79,4 @@ class ChangeFeatures:
         seen = Views.of(source, members, units, source.drawn(_LANDMARKS, rng))
         columns = seen.table.T
         put_back(columns, order)
-        return cls(columns, tuple(_part(member, seen) for member in members))
-
-
-def _part(member: Member, seen: Views) -> ChangeKernel:
-    kernels = seen.kernels[member]
-    if member.view in ("axes", "square axes"):
-        columns = [column for kernel in kernels for column in kernel.columns]
-        return ChangeKernel(member, slice(min(columns), max(columns) + 1), None)
-    (kernel,) = kernels
-    return ChangeKernel(member, kernel.place, np.array(kernel.weights))
+        return cls(columns, tuple(ChangeKernel.seen(member, seen) for member in members))

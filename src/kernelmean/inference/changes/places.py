@@ -124,7 +124,7 @@ class Splits:
 
 
 def _farthest(holds: Callable[[int], bool], end: int) -> int:
-    """Return the largest step up to ``end`` to which something holds, that holds less and less: by doubling, halving."""
+    """Return the largest step up to ``end`` up to which something holds, by doubling and halving."""
     good, bad = 0, 1
     while bad <= end and holds(bad):
         good, bad = bad, 2 * bad

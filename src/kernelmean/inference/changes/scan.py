@@ -68,7 +68,7 @@ class Windows:
 def _side_by_side(bins: int, shortest: int) -> list[IntArray]:
     """Return windows of equal lengths, and those of which one is longer."""
     found = []
-    for length in shortest * 2 ** np.arange(max(1, bins // shortest).bit_length()):
+    for length in (shortest * 2**k for k in range((bins // shortest).bit_length())):
         for a, b in ((length, length), (length, _UNEVEN * length), (_UNEVEN * length, length)):
             starts = np.arange(0, bins - a - b + 1, max(1, length // _STEPS))
             found.append(np.stack([starts, starts + a, starts + a + b], axis=1))

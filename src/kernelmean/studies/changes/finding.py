@@ -79,12 +79,12 @@ def changes(
 
     Notes
     -----
-    Every row has coordinates :math:`φ`, of nine kernels on views of all rows, with which the kernel scatter of any
-    stretch of rows follows from cumulative sums. Pairs of neighboring windows of many lengths are compared by
-    :math:`\frac{ab}{a+b} \|\bar φ_1 - \bar φ_2\|²`, and all windows and kernels are combined to one statistic. A stretch
-    is split at the best place where the p-value of that statistic under permutations of its rows (more than 256 rows:
-    of equal bins of them), times n / length of the stretch, is at most the level; then its two parts are scanned. The
-    adjusted p-value of a change is the largest such number of all stretches that it lies in.
+    Every row has features :math:`φ`, those of nine kernels on views of all rows. Pairs of neighboring windows of many
+    lengths a, b are compared by :math:`\frac{ab}{a+b} \|\bar φ_1 - \bar φ_2\|²`, which follows from cumulative sums,
+    and all windows and kernels are combined to one statistic. A stretch of rows is split at the best place where the
+    p-value of that statistic under permutations of its rows (of more than 256 rows: of equal bins of them), times n
+    over the length of the stretch, is at most the level; then its two parts are scanned. The adjusted p-value of a
+    change is the largest such number of all stretches that it lies in.
 
     ``pvalue`` is exact at any size: where rows are in random order (independent rows of one distribution are), it is at
     most α with probability at most α. So there is any false change point with probability at most ``level`` where
@@ -141,15 +141,14 @@ def _points(
     (points,), rows = encoded.tables, encoded.frames[0].row_numbers() - 1
     ends = [0, *(change.row for change in found), len(points)]
     for change, first, last in zip(found, ends, ends[2:], strict=False):
-        own = rows[[change.row, change.low, change.high]]
+        row, low, high = own = rows[[change.row, change.low, change.high]]
         times = ["", "", ""] if stamps is None else texts_of(stamps, stamps.names[0], own)
         sides = [
             np.sort(rng.choice(np.arange(*ends), min(ends[1] - ends[0], _MOST_ROWS), replace=False))
             for ends in ((first, change.row), (change.row, last))
         ]
         test = mmd_test(*(points[side] for side in sides), n_resamples=_RESAMPLES, rng=rng)
-        row, low, high = own.tolist()
-        yield ChangePoint(row, low, high, change.pvalue, *times, test.kind, _telling(encoded, sides))
+        yield ChangePoint(int(row), int(low), int(high), change.pvalue, test.kind, _telling(encoded, sides), *times)
 
 
 def _telling(encoded: Encoded, sides: list[IntArray]) -> tuple[str, ...]:
@@ -159,7 +158,9 @@ def _telling(encoded: Encoded, sides: list[IntArray]) -> tuple[str, ...]:
         (points,) = encoded.coordinates((coding.name,))
         contrasts = Contrasts.of(coding, points[np.concatenate(sides)])
         evidence[coding.name] = replace(contrasts, in_clusters=False).of_samples(len(sides[0]))
-    return tuple(sorted((name for name in evidence if evidence[name] <= _TELLS / len(evidence)), key=evidence.get))
+    return tuple(
+        name for name in sorted(evidence, key=lambda name: evidence[name]) if evidence[name] <= _TELLS / len(evidence)
+    )
 
 
 def _check_order(stamps: Frame) -> None:

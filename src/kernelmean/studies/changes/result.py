@@ -37,23 +37,23 @@ class ChangePoint:
         An interval for ``row``.
     pvalue : float
         Adjusted for all places of the table.
-    time, earliest, latest : str
-        The times of the rows ``row``, ``low`` and ``high``; empty where no column of the time was named.
     kind : EvidenceKind or None
         What kind of difference the segments on either side have: a description, not a test.
     columns : tuple of str
         The columns that differ on their own between these segments, those that differ most first.
+    time, earliest, latest : str
+        The times of the rows ``row``, ``low`` and ``high``; empty where no column of the time was named.
     """
 
     row: int
     low: int
     high: int
     pvalue: float
-    time: str
-    earliest: str
-    latest: str
     kind: EvidenceKind | None
     columns: tuple[str, ...]
+    time: str = ""
+    earliest: str = ""
+    latest: str = ""
 
     @property
     def words(self) -> str:

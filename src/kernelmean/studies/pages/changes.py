@@ -41,14 +41,11 @@ def _panel(result: Changes, coding: Coding, rows: IntArray) -> Panel:
     ends = np.searchsorted(rows, [own.start for own in result.segments[1:]])
     stretches = np.array_split(np.arange(len(rows)), min(len(rows), _MOST_PLACES))
     means = [(float(rows[part].mean()), own) for part, own in _means(values, stretches)]
-    levels = [
-        (float(rows[end]), own)
-        for part, own in _means(values, np.split(np.arange(len(rows)), ends))
-        for end in part[[0, -1]]
-    ]
+    segments = _means(values, np.split(np.arange(len(rows)), ends))
+    levels = [(float(rows[end]), own) for part, own in segments for end in part[[0, -1]]]
     curves = (
-        Curve("mean", *zip(*means, strict=True)),
-        Curve("mean of the segment", *zip(*levels, strict=True), dashed=True),
+        Curve("mean", tuple(x for x, _ in means), tuple(y for _, y in means)),
+        Curve("mean of the segment", tuple(x for x, _ in levels), tuple(y for _, y in levels), dashed=True),
     )
     return Panel("", "row", label, curves, marks=tuple(("change point", float(point.row)) for point in result.points))
 
