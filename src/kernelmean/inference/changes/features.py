@@ -18,7 +18,7 @@ from ..adaptive.row_order import put_back, row_order
 from ..adaptive.views import DIRECT, Views, ViewSource, available
 from ..coordinates import Coordinates
 
-_LANDMARKS = 64
+_LANDMARKS = 32
 _MEMBERS: tuple[tuple[str, str, Kernel, float | None, float], ...] = (
     ("means", "data", LINEAR, None, 15.0),
     ("means", "scores", ENERGY, None, 10.0),

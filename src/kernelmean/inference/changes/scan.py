@@ -9,16 +9,15 @@ Those of all lengths and kernels are combined as adaptive tests combine kernels.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from ...core.array import Array, IntArray
 from ..adaptive.combination import harmonic
 from ..adaptive.kinds import strengths_of
-from .features import ChangeFeatures, ChangeKernel
+from .features import ChangeFeatures
 
 _UNEVEN = 4
 """Windows side by side are as long as each other, or one of them so many times as long."""
@@ -31,56 +30,38 @@ _ROUNDING = 1e-10
 @final
 @dataclass(frozen=True)
 class Windows:
-    """Pairs of neighboring windows over bins, those of the same group one after another."""
+    """Pairs of neighboring windows over bins that are alike: of two lengths, or the sides of splits of the whole."""
 
     spans: IntArray
-    """Start, middle and end of every pair, shape (q, 3)."""
-    groups: IntArray
-    """The first pair of every group, and q at the end."""
-    contrasts: Any
-    """Sparse, shape (q, m + 1): from cumulative sums of bins to √(ab / (a + b)) times the difference of two means."""
+    """Start, middle and end of every pair, in equal steps, shape (q, 3)."""
 
-    @classmethod
-    def of(cls, bins: int, shortest: int) -> Windows:
-        """Return windows of ``shortest`` bins, twice, four times … as many, and all splits of the whole."""
-        groups = [*_side_by_side(bins, shortest), *_splits(bins, shortest)]
-        spans = np.concatenate(groups)
-        a, b = np.diff(spans, axis=1).T
-        first, second = np.sqrt(b / (a * (a + b))), np.sqrt(a / (b * (a + b)))
-        entries = np.stack([-first, first + second, -second], axis=1).ravel()
-        contrasts = csr_array((entries, spans.ravel(), np.arange(0, spans.size + 1, 3)), shape=(len(spans), bins + 1))
-        return cls(spans, np.cumsum([0, *map(len, groups)]), contrasts)
-
-    def statistics(self, part: ChangeKernel, bins: Array) -> Array:
-        """Return the statistic of one kernel for every pair of windows, shape (q,), from its bins (m, k)."""
-        sums = np.zeros((len(bins) + 1, bins.shape[1]))
-        np.cumsum(bins, axis=0, out=sums[1:])
-        differences = self.contrasts @ sums
-        return part.of(np.square(differences, out=differences))
-
-    def largest(self, parts: tuple[ChangeKernel, ...], bins: list[Array], order: Any = slice(None)) -> Array:
-        """Return the largest statistic of every kernel in every group, shape (K groups,), of bins in some order."""
-        starts = self.groups[:-1]
-        found = [self.statistics(part, own[order]) for part, own in zip(parts, bins, strict=True)]
-        return np.maximum.reduceat(np.stack(found), starts, axis=1).ravel()
+    def differences(self, sums: Array) -> Array:
+        """Return √(ab / (a + b)) times the difference of the means, shape (q, D), from cumulative sums (m + 1, D)."""
+        start, middle, end = (sums[_places(column)] for column in self.spans.T)
+        a, b = np.diff(self.spans, axis=1).T[:, :, None]
+        first = (middle - start) * np.sqrt(b / (a * (a + b)))
+        first -= (end - middle) * np.sqrt(a / (b * (a + b)))
+        return np.asarray(first)
 
 
-def _side_by_side(bins: int, shortest: int) -> list[IntArray]:
-    """Return windows of equal lengths, and those of which one is longer."""
+def _places(numbers: IntArray) -> slice:
+    """Return numbers in equal steps as a slice, of a single one that all are alike only this."""
+    step = int(numbers[1] - numbers[0]) if len(numbers) > 1 else 1
+    return slice(int(numbers[0]), int(numbers[-1]) + 1, step or 1)
+
+
+def windows(bins: int, shortest: int) -> list[Windows]:
+    """Return windows of ``shortest`` bins, twice, four times … as many, side by side, and all splits of the whole."""
     found = []
-    for length in (shortest * 2**k for k in range((bins // shortest).bit_length())):
+    lengths = [shortest * 2**k for k in range((bins // shortest).bit_length())]
+    for length in lengths:
         for a, b in ((length, length), (length, _UNEVEN * length), (_UNEVEN * length, length)):
             starts = np.arange(0, bins - a - b + 1, max(1, length // _STEPS))
             found.append(np.stack([starts, starts + a, starts + a + b], axis=1))
-    return [group for group in found if len(group)]
-
-
-def _splits(bins: int, shortest: int) -> list[IntArray]:
-    """Return the splits of the whole, grouped by the length of the shorter side."""
-    middles = np.arange(shortest, bins - shortest + 1)
-    octaves = np.log2(np.minimum(middles, bins - middles) / shortest).astype(int)
-    own = [middles[octaves == octave] for octave in np.unique(octaves)]
-    return [np.stack([np.zeros_like(each), each, np.full_like(each, bins)], axis=1) for each in own]
+        middles = np.arange(length, min(2 * length, bins // 2 + 1))
+        sides = (middles, np.setdiff1d(bins - middles, middles))
+        found += [np.stack([np.zeros_like(own), own, np.full_like(own, bins)], axis=1) for own in sides]
+    return [Windows(spans) for spans in found if len(spans)]
 
 
 @final
@@ -105,23 +86,40 @@ def scan(
     After 99 permutations the others are spared where p is above 0.2 then. That is exact: at levels below 0.2 only the
     p-value of all permutations counts, at others at most that of the 99.
     """
-    parts = features.parts
-    own = [binned(features.columns[part.columns], *rows, bins[0]) for part in parts]
-    windows = Windows.of(len(own[0]), bins[1])
-    weights = np.repeat([part.member.weight for part in parts], len(windows.groups) - 1)
-    values = [windows.largest(parts, own)]
+    own = binned(features.columns, *rows, bins[0])
+    groups = windows(len(own), bins[1])
+    weights = np.repeat([part.member.weight for part in features.parts], len(groups))
+    values = [_largest(features, groups, own)]
     for count in (min(_FIRST, n_resamples), n_resamples):
-        orders = (rng.permutation(len(own[0])) for _ in range(count + 1 - len(values)))
-        values += [windows.largest(parts, own, order) for order in orders]
+        orders = (rng.permutation(len(own)) for _ in range(count + 1 - len(values)))
+        values += [_largest(features, groups, own[order]) for order in orders]
         pvalue = _pvalue(harmonic(np.stack(values, axis=1), weights / weights.sum()))
         if pvalue > _HOPELESS:
             break
     evidence = strengths_of(np.stack(values, axis=1)) + np.log(weights / weights.sum())
-    shares = np.exp(evidence - logsumexp(evidence)).reshape(len(parts), -1)
+    shares = np.exp(evidence - logsumexp(evidence)).reshape(len(features.parts), len(groups))
     best, group = np.unravel_index(int(shares.argmax()), shares.shape)
-    found = windows.statistics(parts[best], own[best])[windows.groups[group] : windows.groups[group + 1]]
-    start, _, end = windows.spans[windows.groups[group] + int(found.argmax())] * bins[0] + rows[0]
+    part, squares = features.parts[best], np.square(groups[group].differences(cumulative(own)))
+    found = part.of(squares[:, part.columns])
+    start, _, end = groups[group].spans[int(found.argmax())] * bins[0] + rows[0]
     return Scan(pvalue, float(logsumexp(evidence)), shares.sum(axis=1), (int(start), int(end)))
+
+
+def cumulative(bins: Array) -> Array:
+    """Return the sums of the first 0, 1, …, m bins, shape (m + 1, D)."""
+    sums = np.zeros((bins.shape[1], len(bins) + 1))
+    np.cumsum(bins.T, axis=1, out=sums[:, 1:])
+    return np.ascontiguousarray(sums.T)
+
+
+def _largest(features: ChangeFeatures, groups: list[Windows], bins: Array) -> Array:
+    """Return the largest statistic of every kernel in every group, shape (K groups,)."""
+    sums, ends = cumulative(bins), np.cumsum([0, *(len(group.spans) for group in groups)])
+    squares = np.empty((ends[-1], bins.shape[1]))
+    for group, start, end in zip(groups, ends, ends[1:], strict=False):
+        np.square(group.differences(sums), out=squares[start:end])
+    found = [np.maximum.reduceat(part.of(squares[:, part.columns]), ends[:-1]) for part in features.parts]
+    return np.concatenate(found)
 
 
 def _pvalue(values: Array) -> float:

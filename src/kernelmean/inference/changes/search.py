@@ -137,5 +137,5 @@ class Search:
                 columns = coordinates(features, own.found.shares, first, last)
                 rows[k] = first + most(columns, self.shortest)
                 if turn == _ROUNDS:
-                    low, high = interval(columns, self.shortest, self.block, self.level, rng)
+                    low, high = interval(columns, (self.shortest, self.block), self.level, rng)
                     yield Change(rows[k], min(first + low, rows[k]), max(first + high, rows[k]), own.pvalue)
