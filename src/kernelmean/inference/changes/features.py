@@ -45,10 +45,11 @@ class ChangeKernel:
 
     @classmethod
     def seen(cls, member: Member, views: Views) -> ChangeKernel:
-        """Return what a member looks at: neighboring columns of the views."""
+        """Return what a member looks at: neighboring columns of the views, none where its kernel is constant."""
         kernels = cast("list[Coordinates]", views.kernels[member])
-        columns = slice(kernels[0].columns[0], kernels[-1].columns[-1] + 1)
-        return cls(member, columns, None if member.view in DIRECT else np.array(kernels[0].weights))
+        columns = [column for kernel in kernels for column in kernel.columns]
+        place = slice(min(columns, default=0), max(columns, default=-1) + 1)
+        return cls(member, place, None if member.view in DIRECT else np.array(kernels[0].weights))
 
     def of(self, squares: Array) -> Array:
         """Return the statistics (q,) from the squares d_j² of the coordinates, shape (q, k)."""
@@ -79,4 +80,5 @@ class ChangeFeatures:
         seen = Views.of(source, members, units, source.drawn(_LANDMARKS, rng))
         columns = seen.table.T
         put_back(columns, order)
-        return cls(columns, tuple(ChangeKernel.seen(member, seen) for member in members))
+        parts = (ChangeKernel.seen(member, seen) for member in members)
+        return cls(columns, tuple(part for part in parts if part.columns.stop > part.columns.start))

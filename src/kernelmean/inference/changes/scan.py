@@ -9,6 +9,7 @@ Those of all lengths and kernels are combined as adaptive tests combine kernels.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -37,17 +38,23 @@ class Windows:
 
     def differences(self, sums: Array) -> Array:
         """Return √(ab / (a + b)) times the difference of the means, shape (q, D), from cumulative sums (m + 1, D)."""
-        start, middle, end = (sums[_places(column)] for column in self.spans.T)
-        a, b = np.diff(self.spans, axis=1).T[:, :, None]
-        first = (middle - start) * np.sqrt(b / (a * (a + b)))
-        first -= (end - middle) * np.sqrt(a / (b * (a + b)))
+        start, middle, end = (sums[place] for place in self._places)
+        before, behind = self._factors
+        first = (middle - start) * before
+        first -= (end - middle) * behind
         return np.asarray(first)
 
+    @cached_property
+    def _places(self) -> list[slice]:
+        """Starts, middles and ends as slices: where all are one number, only this one."""
+        steps = self.spans[min(1, len(self.spans) - 1)] - self.spans[0]
+        ends = zip(self.spans[0].tolist(), self.spans[-1].tolist(), steps.tolist(), strict=True)
+        return [slice(first, last + 1, step or 1) for first, last, step in ends]
 
-def _places(numbers: IntArray) -> slice:
-    """Return numbers in equal steps as a slice, of a single one that all are alike only this."""
-    step = int(numbers[1] - numbers[0]) if len(numbers) > 1 else 1
-    return slice(int(numbers[0]), int(numbers[-1]) + 1, step or 1)
+    @cached_property
+    def _factors(self) -> tuple[Array, Array]:
+        a, b = np.diff(self.spans, axis=1).T[:, :, None]
+        return np.sqrt(b / (a * (a + b))), np.sqrt(a / (b * (a + b)))
 
 
 def windows(bins: int, shortest: int) -> list[Windows]:
