@@ -222,9 +222,9 @@ def main() -> None:
         [
             "# Change points beside ruptures",
             "",
-            f"Written by `python benchmarks/changes.py --series {asked.series} --write`. Mean F1 of {asked.series} series "
-            f"of every kind; a change point counts as found at most {MARGIN} rows away. The script says what the series "
-            "are and how penalties were chosen.",
+            f"Written by `python benchmarks/changes.py --series {asked.series} --write`. Mean F1 of {asked.series} "
+            f"series of every kind; a change point counts as found at most {MARGIN} rows away. The script says what "
+            "the series are and how penalties were chosen.",
             "",
             *table(found),
             "",
