@@ -88,7 +88,8 @@ def test_nothing_is_found_in_rows_of_one_distribution() -> None:
     assert result.segments == (slice(0, 100),)
     assert result.pvalue > 0.05
     assert "No change was found in 100 rows" in result.verdict()
-    assert "<table>" not in result.to_html()
+    assert result.document().headline == result.verdict()
+    assert "<svg" in result.to_html()
 
 
 def test_the_result_is_a_result(found: Changes, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ _HOMES = (
     "inference.streaming",
     "inference.streaming.table_features",
     "inference.streaming.table_pass",
+    "studies.changes",
     "studies.comparison",
     "studies.dependence",
     "studies.density",

@@ -99,8 +99,9 @@ def changes(
     ``kind`` and ``columns`` describe a change: the kind that :func:`kernelmean.mmd_test` names for 500 rows, or fewer,
     on either side, and the columns that differ on their own.
 
-    O(n d + n r²) time for r = 64 landmarks of every kernel, and O(n D) memory for D ≤ 64 coordinates of each, 0.5 GiB
-    for 100,000 rows of 5 columns. Kernel change points: Harchaoui & Cappé (2007); Arlot, Celisse & Harchaoui (2019).
+    O(n d + n r²) time for r = 32 landmarks of every kernel, O(m D) time for every permutation of m ≤ 256 bins with D
+    coordinates in all, and O(n D) memory. Kernel change points: Harchaoui & Cappé (2007); Arlot, Celisse & Harchaoui
+    (2019).
 
     Examples
     --------
