@@ -100,7 +100,8 @@ def scan(
     for count in (min(_FIRST, n_resamples), n_resamples):
         orders = (rng.permutation(len(own)) for _ in range(count + 1 - len(values)))
         values += [_largest(features, groups, own[order]) for order in orders]
-        pvalue = _pvalue(harmonic(np.stack(values, axis=1), weights / weights.sum()))
+        combined = harmonic(np.stack(values, axis=1), weights / weights.sum())
+        pvalue = float((combined >= combined[0] - _ROUNDING * (1.0 + np.abs(combined).max())).mean())
         if pvalue > _HOPELESS:
             break
     evidence = strengths_of(np.stack(values, axis=1)) + np.log(weights / weights.sum())
@@ -127,10 +128,6 @@ def _largest(features: ChangeFeatures, groups: list[Windows], bins: Array) -> Ar
         np.square(group.differences(sums), out=squares[start:end])
     found = [np.maximum.reduceat(part.of(squares[:, part.columns]), ends[:-1]) for part in features.parts]
     return np.concatenate(found)
-
-
-def _pvalue(values: Array) -> float:
-    return float((values >= values[0] - _ROUNDING * (1.0 + np.abs(values).max())).mean())
 
 
 def binned(columns: Array, first: int, last: int, width: int) -> Array:
