@@ -1,6 +1,6 @@
 """How well change points are found: F1 of ``kernelmean.changes`` beside the kernel change points of ruptures.
 
-    python benchmarks/changes.py [--series 30] [--write]
+    python benchmarks/changes.py [--series 30] [--resamples 999] [--kinds NAME ...] [--write]
 
 Needs ruptures (``pip install ruptures``), which is no dependency. Series of 500 or 1000 rows: those that ruptures makes
 itself, one after Arlot, Celisse & Harchaoui (2019) with ten changes between seven distributions, and changes of a mean,
@@ -10,8 +10,8 @@ first row counts as a change point, and others are found where they are at most 
 KernelCPD gets columns in units of their deviation and segments of five rows or more. Its penalty: for the linear kernel
 log(n) d σ², as its documentation writes, σ from differences of neighboring rows; besides, for either kernel, that
 multiple of log(n) (for the linear kernel d log(n)) which of eight is best on average over all these series, known in
-hindsight. ``changes`` has level 0.05 and 199 permutations a scan. All get the true number of changes, too. ``--write``
-puts the table into docs/results/changes.md.
+hindsight. ``changes`` has level 0.05. All get the true number of changes, too. ``--write`` puts the table into
+docs/results/changes.md.
 """
 
 from __future__ import annotations
@@ -150,10 +150,10 @@ def f1(true: Sequence[int], found: Sequence[int]) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def ours(rows: np.ndarray, number: int | None = None) -> list[int]:
+def ours(rows: np.ndarray, n_resamples: int, number: int | None = None) -> list[int]:
     if number == 0:
         return []
-    found = changes(rows, search=Search(n_changes=number, n_resamples=199 if number is None else 99))
+    found = changes(rows, search=Search(n_changes=number, n_resamples=n_resamples))
     return [point.row for point in found.points]
 
 
@@ -175,15 +175,15 @@ def rivals(rows: np.ndarray, number: int) -> dict[str, list[int]]:
     return found
 
 
-def scores(kind: str, series: int) -> dict[str, float]:
+def scores(kind: str, series: int, n_resamples: int) -> dict[str, float]:
     """Return the mean F1 of every method, and the seconds that ours takes."""
     every = []
     for seed in range(series):
         rows, true = KINDS[kind](np.random.default_rng([seed, list(KINDS).index(kind)]))
         start = time.perf_counter()
-        found = {"ours": ours(rows)}
+        found = {"ours": ours(rows, n_resamples)}
         seconds = time.perf_counter() - start
-        found |= {"ours known": ours(rows, len(true)), **rivals(rows, len(true))}
+        found |= {"ours known": ours(rows, 99, len(true)), **rivals(rows, len(true))}
         every.append({name: f1(true, places) for name, places in found.items()} | {"seconds": seconds})
     return {name: float(np.mean([each[name] for each in every])) for name in every[0]}
 
@@ -211,20 +211,22 @@ def table(found: dict[str, dict[str, float]]) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--series", type=int, default=30)
+    parser.add_argument("--resamples", type=int, default=999)
+    parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=list(KINDS))
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
     found = {}
-    for kind in KINDS:
-        found[kind] = scores(kind, asked.series)
+    for kind in asked.kinds:
+        found[kind] = scores(kind, asked.series, asked.resamples)
         print(kind, {name: round(value, 3) for name, value in found[kind].items()}, flush=True)
     seconds = max(own["seconds"] for own in found.values())
     text = "\n".join(
         [
             "# Change points beside ruptures",
             "",
-            f"Written by `python benchmarks/changes.py --series {asked.series} --write`. Mean F1 of {asked.series} "
-            f"series of every kind; a change point counts as found at most {MARGIN} rows away. The script says what "
-            "the series are and how penalties were chosen.",
+            f"Written by `python benchmarks/changes.py --series {asked.series} --resamples {asked.resamples} --write`. "
+            f"Mean F1 of {asked.series} series of every kind; a change point counts as found at most {MARGIN} rows away. "
+            "The script says what the series are and how penalties were chosen.",
             "",
             *table(found),
             "",
