@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .inference.monitoring import DriftMonitor
     from .kernels.bandwidth import median_bandwidth
     from .plan.plan import Plan
+    from .studies.changes import changes
     from .studies.comparison import compare
     from .studies.dependence import dependence
     from .tables.columns import TableEncoder
@@ -57,6 +58,7 @@ __all__ = [
     "Plan",
     "TableEncoder",
     "TestResult",
+    "changes",
     "compare",
     "compress",
     "compress_then_test",
@@ -100,6 +102,7 @@ _lazy.attach(
         "inference.monitoring": "DriftMonitor",
         "kernels.bandwidth": "median_bandwidth",
         "plan": "Plan",
+        "studies.changes": "changes",
         "studies.comparison": "compare",
         "studies.dependence": "dependence",
         "tables.columns": "TableEncoder",

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..core.option_names import command_line
-from . import compare, density, dependence, estimate, info, monitor
+from . import changes, compare, density, dependence, estimate, info, monitor
 from .errors import PACKAGES, Stopped, guarded
 
 ENTRY_POINTS = "kernelmean.commands"
@@ -153,6 +153,7 @@ def main(
 
 for _command in (
     compare.compare,
+    changes.changes,
     dependence.dependence,
     info.info,
     estimate.estimate,

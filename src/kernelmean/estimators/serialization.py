@@ -40,6 +40,7 @@ _HOMES = (
     "tables.columns",
     "embedding.features",
     "inference",
+    "studies.changes",
     "studies.comparison",
     "studies.comparison.table_pass",
     "studies.dependence",

@@ -1,10 +1,11 @@
-"""Questions asked of whole tables: compare, dependence, density, estimate; their results, pages and pictures."""
+"""Questions asked of whole tables: compare, changes, dependence, density, estimate; results, pages and pictures."""
 
 from typing import TYPE_CHECKING
 
 from ..core import lazy as _lazy
 
 if TYPE_CHECKING:
+    from .changes import Changes
     from .comparison import Comparison
     from .density import Densities, fit_densities
     from .dependence import Dependence
@@ -14,10 +15,12 @@ if TYPE_CHECKING:
     from .strengths import Strengths
 
 __all__ = [
+    "Changes",
     "Comparison",
     "Densities",
     "Dependence",
     "Strengths",
+    "changes",
     "comparison",
     "comparison_page",
     "density",
@@ -35,6 +38,7 @@ __all__ = [
 _lazy.attach(
     __name__,
     {
+        "changes": "Changes",
         "comparison": "Comparison",
         "density": "Densities fit_densities",
         "dependence": "Dependence",

@@ -16,7 +16,17 @@ from .tables import (
     option_words,
     split_names,
 )
-from .testing import AUTO, BandwidthOption, LongTables, PairTest, ScaleOption, Seed, TwoSampleTest, bandwidth_from
+from .testing import (
+    AUTO,
+    BandwidthOption,
+    LongTables,
+    PairTest,
+    Resamples,
+    ScaleOption,
+    Seed,
+    TwoSampleTest,
+    bandwidth_from,
+)
 
 __all__ = [
     "AUTO",
@@ -32,6 +42,7 @@ __all__ = [
     "PairTest",
     "Quiet",
     "ReportOutput",
+    "Resamples",
     "RowsOutput",
     "ScaleOption",
     "Seed",

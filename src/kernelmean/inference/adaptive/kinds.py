@@ -130,7 +130,7 @@ def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequen
         The samples whose columns are compared, none for variables.
     """
     asked = "samples" if isinstance(members[0], Member) else "pairs"
-    strengths = _strengths(rows)
+    strengths = strengths_of(rows)
     marked = _marked(members, strengths, asked)
     if not any(kind for kind in marked):
         return None
@@ -140,7 +140,7 @@ def kind_of(members: Sequence[Any], weights: Array, rows: Array, samples: Sequen
     return EvidenceKind.of({kind: float(shares[[own == kind for own in counted]].sum()) for kind in counted})
 
 
-def _strengths(rows: Array) -> Array:
+def strengths_of(rows: Array) -> Array:
     """Return -log of the approximate p-value of every member, judged by the other permutations alone."""
     others = rows[:, 1:]
     centered = others - others.mean(axis=1, keepdims=True)

@@ -1,0 +1,78 @@
+"""kernelmean changes: where a table in time order changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from ..tables.limits import TEST_LIMIT
+from .complete import columns as columns_of
+from .options import MixedTable, OneTable, ReportOutput, Resamples, ScaleOption, Seed
+from .parameters import command, test_option
+
+
+@dataclass(frozen=True)
+class Series(OneTable):
+    """A table in time order, and the column of the time."""
+
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The time; it is not searched for changes.", autocompletion=columns_of),
+    ] = None
+
+
+@dataclass(frozen=True)
+class SearchOptions(ScaleOption, Resamples, Seed):
+    """How change points are searched for."""
+
+    level: Annotated[float, test_option(metavar="ALPHA", help="Changes have an adjusted p-value of at most this.")] = (
+        0.05
+    )
+    n_changes: Annotated[
+        int | None,
+        test_option("--n-changes", metavar="N", min=1, help="Return the N clearest changes, whatever their p-values."),
+    ] = None
+    shortest: Annotated[int, test_option(metavar="ROWS", min=1, help="The fewest rows of a segment.")] = 5
+    block: Annotated[
+        int,
+        test_option(
+            metavar="ROWS",
+            min=1,
+            help="Rows that permutations keep together, for autocorrelated series.",
+        ),
+    ] = 1
+
+
+@command(
+    "kernelmean changes sensor.csv --time date --html report.html",
+    "kernelmean changes sensor.csv --time date --n-changes 3",
+)
+def changes(series: Series, test: SearchOptions, table: MixedTable, report: ReportOutput) -> None:
+    """Find where a table in time order changes: the rows, with intervals and p-values, and what changes there."""
+    from ..studies.changes import Changes, Search  # slow to import, which help can do without
+    from ..studies.changes import changes as find_changes
+    from .inputs import read_one, reading
+    from .outputs import check_picture, write_picture
+    from .progress import progress
+
+    output = report.output
+    output.check(series.data, figures=Changes.figures, plot=report.plot_path)
+    check_picture(report.plot_path)
+    source = read_one(series.data, reading(table, test.seed, TEST_LIMIT))
+    with progress(report.quiet) as told:
+        result = find_changes(
+            source.frame,
+            series.time,
+            search=Search(test.level, test.n_changes, test.shortest, test.block, test.resamples),
+            rng=test.seed,
+            progress=told,
+            encoding=table.kinds(source.frame.names, scale=test.scale),
+        )
+    result = source.told(result, test.seed)
+    drawn = []
+    if report.plot_path is not None:
+        write_picture(result.plot(), report.plot_path)
+        drawn.append(f"columns over time drawn in {report.plot_path}")
+    output.put(result, result.document() if output.page else None, drawn)

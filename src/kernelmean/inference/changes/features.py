@@ -1,0 +1,85 @@
+"""What a search for change points looks at: coordinates of the rows, whose segment sums tell segments apart.
+
+All of it is a function of the rows in no order: permuting rows permutes their coordinates and changes nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast, final
+
+import numpy as np
+
+from ...core.array import Array
+from ...kernels import Kernel
+from ..adaptive.candidates import UNIT_ROWS
+from ..adaptive.members import ENERGY, LINEAR, MEDIAN, QUARTER, Member
+from ..adaptive.row_order import put_back, row_order
+from ..adaptive.units import DIRECT
+from ..adaptive.views import Views, ViewSource, available
+from ..coordinates import Coordinates
+
+_LANDMARKS = 32
+_MEMBERS: tuple[tuple[str, str, Kernel, float | None, float], ...] = (
+    ("means", "data", LINEAR, None, 15.0),
+    ("means", "scores", ENERGY, None, 10.0),
+    ("means", "axes", LINEAR, None, 10.0),
+    ("spread", "radius", LINEAR, None, 10.0),
+    ("spread", "square axes", LINEAR, None, 10.0),
+    ("columns together", "products", LINEAR, None, 15.0),
+    ("shape", "data", MEDIAN, None, 15.0),
+    ("shape", "data", MEDIAN, 0.01, 10.0),
+    ("local", "data", QUARTER, None, 10.0),
+)
+"""Kind of change, view, kernel, λ and percent of the weight."""
+
+
+@final
+@dataclass(frozen=True)
+class ChangeKernel:
+    """A kernel and the coordinates that it looks at: two means differ by Σ_j w_j d_j², or by the largest d_j²."""
+
+    member: Member
+    columns: slice
+    weights: Array | None
+    """Shape (k,); None where every coordinate is looked at alone and the largest counts."""
+
+    @classmethod
+    def seen(cls, member: Member, views: Views) -> ChangeKernel:
+        """Return what a member looks at: neighboring columns of the views, none where its kernel is constant."""
+        kernels = cast("list[Coordinates]", views.kernels[member])
+        columns = [column for kernel in kernels for column in kernel.columns]
+        place = slice(min(columns, default=0), max(columns, default=-1) + 1)
+        return cls(member, place, None if member.view in DIRECT else np.array(kernels[0].weights))
+
+    def of(self, squares: Array) -> Array:
+        """Return the statistics (q,) from the squares d_j² of the coordinates, shape (q, k)."""
+        return np.asarray(squares.max(axis=1) if self.weights is None else squares @ self.weights)
+
+
+@final
+@dataclass(frozen=True)
+class ChangeFeatures:
+    """The coordinates of the rows of a table, and the kernels on them."""
+
+    columns: Array
+    """Centered, shape (D, n)."""
+    parts: tuple[ChangeKernel, ...]
+
+    @classmethod
+    def of(cls, points: Array, rng: np.random.Generator) -> ChangeFeatures:
+        """Look at the rows of a table of shape (n, d); O(n d + n r²) time for r = 64 landmarks a kernel."""
+        order = row_order(points)
+        source = ViewSource(points[order])
+        views = available(*points.shape)
+        members = [
+            Member(view, kernel, weight, ridge, group)
+            for group, view, kernel, ridge, weight in _MEMBERS
+            if view in views
+        ]
+        units = source.drawn(UNIT_ROWS, rng)
+        seen = Views.of(source, members, units, source.drawn(_LANDMARKS, rng))
+        columns = seen.table.T
+        put_back(columns, order)
+        parts = (ChangeKernel.seen(member, seen) for member in members)
+        return cls(columns, tuple(part for part in parts if part.columns.stop > part.columns.start))

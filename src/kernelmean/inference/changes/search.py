@@ -1,0 +1,141 @@
+"""The search for change points: scan, split where the scan rejects, and scan the parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from ...core.array import SILENT, Progress
+from ...core.validate import check_integer
+from .features import ChangeFeatures
+from .places import coordinates, interval, most
+from .scan import Scan, scan
+
+_MOST_BINS = 256
+_ROOM = 2.5
+"""Permutations that a short stretch has at least, in those without which it could not be split."""
+_ROUNDS = 2
+
+
+@final
+@dataclass(frozen=True)
+class Change:
+    """A change point: after how many rows, an interval for that, and its adjusted p-value."""
+
+    row: int
+    low: int
+    high: int
+    pvalue: float
+
+
+@final
+@dataclass(frozen=True)
+class Stretch:
+    """Rows [first, last) between two changes or ends, and what their scan found."""
+
+    first: int
+    last: int
+    pvalue: float
+    """Adjusted."""
+    found: Scan
+
+
+@final
+@dataclass(frozen=True)
+class Search:
+    """How change points are searched for.
+
+    Parameters
+    ----------
+    level : float
+        Rows are split where the adjusted p-value of a change is at most this; intervals miss a change with this
+        probability.
+    n_changes : int, optional
+        How many change points to return at most: the clearest ones, whatever their p-values.
+    shortest : int
+        The fewest rows of a segment.
+    block : int
+        Rows that stay together under permutations, for series in which neighboring rows depend on each other: several
+        times the rows over which they do.
+    n_resamples : int
+        Permutations of every scan; of short stretches more, where no p-value could be small enough otherwise.
+
+    Raises
+    ------
+    ValueError
+        When the level is not between 0 and 1, or a number is below 1.
+
+    Examples
+    --------
+    >>> Search(level=0.01, block=24)
+    Search(level=0.01, n_changes=None, shortest=5, block=24, n_resamples=999)
+    """
+
+    level: float = 0.05
+    n_changes: int | None = None
+    shortest: int = 5
+    block: int = 1
+    n_resamples: int = 999
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.level < 1.0:
+            raise ValueError(f"level is {self.level!r}; a number between 0 and 1 is needed, such as 0.05")
+        for name in ("shortest", "block", "n_resamples"):
+            check_integer(getattr(self, name), name, 1)
+        if self.n_changes is not None:
+            check_integer(self.n_changes, "n_changes", 1)
+
+    @property
+    def least_rows(self) -> int:
+        """The rows of the shortest series that can be split."""
+        return 2 * self.block * -(-self.shortest // self.block)
+
+    def run(
+        self, features: ChangeFeatures, rng: np.random.Generator, progress: Progress = SILENT
+    ) -> tuple[float, tuple[Change, ...]]:
+        """Return the p-value of the whole series of ``least_rows`` rows or more, and the changes in time order."""
+        whole = self._scanned(features, 0, features.columns.shape[1], 0.0, rng)
+        assert whole is not None, "a series has two segments at least"
+        todo, split = [whole], list[tuple[int, Stretch]]()
+        while todo and len(split) != self.n_changes:
+            progress(f"{len(split)} change points so far", len(split), len(split) + len(todo))
+            todo.sort(key=lambda stretch: stretch.found.strength)
+            own = todo.pop()
+            if self.n_changes is None and own.pvalue > self.level:
+                continue
+            start, stop = own.found.around
+            row = start + most(coordinates(features, own.found.shares, start, stop), self.shortest)
+            split.append((row, own))
+            parts = (self._scanned(features, *ends, own.pvalue, rng) for ends in ((own.first, row), (row, own.last)))
+            todo += [part for part in parts if part is not None]
+        return whole.pvalue, tuple(self._placed(features, sorted(split, key=lambda each: each[0]), rng))
+
+    def _scanned(
+        self, features: ChangeFeatures, first: int, last: int, above: float, rng: np.random.Generator
+    ) -> Stretch | None:
+        """Return a stretch with its p-value times n / length, at least that of the stretch it is a part of."""
+        n, length = features.columns.shape[1], last - first
+        width = self.block * -(-length // (_MOST_BINS * self.block))
+        shortest = max(1, -(-self.shortest // width))
+        if length // width < 2 * shortest:
+            return None
+        resamples = max(self.n_resamples, int(np.ceil(_ROOM * n / (length * self.level))) - 1)
+        found = scan(features, (first, last), (width, shortest), resamples, rng)
+        return Stretch(first, last, max(above, min(1.0, found.pvalue * n / length)), found)
+
+    def _placed(
+        self, features: ChangeFeatures, split: list[tuple[int, Stretch]], rng: np.random.Generator
+    ) -> Iterator[Change]:
+        """Yield the changes, each at the best place between its neighbors."""
+        rows = [row for row, _ in split]
+        for turn in range(_ROUNDS + 1):
+            for k, (_, own) in enumerate(split):
+                first, last = [0, *rows][k], [*rows, features.columns.shape[1]][k + 1]
+                columns = coordinates(features, own.found.shares, first, last)
+                rows[k] = first + most(columns, self.shortest)
+                if turn == _ROUNDS:
+                    low, high = interval(columns, (self.shortest, self.block), self.level, rng)
+                    yield Change(rows[k], min(first + low, rows[k]), max(first + high, rows[k]), own.pvalue)

@@ -1,0 +1,209 @@
+"""The study: a table in time order, its change points, and what changes at each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Unpack
+
+import numpy as np
+
+from ...core.array import SILENT, IntArray, Progress, RngLike, as_rng
+from ...core.cells import missing_cells
+from ...core.option_names import written
+from ...core.remedies import leave_out
+from ...core.table import Frame
+from ...core.words import count, listed
+from ...inference import mmd_test
+from ...inference.changes import Change, ChangeFeatures, Search
+from ...tables.columns import Encoded, Encoding, EncodingOptions, as_frames, encode, spells_out
+from ...tables.read import hold
+from ..pages.cells import written as texts_of
+from ..screening import Contrasts
+from .result import ChangePoint, Changes
+
+_MOST_ROWS, _RESAMPLES = 500, 199
+"""Of the rows on either side of a change, and of the permutations, that its kind is read from."""
+_TELLS = 0.05
+"""A column is named where its approximate p-value, times the number of columns, is at most this."""
+_LEAST_MONOTONE = 10
+
+
+@spells_out
+def changes(
+    table: Any,
+    time: str | None = None,
+    *,
+    search: Search | None = None,
+    rng: RngLike = 0,
+    progress: Progress = SILENT,
+    encoding: Encoding | None = None,
+    **columns: Unpack[EncodingOptions],
+) -> Changes:
+    r"""Find where the distribution of the rows of a table changes over time.
+
+    Parameters
+    ----------
+    table : array of shape (n, d), data frame, path, or what :func:`kernelmean.read` returns
+        Its rows in the order of time. Numbers, truth values, categories, ordered categories and times may stand side
+        by side: see :class:`kernelmean.TableEncoder`.
+    time : str, optional
+        The column of the time, which is not searched for changes; by it every change point has a time, too.
+    search : Search, optional
+        The level, 0.05 by default, how many changes there are where that is known, the shortest segment, blocks for
+        series whose neighboring rows depend on each other, and the number of permutations:
+        :class:`kernelmean.studies.changes.Search`.
+    rng : int or Generator
+        The same seed gives the same numbers.
+    progress : callable, optional
+        Called with what comes next, the steps done, and the steps in all that are known of so far.
+    encoding, **columns
+        As in :func:`kernelmean.compare`: ``missing`` ("error", "drop", "category"), ``ordinal``, ``categorical``,
+        ``keep``, ``scale``.
+
+    Returns
+    -------
+    Changes
+        The change points with their intervals and p-values, the segments between them, and the p-value of "no change
+        at all".
+
+    Raises
+    ------
+    ValueError
+        When there are too few rows for two segments, the rows are not in the order of ``time``, a column rises or falls
+        with every row, a cell is missing without a rule for it, a column has too many categories or looks like an
+        identifier, or all columns are constant.
+    TypeError
+        When a column holds something else than numbers, categories and times, or ``time`` holds neither numbers nor
+        times.
+
+    Notes
+    -----
+    Every row has features :math:`φ`, those of nine kernels on views of all rows. Pairs of neighboring windows of many
+    lengths a, b are compared by :math:`\frac{ab}{a+b} \|\bar φ_1 - \bar φ_2\|²`, which follows from cumulative sums,
+    and all windows and kernels are combined to one statistic. A stretch of rows is split at the best place where the
+    p-value of that statistic under permutations of its rows (of more than 256 rows: of equal bins of them), times n
+    over the length of the stretch, is at most the level; then its two parts are scanned. The adjusted p-value of a
+    change is the largest such number of all stretches that it lies in.
+
+    ``pvalue`` is exact at any size: where rows are in random order (independent rows of one distribution are), it is at
+    most α with probability at most α. So there is any false change point with probability at most ``level`` where
+    nothing changes. Where something does change, the adjustment keeps the probability of any false change point near
+    ``level`` (Meinshausen 2008, for stretches that are given beforehand); simulations are in docs/changes.md. With
+    ``block`` the same holds for rows that depend on those nearby, as far as blocks are independent. With ``n_changes``
+    the search does not stop at the level.
+
+    The interval holds those rows for which a test does not reject, at ``level``, that the change is exactly there: rows
+    before it and behind it in random order, up to the neighboring change points.
+
+    ``kind`` and ``columns`` describe a change: the kind that :func:`kernelmean.mmd_test` names for 500 rows, or fewer,
+    on either side, and the columns that differ on their own.
+
+    O(n d + n r²) time for r = 32 landmarks of every kernel, O(m D) time for every permutation of m ≤ 256 bins with D
+    coordinates in all, and O(n D) memory. Kernel change points: Harchaoui & Cappé (2007); Arlot, Celisse & Harchaoui
+    (2019).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(0.0, 1.0, size=(80, 2)), rng.normal(1.5, 1.0, size=(60, 2))])
+    >>> found = changes(X)
+    >>> [point.row for point in found.points], found.pvalue
+    ([80], 0.001)
+    """
+    search, rng = search or Search(), as_rng(rng)
+    given = hold(table, "changes")
+    (whole,) = as_frames((given,), ("the table",))
+    stamps = None if time is None else whole.select([time])
+    if stamps is not None:
+        _check_order(stamps)
+    searched = whole.select(drop=() if time is None else (time,))
+    options = Encoding.of(encoding, columns).restricted(whole, searched.names)
+    _check_varying(searched, options)
+    encoded = encode((searched,), ("the table",), options)
+    _check(encoded, search)
+    pvalue, found = search.run(ChangeFeatures.of(encoded.tables[0], rng), rng, progress)
+    return Changes(
+        pvalue=pvalue,
+        points=tuple(_points(encoded, found, stamps, rng)),
+        n_rows=len(whole),
+        time=time,
+        search=search,
+        notes=(*(() if given is table else given.notes), *encoded.notes()),
+        missing=encoded.missing,
+        encoded=encoded,
+    )
+
+
+def _points(
+    encoded: Encoded, found: tuple[Change, ...], stamps: Frame | None, rng: np.random.Generator
+) -> Iterator[ChangePoint]:
+    """Yield the changes with the row numbers of the whole table, their times, and what changes."""
+    (points,), rows = encoded.tables, encoded.frames[0].row_numbers() - 1
+    ends = [0, *(change.row for change in found), len(points)]
+    for change, first, last in zip(found, ends, ends[2:], strict=False):
+        row, low, high = own = rows[[change.row, change.low, change.high]]
+        times = ["", "", ""] if stamps is None else texts_of(stamps, stamps.names[0], own)
+        sides = [
+            np.sort(rng.choice(np.arange(*ends), min(ends[1] - ends[0], _MOST_ROWS), replace=False))
+            for ends in ((first, change.row), (change.row, last))
+        ]
+        test = mmd_test(*(points[side] for side in sides), n_resamples=_RESAMPLES, rng=rng)
+        yield ChangePoint(int(row), int(low), int(high), change.pvalue, test.kind, _telling(encoded, sides), *times)
+
+
+def _telling(encoded: Encoded, sides: list[IntArray]) -> tuple[str, ...]:
+    """Return the columns that differ on their own between some rows and others, those that differ most first."""
+    evidence = {}
+    for coding in encoded.codings:
+        (points,) = encoded.coordinates((coding.name,))
+        contrasts = Contrasts.of(coding, points[np.concatenate(sides)])
+        evidence[coding.name] = replace(contrasts, in_clusters=False).of_samples(len(sides[0]))
+    return tuple(
+        name for name in sorted(evidence, key=lambda name: evidence[name]) if evidence[name] <= _TELLS / len(evidence)
+    )
+
+
+def _check_order(stamps: Frame) -> None:
+    """Raise when a column holds no times, or the rows are not in their order."""
+    (name,), (cells,) = stamps.names, stamps.cells.values()
+    if cells.dtype.kind not in "fmM":
+        raise TypeError(f"{stamps.source}: the column {name!r} of the time holds neither numbers nor times")
+    if missing_cells(cells).any():
+        row = int(np.argmax(missing_cells(cells))) + 1
+        raise ValueError(f"{stamps.source}: the column {name!r} of the time is blank in row {row}; fill it first")
+    earlier = cells[1:] < cells[:-1]
+    if earlier.any():
+        row = int(np.argmax(earlier)) + 2
+        raise ValueError(
+            f"{stamps.source}: row {row} is earlier than row {row - 1} by {name!r}; sort the rows by this column first"
+        )
+
+
+def _check_varying(frame: Frame, options: Encoding) -> None:
+    """Raise for a column that counts rows or tells the time: in it every place is a change."""
+    kept = (options.keep,) if isinstance(options.keep, str) else tuple(options.keep)
+    for name, cells in frame.cells.items():
+        if name in kept or cells.dtype.kind not in "fmM" or len(cells) < _LEAST_MONOTONE:
+            continue
+        if (cells[1:] > cells[:-1]).all() or (cells[1:] < cells[:-1]).all():
+            time, keep = written(f"time={name!r}", f"--time {name}"), written(f"keep={name!r}", f"--keep {name}")
+            raise ValueError(
+                f"{frame.source}: the column {name!r} rises or falls with every row, so every place would be a change; "
+                f"write {time} if it is the time, leave it out {leave_out([name])}, or write {keep} to search it"
+            )
+
+
+def _check(encoded: Encoded, search: Search) -> None:
+    """Raise when there is nothing to search."""
+    rows = len(encoded.frames[0])
+    if encoded.variances is not None:
+        category = written("missing='category' or 'drop'", "--missing category or drop")
+        raise ValueError(f"missing cells as noise are for tests with one kernel; write {category}")
+    if not encoded.codings:
+        raise ValueError(f"all columns are constant ({listed(encoded.constant)}); there is no change to find")
+    if rows < search.least_rows:
+        raise ValueError(
+            f"the table has {count(rows, 'row')}; at least {search.least_rows} are needed for two segments of "
+            f"{search.shortest} rows in blocks of {search.block}"
+        )

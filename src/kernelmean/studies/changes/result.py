@@ -1,0 +1,198 @@
+"""What a search for change points says."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+from ...core.array import SILENT, Progress
+from ...core.frozen import Frozen
+from ...core.words import count, listed
+from ...inference import EvidenceKind
+from ...inference.adaptive.kinds import PHRASES
+from ...inference.base_result import Result
+from ...inference.changes import Search
+from ...inference.wording import beside, brief
+from ...report import Chart, Document, Section
+from ...report.description import Description, Grid
+from ...tables.columns import Encoded, MissingCells
+from ..savable_classes import ENCODED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MOST_COLUMNS = 3
+
+
+@final
+@dataclass(frozen=True)
+class ChangePoint:
+    """A place in a table where the distribution of its rows changes.
+
+    Attributes
+    ----------
+    row : int
+        The rows before the change, so that ``table[row:]`` begins with the first row of the new segment.
+    low, high : int
+        An interval for ``row``.
+    pvalue : float
+        Adjusted for all places of the table.
+    kind : EvidenceKind or None
+        What kind of difference the segments on either side have: a description, not a test.
+    columns : tuple of str
+        The columns that differ on their own between these segments, those that differ most first.
+    time, earliest, latest : str
+        The times of the rows ``row``, ``low`` and ``high``; empty where no column of the time was named.
+    """
+
+    row: int
+    low: int
+    high: int
+    pvalue: float
+    kind: EvidenceKind | None
+    columns: tuple[str, ...]
+    time: str = ""
+    earliest: str = ""
+    latest: str = ""
+
+    @property
+    def words(self) -> str:
+        """What changes, in a few words."""
+        kind = PHRASES[self.kind.name] if self.kind is not None and self.kind.clear else "of no clear kind"
+        more = len(self.columns) - _MOST_COLUMNS
+        names = ", ".join(map(brief, self.columns[:_MOST_COLUMNS])) + (f" and {more} more" if more > 0 else "")
+        return f"{kind}: {names}" if names else kind
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Changes(Frozen, Result):
+    """The change points of a table in time order.
+
+    Attributes
+    ----------
+    pvalue : float
+        Of "no change at all"; exact.
+    points : tuple of ChangePoint
+        In the order of time.
+    n_rows : int
+        The rows of the table.
+    time : str or None
+        The column of the time.
+    search : Search
+        The level and the other options of the search.
+    notes : tuple of str
+        What else a reader should know.
+    missing : MissingCells
+        The rule for missing cells, and how many there are in every column.
+    encoded : Encoded
+        The table as the coordinates that the kernels see.
+    name : str
+        What to call the table.
+    seed : int or None
+        Of the run, where it is to be named.
+    """
+
+    holds: ClassVar[tuple[type[Any], ...] | None] = (ChangePoint, EvidenceKind, Search, *ENCODED)
+    figures: ClassVar[tuple[str, ...]] = ("series",)
+
+    pvalue: float
+    points: tuple[ChangePoint, ...]
+    n_rows: int
+    time: str | None
+    search: Search
+    notes: tuple[str, ...]
+    missing: MissingCells
+    encoded: Encoded = field(repr=False)
+    name: str = "the table"
+    seed: int | None = None
+
+    @property
+    def segments(self) -> tuple[slice, ...]:
+        """The rows between the change points, as slices of the table."""
+        ends = [0, *(point.row for point in self.points), self.n_rows]
+        return tuple(map(slice, ends, ends[1:]))
+
+    def verdict(self) -> str:
+        """Return the outcome in a sentence, which every report begins with."""
+        level = self.search.level
+        p = f"p = {beside(self.pvalue, level)} for no change at all"
+        if not self.points:
+            return f"No change was found in {count(self.n_rows, 'row')}: {p}. That does not show that there is none."
+        places = listed(point.time or f"{point.row:,}" for point in self.points)
+        where = f"{'at' if self.time else 'after'} {places}{'' if self.time else ' rows'}"
+        return f"{count(len(self.points), 'change')} found in {count(self.n_rows, 'row')}, {where}: {p}."
+
+    def describe(self) -> Description:
+        """Return the verdict, the change points, and what they rest on."""
+        search = self.search
+        asked = [] if search.n_changes is None else [("change points asked for", f"{search.n_changes}")]
+        facts = [
+            ("rows", f"{self.n_rows:,}"),
+            ("columns", listed(self.encoded.in_table_order())),
+            ("level", f"{search.level:g}; intervals miss a change with this probability"),
+            *asked,
+            ("shortest segment", count(search.shortest, "row")),
+            *([("blocks", f"{search.block:,} rows stay together")] if search.block > 1 else []),
+            ("permutations", f"{search.n_resamples:,} or more of every stretch"),
+        ]
+        header = ("rows before", "interval", *(("time",) if self.time else ()), "adjusted p", "what changes")
+        rows = [
+            (
+                f"{point.row:,}",
+                f"{point.low:,} to {point.high:,}",
+                *((f"{point.time} ({point.earliest} to {point.latest})",) if self.time else ()),
+                f"{point.pvalue:.2g}",
+                point.words,
+            )
+            for point in self.points
+        ]
+        grid = Grid("Change points", header, rows, len(header), "change point")
+        return Description(f"Changes in {self.name}", self.verdict(), facts, (grid,), self.notes)
+
+    def document(self, *, progress: Progress = SILENT) -> Document:
+        """Return the page: the columns that change over time, the change points, and what they rest on."""
+        from ..pages.changes import panels
+
+        del progress
+        page = self.describe().document()
+        text = "Means of equal stretches of rows; vertical lines are change points, dashed lines the means of segments."
+        series = Section(
+            "The columns over time", charts=(Chart("series", "The columns over time", panels(self), text),)
+        )
+        return replace(page, sections=(series, *page.sections))
+
+    def plot(self) -> Figure:
+        """Draw the columns that change most over time, with the change points."""
+        from ...report.pictures import show_all
+        from ..pages.changes import panels
+
+        drawn = panels(self)
+        return show_all(drawn, [self.verdict(), *[""] * (len(drawn) - 1)], wide=1, size=(6.4, 2.2))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return every change point."""
+        return [
+            {
+                **{name: value for name, value in asdict(point).items() if name not in ("kind", "columns")},
+                "kind": None if point.kind is None else point.kind.name,
+                "columns": ", ".join(point.columns),
+            }
+            for point in self.points
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain names and numbers, for JSON."""
+        return {
+            "verdict": self.verdict(),
+            "pvalue": self.pvalue,
+            "points": [asdict(point) for point in self.points],
+            "segments": [[rows.start, rows.stop] for rows in self.segments],
+            "rows": self.n_rows,
+            "columns": list(self.encoded.in_table_order()),
+            "time": self.time,
+            "search": asdict(self.search),
+            "missing": self.missing.as_dict(),
+            "notes": list(self.notes),
+            "seed": self.seed,
+        }

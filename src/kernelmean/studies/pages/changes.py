@@ -1,0 +1,58 @@
+"""Columns over time, with the places where they change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...core.array import Array, IntArray
+from ...report import Curve, Panel
+from ...tables.columns.column_codings import Coding
+from .cells import Axis, names_of
+
+if TYPE_CHECKING:
+    from ..changes import Changes
+
+_MOST_PANELS, _MOST_PLACES = 4, 200
+
+
+def panels(result: Changes) -> tuple[Panel, ...]:
+    """Return a panel for every column that changes most, at most four: means over time and those of the segments."""
+    (frame,) = result.encoded.frames
+    telling = Counter(name for point in result.points for name in point.columns[:_MOST_PANELS])
+    names = [name for name, _ in telling.most_common()] or result.encoded.in_table_order()
+    codings = {coding.name: coding for coding in result.encoded.codings}
+    return tuple(_panel(result, codings[name], frame.row_numbers() - 1) for name in names[:_MOST_PANELS])
+
+
+def _panel(result: Changes, coding: Coding, rows: IntArray) -> Panel:
+    """Return the means of a column, of categories the share of the most frequent one."""
+    (frame,) = result.encoded.frames
+    axis = Axis.of(coding, frame)
+    label, values = axis.label, axis.values(frame) if axis.ordered else None
+    if values is None:
+        cells = names_of(frame, coding.name)
+        names, counts = np.unique(cells.astype(str), return_counts=True)
+        most = str(names[counts.argmax()])
+        label, values = f"share of {coding.name} = {most}", (cells.astype(str) == most).astype(float)
+    ends = np.searchsorted(rows, [own.start for own in result.segments[1:]])
+    stretches = np.array_split(np.arange(len(rows)), min(len(rows), _MOST_PLACES))
+    means = [(float(rows[part].mean()), own) for part, own in _means(values, stretches)]
+    segments = _means(values, np.split(np.arange(len(rows)), ends))
+    levels = [(float(rows[end]), own) for part, own in segments for end in part[[0, -1]]]
+    curves = (
+        Curve("mean", tuple(x for x, _ in means), tuple(y for _, y in means)),
+        Curve("mean of the segment", tuple(x for x, _ in levels), tuple(y for _, y in levels), dashed=True),
+    )
+    return Panel("", "row", label, curves, marks=tuple(("change point", float(point.row)) for point in result.points))
+
+
+def _means(values: Array, parts: Sequence[IntArray]) -> Iterator[tuple[IntArray, float]]:
+    """Yield the rows of every part whose cells are not missing, and their mean."""
+    for part in parts:
+        known = part[~np.isnan(values[part])]
+        if len(known):
+            yield known, float(values[known].mean())

@@ -1,0 +1,161 @@
+"""The change points of whole tables: rows, times, what changes, and what is refused."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean.cli.app import run
+from kernelmean.studies.changes import Changes, Search
+
+QUICK = Search(n_resamples=99)
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    """A column whose mean changes after 60 rows, a category whose shares change after 120, and one that stays."""
+    rng = np.random.default_rng(0)
+    shop = np.append(rng.choice(list("abc"), 120), rng.choice(list("abc"), 60, p=[0.9, 0.05, 0.05]))
+    return pd.DataFrame(
+        {
+            "day": pd.date_range("2024-01-01", periods=180),
+            "price": rng.normal(size=180) + 2.5 * (np.arange(180) >= 60),
+            "shop": shop,
+            "weight": rng.normal(size=180),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def found(table: pd.DataFrame) -> Changes:
+    return km.changes(table, "day", search=QUICK)
+
+
+def test_rows_times_and_columns(found: Changes) -> None:
+    first, second = found.points
+    assert abs(first.row - 60) <= 2
+    assert abs(second.row - 120) <= 15
+    assert second.low <= 120 <= second.high
+    assert (first.columns[0], second.columns) == ("price", ("shop",))
+    assert first.kind is not None
+    assert first.kind.name == "means"
+    assert found.pvalue == 0.01 <= first.pvalue <= found.search.level
+
+
+def test_the_time_of_a_change_is_that_of_its_row(found: Changes, table: pd.DataFrame) -> None:
+    for point in found.points:
+        days = [str(table["day"][row].date()) for row in (point.row, point.low, point.high)]
+        assert [point.time, point.earliest, point.latest] == days
+
+
+def test_segments_cut_the_table(found: Changes, table: pd.DataFrame) -> None:
+    assert [own.start for own in found.segments] == [0, *(point.row for point in found.points)]
+    assert pd.concat([table[own] for own in found.segments]).equals(table)
+
+
+def test_the_time_is_not_searched(found: Changes) -> None:
+    assert set(found.encoded.names) == {"price", "shop", "weight"}
+
+
+def test_rows_left_out_keep_the_numbers_of_the_table(table: pd.DataFrame) -> None:
+    blank = table.copy()
+    blank.loc[10:29, "price"] = np.nan
+    point = km.changes(blank, "day", search=QUICK, missing="drop").points[0]
+    assert abs(point.row - 60) <= 2
+    assert point.time == str(table["day"][point.row].date())
+
+
+def test_blank_cells_as_a_category_are_a_change(table: pd.DataFrame) -> None:
+    blank = table[["weight"]].copy()
+    blank.loc[blank.index[90:][np.random.default_rng(0).random(90) < 0.6], "weight"] = np.nan
+    (point,) = km.changes(blank, search=QUICK, missing="category").points
+    assert point.low <= 90 <= point.high
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, pd.DataFrame, lambda X: km.read([X[:50], X[50:]])])
+def test_arrays_frames_and_batches_are_the_same(wrap: object) -> None:
+    rng = np.random.default_rng(1)
+    X = np.append(rng.normal(size=(60, 1)), rng.normal(2.0, 1.0, size=(40, 1)), axis=0)
+    assert [point.row for point in km.changes(wrap(X), search=QUICK).points] == [60]  # type: ignore[operator]
+
+
+def test_nothing_is_found_in_rows_of_one_distribution() -> None:
+    result = km.changes(np.random.default_rng(0).normal(size=(100, 2)), search=QUICK)
+    assert not result.points
+    assert result.segments == (slice(0, 100),)
+    assert result.pvalue > 0.05
+    assert "No change was found in 100 rows" in result.verdict()
+    assert result.document().headline == result.verdict()
+    assert "<svg" in result.to_html()
+
+
+def test_the_result_is_a_result(found: Changes, tmp_path: Path) -> None:
+    assert list(found.to_frame()["row"]) == [point.row for point in found.points]
+    assert json.loads(json.dumps(found.to_dict()))["points"][0]["row"] == found.points[0].row
+    found.save(tmp_path / "changes.npz")
+    assert km.load(tmp_path / "changes.npz").to_dict() == found.to_dict()
+    assert found.points[0].time in str(found)
+    assert found.points[0].time in found.to_html()
+    assert len(found.plot().axes) == 2
+
+
+def test_the_same_seed_gives_the_same(table: pd.DataFrame, found: Changes) -> None:
+    assert km.changes(table, "day", search=QUICK, rng=0).to_dict() == found.to_dict()
+
+
+def test_the_command(table: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table.to_csv(tmp_path / "table.csv", index=False)
+    words = ["--time", "day", "--resamples", "99", "--json", str(tmp_path / "out.json"), "--quiet"]
+    assert run(["changes", str(tmp_path / "table.csv"), *words]) == 0
+    written = json.loads((tmp_path / "out.json").read_text())
+    assert written["points"][0]["row"] in range(58, 63)
+    assert "2 changes found in 180 rows" in capsys.readouterr().out
+
+
+BAD = {
+    "a column that counts": (lambda t: (t, None, {}), ValueError, "'day' rises or falls with every row"),
+    "rows in disorder": (lambda t: (t[::-1], "day", {}), ValueError, "row 2 is earlier than row 1"),
+    "a time that is none": (lambda t: (t, "shop", {}), TypeError, "neither numbers nor times"),
+    "a blank time": (lambda t: (t.assign(day=t["day"].where(t.index != 3)), "day", {}), ValueError, "blank in row 4"),
+    "an unknown time": (lambda t: (t, "when", {}), ValueError, "no column 'when'"),
+    "few rows": (lambda t: (t[:9], "day", {}), ValueError, "at least 10 are needed"),
+    "constant columns": (lambda t: (t[["day"]].assign(a=1.0), "day", {}), ValueError, "all columns are constant"),
+    "only the time": (lambda t: (t[["day"]], "day", {}), ValueError, "no columns left"),
+    "blank cells": (lambda t: (t.assign(weight=t["weight"].where(t.index > 3)), "day", {}), ValueError, "blank or NaN"),
+    "blank cells as noise": (
+        lambda t: (t.assign(weight=t["weight"].where(t.index > 3)), "day", {"missing": "noise"}),
+        ValueError,
+        "missing='category' or 'drop'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_cannot_be_searched_is_refused(case: str, table: pd.DataFrame) -> None:
+    arguments, error, words = BAD[case]
+    data, time, options = arguments(table)
+    with pytest.raises(error, match=words):
+        km.changes(data, time, search=QUICK, **options)
+
+
+def test_a_column_that_counts_is_searched_where_it_is_kept(table: pd.DataFrame) -> None:
+    assert km.changes(table[["day", "weight"]], search=QUICK, keep="day").points
+
+
+@pytest.mark.slow
+def test_100_000_rows_take_less_than_a_gibibyte() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import numpy as np, resource, kernelmean as km\n"
+        "X = np.random.default_rng(0).normal(size=(100_000, 5)); X[60_000:] += 0.1\n"
+        "(point,) = km.changes(X).points\n"
+        "assert point.low <= 60_000 <= point.high, point\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) * 1024 < 2**30
