@@ -193,8 +193,7 @@ def parquet_source(files: Sequence[Path], source: str, choice: ColumnChoice) -> 
         return choice.whole(files[0]) if len(files) == 1 else joined([choice.whole(path) for path in files])
 
     opened = _opened(source, names, choice, frames)
-    plain = all(look.plain for look in looks)
-    return replace(opened, n_rows=choice.known(int(starts[-1])), row_groups=groups, plain=plain, _whole=whole)
+    return replace(opened, n_rows=choice.known(int(starts[-1])), row_groups=groups, _whole=whole)
 
 
 def _rows_of(groups: Sequence[RowGroup], names: Sequence[str], batch_rows: int) -> Iterator[Frame]:
@@ -219,29 +218,26 @@ def _rows_of(groups: Sequence[RowGroup], names: Sequence[str], batch_rows: int) 
 
 @dataclass(frozen=True)
 class _Footer:
-    """What a Parquet file says of itself: the chosen columns, the rows of its groups, whether all hold numbers."""
+    """What a Parquet file says of itself: the chosen columns, the rows of its groups."""
 
     names: tuple[str, ...]
     rows: tuple[int, ...]
-    plain: bool
 
 
 def _look(path: Path, choice: ColumnChoice) -> _Footer:
     arrow = import_arrow()
-    from pyarrow import parquet, types
+    from pyarrow import parquet
 
     try:
         with parquet.ParquetFile(path) as file:
-            schema, metadata = file.schema_arrow, file.metadata
+            names, metadata = file.schema_arrow.names, file.metadata
             check_rows(metadata, path)
             rows = tuple(metadata.row_group(k).num_rows for k in range(metadata.num_row_groups))
     except (arrow.ArrowException, OSError) as error:
         raise _damaged(path, error) from error
-    found = [name for name in schema.names if not name.startswith("__index_level_")]
+    found = [name for name in names if not name.startswith("__index_level_")]
     check_columns(found, path)
-    names = choice.names(found, str(path))
-    kinds = [schema.field(name).type for name in names]
-    return _Footer(names, rows, all(types.is_floating(kind) or types.is_integer(kind) for kind in kinds))
+    return _Footer(choice.names(found, str(path)), rows)
 
 
 def _damaged(path: Path, error: BaseException) -> ValueError:

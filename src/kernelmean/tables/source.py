@@ -54,8 +54,6 @@ class Source:
         How many rows there are, where that is known before reading.
     row_groups : tuple of RowGroup
         Of Parquet files.
-    plain : bool
-        Whether the types of all columns say that they hold numbers.
     types : dict
         What columns were read as so far, by name, which a pass widens where cells ask for it.
     text : TextFormat
@@ -77,7 +75,6 @@ class Source:
     _arrays: Callable[[], Iterator[Array]]
     _whole: Callable[[], Frame]
     row_groups: tuple[RowGroup, ...] = ()
-    plain: bool = False
     types: dict[str, str] = field(default_factory=dict)
     text: TextFormat = PLAIN
     named: bool = True
