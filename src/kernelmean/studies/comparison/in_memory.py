@@ -19,8 +19,10 @@ from ...inference.adaptive.many_kernels import NAMED
 from ...inference.kernel_choice import MMD_ESTIMATORS as ESTIMATORS
 from ...kernels import Gaussian
 from ...kernels.bandwidth import Bandwidth, bandwidth_from
+from ...tables import limits
 from ...tables.columns import Encoded, encode, summarize
 from ...tables.columns.missing import noise_needs_kme
+from ...tables.read import read
 from ..many_tests import ManyTests, OneTest, Run, runs
 from ..screening import UNSCREENED, Contrasts
 from .ranking import ranked
@@ -80,7 +82,10 @@ class _Test:
         if theta is not None:
             estimator = ESTIMATORS[estimator](encoded.kernel(Gaussian(theta)))
         options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "plan": self.asked.plan}
-        return mmd_test(*encoded.points(columns), estimator=estimator, **options), theta
+        samples: Sequence[Any] = encoded.points(columns)
+        if self.adaptive and max(map(len, samples)) > limits.ADAPTIVE_LIMIT:  # which would be added up in bins
+            samples = [read(own, in_memory=True) for own in samples]
+        return mmd_test(*samples, estimator=estimator, **options), theta
 
     def columns(
         self, encoded: Encoded, order: Sequence[str], rng: np.random.Generator
