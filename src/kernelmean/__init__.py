@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         wild_mmd_test,
     )
     from .inference.cluster import DaskPlan
-    from .inference.compressed import compress_then_test
     from .inference.monitoring import DriftMonitor
     from .kernels.bandwidth import median_bandwidth
     from .plan.plan import Plan
@@ -61,7 +60,6 @@ __all__ = [
     "changes",
     "compare",
     "compress",
-    "compress_then_test",
     "dependence",
     "dhsic_test",
     "embed",
@@ -98,7 +96,6 @@ _lazy.attach(
         "inference": "Design TestResult dhsic_test hsic_test k_sample_test memory_estimate mmd_test paired_mmd_test "
         "wild_hsic_test wild_mmd_test",
         "inference.cluster": "DaskPlan",
-        "inference.compressed": "compress_then_test",
         "inference.monitoring": "DriftMonitor",
         "kernels.bandwidth": "median_bandwidth",
         "plan": "Plan",
@@ -146,6 +143,7 @@ _lazy.attach(
         "kernelmean.read(source, in_memory=False)",
         "read_batches": "kernelmean.read(source)",
         "streaming": "kernelmean.mmd_test, hsic_test or compare, which take any number of rows",
+        "compress_then_test": 'kernelmean.mmd_test(X, Y, scheme="bins"), which has more power in the same time',
         "mmd_stream_test": 'kernelmean.mmd_test(X, Y, scheme="bins"); of many rows also without scheme=',
         "hsic_stream_test": 'kernelmean.hsic_test(X, Y, scheme="bins"); of many rows also without scheme=',
     },

@@ -117,6 +117,8 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame.to_parquet(folder / "visits.parquet")
     data = pandas.DataFrame(rng.normal(size=(40, 3)), columns=["dose", "age", "response"])
     data.to_csv(folder / "data.csv", index=False)
+    days = pandas.date_range("2024-01-01", periods=40).strftime("%Y-%m-%d")
+    data.assign(date=days).to_csv(folder / "sensor.csv", index=False)
     trial = data.assign(arm=["placebo", "drug"] * 20, id=np.arange(40))
     trial.to_parquet(folder / "trial.parquet")
     (folder / "kernelmean.toml").write_text("".join(block.text for block in BLOCKS if block.language == "toml"))

@@ -51,7 +51,6 @@ TESTS: dict[str, Callable[[Any, Any], Any]] = {
     "k_sample_test": lambda X, Y: km.k_sample_test(X, Y, A, n_resamples=99, rng=0, estimator="kme").pvalue,
     "paired_mmd_test": pvalue(km.paired_mmd_test, n_resamples=99, rng=0),
     "wild_mmd_test": pvalue(km.wild_mmd_test, block_length=2.0, n_resamples=99, rng=0),
-    "compress_then_test": pvalue(km.compress_then_test, n_resamples=99, rng=0),
     "mmd_test in bins": pvalue(in_bins.mmd, kernel=KERNEL, n_resamples=99),
     "compare": lambda X, Y: km.compare(X, Y, n_resamples=99).test.pvalue,
     "compare in batches": lambda X, Y: in_batches(X, Y, n_resamples=99).test.statistic,

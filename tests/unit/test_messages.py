@@ -30,7 +30,7 @@ TABLES = {"blank": BLANK, "empty": EMPTY, "mixed": MIXED, "dates": DATES, "many"
 TABLES |= {"numbers": NUMBERS, "text": TEXT}
 
 TESTS = "mmd_test k_sample_test paired_mmd_test hsic_test dhsic_test"
-OTHERS = "compare compress_then_test"
+OTHERS = "compare"
 TWO: dict[str, Callable[..., Any]] = {name: getattr(km, name) for name in f"{TESTS} {OTHERS}".split()}
 TWO |= {f"{test.__name__} in bins": partial(test, scheme="bins") for test in (km.mmd_test, km.hsic_test)}
 ONE: dict[str, Callable[..., Any]] = {

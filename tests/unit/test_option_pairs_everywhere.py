@@ -129,10 +129,6 @@ CASES: dict[str, tuple[Run, Values]] = {
     ),
     "wild_mmd_test": (of(km.wild_mmd_test, X, Y, show=_tested, block_length=2.0, **QUICK), {**TESTED, **DRAWN}),
     "wild_hsic_test": (of(km.wild_hsic_test, X, Z, show=_tested, block_length=2.0, **QUICK), {**TESTED, **DRAWN}),
-    "compress_then_test": (
-        of(km.compress_then_test, *LONG, show=_tested, **QUICK),
-        {**TESTED, "oversampling": (1,), **DRAWN},
-    ),
     "mmd_test in one pass": (
         of(in_bins.mmd, *LONG, show=_tested, n_resamples=19),
         {
@@ -417,7 +413,6 @@ STOPPED = (
     "tol",
 )
 EXCEPTIONS: dict[tuple[str, str, str], str] = {
-    ("compress_then_test", "estimator", "kernel"): "the search for noise finds that none is best",
     ("dependence_equivalence_test", "rng", "unit"): CHANCE,
     ("TableEncoder", "max_categories", "ordinal"): "a limit on columns of which there is none then",
     ("compress", "method", "rng"): CHANCE,

@@ -218,13 +218,6 @@ def wild(estimator: str) -> Values:
     return shown.test(km.wild_mmd_test(A, B, **options, rng=1, n_resamples=99))
 
 
-@recorded("mmd/compressed, {estimator}", wider=where_searched, estimator=["kme", "mkme"])
-def compressed(estimator: str) -> Values:
-    A, B = data.normal(45, 128), data.normal(46, 128, shift=0.3)
-    options: dict[str, Any] = {"estimator": E[estimator](K.Gaussian(1.5)), "oversampling": 1}
-    return shown.test(km.compress_then_test(A, B, **options, rng=1, n_resamples=99))
-
-
 @recorded("mmd/null of several kernels")
 def null_of_kernels() -> Values:
     how = Resampling.of("gemm", 99, 2)

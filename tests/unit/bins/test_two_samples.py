@@ -263,8 +263,16 @@ def test_an_integer_seed_is_reproduced_and_a_generator_goes_on(data: tuple[Array
 # -- rows that do not stay as they are --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rows", [range(1499), range(1501), range(0)], ids=len)
-def test_missing_rows_and_rows_too_many_are_noticed(data: tuple[Array, Array], rows: range) -> None:
+def test_more_rows_than_were_counted_are_noticed(data: tuple[Array, Array]) -> None:
+    prepared = samples(*data)
+    sums = SampleSums(prepared.fit.columns[0], prepared.deals[0])
+    for rows in (1501, 9000):  # beyond the powers of two that rows are shuffled in
+        with pytest.raises(ValueError, match=r"more than 1,500 rows were read; rows must stay as they are"):
+            sums.add(np.resize(data[0], (rows, 2)))
+
+
+@pytest.mark.parametrize("rows", [range(1499), range(0)], ids=len)
+def test_missing_rows_are_noticed(data: tuple[Array, Array], rows: range) -> None:
     prepared = samples(*data)
     sums = SampleSums(prepared.fit.columns[0], prepared.deals[0])
     sums.add(np.resize(data[0], (len(rows), 2)))

@@ -14,7 +14,6 @@ from ...core.table import Table
 from ...kernels import Kernel
 from ..adaptive.views import available
 from ..adaptive.volume import MOST_ROWS
-from ..designs.compressed import CompressedSamples
 from ..designs.design import Design
 from ..designs.paired import PairedDesign
 from ..designs.two_sample import TwoSampleDesign, two_sample_design
@@ -32,7 +31,7 @@ from .base import Question, Tables
 
 _LISTS = "exact", "gemm", "low-rank"
 """Schemes that go through a list of labelings."""
-SampleDesign = TwoSampleDesign | PairedDesign | WildSamples | CompressedSamples
+SampleDesign = TwoSampleDesign | PairedDesign | WildSamples
 
 
 @final
