@@ -65,6 +65,9 @@ Wider = Mapping[str, tuple[float, str]]
 SEARCHED: Wider = {
     "*": (1e-5, "parameters are where an optimiser ends, which differs by versions of SciPy and of BLAS")
 }
+SMALL_EIGENVALUES: Wider = {
+    "*": (1e-8, "members with a small λ divide by small eigenvalues, whose last digits differ by processors")
+}
 _SEARCHING = ("f-kmse", "fcose", "mmkme", "vpmkme", "tied", "contraction", "of a laplacian", "of a matern", "of a poly")
 _GIVEN = ("given strength", "s-kmse of a laplacian")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -160,7 +161,12 @@ def monitor(folder: Path, options: tuple[str, ...]) -> Values:
         command(folder, "monitor", "reference.csv", "first.csv", *options, "--seed", "1")
         files = ("second.csv",)
     found = asked(folder, "monitor", "reference.csv", *files, *options, "--seed", "1")
-    return {key.replace("pvalue", "evidence"): value for key, value in found.items()}  # of any size: no count
+    return {"log evidence" if key == "pvalue" else key: _log(key, value) for key, value in found.items()}
+
+
+def _log(key: str, value: Any) -> Any:
+    """Return the logarithm of a p-value, which may be of any size: it is no count."""
+    return math.log(value) if key == "pvalue" and value else value
 
 
 @recorded("commands/exit codes")

@@ -10,7 +10,7 @@ import kernelmean as km
 from kernelmean import features
 from kernelmean.estimators import NAMED
 from record import data, shown
-from record.registry import Values, recorded, where_searched
+from record.registry import SMALL_EIGENVALUES, Values, recorded, where_searched
 
 K = km.kernels
 X, Y = data.normal(80, 90), data.normal(81, 70, shift=0.3)
@@ -64,7 +64,7 @@ def cluster_mmd(client: Any, estimator: str, scheme: str) -> Values:
     return shown.test(km.mmd_test(there(X), there(Y), plan=km.DaskPlan(client), **options))
 
 
-@recorded("dask/two samples, adaptive", needs=DASK)
+@recorded("dask/two samples, adaptive", wider=SMALL_EIGENVALUES, needs=DASK)
 def cluster_adaptive(client: Any) -> Values:
     options: dict[str, Any] = {"estimator": "adaptive", "rng": 1, "n_resamples": 99}
     return shown.test(km.mmd_test(there(X), there(Y), plan=km.DaskPlan(client), **options))
@@ -190,7 +190,7 @@ def other_mmd(library: str, estimator: str, scheme: str) -> Values:
     return shown.test(km.mmd_test(put(X), put(Y), **options))
 
 
-@recorded("torch/two samples, adaptive", needs=["torch"], library=["torch"])
+@recorded("torch/two samples, adaptive", wider=SMALL_EIGENVALUES, needs=["torch"], library=["torch"])
 def other_adaptive(library: str) -> Values:
     put = home(library)
     return shown.test(km.mmd_test(put(X), put(Y), estimator="adaptive", rng=1, n_resamples=99))
