@@ -272,7 +272,7 @@ def test_a_component_without_weight_is_not_looked_at_however_near(library):
     assert float(mu.logpdf(xp.asarray([[100.0]]))[0]) == pytest.approx(-5000.0 - 0.5 * np.log(2 * np.pi), rel=1e-14)
 
 
-@pytest.mark.parametrize("take", [lambda X: km.embed(X, Gaussian(1.0)), lambda X: km.KME().fit(X), km.median_bandwidth])
+@pytest.mark.parametrize("take", [lambda X: km.embed(X, Gaussian(1.0)), km.median_bandwidth])
 def test_a_path_where_rows_are_needed_is_told_how_it_is_read(take):
     with pytest.raises(
         TypeError, match=r"X is 'a.csv', and this takes rows; pass kernelmean.tables.read_table\('a.csv'\)"

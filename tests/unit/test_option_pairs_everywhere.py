@@ -17,6 +17,7 @@ import kernelmean as km
 from in_batches import in_batches
 from kernelmean import features, kernels, noise
 from kernelmean.studies import estimate as fits
+from kernelmean.studies.changes import Search
 from kernelmean.tables import reading as tables
 
 from .option_pairs import HALVES, Alone, Run, Values
@@ -38,6 +39,13 @@ WAVES = features.fourier(GAUSS, 2, 32, rng=0)
 def three_columns(gaps: bool) -> list[pd.DataFrame]:
     """Return two tables of a column of each kind."""
     return [table[["a", "c", "d"]] for table in (GAPS if gaps else (MIXED, OTHER))]
+
+
+def series(gaps: bool) -> pd.DataFrame:
+    """Return a table in the order of time that changes in the middle."""
+    early, late = three_columns(gaps)
+    late = late.assign(a=late["a"].astype(float) + 0.5)
+    return pd.concat([early, late], ignore_index=True).assign(t=0.0)
 
 
 def described(value: Any) -> str:
@@ -224,6 +232,12 @@ CASES: dict[str, tuple[Run, Values]] = {
             km.compare(*three_columns("missing" in options), **{"estimator": "kme", **QUICK} | options).to_dict()
         ),
         {**TABLE, "names": (("u", "v"),), "estimator": ("adaptive", "mkme"), "bandwidth": (0.5,), **DRAWN},
+    ),
+    "changes": (
+        lambda **options: described(
+            km.changes(series("missing" in options), **{"search": Search(n_resamples=99)} | options).to_dict()
+        ),
+        {**TABLE, "time": ("t",), "search": (Search(n_changes=2, n_resamples=99),), "rng": (1,)},
     ),
     "compare in batches": (
         lambda **options: described(
@@ -428,6 +442,7 @@ IDLE = {
     ("dependence_attribute", "scheme"): "the name of the only scheme that one table of this size takes",
     ("KernelMeanMatching", "kmeans_n_init"): CHANCE,
     ("median_bandwidth", "rng"): DRAWN_NOT,
+    ("changes", "scale"): "members look at columns in units of their own spread",
     ("read", "missing"): "the table that has a gap is otherwise the same",
     ("features.nystrom", "rng"): DRAWN_NOT,
 }

@@ -70,10 +70,11 @@ MAKERS: dict[str, Callable[[], Result]] = {
     "comparison of long tables": long_tables,
     "dependence of all pairs": lambda: km.dependence(mixed(40, 0.0), missing="drop", **QUICK),
     "dependence of groups": lambda: km.dependence(X, "x0", **QUICK),
+    "changes": lambda: km.changes(np.concatenate([X, Y + 3.0])),
     "densities": densities,
     "estimates": lambda: fit_all(X),
 }
-STUDIES = ("comparison", "comparison of long tables", "dependence of all pairs", "densities", "estimates")
+STUDIES = ("comparison", "comparison of long tables", "changes", "dependence of all pairs", "densities", "estimates")
 made = cache(lambda name: MAKERS[name]())
 page = cache(lambda result: result.to_html())
 """The page of a result, drawn once for all tests of it."""
@@ -197,7 +198,8 @@ def test_statistics_and_pvalues_are_those_of_the_test_where_there_is_one(result:
     if test is None:
         assert not hasattr(result, "pvalue")
     else:
-        assert (result.pvalue, result.statistic) == (test["pvalue"], test["statistic"])
+        assert result.pvalue == test["pvalue"]
+        assert getattr(result, "statistic", None) == test.get("statistic")
 
 
 COMMANDS: dict[str, tuple[tuple[str, ...], Callable[[Any], Result]]] = {
