@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from methods import CHECKS, OURS, RESAMPLES, THEIR_RULE
-from settings import FUSE, HSICAGG, KLR, MMD_D, SETTINGS
+from settings import FUSE, HSICAGG, KLR, MMD_D, NYSTROM, SETTINGS
 
 COLUMNS = (
     "MMDAgg",
@@ -23,6 +23,7 @@ TITLES = {
     FUSE: "From the paper of MMD-FUSE",
     KLR: "From the paper of the kernel likelihood ratio",
     MMD_D: "From the paper of MMD-D",
+    NYSTROM: "From the paper of Nyström permutation tests",
     HSICAGG: "Independence: from the paper of HSICAgg",
 }
 PRINTED_AS = {"goodpoints ACTT": "ACTT", THEIR_RULE: "spectral MMD"}
@@ -155,7 +156,8 @@ of the trials. The trials shown here came after that, and were run once. *kernel
 `hsic_test(X, Y)` without any option, with its standard error. *Asked* is the power that was set as a target, and
 whether it is met, which allows for two standard errors. For another test a cell has its power here, on data sets that
 all of these share, and in brackets the published one, on its authors' data sets; in brackets alone: it was not run
-here. No power is published as a number for blobs and HDGM at these sizes.
+here. No power is published as a number for blobs and HDGM at these sizes. Powers of Nyström permutations and of Fourier
+features are those of 70 features, from their authors' result files.
 
 MMDAgg, MMD-FUSE, HSICAgg and the spectral test are rebuilt from their definitions (`benchmarks/rebuilt/`), with
 {RESAMPLES} to 1399 permutations where the authors have up to 2000; the others are the programs of their libraries. Of

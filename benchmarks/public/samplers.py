@@ -137,12 +137,12 @@ def two_halves(distance: float, shape: tuple[int, int] = (100, 500)) -> Sample:
     return lambda rng: rng.standard_normal(shape) + signs[:, None] * leading(distance, 1, shape[1])
 
 
-def normal_with(covariance: Callable[[float], np.ndarray], first: float, second: float) -> Draw:
-    """Normal distributions with two covariances, 100 rows each."""
+def normal_with(covariance: Callable[[float], np.ndarray], first: float, second: float, n: int = 100) -> Draw:
+    """Normal distributions with two covariances, n rows each."""
     roots = [np.linalg.cholesky(covariance(rho)) for rho in (first, second)]
 
     def draw(rng: Rng) -> Data:
-        X, Y = (rng.standard_normal((100, len(root))) @ root.T for root in roots)
+        X, Y = (rng.standard_normal((n, len(root))) @ root.T for root in roots)
         return X, Y
 
     return draw

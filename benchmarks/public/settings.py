@@ -30,11 +30,12 @@ from samplers import (
     two_halves,
 )
 
-FUSE, KLR, HSICAGG, MMD_D = (
+FUSE, KLR, HSICAGG, MMD_D, NYSTROM = (
     "Biggs, Schrab & Gretton (2023)",
     "arXiv 2508.07982",
     "Schrab, Kim, Guedj & Gretton (2022)",
     "Liu et al. (2020)",
+    "Chatalic, Letizia, Schreuder & Rosasco (arXiv 2502.13570)",
 )
 RATIO, BONFERRONI = "kernel likelihood ratio", "Bonferroni over five bandwidths"
 """What arXiv 2508.07982 calls AggMMD is the second: not MMDAgg, whose level correction it lacks."""
@@ -165,4 +166,12 @@ for n in (180, 360):
 for d, n in ((3, 600), (10, 1000)):
     SETTINGS[f"HDGM d={d}"] = Setting(
         MMD_D, f"two clusters, two of {d} columns correlated by .5 and -.5; {n} and {n} rows", hdgm(n, d)
+    )
+for rho, power, fourier in ((0.6, 0.412, 0.428), (0.63, 0.885, 0.842)):
+    SETTINGS[f"equicorrelation .5, {rho:g}".replace(" 0.", " .")] = Setting(
+        NYSTROM,
+        f"normal, all correlations .5 or {rho:g}; 2500 and 2500 rows, 3 columns",
+        normal_with(lambda rho: equicorrelated(rho, 3), 0.5, rho, 2500),
+        {"Nyström permutations": power, "Fourier features": fourier},
+        power,
     )
