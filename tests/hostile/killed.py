@@ -56,6 +56,18 @@ def command(*words: str) -> None:
     main(words)
 
 
+def tested(name: str) -> None:
+    """Test two files of numbers and write what was found; sums are saved after every batch, and batches are small."""
+    from kernelmean.inference.bins import checkpoint
+
+    checkpoint._SECONDS = 0.0
+    test = {"mmd": km.mmd_test, "hsic": km.hsic_test}[name]
+    Path("began").touch()
+    X = km.read("first.parquet", batch_rows=200, checkpoint="sums.npz")
+    Y = km.read("second.parquet", batch_rows=200)
+    km.save(test(X, Y, estimator="kme", n_resamples=19, rng=0), "found.npz")
+
+
 def reproduce(*words: str) -> None:
     """Run the command line with a small experiment in the place of the paper's."""
     from kernelmean.cli import main

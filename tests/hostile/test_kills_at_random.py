@@ -23,11 +23,14 @@ import pandas as pd
 import pytest
 
 import kernelmean as km
+from kernelmean.estimators.files import load_state
+from kernelmean.inference.bins.checkpoint import Record
 from kernelmean.studies.comparison import table_pass
 from kernelmean_paper.store import read_log
 
 pytestmark = pytest.mark.slow
 KILLS = int(os.environ.get("KERNELMEAN_KILLS", "100")) // 5
+"""Of every test here."""
 SIGNALS = (signal.SIGKILL,) * 7 + (signal.SIGTERM, signal.SIGINT, signal.SIGTERM)
 DAYS = 6
 
@@ -145,6 +148,34 @@ def test_streams(tmp_path: Path) -> None:
     tell("streams", codes, f"rows in the checkpoint after each: {read}")
 
 
+@pytest.mark.parametrize(("name", "n"), [("mmd", 8_000), ("hsic", 32_000)])
+def test_tests(tmp_path: Path, name: str, n: int) -> None:
+    """A test in bins that saves its sums after every batch finds in the end what the undisturbed run found."""
+    folders = [tmp_path / each for each in ("undisturbed", "cut")]
+    for folder in folders:
+        folder.mkdir()
+        for seed, each in enumerate(("first", "second")):
+            rows = np.random.default_rng(seed).normal(size=(n, 2))
+            pd.DataFrame(rows, columns=["a", "b"]).to_parquet(folder / f"{each}.parquet")
+    seconds = whole(killed.tested, folders[0], name)
+    expected, codes, read = (folders[0] / "found.npz").read_bytes(), Counter[int](), []
+    for when in moments(6, seconds):
+        codes[shot(killed.tested, folders[1], (name,), when)] += 1
+        kept, found = (folders[1] / each for each in ("sums.npz", "found.npz"))
+        read.append(sum(Record.of(load_state(kept)[1]).rows) if kept.exists() else 0)
+        if found.exists():
+            assert found.read_bytes() == expected
+            found.unlink()
+            kept.unlink()
+        if sum(codes.values()) >= KILLS:
+            break
+    whole(killed.tested, folders[1], name)
+    assert (folders[1] / "found.npz").read_bytes() == expected
+    no_traceback(folders[1])
+    assert len(set(read)) > 1
+    tell(f"{name}_test", codes, f"rows in the checkpoint after each: {read}")
+
+
 def test_monitors(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("undisturbed", "cut")]
     for folder in folders:
@@ -180,18 +211,24 @@ def test_monitors(tmp_path: Path) -> None:
 
 def numbers(folder: Path) -> dict[str, Any]:
     found = json.loads((folder / "out.json").read_text())
-    return {name: found[name] for name in ("pvalue", "log_wealth", "n_rows", "n_pairs", "detected_at", "waiting")}
+    return {name: found[name] for name in ("pvalue", "log_wealth", "log_peak", "n_rows", "detected_at")}
 
 
 def test_saves(tmp_path: Path) -> None:
     both, codes, held = [each.parts[0].points for each in killed.means()], Counter[int](), Counter[int]()
     path = tmp_path / "mean.npz"
-    for when in moments(4, 0.3):
+    begin = time.monotonic()
+    for each in killed.means():
+        km.save(each, path)
+    saving = time.monotonic() - begin
+    path.unlink()
+    for when in moments(4, 4.0 * saving):
         codes[shot(killed.saves, tmp_path, (), when)] += 1
         if path.exists():
             held[[np.array_equal(km.load(path).parts[0].points, each) for each in both].index(True)] += 1
         if sum(codes.values()) >= KILLS:
             break
+    assert held
     tell("saves", codes, f"the one or the other was found whole: {dict(held)}; parts left: {parts(tmp_path)}")
 
 

@@ -243,6 +243,23 @@ def test_a_stopped_test_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 
 @TESTS
 @pytest.mark.usefixtures("often")
+def test_a_table_that_has_grown_is_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, test: Test) -> None:
+    """Even where as many rows were looked at and all are alike: in a longer table they would fall into other bins."""
+    path = tmp_path / "sums.npz"
+    monkeypatch.setattr(reading, "_MOST", BATCH)
+    with monkeypatch.context() as patch:
+        Counted(patch, SampleSums if test is mmd else PairSums, last=2)
+        with pytest.raises(StopError):
+            test(*(batches(path, np.ones((N, 2))) for _ in range(2)), checkpoint=path, **KME)
+    content = path.read_bytes()
+    with pytest.raises(ValueError, match=r"sums\.npz is not of this test: it belongs to other data than"):
+        test(*(batches(path, np.ones((N + 3, 2))) for _ in range(2)), checkpoint=path, **KME)
+    assert path.read_bytes() == content
+    assert test(*(batches(path, np.ones((N, 2))) for _ in range(2)), checkpoint=path, **KME).pvalue == 1.0
+
+
+@TESTS
+@pytest.mark.usefixtures("often")
 def test_rows_that_could_not_be_read_leave_sums_that_go_on(tmp_path: Path, test: Test) -> None:
     X, Y, path = parquet(tmp_path / "x", rows(0)), parquet(tmp_path / "y", rows(1)), tmp_path / "sums.npz"
     whole = test(X, Y, **KME)

@@ -64,6 +64,19 @@ def test_one_kernel_of_two_samples(law: str, sizes: tuple[int, int]) -> None:
     check(draw, 20, tied=law == "ties", trials=200)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("downwards", [False, True])
+def test_two_sorted_samples_of_one_size(downwards: bool) -> None:
+    """They are dealt alike: bins of one number hold the same quantiles, or opposite ones."""
+
+    def draw(rng: np.random.Generator) -> Any:
+        X, Y = (np.sort(rng.standard_normal((600, 1)), axis=0) for _ in range(2))
+        Y = Y[::-1] if downwards else Y
+        return mmd(X, Y, seed=int(rng.integers(2**40)), estimator="kme", n_resamples=39)
+
+    check(draw, 40, trials=1000)
+
+
 @pytest.mark.usefixtures("few_bins")
 @pytest.mark.parametrize("law", LAWS)
 def test_adaptive_of_two_samples(law: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import kernelmean as km
 from in_bins import Prepared, coordinates, hsic, pair_sums, variables
-from kernelmean.inference.bins import pairs
+from kernelmean.inference.bins import fitting, pairs
 from kernelmean.inference.bins.pairs import PairSums, pilot_rows, rotations, shuffled_window
 
 Array = np.ndarray[Any, Any]
@@ -161,6 +161,29 @@ def test_windows_merge_in_any_order() -> None:
         merged = reduce(add, [parts[k] for k in order])
         assert merged.rows == 2300
         np.testing.assert_allclose(merged.null(merged.rows).values, whole.null(whole.rows).values, rtol=0, atol=1e-13)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("short_windows")
+def test_a_thousand_windows_merge_in_any_order_and_grouping(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows of two stripes of four pairs, neighbors merged at random until one is left."""
+    monkeypatch.setattr(fitting, "_LANDMARKS", 32)
+    prepared, rng = variables(*data(8003), estimator="kme", resamples=3), np.random.default_rng(1)
+    whole, (X, Y) = filled(prepared), prepared.rows
+    windows = [pair_sums(prepared, number) for number in range(1001)]
+    for own in windows:
+        rows = slice(own.first * whole.window, (own.first + 1) * whole.window)
+        own.add(X[rows], Y[rows])
+    expected = whole.state()
+    for _ in range(3):
+        parts = [windows[k] for k in rng.permutation(len(windows))]
+        while len(parts) > 1:
+            k = int(rng.integers(len(parts) - 1))
+            parts[k : k + 2] = [parts[k] + parts[k + 1]]
+        for found, own in zip(parts[0].state(), expected, strict=True):
+            np.testing.assert_allclose(found, own, rtol=0, atol=1e-12 * np.abs(own).max())
+        null = parts[0].null(8003)
+        np.testing.assert_allclose(null.values, whole.null(8003).values, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

@@ -221,6 +221,26 @@ def test_parts_merge_in_any_order(data: tuple[Array, Array]) -> None:
         assert merged.bins().n == len(rows)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_bins")
+def test_a_thousand_merges_in_any_order_and_grouping(data: tuple[Array, Array]) -> None:
+    """A row each, neighbors merged at random until one is left."""
+    prepared, rng = samples(*data, estimator="kme"), np.random.default_rng(1)
+    columns, deal, rows = prepared.fit.columns[0], prepared.deals[0], prepared.rows[0][:1001]
+    whole = SampleSums(columns, deal)
+    whole.add(rows)
+    singles = [SampleSums(columns, deal, number) for number in range(len(rows))]
+    for number, own in enumerate(singles):
+        own.add(rows[number : number + 1])
+    for _ in range(3):
+        parts = [singles[k] for k in rng.permutation(len(rows))]
+        while len(parts) > 1:
+            k = int(rng.integers(len(parts) - 1))
+            parts[k : k + 2] = [parts[k] + parts[k + 1]]
+        assert parts[0].added == len(rows)
+        np.testing.assert_allclose(parts[0].sums, whole.sums, rtol=0, atol=1e-12 * np.abs(whole.sums).max())
+
+
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_batches_and_threads_change_nothing(data: tuple[Array, Array], options: dict[str, Any]) -> None:
     X, Y = data

@@ -9,6 +9,8 @@ from itertools import zip_longest
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 from ...core.array import Array
 from ...core.table import Table
 from ...core.words import count
@@ -75,15 +77,24 @@ def pilot_question(test: BinnedTest, sources: Any, rows: tuple[Array, Array]) ->
 
 
 def _begun(
-    kept: Checkpoint | None, pilot: tuple[Array, Array], rows: Rows, sources: Two, sums: Resumable
+    kept: Checkpoint | None,
+    pilot: tuple[Array, Array],
+    rows: Rows,
+    sources: Two,
+    sums: Resumable,
+    sizes: tuple[int, ...],
 ) -> tuple[Rows, Saving | None]:
-    """Return the rows that are still to be added, and what saves the sums on the way."""
+    """Return the rows that are still to be added, and what saves the sums on the way.
+
+    How many rows there are decides on the bin or the stripe of every row: a table that has grown is another one.
+    """
     if kept is None:
         return rows, None
     names = f"X ({sources[0].source})", f"Y ({sources[1].source})"
     looked_at, digests = RowDigest(), (RowDigest(), RowDigest())
     for own in pilot:
         looked_at.add(own)
+    looked_at.add(np.array([sizes], dtype=np.float64))
     kept.check_pilot(looked_at.text, *names)
     if kept.record is None:
         return rows, Saving(kept, digests)
@@ -103,7 +114,7 @@ def _samples(sources: Two, test: BinnedTest, plan: Plan, kept: Checkpoint | None
     pilot = taken(sources[0], deals[0].fitted_to), taken(sources[1], deals[1].fitted_to)
     fit = fitted(pilot_question(test, sources, pilot), test.request, (n, m), test.seed)
     both = TwoSums(*(SampleSums(fit.columns[0], own) for own in deals))
-    rows, saving = _begun(kept, pilot, (batches(sources[0]), batches(sources[1])), sources, both)
+    rows, saving = _begun(kept, pilot, (batches(sources[0]), batches(sources[1])), sources, both, (n, m))
     with closing(ahead(zip_longest(*rows))) as found:
         for batch in found:
             both.add(batch, plan)
@@ -135,7 +146,7 @@ def _pairs(sources: Two, test: BinnedTest, plan: Plan, kept: Checkpoint | None) 
     x, y = fit.columns
     sums = PairSums.empty(x, y, fit.kernels, many, test.seed)
     check_memory(memory_of(sums.pairs, many), resources_of(plan), f"{many:,} rotations", n)
-    rows, saving = _begun(kept, pilot, (batches(sources[0]), batches(sources[1])), sources, sums)
+    rows, saving = _begun(kept, pilot, (batches(sources[0]), batches(sources[1])), sources, sums, (n,))
     with closing(ahead(windows(rows, sources, sums.window))) as read:
         for both in read:
             sums.add(*both, plan)
