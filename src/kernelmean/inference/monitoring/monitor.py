@@ -55,10 +55,10 @@ class DriftMonitor:
         Instead of ``alpha``: without drift the first false alarm comes after so many rows on average, or later. A
         change is then found as soon after a million rows as after a hundred.
     shuffle : bool
-        Shuffle the rows of a batch, which then may be sorted: a table in memory is one batch, and a file or another
-        source has as many as :meth:`kernelmean.tables.source.Source.frames` yields, of 65,536 rows or fewer, each
-        shuffled by itself. False takes rows as they come, and nothing depends on how a stream is cut into batches, but
-        for rounding.
+        Shuffle the rows of a batch, which then may be sorted. A table in memory is one batch; a file or another source
+        is cut as :func:`kernelmean.read` cuts it, such as into 8 MiB of text or 65,536 rows of a Parquet file, and each
+        batch is shuffled by itself. False takes rows as they come, and nothing depends on how a stream is cut into
+        batches, but for rounding.
     missing : {"error", "drop", "category"}, or dict from column to one of them
     ordinal, categorical, keep : as in :class:`kernelmean.TableEncoder`
     seed : int
