@@ -159,3 +159,32 @@ def test_100_000_rows_take_less_than_a_gibibyte() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(done.stdout) * 1024 < 2**30
+
+
+def test_rows_that_are_left_out_lie_between_segments() -> None:
+    table = pd.DataFrame({"x": np.append(np.arange(90) % 3.0, 20.0 + np.arange(60) % 3.0), "t": np.arange(150.0)})
+    table.loc[85:99, "x"] = np.nan
+    (point,) = km.changes(table, "t", search=QUICK, missing="drop").points
+    assert (point.row, point.low, point.high) == (100, 85, 100)
+    assert (point.time, point.earliest, point.latest) == ("100", "85", "100")
+
+
+def test_rows_that_were_drawn_keep_their_numbers_and_times(tmp_path: Path) -> None:
+    table = pd.DataFrame({"x": np.append(np.arange(200) % 3.0, 20.0 + np.arange(100) % 3.0), "t": np.arange(300.0)})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    named = ["--time", "t", "--json", str(tmp_path / "found.json")]
+    assert run(["changes", str(tmp_path / "t.csv"), "--max-rows", "60", "--resamples", "99", *named]) == 0
+    found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    (point,) = found["points"]
+    assert point["low"] <= 200 <= point["row"] == point["high"] < 210
+    assert float(point["time"]) == point["row"]
+    end = found["segments"][-1][1]
+    assert found["segments"] == [[0, point["row"]], [point["row"], end]]
+    assert 280 < end <= 300
+    assert f"found in 60 of the first {end} rows, at {point['time']}: p" in found["verdict"]
+
+
+def test_a_level_below_every_p_value_is_refused() -> None:
+    with pytest.raises(ValueError, match="below 2e-05, the smallest p-value of 49,999 permutations; write a larger"):
+        Search(level=1e-6)
+    assert Search(level=1e-6, n_resamples=10**6 - 1).level == 1e-6

@@ -94,7 +94,7 @@ def watch(watched: Watched, seed: Seed, table: BatchTable) -> Seen:
     if watched.checkpoint is not None:
         kept = {"batches": seen, "monitor": json.loads(drift.to_json())}
         write_file(watched.checkpoint, json.dumps(sealed(kept)).encode())
-    return Seen(drift.state, len(known), notes, rows, drift.changed_between())
+    return Seen(drift.state, len(known), [*notes, *drift.state.notes], rows, drift.changed_between())
 
 
 def _monitor(known: Frame, watched: Watched, seed: Seed, table: BatchTable) -> DriftMonitor:

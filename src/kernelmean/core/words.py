@@ -23,8 +23,9 @@ def roughly(seconds: float) -> str:
 
 
 def count(n: int, noun: str) -> str:
-    """Return "1 row", "2 rows", "12,000 rows"."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    """Return "1 row", "2 rows", "12,000 rows", "2 batches"."""
+    many = "es" if noun.endswith(("ch", "s", "x")) else "s"
+    return f"{n:,} {noun}{'' if n == 1 else many}"
 
 
 def passed(n: int, noun: str) -> str:

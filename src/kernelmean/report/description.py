@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
+from ..core.words import count
 from .document import Section, TextTable, program
 from .page import Document
 
@@ -39,7 +40,7 @@ class Grid:
         rest = len(self.rows) - shown
         if rest <= 0:
             return ""
-        return f"{rest:,} {self.noun}{'s' if rest > 1 else ''} more" + (f", {self.beyond}" if self.beyond else "")
+        return f"{count(rest, self.noun)} more" + (f", {self.beyond}" if self.beyond else "")
 
     def words_on_rest(self) -> tuple[str, ...]:
         """Return the sentence on the rows that a page leaves out, where there are some."""

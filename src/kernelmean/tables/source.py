@@ -12,7 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from ..core.array import Array
-from ..core.cells import Cells
+from ..core.cells import Cells, missing_cells
 from ..core.conflicts import refuse
 from ..core.table import Frame
 from ..core.validate import check_integer
@@ -23,6 +23,7 @@ READER = "kernelmean.read"
 """What errors about cells and columns offer the options of."""
 UNNAMED = "the table"
 """What errors call a table in memory."""
+_KINDS = {"f": "numbers", "O": "text", "M": "times", "m": "durations"}
 
 
 @final
@@ -207,18 +208,32 @@ def without_rows(batches: Iterator[Array], rows: int) -> Iterator[Array]:
 
 
 def joined(frames: Sequence[Frame]) -> Frame:
-    """Return the rows of several frames of the same columns as one; a column may be without cells in some."""
+    """Return the rows of several frames of the same columns as one; a column may be without cells in some.
+
+    Raises
+    ------
+    ValueError
+        When a column holds cells of different types, such as numbers and text.
+    """
     first = frames[0]
-    cells = {name: np.concatenate(_alike([frame[name] for frame in frames])) for name in first.names}
+    cells = {name: np.concatenate(_alike(frames, name)) for name in first.names}
     declared = {name: said for frame in reversed(frames) for name, said in frame.declared.items()}
     return replace(first, cells=cells, rows=np.concatenate([f.row_numbers() for f in frames]), declared=declared)
 
 
-def _alike(parts: Sequence[Cells]) -> list[Cells]:
-    """Return parts of a column of one type: cells that are all missing are NaN whatever the column holds."""
-    kind = next((part.dtype for part in parts if part.dtype != np.float64), None)
-    if kind is None or all(part.dtype == kind for part in parts):
-        return list(parts)
-    if kind.kind == "O":
-        return [part if part.dtype == object else np.full(len(part), None, dtype=object) for part in parts]
-    return [part if part.dtype.kind == kind.kind else np.full(len(part), "NaT", dtype=kind) for part in parts]
+def _alike(frames: Sequence[Frame], name: str) -> list[Cells]:
+    """Return the parts of a column as of one type: cells that are all missing are NaN whatever the column holds."""
+    parts = [frame[name] for frame in frames]
+    if all(part.dtype.kind == parts[0].dtype.kind for part in parts):
+        return parts
+    filled = [not missing_cells(part).all() for part in parts]
+    like = filled.index(True) if any(filled) else next(k for k, part in enumerate(parts) if part.dtype != np.float64)
+    for frame, part, holds in zip(frames, parts, filled, strict=True):
+        if holds and part.dtype.kind != parts[like].dtype.kind:
+            raise ValueError(
+                f"column {name!r} holds {_KINDS[parts[like].dtype.kind]} in {frames[like].source} and "
+                f"{_KINDS[part.dtype.kind]} in {frame.source}; write both in the same way"
+            )
+    kind = parts[like].dtype
+    absent = {"O": None, "f": np.nan}.get(kind.kind, "NaT")
+    return [part if holds else np.full(len(part), absent, kind) for part, holds in zip(parts, filled, strict=True)]

@@ -270,7 +270,7 @@ def test_changes_of_many_kinds_are_found(kind):
 def test_outliers_are_rows_like_others():
     reference = np.random.default_rng(0).standard_cauchy(size=(80, 1))
     own = monitor(reference)
-    assert np.isfinite(own.update(np.array([[1e300], [-1e300], [0.0]])).log_wealth)
+    assert np.isfinite(own.update(np.array([[1e300], [-1e300], [0.0], [-1.7e308]])).log_wealth)
 
 
 def test_a_constant_reference_sees_what_differs():
@@ -301,6 +301,8 @@ def test_refusals_say_what_is_needed():
     for options, text in [
         ({"alpha": 0.0}, "alpha"),
         ({"alpha": 2}, "alpha"),
+        ({"alpha": "0.01"}, "a level between 0 and 1"),
+        ({"average_run_length": "many"}, "a number of rows"),
         ({"average_run_length": 0.5}, "a number of rows"),
         ({"average_run_length": float("inf")}, "a number of rows"),
         ({"alpha": 0.05, "average_run_length": 100.0}, "write one"),
@@ -309,8 +311,11 @@ def test_refusals_say_what_is_needed():
     ]:
         with pytest.raises(ValueError, match=text):
             DriftMonitor(rows(0, 40), **options)
-    with pytest.raises(ValueError, match="confidence"):
-        monitor().changed_between(1.0)
+    for confidence in (1.0, "high", None):
+        with pytest.raises(ValueError, match="a number between 0 and 1"):
+            monitor().changed_between(confidence)
+    with pytest.raises(TypeError, match="NoneType; pass the text that"):
+        monitor().resume(None)
     own = monitor()
     before = own.to_json()
     for bad, error in [
@@ -321,3 +326,14 @@ def test_refusals_say_what_is_needed():
         with pytest.raises(error):
             own.update(bad)
     assert own.to_json() == before
+
+
+def test_rows_that_are_left_out_of_the_reference_are_no_pilot():
+    sparse = np.full((400, 2), np.nan)
+    sparse[:12] = rows(0, 12)
+    own = DriftMonitor(sparse, missing="drop")
+    assert own._fixed.bag.counts.sum(axis=1).tolist() == [9] * len(own._fixed.bag.counts)
+    with pytest.raises(ValueError, match="5 rows were passed as reference"):
+        DriftMonitor(np.vstack([np.full((40, 2), np.nan), rows(0, 5)]), missing="drop")
+    with pytest.raises(ValueError, match="40 such cells"):
+        DriftMonitor(np.vstack([np.full((40, 2), np.nan), rows(0, 5)]))

@@ -11,8 +11,9 @@ import pytest
 from pyarrow import parquet
 
 import kernelmean as km
-from kernelmean.studies.comparison.scan import Drawn, Scanner
+from kernelmean.studies.comparison.scan import Scanner
 from kernelmean.tables import Encoding, joined
+from kernelmean.tables.drawn import Drawn
 from kernelmean.tables.prefetch import ahead
 
 TABLE = pd.DataFrame({"a": np.arange(500.0), "c": [f"k{i % 7}" for i in range(500)]})

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from ...core.array import SILENT, Progress
+from ...core.option_names import written
 from ...core.validate import check_integer
 from .features import ChangeFeatures
 from .places import coordinates, interval, most
@@ -17,6 +18,8 @@ from .scan import Scan, scan
 _MOST_BINS = 256
 _ROOM = 2.5
 """Permutations that a short stretch has at least, in those without which it could not be split."""
+_MOST_RESAMPLES = 49_999
+"""Of these permutations, whose statistics are held in memory, some hundred numbers of each."""
 _ROUNDS = 2
 
 
@@ -61,12 +64,12 @@ class Search:
         Rows that stay together under permutations, for series in which neighboring rows depend on each other: several
         times the rows over which they do.
     n_resamples : int
-        Permutations of every scan; of short stretches more, where no p-value could be small enough otherwise.
+        Permutations of every scan; of short stretches up to 49,999, where no p-value could be small enough otherwise.
 
     Raises
     ------
     ValueError
-        When the level is not between 0 and 1, or a number is below 1.
+        When the level is not between 0 and 1, or below every p-value of so many permutations, or a number is below 1.
 
     Examples
     --------
@@ -85,6 +88,13 @@ class Search:
             raise ValueError(f"level is {self.level!r}; a number between 0 and 1 is needed, such as 0.05")
         for name in ("shortest", "block", "n_resamples"):
             check_integer(getattr(self, name), name, 1)
+        most = max(self.n_resamples, _MOST_RESAMPLES)
+        if self.level < 1.0 / (1 + most):
+            more = int(np.ceil(1.0 / self.level)) - 1
+            raise ValueError(
+                f"level is {self.level!r}, below {1.0 / (1 + most):g}, the smallest p-value of {most:,} permutations; "
+                f"write a larger level, or {written(f'n_resamples={more}', f'--resamples {more}')}"
+            )
         if self.n_changes is not None:
             check_integer(self.n_changes, "n_changes", 1)
 
@@ -122,7 +132,8 @@ class Search:
         shortest = max(1, -(-self.shortest // width))
         if length // width < 2 * shortest:
             return None
-        resamples = max(self.n_resamples, int(np.ceil(_ROOM * n / (length * self.level))) - 1)
+        needed = min(int(np.ceil(_ROOM * n / (length * self.level))) - 1, _MOST_RESAMPLES)
+        resamples = max(self.n_resamples, needed)
         found = scan(features, (first, last), (width, shortest), resamples, rng)
         return Stretch(first, last, max(above, min(1.0, found.pvalue * n / length)), found)
 

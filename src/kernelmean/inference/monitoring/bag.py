@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Self, final
 
 import numpy as np
@@ -24,16 +25,23 @@ def edges_between(scores: Array) -> Array:
 
     Equal scores lie well inside one cell, however they are rounded. Rows that are ranked must not be among the n.
     """
-    edges = np.full((scores.shape[1], WIDTH), np.inf)
-    for own, column in zip(edges, scores.T, strict=True):
-        values = np.unique(column)
-        span = values[-1] - values[0] or 1.0
-        gaps = np.flatnonzero(np.diff(values) > _EQUAL * span)
-        gaps = gaps[np.unique(np.linspace(0, len(gaps) - 1, min(len(gaps), _MOST_EDGES)).round().astype(int))]
-        inner = values[gaps] + _BETWEEN * (values[gaps + 1] - values[gaps])
-        found = np.concatenate([values[0] - span * _TAILS[::-1], inner, values[-1] + span * _TAILS])
+    edges, values = np.full((scores.shape[1], WIDTH), np.inf), np.sort(scores, axis=0).T
+    spans = values[:, -1] - values[:, 0]
+    spans[spans == 0.0] = 1.0
+    apart = np.diff(values) > _EQUAL * spans[:, None]
+    for own, column, span, gap in zip(edges, values, spans, apart, strict=True):
+        gaps = np.flatnonzero(gap)
+        gaps = gaps[_spread_out(len(gaps))]
+        inner = column[gaps] + _BETWEEN * (column[gaps + 1] - column[gaps])
+        found = np.concatenate([column[0] - span * _TAILS[::-1], inner, column[-1] + span * _TAILS])
         own[: len(found)] = found
     return edges
+
+
+@cache
+def _spread_out(gaps: int) -> IntArray:
+    """Return which of so many gaps have an edge."""
+    return np.unique(np.linspace(0, gaps - 1, min(gaps, _MOST_EDGES)).round().astype(int))
 
 
 def levels(scores: Array, edges: Array) -> IntArray:
@@ -59,6 +67,13 @@ class Bag:
         places = (cells + width * np.arange(scores)).ravel()
         return cls(np.bincount(places, minlength=scores * width).reshape(scores, width))
 
+    @classmethod
+    def of_scores(cls, scores: Array, edges: Array) -> Self:
+        """Return a bag of rows from their scores (n, K), sooner than from cells where rows are many."""
+        columns = np.sort(scores.T, axis=1)
+        below = [own.searchsorted(edge, side="right") for own, edge in zip(columns, edges, strict=True)]
+        return cls(np.diff(np.reshape(below, (len(edges), WIDTH)), prepend=0, append=len(scores)))
+
     def __add__(self, other: Bag) -> Bag:
         return Bag(self.counts + other.counts)
 
@@ -68,9 +83,9 @@ class Bag:
         In its own cell a row takes a random place, by ``uniforms`` in (0, 1). O(b K (b + 72)) time.
         """
         scores, below = np.arange(cells.shape[1]), np.cumsum(self.counts, axis=1) - self.counts
-        earlier = np.tri(len(cells), k=-1, dtype=bool)[:, :, None]
-        smaller = below[scores, cells] + ((cells[None] < cells[:, None]) & earlier).sum(axis=1)
-        equal = self.counts[scores, cells] + ((cells[None] == cells[:, None]) & earlier).sum(axis=1)
+        earlier, small = np.tri(len(cells), k=-1, dtype=bool)[:, :, None], cells.astype(np.int8)
+        smaller = below[scores, cells] + ((small[None] < small[:, None]) & earlier).sum(axis=1, dtype=np.int16)
+        equal = self.counts[scores, cells] + ((small[None] == small[:, None]) & earlier).sum(axis=1, dtype=np.int16)
         size = self.counts.sum(axis=1) + 1 + np.arange(len(cells))[:, None]
         return np.minimum((smaller + uniforms * (equal + 1)) / size, _BELOW_1)
 

@@ -12,7 +12,7 @@ from ...core.array import Array
 from ...core.checksums import parse, unsealed
 from ...core.option_names import written
 from ...core.table import Frame
-from ..digest import RowDigest, option_text
+from ..digest import option_text
 
 HEAD = {"format": "kernelmean drift monitor", "version": 2}
 _GROUPS = ("births", "sizes", "directions", "learning_counts", "learning_shares")
@@ -20,11 +20,9 @@ GROWING = (*_GROUPS, "past", "starts", "added", "detected_at")
 """The arrays of any length."""
 
 
-def digest_of(reference: Frame, options: Mapping[str, Any]) -> str:
-    """Return a text that differs between references, the types of their columns included, and between options."""
-    rows = RowDigest()
-    rows.add(reference)
-    parts = [rows.text, *((name, option_text(options[name])) for name in sorted(options))]
+def digest_of(reference: str, options: Mapping[str, Any]) -> str:
+    """Return a text that differs between references, of which this is the digest, and between options."""
+    parts = [reference, *((name, option_text(options[name])) for name in sorted(options))]
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
@@ -45,7 +43,11 @@ def checked(text: str, head: Mapping[str, Any], own: Mapping[str, Array]) -> dic
     ------
     ValueError
         When the text is no such checkpoint, or one of another monitor.
+    TypeError
+        When it is no text.
     """
+    if not isinstance(text, str | bytes):
+        raise TypeError(f"the checkpoint is of type {type(text).__name__}; pass the text that to_json() returned")
     try:
         content = parse(text)
     except ValueError as error:

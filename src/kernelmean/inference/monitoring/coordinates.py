@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from ...core.array import Array
 from ...core.cells import Cells, missing_cells
+from ...core.option_names import written
 from ...core.remedies import leave_out
 from ...core.table import Frame, to_frame
 from ...tables.columns.column_codings import Categories, Coding, Numbers
 from ...tables.columns.encoding import Encoding, match_columns
-from ...tables.columns.kinds import Named, as_labels, check_types
+from ...tables.columns.kinds import Named, agreed_types, as_labels, check_types
 from ...tables.columns.missing import settle
 
 _FARTHEST = 1e6  # standard deviations: beyond, every kernel is 0 and waves lose their phase
@@ -75,7 +76,8 @@ class RowCoder:
                 cells = np.full(len(cells), None, template.dtype)
             cells[new] = template[0]
             known = Frame({coding.name: cells}, frame.source, rows=frame.rows, declared=frame.declared)
-            blocks.append(_bounded(coding, coding.coordinates(known)))
+            with np.errstate(over="ignore"):  # what is infinite is bounded as well
+                blocks.append(_bounded(coding, coding.coordinates(known)))
             marks.append(_MARK * new)
         return np.column_stack([*blocks, *marks])
 
@@ -108,7 +110,14 @@ def _bounded(coding: Coding, block: Array) -> Array:
     return np.column_stack([np.clip(block[:, :1], center - reach, center + reach), block[:, 1:]])
 
 
+def without_blanks(frame: Frame, encoding: Encoding) -> Frame:
+    """Return a frame without the rows that its rule for missing cells leaves out."""
+    kept, _, _ = settle([frame], agreed_types([frame], encoding.named), encoding.missing)
+    return kept[0]
+
+
 def refuse_noise(missing: str | Mapping[str, str]) -> None:
     """Raise where missing cells are to be noise, for which bets have no exact kernel."""
     if "noise" in ([missing] if isinstance(missing, str) else missing.values()):
-        raise ValueError("missing='noise' is not for a monitor; write 'error', 'drop' or 'category'")
+        noise, others = written("missing='noise'", "--missing noise"), written("'error', 'drop' or 'category'", "")
+        raise ValueError(f"{noise} is not for a monitor; write {others or '--missing error, drop or category'}")

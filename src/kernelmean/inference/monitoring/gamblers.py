@@ -39,7 +39,7 @@ class FixedGamblers:
     def start(cls, weights: Array, pilot: Array, reference: Array) -> Self:
         """Return those who rank by scores, from the scores of the pilot (r, K) and of other rows (n, K)."""
         edges, nothing = edges_between(pilot), np.full((len(weights), N_BETS), BROKE)
-        return cls(weights, edges, Bag.of(levels(reference, edges)), Wealth(nothing))
+        return cls(weights, edges, Bag.of_scores(reference, edges), Wealth(nothing))
 
     def play(self, cells: IntArray, uniforms: Array, start: int, guarantee: Guarantee) -> Array:
         """Bet on rows (b, K) that follow ``start`` others; return the log wealth after each, shape (b, K).
@@ -126,8 +126,7 @@ class LearningGamblers:
             return
         self._keep(rows - self.births < _LIFE * self.sizes)
         whole = rows % _SIZES == 0
-        for place in np.flatnonzero(whole).tolist():
-            self._begin(place, rows, guarantee)
+        self._begin(np.flatnonzero(whole), rows, guarantee)
         self.windows = np.where(whole[:, None], 0.0, self.windows)
 
     def _keep(self, kept: npt.NDArray[np.bool_]) -> None:
@@ -136,18 +135,22 @@ class LearningGamblers:
         self.edges, self.bag = self.edges[every], Bag(self.bag.counts[every])
         self.wealth = Wealth(self.wealth.log_shares[every])
 
-    def _begin(self, place: int, rows: int, guarantee: Guarantee) -> None:
-        size, known = int(_SIZES[place]), self.known
-        before = known.pilot.sum(axis=0) + self.total - self.windows[place]
-        direction = (self.windows[place] / size - before / (len(known.pilot) + rows - size))[None]
-        due = float(np.diff(guarantee.paid(np.array([rows - size, rows])))[0])
-        money = np.full(len(known.metrics), self.share * due * _SIZE_SHARES[place] / len(known.metrics))
-        edges = known.edges(direction)
-        bag, wealth = Bag.of(levels(known.scores(known.held, direction), edges)), Wealth.of(money, N_UPWARDS)
-        self.births, self.sizes = np.append(self.births, rows), np.append(self.sizes, size)
-        self.directions, self.edges = np.vstack([self.directions, direction]), np.vstack([self.edges, edges])
-        self.bag = Bag(np.vstack([self.bag.counts, bag.counts]))
-        self.wealth = Wealth(np.vstack([self.wealth.log_shares, wealth.log_shares]))
+    def _begin(self, places: IntArray, rows: int, guarantee: Guarantee) -> None:
+        """Begin a group for each of some sizes, which end at this row."""
+        sizes, known, members = _SIZES[places], self.known, len(self.known.metrics)
+        before = known.pilot.sum(axis=0) + self.total - self.windows[places]
+        directions = self.windows[places] / sizes[:, None] - before / (len(known.pilot) + rows - sizes)[:, None]
+        due = guarantee.paid(np.full(len(places), rows)) - guarantee.paid(rows - sizes)
+        money = np.repeat(self.share * due * _SIZE_SHARES[places] / members, members)
+        edges = [known.edges(direction[None]) for direction in directions]
+        bags = [
+            Bag.of_scores(known.scores(known.held, direction[None]), own).counts
+            for direction, own in zip(directions, edges, strict=True)
+        ]
+        self.births, self.sizes = np.append(self.births, np.full(len(places), rows)), np.append(self.sizes, sizes)
+        self.directions, self.edges = np.vstack([self.directions, directions]), np.vstack([self.edges, *edges])
+        self.bag = Bag(np.vstack([self.bag.counts, *bags]))
+        self.wealth = Wealth(np.vstack([self.wealth.log_shares, Wealth.of(money, N_UPWARDS).log_shares]))
 
     def restored(self, found: Mapping[str, Any]) -> LearningGamblers:
         """Return the gamblers of these arrays: sums, groups and what they own."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import final
 
 import numpy as np
 
 from ...core.array import Array, IntArray
+from ...core.option_names import written
 
 _LEVEL = 0.05
 _AT_ONCE, _SCALE = 0.2, 100.0
@@ -31,21 +33,20 @@ class Guarantee:
     @classmethod
     def of(cls, alpha: float | None, average_run_length: float | None) -> Guarantee:
         """Check what a caller asked for; without anything it is the level .05."""
+        level_name = written("alpha", "--fail-on-drift")
+        length_name = written("average_run_length", "--average-run-length")
         if average_run_length is None:
-            level = _LEVEL if alpha is None else float(alpha)
-            if not 0.0 < level < 1.0:
-                raise ValueError(f"alpha is {alpha!r}; a level between 0 and 1 is needed, such as 0.01")
-            return cls(level, None)
+            level = _LEVEL if alpha is None else alpha
+            if not (isinstance(level, Real) and 0.0 < level < 1.0):
+                raise ValueError(f"{level_name} is {alpha!r}; a level between 0 and 1 is needed, such as 0.01")
+            return cls(float(level), None)
         if alpha is not None:
             raise ValueError(
-                "alpha is a level for ever, average_run_length a mean number of rows to a false alarm; write one"
+                f"{level_name} is a level for ever, {length_name} a mean number of rows to a false alarm; write one"
             )
-        length = float(average_run_length)
-        if not 1.0 <= length < math.inf:
-            raise ValueError(
-                f"average_run_length is {average_run_length!r}; a number of rows is needed, such as 10_000"
-            )
-        return cls(None, length)
+        if not (isinstance(average_run_length, Real) and 1.0 <= average_run_length < math.inf):
+            raise ValueError(f"{length_name} is {average_run_length!r}; a number of rows is needed, such as 10000")
+        return cls(None, float(average_run_length))
 
     @property
     def log_threshold(self) -> float:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, replace
+from numbers import Real
 from typing import Any, Self, final
 
 import numpy as np
 
 from ...core.array import Array, IntArray
 from ...core.checksums import sealed
-from ...core.table import check_size, to_frame
+from ...core.table import Frame
 from ...core.validate import check_integer
 from ...core.words import passed
 from ...plan.tiles import serial_blas
@@ -21,9 +22,10 @@ from .bag import Bag, levels, open_uniforms
 from .betting import BROKE, Wealth
 from .change import Past
 from .checkpoint import HEAD, checked, digest_of
-from .coordinates import RowCoder, refuse_noise
+from .coordinates import RowCoder, refuse_noise, without_blanks
 from .gamblers import BLOCK, FixedGamblers, Known, LearningGamblers
 from .guarantee import Guarantee
+from .rows import Reference, passed_over
 from .scores import Scores
 from .state import DriftState
 
@@ -42,8 +44,9 @@ class DriftMonitor:
 
     Parameters
     ----------
-    reference : array of shape (N, d), data frame, or Frame
-        At least 8 rows, in any order (the seed shuffles them). Some of them, the pilot, fix what is looked at: a
+    reference : array of shape (N, d), data frame, path, or whatever :func:`kernelmean.read` takes or returns
+        At least 8 rows, in any order (the seed shuffles them). Of more than 100,000 rows the seed draws so many, each
+        row as probable as any other, and ``state.notes`` says so. Some rows, the pilot, fix what is looked at: a
         quarter, 100 at most, or a twentieth, 1000 at most, where that is more. New rows are compared with the others.
         Columns may be mixed, as for :class:`kernelmean.TableEncoder`; a category that only new rows have is evidence.
     alpha : float, optional
@@ -52,8 +55,10 @@ class DriftMonitor:
         Instead of ``alpha``: without drift the first false alarm comes after so many rows on average, or later. A
         change is then found as soon after a million rows as after a hundred.
     shuffle : bool
-        Shuffle the rows of a batch, which then may be sorted. False takes them as they come, and nothing depends on how
-        a stream is cut into batches, but for rounding.
+        Shuffle the rows of a batch, which then may be sorted. A table in memory is one batch; a file or another source
+        is cut as :func:`kernelmean.read` cuts it, such as into 8 MiB of text or 65,536 rows of a Parquet file, and each
+        batch is shuffled by itself. False takes rows as they come, and nothing depends on how a stream is cut into
+        batches, but for rounding.
     missing : {"error", "drop", "category"}, or dict from column to one of them
     ordinal, categorical, keep : as in :class:`kernelmean.TableEncoder`
     seed : int
@@ -90,7 +95,8 @@ class DriftMonitor:
     whitened means, squares and products, shape, and local differences.
 
     *What is not promised.* Rows must not depend on each other. New rows join those that later ones are compared with: a
-    change that is not found for long becomes ordinary. Memory is O(N d), whatever the number of new rows.
+    change that is not found for long becomes ordinary. Memory is O(d) for each of N ≤ 100,000 rows of the reference and
+    for one batch, whatever the number of new rows.
 
     Examples
     --------
@@ -119,12 +125,13 @@ class DriftMonitor:
         self.guarantee = Guarantee.of(alpha, average_run_length)
         self.seed = check_integer(seed, "seed", 0)
         self.shuffle = shuffle
-        frame = to_frame(reference, "reference")
-        check_size(frame)
         refuse_noise(missing)
         encoding = Encoding(missing, ordinal, categorical, keep=keep)
-        encoding.inspect([frame])
-        self._digest = digest_of(frame, {"shuffle": shuffle, "seed": self.seed, **encoding.options()})
+        known = Reference.of(reference, encoding, self.seed)
+        self._notes = known.notes
+        encoding.inspect([known.frame])
+        frame = without_blanks(known.frame, encoding)
+        self._digest = digest_of(known.digest, {"shuffle": shuffle, "seed": self.seed, **encoding.options()})
         if len(frame) < _LEAST_ROWS:
             raise ValueError(f"{passed(len(frame), 'row')} as reference, at least {_LEAST_ROWS} are needed")
         order = np.random.default_rng([self.seed, len(frame)]).permutation(len(frame))
@@ -152,30 +159,44 @@ class DriftMonitor:
     def state(self) -> DriftState:
         """What was found so far."""
         wealth = {"log_wealth": self._log_wealth, "log_peak": self._log_peak}
-        return DriftState(self._n_rows, **wealth, **asdict(self.guarantee), detected_at=self._detected_at)
+        return DriftState(
+            self._n_rows, **wealth, **asdict(self.guarantee), detected_at=self._detected_at, notes=self._notes
+        )
 
     def update(self, rows: Any) -> DriftState:
         """Bet on new rows, and return what was found so far.
 
         Parameters
         ----------
-        rows : array of shape (b, d), data frame, or Frame
-            The columns of the reference; b ≥ 1.
+        rows : array of shape (b, d), data frame, path, or whatever :func:`kernelmean.read` takes or returns
+            The columns of the reference; b ≥ 1. A file, a list of tables and any other source is taken batch by batch,
+            in its order, unless ``read(..., in_memory=True)`` makes it one batch.
 
         Raises
         ------
         ValueError, TypeError
-            When columns differ, or a cell is missing without a rule or infinite. The monitor stays as it was.
+            When columns differ, a cell is missing without a rule or infinite, or rows cannot be read. The monitor stays
+            as it was, also where batches before were in order.
         """
-        new = self._coordinates(rows, "rows")
+        self._pass_over(rows, self._take)
+        return self.state
+
+    def _pass_over(self, rows: Any, take: Callable[[Array], None]) -> None:
+        """Hand the coordinates of all batches on; where that fails the monitor is as it was."""
         before = {name: copy(value) for name, value in vars(self).items()}  # arrays are replaced, never written to
+
+        def one_pass(frames: Iterable[Frame]) -> None:
+            vars(self).update({name: copy(value) for name, value in before.items()})
+            for frame in frames:
+                new = self._coder(self._coder.frame(frame, frame.source))
+                with serial_blas:
+                    take(new)
+
         try:
-            with serial_blas:
-                self._take(new)
-        except Exception:
+            passed_over(rows, "rows", one_pass)
+        except BaseException:
             vars(self).update(before)
             raise
-        return self.state
 
     def _take(self, new: Array) -> None:
         """Bet on new rows, block by block: blocks begin after multiples of 16 rows."""
@@ -248,7 +269,7 @@ class DriftMonitor:
         >>> state.detected_at, monitor.changed_between()
         (117, (66, 110))
         """
-        if not 0.0 < confidence < 1.0:
+        if not (isinstance(confidence, Real) and 0.0 < confidence < 1.0):
             raise ValueError(f"confidence is {confidence!r}; a number between 0 and 1 is needed, such as 0.95")
         if self._detected_at is None:
             return None
@@ -256,15 +277,21 @@ class DriftMonitor:
             return self._past.interval(self._reference, self._fixed, 1.0 - confidence, self.seed)
 
     def add_reference(self, rows: Any) -> None:
-        """Compare later rows with more rows of the reference.
+        """Compare later rows with more rows of the reference, any number: they are counted, and 2000 at most are kept.
+
+        Parameters
+        ----------
+        rows : as in :meth:`update`
 
         Raises
         ------
         ValueError, TypeError
             As :meth:`update`.
         """
-        more = self._coordinates(rows, "rows")
-        self._fixed.bag += Bag.of(levels(self._scores(more), self._fixed.edges))
+        self._pass_over(rows, self._add)
+
+    def _add(self, more: Array) -> None:
+        self._fixed.bag += Bag.of_scores(self._scores(more), self._fixed.edges)
         self._hold(np.concatenate([self._added, more]))
 
     def _hold(self, added: Array) -> None:
@@ -303,6 +330,8 @@ class DriftMonitor:
         ------
         ValueError
             When the text is no such checkpoint, or one of another reference, other settings or another promise.
+        TypeError
+            When it is no text.
 
         Examples
         --------
@@ -324,8 +353,3 @@ class DriftMonitor:
         self._n_rows, self._updates = found["n_rows"].tolist()
         self._detected_at = int(found["detected_at"][0]) if len(found["detected_at"]) else None
         return self
-
-    def _coordinates(self, rows: Any, name: str) -> Array:
-        frame = to_frame(rows, name)
-        check_size(frame)
-        return self._coder(self._coder.frame(frame, frame.source))

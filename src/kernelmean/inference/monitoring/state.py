@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
+from ...core.words import count
 from ..wording import beside
 from .guarantee import Guarantee
 
@@ -18,7 +19,7 @@ class DriftState:
     Attributes
     ----------
     n_rows : int
-        New rows that came.
+        New rows that came; those that ``missing="drop"`` leaves out are not counted.
     log_wealth : float
         The logarithm of what the richest gambler owns now. Without drift its exponential is an e-value: the expectation
         after any given number of rows is at most 1; where a run length is promised, at most that number.
@@ -30,6 +31,8 @@ class DriftState:
         The mean number of rows, at least, until ``detected_at`` is set without drift; None where a level is promised.
     detected_at : int or None
         The number of the new row, from 1, at which drift was found; within a shuffled batch in the shuffled order.
+    notes : tuple of str
+        What else a reader should know: that a long reference was drawn from.
     """
 
     n_rows: int
@@ -38,6 +41,7 @@ class DriftState:
     alpha: float | None
     average_run_length: float | None
     detected_at: int | None
+    notes: tuple[str, ...] = ()
 
     @property
     def drift(self) -> bool:
@@ -52,7 +56,7 @@ class DriftState:
     def verdict(self) -> str:
         """Return one sentence for a reader."""
         where = f"found at row {self.detected_at:,} of {self.n_rows:,}" if self.detected_at is not None else ""
-        said = f"Drift: {where}" if where else f"No drift found in {self.n_rows:,} rows"
+        said = f"Drift: {where}" if where else f"No drift found in {count(self.n_rows, 'row')}"
         p = "" if self.pvalue is None or self.alpha is None else f"p = {beside(self.pvalue, self.alpha)}, "
         return f"{said} ({p}{Guarantee(self.alpha, self.average_run_length)})."
 

@@ -142,8 +142,10 @@ def _points(
     (points,), rows = encoded.tables, encoded.frames[0].row_numbers() - 1
     ends = [0, *(change.row for change in found), len(points)]
     for change, first, last in zip(found, ends, ends[2:], strict=False):
-        row, low, high = own = rows[[change.row, change.low, change.high]]
-        times = ["", "", ""] if stamps is None else texts_of(stamps, stamps.names[0], own)
+        row, low, high = own = rows[[change.row, change.low - 1, change.high]] + [0, 1, 0]  # low: rows may be left out
+        times = ["", "", ""]
+        if stamps is not None:
+            times = texts_of(stamps, stamps.names[0], np.searchsorted(stamps.row_numbers() - 1, own))
         sides = [
             np.sort(rng.choice(np.arange(*ends), min(ends[1] - ends[0], _MOST_ROWS), replace=False))
             for ends in ((first, change.row), (change.row, last))

@@ -76,7 +76,7 @@ class Changes(Frozen, Result):
     points : tuple of ChangePoint
         In the order of time.
     n_rows : int
-        The rows of the table.
+        The rows of the table, or those that were drawn from it.
     time : str or None
         The column of the time.
     search : Search
@@ -110,18 +110,26 @@ class Changes(Frozen, Result):
     @property
     def segments(self) -> tuple[slice, ...]:
         """The rows between the change points, as slices of the table."""
-        ends = [0, *(point.row for point in self.points), self.n_rows]
+        ends = [0, *(point.row for point in self.points), self._end]
         return tuple(map(slice, ends, ends[1:]))
+
+    @property
+    def _end(self) -> int:
+        """The number of the last row: of rows that were drawn from a longer table, more than there are."""
+        return max(self.n_rows, int(self.encoded.frames[0].row_numbers()[-1]))
 
     def verdict(self) -> str:
         """Return the outcome in a sentence, which every report begins with."""
         level = self.search.level
         p = f"p = {beside(self.pvalue, level)} for no change at all"
+        rows = count(self.n_rows, "row")
+        if self._end > self.n_rows:
+            rows = f"{self.n_rows:,} of the first {self._end:,} rows"
         if not self.points:
-            return f"No change was found in {count(self.n_rows, 'row')}: {p}. That does not show that there is none."
+            return f"No change was found in {rows}: {p}. That does not show that there is none."
         places = listed(point.time or f"{point.row:,}" for point in self.points)
         where = f"{'at' if self.time else 'after'} {places}{'' if self.time else ' rows'}"
-        return f"{count(len(self.points), 'change')} found in {count(self.n_rows, 'row')}, {where}: {p}."
+        return f"{count(len(self.points), 'change')} found in {rows}, {where}: {p}."
 
     def describe(self) -> Description:
         """Return the verdict, the change points, and what they rest on."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -16,10 +15,11 @@ from ...tables.columns.column_codings import Coding, coordinates_of
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.inspection import Inspection
 from ...tables.columns.missing import MissingCells, rules_for
-from ...tables.readers import Widened
+from ...tables.drawn import Drawn
+from ...tables.passes import settled
 from ...tables.source import Source
 from .column_summaries import TablesSeen
-from .scan import Drawn, Scanner
+from .scan import Scanner
 
 _SHOWN = 2000
 """Rows of a table that pictures show."""
@@ -77,28 +77,7 @@ def learn(
     ValueError, TypeError
         As :func:`kernelmean.compare`.
     """
-    while True:
-        try:
-            return _by_pass(tables, encoding, seed, progress, digested)
-        except Widened:
-            continue
-        except (TypeError, ValueError):  # tables may disagree only as far as they were read
-            if not _widened(tables):
-                raise
-
-
-def _widened(tables: Sequence[Source]) -> bool:
-    """Read tables to their ends, and return whether a column is of another type than it was so far."""
-    before = [dict(table.types) for table in tables]
-    for table in tables:
-        while True:
-            try:
-                for _ in table.frames():
-                    pass
-                break
-            except Widened:
-                continue
-    return before != [table.types for table in tables]
+    return settled(tables, lambda: _by_pass(tables, encoding, seed, progress, digested))
 
 
 def _by_pass(

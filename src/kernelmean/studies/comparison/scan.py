@@ -7,15 +7,12 @@ from typing import final
 
 import numpy as np
 
-from ...core.array import IntArray
 from ...core.cells import missing_cells
 from ...core.remedies import all_incomplete
 from ...core.table import Frame
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.kinds import ColumnType, agreed_type, check_codes
 from ...tables.columns.missing import MissingCells, MissingColumn, rules_for, sifted
-from ...tables.shuffle import hashed
-from ...tables.source import joined
 from .column_summaries import TablesSeen
 
 
@@ -87,52 +84,3 @@ class Scanner:
             if absent[name].any()
         )
         return MissingCells(self.encoding.missing, columns, (int(self.seen.left_out[0]), int(self.seen.left_out[1])))
-
-
-@final
-class Drawn:
-    """Some rows of a table of unknown length, each as probable as any other, in constant memory.
-
-    The rows whose numbers have the smallest hashes: which they are depends on the seed, never on the batches.
-
-    Parameters
-    ----------
-    rows : int
-        How many.
-    seed : int
-
-    Attributes
-    ----------
-    numbers : array of int
-        Which rows they are, from 0, in the order of the frame.
-    """
-
-    def __init__(self, rows: int, seed: int) -> None:
-        self._most = rows
-        self._key = np.random.default_rng([seed, 17]).integers(0, 2**64, dtype=np.uint64)
-        self._frame: Frame | None = None
-        self._added = 0
-        self._hashes = np.empty(0, dtype=np.uint64)
-        self.numbers: IntArray = np.empty(0, dtype=np.int64)
-
-    def add(self, frame: Frame) -> None:
-        """Look at the rows that follow those so far."""
-        numbers = np.arange(self._added, self._added + len(frame))
-        self._added += len(frame)
-        hashes = hashed(numbers.astype(np.uint64) ^ self._key)
-        full = len(self._hashes) >= self._most
-        candidates = np.flatnonzero(hashes < self._hashes.max()) if full else np.arange(len(hashes))
-        if not len(candidates):
-            return
-        frames = [frame.take(candidates)] if self._frame is None else [self._frame, frame.take(candidates)]
-        found = np.concatenate([self._hashes, hashes[candidates]])
-        order = np.argsort(found, kind="stable")[: self._most]
-        self._frame, self._hashes = joined(frames).take(order), found[order]
-        self.numbers = np.concatenate([self.numbers, numbers[candidates]])[order]
-
-    @property
-    def frame(self) -> Frame:
-        """The rows, in random order."""
-        if self._frame is None:
-            raise RuntimeError("no rows were added; tables without rows are refused before")
-        return self._frame

@@ -1,0 +1,103 @@
+"""Rows from whatever holds them: batch by batch, and a reference of any length in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeVar, final
+
+import numpy as np
+
+from ...core.table import Frame, check_size, to_frame
+from ...tables.columns.encoding import Encoding
+from ...tables.columns.kinds import agreed_types
+from ...tables.drawn import Drawn
+from ...tables.passes import settled
+from ...tables.read import is_in_memory, read
+from ...tables.source import joined
+from ..digest import RowDigest
+
+MOST_REFERENCE = 100_000
+"""Rows of a reference that are compared with."""
+_TOGETHER = 8192
+Found = TypeVar("Found")
+
+
+def passed_over(rows: Any, name: str, one_pass: Callable[[Iterable[Frame]], Found]) -> Found:
+    """Return what a pass over the batches of some rows finds: a table in memory is one batch.
+
+    The pass is made anew where a column of a file is found to be of another type than it seemed.
+
+    Raises
+    ------
+    ValueError, TypeError
+        What the pass raises; and for rows that say that their sums are to be saved.
+    """
+    if is_in_memory(rows):
+        frame = to_frame(rows, name)
+        check_size(frame)
+        return one_pass((frame,))
+    source = read(rows)
+    if source.checkpoint is not None:
+        raise ValueError(
+            f"{source.source} is read with checkpoint={source.checkpoint!r}; a monitor is saved by to_json(), so leave "
+            "checkpoint= of kernelmean.read out"
+        )
+    if source.in_memory:
+        return passed_over(source.whole(), name, one_pass)
+    return settled((source,), lambda: one_pass(_checked(source.frames(), source.source)))
+
+
+def _checked(frames: Iterable[Frame], source: str) -> Iterator[Frame]:
+    none = True
+    for frame in frames:
+        check_size(frame)
+        none = False
+        yield frame
+    if none:
+        raise ValueError(f"{source} has no rows")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """The rows that new ones are compared with, and what is said of them."""
+
+    frame: Frame
+    """All rows, or those that were drawn, in their order."""
+    digest: str
+    """Of all rows."""
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rows: Any, encoding: Encoding, seed: int) -> Self:
+        """Read a reference; of more than 100,000 rows so many, each as probable as any other."""
+
+        def one_pass(frames: Iterable[Frame]) -> Self:
+            drawn, digest = Drawn(MOST_REFERENCE, seed), RowDigest()
+            for frame in _together(frames, encoding):
+                digest.add(frame)
+                drawn.add(frame)
+            note = f"of {drawn.seen:,} rows of reference {MOST_REFERENCE:,} were drawn"
+            kept = drawn.frame.take(np.argsort(drawn.numbers))
+            return cls(kept, digest.text, (note,) if drawn.seen > len(kept) else ())
+
+        return passed_over(rows, "reference", one_pass)
+
+
+def _together(frames: Iterable[Frame], encoding: Encoding) -> Iterator[Frame]:
+    """Yield the rows of batches that agree in their columns and types, small ones together."""
+    first, held = None, list[Frame]()
+    for frame in frames:
+        first = frame if first is None else first
+        agreed_types((first, frame), encoding.named)
+        held.append(frame)
+        if sum(map(len, held)) >= _TOGETHER:
+            yield _one(held)
+            held = []
+    if held:
+        yield _one(held)
+
+
+def _one(frames: list[Frame]) -> Frame:
+    return frames[0] if len(frames) == 1 else replace(joined(frames), source="reference")

@@ -1,0 +1,63 @@
+"""Some rows of a table of any length, in bounded memory."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from ..core.array import IntArray
+from ..core.table import Frame
+from .shuffle import hashed
+from .source import joined
+
+
+@final
+class Drawn:
+    """Some rows of a table of unknown length, each as probable as any other, in constant memory.
+
+    The rows whose numbers have the smallest hashes: which they are depends on the seed, never on the batches.
+
+    Parameters
+    ----------
+    rows : int
+        How many.
+    seed : int
+
+    Attributes
+    ----------
+    numbers : array of int
+        Which rows they are, from 0, in the order of the frame.
+    seen : int
+        How many rows there were.
+    """
+
+    def __init__(self, rows: int, seed: int) -> None:
+        self._most = rows
+        self._key = np.random.default_rng([seed, 17]).integers(0, 2**64, dtype=np.uint64)
+        self._frame: Frame | None = None
+        self.seen = 0
+        self._hashes = np.empty(0, dtype=np.uint64)
+        self.numbers: IntArray = np.empty(0, dtype=np.int64)
+
+    def add(self, frame: Frame) -> None:
+        """Look at the rows that follow those so far."""
+        numbers = np.arange(self.seen, self.seen + len(frame))
+        self.seen += len(frame)
+        hashes = hashed(numbers.astype(np.uint64) ^ self._key)
+        full = len(self._hashes) >= self._most
+        candidates = np.flatnonzero(hashes < self._hashes.max()) if full else np.arange(len(hashes))
+        if not len(candidates):
+            return
+        frames = [frame.take(candidates)] if self._frame is None else [self._frame, frame.take(candidates)]
+        found = np.concatenate([self._hashes, hashes[candidates]])
+        order = np.argsort(found, kind="stable")[: self._most]
+        self._frame, self._hashes = joined(frames).take(order), found[order]
+        self.numbers = np.concatenate([self.numbers, numbers[candidates]])[order]
+
+    @property
+    def frame(self) -> Frame:
+        """The rows, in random order."""
+        if self._frame is None:
+            raise RuntimeError("no rows were added; tables without rows are refused before")
+        return self._frame

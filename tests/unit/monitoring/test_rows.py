@@ -1,0 +1,106 @@
+"""A monitor takes whatever holds rows, and a reference of any length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kernelmean as km
+from kernelmean import DriftMonitor
+from kernelmean.inference.monitoring import rows as reading
+
+
+def table(seed: int, n: int, shift: float = 0.0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({"dose": rng.normal(shift, 1.0, n), "arm": rng.choice(["a", "b", "c"], n)})
+
+
+def saved(frame: pd.DataFrame, path: Path) -> Path:
+    frame.to_csv(path, index=False)
+    return path
+
+
+HELD: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+    "path": lambda frame, folder: str(saved(frame, folder / "rows.csv")),
+    "source": lambda frame, folder: km.read(saved(frame, folder / "rows.csv")),
+    "source of many batches": lambda frame, _: km.read(frame, batch_rows=17),
+    "list": lambda frame, _: [frame[:30], frame[30:]],
+    "generator": lambda frame, _: (frame[start : start + 16] for start in range(0, len(frame), 16)),
+}
+
+
+@pytest.mark.parametrize("held", HELD)
+def test_rows_are_the_same_whatever_holds_them(held: str, tmp_path: Path) -> None:
+    first, more, new = table(0, 80), table(1, 40), table(2, 90, 0.8)
+    expected, own = DriftMonitor(first, shuffle=False), DriftMonitor(HELD[held](first, tmp_path), shuffle=False)
+    assert own.to_json() == expected.to_json()
+    expected.add_reference(more)
+    own.add_reference(HELD[held](more, tmp_path))
+    assert own.to_json() == expected.to_json()
+    assert own.update(HELD[held](new, tmp_path)).log_peak == pytest.approx(expected.update(new).log_peak, rel=1e-9)
+    assert own.changed_between() == expected.changed_between()
+
+
+def test_every_batch_of_a_source_is_shuffled_by_itself() -> None:
+    new = np.random.default_rng(1).normal(size=(60, 2))
+    parts, source, whole, held = (DriftMonitor(np.random.default_rng(0).normal(size=(80, 2))) for _ in range(4))
+    for part in np.split(new, 3):
+        parts.update(part)
+    source.update(km.read(new, batch_rows=20))
+    assert source.to_json() == parts.to_json()
+    whole.update(new)
+    assert source.to_json() != whole.to_json()
+    held.update(km.read(new, batch_rows=20, in_memory=True))
+    assert held.to_json() == whole.to_json()
+
+
+def test_an_array_of_tables_in_a_list_is_a_list_of_batches() -> None:
+    own = DriftMonitor(np.random.default_rng(0).normal(size=(80, 3)))
+    assert own.update(list(np.random.default_rng(1).normal(size=(3, 20, 3)))).n_rows == 60
+
+
+def test_a_monitor_is_as_it_was_where_a_later_batch_fails() -> None:
+    own = DriftMonitor(table(0, 80))
+    before = own.to_json()
+    for take in (own.update, own.add_reference):
+        for last, text in ((table(1, 5).assign(arm=1.0), "numeric in batch 2"), (table(1, 0), "no rows")):
+            with pytest.raises(ValueError, match=text):
+                take([table(2, 30, 3.0), last])
+            assert own.to_json() == before
+    with pytest.raises(ValueError, match="leave checkpoint= of"):
+        own.update(km.read(table(1, 5), checkpoint="sums.json"))
+    with pytest.raises(ValueError, match="numeric in batch 2"):
+        DriftMonitor([table(0, 40), table(1, 40).assign(arm=1.0)])
+
+
+def test_a_column_of_a_file_that_turns_out_to_be_text_is_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelmean.tables.text.BLOCK_BYTES", 512)
+    codes = np.repeat(["7", "b2"], 200)
+    known = pd.DataFrame({"code": np.random.default_rng(0).permutation(codes), "x": np.arange(400) % 7.0})
+    new = known.assign(code=codes)
+    own, expected = (DriftMonitor(known, shuffle=False, categorical=["code"]) for _ in range(2))
+    assert own.update(saved(new, tmp_path / "new.csv")).log_peak == pytest.approx(expected.update(new).log_peak)
+    again = DriftMonitor(saved(new, tmp_path / "known.csv"), shuffle=False, categorical=["code"])
+    assert again.to_json() == DriftMonitor(new, shuffle=False, categorical=["code"]).to_json()
+
+
+def test_of_a_long_reference_rows_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MOST_REFERENCE", 300)
+    X = np.random.default_rng(0).normal(size=(2000, 2))
+    own = DriftMonitor(X, seed=3)
+    assert own.state.notes == ("of 2,000 rows of reference 300 were drawn",)
+    assert own.update(X[:50]).notes == own.state.notes
+    again = DriftMonitor(km.read(X, batch_rows=64), seed=3)
+    again.update(X[:50])
+    assert again.to_json() == own.to_json()
+    counts = own._fixed.bag.counts.sum(axis=1)
+    assert counts.tolist() == [300 - 75 + 50] * len(counts)
+    other = DriftMonitor(np.vstack([X[:-1], X[:1]]), seed=3)  # all rows count, whether they were drawn or not
+    with pytest.raises(ValueError, match="another reference"):
+        other.resume(own.to_json())
+    assert DriftMonitor(X[:300]).state.notes == ()
