@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from ...core.array import SILENT, Progress, RngLike
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.kernel_choice import ESTIMATORS as PLAIN
-from ...plan.plan import Plan
+from ...plan.plan import Plan, RemotePlan, check_plan
 from ...tables import limits
 from ...tables.batchwise import asked_for, is_long, measured, readable
 from ...tables.columns import Encoding, EncodingOptions, spells_out
@@ -17,6 +17,7 @@ from ...tables.read import hold, is_in_memory, is_path, read
 from ...tables.source import Source
 from .in_memory import compare_in_memory
 from .long_tables import compare_in_batches
+from .on_cluster import compare_on_cluster
 from .request import Asked
 from .result import Comparison
 
@@ -34,7 +35,7 @@ def compare(
     n_resamples: int = 999,
     rng: RngLike = 0,
     screen: bool = True,
-    plan: Plan | None = None,
+    plan: Plan | RemotePlan | None = None,
     progress: Progress = SILENT,
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
@@ -67,8 +68,9 @@ def compare(
     screen : bool
         Whether a fast look at every column alone decides which of more than 40 columns are worth the full test; the
         others have p = 1. Batch by batch no column is left out.
-    plan : Plan, optional
-        Threads; they change nothing.
+    plan : Plan or DaskPlan, optional
+        Threads; they change nothing. With a :class:`kernelmean.DaskPlan` tables are dask tables or paths of Parquet
+        files and stay where they are; the p-values are those of one process with the same seed.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all; once more, with how long it will take, when
         the columns need more than ten seconds. Batch by batch, when it raises, the checkpoint is saved before.
@@ -143,10 +145,12 @@ def compare(
         encoding=Encoding.of(encoding, columns),
         n_resamples=n_resamples,
         rng=rng,
-        plan=plan,
+        plan=check_plan(plan),
         progress=progress,
         screen=screen,
     )
+    if isinstance(plan, RemotePlan):
+        return compare_on_cluster(A, B, plan, asked, row_limit(estimator))
     (first, second), batches = _placed((A, B), called, estimator)
     if batches:
         with readable(read(first), frames=True) as one, readable(read(second), frames=True) as two:

@@ -58,6 +58,22 @@ class Scanner:
         self.seen.left_out[table] += len(frame) - len(kept)
         return kept
 
+    def merge(self, other: Scanner) -> None:
+        """Take in what the rows that follow left behind.
+
+        Raises
+        ------
+        ValueError
+            When a column is of another type there, or there are too many categories in all.
+        """
+        for name, frame in other._first.items():
+            self._agree(frame, name)
+        self.seen = self.seen + other.seen
+        for name, cells in other._dropped.items():
+            self._dropped[name] = self._dropped[name] + cells
+        for column in self.seen.columns:
+            column.check_categories(self.encoding)
+
     def _agree(self, frame: Frame, name: str) -> None:
         """Raise when a column is of another type than it was before."""
         known = missing_cells(frame[name])
@@ -100,6 +116,8 @@ class Drawn:
     rows : int
         How many.
     seed : int
+    first : int
+        The number of the first row that is added here, where several look at the rows of one table.
 
     Attributes
     ----------
@@ -107,12 +125,12 @@ class Drawn:
         Which rows they are, from 0, in the order of the frame.
     """
 
-    def __init__(self, rows: int, seed: int) -> None:
+    def __init__(self, rows: int, seed: int, first: int = 0) -> None:
         self._most = rows
         self._key = np.random.default_rng([seed, 17]).integers(0, 2**64, dtype=np.uint64)
         self._frame: Frame | None = None
-        self._added = 0
-        self._hashes = np.empty(0, dtype=np.uint64)
+        self._added = first
+        self._hashes: IntArray = np.empty(0, dtype=np.uint64)
         self.numbers: IntArray = np.empty(0, dtype=np.int64)
 
     def add(self, frame: Frame) -> None:
@@ -124,11 +142,19 @@ class Drawn:
         candidates = np.flatnonzero(hashes < self._hashes.max()) if full else np.arange(len(hashes))
         if not len(candidates):
             return
-        frames = [frame.take(candidates)] if self._frame is None else [self._frame, frame.take(candidates)]
-        found = np.concatenate([self._hashes, hashes[candidates]])
+        self._take(frame.take(candidates), hashes[candidates], numbers[candidates])
+
+    def merge(self, other: Drawn) -> None:
+        """Take in what was drawn from other rows of the table."""
+        if other._frame is not None:
+            self._take(other._frame, other._hashes, other.numbers)
+
+    def _take(self, frame: Frame, hashes: IntArray, numbers: IntArray) -> None:
+        found = np.concatenate([self._hashes, hashes])
         order = np.argsort(found, kind="stable")[: self._most]
+        frames = [frame] if self._frame is None else [self._frame, frame]
         self._frame, self._hashes = joined(frames).take(order), found[order]
-        self.numbers = np.concatenate([self.numbers, numbers[candidates]])[order]
+        self.numbers = np.concatenate([self.numbers, numbers])[order]
 
     @property
     def frame(self) -> Frame:
