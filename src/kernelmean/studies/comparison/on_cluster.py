@@ -10,7 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any, Self, final
+from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 
@@ -189,21 +189,37 @@ class _Looking:
     sources: tuple[str, str]
 
 
-def _looked(frame: Frame, part: _Part, shared: _Looking) -> FirstLook:
+Looked: TypeAlias = FirstLook | TypeError | ValueError
+"""What rows leave behind, or the first error in their order: whichever part is looked at first, that one is told."""
+
+
+def _looked(frame: Frame, part: _Part, shared: _Looking) -> Looked:
     first = (part.used, 0) if part.table == 0 else (0, part.used)
-    look = FirstLook(shared.names, shared.encoding, shared.seed, first)
-    look.add(part.numbered(frame), part.table)
+    try:
+        look = FirstLook(shared.names, shared.encoding, shared.seed, first)
+        look.add(part.numbered(frame), part.table)
+    except (TypeError, ValueError) as error:
+        return error
     return look
 
 
-def _looks(first: FirstLook, *others: FirstLook) -> FirstLook:
+def _looks(first: Looked, *others: Looked) -> Looked:
     look = deepcopy(first)
     for other in others:
-        look.merge(other)
+        if isinstance(look, Exception):
+            return look
+        if isinstance(other, Exception):
+            return other
+        try:
+            look.merge(other)
+        except (TypeError, ValueError) as error:
+            return error
     return look
 
 
-def _concluded(look: FirstLook, shared: _Looking) -> Learnt:
+def _concluded(look: Looked, shared: _Looking) -> Learnt:
+    if isinstance(look, Exception):
+        raise look
     return look.learnt(shared.sources)
 
 
