@@ -111,7 +111,7 @@ def test_types_that_differ_between_partitions_are_named(plan: Any, long: None) -
         return pd.DataFrame({"x": np.arange(200.0), "y": ["a", "b"] * 100 if at else np.arange(200.0) % 7})
 
     mixed = dd.from_map(part, [0, 1], meta=part(0))
-    with pytest.raises(ValueError, match="column 'y' is numeric in A .* and categorical in A"):
+    with pytest.raises(ValueError, match=r"column 'y' is numeric in A .* and categorical in A"):
         km.compare(mixed, mixed, plan=plan, keep=["x"], **QUICK)
 
 
