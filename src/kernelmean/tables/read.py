@@ -159,9 +159,10 @@ def _is_dask(source: Any) -> bool:
 
 
 def _are_batches(source: Any) -> bool:
-    return hasattr(source, "__next__") or (
-        isinstance(source, list | tuple) and bool(source) and np.ndim(source[0]) == 2
-    )
+    if hasattr(source, "__next__"):
+        return True
+    several = isinstance(source, list | tuple) and bool(source)
+    return several and (hasattr(source[0], "num_columns") or np.ndim(source[0]) == 2)  # Arrow tables have no ndim
 
 
 def _source(source: Any, choice: ColumnChoice) -> Source:

@@ -50,7 +50,7 @@ def there(rows: pd.DataFrame, parts: int) -> Any:
 def same(far: Any, near: Any) -> None:
     assert (far.names, far.sizes, far.missing) == (near.names, near.sizes, near.missing)
     assert (far.test.pvalue, far.test.scheme) == (near.test.pvalue, near.test.scheme)
-    assert far.test.statistic == pytest.approx(near.test.statistic, rel=1e-12)
+    assert far.test.statistic == pytest.approx(near.test.statistic, rel=1e-9)
     for one, other in zip(far.columns, near.columns, strict=True):
         assert (one.name, one.pvalue) == (other.name, other.pvalue)
         assert one.statistic == pytest.approx(other.statistic, rel=1e-10, abs=1e-14)
