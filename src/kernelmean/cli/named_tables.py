@@ -95,7 +95,7 @@ def _of_folders(words: list[str]) -> tuple[Named, Named]:
     folders = [(str(folder), list(own)) for folder, own in groupby(files, lambda file: Path(file).parent)]
     if len(folders) != 2:
         distinct = len({folder for folder, _ in folders})
-        mixed = ", not one folder after the other" if distinct == 2 else ""
+        mixed = ", not one folder after the other," if distinct == 2 else ""
         raise ValueError(
             f"{count(len(files), 'file')} in {count(distinct, 'folder')}{mixed} are not clearly two tables; {_INSTEAD}"
         )
