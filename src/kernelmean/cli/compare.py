@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .inputs import ReadOptions
 
     Compared: TypeAlias = Callable[..., Comparison]
+    Pair: TypeAlias = tuple[Any, Any]
 
 _PANELS = 6
 
@@ -40,6 +41,7 @@ class Drift:
     "kernelmean compare wine --by target --groups 0,1 --json result.json",
     "kernelmean compare last-week.parquet today.parquet --fail-on-drift 0.01 --quiet",
     "kernelmean compare huge-1.parquet huge-2.parquet --estimator mkme --checkpoint sums.npz",
+    "kernelmean compare big/*.parquet other/*.parquet --scheduler tcp://10.0.0.1:8786",
 )
 def compare(
     tables: TwoTables, test: TwoSampleTest, table: MixedTable, long: LongTables, drift: Drift, report: DetailedOutput
@@ -51,20 +53,28 @@ def compare(
     """
     from ..studies.comparison import Comparison  # slow to import, which help can do without
     from .drift import LEVEL, check_drift, check_power, drifted
-    from .inputs import check_pair, is_streamed, reading, row_limit
+    from .inputs import check_for_cluster, is_streamed, reading, row_limit
+    from .named_tables import named_tables
     from .outputs import check_picture
     from .progress import progress
 
-    check_pair(tables)
+    pair = first, second = named_tables(tables)
     check_drift(drift.fail_on_drift, test.resamples)
     level = LEVEL if drift.fail_on_drift is None else drift.fail_on_drift
     output = report.output
-    output.check(tables.a, tables.b, figures=Comparison.figures, plot=report.plot_path, checkpoint=long.checkpoint)
+    read = [file for named in pair if named is not None for file in named.files]
+    output.check(*read, figures=Comparison.figures, plot=report.plot_path, checkpoint=long.checkpoint)
     check_picture(report.plot_path)
     rows = reading(table, test.seed, *row_limit(test.estimator, "takes all rows of two files"))
-    compared = _in_batches if is_streamed(tables, long, test.estimator, rows) else _in_memory
+    compared = partial(_compare, test, table)
     with progress(report.quiet) as step:
-        notes, result = compared(tables, long, rows, partial(_compare, test, table), step)
+        if long.scheduler is not None:
+            check_for_cluster(second, long, rows)
+            notes, result = _on_cluster(pair, long.scheduler, rows, compared, step)
+        elif is_streamed(first, second, long, test.estimator, rows):
+            notes, result = _in_batches(pair, long, rows, compared, step)
+        else:
+            notes, result = _in_memory(pair, tables, rows, compared, step)
         result = replace(result, notes=(*notes, *result.notes), level=level, seed=test.seed)
         page = result.document(progress=step) if output.page else None
     check_power(drift.fail_on_drift, result.test)
@@ -76,26 +86,46 @@ def compare(
 
 
 def _in_memory(
-    tables: TwoTables, _: LongTables, rows: ReadOptions, compared: Compared, told: Progress
+    pair: Pair, tables: TwoTables, rows: ReadOptions, compared: Compared, told: Progress
 ) -> tuple[tuple[str, ...], Comparison]:
     """Return notes on the way there, and what was found."""
     from .inputs import read_pair  # slow to import
 
-    first, second = read_pair(tables, rows)
+    first, second = read_pair(*pair, tables, rows)
     result = compared(first.frame, second.frame, names=(first.name, second.name), progress=told)
     return (*first.notes, *second.notes), result
 
 
 def _in_batches(
-    tables: TwoTables, long: LongTables, rows: ReadOptions, compared: Compared, told: Progress
+    pair: Pair, long: LongTables, rows: ReadOptions, compared: Compared, told: Progress
 ) -> tuple[tuple[str, ...], Comparison]:
     """Return no notes, and what was found in all rows."""
     from .inputs import long_tables  # slow to import
     from .streams import stoppable
 
-    first, second = long_tables(tables, long, rows)
+    first, second = long_tables(*pair, long, rows)
     with stoppable(told, long.checkpoint) as watched:
         return (), compared(first, second, progress=watched)
+
+
+def _on_cluster(
+    pair: Pair, address: str, rows: ReadOptions, compared: Compared, told: Progress
+) -> tuple[tuple[str, ...], Comparison]:
+    """Return no notes, and what workers found in all rows."""
+    import logging
+
+    from ..inference.cluster import DaskPlan  # slow to import
+    from ..inference.cluster.running import connected
+    from .inputs import on_cluster
+
+    logging.disable(logging.CRITICAL)  # Dask says in many lines what one line of ours says
+    try:
+        with connected(address) as client:
+            plan = DaskPlan(client)
+            first, second = (on_cluster(plan, named, rows) for named in pair)
+            return (), compared(first, second, names=tuple(named.name for named in pair), progress=told, plan=plan)
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def _compare(test: TwoSampleTest, table: MixedTable, first: Any, second: Any, **how: Any) -> Comparison:
@@ -112,8 +142,7 @@ def _compare(test: TwoSampleTest, table: MixedTable, first: Any, second: Any, **
         n_resamples=test.resamples,
         rng=test.seed,
         screen=test.screen,
-        plan=Plan(),
-        **how,
+        **({"plan": Plan()} | how),
     )
 
 

@@ -21,6 +21,7 @@ BAD_INPUT, STOPPED, UNREAD = 2, 130, 141
 """Exit codes beside FAILURE; the last two: as of a program that Ctrl-C ended, and of one whose reader went away."""
 DEBUG = "KERNELMEAN_DEBUG"
 _RAISE = opcode.opmap["RAISE_VARARGS"]
+_REBUILT = ("__traceback_maker",)  # frames of another machine, as Dask sends them: of these only the module is known
 PACKAGES = {__name__.partition(".")[0]}
 """Whose errors are meant for the user: ours, and those of packages that add commands."""
 
@@ -103,7 +104,8 @@ def is_refusal(error: Exception) -> bool:
     if last is None:
         return True
     module = str(last.tb_frame.f_globals.get("__name__", ""))
-    raised = last.tb_frame.f_code.co_code[last.tb_lasti] == _RAISE
+    code = last.tb_frame.f_code
+    raised = code.co_code[last.tb_lasti] == _RAISE or code.co_names == _REBUILT
     return raised and module.partition(".")[0] in PACKAGES and not isinstance(error, LinAlgError)
 
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ..core.conflicts import refuse
 from ..core.table import Frame
 from ..core.words import count
 from ..inference.adaptive.many_kernels import NAMED
 from ..inference.wording import short
 from ..studies.comparison.comparing import are_read_in_batches
 from ..tables import limits
-from ..tables.datasets import BUILT_IN
 from ..tables.read import read
 from ..tables.readers import PLAIN, TextFormat
 from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import match_columns, read_frame, split_frame
 from ..tables.source import Source
+from .named_tables import Named
 from .options import AUTO, LongTables, MixedTable, NumberTable, TwoTables, option_words, split_names
 
 Study = TypeVar("Study", bound=Any)
@@ -85,67 +87,87 @@ def read_numbers(source: str, reading: ReadOptions, missing: str) -> Input:
     return Input(read.frame, read.name, (*whole.notes, left_out, *read.notes[len(whole.notes) :]))
 
 
-def read_pair(tables: TwoTables, reading: ReadOptions) -> tuple[Input, Input]:
+def read_pair(first: Named, second: Named | None, tables: TwoTables, reading: ReadOptions) -> tuple[Input, Input]:
     """Return two tables with the same columns: of two sources, or of two groups of one."""
-    if tables.by is None:
-        check_once(tables.a, str(tables.b))
-        first, second = (read_frame(name, text=reading.text) for name in (tables.a, str(tables.b)))
-        first, second = select_columns(first, reading), select_columns(second, reading)
+    if second is not None:
+        check_once(*first.files, *second.files)
+        one, two = (select_columns(_whole(named, reading), reading) for named in (first, second))
     else:
-        whole = select_columns(read_frame(tables.a, text=reading.text), reading, also=tables.by)
-        first, second = split_frame(whole, tables.by, None if tables.groups is None else option_words(tables.groups))
-    second, moved = match_columns(first, second)
-    inputs = (_limited(first, reading, stream=0), _limited(second, reading, stream=1))
+        whole = select_columns(_whole(first, reading), reading, also=tables.by)
+        by = str(tables.by)
+        one, two = split_frame(whole, by, None if tables.groups is None else option_words(tables.groups))
+    two, moved = match_columns(one, two)
+    inputs = (_limited(one, reading, stream=0), _limited(two, reading, stream=1))
     if not moved:
         return inputs
     note = f"{inputs[1].name}: its columns stand in another order and were matched by name"
     return inputs[0], Input(inputs[1].frame, inputs[1].name, (*inputs[1].notes, note))
 
 
-def check_pair(tables: TwoTables) -> None:
-    """Raise unless there are two tables, or one and the column that splits it."""
-    if (tables.b is None) == (tables.by is None):
-        raise ValueError(
-            "two tables, or one table and the column that splits it, are needed; write: compare A B, or: compare DATA "
-            "--by COLUMN"
-        )
-    if tables.by is None and tables.groups is not None:
-        raise ValueError("--groups names two groups of one column; say which with --by COLUMN")
+def _whole(named: Named, reading: ReadOptions) -> Frame:
+    """Return all rows of a table."""
+    if named.in_files:
+        return replace(read(named.source, text=reading.text).whole(), source=named.name)
+    return read_frame(named.files[0], text=reading.text)
 
 
-def is_streamed(tables: TwoTables, long: LongTables, estimator: str, reading: ReadOptions) -> bool:
+def is_streamed(first: Named, second: Named | None, long: LongTables, estimator: str, reading: ReadOptions) -> bool:
     """Whether tables are read batch by batch: where it is asked for, or where they are long and nothing forbids it."""
     streams = long.stream
-    if streams and tables.b is None:
+    if streams and second is None:
         raise ValueError("--stream reads two tables; write: compare A B --stream")
     if streams and reading.max_rows is not None:
         raise ValueError("--stream takes all rows; leave --max-rows out")
     if streams is None:
-        pair = tables.b is not None and reading.max_rows is None
-        streams = pair and are_read_in_batches(tables.a, str(tables.b), estimator)
+        streams = (
+            second is not None
+            and reading.max_rows is None
+            and are_read_in_batches(first.source, second.source, estimator)
+        )
     if long.checkpoint is not None and not streams:
         raise ValueError("--checkpoint belongs to tables that are read batch by batch; add --stream")
     return streams
 
 
-def long_tables(tables: TwoTables, long: LongTables, reading: ReadOptions) -> tuple[Source, Source]:
-    """Return two files that are read batch by batch, the columns chosen."""
-    names = tables.a, str(tables.b)
-    for name in names:
-        if name in BUILT_IN:
-            raise ValueError(f"{name} is a built-in table, which is small; leave --stream out")
-    whole = [read(name, text=reading.text) for name in names]
-    first, second = (_chosen(name, source, reading) for name, source in zip(names, whole, strict=True))
-    first = read(first, in_memory=False, checkpoint=long.checkpoint)
-    return first, read(second, in_memory=False)
+def long_tables(first: Named, second: Named, long: LongTables, reading: ReadOptions) -> tuple[Source, Source]:
+    """Return two tables that are read batch by batch, the columns chosen."""
+    for named in (first, second):
+        if named.is_built_in:
+            raise ValueError(f"{named.name} is a built-in table, which is small; leave --stream out")
+    one, two = (_chosen(named, reading) for named in (first, second))
+    return read(one, in_memory=False, checkpoint=long.checkpoint), read(two, in_memory=False)
 
 
-def _chosen(name: str, source: Source, reading: ReadOptions) -> Source:
+def _chosen(named: Named, reading: ReadOptions) -> Source:
+    source = read(named.source, text=reading.text)
     columns = split_names(reading.columns, source.names)
     drop = split_names(reading.drop, source.names)
-    if not columns and not drop:
-        return source
-    return read(name, columns=columns or None, drop=drop, text=reading.text)
+    if columns or drop:
+        source = read(named.source, columns=columns or None, drop=drop, text=reading.text)
+    return source.titled(named.name) if named.in_files else source
+
+
+def check_for_cluster(second: Named | None, long: LongTables, reading: ReadOptions) -> None:
+    """Raise for options that do not go with tables on a cluster."""
+    if second is None:
+        raise ValueError("--scheduler compares two tables of Parquet files; leave --by out, write: compare A B")
+    refuse(
+        "with --scheduler workers read all rows, and lost tasks are done again",
+        checkpoint=(long.checkpoint, None),
+        stream=(long.stream, None),
+        max_rows=(reading.max_rows, None),
+    )
+    if reading.text != PLAIN:
+        raise ValueError("workers read Parquet files, whose numbers and dates need no options; leave those of text out")
+
+
+def on_cluster(plan: Any, named: Named, reading: ReadOptions) -> Any:
+    """Return a table that the workers of a plan read, the columns chosen."""
+    files = [file if named.is_built_in else os.path.abspath(file) for file in named.files]
+    table = plan.table(files, named.name)
+    chosen = Frame({name: np.empty(0) for name in table.names}, named.name)
+    chosen = chosen.select(split_names(reading.columns, table.names) or None, split_names(reading.drop, table.names))
+    return table.reordered(chosen.names)
 
 
 def check_once(*sources: str) -> None:

@@ -53,8 +53,10 @@ def refuse_sparse(data: Any, name: str) -> None:
 
 
 def _chunked(data: Any) -> Any:
-    """Return an Arrow array as the column of a table, which has the same values."""
+    """Return an Arrow array as the column of a table, and a record batch as a table, which have the same values."""
     arrow = sys.modules.get("pyarrow")
+    if arrow is not None and isinstance(data, arrow.RecordBatch):
+        return arrow.Table.from_batches([data])
     return arrow.chunked_array([data]) if arrow is not None and isinstance(data, arrow.Array) else data
 
 

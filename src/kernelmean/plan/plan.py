@@ -240,6 +240,31 @@ class RemotePlan(ABC):
     def answer(self, question: Any, X: Any, Y: Any, request: Any) -> Any:
         """Return the result of a test: of a class of questions, the data, and what is asked of them."""
 
+    @abstractmethod
+    def table(self, X: Any, name: str) -> Any:
+        """Return a table of columns of any kind: its ``names``, and its ``parts`` in the order of the rows."""
+
+    @abstractmethod
+    def fold(
+        self, run: Any, merge: Any, jobs: Iterable[tuple[Any, Any]], shared: Any = None, finish: Any = None
+    ) -> Any:
+        """Return what a function finds in all parts of tables, merged in the order of these.
+
+        Parameters
+        ----------
+        run : callable
+            ``run(part, own, shared)`` of a :class:`kernelmean.core.table.Frame` of at least one row. It must be pure
+            and importable elsewhere: what is lost with a machine is done again. Parts without rows are left out.
+        merge : callable
+            ``merge(*found)`` of neighbours, also of what it returned before; it must leave them as they are.
+        jobs : iterable of (part, own)
+            Parts of tables of this plan, and what is told of each.
+        shared : object
+            What is told of all of them; it goes to every machine once.
+        finish : callable, optional
+            ``finish(found, shared)``, applied to all, None where there are no rows, before it comes to this process.
+        """
+
 
 def check_plan(plan: Any) -> Plan | RemotePlan:
     """Return the plan that was passed, the default one where there is none, or say what is a plan."""

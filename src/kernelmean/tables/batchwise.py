@@ -1,22 +1,26 @@
-"""Whether two tables are read batch by batch: what their sources say, or else how long they are."""
+"""Whether tables are read batch by batch: what their sources say, or else how long they are; and reading them twice."""
 
 from __future__ import annotations
 
 import gzip
 import os
+import pickle
+import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, final
 
-from ..core.array import Array
-from ..core.table import Table
+import numpy as np
+
+from ..core.table import Frame, Table
 from .datasets import BUILT_IN
 from .files import ARROW, JSON_LINES, PARQUET, TEXT, ending
 from .read import check_apart, is_path, read
-from .source import Source, split_rows
+from .source import Source, joined
 
 
 def asked_for(*tables: Any) -> bool | None:
@@ -54,23 +58,74 @@ def is_long(table: Any, limit: int) -> bool:
         return False
 
 
-def measured(source: Source, limit: int) -> tuple[Source | Table, bool]:
-    """Return the numbers of a source, and whether they are more rows than a limit.
+def measured(source: Source, limit: int, *, frames: bool = False) -> tuple[Source | Table | Frame, bool]:
+    """Return the rows of a source, and whether they are more than a limit.
 
-    Where nobody knows how many batches there are, they are read so far: fewer rows are a table then, and more of them a
-    source that goes on with those that were read.
+    Where nobody knows how many batches there are, they are read so far, as numbers or with ``frames`` as columns of any
+    kind: fewer rows are a table then, and more of them a source that goes on with those that were read.
     """
     if source.n_rows is not None or _path(source) is not None:
         return source, is_long(source, limit)
-    head, rest = split_rows(iter(source), limit + 1)
-    if head is None:
+    batches: Iterator[Any] = source.frames() if frames else iter(source)
+    head: list[Any] = []
+    rows = 0
+    while rows <= limit and (batch := next(batches, None)) is not None:
+        head.append(batch)
+        rows += len(batch)
+    if not head:
         raise ValueError(f"{source.source} has no rows")
-    if len(head) <= limit:
-        return Table(head, source.names, named=source.named), False
+    if rows <= limit:
+        return joined(head) if frames else Table(np.concatenate(head), source.names, named=source.named), False
+    return (_read_from(source, chain(head, batches), frames) if source.once else source), True
+
+
+def _read_from(source: Source, batches: Iterable[Any], frames: bool) -> Source:
+    """Return a source whose columns, or whose numbers, are read from batches."""
+    if frames:
+        return replace(source, _frames=lambda _: iter(batches))
+    return replace(source, _arrays=lambda: iter(batches))
+
+
+@contextmanager
+def readable(source: Any, *, frames: bool = False) -> Iterator[Any]:
+    """Lend a source that can be read again: rows that come once are put into a temporary file.
+
+    What is put there are numbers, or with ``frames`` columns of any kind.
+
+    Raises
+    ------
+    OSError
+        When the file system of temporary files has no room for them.
+    """
     if not source.once:
-        return source, True
-    batches: Iterator[Array] = chain([head], rest)
-    return replace(source, _arrays=lambda: batches), True
+        yield source
+        return
+    with tempfile.TemporaryFile() as file:
+        spooled = _Spooled(file, source.frames() if frames else source)
+        if not spooled.rows:
+            raise ValueError(f"{source.source} has no rows")
+        yield replace(_read_from(source, spooled, frames), n_rows=spooled.rows, _once=None)
+
+
+@final
+class _Spooled:
+    """Batches that came once, in a file that only this process can open."""
+
+    def __init__(self, file: IO[bytes], batches: Iterable[Any]) -> None:
+        self.rows = 0
+        self._file = file
+        for batch in batches:
+            pickle.dump(batch, file, pickle.HIGHEST_PROTOCOL)
+            self.rows += len(batch)
+        self._end = file.tell()
+
+    def __iter__(self) -> Iterator[Any]:
+        place = 0
+        while place < self._end:
+            self._file.seek(place)
+            batch = pickle.load(self._file)
+            place = self._file.tell()
+            yield batch
 
 
 def read_together(A: Source, B: Source) -> str | os.PathLike[str] | None:

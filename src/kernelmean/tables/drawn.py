@@ -23,6 +23,8 @@ class Drawn:
     rows : int
         How many.
     seed : int
+    first : int
+        The number of the first row that is added here, where several look at the rows of one table.
 
     Attributes
     ----------
@@ -32,28 +34,37 @@ class Drawn:
         How many rows there were.
     """
 
-    def __init__(self, rows: int, seed: int) -> None:
-        self._most = rows
+    def __init__(self, rows: int, seed: int, first: int = 0) -> None:
+        self._most, self._first = rows, first
         self._key = np.random.default_rng([seed, 17]).integers(0, 2**64, dtype=np.uint64)
         self._frame: Frame | None = None
         self.seen = 0
-        self._hashes = np.empty(0, dtype=np.uint64)
+        self._hashes: IntArray = np.empty(0, dtype=np.uint64)
         self.numbers: IntArray = np.empty(0, dtype=np.int64)
 
     def add(self, frame: Frame) -> None:
         """Look at the rows that follow those so far."""
-        numbers = np.arange(self.seen, self.seen + len(frame))
+        start = self._first + self.seen
+        numbers = np.arange(start, start + len(frame))
         self.seen += len(frame)
         hashes = hashed(numbers.astype(np.uint64) ^ self._key)
         full = len(self._hashes) >= self._most
         candidates = np.flatnonzero(hashes < self._hashes.max()) if full else np.arange(len(hashes))
-        if not len(candidates):
-            return
-        frames = [frame.take(candidates)] if self._frame is None else [self._frame, frame.take(candidates)]
-        found = np.concatenate([self._hashes, hashes[candidates]])
+        if len(candidates):
+            self._take(frame.take(candidates), hashes[candidates], numbers[candidates])
+
+    def merge(self, other: Drawn) -> None:
+        """Take in what was drawn from other rows of the table."""
+        self.seen += other.seen
+        if other._frame is not None:
+            self._take(other._frame, other._hashes, other.numbers)
+
+    def _take(self, frame: Frame, hashes: IntArray, numbers: IntArray) -> None:
+        found = np.concatenate([self._hashes, hashes])
         order = np.argsort(found, kind="stable")[: self._most]
+        frames = [frame] if self._frame is None else [self._frame, frame]
         self._frame, self._hashes = joined(frames).take(order), found[order]
-        self.numbers = np.concatenate([self.numbers, numbers[candidates]])[order]
+        self.numbers = np.concatenate([self.numbers, numbers])[order]
 
     @property
     def frame(self) -> Frame:

@@ -22,7 +22,7 @@ from .files import PARQUET, ending, import_arrow
 from .long_files import BATCH_ROWS, ColumnChoice, chosen_names, file_source, parquet_source
 from .readers import PLAIN, TextFormat
 from .reading import read_frame
-from .source import READER, UNNAMED, Source, joined, numbered, numbers_of
+from .source import ARROW_READER, BATCHES, DASK, READER, UNNAMED, Source, joined, numbered, numbers_of
 
 
 def read(
@@ -159,7 +159,10 @@ def _is_dask(source: Any) -> bool:
 
 
 def _are_batches(source: Any) -> bool:
-    return hasattr(source, "__next__") or (isinstance(source, list) and bool(source) and np.ndim(source[0]) == 2)
+    if hasattr(source, "__next__"):
+        return True
+    several = isinstance(source, list | tuple) and bool(source)
+    return several and (hasattr(source[0], "num_columns") or np.ndim(source[0]) == 2)  # Arrow tables have no ndim
 
 
 def _source(source: Any, choice: ColumnChoice) -> Source:
@@ -172,9 +175,9 @@ def _source(source: Any, choice: ColumnChoice) -> Source:
     if hasattr(source, "read_next_batch"):
         return _arrow_reader(source, choice)
     if _is_dask(source):
-        return _batches(_Partitions(source), choice, "the dask table")
+        return _batches(_Partitions(source), choice, DASK)
     if _are_batches(source):
-        return _batches(source, choice, "the iterable")
+        return _batches(source, choice, BATCHES)
     return _in_memory(source, choice)
 
 
@@ -193,7 +196,7 @@ def _files(paths: Sequence[Path], choice: ColumnChoice) -> Source:
 
 
 def _arrow_reader(reader: Any, choice: ColumnChoice) -> Source:
-    source = "the Arrow reader"
+    source = ARROW_READER
     names = choice.names(reader.schema.names, source)
     once = _OneReading(reader, source)
 

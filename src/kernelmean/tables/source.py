@@ -21,8 +21,8 @@ from .readers import PLAIN, TextFormat
 
 READER = "kernelmean.read"
 """What errors about cells and columns offer the options of."""
-UNNAMED = "the table"
-"""What errors call a table in memory."""
+UNNAMED, BATCHES, DASK, ARROW_READER = "the table", "the iterable", "the dask table", "the Arrow reader"
+"""What errors call a table in memory, and others that are at no place."""
 _KINDS = {"f": "numbers", "O": "text", "M": "times", "m": "durations"}
 
 
@@ -148,6 +148,20 @@ class Source:
             names=tuple(names),
             _frames=lambda some: (frame.called(names) for frame in self._frames(some)),
             _whole=lambda: self._whole().called(names),
+        )
+
+    @property
+    def titleless(self) -> bool:
+        """Whether the rows are at no place that could name them."""
+        return self.source in (UNNAMED, BATCHES, DASK, ARROW_READER)
+
+    def titled(self, source: str) -> Source:
+        """Return the same rows, which errors call otherwise."""
+        return replace(
+            self,
+            source=source,
+            _frames=lambda some: (replace(frame, source=source) for frame in self._frames(some)),
+            _whole=lambda: replace(self._whole(), source=source),
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:

@@ -15,7 +15,7 @@ def block(start: int, stop: int, seed: int, client: int) -> np.ndarray:
     return np.random.default_rng([seed, start]).normal(size=(stop - start, 3))
 
 
-def shares_done(dask_scheduler: Any) -> int:
-    """Count the shares of tiles that are done, on the scheduler."""
+def tasks_done(name: str, dask_scheduler: Any = None) -> int:
+    """Count the tasks of one name that are done, on the scheduler."""
     tasks = dask_scheduler.tasks.items()
-    return sum(str(key).startswith("_share") and task.state in ("memory", "released") for key, task in tasks)
+    return sum(str(key).startswith(f"{name}-") and task.state in ("memory", "released") for key, task in tasks)

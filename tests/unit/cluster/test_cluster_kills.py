@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import kernelmean as km
+from kernelmean.cli import main
 from kernelmean.kernels import Laplacian
 
 da = pytest.importorskip("dask.array", reason="clusters need the extra 'dask'")
@@ -92,29 +94,85 @@ def test_partitions_stay_on_the_workers(client, nothing_comes_back):
     assert max(nothing_comes_back) < 15_000  # the smallest partition has 36,000 bytes
 
 
+def killer(client: Any, blocks: Any, name: str, wanted: int) -> list[int]:
+    """Kill the first worker as soon as so many tasks of a name are done; return a list that tells which it was."""
+    killed: list[int] = []
+
+    def kill() -> None:
+        while not killed:
+            if client.run_on_scheduler(blocks.tasks_done, name) >= wanted:
+                killed.append(min(client.run(os.getpid).values()))
+                os.kill(killed[0], signal.SIGKILL)
+            time.sleep(0.02)
+
+    threading.Thread(target=kill, daemon=True).start()
+    return killed
+
+
 @pytest.mark.parametrize("moment", ["begun", "half"])
 def test_a_worker_is_killed_half_way(client, blocks, moment):
     """The result is the same, whichever tasks were lost."""
     wanted = {"begun": 5, "half": 32}[moment]
     X, Y, options = here(7000, 1), here(6000, 2), {"rng": 0, "kernel": Laplacian(2.0), "scheme": "blocks"}
     plan = km.DaskPlan(client)
-    killed: list[int] = []
-
-    def kill() -> None:
-        """Kill the first worker as soon as so many shares are done."""
-        while not killed:
-            if client.run_on_scheduler(blocks.shares_done) >= wanted:
-                killed.append(min(client.run(os.getpid).values()))
-                os.kill(killed[0], signal.SIGKILL)
-            time.sleep(0.02)
-
-    thread = threading.Thread(target=kill, daemon=True)
-    thread.start()
+    killed = killer(client, blocks, "_share", wanted)
     far = km.mmd_test(rows(7000, 1), rows(6000, 2), plan=plan, **options)
     assert killed, "the test was over before the kill"
     near = km.mmd_test(X, Y, **options)
     assert (far.pvalue, far.statistic) == (near.pvalue, near.statistic)
     assert np.array_equal(far.null_distribution, near.null_distribution)
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> list[str]:
+    """Two tables of numbers and categories, in twelve files each."""
+    rng = np.random.default_rng(0)
+    for name in ("big", "other"):
+        (tmp_path / name).mkdir()
+        for k in range(12):
+            part = {"x": rng.normal(size=2500), "y": rng.gamma(2.0, size=2500), "c": rng.choice(["a", "b", None], 2500)}
+            pd.DataFrame(part).to_parquet(tmp_path / name / f"{k:02}.parquet", index=False)
+    return [str(tmp_path / name) for name in ("big", "other")]
+
+
+def test_a_worker_is_killed_half_way_through_a_comparison(client, blocks, folders):
+    options = {"missing": "category", "n_resamples": 99, "rng": 0}
+    near = km.compare(*folders, **options)
+    killed = killer(client, blocks, "_ran", 9)
+    far = km.compare(*folders, plan=km.DaskPlan(client), **options)
+    assert killed, "the comparison was over before the kill"
+    assert (far.sizes, far.test.pvalue) == (near.sizes, near.test.pvalue)
+    assert far.test.statistic == pytest.approx(near.test.statistic, rel=1e-9)
+    assert [column.pvalue for column in far.columns] == [column.pvalue for column in near.columns]
+
+
+def test_the_command_says_that_the_scheduler_went_away(monkeypatch, folders, capsys):
+    from distributed import Client, LocalCluster
+
+    monkeypatch.setattr("kernelmean.inference.cluster.running._PATIENCE", 2.0)
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0")
+    address = cluster.scheduler.address
+
+    def close() -> None:
+        with Client(cluster, set_as_default=False) as own:
+            while own.run_on_scheduler(blocks_done) < 3:
+                time.sleep(0.02)
+        cluster.close()
+
+    thread = threading.Thread(target=close)
+    thread.start()
+    with pytest.raises(SystemExit) as end:
+        main(("compare", *folders, "--missing", "category", "--scheduler", address, "--quiet"))
+    thread.join()
+    out, err = capsys.readouterr()
+    assert (end.value.code, out) == (2, "")
+    assert err == f"kernelmean: the Dask scheduler at {address} went away; when it is back, run the same again\n"
+
+
+def blocks_done(dask_scheduler: Any) -> int:
+    from cluster_blocks import tasks_done
+
+    return tasks_done("_ran", dask_scheduler)
 
 
 def test_a_lost_scheduler_is_told(monkeypatch):

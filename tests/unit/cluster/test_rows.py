@@ -173,5 +173,5 @@ def test_killed_workers_are_told_in_plain_words(plan, monkeypatch):
             return type("KilledWorker", (Exception,), {})()
 
     monkeypatch.setattr(plan.client, "compute", lambda tasks: [Failed()])
-    with pytest.raises(RuntimeError, match="nearly always because memory ran out; make partitions smaller"):
+    with pytest.raises(ConnectionError, match="nearly always because memory ran out; make partitions smaller"):
         list(plan.map(abs, [1]))

@@ -31,6 +31,14 @@ class TwoTables:
 
     a: Annotated[str, typer.Argument(metavar="A", help=SOURCE)]
     b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other table; or split A with --by.")] = None
+    more: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILES]...",
+            help="Parquet files of exactly two folders, one after the other, are two tables: big/*.parquet "
+            "other/*.parquet. So are folders (big other) and patterns in quotes.",
+        ),
+    ] = None
     by: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Split A into groups by this column.", autocompletion=columns_of),

@@ -111,6 +111,13 @@ class LongTables:
             metavar="FILE", help="Save the sums now and then, and go on from there when FILE is there already."
         ),
     ] = None
+    scheduler: Annotated[
+        str | None,
+        stream_option(
+            metavar="ADDRESS",
+            help="Compare on the workers of a Dask cluster, such as tcp://10.0.0.1:8786, which read the Parquet files.",
+        ),
+    ] = None
 
 
 def bandwidth_from(text: str) -> Any:

@@ -16,7 +16,7 @@ from ...core.table import Table
 from ...core.words import count
 from ...plan.plan import Plan
 from ...plan.tiles import serial_blas
-from ...tables.batchwise import read_together
+from ...tables.batchwise import read_together, readable
 from ...tables.prefetch import ahead
 from ...tables.source import Source
 from ..designs.design import Design
@@ -30,7 +30,7 @@ from .checkpoint import Checkpoint, Saving
 from .dealing import deal
 from .fitting import Fitted, fitted
 from .pairs import PairSums, memory_of, pilot_rows, rotations
-from .reading import Two, batches, length, matched, readable, taken, unequal, windows
+from .reading import Two, batches, length, matched, taken, unequal, windows
 from .request import BinnedTest, Reason
 from .sample_sums import SampleSums, TwoSums
 from .state import BinState, Resumable

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -47,32 +45,7 @@ class Held:
         yield self.rows
 
 
-@final
-class Spooled:
-    """Rows that came once, in a file."""
-
-    once, n_rows = False, 0
-
-    def __init__(self, source: Source, file: IO[bytes]) -> None:
-        self.source, self.names, self.named = source.source, source.names, source.named
-        self._file = file
-        for batch in source:
-            self._file.write(np.ascontiguousarray(batch, dtype=np.float64).data)
-            self.n_rows += len(batch)
-        if not self.n_rows:
-            raise ValueError(f"{self.source} has no rows")
-
-    def __iter__(self) -> Iterator[Array]:
-        """Yield the rows."""
-        dim, place = len(self.names), 0
-        for part in slices(self.n_rows, _MOST):
-            self._file.seek(place)
-            content = self._file.read(8 * dim * (part.stop - part.start))
-            place = self._file.tell()
-            yield np.frombuffer(content).reshape(-1, dim)
-
-
-Rows = Source | Held | Spooled
+Rows = Source | Held
 Two = tuple[Rows, Rows]
 
 
@@ -81,23 +54,7 @@ def batches(source: Rows) -> Iterator[Array]:
     return _parts(source, _MOST)
 
 
-@contextmanager
-def readable(source: Rows) -> Iterator[Rows]:
-    """Lend a source that can be read again: rows that come once are put into a temporary file.
-
-    Raises
-    ------
-    OSError
-        When the file system of temporary files has no room for them.
-    """
-    if not (isinstance(source, Source) and source.once):
-        yield source
-        return
-    with tempfile.TemporaryFile() as file:
-        yield Spooled(source, file)
-
-
-def length(source: Source | Held | Spooled) -> int:
+def length(source: Rows) -> int:
     """Return how many rows there are, for which some are read through."""
     return sum(map(len, source)) if source.n_rows is None else source.n_rows
 

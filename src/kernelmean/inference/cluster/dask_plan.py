@@ -23,6 +23,7 @@ from . import exact, fits, streams
 from .parts import ClusterPart
 from .rows import Rows, headed
 from .running import check_client, gathered, task
+from .tables import ClusterTable, fold
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -55,10 +56,11 @@ class DaskPlan(RemotePlan):
     Notes
     -----
     Passed as ``plan=`` to :func:`kernelmean.embed`, :meth:`kernelmean.KernelMean.fit`, :func:`kernelmean.mmd_test`,
-    :func:`kernelmean.hsic_test` and :func:`kernelmean.embedding.features.embed`, with dask arrays, dask data frames, or
-    paths of Parquet files that the workers can read. Data are computed at least twice: once to count and check the
-    rows, then for the sums; write ``X = X.persist()`` where that is expensive and memory suffices. With one seed a test
-    has the same p-value as in one process, whatever the partitions, the workers, and the losses of workers on the way.
+    :func:`kernelmean.hsic_test`, :func:`kernelmean.compare` and :func:`kernelmean.embedding.features.embed`, with dask
+    arrays, dask data frames, or paths of Parquet files that the workers can read. Data are computed at least twice, to
+    count and check the rows and for the sums, of ``compare`` three times; write ``X = X.persist()`` where that is
+    expensive and memory suffices. With one seed a test has the same p-value as in one process, whatever the partitions,
+    the workers, and the losses of workers on the way.
 
     Examples
     --------
@@ -94,6 +96,21 @@ class DaskPlan(RemotePlan):
         seed: a task of a lost worker is run again.
         """
         yield from gathered(self.client, [task(run, job) for job in jobs])
+
+    def table(self, X: Any, name: str = "X") -> ClusterTable:
+        """Return a table of columns of any kind; see :meth:`kernelmean.plan.RemotePlan.table`."""
+        return ClusterTable.of(self.client, X, name)
+
+    def fold(
+        self,
+        run: Callable[[Any, Any, Any], Result],
+        merge: Callable[..., Result],
+        jobs: Iterable[tuple[Any, Any]],
+        shared: Any = None,
+        finish: Callable[[Result, Any], Any] | None = None,
+    ) -> Any:
+        """Return what a function finds in all parts of tables; see :meth:`kernelmean.plan.RemotePlan.fold`."""
+        return fold(self.client, run, merge, jobs, shared, finish)
 
     def embed(self, X: Any, kernel: Kernel, *, weights: Any = None, noise: Noise | None = None) -> Embedding:
         """Return the embedding of rows on the cluster, see :func:`kernelmean.embed`."""

@@ -6,8 +6,8 @@ import ctypes
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
 from threading import Event, Lock
@@ -15,6 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 _LOOK, _PATIENCE, _WORKERS_BACK = 0.2, 15.0, 60.0
+_ANSWER, _FIRST_WORKER, _GOODBYE = 5.0, 20.0, 2.0
 _FAN = 8
 _MMAP, _M_MMAP_THRESHOLD, _TILES = "MALLOC_MMAP_THRESHOLD_", -3, 2**25  # as malloc.h has it
 
@@ -44,6 +45,41 @@ def check_client(client: Any) -> Any:
         if version != _version():
             raise ImportError(f"the worker at {address} has kernelmean {version}, this process {_version()}")
     return client
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """Lend a client of the scheduler at an address.
+
+    Raises
+    ------
+    ImportError
+        When Dask is not installed.
+    ConnectionError
+        When nobody answers there within a few seconds, or no worker comes.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError(_MISSING) from error
+    try:
+        client = Client(address, timeout=_ANSWER, set_as_default=False)
+    except Exception as error:  # whatever is wrong with an address
+        raise ConnectionError(
+            f"no Dask scheduler answers at {address!r}; write the address that it printed when it was started, such as "
+            "tcp://10.0.0.1:8786"
+        ) from error
+    try:
+        try:
+            client.wait_for_workers(1, timeout=_FIRST_WORKER)
+        except TimeoutError as error:
+            raise ConnectionError(
+                f"the Dask scheduler at {address} has no workers; start some, such as: dask worker {address}"
+            ) from error
+        yield client
+    finally:
+        with suppress(Exception):  # of one that is lost
+            client.close(timeout=_GOODBYE)
 
 
 def _version() -> str:
@@ -90,10 +126,8 @@ def gathered(client: Any, tasks: Sequence[Any]) -> list[Any]:
 
     Raises
     ------
-    RuntimeError
-        When workers died at one task again and again, or all are gone for a minute.
     ConnectionError
-        When the scheduler is lost.
+        When workers died at one task again and again, all are gone for a minute, or the scheduler is lost.
     """
     futures = client.compute(list(tasks))
     _wait(client, futures)
@@ -127,7 +161,7 @@ def _wait(client: Any, futures: list[Any]) -> None:
         elif client.status == "closed" or now - seen > _PATIENCE:
             raise _lost(client)
         if worked is not None and now - worked > _WORKERS_BACK:  # a cluster without workers so far may be about to grow
-            raise RuntimeError(
+            raise ConnectionError(
                 "all workers are gone: memory ran out, or they could not import what was sent to them; functions must "
                 "be importable on the workers, and the data need their libraries there"
             )
@@ -137,7 +171,7 @@ def _failure(error: BaseException) -> BaseException:
     """Return the error of a task, and say in plain words what Dask's own one means."""
     if type(error).__name__ != "KilledWorker":
         return error
-    killed = RuntimeError(
+    killed = ConnectionError(
         "workers died at one task again and again, nearly always because memory ran out; make partitions smaller, or "
         "give workers more memory"
     )

@@ -27,8 +27,9 @@ def partitions(client: Any, X: Any, name: str) -> list[Any]:
     """
     from dask import is_dask_collection
 
-    if isinstance(X, str | os.PathLike):
-        (pieces,) = gathered(client, [task(_pieces, os.fspath(X))])
+    paths = _paths(X)
+    if paths:
+        (pieces,) = gathered(client, [task(_pieces, paths)])
         return [task(read, piece) for piece in pieces]
     if isinstance(X, Source) and X.checkpoint is not None:
         raise ValueError("a cluster repeats lost tasks by itself and writes no checkpoint; leave checkpoint= out")
@@ -48,6 +49,22 @@ def partitions(client: Any, X: Any, name: str) -> list[Any]:
     return list(X.to_delayed())
 
 
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the columns of a dask table, which it knows without being computed; None of files."""
+    if _paths(X):
+        return None
+    if hasattr(X, "rechunk"):
+        return tuple(f"x{j}" for j in range(X.shape[1]))
+    return tuple(str(name).strip() for name in X.columns)
+
+
+def _paths(X: Any) -> tuple[str, ...]:
+    """Return the files or folders that hold a table, none where something else does."""
+    paths = [X] if isinstance(X, str | os.PathLike) else X
+    named = isinstance(paths, list | tuple) and all(isinstance(path, str | os.PathLike) for path in paths)
+    return tuple(map(os.fspath, paths)) if named else ()
+
+
 @final
 @dataclass(frozen=True)
 class Piece:
@@ -58,22 +75,30 @@ class Piece:
     names: tuple[str, ...]
 
 
-def _pieces(path: str) -> list[Piece]:
-    """Return the pieces of a Parquet file or of a folder of such, each of about 260 000 rows at most."""
+def _pieces(paths: tuple[str, ...]) -> list[Piece]:
+    """Return the pieces of Parquet files or of folders of such, each of about 260 000 rows at most."""
     from pyarrow import parquet
 
-    names = table_at(path).names
-    if not Path(path).is_dir() and ending(Path(path)) not in PARQUET:
-        raise ValueError(
-            f"{path} is no Parquet file, which workers cannot share out; write it as Parquet, or pass a data frame"
-        )
-    files = sorted(Path(path).glob("*")) if Path(path).is_dir() else [Path(path)]
+    try:
+        names = table_at(paths[0] if len(paths) == 1 else list(paths)).names
+    except OSError as error:
+        raise _unreadable(str(error.filename or paths[0]), error.strerror or first_line(error)) from error
     found = []
-    for file in (file for file in files if file.suffix.lower() in (".parquet", ".pq")):
-        with parquet.ParquetFile(file) as opened:
-            rows = [opened.metadata.row_group(k).num_rows for k in range(opened.num_row_groups)]
-        found += [Piece(str(file), groups, names) for groups in _grouped(rows)]
+    for path in paths:
+        if not Path(path).is_dir() and ending(Path(path)) not in PARQUET:
+            raise ValueError(
+                f"{path} is no Parquet file, which workers cannot share out; write it as Parquet, or pass a data frame"
+            )
+        files = sorted(Path(path).glob("*")) if Path(path).is_dir() else [Path(path)]
+        for file in (file for file in files if file.suffix.lower() in PARQUET):
+            with parquet.ParquetFile(file) as opened:
+                rows = [opened.metadata.row_group(k).num_rows for k in range(opened.num_row_groups)]
+            found += [Piece(str(file), groups, names) for groups in _grouped(rows)]
     return found
+
+
+def _unreadable(path: str, why: str) -> ValueError:
+    return ValueError(f"a worker cannot read {path} ({why}); all workers need the same files at that path")
 
 
 def _grouped(rows: list[int]) -> list[tuple[int, ...]]:
@@ -97,6 +122,4 @@ def read(piece: Piece) -> Any:
         with parquet.ParquetFile(piece.path) as file:
             return file.read_row_groups(list(piece.groups), columns=list(piece.names))
     except (ArrowException, OSError) as error:
-        raise ValueError(
-            f"a worker cannot read {piece.path} ({first_line(error)}); all workers need the same files at that path"
-        ) from error
+        raise _unreadable(piece.path, first_line(error)) from error

@@ -9,14 +9,15 @@ from typing import Any, Unpack
 from ...core.array import SILENT, Progress, RngLike
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.kernel_choice import ESTIMATORS as PLAIN
-from ...plan.plan import Plan
+from ...plan.plan import Plan, RemotePlan, check_plan
 from ...tables import limits
-from ...tables.batchwise import asked_for, is_long
+from ...tables.batchwise import asked_for, is_long, measured, readable
 from ...tables.columns import Encoding, EncodingOptions, spells_out
 from ...tables.read import hold, is_in_memory, is_path, read
-from ...tables.source import UNNAMED, Source
+from ...tables.source import Source
 from .in_memory import compare_in_memory
 from .long_tables import compare_in_batches
+from .on_cluster import compare_on_cluster
 from .request import Asked
 from .result import Comparison
 
@@ -34,7 +35,7 @@ def compare(
     n_resamples: int = 999,
     rng: RngLike = 0,
     screen: bool = True,
-    plan: Plan | None = None,
+    plan: Plan | RemotePlan | None = None,
     progress: Progress = SILENT,
     encoding: Encoding | None = None,
     **columns: Unpack[EncodingOptions],
@@ -43,9 +44,11 @@ def compare(
 
     Parameters
     ----------
-    A, B : arrays of shape (n, d) and (m, d), data frames, paths, or what :func:`kernelmean.read` returns
-        The same columns; those of B are matched by name. Numbers, truth values, categories, ordered categories and
-        times may stand side by side: see :class:`kernelmean.TableEncoder` for the kernel of each.
+    A, B : arrays of shape (n, d) and (m, d), data frames, paths, or whatever else :func:`kernelmean.read` takes
+        Dask tables, Arrow readers, lists and iterators of batches among it. The same columns; those of B are matched by
+        name. Numbers, truth values, categories, ordered categories and times may stand side by side: see
+        :class:`kernelmean.TableEncoder` for the kernel of each. Rows that come only once and are many are put into a
+        temporary file.
     names : (str, str), optional
         What to call them; by default their paths, or "A" and "B" where they are in memory.
     estimator : str
@@ -65,8 +68,9 @@ def compare(
     screen : bool
         Whether a fast look at every column alone decides which of more than 40 columns are worth the full test; the
         others have p = 1. Batch by batch no column is left out.
-    plan : Plan, optional
-        Threads; they change nothing.
+    plan : Plan or DaskPlan, optional
+        Threads; they change nothing. With a :class:`kernelmean.DaskPlan` tables are dask tables or paths of Parquet
+        files and stay where they are; the p-values are those of one process with the same seed.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all; once more, with how long it will take, when
         the columns need more than ten seconds. Batch by batch, when it raises, the checkpoint is saved before.
@@ -133,7 +137,6 @@ def compare(
     >>> result.test.scheme, result.sizes
     ('bins', (50, 50))
     """
-    batches = are_read_in_batches(A, B, estimator)
     called = (_called(A, "A"), _called(B, "B")) if names is None else names
     asked = Asked(
         names=called,
@@ -142,37 +145,63 @@ def compare(
         encoding=Encoding.of(encoding, columns),
         n_resamples=n_resamples,
         rng=rng,
-        plan=plan,
+        plan=check_plan(plan),
         progress=progress,
         screen=screen,
     )
+    if isinstance(plan, RemotePlan):
+        return compare_on_cluster(A, B, plan, asked, row_limit(estimator))
+    (first, second), batches = _placed((A, B), called, estimator)
     if batches:
-        return compare_in_batches(read(A), read(B), asked)
-    first, second = hold(A, "compare"), hold(B, "compare")
-    told = [note for table, frame in ((A, first), (B, second)) if frame is not table for note in frame.notes]
-    return compare_in_memory(first, second, replace(asked, notes=tuple(told)))
+        with readable(read(first), frames=True) as one, readable(read(second), frames=True) as two:
+            return compare_in_batches(one, two, asked)
+    held = hold(first, "compare"), hold(second, "compare")
+    told = [note for table, frame in zip((A, B), held, strict=True) if frame is not table for note in frame.notes]
+    return compare_in_memory(*held, replace(asked, notes=tuple(told)))
 
 
 def are_read_in_batches(A: Any, B: Any, estimator: str) -> bool:
     """Whether two tables are read batch by batch: where that is asked for, or one is long and the test can do it."""
-    asked = asked_for(A, B)
-    if asked is not None:
-        return asked
+    return _placed((A, B), ("A", "B"), estimator)[1]
+
+
+def row_limit(estimator: str) -> int | None:
+    """Return beyond how many rows of a table a comparison reads batch by batch; None where it holds all of them."""
     if estimator in PLAIN:
-        return any(is_long(table, limits.TEST_LIMIT) for table in (A, B))
-    return estimator in (AUTO, *NAMED) and any(
-        is_long(table, limits.ADAPTIVE_LIMIT) or _is_large(table) for table in (A, B)
-    )
+        return limits.TEST_LIMIT
+    return limits.ADAPTIVE_LIMIT if estimator in (AUTO, *NAMED) else None
 
 
-def _is_large(table: Any) -> bool:
-    """Whether a table in memory has more rows than an adaptive test takes."""
+def _placed(tables: tuple[Any, Any], called: tuple[str, str], estimator: str) -> tuple[list[Any], bool]:
+    """Return two tables, and whether they are read batch by batch: those that nobody counted are read so far."""
+    said = asked_for(*tables)
+    found = [
+        table if is_in_memory(table) or is_path(table) else _titled(read(table), name)
+        for table, name in zip(tables, called, strict=True)
+    ]
+    limit = row_limit(estimator)
+    if said is not None or limit is None:
+        return found, bool(said)
+    looks = [_measured(table, limit, held=estimator in PLAIN) for table in found]
+    return [table for table, _ in looks], any(long for _, long in looks)
+
+
+def _measured(table: Any, limit: int, *, held: bool) -> tuple[Any, bool]:
+    """Return a table, and whether it is long; with ``held`` no table that is in memory already is."""
+    if isinstance(table, Source):
+        return measured(table, limit, frames=True)
+    if is_path(table):
+        return table, is_long(table, limit)
     shape: tuple[int, ...] = getattr(table, "shape", ())
-    return is_in_memory(table) and bool(shape) and shape[0] > limits.ADAPTIVE_LIMIT
+    return table, not held and bool(shape) and shape[0] > limit
+
+
+def _titled(source: Source, name: str) -> Source:
+    return source.titled(name) if source.titleless else source
 
 
 def _called(table: Any, letter: str) -> str:
-    """Return what a table is called: what is in memory has no name of its own."""
+    """Return what a table is called: what is at no place has no name of its own."""
     if isinstance(table, Source):
-        return letter if table.source == UNNAMED else table.source
+        return letter if table.titleless else table.source
     return os.fspath(table) if is_path(table) else letter

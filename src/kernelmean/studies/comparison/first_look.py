@@ -21,6 +21,7 @@ from ...tables.source import Source
 from .column_summaries import TablesSeen
 from .scan import Scanner
 
+LABEL = "first pass: scale and categories"
 _SHOWN = 2000
 """Rows of a table that pictures show."""
 
@@ -83,30 +84,79 @@ def learn(
 def _by_pass(
     tables: tuple[Source, Source], encoding: Encoding, seed: int, progress: Progress, digested: bool
 ) -> Learnt:
-    scanner, draws = Scanner(tables[0].names, encoding), [Drawn(MOST_PILOT, seed) for _ in (0, 1)]
-    inspection: Inspection | None = None
+    look = FirstLook(tables[0].names, encoding, seed)
     digests = RowDigest(), RowDigest()
     known = sum(table.n_rows or 0 for table in tables)
     done = 0
     for k, table in enumerate(tables):
         for frame in table.frames():
-            chosen = frame.select(scanner.rules)
-            inspection = encoding.inspection(chosen, 2) if inspection is None else inspection
-            inspection.add(chosen, k)
             if digested:
                 digests[k].add(frame)
-            kept = _added(scanner, inspection, chosen, k)
-            draws[k].add(kept)
+            look.add(frame, k)
             done += len(frame)
-            progress("first pass: scale and categories", done, max(done, known))
-    scanner.check_rows([table.source for table in tables])
-    for table, rows in zip(tables, scanner.seen.rows, strict=True):
-        if not rows:
-            raise ValueError(f"{table.source} has no rows")
-    remarks = () if inspection is None else inspection.check()
-    drawn, numbers = (draws[0].frame, draws[1].frame), (draws[0].numbers, draws[1].numbers)
-    found = replace(learnt_of(scanner.seen, encoding, drawn, numbers, scanner.missing()), remarks=remarks)
+            progress(LABEL, done, max(done, known))
+    found = look.learnt([table.source for table in tables])
     return replace(found, whole=(digests[0].text, digests[1].text)) if digested else found
+
+
+@final
+class FirstLook:
+    """What the rows of two tables leave behind that are looked at batch by batch, in one process or in several.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns.
+    encoding : Encoding
+        How columns become coordinates.
+    seed : int
+        Draws the rows that are kept.
+    first : (int, int)
+        The numbers of the first rows that are used here, from 0, where several look at the rows of one table.
+    """
+
+    def __init__(self, names: Sequence[str], encoding: Encoding, seed: int, first: tuple[int, int] = (0, 0)) -> None:
+        self._encoding = encoding
+        self._scanner = Scanner(names, encoding)
+        self._draws = [Drawn(MOST_PILOT, seed, start) for start in first]
+        self._inspection: Inspection | None = None
+
+    def add(self, frame: Frame, table: int) -> int:
+        """Look at rows of a table that follow those so far, and return how many of them are used."""
+        chosen = frame.select(self._scanner.rules)
+        if self._inspection is None:
+            self._inspection = self._encoding.inspection(chosen, 2)
+        self._inspection.add(chosen, table)
+        kept = _added(self._scanner, self._inspection, chosen, table)
+        self._draws[table].add(kept)
+        return len(kept)
+
+    def merge(self, other: FirstLook) -> None:
+        """Take in what the rows that follow left behind."""
+        if self._inspection is None or other._inspection is None:
+            self._inspection = self._inspection or other._inspection
+        else:
+            self._inspection.merge(other._inspection)
+        try:
+            self._scanner.merge(other._scanner)
+        except (TypeError, ValueError):
+            if self._inspection is not None:
+                self._inspection.check_text()
+            raise
+        for own, more in zip(self._draws, other._draws, strict=True):
+            own.merge(more)
+
+    def learnt(self, sources: Sequence[str]) -> Learnt:
+        """Return what is known when all rows were looked at; raises as :func:`kernelmean.compare`."""
+        self._scanner.check_rows(sources)
+        seen = self._scanner.seen
+        for source, rows in zip(sources, seen.rows, strict=True):
+            if not rows:
+                raise ValueError(f"{source} has no rows")
+        remarks = () if self._inspection is None else self._inspection.check()
+        first, second = self._draws
+        drawn, numbers = (first.frame, second.frame), (first.numbers, second.numbers)
+        return replace(learnt_of(seen, self._encoding, drawn, numbers, self._scanner.missing()), remarks=remarks)
 
 
 def _added(scanner: Scanner, inspection: Inspection, rows: Frame, table: int) -> Frame:

@@ -32,7 +32,7 @@ from ...inference.kernel_choice import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for
 from ...inference.resampling_options import Resampling
-from ...plan.plan import DEFAULT
+from ...plan.plan import DEFAULT, Plan
 from ...plan.tiles import serial_blas
 from ...tables.batchwise import read_together
 from ...tables.columns import Encoded, Encoding, match_columns
@@ -49,42 +49,26 @@ from .table_pass import Adding, Digests, TablePass, run_pass, verified
 
 ESTIMATORS = (*NAMED, *PLAIN)
 RULES = ("median", "median-unsquared")
+_READ = ("all rows, read twice: scale and categories of the columns, then sums of features",)
 
 
 def compare_in_batches(A: Source, B: Source, asked: Asked) -> Comparison:
     """Compare two tables of any length, as :func:`kernelmean.compare` says: all rows, linear time, constant memory."""
-    names, progress = asked.names, asked.progress
-    _check(asked)
-    tables, moved = _matched(A, B, names)
+    check_batches(asked)
+    tables, moved = matched(A, B, asked.names)
     path = read_together(A, B)
     seed = seed_of(asked.rng)
     kept = None if path is None else _kept(path, tables, asked)
-    learnt, digests = _begun(kept, tables, asked.encoding, seed, progress)
-    _check_learnt(learnt, names)
+    learnt, digests = _begun(kept, tables, asked.encoding, seed, asked.progress)
     with serial_blas:
-        tests = _Tests.of(learnt, asked, seed, kept, tables)
+        tests = Tests.of(learnt, asked, seed, kept, tables)
         first, second = (SampleSums(tests.columns, own) for own in learnt.deals(seed))
         adding = Adding(TwoSums(first, second), {} if kept is None else packed(learnt, tables))
         if kept is not None and kept.record is not None:
             adding.restore(kept, [table.source for table in tables])
-        run_pass(adding, tables, learnt, asked.plan or DEFAULT, kept, digests, progress)
-        samples = adding.sums.bins()
-        joint, alone = tests.joint(samples), tests.alone(samples)
-    encoded = _shown(learnt)
-    seen = {own.name: own for own in learnt.seen.columns}
-    summaries = [seen[coding.name].summary(coding) for coding in learnt.codings]
-    return Comparison(
-        names=names,
-        sizes=learnt.rows,
-        test=joint,
-        estimator=asked.estimator,
-        bandwidth=tests.bandwidth,
-        scaled=asked.encoding.scale,
-        columns=ranked(learnt.codings, summaries, joint.noise, alone),
-        notes=(*asked.notes, *_notes(encoded, names, moved), *joint.notes),
-        missing=learnt.missing,
-        encoded=encoded,
-    )
+        plan = asked.plan if isinstance(asked.plan, Plan) else DEFAULT
+        run_pass(adding, tables, learnt, plan, kept, digests, asked.progress)
+        return tests.compared(learnt, adding.sums.bins(), (*moved, *_READ))
 
 
 def _kept(path: str | os.PathLike[str], tables: tuple[Source, Source], asked: Asked) -> Checkpoint:
@@ -114,7 +98,7 @@ def _known(kept: Checkpoint, tables: tuple[Source, Source], encoding: Encoding) 
         raise kept.damaged(error) from error
 
 
-def _check(asked: Asked) -> None:
+def check_batches(asked: Asked) -> None:
     """Raise for what needs all rows in memory."""
     if asked.estimator not in ESTIMATORS:
         raise ValueError(f"estimator is {asked.estimator!r}; over sums of features write one of {listed(ESTIMATORS)}")
@@ -137,7 +121,7 @@ def _check(asked: Asked) -> None:
         )
 
 
-def _matched(A: Source, B: Source, called: tuple[str, str]) -> tuple[tuple[Source, Source], tuple[str, ...]]:
+def matched(A: Any, B: Any, called: tuple[str, str]) -> tuple[tuple[Any, Any], tuple[str, ...]]:
     """Return both tables with their columns in one order, and what to tell where they had to be moved."""
     if not (A.named and B.named) and len(A.names) == len(B.names):  # an array takes the names of the other table
         A, B = (A.called(B.names), B) if B.named else (A, B.called(A.names))
@@ -162,7 +146,7 @@ def _check_learnt(learnt: Learnt, names: tuple[str, str]) -> None:
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Tests:
+class Tests:
     """The tests of all columns together and of each alone, from the same sums of all rows.
 
     Whatever they add up is fitted to the coordinates of a pilot, and scale and categories are those of all rows of both
@@ -182,9 +166,15 @@ class _Tests:
 
     @classmethod
     def of(
-        cls, learnt: Learnt, asked: Asked, seed: int, kept: Checkpoint | None, tables: tuple[Source, Source]
+        cls,
+        learnt: Learnt,
+        asked: Asked,
+        seed: int,
+        kept: Checkpoint | None = None,
+        tables: tuple[Source, ...] = (),
     ) -> Self:
-        """Fit the tests to the pilot, after a check that a checkpoint has the same one."""
+        """Fit the tests to the pilot, after a check that a checkpoint of some tables has the same one."""
+        _check_learnt(learnt, asked.names)
         frames = [learnt.pilot(k, own) for k, own in enumerate(learnt.deals(seed))]
         if kept is not None:
             digest = RowDigest()
@@ -209,6 +199,25 @@ class _Tests:
         found = None if asked is None or not asked.found else asked.found[0]
         kernel: Any = None if found is None else found.kernel
         return None if kernel is None else float(kernel.bandwidth)
+
+    def compared(self, learnt: Learnt, samples: tuple[Bins, Bins], notes: tuple[str, ...]) -> Comparison:
+        """Return the result from the sums of all rows; ``notes`` are on how these were read."""
+        asked, joint, alone = self.asked, self.joint(samples), self.alone(samples)
+        encoded = _shown(learnt)
+        seen = {own.name: own for own in learnt.seen.columns}
+        summaries = [seen[coding.name].summary(coding) for coding in learnt.codings]
+        return Comparison(
+            names=asked.names,
+            sizes=learnt.rows,
+            test=joint,
+            estimator=asked.estimator,
+            bandwidth=self.bandwidth,
+            scaled=asked.encoding.scale,
+            columns=ranked(learnt.codings, summaries, joint.noise, alone),
+            notes=(*asked.notes, *notes, *_notes(encoded, asked.names), *joint.notes),
+            missing=learnt.missing,
+            encoded=encoded,
+        )
 
     def joint(self, samples: tuple[Bins, Bins]) -> TestResult:
         """Return the test of all columns together."""
@@ -252,14 +261,11 @@ def _shown(learnt: Learnt) -> Encoded:
     )
 
 
-def _notes(encoded: Encoded, names: tuple[str, str], moved: tuple[str, ...]) -> tuple[str, ...]:
+def _notes(encoded: Encoded, names: tuple[str, str]) -> tuple[str, ...]:
     shown = " and ".join(f"{len(frame):,}" for frame in encoded.frames)
     sources = [replace(frame, source=name) for frame, name in zip(encoded.frames, names, strict=True)]
-    left_out = replace(encoded, frames=(sources[0], sources[1])).notes(" over both tables")
     return (
-        *moved,
-        *left_out,
-        "all rows, read twice: scale and categories of the columns, then sums of features",
+        *replace(encoded, frames=(sources[0], sources[1])).notes(" over both tables"),
         f"columns alone: kernels on {LANDMARKS} landmarks each, categories exactly",
         f"rows that stand out and pictures are of {shown} rows drawn at random",
     )

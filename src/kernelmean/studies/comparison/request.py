@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core.array import Progress, RngLike
-from ...plan.plan import Plan
+from ...plan.plan import Plan, RemotePlan
 from ...tables.columns import Encoding
 
 
@@ -23,7 +23,7 @@ class Asked:
     encoding: Encoding
     n_resamples: int
     rng: RngLike
-    plan: Plan | None
+    plan: Plan | RemotePlan | None
     progress: Progress
     screen: bool
     notes: tuple[str, ...] = ()

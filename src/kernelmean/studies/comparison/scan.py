@@ -55,6 +55,22 @@ class Scanner:
         self.seen.left_out[table] += len(frame) - len(kept)
         return kept
 
+    def merge(self, other: Scanner) -> None:
+        """Take in what the rows that follow left behind.
+
+        Raises
+        ------
+        ValueError
+            When a column is of another type there, or there are too many categories in all.
+        """
+        for name, frame in other._first.items():
+            self._agree(frame, name)
+        self.seen = self.seen + other.seen
+        for name, cells in other._dropped.items():
+            self._dropped[name] = self._dropped[name] + cells
+        for column in self.seen.columns:
+            column.check_categories(self.encoding)
+
     def _agree(self, frame: Frame, name: str) -> None:
         """Raise when a column is of another type than it was before."""
         known = missing_cells(frame[name])

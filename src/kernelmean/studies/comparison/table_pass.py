@@ -7,17 +7,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, TypeAlias, final
+from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 
 from ...core.array import Array, Progress, slices
+from ...core.table import Frame
 from ...embedding.features.base import Summary
 from ...inference.bins.checkpoint import Checkpoint, Record
 from ...inference.bins.sample_sums import TwoSums
 from ...inference.bins.state import BinState
 from ...inference.digest import RowDigest
 from ...plan.plan import Plan
+from ...tables.columns.column_codings import Coding, coordinates_of
+from ...tables.columns.kinds import ColumnType
 from ...tables.columns.missing import rules_for, sifted
 from ...tables.prefetch import ahead
 from ...tables.readers import Widened
@@ -158,17 +161,38 @@ def _batches(frames: Source, learnt: Learnt, read: int, digest: RowDigest | None
 
     The digest of these, where there is one, goes on with the rows of every batch.
     """
-    types = {column.name: column.type for column in learnt.seen.columns}
-    rules = rules_for(learnt.missing.rule, list(frames.names))
-    most = max(1, _BATCH_NUMBERS // max(1, sum(len(coding.names) for coding in learnt.codings)))
+    used = UsedRows.of(learnt)
     for frame in frames.after(read):
-        for part in slices(len(frame), most):
-            rows = frame.take(part)
+        for rows in used.parts(frame):
             if digest is not None:
                 digest = digest.copy()
                 digest.add(rows)
-            used = sifted(rows, types, rules)[0]
-            yield _Batch(learnt.coordinates(used), int(rows.row_numbers()[-1]), digest)
+            yield _Batch(used.coordinates(rows), int(rows.row_numbers()[-1]), digest)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class UsedRows:
+    """How rows become coordinates: those with missing cells are left out where the rule of a column says so."""
+
+    codings: tuple[Coding, ...]
+    types: dict[str, ColumnType]
+    rules: dict[str, str]
+
+    @classmethod
+    def of(cls, learnt: Learnt) -> Self:
+        """Return what a first pass found."""
+        types = {column.name: column.type for column in learnt.seen.columns}
+        return cls(learnt.codings, types, rules_for(learnt.missing.rule, list(types)))
+
+    def parts(self, frame: Frame) -> Iterator[Frame]:
+        """Yield so many rows at a time that their coordinates are not too many."""
+        many = max(1, sum(len(coding.names) for coding in self.codings))
+        return (frame.take(part) for part in slices(len(frame), max(1, _BATCH_NUMBERS // many)))
+
+    def coordinates(self, rows: Frame) -> Array:
+        """Return the coordinates of the rows that are used."""
+        return coordinates_of(self.codings, sifted(rows, self.types, self.rules)[0])
 
 
 def verified(kept: Checkpoint | None, tables: tuple[Source, Source], progress: Progress) -> Digests:

@@ -74,18 +74,41 @@ class IntegersSeen:
             if self._waiting >= len(self._known):  # doubles: merging costs n log n in all
                 self._merge()
 
+    def merge(self, other: IntegersSeen) -> None:
+        """Take in what the rows that follow left behind; a cell that those repeat among themselves counts as one."""
+        if not (self.distinct and other.distinct):
+            self._forget()
+            return
+        cells = other._in_order()
+        if not len(cells):
+            return
+        follows = float(cells[0] - self._last) if self.rows else 0.0
+        self.ascending &= other.ascending and follows >= 0
+        self.descending &= other.descending and follows <= 0
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self.rows, self._last = self.rows + other.rows, other._last
+        known = self._in_order()
+        self._pending = [cells[: MOST_KEPT - len(known)]]
+        self._waiting = len(self._pending[0])
+        self._merge()
+
     def kept(self) -> Array:
         """Return the different cells that are kept, ascending."""
+        return np.sort(self._in_order())
+
+    def _in_order(self) -> Array:
+        """Return the cells that are kept in the order of the rows."""
         self._merge()
         return self._known
 
     def _merge(self) -> None:
         if self._waiting:
             both = np.concatenate([self._known, *self._pending])
-            self._known = np.unique(both)
             self._pending, self._waiting = [], 0
-            if len(self._known) < len(both):
+            if len(np.unique(both)) < len(both):
                 self._forget()
+            else:
+                self._known = both
 
     def _forget(self) -> None:
         self.distinct, self._known, self._pending, self._waiting = False, np.empty(0), [], 0
@@ -203,6 +226,11 @@ class DaysSeen:
         self.rows += len(values)
         self.days = bool(_are_days(values).all())
 
+    def merge(self, other: DaysSeen) -> None:
+        """Take in what the rows that follow left behind."""
+        self.example = self.example if self.rows else other.example
+        self.rows, self.days = self.rows + other.rows, self.days and other.days
+
     def finding(self, name: str) -> Finding | None:
         """Return why the column is refused."""
         if not self.days or self.rows < _LEAST_DAYS:
@@ -274,6 +302,19 @@ class Inspection:
                 seen = self._integers.setdefault(name, [IntegersSeen() for _ in range(self._tables)])
                 seen[table].add(cells)
                 self._days.setdefault(name, DaysSeen()).add(cells)
+
+    def merge(self, other: Inspection) -> None:
+        """Take in what the rows that follow, of the same columns, left behind."""
+        self._sources |= other._sources
+        self._declared |= other._declared
+        for name, texts in other._texts.items():
+            self._texts.setdefault(name, TextCells(name, texts.most)).merge(texts)
+        for name, tables in other._integers.items():
+            own = self._integers.setdefault(name, [IntegersSeen() for _ in tables])
+            for seen, more in zip(own, tables, strict=True):
+                seen.merge(more)
+        for name, days in other._days.items():
+            self._days.setdefault(name, DaysSeen()).merge(days)
 
     def check(self) -> tuple[str, ...]:
         """Return notes, or raise one line for all columns that are no use as they are.

@@ -96,6 +96,17 @@ class TextCells:
             self.places |= {cell: (frame.source, first[cell]) for cell in new[: self.most - len(self.places)]}
             self.full = len(self.places) >= self.most
 
+    def merge(self, other: TextCells) -> None:
+        """Take in what the rows that follow left behind."""
+        self.decimal = other.decimal
+        self._counts += other._counts
+        for table, cells in other._of_tables.items():
+            own = self._of_tables.setdefault(table, set())
+            own.update([cell for cell in cells if cell not in own][: max(self.most - len(own), 0)])
+        new = [cell for cell in other.places if cell not in self.places][: self.most - len(self.places)]
+        self.places |= {cell: other.places[cell] for cell in new}
+        self.full = len(self.places) >= self.most
+
     def finding(self) -> Finding | None:
         """Return what is wrong, None where the column may be one of categories."""
         return self.unread() or self.unlike()

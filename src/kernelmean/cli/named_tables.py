@@ -1,0 +1,114 @@
+"""Which tables the words of a command line name: files, folders, patterns of files, or what a shell made of these."""
+
+from __future__ import annotations
+
+import glob
+import os
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from ..core.words import count
+from ..tables.datasets import BUILT_IN
+from ..tables.files import PARQUET
+from .options import TwoTables
+
+_INSTEAD = (
+    "write two folders, such as compare big other, or two patterns in quotes, such as compare "
+    "'big/*.parquet' 'other/*.parquet'"
+)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A table that was named: the file or folder, or the files, and what to call it."""
+
+    files: tuple[str, ...]
+    name: str
+
+    @property
+    def source(self) -> str | list[str]:
+        """What :func:`kernelmean.read` takes."""
+        return self.files[0] if len(self.files) == 1 else list(self.files)
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether it is one of the built-in tables."""
+        return self.source in BUILT_IN if isinstance(self.source, str) else False
+
+    @property
+    def in_files(self) -> bool:
+        """Whether it lies in several files, or in a folder of them."""
+        return len(self.files) > 1 or os.path.isdir(self.files[0])
+
+
+def named_tables(tables: TwoTables) -> tuple[Named, Named | None]:
+    """Return the two tables that were named, or one and None where a column splits it.
+
+    Raises
+    ------
+    ValueError
+        When there are not two, or one and the column that splits it; when a pattern matches nothing, or when it is not
+        clear which files are which table.
+    """
+    if tables.by is None and tables.groups is not None:
+        raise ValueError("--groups names two groups of one column; say which with --by COLUMN")
+    if tables.more:
+        if tables.by is not None:
+            raise ValueError(f"--by splits one file; {count(2 + len(tables.more), 'file')} were named")
+        return _of_folders([tables.a, str(tables.b), *tables.more])
+    if (tables.b is None) == (tables.by is None):
+        raise ValueError(
+            "two tables, or one table and the column that splits it, are needed; write: compare A B, or: compare DATA "
+            "--by COLUMN"
+        )
+    first = _table(tables.a)
+    if tables.b is not None:
+        return first, _table(tables.b)
+    if first.in_files:
+        raise ValueError(f"--by splits one file, and {first.name} is more; write two tables: compare A B")
+    return first, None
+
+
+def _table(word: str) -> Named:
+    """Return the table that one word names."""
+    files = _matches(word)
+    return Named(tuple(files), files[0] if len(files) == 1 else word)
+
+
+def _matches(word: str) -> list[str]:
+    """Return the files of a pattern, or the word itself where it is none or names a file."""
+    if not glob.has_magic(word) or os.path.exists(word):
+        return [word]
+    found = sorted(glob.glob(word))
+    if not found:
+        raise ValueError(f"no file matches {word}")
+    return found
+
+
+def _of_folders(words: list[str]) -> tuple[Named, Named]:
+    """Return the tables in two folders whose files were named one after another."""
+    files = [file for word in words for file in _matches(word)]
+    lone = next((file for file in files if file in BUILT_IN or os.path.isdir(file)), None)
+    if lone is not None:
+        raise ValueError(f"{lone} is a table by itself, and {count(len(files), 'table')} were named; two are needed")
+    folders = [(str(folder), list(own)) for folder, own in groupby(files, lambda file: Path(file).parent)]
+    if len(folders) != 2:
+        distinct = len({folder for folder, _ in folders})
+        mixed = ", not one folder after the other," if distinct == 2 else ""
+        raise ValueError(
+            f"{count(len(files), 'file')} in {count(distinct, 'folder')}{mixed} are not clearly two tables; {_INSTEAD}"
+        )
+    first, second = (_of_folder(*each) for each in folders)
+    return first, second
+
+
+def _of_folder(folder: str, files: list[str]) -> Named:
+    """Return the files of one folder as a table, all its Parquet files as the folder itself."""
+    chosen = sorted(set(files))
+    if len(chosen) == 1:
+        return Named((chosen[0],), chosen[0])
+    whole = {str(file) for file in Path(folder).iterdir() if file.suffix.lower() in PARQUET} if folder else set()
+    if {str(Path(file)) for file in chosen} == whole:
+        return Named((folder,), folder)
+    return Named(tuple(chosen), f"{folder} ({count(len(chosen), 'file')})")

@@ -1,0 +1,253 @@
+"""The comparison of two tables on a cluster: functions of one part of a table each, which a plan folds over all parts.
+
+The rows are counted first. Few of them are compared by one worker. Of more the workers find what a first pass finds in
+one process, then the sums of features; the tests in between are fitted here, to the rows that were drawn.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any, Self, TypeAlias, final
+
+import numpy as np
+
+from ...core.array import SILENT, Array, IntArray, as_rng
+from ...core.cells import missing_cells
+from ...core.table import Frame
+from ...core.words import count
+from ...inference.bins.columns import Columns
+from ...inference.bins.dealing import Deal
+from ...inference.bins.request import seed_of
+from ...inference.bins.sample_sums import SampleSums
+from ...plan.plan import Plan, RemotePlan
+from ...plan.tiles import serial_blas
+from ...tables.columns import Encoding
+from ...tables.columns.missing import rules_for
+from ...tables.source import joined, numbered
+from .first_look import LABEL as FIRST
+from .first_look import FirstLook, Learnt
+from .in_memory import compare_in_memory
+from .long_tables import Tests, check_batches, matched
+from .request import Asked
+from .result import Comparison
+from .table_pass import LABEL as SECOND
+from .table_pass import UsedRows
+
+_ALONE = Plan(threads=1)
+
+
+def compare_on_cluster(A: Any, B: Any, plan: RemotePlan, asked: Asked, limit: int | None) -> Comparison:
+    """Compare two tables where they are, as :func:`kernelmean.compare` says.
+
+    Up to ``limit`` rows of a table, or of any number where there is none, one worker holds all rows.
+    """
+    tables, moved = matched(plan.table(A, asked.names[0]), plan.table(B, asked.names[1]), asked.names)
+    rules = rules_for(asked.encoding.missing, list(tables[0].names))
+    asked.progress("rows of the tables", 0, 1)
+    places = _Places.of(plan, tables, [name for name, rule in rules.items() if rule == "drop"])
+    if limit is None or max(places.rows) <= limit:
+        return _by_one(plan, places, asked)
+    check_batches(asked)
+    seed = seed_of(asked.rng)
+    learnt = _learnt(plan, places, asked, seed)
+    with serial_blas:
+        tests = Tests.of(learnt, asked, seed)
+        samples = [SampleSums(tests.columns, own) for own in learnt.deals(seed)]
+        shared = _Adding(UsedRows.of(learnt), tests.columns, learnt.deals(seed))
+        asked.progress(SECOND, 0, 1)
+        for table, state in plan.fold(_summed, _sums, places.jobs, shared).items():
+            samples[table].restore(state)
+        asked.progress(SECOND, 1, 1)
+        read = (
+            f"on a Dask cluster: all rows of {count(len(places.jobs), 'partition')}, which were computed three times: "
+            "their number, scale and categories of the columns, then sums of features"
+        )
+        return tests.compared(learnt, (samples[0].bins(), samples[1].bins()), (*moved, read))
+
+
+def _by_one(plan: RemotePlan, places: _Places, asked: Asked) -> Comparison:
+    """Let one worker compare all rows; a generator is as far as it would be in one process afterwards."""
+    rng = as_rng(asked.rng)
+    own = replace(asked, rng=rng, plan=_ALONE, progress=SILENT)
+    asked.progress("one worker compares all rows", 0, 1)
+    result: Comparison
+    result, state = plan.fold(_held, _gathered, places.jobs, own, _compared)
+    rng.bit_generator.state = state
+    asked.progress("one worker compares all rows", 1, 1)
+    return result
+
+
+def _learnt(plan: RemotePlan, places: _Places, asked: Asked, seed: int) -> Learnt:
+    """Return what a first pass over all rows finds."""
+    asked.progress(FIRST, 0, 1)
+    shared = _Looking(places.names, asked.encoding, seed, asked.names)
+    learnt: Learnt = plan.fold(_looked, _looks, places.jobs, shared, _concluded)
+    asked.progress(FIRST, 1, 1)
+    return learnt
+
+
+@final
+@dataclass(frozen=True)
+class _Part:
+    """Where a part lies in its table: which one it is, the numbers of its first row, and its rows."""
+
+    table: int
+    source: str
+    start: int
+    """Among all rows, from 0."""
+    used: int
+    """Among those that are used, from 0."""
+    rows: int
+
+    def numbered(self, frame: Frame) -> Frame:
+        """Return the part with the numbers of its rows, which must be those that were counted."""
+        if len(frame) != self.rows:
+            raise ValueError(
+                f"a partition of {self.source} had {self.rows:,} rows and now has {len(frame):,}: it is not computed "
+                f"alike twice; write {self.source} = {self.source}.persist() first"
+            )
+        return numbered(frame, self.start)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """The parts of two tables, counted."""
+
+    names: tuple[str, ...]
+    rows: tuple[int, int]
+    """Of both tables, all of them."""
+    jobs: list[tuple[Any, _Part]]
+    """The parts that have rows, in the order of the tables and of their rows, and where each lies."""
+
+    @classmethod
+    def of(cls, plan: RemotePlan, tables: tuple[Any, Any], dropped: list[str]) -> Self:
+        """Count the rows of all parts, and those without missing cells in some columns."""
+        parts = [(part, k) for k, table in enumerate(tables) for part in table.parts]
+        found = plan.fold(_counted, _counts, [(part, at) for at, (part, _) in enumerate(parts)], dropped) or {}
+        starts: IntArray = np.zeros((2, 2), dtype=np.int64)
+        jobs = []
+        for at, counts in sorted(found.items()):
+            part, k = parts[at]
+            start, used = starts[k].tolist()
+            jobs.append((part, _Part(k, tables[k].source, start, used, counts[0])))
+            starts[k] += counts
+        for table, own in zip(tables, starts, strict=True):
+            if not own[0]:
+                raise ValueError(f"{table.source} has no rows")
+        return cls(tables[0].names, (int(starts[0, 0]), int(starts[1, 0])), jobs)
+
+
+# -- on the workers: how many rows there are --------------------------------------------------------------------------
+
+
+def _counted(frame: Frame, at: int, dropped: list[str]) -> dict[int, tuple[int, int]]:
+    """Return of one part how many rows it has, and how many of them are used."""
+    masks = [missing_cells(frame[name]) for name in dropped]
+    left_out = int(np.logical_or.reduce(masks).sum()) if masks else 0
+    return {at: (len(frame), len(frame) - left_out)}
+
+
+def _counts(*found: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
+    return {at: own for each in found for at, own in each.items()}
+
+
+# -- few rows: one worker has them all --------------------------------------------------------------------------------
+
+
+def _held(frame: Frame, part: _Part, _: Asked) -> list[tuple[int, Frame]]:
+    return [(part.table, part.numbered(frame))]
+
+
+def _gathered(*found: list[tuple[int, Frame]]) -> list[tuple[int, Frame]]:
+    return [each for own in found for each in own]
+
+
+def _compared(found: list[tuple[int, Frame]], asked: Asked) -> tuple[Comparison, Any]:
+    """Return the result, and the state of the generator afterwards."""
+    rng = deepcopy(as_rng(asked.rng))
+    first, second = (joined([frame for table, frame in found if table == k]) for k in (0, 1))
+    result = compare_in_memory(first, second, replace(asked, rng=rng))
+    note = f"on a Dask cluster: one worker did all, since {count(len(first) + len(second), 'row')} are few"
+    return replace(result, notes=(*result.notes, note)), rng.bit_generator.state
+
+
+# -- many rows: a first look, then sums of features -------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Looking:
+    """What a first look at a part needs to know."""
+
+    names: tuple[str, ...]
+    encoding: Encoding
+    seed: int
+    sources: tuple[str, str]
+
+
+Looked: TypeAlias = FirstLook | TypeError | ValueError
+"""What rows leave behind, or the first error in their order: whichever part is looked at first, that one is told."""
+
+
+def _looked(frame: Frame, part: _Part, shared: _Looking) -> Looked:
+    first = (part.used, 0) if part.table == 0 else (0, part.used)
+    try:
+        look = FirstLook(shared.names, shared.encoding, shared.seed, first)
+        look.add(part.numbered(frame), part.table)
+    except (TypeError, ValueError) as error:
+        return error
+    return look
+
+
+def _looks(first: Looked, *others: Looked) -> Looked:
+    look = deepcopy(first)
+    for other in others:
+        if isinstance(look, Exception):
+            return look
+        if isinstance(other, Exception):
+            return other
+        try:
+            look.merge(other)
+        except (TypeError, ValueError) as error:
+            return error
+    return look
+
+
+def _concluded(look: Looked, shared: _Looking) -> Learnt:
+    if isinstance(look, Exception):
+        raise look
+    return look.learnt(shared.sources)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Adding:
+    """What is added up of every part."""
+
+    used: UsedRows
+    columns: Columns
+    deals: tuple[Deal, Deal]
+
+
+def _summed(frame: Frame, part: _Part, shared: _Adding) -> dict[int, list[Array]]:
+    """Return the sums over bins of the rows of one part, by its table."""
+    sums = SampleSums(shared.columns, shared.deals[part.table], part.used)
+    with serial_blas:
+        for rows in shared.used.parts(part.numbered(frame)):
+            coordinates = shared.used.coordinates(rows)
+            if len(coordinates):
+                sums.add(coordinates, _ALONE)
+    return {part.table: sums.state()}
+
+
+def _sums(*found: dict[int, list[Array]]) -> dict[int, list[Array]]:
+    """Return the sums over the rows of all, by table."""
+    tables = {table for each in found for table in each}
+    return {
+        table: [reduce(add, arrays) for arrays in zip(*(own[table] for own in found if table in own), strict=True)]
+        for table in tables
+    }
