@@ -12,6 +12,7 @@ from ..core.words import count
 from ..inference.adaptive.many_kernels import NAMED
 from ..inference.wording import short
 from ..studies.comparison.comparing import are_read_in_batches
+from ..studies.dependence.rows import placed
 from ..tables import limits
 from ..tables.datasets import BUILT_IN
 from ..tables.read import read
@@ -19,7 +20,7 @@ from ..tables.readers import PLAIN, TextFormat
 from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import match_columns, read_frame, split_frame
 from ..tables.source import Source
-from .options import AUTO, LongTables, MixedTable, NumberTable, TwoTables, option_words, split_names
+from .options import AUTO, AllRows, LongTables, MixedTable, NumberTable, OneTable, TwoTables, option_words, split_names
 
 Study = TypeVar("Study", bound=Any)
 
@@ -126,6 +127,22 @@ def is_streamed(tables: TwoTables, long: LongTables, estimator: str, reading: Re
     if long.checkpoint is not None and not streams:
         raise ValueError("--checkpoint belongs to tables that are read batch by batch; add --stream")
     return streams
+
+
+def is_one_streamed(table: OneTable, rows: AllRows, estimator: str, reading: ReadOptions) -> bool:
+    """Whether one table is read batch by batch: where it is asked for, or where it is long and nothing forbids it."""
+    if rows.stream and reading.max_rows is not None:
+        raise ValueError("--stream takes all rows; leave --max-rows out")
+    if rows.stream is not None:
+        return rows.stream
+    return reading.max_rows is None and placed(table.data, estimator)[1]
+
+
+def long_table(table: OneTable, reading: ReadOptions) -> Source:
+    """Return a file that is read batch by batch, the columns chosen."""
+    if table.data in BUILT_IN:
+        raise ValueError(f"{table.data} is a built-in table, which is small; leave --stream out")
+    return read(_chosen(table.data, read(table.data, text=reading.text), reading), in_memory=False)
 
 
 def long_tables(tables: TwoTables, long: LongTables, reading: ReadOptions) -> tuple[Source, Source]:

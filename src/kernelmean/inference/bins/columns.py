@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self, final
+from itertools import pairwise
+from typing import Protocol, Self, final
 
 import numpy as np
 
@@ -29,6 +30,21 @@ class Block:
     def weighted(self, columns: Array) -> Array:
         """Return Σ_j w_j c_j² of every kernel, from columns of shape (columns, n), shape (k, n)."""
         return like(self.weights, columns) @ namespace(columns).square(columns)
+
+
+class Featured(Protocol):
+    """Columns of some rows, block by block."""
+
+    @property
+    def size(self) -> int:
+        """The number of columns."""
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """Which of them belong together."""
+
+    def at(self, rows: Array) -> Iterator[tuple[Block, Array]]:
+        """Yield the columns of any rows (n, d), block by block, shape (columns, n)."""
 
 
 @final
@@ -94,6 +110,23 @@ class Columns:
             out[block.place] = to_numpy(group_sums(columns, starts))
             out[self.size + block.numbers] = to_numpy(group_sums(block.weighted(columns), starts))
         return out.T
+
+
+@final
+class Apart:
+    """Columns that are fitted each to some coordinates of its own, which make one block."""
+
+    def __init__(self, each: Sequence[tuple[IntArray, Columns]]) -> None:
+        self._each = each
+        ends = np.cumsum([0, *(own.size for _, own in each)]).tolist()
+        self.size = int(ends[-1])
+        none = np.zeros(0, dtype=np.intp)
+        self.blocks = [Block(slice(first, last), none, np.zeros((0, last - first))) for first, last in pairwise(ends)]
+
+    def at(self, rows: Array) -> Iterator[tuple[Block, Array]]:
+        """Yield the columns of any rows (n, d), block by block, shape (columns, n)."""
+        for block, (places, own) in zip(self.blocks, self._each, strict=True):
+            yield block, np.concatenate([values for _, values in own.at(rows[:, places])])
 
 
 def located(parts: Sequence[Part], kernel: Kernel) -> tuple[int, Array]:

@@ -1,4 +1,4 @@
-"""What must be known before features are added up: how the columns of two tables become coordinates, and a few rows."""
+"""What must be known before features are added up: how the columns of tables become coordinates, and a few rows."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Learnt:
     """Of the columns that vary, by name."""
     constant: tuple[str, ...]
     """The others."""
-    drawn: tuple[Frame, Frame]
-    """Rows of either table in random order."""
-    numbers: tuple[IntArray, IntArray]
+    drawn: tuple[Frame, ...]
+    """Rows of every table in random order."""
+    numbers: tuple[IntArray, ...]
     """Their numbers among those that are used, from 0."""
-    rows: tuple[int, int]
-    """The rows of either table that are used."""
+    rows: tuple[int, ...]
+    """The rows of every table that are used."""
     seen: TablesSeen
     """What all of them are like."""
     missing: MissingCells
@@ -50,7 +50,8 @@ class Learnt:
 
     def deals(self, seed: int) -> tuple[Deal, Deal]:
         """Return how the rows of both tables fall into bins, features being fitted to rows that were drawn."""
-        first, second = (own.around(drawn) for own, drawn in zip(deal(*self.rows, seed), self.numbers, strict=True))
+        n, m = self.rows
+        first, second = (own.around(drawn) for own, drawn in zip(deal(n, m, seed), self.numbers, strict=True))
         return first, second
 
     def pilot(self, table: int, own: Deal) -> Frame:
@@ -68,9 +69,9 @@ class Learnt:
 
 
 def learn(
-    tables: tuple[Source, Source], encoding: Encoding, seed: int, progress: Progress, digested: bool = False
+    tables: tuple[Source, ...], encoding: Encoding, seed: int, progress: Progress, digested: bool = False
 ) -> Learnt:
-    """Learn from a pass over all rows; with ``digested`` it finds their digests as well.
+    """Learn from a pass over all rows of one table or two; with ``digested`` it finds the digests of two as well.
 
     Raises
     ------
@@ -101,10 +102,8 @@ def _widened(tables: Sequence[Source]) -> bool:
     return before != [table.types for table in tables]
 
 
-def _by_pass(
-    tables: tuple[Source, Source], encoding: Encoding, seed: int, progress: Progress, digested: bool
-) -> Learnt:
-    scanner, draws = Scanner(tables[0].names, encoding), [Drawn(MOST_PILOT, seed) for _ in (0, 1)]
+def _by_pass(tables: tuple[Source, ...], encoding: Encoding, seed: int, progress: Progress, digested: bool) -> Learnt:
+    scanner, draws = Scanner(tables[0].names, encoding), [Drawn(MOST_PILOT, seed) for _ in tables]
     inspection: Inspection | None = None
     digests = RowDigest(), RowDigest()
     known = sum(table.n_rows or 0 for table in tables)
@@ -112,7 +111,7 @@ def _by_pass(
     for k, table in enumerate(tables):
         for frame in table.frames():
             chosen = frame.select(scanner.rules)
-            inspection = encoding.inspection(chosen, 2) if inspection is None else inspection
+            inspection = encoding.inspection(chosen, len(tables)) if inspection is None else inspection
             inspection.add(chosen, k)
             if digested:
                 digests[k].add(frame)
@@ -121,12 +120,13 @@ def _by_pass(
             done += len(frame)
             progress("first pass: scale and categories", done, max(done, known))
     scanner.check_rows([table.source for table in tables])
-    for table, rows in zip(tables, scanner.seen.rows, strict=True):
+    for table, rows in zip(tables, scanner.seen.rows, strict=False):
         if not rows:
             raise ValueError(f"{table.source} has no rows")
     remarks = () if inspection is None else inspection.check()
-    drawn, numbers = (draws[0].frame, draws[1].frame), (draws[0].numbers, draws[1].numbers)
-    found = replace(learnt_of(scanner.seen, encoding, drawn, numbers, scanner.missing()), remarks=remarks)
+    drawn, numbers = tuple(draw.frame for draw in draws), tuple(draw.numbers for draw in draws)
+    missing = scanner.missing(len(tables))
+    found = replace(learnt_of(scanner.seen, encoding, drawn, numbers, missing), remarks=remarks)
     return replace(found, whole=(digests[0].text, digests[1].text)) if digested else found
 
 
@@ -142,8 +142,8 @@ def _added(scanner: Scanner, inspection: Inspection, rows: Frame, table: int) ->
 def learnt_of(
     seen: TablesSeen,
     encoding: Encoding,
-    drawn: tuple[Frame, Frame],
-    numbers: tuple[IntArray, IntArray],
+    drawn: tuple[Frame, ...],
+    numbers: tuple[IntArray, ...],
     missing: MissingCells,
 ) -> Learnt:
     """Return what is known, columns that are constant apart."""
@@ -153,7 +153,7 @@ def learnt_of(
         constant=tuple(coding.name for coding in codings if not coding.varies),
         drawn=drawn,
         numbers=numbers,
-        rows=(int(seen.rows[0]), int(seen.rows[1])),
+        rows=tuple(seen.rows[: len(drawn)].astype(int).tolist()),
         seen=seen,
         missing=missing,
     )

@@ -7,32 +7,33 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, product
 from typing import Any, Unpack
 
 import numpy as np
 
 from ...core.array import SILENT, Progress, RngLike, as_rng
-from ...core.words import count, listed
+from ...core.words import count
 from ...inference import TestResult, hsic_test
 from ...inference.kernel_choice import HSIC_ESTIMATORS
 from ...inference.multiple import holm
 from ...inference.resampling_options import resources_of
 from ...plan.plan import Plan
+from ...tables.batchwise import readable
 from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
 from ...tables.columns.encoding import as_frames
 from ...tables.columns.missing import noise_needs_kme
-from ...tables.read import hold
+from ...tables.read import hold, read
 from ..many_tests import ManyTests, OneTest, Run, runs
 from ..screening import Contrasts
 from ..strengths import Strengths, gaussian_of
+from .batches import dependence_in_batches
+from .request import LEAST_ROWS, Asked, Pair, varying
 from .result import Dependence, PairDependence
+from .rows import placed
 
-_LEAST_ROWS = 4
 _TORUS_ROWS = 200
 _SOLVED = ("fcose", "f-kmse")  # solved anew under every permutation: they have no scheme
 _DROPPED = OneTest(math.nan, 1.0, 0)
-Pair = tuple[str, str]
 
 
 @spells_out
@@ -113,30 +114,46 @@ def dependence(
     >>> [(pair.x, pair.y) for pair in result.dependent()]
     [('x0', 'x2')]
     """
-    given = hold(table, "dependence")
+    asked = Asked(
+        x=(x,) if isinstance(x, str) else tuple(x),
+        y=(y,) if isinstance(y, str) else tuple(y),
+        estimator=estimator,
+        encoding=Encoding.of(encoding, columns),
+        n_resamples=n_resamples,
+        rng=rng,
+        screen=screen,
+        plan=plan,
+        progress=progress,
+    )
+    found, batches = placed(table, estimator)
+    if batches:
+        with readable(read(found), frames=True) as source:
+            return dependence_in_batches(source, asked)
+    return _in_memory(hold(found, "dependence"), table, asked)
+
+
+def _in_memory(given: Any, table: Any, asked: Asked) -> Dependence:
+    """Test the columns of a table that is held in memory, as it was given or as it was read."""
     (whole,) = as_frames((given,), ("the table",))
-    left, right = _groups(whole.names, *((group,) if isinstance(group, str) else group for group in (x, y)))
-    used = [name for name in whole.names if name in {*left, *right}]
-    read = Encoding.of(encoding, columns).restricted(whole, used)
-    encoded = encode((whole.select(used),), ("the table",), read)
+    groups = asked.groups(whole.names)
+    used = [name for name in whole.names if name in {*groups[0], *groups[1]}]
+    encoded = encode((whole.select(used),), ("the table",), asked.encoding.restricted(whole, used))
     (frame,) = encoded.frames
-    _check(len(frame), encoded, estimator)
-    left, right = (tuple(name for name in group if name in encoded.names) for group in (left, right))
-    pairs = _pairs(left, right)
-    if not pairs:
-        raise ValueError(f"there are no two varying columns to test; constant: {listed(encoded.constant) or 'none'}")
+    _check(len(frame), encoded, asked.estimator)
+    (left, right), pairs = varying(groups, encoded.names, encoded.constant)
     one_table = left == right
-    tests = _Tests(encoded, estimator, n_resamples, resources_of(plan).n_jobs, progress, len(pairs) + (not one_table))
-    stream, stream_of_pairs = as_rng(rng).spawn(2)
+    n_jobs, steps = resources_of(asked.plan).n_jobs, len(pairs) + (not one_table)
+    tests = _Tests(encoded, asked.estimator, asked.n_resamples, n_jobs, asked.progress, steps)
+    stream, stream_of_pairs = as_rng(asked.rng).spawn(2)
     joint = None if one_table else tests.joint(left, right, stream)
-    found, screened = tests.pairs(pairs, joint, stream_of_pairs, screen)
+    found, screened = tests.pairs(pairs, joint, stream_of_pairs, asked.screen)
     return Dependence(
         x=left,
         y=right,
         n_rows=len(frame),
         test=joint,
         pairs=found,
-        estimator=estimator,
+        estimator=asked.estimator,
         notes=(
             *(() if given is table else given.notes),
             *encoded.notes(),
@@ -150,28 +167,10 @@ def dependence(
 
 def _check(rows: int, encoded: Encoded, estimator: str) -> None:
     """Raise when there are too few rows, or no exact way to test them."""
-    if rows < _LEAST_ROWS:
+    if rows < LEAST_ROWS:
         raise ValueError(f"the table has {count(rows, 'row')}; a test of independence needs at least 4")
     if encoded.variances is not None and estimator != "kme":
         raise noise_needs_kme(estimator)
-
-
-def _groups(names: tuple[str, ...], x: Sequence[str], y: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of both groups."""
-    for name in (*x, *y):
-        if name not in names:
-            raise ValueError(f"there is no column {name!r}; the table has {listed(names)}")
-    both = [name for name in x if name in y]
-    if both:
-        raise ValueError(f"{listed(both)} stands in x and in y; a column belongs to one group")
-    if not x and not y:
-        return names, names
-    others = tuple(name for name in names if name not in (*x, *y))
-    return tuple(dict.fromkeys(x)) or others, tuple(dict.fromkeys(y)) or others
-
-
-def _pairs(left: tuple[str, ...], right: tuple[str, ...]) -> list[Pair]:
-    return list(combinations(left, 2)) if left == right else list(product(left, right))
 
 
 @dataclass(frozen=True)
