@@ -113,20 +113,38 @@ class Columns:
 
 
 @final
-class Apart:
-    """Columns that are fitted each to some coordinates of its own, which make one block."""
+@dataclass(frozen=True, eq=False)
+class OwnColumns:
+    """Columns that are fitted to some coordinates only, in an order of their own, cut into blocks."""
 
-    def __init__(self, each: Sequence[tuple[IntArray, Columns]]) -> None:
+    places: IntArray
+    """Those coordinates, among all."""
+    columns: Columns
+    order: IntArray
+    """Which column comes first, and so on."""
+    sizes: tuple[int, ...]
+    """Of the blocks."""
+
+    def blocks_at(self, rows: Array) -> list[Array]:
+        """Return the columns of rows, one array for every block, shape (columns, n)."""
+        found = np.concatenate([values for _, values in self.columns.at(rows[:, self.places])])
+        return np.split(found[self.order], np.cumsum(self.sizes[:-1]))
+
+
+@final
+class Apart:
+    """Columns that are fitted each to coordinates of their own, side by side."""
+
+    def __init__(self, each: Sequence[OwnColumns]) -> None:
         self._each = each
-        ends = np.cumsum([0, *(own.size for _, own in each)]).tolist()
+        ends = np.cumsum([0, *(size for own in each for size in own.sizes)]).tolist()
         self.size = int(ends[-1])
         none = np.zeros(0, dtype=np.intp)
-        self.blocks = [Block(slice(first, last), none, np.zeros((0, last - first))) for first, last in pairwise(ends)]
+        self.blocks = [Block(slice(a, b), none, np.zeros((0, b - a))) for a, b in pairwise(ends)]
 
     def at(self, rows: Array) -> Iterator[tuple[Block, Array]]:
         """Yield the columns of any rows (n, d), block by block, shape (columns, n)."""
-        for block, (places, own) in zip(self.blocks, self._each, strict=True):
-            yield block, np.concatenate([values for _, values in own.at(rows[:, places])])
+        yield from zip(self.blocks, (block for own in self._each for block in own.blocks_at(rows)), strict=True)
 
 
 def located(parts: Sequence[Part], kernel: Kernel) -> tuple[int, Array]:

@@ -80,22 +80,20 @@ class Halves:
             rows = [own[whole:] for own in tables]
             self.first.add_fixed(rows[0], rows[-1])
 
-    def observed(self, number: int) -> Array:
-        """Return the covariances of the columns of a pair of blocks, shape (r, q)."""
-        own = self._gaps(number)
-        return np.asarray(own[0][0] + own[1][0])
-
     def null(self, numbers: Sequence[int], turns: IntArray) -> Null:
-        """Return the statistics of the kernels of some pairs of blocks under pairs of rotations, shape (P, 2)."""
+        """Return the statistics of the kernels of some pairs of blocks under pairs of rotations, shape (P, 2).
+
+        Those of a kernel whose columns lie in several blocks are added up.
+        """
         pairs = [self.first.pairs[number] for number in numbers]
-        values = np.empty((sum(len(pair.numbers) for pair in pairs), len(turns)))
+        values = np.zeros((1 + max(int(pair.numbers.max()) for pair in pairs), len(turns)))
         for number, pair in zip(numbers, pairs, strict=True):
             first, second = self._gaps(number)
             r, q = pair.shape
             for part in slices(len(turns), max(1, _DRAWN_NUMBERS // max(1, r * q))):
                 gaps = first[turns[part, 0]]
                 gaps += second[turns[part, 1]]
-                values[pair.numbers, part] = pair.statistics(gaps)
+                values[pair.numbers, part] += pair.statistics(gaps)
         return null_of(values, self.rows, self.memory(pairs, self.first.rotations))
 
     def _gaps(self, number: int) -> tuple[Array, Array]:

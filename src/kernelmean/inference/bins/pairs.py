@@ -38,7 +38,10 @@ Complex = npt.NDArray[np.complexfloating[Any, Any]]
 @final
 @dataclass(frozen=True)
 class BlockPair:
-    """Columns of X and columns of Y whose products are needed, and the pairs of kernels on them."""
+    """Columns of X and columns of Y whose products are needed, and the pairs of kernels on them.
+
+    They are the first columns of their blocks, as many as there are weights.
+    """
 
     left: int
     """Which block of X."""
@@ -196,7 +199,8 @@ class PairSums:
 
         def add(job: tuple[BlockPair, Complex]) -> None:
             pair, products = job
-            products += to_numpy(conjugate_products(left[pair.left], right[pair.right]))
+            r, q = pair.shape
+            products += to_numpy(conjugate_products(left[pair.left][:, :, :r], right[pair.right][:, :, :q]))
 
         for _ in plan.map(add, list(zip(self.pairs, self.products, strict=True)), X.shape[0] * self.x.size):
             pass
@@ -221,7 +225,8 @@ class PairSums:
         left = list(self._summed(self.x, X, 0))
         right = left if self._alike(X, Y) else list(self._summed(self.y, Y, 1))
         for pair, sums in zip(self.pairs, self.fixed, strict=True):
-            np.add(sums, to_numpy(left[pair.left] @ right[pair.right].T), out=sums)
+            r, q = pair.shape
+            np.add(sums, to_numpy(left[pair.left][:r] @ right[pair.right][:q].T), out=sums)
 
     def null(self, n: int) -> Null:
         r"""Return the statistics of all pairs of kernels under all rotations, the observed arrangement first.
@@ -249,8 +254,8 @@ class PairSums:
 
     def margins_of(self, pair: BlockPair) -> tuple[Array, Array]:
         """Return the sums of the columns of two blocks, shapes (r,) and (q,)."""
-        left, right = self.margins
-        return left[self.x.blocks[pair.left].place], right[self.y.blocks[pair.right].place]
+        (left, right), (r, q) = self.margins, pair.shape
+        return left[self.x.blocks[pair.left].place][:r], right[self.y.blocks[pair.right].place][:q]
 
 
 def null_of(values: Array, n: int, memory: float) -> Null:

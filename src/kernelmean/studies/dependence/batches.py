@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
@@ -33,12 +33,11 @@ from ...tables.columns import Encoded
 from ...tables.columns.encoding import groups_of
 from ...tables.prefetch import ahead
 from ...tables.source import Source
-from ..comparison.column_tests import LANDMARKS
 from ..comparison.first_look import Learnt, learn
 from ..comparison.long_tables import check_rules
 from ..comparison.table_pass import LABEL, coordinate_batches
 from ..many_tests import ManyTests, OneTest, Run, runs
-from .column_features import ColumnFeatures, block_pair, members_of, strength
+from .column_features import LANDMARKS, ColumnFeatures, PairFeatures
 from .request import LEAST_ROWS, Asked, Groups, Pair, varying
 from .result import Dependence, PairDependence
 
@@ -197,13 +196,17 @@ class _Study:
         check_memory(needed, resources_of(asked.plan), f"{2 * rotations:,} rotations", rows)
         return _Joint(fit, Halves.empty(x, y, blocks, rotations), (first, second))
 
+    def _features(self, pair: Pair) -> PairFeatures:
+        """Return the features of a pair, one way round wherever its columns stand."""
+        x, y = (self.columns[name] for name in sorted(pair))
+        return PairFeatures.of(x, y, self.estimator)
+
     def _parts(self, pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
         """Yield pairs whose sums are held at a time."""
         part: list[Pair] = []
         held = 0.0
         for pair in pairs:
-            x, y = (self.columns[name].columns.size for name in pair)
-            own = 16.0 * self.stripes.rotations * x * y
+            own = Halves.memory(self._features(pair).blocks(), self.stripes.rotations)
             if part and held + own > _MEMORY:
                 yield part
                 part, held = [], 0.0
@@ -215,39 +218,38 @@ class _Study:
         self, pairs: Sequence[Pair], many: int, joint: _Joint | None, which: str
     ) -> dict[Pair, tuple[OneTest, float]]:
         """Return the tests and strengths of some of ``many`` pairs, by a pass over all rows."""
-        names = list(dict.fromkeys(name for pair in pairs for name in sorted(pair)))
-        members: dict[Pair, Any] = {}
+        names = list(dict.fromkeys(name for pair in pairs for name in pair))
+        features = {pair: self._features(pair) for pair in pairs}
         blocks: list[BlockPair] = []
-        for pair in pairs:
-            x, y = (self.columns[name] for name in sorted(pair))
-            members[pair] = members_of(x, y, self.estimator)
-            blocks.append(block_pair(x, y, (names.index(x.name), names.index(y.name)), members[pair]))
-        table = Apart([(self.columns[name].places, self.columns[name].columns) for name in names])
+        numbers: dict[Pair, range] = {}
+        for pair, own in features.items():
+            found = own.blocks(names.index(own.x.name), names.index(own.y.name))
+            numbers[pair] = range(len(blocks), len(blocks) + len(found))
+            blocks += found
+        table = Apart([self.columns[name].own for name in names])
         sums = Halves.empty(table, table, blocks, self.stripes.rotations)
         self._add(sums, joint, which)
         planned = runs(self.asked.n_resamples, many)
         turns = [self._turns(run) for run in planned]
+        observed: dict[Pair, float] = {}
 
         def test(pair: Pair, run: Run) -> OneTest:
-            null = sums.null([numbers[pair]], turns[run.number])
-            own = members[pair]
-            alone = len(own) == 1
-            found = null.outcome(0) if alone else combined(null, self.estimator.combination, own, [1] * len(own))
-            return OneTest(found["statistic"], found["pvalue"], run.n_resamples)
+            null, members = sums.null(numbers[pair], turns[run.number]), features[pair].members
+            observed[pair] = float(null.values[-1, 0])
+            null = replace(null, values=null.values[:-1], tolerance=null.tolerance[:-1])
+            alone = len(members) == 1
+            ones = [1] * len(members)
+            outcome = null.outcome(0) if alone else combined(null, self.estimator.combination, members, ones)
+            return OneTest(outcome["statistic"], outcome["pvalue"], run.n_resamples)
 
-        numbers = {pair: number for number, pair in enumerate(pairs)}
-        plan = resources_of(self.asked.plan)
-        tests = ManyTests(pairs, " and ".join, "pair", test, self.asked.progress, len(pairs), plan.n_jobs)
-        found = tests.tested(pairs, planned)
-        return {pair: (found[pair], self._strength(pair, sums.observed(numbers[pair]))) for pair in pairs}
+        n_jobs, progress = resources_of(self.asked.plan).n_jobs, self.asked.progress
+        tests = ManyTests(pairs, " and ".join, "pair", test, progress, len(pairs), n_jobs).tested(pairs, planned)
+        rows = self.learnt.rows[0]
+        return {pair: (tests[pair], features[pair].strength(observed[pair], rows)) for pair in pairs}
 
     def _turns(self, run: Run) -> IntArray:
         """Return the rotations of all tests of a run."""
         return turns_of(run.n_resamples, self.stripes.rotations, np.random.default_rng([self.seed, 2, run.number]))
-
-    def _strength(self, pair: Pair, covariances: Array) -> float:
-        x, y = (self.columns[name] for name in sorted(pair))
-        return strength(x, y, covariances, self.learnt.rows[0])
 
     def _add(self, sums: Halves, joint: _Joint | None, which: str) -> None:
         """Add all rows."""

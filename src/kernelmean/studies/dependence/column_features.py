@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Self, final
 
 import numpy as np
@@ -11,25 +12,24 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...estimators import KernelMean
 from ...inference.adaptive.many_kernels import Adaptive
-from ...inference.adaptive.members import EIGHTH, ENERGY, LINEAR, MEDIAN, Member, PairMember
+from ...inference.adaptive.members import ENERGY, LINEAR, MEDIAN, Member, PairMember
 from ...inference.adaptive.row_order import row_order
 from ...inference.adaptive.units import AS_IT_IS
 from ...inference.adaptive.views import Views, ViewSource
-from ...inference.bins.columns import Columns
+from ...inference.bins.columns import Columns, OwnColumns
 from ...inference.bins.pairs import BlockPair
 from ...inference.coordinates import Coordinates
 from ...inference.kernel_choice import base_kernel, choose_kernel, representative_rows
 from ...kernels import Kernel
 from ...tables.columns.column_codings import Categories, Coding
-from ..comparison.column_tests import LANDMARKS, UNIT_ROWS, category_weights
+from ..comparison.column_tests import UNIT_ROWS, category_weights
 
-SMOOTH = Member("data", MEDIAN)
-"""The Gaussian kernel at the median distance, which the strength of a pair is of."""
+LANDMARKS = 48
+"""Of a column, evenly spaced among its sorted rows."""
 _VALUES, _SCORES, _SQUARES = (Member(view, LINEAR) for view in ("data", "scores", "squares"))
-_SMOOTHER, _FINER = (Member("data", MEDIAN, ridge=ridge) for ridge in (0.1, 0.01))
+_SMOOTH, _SMOOTHER, _FINER = (Member("data", MEDIAN, ridge=ridge) for ridge in (None, 0.1, 0.01))
 _RANKS, _TURNS, _FAST_TURNS = (Member("ranks", ENERGY, ridge=ridge) for ridge in (None, 0.01, 0.001))
-_NARROW = Member("ranks", EIGHTH)
-_LOCAL = _FINER, _TURNS, _FAST_TURNS, _NARROW
+_COARSE, _LOCAL = (_SCORES, _SQUARES, _RANKS), (_FINER, _TURNS, _FAST_TURNS)
 
 
 def _same(weight: float, member: Member) -> tuple[PairMember, ...]:
@@ -44,53 +44,59 @@ MEMBERS: tuple[PairMember, ...] = (
     *_same(6, _VALUES),
     *_same(7, _SCORES),
     *_same(4, _RANKS),
-    *_same(9, _SMOOTHER),
+    *_same(12, _SMOOTHER),
     *_mirrored(4, _SMOOTHER, _FINER),
     *_mirrored(26, _FAST_TURNS, _RANKS),
     *_mirrored(8, _TURNS, _RANKS),
-    *_same(4, _SQUARES),
+    *_same(5, _SQUARES),
     *_mirrored(4, _SQUARES, _RANKS),
-    *_same(8, _NARROW),
-    *_same(6, _FAST_TURNS),
-    *_same(6, _TURNS),
+    *_same(10, _FAST_TURNS),
+    *_same(8, _TURNS),
 )
 """What an adaptive test of two columns of numbers sees: as in memory where rows are many, on few features."""
-
-
 SIDES = tuple(dict.fromkeys(side for pair in MEMBERS for side in pair.sides))
 """What they see of one column."""
+_SMOOTH_BLOCK, _COARSE_BLOCK, _FINE_BLOCK = range(3)
+_BOTH_FINE = 18
+"""Fine features whose products with fine ones of the other column are added up: the coarsest of them."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class ColumnFeatures:
-    """The features of one column, and how much each member weighs them."""
+    """The features of one column, in blocks of smooth, coarse and fine ones, and how each member weighs them."""
 
     name: str
-    places: IntArray
-    """Its coordinates among those of the table."""
-    columns: Columns
+    own: OwnColumns
     weights: Mapping[Member, Array]
+    """Of all features, for every member; of categories there are shares, as they are and in their deviations."""
+    smooth: Array
+    """The weights of the Gaussian kernel at the median distance, which the strength of a pair is of."""
     moments: Array
     """The covariances of the features over the pilot."""
 
     @classmethod
     def of(cls, coding: Coding, places: IntArray, pilot: Array, estimator: Adaptive | KernelMean) -> Self:
         """Fit the features of a column to the coordinates of a pilot; they do not know the order of its rows."""
-        own = pilot[:, places]
-        points = own[row_order(own)]
+        rows = pilot[:, places]
+        points = rows[row_order(rows)]
         source = ViewSource(points)
         if isinstance(coding, Categories):
             gaussian = base_kernel(points, "gaussian", "median", representative_rows(points), coding.name).kernel
-            weights = category_weights(coding, points, gaussian, several=isinstance(estimator, Adaptive))
-            views = Views.as_they_are(source, weights, np.arange(len(places)))
+            shares = category_weights(coding, points, gaussian, several=isinstance(estimator, Adaptive))
+            views = Views.as_they_are(source, shares, np.arange(len(places)))
+            smooth = next(iter(shares))
         else:
             members = SIDES if isinstance(estimator, Adaptive) else (_alone(points, estimator, coding),)
             landmarks, units = (representative_rows(points[:, ::-1], many) for many in (LANDMARKS, UNIT_ROWS))
-            views = Views.of(source, [SMOOTH, *members], units, landmarks)
-        found = {member: _placed(kernels, views.table.shape[1]) for member, kernels in views.kernels.items()}
-        columns = Columns.of(source, views, [])
-        return cls(coding.name, places, columns, found, np.atleast_2d(np.cov(views.table.T, bias=True)))
+            views, smooth = Views.of(source, [_SMOOTH, *members], units, landmarks), _SMOOTH
+        size = views.table.shape[1]
+        found = {member: _placed(kernels, size) for member, kernels in views.kernels.items()}
+        order, sizes = _in_blocks(found, size)
+        own = OwnColumns(places, Columns.of(source, views, []), order, sizes)
+        moments = np.atleast_2d(np.cov(views.table[:, order].T, bias=True))
+        weights = {member: weights[order] for member, weights in found.items()}
+        return cls(coding.name, own, weights, weights[smooth], moments)
 
     def seen_by(self, member: Member) -> Member:
         """Return what stands for a member here: of categories, shares, in their deviations where it is local."""
@@ -99,38 +105,70 @@ class ColumnFeatures:
         shares = list(self.weights)
         return shares[-1] if member in _LOCAL else shares[0]
 
-    @property
-    def smooth(self) -> Array:
-        """The weights of the Gaussian kernel at the median distance."""
-        return self.weights[SMOOTH] if SMOOTH in self.weights else next(iter(self.weights.values()))
+    def own_norm(self) -> float:
+        """Return HSIC of the column with itself."""
+        return float(self.smooth @ np.square(self.moments) @ self.smooth)
+
+    def own_trace(self) -> float:
+        """Return the mean of the centered kernel of a row with itself."""
+        return float(self.smooth @ np.diag(self.moments))
 
 
-def members_of(x: ColumnFeatures, y: ColumnFeatures, estimator: Any) -> tuple[PairMember, ...]:
-    """Return the members of the test of two columns."""
-    if not isinstance(estimator, Adaptive):
-        first, second = (next(member for member in own.weights if member is not SMOOTH) for own in (x, y))
-        return (PairMember(first, second),)
-    found: dict[tuple[Member, Member], float] = {}
-    for pair in MEMBERS:
-        sides = x.seen_by(pair.x), y.seen_by(pair.y)
-        found[sides] = found.get(sides, 0.0) + pair.weight
-    return tuple(PairMember(*sides, weight) for sides, weight in found.items())
+@final
+@dataclass(frozen=True, eq=False)
+class PairFeatures:
+    """Two columns, and the members of their test."""
+
+    x: ColumnFeatures
+    y: ColumnFeatures
+    members: tuple[PairMember, ...]
+
+    @classmethod
+    def of(cls, x: ColumnFeatures, y: ColumnFeatures, estimator: Any) -> Self:
+        """Return what an estimator sees of two columns."""
+        if not isinstance(estimator, Adaptive):
+            first, second = (next(member for member in own.weights if member != _SMOOTH) for own in (x, y))
+            return cls(x, y, (PairMember(first, second),))
+        found: dict[tuple[Member, Member], float] = {}
+        for pair in MEMBERS:
+            sides = x.seen_by(pair.x), y.seen_by(pair.y)
+            found[sides] = found.get(sides, 0.0) + pair.weight
+        return cls(x, y, tuple(PairMember(*sides, weight) for sides, weight in found.items()))
+
+    def blocks(self, x: int = 0, y: int = 0) -> list[BlockPair]:
+        """Return which products are needed of columns number x and y of all; the last kernel is the smooth one."""
+        left = np.stack([*(self.x.weights[own.x] for own in self.members), self.x.smooth])
+        right = np.stack([*(self.y.weights[own.y] for own in self.members), self.y.smooth])
+        cut = [
+            np.split(weights, np.cumsum(own.own.sizes[:-1]), axis=1)
+            for weights, own in ((left, self.x), (right, self.y))
+        ]
+        found = []
+        for i, j in product(range(3), repeat=2):
+            v, w = cut[0][i], cut[1][j]
+            if i == j == _FINE_BLOCK:
+                v, w = v[:, :_BOTH_FINE], w[:, :_BOTH_FINE]
+            if (v.any(axis=1) & w.any(axis=1)).any():
+                found.append(BlockPair(3 * x + i, 3 * y + j, np.arange(len(left)), (v, w)))
+        return found
+
+    def strength(self, observed: float, rows: int) -> float:
+        """Return HSIC less its mean over permutations, over the geometric mean of that of each column with itself."""
+        scale = float(np.sqrt(self.x.own_norm() * self.y.own_norm()))
+        chance = self.x.own_trace() * self.y.own_trace() / max(rows - 1, 1)
+        return min((observed - chance) / scale, 1.0) if scale > 0.0 else 0.0
 
 
-def block_pair(
-    x: ColumnFeatures, y: ColumnFeatures, sides: tuple[int, int], members: Sequence[PairMember]
-) -> BlockPair:
-    """Return which products are needed of two columns, whose features are blocks of these numbers."""
-    weights = np.stack([x.weights[own.x] for own in members]), np.stack([y.weights[own.y] for own in members])
-    return BlockPair(*sides, np.arange(len(members)), weights)
-
-
-def strength(x: ColumnFeatures, y: ColumnFeatures, covariances: Array, rows: int) -> float:
-    """Return HSIC less its mean over all permutations, over the geometric mean of that of either column with itself."""
-    v, w = x.smooth, y.smooth
-    found = v @ np.square(covariances) @ w - (v @ np.diag(x.moments)) * (w @ np.diag(y.moments)) / max(rows - 1, 1)
-    scale = float(np.sqrt((v @ np.square(x.moments) @ v) * (w @ np.square(y.moments) @ w)))
-    return min(float(found) / scale, 1.0) if scale > 0.0 else 0.0
+def _in_blocks(weights: Mapping[Member, Array], size: int) -> tuple[IntArray, tuple[int, ...]]:
+    """Return the features block by block, the coarsest fine ones first, and how many each block has."""
+    coarse = np.zeros(size, dtype=bool)
+    fine = np.zeros(size, dtype=bool)
+    for member, own in weights.items():
+        coarse |= (own != 0.0) & (member in _COARSE or member.view == AS_IT_IS)
+        fine |= (own != 0.0) & (member in _LOCAL and member.view == "ranks")
+    smooth = np.flatnonzero(~coarse & ~fine)
+    blocks = smooth, np.flatnonzero(coarse), np.flatnonzero(fine & ~coarse)[::-1]
+    return np.concatenate(blocks), tuple(map(len, blocks))
 
 
 def _placed(kernels: Sequence[Kernel], size: int) -> Array:

@@ -55,22 +55,23 @@ def dependence(
 
     Parameters
     ----------
-    table : array of shape (n, d), data frame, path, or what :func:`kernelmean.read` returns
-        At least four rows. Numbers, truth values, categories, ordered categories and times may stand side by side: see
-        :class:`kernelmean.TableEncoder` for the kernel of each.
+    table : array of shape (n, d), data frame, path, or whatever else :func:`kernelmean.read` takes
+        Dask tables, Arrow readers, lists and iterators of batches among it. At least four rows. Numbers, truth values,
+        categories, ordered categories and times may stand side by side: see :class:`kernelmean.TableEncoder` for the
+        kernel of each. Rows that come only once and are many are put into a temporary file.
     x, y : str or sequence of str
         Two groups of columns for one joint test, and one test of every pair across; without ``y`` all other columns
         are y, without both all pairs of columns are tested. Columns in neither group play no part: their missing cells
         leave no row out.
     estimator : str
-        As in :func:`kernelmean.hsic_test`.
+        As in :func:`kernelmean.hsic_test`; batch by batch an adaptive one, or "kme", "mkme", "mmkme".
     n_resamples : int
         Permutations of every test; pairs that come out small are tested again with more where Holm's method needs them.
     rng : int or Generator
         The same seed gives the same numbers.
     screen : bool
         Whether a fast look at every pair decides which of more than 40 pairs are worth the full test; the others have
-        p = 1.
+        p = 1. Batch by batch no pair is left out.
     plan : Plan, optional
         Threads, one by default, and memory of every test.
     progress : callable, optional
@@ -85,7 +86,8 @@ def dependence(
     ------
     ValueError
         When a column is unknown or in both groups, fewer than two columns vary, there are fewer than four rows, a cell
-        is missing without a rule for it, or a column has too many categories or looks like an identifier.
+        is missing without a rule for it, or a column has too many categories or looks like an identifier; when an
+        option needs all rows in memory, and they are not, or a checkpoint is asked for.
     TypeError
         When a column holds something else than numbers, categories and times, or these as text ("$1,000.00").
 
@@ -106,13 +108,31 @@ def dependence(
     tells. O(n² log n) time for a pair, O(n r²) on low-rank factors of rank r; memory never O(n²) beyond 5000 rows.
     Gretton et al. (2005); the strength is that of Cortes et al. (2012), eq. (2), with unbiased estimates.
 
+    More than 20 000 rows, wherever they are (100 000 where ``estimator`` names one kernel), are read batch by batch:
+    once for scale and categories, and once for sums of products of features, or a few times where the pairs are many.
+    Time grows with the rows, memory does not: about 10 MiB for each of at most some 40 pairs at a time, and some 200
+    MiB for the joint test of two groups. Features of a column are fitted to about 4100 rows drawn at random, on 48
+    landmarks; categories are exact. Rows are cut into stripes of 500, two halves of them, and a permutation rotates one
+    column against the other within the stripes of either half by a number of its own. These are a group of 250 000
+    permutations, so p-values are exact, also the second ones, which come from the same sums. Strengths are of all rows,
+    relative to those of a column with itself among the rows that were drawn. ``kernelmean.read(path,
+    in_memory=...)`` asks for the one or the other; checkpoints are not written.
+
     Examples
     --------
+    >>> import numpy as np, kernelmean
     >>> rng = np.random.default_rng(0)
     >>> a, b = rng.normal(size=(2, 60))
     >>> result = dependence(np.column_stack([a, b, a**2]), n_resamples=199)
     >>> [(pair.x, pair.y) for pair in result.dependent()]
     [('x0', 'x2')]
+
+    All rows batch by batch, as of files too long for memory:
+
+    >>> table = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> result = dependence(kernelmean.read(table, in_memory=False), n_resamples=199)
+    >>> len(result.dependent()), result.n_rows
+    (0, 2000)
     """
     asked = Asked(
         x=(x,) if isinstance(x, str) else tuple(x),
