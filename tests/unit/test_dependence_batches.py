@@ -124,7 +124,7 @@ def test_independent_columns_are_rejected_as_often_as_the_level_says() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("short_stripes")
 def test_independent_columns_are_rejected_as_often_as_the_level_says_on_many_data_sets() -> None:
-    check_levels(count_rejections(1500, 900))
+    check_levels(count_rejections(1000, 900))
 
 
 # -- what is found -----------------------------------------------------------------------------------------------------

@@ -46,12 +46,13 @@ MEMBERS: tuple[PairMember, ...] = (
     *_same(4, _RANKS),
     *_same(12, _SMOOTHER),
     *_mirrored(4, _SMOOTHER, _FINER),
-    *_mirrored(26, _FAST_TURNS, _RANKS),
-    *_mirrored(8, _TURNS, _RANKS),
-    *_same(5, _SQUARES),
-    *_mirrored(4, _SQUARES, _RANKS),
-    *_same(10, _FAST_TURNS),
-    *_same(8, _TURNS),
+    *_same(8, _FINER),
+    *_mirrored(20, _FAST_TURNS, _RANKS),
+    *_mirrored(18, _TURNS, _RANKS),
+    *_same(4, _SQUARES),
+    *_mirrored(3, _SQUARES, _RANKS),
+    *_same(6, _FAST_TURNS),
+    *_same(12, _TURNS),
 )
 """What an adaptive test of two columns of numbers sees: as in memory where rows are many, on few features."""
 SIDES = tuple(dict.fromkeys(side for pair in MEMBERS for side in pair.sides))

@@ -110,7 +110,7 @@ def dependence(
 
     More than 20 000 rows, wherever they are (100 000 where ``estimator`` names one kernel), are read batch by batch:
     once for scale and categories, and once for sums of products of features, or a few times where the pairs are many.
-    Time grows with the rows, memory does not: about 10 MiB for each of at most some 40 pairs at a time, and some 200
+    Time grows with the rows, memory does not: about 15 MiB for each of at most some 25 pairs at a time, and some 200
     MiB for the joint test of two groups. Features of a column are fitted to about 4100 rows drawn at random, on 48
     landmarks; categories are exact. Rows are cut into stripes of 500, two halves of them, and a permutation rotates one
     column against the other within the stripes of either half by a number of its own. These are a group of 250 000
