@@ -248,8 +248,8 @@ class _Study:
         return {pair: (tests[pair], features[pair].strength(observed[pair], rows)) for pair in pairs}
 
     def _turns(self, run: Run) -> IntArray:
-        """Return the rotations of all tests of a run."""
-        return turns_of(run.n_resamples, self.stripes.rotations, np.random.default_rng([self.seed, 2, run.number]))
+        """Return the rotations of all tests of a run, from other numbers than windows are shuffled by."""
+        return turns_of(run.n_resamples, self.stripes.rotations, np.random.default_rng([self.seed, 0, 1 + run.number]))
 
     def _add(self, sums: Halves, joint: _Joint | None, which: str) -> None:
         """Add all rows."""

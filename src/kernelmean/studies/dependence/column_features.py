@@ -42,17 +42,18 @@ def _mirrored(weight: float, one: Member, other: Member) -> tuple[PairMember, ..
 
 MEMBERS: tuple[PairMember, ...] = (
     *_same(6, _VALUES),
-    *_same(7, _SCORES),
+    *_same(8, _SCORES),
     *_same(4, _RANKS),
-    *_same(12, _SMOOTHER),
-    *_mirrored(4, _SMOOTHER, _FINER),
+    *_same(14, _SMOOTHER),
+    *_mirrored(5, _SMOOTHER, _FINER),
     *_same(8, _FINER),
-    *_mirrored(20, _FAST_TURNS, _RANKS),
-    *_mirrored(18, _TURNS, _RANKS),
-    *_same(4, _SQUARES),
-    *_mirrored(3, _SQUARES, _RANKS),
+    *_mirrored(16, _FAST_TURNS, _RANKS),
+    *_mirrored(9, _FAST_TURNS, _SCORES),
+    *_mirrored(7, _TURNS, _RANKS),
+    *_same(5, _SQUARES),
+    *_mirrored(4, _SQUARES, _RANKS),
     *_same(6, _FAST_TURNS),
-    *_same(12, _TURNS),
+    *_same(8, _TURNS),
 )
 """What an adaptive test of two columns of numbers sees: as in memory where rows are many, on few features."""
 SIDES = tuple(dict.fromkeys(side for pair in MEMBERS for side in pair.sides))
