@@ -21,9 +21,9 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from bins_power import PAIRS, SAMPLES
 
 import kernelmean as km
+from bins_power import PAIRS, SAMPLES
 
 RESULTS = Path(__file__).with_name("bins_earlier.jsonl")
 BATCH, LEVEL = 20, 0.05
@@ -86,7 +86,9 @@ def report() -> None:
     found: dict[tuple[int, str], list] = defaultdict(list)
     for row in read():
         found[row["rows"], row["case"]] += row["rejected"]
-    print("| test: case | rows | trials | one kernel, before | default, in bins | difference (s.e.) |\n|---|---|---|---|---|---|")
+    print(
+        "| test: case | rows | trials | one kernel, before | default, in bins | difference (s.e.) |\n|---|---|---|---|---|---|"
+    )
     for (rows, case), own in found.items():
         before, now = np.array(own).T
         error = (now - before).std() / len(own) ** 0.5

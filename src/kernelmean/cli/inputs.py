@@ -14,6 +14,7 @@ from ..core.words import count
 from ..inference.adaptive.many_kernels import NAMED
 from ..inference.wording import short
 from ..studies.comparison.comparing import are_read_in_batches
+from ..studies.dependence.rows import placed
 from ..tables import limits
 from ..tables.read import read
 from ..tables.readers import PLAIN, TextFormat
@@ -21,7 +22,7 @@ from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import match_columns, read_frame, split_frame
 from ..tables.source import Source
 from .named_tables import Named
-from .options import AUTO, LongTables, MixedTable, NumberTable, TwoTables, option_words, split_names
+from .options import AUTO, AllRows, LongTables, MixedTable, NumberTable, OneTable, TwoTables, option_words, split_names
 
 Study = TypeVar("Study", bound=Any)
 
@@ -129,13 +130,29 @@ def is_streamed(first: Named, second: Named | None, long: LongTables, estimator:
     return streams
 
 
+def is_one_streamed(table: OneTable, rows: AllRows, estimator: str, reading: ReadOptions) -> bool:
+    """Whether one table is read batch by batch: where it is asked for, or where it is long and nothing forbids it."""
+    if rows.stream and reading.max_rows is not None:
+        raise ValueError("--stream takes all rows; leave --max-rows out")
+    if rows.stream is not None:
+        return rows.stream
+    return reading.max_rows is None and placed(table.data, estimator)[1]
+
+
+def long_table(table: OneTable, reading: ReadOptions) -> Source:
+    """Return a file that is read batch by batch, the columns chosen."""
+    return _in_batches(Named((table.data,), table.data), reading)
+
+
 def long_tables(first: Named, second: Named, long: LongTables, reading: ReadOptions) -> tuple[Source, Source]:
     """Return two tables that are read batch by batch, the columns chosen."""
-    for named in (first, second):
-        if named.is_built_in:
-            raise ValueError(f"{named.name} is a built-in table, which is small; leave --stream out")
-    one, two = (_chosen(named, reading) for named in (first, second))
-    return read(one, in_memory=False, checkpoint=long.checkpoint), read(two, in_memory=False)
+    return _in_batches(first, reading, long.checkpoint), _in_batches(second, reading)
+
+
+def _in_batches(named: Named, reading: ReadOptions, checkpoint: str | None = None) -> Source:
+    if named.is_built_in:
+        raise ValueError(f"{named.name} is a built-in table, which is small; leave --stream out")
+    return read(_chosen(named, reading), in_memory=False, checkpoint=checkpoint)
 
 
 def _chosen(named: Named, reading: ReadOptions) -> Source:

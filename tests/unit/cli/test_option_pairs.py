@@ -107,7 +107,7 @@ COMMANDS: dict[str, tuple[Run, Values]] = {
     ),
     "dependence": (
         command("dependence", "A.csv", "--resamples", "9", "--estimator", "kme", *JSON),
-        values(f"{MIXED}\n{TESTED}\n--estimator scose\n--resamples 19\n--x a,c\n--y d"),
+        values(f"{MIXED}\n{TESTED}\n--stream\n--estimator scose\n--resamples 19\n--x a,c\n--y d"),
     ),
     "estimate": (
         command("estimate", "A-numbers.csv", *JSON),
@@ -161,6 +161,9 @@ def test_an_unknown_column_is_refused(command_: str, option: str, place: Path) -
     [
         ("compare A.csv B.csv --stream --by h", "two tables, or one table and the column that splits it"),
         ("compare A.csv B.csv --stream --groups 0,1", "--groups names two groups of one column"),
+        ("dependence A.csv --stream --max-rows 9", "--stream takes all rows"),
+        ("dependence iris --stream", "iris is a built-in table"),
+        ("dependence A.csv --stream --estimator scose", "over sums of features"),
         ("estimate A-numbers.csv --estimator kme", "add --save FILE, or leave --estimator out"),
         ("compare A.csv B.csv --keep c --categorical c", "leave it out of --keep"),
     ],

@@ -18,6 +18,7 @@ from .tables import (
 )
 from .testing import (
     AUTO,
+    AllRows,
     BandwidthOption,
     LongTables,
     PairTest,
@@ -31,6 +32,7 @@ from .testing import (
 __all__ = [
     "AUTO",
     "SOURCE",
+    "AllRows",
     "BandwidthOption",
     "BatchTable",
     "DetailedOutput",

@@ -229,7 +229,7 @@ class MaxRows:
             help=f"Use at most N random rows of a table. Needed for density above {FIT_LIMIT:,} rows, "
             f"for estimate above {ESTIMATE_LIMIT:,}, for tests in memory above {ADAPTIVE_LIMIT:,}, with one kernel "
             f"above {TEST_LIMIT:,}; "
-            "compare A B reads longer files batch by batch.",
+            "compare A B and dependence read longer files batch by batch.",
         ),
     ] = None
 

@@ -93,8 +93,8 @@ class PairTest(ScreenOption, ScaleOption, Resamples, Seed):
 
 
 @dataclass(frozen=True)
-class LongTables:
-    """How tables are read that are too long for memory."""
+class AllRows:
+    """Whether tables are read batch by batch."""
 
     stream: Annotated[
         bool | None,
@@ -105,6 +105,12 @@ class LongTables:
             show_default=False,
         ),
     ] = None
+
+
+@dataclass(frozen=True)
+class LongTables(AllRows):
+    """How tables are read that are too long for memory."""
+
     checkpoint: Annotated[
         str | None,
         stream_option(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self, final
+from itertools import pairwise
+from typing import Protocol, Self, final
 
 import numpy as np
 
@@ -29,6 +30,21 @@ class Block:
     def weighted(self, columns: Array) -> Array:
         """Return Σ_j w_j c_j² of every kernel, from columns of shape (columns, n), shape (k, n)."""
         return like(self.weights, columns) @ namespace(columns).square(columns)
+
+
+class Featured(Protocol):
+    """Columns of some rows, block by block."""
+
+    @property
+    def size(self) -> int:
+        """The number of columns."""
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """Which of them belong together."""
+
+    def at(self, rows: Array) -> Iterator[tuple[Block, Array]]:
+        """Yield the columns of any rows (n, d), block by block, shape (columns, n)."""
 
 
 @final
@@ -94,6 +110,41 @@ class Columns:
             out[block.place] = to_numpy(group_sums(columns, starts))
             out[self.size + block.numbers] = to_numpy(group_sums(block.weighted(columns), starts))
         return out.T
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OwnColumns:
+    """Columns that are fitted to some coordinates only, in an order of their own, cut into blocks."""
+
+    places: IntArray
+    """Those coordinates, among all."""
+    columns: Columns
+    order: IntArray
+    """Which column comes first, and so on."""
+    sizes: tuple[int, ...]
+    """Of the blocks."""
+
+    def blocks_at(self, rows: Array) -> list[Array]:
+        """Return the columns of rows, one array for every block, shape (columns, n)."""
+        found = np.concatenate([values for _, values in self.columns.at(rows[:, self.places])])
+        return np.split(found[self.order], np.cumsum(self.sizes[:-1]))
+
+
+@final
+class Apart:
+    """Columns that are fitted each to coordinates of their own, side by side."""
+
+    def __init__(self, each: Sequence[OwnColumns]) -> None:
+        self._each = each
+        ends = np.cumsum([0, *(size for own in each for size in own.sizes)]).tolist()
+        self.size = int(ends[-1])
+        none = np.zeros(0, dtype=np.intp)
+        self.blocks = [Block(slice(a, b), none, np.zeros((0, b - a))) for a, b in pairwise(ends)]
+
+    def at(self, rows: Array) -> Iterator[tuple[Block, Array]]:
+        """Yield the columns of any rows (n, d), block by block, shape (columns, n)."""
+        yield from zip(self.blocks, (block for own in self._each for block in own.blocks_at(rows)), strict=True)
 
 
 def located(parts: Sequence[Part], kernel: Kernel) -> tuple[int, Array]:

@@ -21,7 +21,7 @@ from ...kernels import Kernel
 from ...plan.plan import DEFAULT, Plan
 from ..null import Null
 from ..statistics import HSIC, Sums
-from .columns import Columns, located
+from .columns import Columns, Featured, located
 from .dealing import PILOT
 from .two_samples import SCHEME
 
@@ -38,7 +38,10 @@ Complex = npt.NDArray[np.complexfloating[Any, Any]]
 @final
 @dataclass(frozen=True)
 class BlockPair:
-    """Columns of X and columns of Y whose products are needed, and the pairs of kernels on them."""
+    """Columns of X and columns of Y whose products are needed, and the pairs of kernels on them.
+
+    They are the first columns of their blocks, as many as there are weights.
+    """
 
     left: int
     """Which block of X."""
@@ -121,8 +124,9 @@ def shuffled_window(seed: int, number: int, rows: int) -> IntArray:
 class PairSums:
     """Sums over the rows of X and of Y that belong together."""
 
-    x: Columns
-    y: Columns
+    x: Featured
+    y: Featured
+    """The same as ``x`` where columns of one table meet each other: their features are then found once."""
     pairs: list[BlockPair]
     rotations: int
     seed: int
@@ -140,7 +144,8 @@ class PairSums:
         shapes = [pair.shape for pair in self.pairs]
         self.products = [np.zeros((self.rotations // 2 + 1, *shape), np.complex128) for shape in shapes]
         self.fixed = [np.zeros(shape) for shape in shapes]
-        self.margins = np.zeros(self.x.size), np.zeros(self.y.size)
+        margins = np.zeros(self.x.size)
+        self.margins = margins, margins if self.y is self.x else np.zeros(self.y.size)
 
     @classmethod
     def empty(
@@ -182,37 +187,46 @@ class PairSums:
         whole = len(order) // self.rotations * self.rotations
         at_once = max(1, _AT_ONCE // self.rotations) * self.rotations
         for part in slices(whole, at_once):
-            self._add_stripes(take_rows(X, order[part]), take_rows(Y, order[part]), plan)
+            self.add_stripes(take_rows(X, order[part]), take_rows(Y, order[part]), plan)
         if whole < len(order):
-            self._add_fixed(take_rows(X, order[whole:]), take_rows(Y, order[whole:]))
-        self.rows += len(order)
+            self.add_fixed(take_rows(X, order[whole:]), take_rows(Y, order[whole:]))
 
-    def _add_stripes(self, X: Array, Y: Array, plan: Plan) -> None:
-        left, right = self._transformed(self.x, X, 0), self._transformed(self.y, Y, 1)
+    def add_stripes(self, X: Array, Y: Array, plan: Plan = DEFAULT) -> None:
+        """Add rows that are whole stripes, one behind the other."""
+        self.rows += X.shape[0]
+        left = self._transformed(self.x, X, 0)
+        right = left if self._alike(X, Y) else self._transformed(self.y, Y, 1)
 
         def add(job: tuple[BlockPair, Complex]) -> None:
             pair, products = job
-            products += to_numpy(conjugate_products(left[pair.left], right[pair.right]))
+            r, q = pair.shape
+            products += to_numpy(conjugate_products(left[pair.left][:, :, :r], right[pair.right][:, :, :q]))
 
         for _ in plan.map(add, list(zip(self.pairs, self.products, strict=True)), X.shape[0] * self.x.size):
             pass
 
-    def _transformed(self, columns: Columns, rows: Array, side: int) -> list[Complex]:
+    def _alike(self, X: Array, Y: Array) -> bool:
+        """Whether X and Y are the same columns of the same rows."""
+        return self.x is self.y and X is Y
+
+    def _transformed(self, columns: Featured, rows: Array, side: int) -> list[Complex]:
         """Return the transforms of every block along the stripes, shape (rotations / 2 + 1, stripes, columns)."""
         return [stripe_transforms(values, self.rotations) for values in self._summed(columns, rows, side)]
 
-    def _summed(self, columns: Columns, rows: Array, side: int) -> Iterator[Array]:
+    def _summed(self, columns: Featured, rows: Array, side: int) -> Iterator[Array]:
         """Yield the columns of every block, and add them to the margins."""
         for block, values in columns.at(rows):
             self.margins[side][block.place] += to_numpy(namespace(values).sum(values, axis=1))
             yield values
 
-    def _add_fixed(self, X: Array, Y: Array) -> None:
-        left, right = (
-            list(self._summed(columns, rows, side)) for side, (columns, rows) in enumerate(((self.x, X), (self.y, Y)))
-        )
+    def add_fixed(self, X: Array, Y: Array) -> None:
+        """Add rows that fill no stripe."""
+        self.rows += X.shape[0]
+        left = list(self._summed(self.x, X, 0))
+        right = left if self._alike(X, Y) else list(self._summed(self.y, Y, 1))
         for pair, sums in zip(self.pairs, self.fixed, strict=True):
-            np.add(sums, to_numpy(left[pair.left] @ right[pair.right].T), out=sums)
+            r, q = pair.shape
+            np.add(sums, to_numpy(left[pair.left][:r] @ right[pair.right][:q].T), out=sums)
 
     def null(self, n: int) -> Null:
         r"""Return the statistics of all pairs of kernels under all rotations, the observed arrangement first.
@@ -224,25 +238,28 @@ class PairSums:
             raise ValueError(f"{passed(n, 'pair')}, at least {_LEAST} are needed")
         if self.rows != n:
             raise ValueError(f"{self.rows:,} pairs were read of {n:,}; rows must stay as they are meanwhile")
-        count = sum(len(pair.numbers) for pair in self.pairs)
-        values = np.empty((count, self.rotations))
-        for pair, products, fixed in zip(self.pairs, self.products, self.fixed, strict=True):
-            values[pair.numbers] = pair.statistics(self._gaps(pair, products, fixed))
-        measure = HSIC(self.rows, "v")
-        traces = values.max(axis=1) * self.rows
-        sums = Sums(values, values, traces, np.ones(count))
-        return Null(
-            values, measure.tolerance(values, sums), measure.name, SCHEME, memory_of(self.pairs, self.rotations)
-        )
+        values = np.empty((sum(len(pair.numbers) for pair in self.pairs), self.rotations))
+        for number, pair in enumerate(self.pairs):
+            gaps = self.rotated(number)
+            gaps /= n
+            gaps -= np.multiply.outer(*(sums / n for sums in self.margins_of(pair)))
+            values[pair.numbers] = pair.statistics(gaps)
+        return null_of(values, n, memory_of(self.pairs, self.rotations))
 
-    def _gaps(self, pair: BlockPair, products: Complex, fixed: Array) -> Array:
-        n = self.rows
-        whole = irfft(products, self.rotations, axis=0)
-        whole += fixed
-        left, right = (
-            sums[columns.blocks[block].place]
-            for sums, columns, block in zip(self.margins, (self.x, self.y), (pair.left, pair.right), strict=True)
-        )
-        whole /= n
-        whole -= np.multiply.outer(left / n, right / n)
+    def rotated(self, number: int) -> Array:
+        """Return the sums of products of a pair of blocks under all rotations, shape (rotations, r, q)."""
+        whole = irfft(self.products[number], self.rotations, axis=0)
+        whole += self.fixed[number]
         return np.asarray(whole)
+
+    def margins_of(self, pair: BlockPair) -> tuple[Array, Array]:
+        """Return the sums of the columns of two blocks, shapes (r,) and (q,)."""
+        (left, right), (r, q) = self.margins, pair.shape
+        return left[self.x.blocks[pair.left].place][:r], right[self.y.blocks[pair.right].place][:q]
+
+
+def null_of(values: Array, n: int, memory: float) -> Null:
+    """Return the null of V-statistics of HSIC over ``n`` pairs, one row per pair of kernels, the observed one first."""
+    measure = HSIC(n, "v")
+    sums = Sums(values, values, values.max(axis=1) * n, np.ones(len(values)))
+    return Null(values, measure.tolerance(values, sums), measure.name, SCHEME, memory)

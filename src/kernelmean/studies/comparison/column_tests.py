@@ -25,7 +25,7 @@ from ..many_tests import OneTest
 
 LANDMARKS = 24
 """Of a column, evenly spaced among its sorted rows."""
-_UNIT_ROWS = 256
+UNIT_ROWS = 256
 
 
 @final
@@ -75,10 +75,10 @@ def column_tests(
         gaussian = base_kernel(points, "gaussian", bandwidth, representative_rows(points), coding.name).kernel
         rule = estimator.combination if isinstance(estimator, Adaptive) else ""
         if isinstance(coding, Categories):
-            views = Views.as_they_are(source, _weights(coding, points, gaussian, several=bool(rule)), chosen)
+            views = Views.as_they_are(source, category_weights(coding, points, gaussian, several=bool(rule)), chosen)
         else:
             members = _members(gaussian) if isinstance(estimator, Adaptive) else _alone(points, estimator, coding.name)
-            landmarks, units = (representative_rows(points[:, ::-1], many) for many in (LANDMARKS, _UNIT_ROWS))
+            landmarks, units = (representative_rows(points[:, ::-1], many) for many in (LANDMARKS, UNIT_ROWS))
             views = Views.of(source, members, units, landmarks, chosen)
         made[coding.name] = ColumnTest.of(source, views, rule)
     return made
@@ -100,7 +100,7 @@ def _alone(points: Array, estimator: KernelMean, name: str) -> tuple[Member, ...
     return (Member(AS_IT_IS, choose_kernel(points, estimator, representative_rows(points), name).kernel),)
 
 
-def _weights(coding: Categories, points: Array, gaussian: Kernel, *, several: bool) -> dict[Member, Array]:
+def category_weights(coding: Categories, points: Array, gaussian: Kernel, *, several: bool) -> dict[Member, Array]:
     """Return weights of the coordinates of categories, with which their squares are those of the Gaussian kernel.
 
     k = e + (1 - e) [x = y], and coordinates are c [x = y]: noise would change the kernel by a factor only.

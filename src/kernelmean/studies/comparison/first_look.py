@@ -1,7 +1,8 @@
-"""What must be known before features are added up: how the columns of two tables become coordinates, and a few rows."""
+"""What must be known before features are added up: how the columns of tables become coordinates, and a few rows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -35,12 +36,12 @@ class Learnt:
     """Of the columns that vary, by name."""
     constant: tuple[str, ...]
     """The others."""
-    drawn: tuple[Frame, Frame]
-    """Rows of either table in random order."""
-    numbers: tuple[IntArray, IntArray]
+    drawn: tuple[Frame, ...]
+    """Rows of every table in random order."""
+    numbers: tuple[IntArray, ...]
     """Their numbers among those that are used, from 0."""
-    rows: tuple[int, int]
-    """The rows of either table that are used."""
+    rows: tuple[int, ...]
+    """The rows of every table that are used."""
     seen: TablesSeen
     """What all of them are like."""
     missing: MissingCells
@@ -51,7 +52,8 @@ class Learnt:
 
     def deals(self, seed: int) -> tuple[Deal, Deal]:
         """Return how the rows of both tables fall into bins, features being fitted to rows that were drawn."""
-        first, second = (own.around(drawn) for own, drawn in zip(deal(*self.rows, seed), self.numbers, strict=True))
+        n, m = self.rows
+        first, second = (own.around(drawn) for own, drawn in zip(deal(n, m, seed), self.numbers, strict=True))
         return first, second
 
     def pilot(self, table: int, own: Deal) -> Frame:
@@ -69,9 +71,9 @@ class Learnt:
 
 
 def learn(
-    tables: tuple[Source, Source], encoding: Encoding, seed: int, progress: Progress, digested: bool = False
+    tables: tuple[Source, ...], encoding: Encoding, seed: int, progress: Progress, digested: bool = False
 ) -> Learnt:
-    """Learn from a pass over all rows; with ``digested`` it finds their digests as well.
+    """Learn from a pass over all rows of one table or two; with ``digested`` it finds the digests of two as well.
 
     Raises
     ------
@@ -81,10 +83,8 @@ def learn(
     return settled(tables, lambda: _by_pass(tables, encoding, seed, progress, digested))
 
 
-def _by_pass(
-    tables: tuple[Source, Source], encoding: Encoding, seed: int, progress: Progress, digested: bool
-) -> Learnt:
-    look = FirstLook(tables[0].names, encoding, seed)
+def _by_pass(tables: tuple[Source, ...], encoding: Encoding, seed: int, progress: Progress, digested: bool) -> Learnt:
+    look = FirstLook(tables[0].names, encoding, seed, (0,) * len(tables))
     digests = RowDigest(), RowDigest()
     known = sum(table.n_rows or 0 for table in tables)
     done = 0
@@ -101,7 +101,7 @@ def _by_pass(
 
 @final
 class FirstLook:
-    """What the rows of two tables leave behind that are looked at batch by batch, in one process or in several.
+    """What the rows of tables leave behind that are looked at batch by batch, in one process or in several.
 
     Parameters
     ----------
@@ -111,11 +111,11 @@ class FirstLook:
         How columns become coordinates.
     seed : int
         Draws the rows that are kept.
-    first : (int, int)
-        The numbers of the first rows that are used here, from 0, where several look at the rows of one table.
+    first : sequence of int
+        The number of the first row of every table that is used here, from 0, where several look at the rows of one.
     """
 
-    def __init__(self, names: Sequence[str], encoding: Encoding, seed: int, first: tuple[int, int] = (0, 0)) -> None:
+    def __init__(self, names: Sequence[str], encoding: Encoding, seed: int, first: Sequence[int] = (0, 0)) -> None:
         self._encoding = encoding
         self._scanner = Scanner(names, encoding)
         self._draws = [Drawn(MOST_PILOT, seed, start) for start in first]
@@ -125,7 +125,7 @@ class FirstLook:
         """Look at rows of a table that follow those so far, and return how many of them are used."""
         chosen = frame.select(self._scanner.rules)
         if self._inspection is None:
-            self._inspection = self._encoding.inspection(chosen, 2)
+            self._inspection = self._encoding.inspection(chosen, len(self._draws))
         self._inspection.add(chosen, table)
         kept = _added(self._scanner, self._inspection, chosen, table)
         self._draws[table].add(kept)
@@ -150,13 +150,13 @@ class FirstLook:
         """Return what is known when all rows were looked at; raises as :func:`kernelmean.compare`."""
         self._scanner.check_rows(sources)
         seen = self._scanner.seen
-        for source, rows in zip(sources, seen.rows, strict=True):
+        for source, rows in zip(sources, seen.rows, strict=False):
             if not rows:
                 raise ValueError(f"{source} has no rows")
         remarks = () if self._inspection is None else self._inspection.check()
-        first, second = self._draws
-        drawn, numbers = (first.frame, second.frame), (first.numbers, second.numbers)
-        return replace(learnt_of(seen, self._encoding, drawn, numbers, self._scanner.missing()), remarks=remarks)
+        drawn, numbers = tuple(own.frame for own in self._draws), tuple(own.numbers for own in self._draws)
+        missing = self._scanner.missing(len(self._draws))
+        return replace(learnt_of(seen, self._encoding, drawn, numbers, missing), remarks=remarks)
 
 
 def _added(scanner: Scanner, inspection: Inspection, rows: Frame, table: int) -> Frame:
@@ -171,8 +171,8 @@ def _added(scanner: Scanner, inspection: Inspection, rows: Frame, table: int) ->
 def learnt_of(
     seen: TablesSeen,
     encoding: Encoding,
-    drawn: tuple[Frame, Frame],
-    numbers: tuple[IntArray, IntArray],
+    drawn: tuple[Frame, ...],
+    numbers: tuple[IntArray, ...],
     missing: MissingCells,
 ) -> Learnt:
     """Return what is known, columns that are constant apart."""
@@ -182,7 +182,7 @@ def learnt_of(
         constant=tuple(coding.name for coding in codings if not coding.varies),
         drawn=drawn,
         numbers=numbers,
-        rows=(int(seen.rows[0]), int(seen.rows[1])),
+        rows=tuple(seen.rows[: len(drawn)].astype(int).tolist()),
         seen=seen,
         missing=missing,
     )

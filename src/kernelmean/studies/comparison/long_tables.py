@@ -108,12 +108,17 @@ def check_batches(asked: Asked) -> None:
             f"bandwidth is {asked.bandwidth!r}, which needs all rows in memory; write {listed(map(repr, RULES))}, or a "
             "number"
         )
-    missing = asked.encoding.missing
+    check_rules(asked.encoding)
+
+
+def check_rules(encoding: Encoding) -> None:
+    """Raise for a rule for missing cells that needs all rows in memory."""
+    missing = encoding.missing
     if "noise" in ([missing] if isinstance(missing, str) else [*missing.values()]):
         rules = written("'category' or 'drop'", "--missing category or drop")
         part = written(
             "hold the rows in memory with kernelmean.read(..., in_memory=True)",
-            "compare a part of the rows with --no-stream --max-rows N",
+            "test a part of the rows with --no-stream --max-rows N",
         )
         raise ValueError(
             "noise in missing cells gives every row a kernel of its own, which needs all rows in memory; write "
@@ -208,7 +213,7 @@ class Tests:
         summaries = [seen[coding.name].summary(coding) for coding in learnt.codings]
         return Comparison(
             names=asked.names,
-            sizes=learnt.rows,
+            sizes=(learnt.rows[0], learnt.rows[1]),
             test=joint,
             estimator=asked.estimator,
             bandwidth=self.bandwidth,

@@ -91,12 +91,12 @@ class Scanner:
             if not self.seen.rows[table] and self.seen.left_out[table]:
                 raise all_incomplete(source, max(self._dropped, key=lambda name: float(self._dropped[name][table])))
 
-    def missing(self) -> MissingCells:
-        """Return the counts of missing cells."""
+    def missing(self, tables: int = 2) -> MissingCells:
+        """Return the counts of missing cells of so many tables."""
         absent = {column.name: column.absent for column in self.seen.columns} | self._dropped
         columns = tuple(
-            MissingColumn(name, rule, (int(absent[name][0]), int(absent[name][1])))
+            MissingColumn(name, rule, tuple(absent[name][:tables].astype(int).tolist()))
             for name, rule in self.rules.items()
             if absent[name].any()
         )
-        return MissingCells(self.encoding.missing, columns, (int(self.seen.left_out[0]), int(self.seen.left_out[1])))
+        return MissingCells(self.encoding.missing, columns, tuple(self.seen.left_out[:tables].astype(int).tolist()))

@@ -59,7 +59,7 @@ class TablePass(Summary):
 
 
 @dataclass(frozen=True)
-class _Batch:
+class Batch:
     """Coordinates of the rows of a batch that are used, how many rows were read to its end, and which."""
 
     rows: Array
@@ -96,7 +96,7 @@ class Adding:
         self.sums.restore(arrays)
         self.read = kept.found.read
 
-    def add(self, batches: tuple[_Batch | None, _Batch | None], plan: Plan) -> None:
+    def add(self, batches: tuple[Batch | None, Batch | None], plan: Plan) -> None:
         """Add one batch of either table."""
         self.sums.add((None if own is None else own.rows for own in batches), plan)
         for k, own in enumerate(batches):
@@ -123,7 +123,7 @@ def run_pass(
     if kept is not None and kept.record is None:
         kept.save(adding.state(), digests)
     watched = digests if kept is not None else (None, None)
-    parts = [_batches(table, learnt, int(adding.read[k]), watched[k]) for k, table in enumerate(tables)]
+    parts = [coordinate_batches(table, learnt, int(adding.read[k]), watched[k]) for k, table in enumerate(tables)]
     saved, total = time.monotonic(), sum(learnt.rows) + sum(learnt.missing.rows)
     with closing(ahead(parts[0])) as first, closing(ahead(parts[1])) as second:
         whole = True
@@ -147,7 +147,7 @@ def run_pass(
         kept.save(adding.state(), digests, finished=True)
 
 
-def _of_both(digests: Digests, batches: tuple[_Batch | None, _Batch | None]) -> Digests:
+def _of_both(digests: Digests, batches: tuple[Batch | None, Batch | None]) -> Digests:
     """Return the digests of all rows to the ends of two batches."""
     first, second = (
         old if batch is None or batch.digest is None else batch.digest
@@ -156,7 +156,9 @@ def _of_both(digests: Digests, batches: tuple[_Batch | None, _Batch | None]) -> 
     return first, second
 
 
-def _batches(frames: Source, learnt: Learnt, read: int, digest: RowDigest | None) -> Iterator[_Batch]:
+def coordinate_batches(
+    frames: Source, learnt: Learnt, read: int = 0, digest: RowDigest | None = None
+) -> Iterator[Batch]:
     """Yield the coordinates of all rows that are used, after some that were read before.
 
     The digest of these, where there is one, goes on with the rows of every batch.
@@ -167,7 +169,7 @@ def _batches(frames: Source, learnt: Learnt, read: int, digest: RowDigest | None
             if digest is not None:
                 digest = digest.copy()
                 digest.add(rows)
-            yield _Batch(used.coordinates(rows), int(rows.row_numbers()[-1]), digest)
+            yield Batch(used.coordinates(rows), int(rows.row_numbers()[-1]), digest)
 
 
 @final

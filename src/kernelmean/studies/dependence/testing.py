@@ -7,32 +7,33 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, product
 from typing import Any, Unpack
 
 import numpy as np
 
 from ...core.array import SILENT, Progress, RngLike, as_rng
-from ...core.words import count, listed
+from ...core.words import count
 from ...inference import TestResult, hsic_test
 from ...inference.kernel_choice import HSIC_ESTIMATORS
 from ...inference.multiple import holm
 from ...inference.resampling_options import resources_of
 from ...plan.plan import Plan
+from ...tables.batchwise import readable
 from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
 from ...tables.columns.encoding import as_frames
 from ...tables.columns.missing import noise_needs_kme
-from ...tables.read import hold
+from ...tables.read import hold, read
 from ..many_tests import ManyTests, OneTest, Run, runs
 from ..screening import Contrasts
 from ..strengths import Strengths, gaussian_of
+from .batches import dependence_in_batches
+from .request import LEAST_ROWS, Asked, Pair, varying
 from .result import Dependence, PairDependence
+from .rows import placed
 
-_LEAST_ROWS = 4
 _TORUS_ROWS = 200
 _SOLVED = ("fcose", "f-kmse")  # solved anew under every permutation: they have no scheme
 _DROPPED = OneTest(math.nan, 1.0, 0)
-Pair = tuple[str, str]
 
 
 @spells_out
@@ -54,22 +55,23 @@ def dependence(
 
     Parameters
     ----------
-    table : array of shape (n, d), data frame, path, or what :func:`kernelmean.read` returns
-        At least four rows. Numbers, truth values, categories, ordered categories and times may stand side by side: see
-        :class:`kernelmean.TableEncoder` for the kernel of each.
+    table : array of shape (n, d), data frame, path, or whatever else :func:`kernelmean.read` takes
+        Dask tables, Arrow readers, lists and iterators of batches among it. At least four rows. Numbers, truth values,
+        categories, ordered categories and times may stand side by side: see :class:`kernelmean.TableEncoder` for the
+        kernel of each. Rows that come only once and are many are put into a temporary file.
     x, y : str or sequence of str
         Two groups of columns for one joint test, and one test of every pair across; without ``y`` all other columns
         are y, without both all pairs of columns are tested. Columns in neither group play no part: their missing cells
         leave no row out.
     estimator : str
-        As in :func:`kernelmean.hsic_test`.
+        As in :func:`kernelmean.hsic_test`; batch by batch an adaptive one, or "kme", "mkme", "mmkme".
     n_resamples : int
         Permutations of every test; pairs that come out small are tested again with more where Holm's method needs them.
     rng : int or Generator
         The same seed gives the same numbers.
     screen : bool
         Whether a fast look at every pair decides which of more than 40 pairs are worth the full test; the others have
-        p = 1.
+        p = 1. Batch by batch no pair is left out.
     plan : Plan, optional
         Threads, one by default, and memory of every test.
     progress : callable, optional
@@ -84,7 +86,8 @@ def dependence(
     ------
     ValueError
         When a column is unknown or in both groups, fewer than two columns vary, there are fewer than four rows, a cell
-        is missing without a rule for it, or a column has too many categories or looks like an identifier.
+        is missing without a rule for it, or a column has too many categories or looks like an identifier; when an
+        option needs all rows in memory, and they are not, or a checkpoint is asked for.
     TypeError
         When a column holds something else than numbers, categories and times, or these as text ("$1,000.00").
 
@@ -105,38 +108,72 @@ def dependence(
     tells. O(n² log n) time for a pair, O(n r²) on low-rank factors of rank r; memory never O(n²) beyond 5000 rows.
     Gretton et al. (2005); the strength is that of Cortes et al. (2012), eq. (2), with unbiased estimates.
 
+    More than 20 000 rows, wherever they are (100 000 where ``estimator`` names one kernel), are read batch by batch:
+    once for scale and categories, and once for sums of products of features, or a few times where the pairs are many.
+    Time grows with the rows, memory does not: about 15 MiB for each of at most some 25 pairs at a time, and some 200
+    MiB for the joint test of two groups. Features of a column are fitted to about 4100 rows drawn at random, on 48
+    landmarks; categories are exact. Rows are cut into stripes of 500, two halves of them, and a permutation rotates one
+    column against the other within the stripes of either half by a number of its own. These are a group of 250 000
+    permutations, so p-values are exact, also the second ones, which come from the same sums. Strengths are of all rows,
+    relative to those of a column with itself among the rows that were drawn. ``kernelmean.read(path,
+    in_memory=...)`` asks for the one or the other; checkpoints are not written.
+
     Examples
     --------
+    >>> import numpy as np, kernelmean
     >>> rng = np.random.default_rng(0)
     >>> a, b = rng.normal(size=(2, 60))
     >>> result = dependence(np.column_stack([a, b, a**2]), n_resamples=199)
     >>> [(pair.x, pair.y) for pair in result.dependent()]
     [('x0', 'x2')]
+
+    All rows batch by batch, as of files too long for memory:
+
+    >>> table = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> result = dependence(kernelmean.read(table, in_memory=False), n_resamples=199)
+    >>> len(result.dependent()), result.n_rows
+    (0, 2000)
     """
-    given = hold(table, "dependence")
+    asked = Asked(
+        x=(x,) if isinstance(x, str) else tuple(x),
+        y=(y,) if isinstance(y, str) else tuple(y),
+        estimator=estimator,
+        encoding=Encoding.of(encoding, columns),
+        n_resamples=n_resamples,
+        rng=rng,
+        screen=screen,
+        plan=plan,
+        progress=progress,
+    )
+    found, batches = placed(table, estimator)
+    if batches:
+        with readable(read(found), frames=True) as source:
+            return dependence_in_batches(source, asked)
+    return _in_memory(hold(found, "dependence"), table, asked)
+
+
+def _in_memory(given: Any, table: Any, asked: Asked) -> Dependence:
+    """Test the columns of a table that is held in memory, as it was given or as it was read."""
     (whole,) = as_frames((given,), ("the table",))
-    left, right = _groups(whole.names, *((group,) if isinstance(group, str) else group for group in (x, y)))
-    used = [name for name in whole.names if name in {*left, *right}]
-    read = Encoding.of(encoding, columns).restricted(whole, used)
-    encoded = encode((whole.select(used),), ("the table",), read)
+    groups = asked.groups(whole.names)
+    used = [name for name in whole.names if name in {*groups[0], *groups[1]}]
+    encoded = encode((whole.select(used),), ("the table",), asked.encoding.restricted(whole, used))
     (frame,) = encoded.frames
-    _check(len(frame), encoded, estimator)
-    left, right = (tuple(name for name in group if name in encoded.names) for group in (left, right))
-    pairs = _pairs(left, right)
-    if not pairs:
-        raise ValueError(f"there are no two varying columns to test; constant: {listed(encoded.constant) or 'none'}")
+    _check(len(frame), encoded, asked.estimator)
+    (left, right), pairs = varying(groups, encoded.names, encoded.constant)
     one_table = left == right
-    tests = _Tests(encoded, estimator, n_resamples, resources_of(plan).n_jobs, progress, len(pairs) + (not one_table))
-    stream, stream_of_pairs = as_rng(rng).spawn(2)
+    n_jobs, steps = resources_of(asked.plan).n_jobs, len(pairs) + (not one_table)
+    tests = _Tests(encoded, asked.estimator, asked.n_resamples, n_jobs, asked.progress, steps)
+    stream, stream_of_pairs = as_rng(asked.rng).spawn(2)
     joint = None if one_table else tests.joint(left, right, stream)
-    found, screened = tests.pairs(pairs, joint, stream_of_pairs, screen)
+    found, screened = tests.pairs(pairs, joint, stream_of_pairs, asked.screen)
     return Dependence(
         x=left,
         y=right,
         n_rows=len(frame),
         test=joint,
         pairs=found,
-        estimator=estimator,
+        estimator=asked.estimator,
         notes=(
             *(() if given is table else given.notes),
             *encoded.notes(),
@@ -150,28 +187,10 @@ def dependence(
 
 def _check(rows: int, encoded: Encoded, estimator: str) -> None:
     """Raise when there are too few rows, or no exact way to test them."""
-    if rows < _LEAST_ROWS:
+    if rows < LEAST_ROWS:
         raise ValueError(f"the table has {count(rows, 'row')}; a test of independence needs at least 4")
     if encoded.variances is not None and estimator != "kme":
         raise noise_needs_kme(estimator)
-
-
-def _groups(names: tuple[str, ...], x: Sequence[str], y: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of both groups."""
-    for name in (*x, *y):
-        if name not in names:
-            raise ValueError(f"there is no column {name!r}; the table has {listed(names)}")
-    both = [name for name in x if name in y]
-    if both:
-        raise ValueError(f"{listed(both)} stands in x and in y; a column belongs to one group")
-    if not x and not y:
-        return names, names
-    others = tuple(name for name in names if name not in (*x, *y))
-    return tuple(dict.fromkeys(x)) or others, tuple(dict.fromkeys(y)) or others
-
-
-def _pairs(left: tuple[str, ...], right: tuple[str, ...]) -> list[Pair]:
-    return list(combinations(left, 2)) if left == right else list(product(left, right))
 
 
 @dataclass(frozen=True)

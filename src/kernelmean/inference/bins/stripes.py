@@ -1,0 +1,94 @@
+"""How the rows of a table become stripes: those drawn first, then all others, window after window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Self, final
+
+import numpy as np
+
+from ...core.array import Array, IntArray, take_rows
+from .dealing import MOST_PILOT, PILOT
+from .pairs import shuffled_window
+
+ROTATIONS = 500
+"""Of each half of the stripes: together they have the square of it."""
+_WINDOW_NUMBERS = 2**22
+"""Coordinates of a window: the more rows it has, the longer the stretches over which rows may be sorted."""
+
+
+def rotations_of(n: int) -> int:
+    """Return how many rotations either half of ``n`` rows has, so that few rows fill no stripe."""
+    stripes = 2 * max(1, round(n / (2 * ROTATIONS)))
+    return ROTATIONS if n >= 2 * MOST_PILOT else max(1, n // stripes)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Stripes:
+    """The rows of a table, of known number, as stripes.
+
+    Rows that were drawn beforehand, at random by their numbers, are the first stripes: rotations exchange them for each
+    other, so that what is fitted to them stays. The others are shuffled within windows.
+    """
+
+    n: int
+    rotations: int
+    drawn: IntArray
+    """The numbers of the rows that features are fitted to, stripe after stripe."""
+    window: int
+    """Rows that are shuffled together."""
+    seed: int
+
+    @classmethod
+    def of(cls, n: int, dim: int, drawn: IntArray, seed: int) -> Self:
+        """Return the stripes of ``n`` rows of so many coordinates, of which some were drawn in random order."""
+        rotations = rotations_of(n)
+        pilot = min(rotations * -(-PILOT // rotations), len(drawn) // rotations * rotations)
+        window = rotations * max(1, _WINDOW_NUMBERS // (rotations * max(1, dim)))
+        return cls(n, rotations, drawn[:pilot], min(window, rotations * -(-n // rotations)), seed)
+
+    def dealt(self, pilot: Array, batches: Iterable[Array]) -> Iterator[Array]:
+        """Yield all rows: whole stripes, and at last rows that fill none.
+
+        Parameters
+        ----------
+        pilot : array of shape (p, d)
+            Those that were drawn, in their order.
+        batches : iterable of arrays (b, d)
+            All rows in the order of the table.
+
+        Raises
+        ------
+        ValueError
+            When there are more rows, or fewer, than were announced.
+        """
+        yield pilot
+        for number, rows in enumerate(self._windows(pilot.shape[1], batches)):
+            order = shuffled_window(self.seed, number, len(rows))
+            whole = len(order) // self.rotations * self.rotations
+            if whole:
+                yield take_rows(rows, order[:whole])
+            if whole < len(order):
+                yield take_rows(rows, order[whole:])
+
+    def _windows(self, dim: int, batches: Iterable[Array]) -> Iterator[Array]:
+        """Yield the rows that were not drawn, a window at a time; it is overwritten by the next one."""
+        drawn = np.sort(self.drawn)
+        buffer, held, start = np.empty((self.window, dim)), 0, 0
+        for batch in batches:
+            first, last = np.searchsorted(drawn, [start, start + len(batch)])
+            others = np.delete(batch, drawn[first:last] - start, axis=0)
+            start += len(batch)
+            while len(others):
+                part = others[: self.window - held]
+                buffer[held : held + len(part)] = part
+                held, others = held + len(part), others[len(part) :]
+                if held == self.window:
+                    yield buffer
+                    held = 0
+        if start != self.n:
+            raise ValueError(f"{start:,} rows were read of {self.n:,}; rows must stay as they are meanwhile")
+        if held:
+            yield buffer[:held]

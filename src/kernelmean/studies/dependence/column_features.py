@@ -1,0 +1,187 @@
+"""What the tests of pairs of columns see of each column of a long table: features that are fitted to a pilot once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Self, final
+
+import numpy as np
+
+from ...core.array import Array, IntArray
+from ...estimators import KernelMean
+from ...inference.adaptive.many_kernels import Adaptive
+from ...inference.adaptive.members import ENERGY, LINEAR, MEDIAN, Member, PairMember
+from ...inference.adaptive.row_order import row_order
+from ...inference.adaptive.units import AS_IT_IS
+from ...inference.adaptive.views import Views, ViewSource
+from ...inference.bins.columns import Columns, OwnColumns
+from ...inference.bins.pairs import BlockPair
+from ...inference.coordinates import Coordinates
+from ...inference.kernel_choice import base_kernel, choose_kernel, representative_rows
+from ...kernels import Kernel
+from ...tables.columns.column_codings import Categories, Coding
+from ..comparison.column_tests import UNIT_ROWS, category_weights
+
+LANDMARKS = 48
+"""Of a column, evenly spaced among its sorted rows."""
+_VALUES, _SCORES, _SQUARES = (Member(view, LINEAR) for view in ("data", "scores", "squares"))
+_SMOOTH, _SMOOTHER, _FINER = (Member("data", MEDIAN, ridge=ridge) for ridge in (None, 0.1, 0.01))
+_RANKS, _TURNS, _FAST_TURNS = (Member("ranks", ENERGY, ridge=ridge) for ridge in (None, 0.01, 0.001))
+_COARSE, _LOCAL = (_SCORES, _SQUARES, _RANKS), (_FINER, _TURNS, _FAST_TURNS)
+
+
+def _same(weight: float, member: Member) -> tuple[PairMember, ...]:
+    return (PairMember(member, member, weight),)
+
+
+def _mirrored(weight: float, one: Member, other: Member) -> tuple[PairMember, ...]:
+    return PairMember(one, other, weight / 2), PairMember(other, one, weight / 2)
+
+
+MEMBERS: tuple[PairMember, ...] = (
+    *_same(6, _VALUES),
+    *_same(8, _SCORES),
+    *_same(4, _RANKS),
+    *_same(14, _SMOOTHER),
+    *_mirrored(5, _SMOOTHER, _FINER),
+    *_same(8, _FINER),
+    *_mirrored(16, _FAST_TURNS, _RANKS),
+    *_mirrored(9, _FAST_TURNS, _SCORES),
+    *_mirrored(7, _TURNS, _RANKS),
+    *_same(5, _SQUARES),
+    *_mirrored(4, _SQUARES, _RANKS),
+    *_same(6, _FAST_TURNS),
+    *_same(8, _TURNS),
+)
+"""What an adaptive test of two columns of numbers sees: as in memory where rows are many, on few features."""
+SIDES = tuple(dict.fromkeys(side for pair in MEMBERS for side in pair.sides))
+"""What they see of one column."""
+_SMOOTH_BLOCK, _COARSE_BLOCK, _FINE_BLOCK = range(3)
+_BOTH_FINE = 18
+"""Fine features whose products with fine ones of the other column are added up: the coarsest of them."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ColumnFeatures:
+    """The features of one column, in blocks of smooth, coarse and fine ones, and how each member weighs them."""
+
+    name: str
+    own: OwnColumns
+    weights: Mapping[Member, Array]
+    """Of all features, for every member; of categories there are shares, as they are and in their deviations."""
+    smooth: Array
+    """The weights of the Gaussian kernel at the median distance, which the strength of a pair is of."""
+    moments: Array
+    """The covariances of the features over the pilot."""
+
+    @classmethod
+    def of(cls, coding: Coding, places: IntArray, pilot: Array, estimator: Adaptive | KernelMean) -> Self:
+        """Fit the features of a column to the coordinates of a pilot; they do not know the order of its rows."""
+        rows = pilot[:, places]
+        points = rows[row_order(rows)]
+        source = ViewSource(points)
+        if isinstance(coding, Categories):
+            gaussian = base_kernel(points, "gaussian", "median", representative_rows(points), coding.name).kernel
+            shares = category_weights(coding, points, gaussian, several=isinstance(estimator, Adaptive))
+            views = Views.as_they_are(source, shares, np.arange(len(places)))
+            smooth = next(iter(shares))
+        else:
+            members = SIDES if isinstance(estimator, Adaptive) else (_alone(points, estimator, coding),)
+            landmarks, units = (representative_rows(points[:, ::-1], many) for many in (LANDMARKS, UNIT_ROWS))
+            views, smooth = Views.of(source, [_SMOOTH, *members], units, landmarks), _SMOOTH
+        size = views.table.shape[1]
+        found = {member: _placed(kernels, size) for member, kernels in views.kernels.items()}
+        order, sizes = _in_blocks(found, size)
+        own = OwnColumns(places, Columns.of(source, views, []), order, sizes)
+        moments = np.atleast_2d(np.cov(views.table[:, order].T, bias=True))
+        weights = {member: weights[order] for member, weights in found.items()}
+        return cls(coding.name, own, weights, weights[smooth], moments)
+
+    def seen_by(self, member: Member) -> Member:
+        """Return what stands for a member here: of categories, shares, in their deviations where it is local."""
+        if member in self.weights:
+            return member
+        shares = list(self.weights)
+        return shares[-1] if member in _LOCAL else shares[0]
+
+    def own_norm(self) -> float:
+        """Return HSIC of the column with itself."""
+        return float(self.smooth @ np.square(self.moments) @ self.smooth)
+
+    def own_trace(self) -> float:
+        """Return the mean of the centered kernel of a row with itself."""
+        return float(self.smooth @ np.diag(self.moments))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PairFeatures:
+    """Two columns, and the members of their test."""
+
+    x: ColumnFeatures
+    y: ColumnFeatures
+    members: tuple[PairMember, ...]
+
+    @classmethod
+    def of(cls, x: ColumnFeatures, y: ColumnFeatures, estimator: Any) -> Self:
+        """Return what an estimator sees of two columns."""
+        if not isinstance(estimator, Adaptive):
+            first, second = (next(member for member in own.weights if member != _SMOOTH) for own in (x, y))
+            return cls(x, y, (PairMember(first, second),))
+        found: dict[tuple[Member, Member], float] = {}
+        for pair in MEMBERS:
+            sides = x.seen_by(pair.x), y.seen_by(pair.y)
+            found[sides] = found.get(sides, 0.0) + pair.weight
+        return cls(x, y, tuple(PairMember(*sides, weight) for sides, weight in found.items()))
+
+    def blocks(self, x: int = 0, y: int = 0) -> list[BlockPair]:
+        """Return which products are needed of columns number x and y of all; the last kernel is the smooth one."""
+        left = np.stack([*(self.x.weights[own.x] for own in self.members), self.x.smooth])
+        right = np.stack([*(self.y.weights[own.y] for own in self.members), self.y.smooth])
+        cut = [
+            np.split(weights, np.cumsum(own.own.sizes[:-1]), axis=1)
+            for weights, own in ((left, self.x), (right, self.y))
+        ]
+        found = []
+        for i, j in product(range(3), repeat=2):
+            v, w = cut[0][i], cut[1][j]
+            if i == j == _FINE_BLOCK:
+                v, w = v[:, :_BOTH_FINE], w[:, :_BOTH_FINE]
+            if (v.any(axis=1) & w.any(axis=1)).any():
+                found.append(BlockPair(3 * x + i, 3 * y + j, np.arange(len(left)), (v, w)))
+        return found
+
+    def strength(self, observed: float, rows: int) -> float:
+        """Return HSIC less its mean over permutations, over the geometric mean of that of each column with itself."""
+        scale = float(np.sqrt(self.x.own_norm() * self.y.own_norm()))
+        chance = self.x.own_trace() * self.y.own_trace() / max(rows - 1, 1)
+        return min((observed - chance) / scale, 1.0) if scale > 0.0 else 0.0
+
+
+def _in_blocks(weights: Mapping[Member, Array], size: int) -> tuple[IntArray, tuple[int, ...]]:
+    """Return the features block by block, the coarsest fine ones first, and how many each block has."""
+    coarse = np.zeros(size, dtype=bool)
+    fine = np.zeros(size, dtype=bool)
+    for member, own in weights.items():
+        coarse |= (own != 0.0) & (member in _COARSE or member.view == AS_IT_IS)
+        fine |= (own != 0.0) & (member in _LOCAL and member.view == "ranks")
+    smooth = np.flatnonzero(~coarse & ~fine)
+    blocks = smooth, np.flatnonzero(coarse), np.flatnonzero(fine & ~coarse)[::-1]
+    return np.concatenate(blocks), tuple(map(len, blocks))
+
+
+def _placed(kernels: Sequence[Kernel], size: int) -> Array:
+    """Return the weights of all features in the only kernel of a member."""
+    (kernel,) = kernels
+    assert isinstance(kernel, Coordinates), "features are columns"
+    found = np.zeros(size)
+    found[list(kernel.columns)] = kernel.weights
+    return found
+
+
+def _alone(points: Array, estimator: KernelMean, coding: Coding) -> Member:
+    """Return the kernel of an estimator, smoothed with the noise that it finds."""
+    return Member(AS_IT_IS, choose_kernel(points, estimator, representative_rows(points), coding.name).kernel)

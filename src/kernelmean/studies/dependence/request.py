@@ -1,0 +1,66 @@
+"""What is asked of the columns of a table, in one value for both ways to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import TypeAlias
+
+from ...core.array import Progress, RngLike
+from ...core.words import listed
+from ...plan.plan import Plan
+from ...tables.columns import Encoding
+
+LEAST_ROWS = 4
+Pair: TypeAlias = tuple[str, str]
+Groups: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question of a study of dependence; see :func:`kernelmean.dependence` for what the fields mean."""
+
+    x: tuple[str, ...]
+    y: tuple[str, ...]
+    estimator: str
+    encoding: Encoding
+    n_resamples: int
+    rng: RngLike
+    screen: bool
+    plan: Plan | None
+    progress: Progress
+
+    def groups(self, names: tuple[str, ...]) -> Groups:
+        """Return the names of both groups, all columns twice where none were named.
+
+        Raises
+        ------
+        ValueError
+            When a column is unknown, or in both groups.
+        """
+        for name in (*self.x, *self.y):
+            if name not in names:
+                raise ValueError(f"there is no column {name!r}; the table has {listed(names)}")
+        both = [name for name in self.x if name in self.y]
+        if both:
+            raise ValueError(f"{listed(both)} stands in x and in y; a column belongs to one group")
+        if not self.x and not self.y:
+            return names, names
+        others = tuple(name for name in names if name not in (*self.x, *self.y))
+        return tuple(dict.fromkeys(self.x)) or others, tuple(dict.fromkeys(self.y)) or others
+
+
+def varying(groups: Groups, names: Sequence[str], constant: Sequence[str]) -> tuple[Groups, list[Pair]]:
+    """Return the groups without columns that are constant, and all pairs to test.
+
+    Raises
+    ------
+    ValueError
+        When no pair is left.
+    """
+    left, right = (tuple(name for name in group if name in names) for group in groups)
+    pairs = list(combinations(left, 2)) if left == right else list(product(left, right))
+    if not pairs:
+        raise ValueError(f"there are no two varying columns to test; constant: {listed(constant) or 'none'}")
+    return (left, right), pairs
