@@ -21,12 +21,19 @@ from ..estimators.loocv.isotropic import PairDistances
 from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
-from .conflicts import check_conflicts, check_embedding_conflicts
-from .joint import warn_of
+from .joint import CovarianceType, n_free, public_covariances, warn_of
 from .mixture import GaussianMixture
-from .parameters import CovarianceType, n_free, public_covariances
 from .prototypes import PoolOver
-from .recipe import RECIPE_OPTIONS, Recipe, Sample, Update, check_at_least_one, make_recipe
+from .recipe import (
+    RECIPE_OPTIONS,
+    Recipe,
+    Sample,
+    Update,
+    check_at_least_one,
+    check_conflicts,
+    check_embedding_conflicts,
+    make_recipe,
+)
 from .units import Units, units_of
 from .validation import Grid, Trial, split, try_targets
 

@@ -14,8 +14,7 @@ from ..kernels.gaussian import Gaussian, QuadraticGaussian
 from ..noise.base import Additive, Noise
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal
-from .gaussians import Bumps, overlaps
-from .mixture import GaussianMixture
+from .mixture import Bumps, GaussianMixture, overlaps
 
 
 @dataclass(frozen=True)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
 
 from ..core.array import Array, IntArray
+from ..core.conflicts import refuse
 from ..core.simplex_qp import solve_simplex_qp
 from ..core.validate import check_points, check_positive, check_weights
 from ..embedding.embedding import Embedding, embed
 from ..estimators import NAMED, KernelMean
 from ..estimators.loocv.isotropic import PairDistances
 from ..kernels.base import Kernel
-from .joint import Descent, Watch, descend
+from .joint import COVARIANCE_TYPES, CovarianceType, Descent, ParameterLayout, Watch, descend, given_mixture
 from .mixture import GaussianMixture
 from .objective import MatchingObjective, mean_covariance, weights_problem
-from .parameters import COVARIANCE_TYPES, CovarianceType, ParameterLayout, given_mixture
 from .prototypes import PoolOver, kmeans_prototypes, lift
 
 Update = Literal["weights", "all"]
@@ -204,3 +205,38 @@ def _make_estimator(estimator: Any) -> Any:
     if not (hasattr(estimator, "fit") and hasattr(estimator, "set_params")):
         raise TypeError(f"estimator is {estimator!r}; pass a name such as 'mkme', or km.KernelMean(...)")
     return estimator
+
+
+def check_conflicts(model: Any) -> None:
+    """Raise when an option was passed to a ``KernelMeanMatching`` that another one leaves without effect."""
+
+    def refused(reason: str, *names: str) -> None:
+        _refused_options(model, reason, *names)
+
+    if model.kernel is not None:
+        refused(f"kernel={model.kernel!r} has its bandwidth already", "bandwidth", "bandwidth_factors")
+    if not (isinstance(model.bandwidth, str) and model.bandwidth == "validation"):
+        refused(f"bandwidth={model.bandwidth!r} is not searched", "bandwidth_factors")
+    if model.prototypes is not None:
+        refused(
+            "prototypes= brings the start", "n_components", "pooling", "pool_over", "ridge", "kmeans_n_init", "n_init"
+        )
+    if model.update == "weights":
+        reason = "update='weights' solves for the weights in one step"
+        refused(reason, "early_stopping", "n_iter_no_change", "max_iter", "tol")
+    if model.update == "all" and not model.early_stopping:
+        refused("early_stopping=False stops at max_iter or tol only", "n_iter_no_change")
+
+
+def check_embedding_conflicts(model: Any, held_out: bool) -> None:
+    """Raise when an option was passed that a fit to an embedding, with rows ``held_out`` or none, has no use for."""
+    _refused_options(model, "the embedding brings its kernel and its estimate", "estimator", "kernel")
+    _refused_options(model, "the embedding brings its kernel", "bandwidth", "bandwidth_factors")
+    _refused_options(model, "no row of an embedding is held out, X_val= has such rows", "validation_fraction")
+    if not held_out:
+        _refused_options(model, "without X_val= a joint fit is not stopped early", "n_iter_no_change")
+
+
+def _refused_options(model: Any, reason: str, *names: str) -> None:
+    defaults = {name: each.default for name, each in signature(type(model)).parameters.items()}
+    refuse(reason, **{name: (getattr(model, name), defaults[name]) for name in names})

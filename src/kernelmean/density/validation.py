@@ -9,8 +9,7 @@ import numpy as np
 
 from ..core.array import Array, IntArray
 from ..embedding.embedding import Embedding
-from .gaussians import Bumps
-from .mixture import GaussianMixture
+from .mixture import Bumps, GaussianMixture
 from .recipe import Recipe, Sample
 
 Grid = list[tuple[int, int]]  # numbers of components with seeds of k-means

@@ -17,7 +17,7 @@ from ..expected import expected
 from ..kernels.base import Kernel
 from ..noise.normal import Normal
 from .base import MeanEstimator
-from .loocv.masked import Masked, score_of
+from .loocv.spectral import Masked, score_of
 from .options import KernelLike, make_kernel
 
 LIMIT = 2000

@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.array import Array, as_host
 from ..core.frozen import Frozen
 from ..core.words import listed
-from ..embedding.means import means
-from ..embedding.score import Score, diagonal_share
+from ..embedding.score import Score, diagonal_share, means
 from ..kernels.gaussian import Gaussian
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
@@ -22,7 +21,7 @@ from ..noise.normal import Normal
 from .filters import Filter, Iterative
 from .fitting import choose, relative
 from .kernel_mean import KernelMean
-from .loocv import contracted
+from .loocv.pair_sums import contracted_terms
 from .noise_problem import NoiseProblem
 from .options import Options, check_options
 from .regularization import ITERATIONS, Strength, Weighing
@@ -291,7 +290,7 @@ def _along(score: Callable[[Array], Score], chosen: Array, j: int) -> Callable[[
 
 def _contracted(problem: NoiseProblem, r: float, noise: float) -> Score:
     """Return the score of a contraction with a noise in units of θ²."""
-    terms = contracted.terms(problem.spanned[0], r, noise, problem.alpha, problem.n, problem.dim)
+    terms = contracted_terms(problem.spanned[0], r, noise, problem.alpha, problem.n, problem.dim)
     return terms.score(problem.scale, constant=problem.constant)
 
 

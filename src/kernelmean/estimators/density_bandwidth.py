@@ -16,7 +16,7 @@ from ..kernels.bandwidth import median_bandwidth
 from ..kernels.distances import squared_distance_blocks
 from ..kernels.gaussian import Gaussian
 from ..noise.normal import Normal
-from ..plan.tiles import serial_blas
+from ..plan.plan import serial_blas
 from .fitting import SEARCHES, noise_of
 from .loocv.isotropic import PairDistances
 from .noise_problem import NoiseProblem

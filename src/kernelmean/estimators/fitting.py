@@ -13,23 +13,20 @@ from ..core.array import Array, as_host, column_variances, covariance, in_host_m
 from ..core.frozen import owned, sealed
 from ..core.validate import check_weights
 from ..embedding.embedding import Embedding
-from ..embedding.means import Means, means
 from ..embedding.parts import PointPart
-from ..embedding.score import Score, diagonal_share
+from ..embedding.score import Means, Score, diagonal_share, means
 from ..expected.expectations import check_noise
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal
-from ..plan.tiles import serial_blas
-from .contraction_search import search_free, search_tied
+from ..plan.plan import serial_blas
 from .filters import Filter
-from .generic_search import search_variance
 from .loocv.isotropic import PairDistances
-from .loocv.ridge import LIMIT
+from .loocv.spectral import LIMIT
 from .noise_problem import NoiseProblem, ScoredNoise, some_rows
-from .noise_search import search_diagonal, search_full, search_isotropic
+from .noise_search import search_diagonal, search_free, search_full, search_isotropic, search_tied, search_variance
 from .options import NoiseForm, Options
 from .regularization import ScoreLimitError, Strength, Weighing
 

@@ -20,8 +20,16 @@ from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan.plan import running
 from .filters import Cutoff, Filter, Iterative, Resolvent, Ridge, check_iterations
-from .loocv import ridge
-from .loocv.masked import Masked, cutoff_scores, score_of, spectral_score
+from .loocv.spectral import (
+    GramSpectrum,
+    Masked,
+    check_size,
+    cutoff_scores,
+    printed_scores,
+    ridge_scores,
+    score_of,
+    spectral_score,
+)
 
 MASKED_LIMIT, CUTOFF_LIMIT = 2000, 500
 ITERATIONS = 100  # the most that a search tries
@@ -51,7 +59,7 @@ class Weighing:
     """
 
     def __init__(self, X: Array, kernel: Kernel, noise: Noise) -> None:
-        ridge.check_size(X.shape[0])
+        check_size(X.shape[0])
         self.n, self.X, self.kernel, self.noise = len(X), X, kernel, noise
         self.constant = float(kernel.diag(X).mean())
 
@@ -70,9 +78,9 @@ class Weighing:
         return running().gram(blocks, self.n, self.n, symmetric=symmetric)
 
     @cached_property
-    def spectrum(self) -> ridge.GramSpectrum:
+    def spectrum(self) -> GramSpectrum:
         """The eigendecomposition of a Gram matrix with constant diagonal."""
-        return ridge.GramSpectrum.of(self.square, self.constant)
+        return GramSpectrum.of(self.square, self.constant)
 
     @property
     def has_path(self) -> bool:
@@ -94,7 +102,7 @@ class Weighing:
     def path(self, filter_: Filter, strengths: Array) -> list[Strength]:
         """Return the exact leave-one-out scores of a filter at given strengths; "ridge" decomposes K once for all."""
         if isinstance(filter_, Ridge) and self.has_path:
-            return _paired(strengths, ridge.scores(self.spectrum, strengths))
+            return _paired(strengths, ridge_scores(self.spectrum, strengths))
         if isinstance(filter_, Cutoff):
             return self._cutoffs(strengths)
         if isinstance(filter_, Iterative):
@@ -131,7 +139,7 @@ class Weighing:
 
     def printed_path(self, strengths: Array) -> list[Strength]:
         """Return the scores of the ridge as Muandet et al. (2014) print them."""
-        values = ridge.printed_scores(self.spectrum, strengths)
+        values = printed_scores(self.spectrum, strengths)
         return _paired(strengths, [Score.of(float(value) - self.constant, self.constant) for value in values])
 
     # -- ridge: all strengths from one decomposition --------------------------------------------------------------

@@ -21,8 +21,7 @@ from ..core.frozen import sealed
 from ..core.validate import names_in
 from ..embedding.embedding import Embedding, embed
 from ..embedding.features import FeaturePart, FeatureSums
-from ..embedding.features.base import FeatureMap, Summary
-from ..embedding.features.compensated import Total
+from ..embedding.features.base import FeatureMap, Summary, Total
 from ..embedding.parts import PointPart
 from ..embedding.score import Score
 from ..kernels.bandwidth import Bandwidth

@@ -16,7 +16,7 @@ from ..core.points import named_points, points_like
 from ..core.type_rules import NoClosedFormError, Rules
 from ..core.validate import check_same_columns
 from ..kernels.base import Kernel, Stationary, check_kernel
-from ..kernels.blocks import Blocks
+from ..kernels.distances import Blocks
 from ..noise.base import Additive, Noise, common
 from ..noise.dirac import Dirac
 

@@ -12,11 +12,10 @@ import numpy as np
 
 from ..core.array import Array
 from ..core.type_rules import NoClosedFormError, Rules
-from ..kernels.base import Kernel, Product, Stationary
+from ..kernels.base import Kernel, Product, Separable, Stationary
 from ..kernels.gaussian import Gaussian
 from ..kernels.laplacian import Laplacian
 from ..kernels.matern import Matern
-from ..kernels.separable import Separable
 from ..kernels.wendland import Wendland
 from ..noise.base import Additive, Noise
 from ..noise.dirac import Dirac

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.array import Array, empty, like, namespace, quadratic_forms
 from ..core.type_rules import NoClosedFormError
-from ..kernels.blocks import Blocks
+from ..kernels.distances import Blocks
 from ..kernels.polynomial import Polynomial, check_overflow
 from ..noise.base import Noise
 from ..noise.dirac import Dirac

@@ -10,8 +10,7 @@ from typing import Any, final
 
 from ..core.array import Array, namespace, overwritten
 from ..core.validate import check_positive
-from .base import Kernel, WithBandwidth
-from .separable import AxisProfile, Separable
+from .base import AxisProfile, Kernel, Separable, WithBandwidth
 
 
 @final

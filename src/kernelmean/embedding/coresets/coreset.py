@@ -12,10 +12,9 @@ from ...core.array import Array, IntArray, RngLike, as_rng
 from ...core.frozen import Frozen
 from ...core.simplex_qp import solve_simplex_qp
 from ...core.validate import check_integer
-from ...plan.tiles import serial_blas
+from ...plan.plan import serial_blas
 from ..embedding import Embedding
-from .atoms import Atoms
-from .thinning import DENSE, Stage, compressed, swapped
+from .thinning import DENSE, Atoms, Stage, compressed, swapped
 
 Method = Literal["thinning", "split"]
 ErrorKind = Literal["exact", "bound"]

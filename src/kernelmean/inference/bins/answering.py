@@ -12,8 +12,7 @@ from typing import Any
 from ...core.array import Array
 from ...core.table import Table
 from ...core.words import count
-from ...plan.plan import Plan
-from ...plan.tiles import serial_blas
+from ...plan.plan import Plan, serial_blas
 from ...tables.batchwise import read_together
 from ...tables.prefetch import ahead
 from ...tables.source import Source
