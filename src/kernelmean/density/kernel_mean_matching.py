@@ -214,7 +214,6 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         return self
 
     def _convert(self, units: Units, kernel: Kernel) -> None:
-        """Write what was fitted in other units in those of the table."""
         self.trials_ = [replace(trial, score=units.log_density_back(trial.score)) for trial in self.trials_]
         self.validation_score_ = units.log_density_back(self.validation_score_)
         self._describe(units.mixture_back(self._mixture), units.embedding_back(self.target_, kernel))
@@ -378,7 +377,6 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         return self
 
     def _describe(self, mixture: GaussianMixture, target: Embedding) -> None:
-        """Set what a fit is asked for."""
         self._mixture, self.target_, self.kernel_ = mixture, target, target.kernel
         self.weights_, self.means_ = mixture.weights, mixture.means
         self.covariances_ = public_covariances(mixture.covariances, self.covariance_type)

@@ -100,7 +100,6 @@ class Recipe:
         )
 
     def _spread(self, sample: Sample) -> Array | float:
-        """Return the covariance that every point brings along, the ridge included."""
         ridge = self.ridge * sample.variance
         return sample.spread + (ridge * np.eye(sample.points.shape[1]) if np.ndim(sample.spread) == 2 else ridge)
 
@@ -199,7 +198,6 @@ def _check_word(name: str, word: Any, known: tuple[str, ...]) -> Any:
 
 
 def _make_estimator(estimator: Any) -> Any:
-    """Return an estimator of kernel means from its name, or the one that was passed."""
     if isinstance(estimator, str):
         return NAMED[_check_word("estimator", estimator, tuple(NAMED))]()
     if not (hasattr(estimator, "fit") and hasattr(estimator, "set_params")):
@@ -209,34 +207,29 @@ def _make_estimator(estimator: Any) -> Any:
 
 def check_conflicts(model: Any) -> None:
     """Raise when an option was passed to a ``KernelMeanMatching`` that another one leaves without effect."""
-
-    def refused(reason: str, *names: str) -> None:
-        _refused_options(model, reason, *names)
-
     if model.kernel is not None:
-        refused(f"kernel={model.kernel!r} has its bandwidth already", "bandwidth", "bandwidth_factors")
+        _refuse(model, f"kernel={model.kernel!r} has its bandwidth already", "bandwidth", "bandwidth_factors")
     if not (isinstance(model.bandwidth, str) and model.bandwidth == "validation"):
-        refused(f"bandwidth={model.bandwidth!r} is not searched", "bandwidth_factors")
+        _refuse(model, f"bandwidth={model.bandwidth!r} is not searched", "bandwidth_factors")
     if model.prototypes is not None:
-        refused(
-            "prototypes= brings the start", "n_components", "pooling", "pool_over", "ridge", "kmeans_n_init", "n_init"
-        )
+        unused = ("n_components", "pooling", "pool_over", "ridge", "kmeans_n_init", "n_init")
+        _refuse(model, "prototypes= brings the start", *unused)
     if model.update == "weights":
         reason = "update='weights' solves for the weights in one step"
-        refused(reason, "early_stopping", "n_iter_no_change", "max_iter", "tol")
+        _refuse(model, reason, "early_stopping", "n_iter_no_change", "max_iter", "tol")
     if model.update == "all" and not model.early_stopping:
-        refused("early_stopping=False stops at max_iter or tol only", "n_iter_no_change")
+        _refuse(model, "early_stopping=False stops at max_iter or tol only", "n_iter_no_change")
 
 
 def check_embedding_conflicts(model: Any, held_out: bool) -> None:
     """Raise when an option was passed that a fit to an embedding, with rows ``held_out`` or none, has no use for."""
-    _refused_options(model, "the embedding brings its kernel and its estimate", "estimator", "kernel")
-    _refused_options(model, "the embedding brings its kernel", "bandwidth", "bandwidth_factors")
-    _refused_options(model, "no row of an embedding is held out, X_val= has such rows", "validation_fraction")
+    _refuse(model, "the embedding brings its kernel and its estimate", "estimator", "kernel")
+    _refuse(model, "the embedding brings its kernel", "bandwidth", "bandwidth_factors")
+    _refuse(model, "no row of an embedding is held out, X_val= has such rows", "validation_fraction")
     if not held_out:
-        _refused_options(model, "without X_val= a joint fit is not stopped early", "n_iter_no_change")
+        _refuse(model, "without X_val= a joint fit is not stopped early", "n_iter_no_change")
 
 
-def _refused_options(model: Any, reason: str, *names: str) -> None:
+def _refuse(model: Any, reason: str, *names: str) -> None:
     defaults = {name: each.default for name, each in signature(type(model)).parameters.items()}
     refuse(reason, **{name: (getattr(model, name), defaults[name]) for name in names})

@@ -114,7 +114,6 @@ class Embedding(Shown):
         return reduce(add, [part.evaluate(Y, self.kernel, self.plan) for part in self.parts])
 
     def _places(self, Y: Any) -> Array:
-        """Return points at which the embedding can be evaluated."""
         return self.parts[0].places(points_like(Y, self.names, "Y", "the embedding"))
 
     def __add__(self, other: Embedding) -> Embedding:

@@ -44,10 +44,10 @@ from ..tables.batchwise import measured
 from ..tables.limits import ADAPTIVE_LIMIT, TEST_LIMIT
 from ..tables.read import is_in_memory, read
 from ..tables.source import Source, split_rows
+from .base import Options, make_kernel
 from .filters import Ridge
 from .loocv.spectral import LIMIT
 from .noise_search import search_variance
-from .options import Options, make_kernel
 from .regularization import strength_of_equal_entries
 
 if TYPE_CHECKING:
@@ -265,7 +265,6 @@ def _refusal(options: Options, features: FeatureMap | None) -> str:
 
 
 def _chosen(mu: Embedding, options: Options) -> tuple[Noise, float, Means]:
-    """Return the noise, the contraction, and the score."""
     noise, loss = options.noise or Dirac(), 0.0
     if options.contraction is not None:
         rows = ProjectedRows.of(mu, mu.features)

@@ -88,15 +88,12 @@ def minimize_line(exact: ScoreObjective, coarse: ScoreObjective, grid: Array) ->
     A minimum is where the slope of the coarse score turns from falling to rising, or an end of the range.
     """
     slopes = coarse.slopes(grid)
-    turns = [_turn(coarse, grid[k], grid[k + 1]) for k in np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0))]
+    rising = np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0))
+    turns = [float(brentq(coarse.slope, grid[k], grid[k + 1], xtol=1e-6)) for k in rising]
     ends = [float(grid[0])] * bool(slopes[0] >= 0) + [float(grid[-1])] * bool(slopes[-1] < 0)
     rough = sorted((coarse.at(np.array([u])) for u in turns + ends), key=lambda found: found.score.key)
     guesses = [float(found.point[0]) for found in rough[:_CANDIDATES]]
     return best([exact.at(np.array([_root(exact.slope, u, grid[0], grid[-1])])) for u in guesses])
-
-
-def _turn(coarse: ScoreObjective, low: float, high: float) -> float:
-    return float(brentq(coarse.slope, low, high, xtol=1e-6))
 
 
 def _root(slope: Callable[[float], float], guess: float, low: float, high: float) -> float:

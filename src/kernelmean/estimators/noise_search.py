@@ -110,11 +110,7 @@ def search_diagonal(problem: NoiseProblem) -> ScoredNoise:
 
 
 def _axes(problem: NoiseProblem, Y: Array) -> ScoreObjective:
-    def at(u: Array) -> Terms:
-        noise = np.exp(u)
-        return in_logs(axis_terms(Y, noise, problem.alpha), noise)
-
-    return problem.objective(at)
+    return problem.objective(lambda u: in_logs(axis_terms(Y, np.exp(u), problem.alpha), np.exp(u)))
 
 
 def _starts(problem: NoiseProblem, common: ScoredNoise) -> list[Array]:

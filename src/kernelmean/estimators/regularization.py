@@ -128,7 +128,9 @@ class Weighing:
         if isinstance(filter_, Cutoff):
             found = _smallest(self._cutoffs(self._between_eigenvalues()))
         elif isinstance(filter_, Ridge) and self.has_path:
-            found = self._best_ridge()
+            off, largest = self._off
+            ridge = partial(self.path, filter_)
+            found = self._negligible(off) if largest < UNDERFLOW else _minimize(ridge, self._grid(_PER_DECADE_OF_PATH))
         else:
             found = _minimize(partial(self.path, filter_), self._grid(_PER_DECADE))
         return _smallest([Strength(math.inf, Score(self.constant, 0, -math.inf)), found])
@@ -149,11 +151,6 @@ class Weighing:
         """The mean and the largest size of Q off the diagonal."""
         off = self.square - np.diag(np.diagonal(self.square))
         return float(off.sum()) / (self.n * (self.n - 1.0)), float(np.abs(off).max())
-
-    def _best_ridge(self) -> Strength:
-        if self._off[1] < UNDERFLOW:
-            return self._negligible(self._off[0])
-        return _minimize(partial(self.path, Ridge()), self._grid(_PER_DECADE_OF_PATH))
 
     def _negligible(self, mean_off: float) -> Strength:
         """Return the optimum where K is c I up to entries whose squares vanish: that of a plain scale."""

@@ -10,7 +10,6 @@ from typing import final
 
 import numpy as np
 
-from ..core.array import Array
 from ..core.type_rules import NoClosedFormError, Rules
 from ..kernels.base import Kernel, Product, Separable, Stationary
 from ..kernels.gaussian import Gaussian
@@ -208,18 +207,12 @@ def _product(kernel: Product, dim: int) -> Profiles:
 
 @axis_noise(Normal, kernels=(Separable,))  # a Gaussian stays a Gaussian: expected/gaussian.py
 def _normal(noise: Normal, profiles: Profiles) -> Profiles:
-    return [
-        profile.plus_normal(float(e)) for profile, e in zip(profiles, _variances(noise, len(profiles)), strict=True)
-    ]
-
-
-def _variances(noise: Normal, dim: int) -> Array:
-    """Return the variance of every axis, or raise when the axes are dependent or the distribution is not shared."""
     if noise.per_point is not None:
         raise NoClosedFormError("one covariance per point needs a Gaussian kernel")
     if noise.form == "full" and np.count_nonzero(noise.covariance - np.diag(np.diagonal(noise.covariance))):
         raise NoClosedFormError("a product over the axes needs noise that is independent between them")
-    return noise.variances(dim)
+    variances = noise.variances(len(profiles))
+    return [profile.plus_normal(float(e)) for profile, e in zip(profiles, variances, strict=True)]
 
 
 @axis_noise(Laplace)

@@ -72,11 +72,9 @@ class Matern(WithBandwidth, Separable):
 
     def profiles(self, dim: int) -> Sequence[AxisProfile]:
         """Return t ↦ f(√(2ν) t / θ_j) for every axis."""
-        return [partial(_matern, self._coefficients(), scale) for scale in self.scales(dim)]
-
-    def _coefficients(self) -> list[float]:
         p, factorial = self.degree, math.factorial
-        return [math.comb(p, k) * factorial(2 * p - k) * 2**k / factorial(2 * p) for k in range(p + 1)]
+        coefficients = [math.comb(p, k) * factorial(2 * p - k) * 2**k / factorial(2 * p) for k in range(p + 1)]
+        return [partial(_matern, coefficients, scale) for scale in self.scales(dim)]
 
 
 def _matern(coefficients: list[float], scale: float, gap: Array) -> Array:

@@ -84,9 +84,8 @@ class Atoms:
 
     def diag(self) -> Array:
         """Return |ξ_i|², shape (n,)."""
-        return self.kernel.diag(self.points) if isinstance(self.noise, Dirac) else self._noisy_diag()
-
-    def _noisy_diag(self) -> Array:
+        if isinstance(self.noise, Dirac):
+            return self.kernel.diag(self.points)
         return expected_diag(self.kernel, self.points, self.noise, self.noise)
 
     def embedding(self) -> Embedding:

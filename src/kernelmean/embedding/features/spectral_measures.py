@@ -162,7 +162,6 @@ def _place(frequencies: Callable[[Array], Array], columns: tuple[int, ...], dim:
 
 
 def _combined(factors: list[Spectra]) -> Spectra:
-    """Return all products of one component of every factor."""
     return tuple(Spectrum.convolved(parts) for parts in product(*factors))
 
 

@@ -75,7 +75,6 @@ class Distances:
 
     @cached_property
     def _bins(self) -> DistanceBins:
-        """All distances in bins."""
         if self._stored is not None:
             return DistanceBins(gathered(self._map(lambda chunk: chunk), self.largest))
         return DistanceBins(self.moments())

@@ -49,7 +49,16 @@ class PairSum:
 @array_api
 def pair_sum(A: Array, B: Array, *, moments: bool = True) -> PairSum:
     """Return the sum over i ≠ j for two tables (n, d); ``B is A`` halves the work. O(n² d) time, O(block²) memory."""
-    return _combine(_device_tiles(A, B, moments))
+    dtype, symmetric, dim = precision(A), A is B, A.shape[1]
+    A, B = as_float64(A), as_float64(B)
+    blocks, rows = squared_distance_blocks(A, B, floor=1.0, dtype=dtype), slices(A.shape[0], min(running().tiles(A)))
+    cells = [(i, j) for k, i in enumerate(rows) for j in (rows[k:] if symmetric else rows)]
+    cells = [(i, j) for i, j in cells if i != j or i.stop - i.start > 1]  # one point has no pair with itself
+    sums = [_device_sums(blocks(i, j), A[i, :], B[j, :], i == j, moments) for i, j in cells]
+    numbers = to_numpy(namespace(A).stack(sums))  # summed up where the arrays live and copied at the end
+    tiles = [_Tile(float(row[0]), float(row[1]), row[2:].reshape(3, dim if moments else 0)) for row in numbers]
+    whole = [tile.mirrored() if symmetric and i != j else tile for tile, (i, j) in zip(tiles, cells, strict=True)]
+    return _combine([tile for tile in whole if tile.total > 0])
 
 
 @pair_sum.numpy
@@ -97,20 +106,6 @@ def _tile(blocks: Blocks, A: Array, B: Array, i: slice, j: slice, moments: bool)
     by_row, by_column = weights.sum(axis=1), weights.sum(axis=0)
     both = np.einsum("ij,ij->j", A[i], weights @ B[j])
     return _Tile(shift, float(by_row.sum()), np.stack([by_row @ A[i] ** 2, by_column @ B[j] ** 2, both]))
-
-
-def _device_tiles(A: Array, B: Array, moments: bool) -> list[_Tile]:
-    """Return the tiles of arrays of another library, summed up where these live and copied at the end."""
-    dtype, symmetric, dim = precision(A), A is B, A.shape[1]
-    A, B = as_float64(A), as_float64(B)
-    blocks, rows = squared_distance_blocks(A, B, floor=1.0, dtype=dtype), slices(A.shape[0], min(running().tiles(A)))
-    cells = [(i, j) for k, i in enumerate(rows) for j in (rows[k:] if symmetric else rows)]
-    cells = [(i, j) for i, j in cells if i != j or i.stop - i.start > 1]  # one point has no pair with itself
-    sums = [_device_sums(blocks(i, j), A[i, :], B[j, :], i == j, moments) for i, j in cells]
-    numbers = to_numpy(namespace(A).stack(sums))
-    tiles = [_Tile(float(row[0]), float(row[1]), row[2:].reshape(3, dim if moments else 0)) for row in numbers]
-    mirrored = [symmetric and i != j for i, j in cells]
-    return [tile.mirrored() if twice else tile for tile, twice in zip(tiles, mirrored, strict=True) if tile.total > 0]
 
 
 def _device_sums(tile: Array, A: Array, B: Array, diagonal: bool, moments: bool) -> Array:

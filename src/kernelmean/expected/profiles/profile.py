@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from typing import Protocol
 
-import numpy as np
-
 from ...core.array import Array
 from ...core.type_rules import NoClosedFormError
 from .exponential import BoxWithBoth, LaplacePowers, density_with_normal, product_of_densities, sum_of_powers
@@ -46,6 +44,7 @@ class Profile:
 
     Examples
     --------
+    >>> import numpy as np
     >>> laplacian = Profile(height=2.0, exponentials=(LaplacePowers(1.0, (1.0,)),))
     >>> laplacian(np.array([0.0, 1.0])).round(6)
     array([1.      , 0.367879])
@@ -63,11 +62,7 @@ class Profile:
     """The distribution of Z_3."""
 
     def __post_init__(self) -> None:
-        if self.variance and self.exponentials and self.spline:
-            self._check_all_three(self.spline)
-
-    def _check_all_three(self, spline: Spline) -> None:
-        if not spline.is_box:
+        if self.variance and self.exponentials and self.spline and not self.spline.is_box:
             raise NoClosedFormError(
                 "on one axis a Gaussian, a Laplace or Matérn and a compact part, be they kernels or noises, have a "
                 "closed form only when the compact part is one Uniform noise, not two or a Wendland kernel"
@@ -88,15 +83,11 @@ class Profile:
 
     def plus_laplace(self, scale: float) -> Profile:
         """Return the kernel smoothed by the Laplace distribution of scale b."""
-        return self._plus_powers(LaplacePowers(scale, (1.0,))) if scale else self
-
-    def _plus_powers(self, powers: LaplacePowers) -> Profile:
+        if not scale:
+            return self
         terms = {powers.scale: powers for powers in self.exponentials}
-        if powers.scale in terms:
-            powers = LaplacePowers(
-                powers.scale, (0.0, *np.convolve(powers.weights, terms[powers.scale].weights).tolist())
-            )
-        terms[powers.scale] = powers
+        weights = (0.0, *terms[scale].weights) if scale in terms else (1.0,)
+        terms[scale] = LaplacePowers(scale, weights)
         return replace(self, exponentials=tuple(terms[scale] for scale in sorted(terms)))
 
     def plus_box(self, halfwidth: float) -> Profile:
@@ -117,21 +108,17 @@ class Profile:
 
     @cached_property
     def _densities(self) -> list[Density]:
-        """The densities that add up to the whole."""
         deviation, spline = math.sqrt(self.variance), self.spline
         if not self.exponentials:
-            return [self._without_exponentials(deviation)]
+            if spline:
+                return [SplineWithNormal(spline, deviation) if deviation else spline]
+            return [lambda gap: normal_density(gap / deviation) / deviation]
         terms = sum_of_powers(self.exponentials)
         if deviation and spline:
             return [BoxWithBoth(spline.halfwidth, terms, deviation)]
         if deviation:
             return [partial(density_with_normal, powers, deviation) for powers in terms]
         return [SplineWithExponential(spline, powers) if spline else powers.density for powers in terms]
-
-    def _without_exponentials(self, deviation: float) -> Density:
-        if self.spline is None:
-            return lambda gap: normal_density(gap / deviation) / deviation
-        return SplineWithNormal(self.spline, deviation) if deviation else self.spline
 
 
 @dataclass(frozen=True)
@@ -207,7 +194,6 @@ def product_of_profiles(factors: Sequence[Smoothable]) -> Smoothable:
 
 
 def _unpacked(factor: Smoothable) -> list[Profile]:
-    """Take a Gaussian times a profile apart again."""
     if isinstance(factor, Profile):
         return [factor]
     if isinstance(factor, Tilted) and not factor.variance:

@@ -6,7 +6,7 @@ The polynomials are built in exact integer arithmetic.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -100,27 +100,22 @@ class Spline:
 
     @cached_property
     def pieces(self) -> tuple[SplinePiece, ...]:
-        """The polynomials between neighboring knots, rounded to floats from left to right."""
-        return tuple(self._pieces())
+        """The polynomials between neighboring knots, rounded to floats from left to right.
 
-    def _pieces(self) -> Iterator[SplinePiece]:
-        """Expand with integers, in units of the common denominators of the knots and of the coefficients."""
+        They are expanded with integers, in units of the common denominators of the knots and of the coefficients.
+        """
         unit = math.lcm(*(knot.denominator for knot, _ in self.powers))
         scale = math.lcm(*(c.denominator for _, coefficients in self.powers for c in coefficients))
         order = len(self.powers[0][1])
         whole = [
             (int(x * unit), [int(c * scale) * unit ** (order - k) for k, c in enumerate(cs)]) for x, cs in self.powers
         ]
-        divisor = self.divisor * scale * unit**order
+        divisor, pieces = self.divisor * scale * unit**order, []
         for index, ((start, _), (stop, _)) in enumerate(pairwise(whole)):
             active, width = whole[: index + 1], stop - start
-            yield SplinePiece(
-                Knot.at(start, unit),
-                Knot.at(stop, unit),
-                width / unit,
-                from_stop=_taylor(active, stop, -width, divisor),
-                from_start=_taylor(active, start, width, divisor),
-            )
+            from_stop, from_start = _taylor(active, stop, -width, divisor), _taylor(active, start, width, divisor)
+            pieces.append(SplinePiece(Knot.at(start, unit), Knot.at(stop, unit), width / unit, from_stop, from_start))
+        return tuple(pieces)
 
     def __call__(self, gap: Array) -> Array:
         """Return the density at ``gap`` ≥ 0."""
