@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import logsumexp
@@ -31,14 +32,11 @@ class Bumps:
 
     def __init__(self, X: Array) -> None:
         self.points = X
-        self._lifted: Array | None = None
 
-    @property
+    @cached_property
     def lifted(self) -> Array:
         """The columns (x², x, 1), in which axis-aligned quadratics are linear, shape (n, 2d + 1)."""
-        if self._lifted is None:
-            self._lifted = np.column_stack([self.points**2, self.points, np.ones(len(self.points))])
-        return self._lifted
+        return np.column_stack([self.points**2, self.points, np.ones(len(self.points))])
 
     def log(self, means: Array, covariances: Array, shift: float = 0.0) -> Array:
         """Return the logarithms, shape (n, K), in O(n K d) time, or O(n K d²) if full."""
@@ -105,8 +103,12 @@ def overlaps(weights: Array, means: Array, covariances: Array, base: Array, shif
     """
     gaps = means[:, None] - means
     axes = covariances.ndim == 2
-    precision, half_log_det = (_axis_precisions if axes else _full_precisions)(covariances, base)
-    along = gaps * precision if axes else np.einsum("klij,klj->kli", precision, gaps)
+    if axes:
+        precision: Array = 1.0 / (covariances[:, None] + covariances + base)
+        half_log_det, along = -0.5 * np.log(precision).sum(axis=-1), gaps * precision
+    else:
+        precision, half_log_det = _full_precisions(covariances, base)
+        along = np.einsum("klij,klj->kli", precision, gaps)
     gram = np.exp(shift - half_log_det - 0.5 * np.einsum("klj,klj->kl", gaps, along))
     terms = weights[:, None] * gram * weights
     slope = -np.einsum("kl,klj->kj", terms, along)
@@ -116,12 +118,6 @@ def overlaps(weights: Array, means: Array, covariances: Array, base: Array, shif
         outer = np.swapaxes(terms[:, :, None] * along, 1, 2) @ along
         widening = 0.5 * (outer - np.einsum("kl,klij->kij", terms, precision))
     return gram, BumpSums(gram @ weights, slope, widening)
-
-
-def _axis_precisions(variances: Array, base: Array) -> tuple[Array, Array]:
-    """Return 1/(T + S_k + S_l), shape (K, K, d), and half the log determinants, (K, K)."""
-    precision = 1.0 / (variances[:, None] + variances + base)
-    return precision, -0.5 * np.log(precision).sum(axis=-1)
 
 
 def _full_precisions(covariances: Array, base: Array) -> tuple[Array, Array]:

@@ -110,7 +110,10 @@ class Weighing:
             found = self._iterations(filter_, max(steps))
             return [found[step - 1] for step in steps]
         if isinstance(filter_, Resolvent):
-            return [self._resolvent(filter_, float(strength)) for strength in strengths]
+            check_limit(self.n, MASKED_LIMIT, filter_)
+            masked = Masked(self.square)
+            columns = (filter_.solutions(masked, float(strength)) for strength in strengths)
+            return _paired(strengths, [score_of(each, self.cross, self.square, self.constant) for each in columns])
         check_limit(self.n, CUTOFF_LIMIT, filter_)
         factors = (partial(filter_.factor, strength=float(strength)) for strength in strengths)
         scores = [spectral_score(self.cross, self.square, self.constant, factor) for factor in factors]
@@ -176,11 +179,6 @@ class Weighing:
         return np.unique(diagonal * np.concatenate([wide, around * narrow]))
 
     # -- any filter: leave-one-out weights as a matrix ----------------------------------------------------------------
-
-    def _resolvent(self, filter_: Resolvent, strength: float) -> Strength:
-        check_limit(self.n, MASKED_LIMIT, filter_)
-        columns = filter_.solutions(Masked(self.square), strength)
-        return Strength(strength, score_of(columns, self.cross, self.square, self.constant))
 
     def _iterations(self, filter_: Iterative, most: int) -> list[Strength]:
         """Return the scores after 1, …, ``most`` iterations; the step length is that of the full Gram matrix."""

@@ -56,13 +56,19 @@ def squared_distance_blocks(X: Array, Y: Array, *, floor: float = 0.0, dtype: np
 
 @squared_distance_blocks.numpy
 def _(X: Array, Y: Array, *, floor: float = 0.0, dtype: npt.DTypeLike = np.float64) -> Blocks:
-    dtype = np.dtype(dtype)
-    return _mended(X, Y, _factors(*recentered(X, Y), floor, dtype), dtype)
+    return _mended(X, Y, *recentered(X, Y), floor, np.dtype(dtype))
 
 
-def _mended(X: Array, Y: Array, factors: tuple[Array, Array, Array, Array], dtype: np.dtype[Any]) -> Blocks:
-    """Prepare products of the factors, by differences where these lose digits."""
-    left, right, far_X, far_Y = factors
+def _mended(X: Array, Y: Array, A: Array, B: Array, floor: float, dtype: np.dtype[Any]) -> Blocks:
+    """Prepare products of A and B, the recentered tables, by differences of X and Y where these lose digits."""
+    with np.errstate(over="ignore"):  # an infinite norm stands for a tile of differences
+        A, B = (Z.astype(dtype, copy=False).astype(np.float64, copy=False) for Z in (A, B))
+        norm_A, norm_B = (np.einsum("ij,ij->i", Z, Z) for Z in (A, B))
+        left = np.column_stack([-2.0 * A, norm_A, np.ones(len(A))]).astype(dtype)
+        right = np.column_stack([B, np.ones(len(B)), norm_B]).astype(dtype)
+    limit = _LOSS[dtype] / np.finfo(dtype).eps
+    # per row the squared distance below which the product is too coarse
+    far_X, far_Y = (np.where(norm > limit * floor, norm / limit, 0.0) for norm in (norm_A, norm_B))
 
     def differences(i: slice, j: slice) -> Array:
         with np.errstate(over="ignore"):
@@ -92,18 +98,6 @@ def recentered(X: Array, Y: Array) -> tuple[Array, Array]:
     check_same_columns(X, Y)
     first, second = centered(as_float64(X), as_float64(Y))
     return first, second
-
-
-def _factors(X: Array, Y: Array, floor: float, dtype: np.dtype[Any]) -> tuple[Array, Array, Array, Array]:
-    """Return the factors of the product, and per row the squared distance below which the product is too coarse."""
-    with np.errstate(over="ignore"):  # an infinite norm stands for a tile of differences
-        X, Y = (Z.astype(dtype, copy=False).astype(np.float64, copy=False) for Z in (X, Y))
-        norm_X, norm_Y = (np.einsum("ij,ij->i", Z, Z) for Z in (X, Y))
-        left = np.column_stack([-2.0 * X, norm_X, np.ones(len(X))]).astype(dtype)
-        right = np.column_stack([Y, np.ones(len(Y)), norm_Y]).astype(dtype)
-    limit = _LOSS[dtype] / np.finfo(dtype).eps
-    far_X, far_Y = (np.where(norm > limit * floor, norm / limit, 0.0) for norm in (norm_X, norm_Y))
-    return left, right, far_X, far_Y
 
 
 @final
@@ -168,7 +162,7 @@ def exponential_blocks(X: Array, Y: Array, dtype: str = "float64") -> Exponentia
 
 @exponential_blocks.numpy
 def _(X: Array, Y: Array, dtype: str = "float64") -> ExponentialBlocks:
-    distances = _mended(X, Y, _factors(X, Y, 1.0, np.dtype(dtype)), np.dtype(dtype))
+    distances = _mended(X, Y, X, Y, 1.0, np.dtype(dtype))
 
     def tile(i: slice, j: slice) -> Array:
         gram = distances(i, j)

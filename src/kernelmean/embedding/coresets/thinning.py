@@ -131,7 +131,9 @@ def _walk(atoms: Atoms, rng: np.random.Generator) -> tuple[Array, float]:
     kept, squared = np.empty(len(atoms) // 2, dtype=bool), 0.0
     for start in range(0, len(atoms), 2 * _BLOCK):
         rows = slice(start, min(start + 2 * _BLOCK, len(atoms)))
-        slopes, gram = _slopes(blocks, rows, signed), _differences(blocks(rows, rows))
+        slopes, gram = _slopes(blocks, rows, signed), blocks(rows, rows)
+        gram = gram[0::2] - gram[1::2]
+        gram = np.ascontiguousarray(gram[:, 0::2] - gram[:, 1::2])
         pairs = atoms.weights[rows].reshape(-1, 2)
         draws = rng.random(len(pairs))
         for i, (first, second) in enumerate(pairs.tolist()):
@@ -173,12 +175,6 @@ def _slopes(blocks: Blocks, rows: slice, signed: Array) -> Array:
         before = slice(start, min(start + 8 * _BLOCK, rows.start))
         sums += blocks(rows, before) @ signed[before]
     return sums[0::2] - sums[1::2]
-
-
-def _differences(gram: Array) -> Array:
-    """Return the Gram matrix of the differences within pairs."""
-    rows = gram[0::2] - gram[1::2]
-    return np.ascontiguousarray(rows[:, 0::2] - rows[:, 1::2])
 
 
 DENSE = 8192

@@ -154,15 +154,13 @@ class FeatureMap(ABC):
         """
 
         def run(piece: slice) -> Array:
-            return reduce(np.add, [self._tile_sums(X[rows], weights_of(rows), noise, moments) for rows in tiles(piece)])
-
-        def weights_of(rows: slice) -> Array:
-            return np.ones(rows.stop - rows.start) if weights is None else weights[rows]
+            return reduce(np.add, [self._tile_sums(X[rows], w[rows], noise, moments) for rows in tiles(piece)])
 
         def tiles(piece: slice) -> list[slice]:
             own = self.tiles(piece.stop - piece.start)
             return [slice(piece.start + rows.start, piece.start + rows.stop) for rows in own]
 
+        w = np.ones(len(X)) if weights is None else weights
         pieces = slices(len(X), _PIECE) if moments else self.tiles(len(X))
         return reduce(np.add, plan.map(run, pieces, len(X) * self.size))
 
