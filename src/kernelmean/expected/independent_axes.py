@@ -60,7 +60,13 @@ class SmoothedSeparable(Separable):
 
     def profiles(self, dim: int) -> Profiles:
         """Return the smoothed profile of every axis; equal axes share one."""
-        profiles = reduce(_with_noise, self.noises, find_profiles(self.kernel, dim))
+        profiles = find_profiles(self.kernel, dim)
+        for noise in self.noises:
+            rule = axis_noise_rules.find(noise)
+            if rule is None:
+                *names, last = (family.__name__ for (family,) in axis_noise_rules)
+                raise NoClosedFormError(f"{noise!r} is not {', '.join(names)} or {last}")
+            profiles = rule(noise, profiles)
         distinct: dict[Smoothable, Smoothable] = {}
         return [distinct.setdefault(profile, profile) for profile in profiles]
 
@@ -74,14 +80,6 @@ def find_profiles(kernel: Kernel, dim: int) -> Profiles:
     if rule is None:
         raise NoClosedFormError(f"{kernel!r} has no closed form on an axis of its own")
     return rule(kernel, dim)
-
-
-def _with_noise(profiles: Profiles, noise: Additive) -> Profiles:
-    rule = axis_noise_rules.find(noise)
-    if rule is None:
-        *names, last = (family.__name__ for (family,) in axis_noise_rules)
-        raise NoClosedFormError(f"{noise!r} is not {', '.join(names)} or {last}")
-    return rule(noise, profiles)
 
 
 def axis_noise(

@@ -239,18 +239,14 @@ class BoxWithBoth:
     def __call__(self, gap: Array) -> Array:
         """Return the density at ``gap`` ≥ 0."""
         if self.halfwidth < 0.75 * self.deviation:
-            return self._smooth(gap)
+            near, far = (partial(self._averaged, *rule) for rule in smooth_rules(2 * self.halfwidth / self.deviation))
+            beyond = (gap - self.halfwidth) / self.deviation > NEAR
+            return added_by_distance(namespace(gap).zeros_like(gap), beyond, near, far, gap)
         wide = [powers for powers in self.terms if powers.scale > _WIDE * self.halfwidth]
         value = self._difference([powers for powers in self.terms if powers not in wide], gap)
         for powers in wide:
             value += self._in_panels(powers, gap)
         return value
-
-    def _smooth(self, gap: Array) -> Array:
-        value: Array = namespace(gap).zeros_like(gap)
-        near, far = (partial(self._averaged, *rule) for rule in smooth_rules(2 * self.halfwidth / self.deviation))
-        beyond = (gap - self.halfwidth) / self.deviation > NEAR
-        return added_by_distance(value, beyond, near, far, gap)
 
     def _averaged(self, nodes: Array, weights: Array, gap: Array) -> Array:
         value: Array = namespace(gap).zeros_like(gap)

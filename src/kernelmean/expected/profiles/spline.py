@@ -314,7 +314,10 @@ class _PieceDensity:
 
     def _around(self, left: Array, right: Array) -> Array:
         """Integrate over both sides, with the polynomial expanded between them in units of its width."""
-        sides = [self._half(x / self.scale, len(self.piece.from_stop)) for x in (left, right)]
+        order, density = len(self.piece.from_stop), self.density
+        ends = (lower_gammas(x / self.scale, order + len(density)) for x in (left, right))
+        # ∫_0^end x^k q(x) e^{-x} dx for every k
+        sides = [[sum(q * g[k + i] for i, q in enumerate(density)) for k in range(order)] for g in ends]
         place = right / self.piece.width
         value: Array = namespace(right).zeros_like(right)
         for k, (toward_start, toward_stop) in enumerate(zip(*sides, strict=True)):
@@ -322,11 +325,6 @@ class _PieceDensity:
             derivative = horner([math.comb(j, k) * c for j, c in later], place)
             value += derivative * (toward_start + (-1) ** k * toward_stop) * (1.0 / self._width) ** k
         return value
-
-    def _half(self, end: Array, order: int) -> list[Array]:
-        """Return ∫_0^end x^k q(x) e^{-x} dx for k < ``order``."""
-        gammas = lower_gammas(end, order + len(self.density))
-        return [sum(q * gammas[k + i] for i, q in enumerate(self.density)) for k in range(order)]
 
 
 def lower_gammas(x: Array, order: int) -> list[Any]:
