@@ -86,9 +86,8 @@ def report() -> None:
     found: dict[tuple[int, str], list] = defaultdict(list)
     for row in read():
         found[row["rows"], row["case"]] += row["rejected"]
-    print(
-        "| test: case | rows | trials | one kernel, before | default, in bins | difference (s.e.) |\n|---|---|---|---|---|---|"
-    )
+    print("| test: case | rows | trials | one kernel, before | default, in bins | difference (s.e.) |")
+    print("|---" * 6 + "|")
     for (rows, case), own in found.items():
         before, now = np.array(own).T
         error = (now - before).std() / len(own) ** 0.5

@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 
 from _timing import best, machine, markdown, write_json
 from kernelmean.estimators import FKMSE, KME, MKME, MMKME, SKMSE, VPMKME, KernelMean
-from kernelmean.estimators.loocv.ridge import GramSpectrum, scores
+from kernelmean.estimators.loocv import GramSpectrum, ridge_scores
 from kernelmean.kernels import Gaussian
 from kernelmean.kernels.bandwidth import median_bandwidth
 
@@ -97,7 +97,7 @@ def ridge_path(rounds: int) -> Row:
     kernel = Gaussian(float(median_bandwidth(X)))
 
     def path() -> None:
-        scores(GramSpectrum.of(kernel(X, X), 1.0), np.geomspace(1e-6, 1e6, 50))
+        ridge_scores(GramSpectrum.of(kernel(X, X), 1.0), np.geomspace(1e-6, 1e6, 50))
 
     return Row("F-KMSE path of 50 λ, n=1000, d=20", best(path, rounds), 1.0)
 

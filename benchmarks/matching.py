@@ -20,9 +20,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from kernelmean.density import KernelMeanMatching
-from kernelmean.density.joint import descend
+from kernelmean.density.joint import ParameterLayout, descend
 from kernelmean.density.objective import MatchingObjective
-from kernelmean.density.parameters import ParameterLayout
 from kernelmean.density.recipe import Sample, make_recipe
 from kernelmean.kernels.bandwidth import median_bandwidth
 from kernelmean.kernels.gaussian import Gaussian

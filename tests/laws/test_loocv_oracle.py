@@ -66,7 +66,7 @@ def test_contraction_moves_the_mean(shape, r, noise):
         return km.embed(center + r * (X[rest] - center), Gaussian(theta), noise=Normal(noise))
 
     Y = (X - X.mean(axis=0)) / theta
-    terms = loocv.contracted.terms(Y, r, noise / theta**2, diagonal_share(len(X), "loocv"), *X.shape)
+    terms = loocv.contracted_terms(Y, r, noise / theta**2, diagonal_share(len(X), "loocv"), *X.shape)
     np.testing.assert_allclose(terms.score().value, loocv.leave_one_out(fit, X), **TIGHT)
 
 
@@ -93,7 +93,7 @@ def ridge_weights(Q, strength, times=1):
 def test_ridge_path(shape, theta):
     X, kernel = sample(*shape), Gaussian(theta)
     strengths = np.array([1e-3, 0.1, 1.0, 30.0, 1e5])
-    path = loocv.ridge.scores(loocv.GramSpectrum.of(kernel(X, X), 1.0), strengths)
+    path = loocv.ridge_scores(loocv.GramSpectrum.of(kernel(X, X), 1.0), strengths)
     brute = [refit(X, kernel, Dirac(), lambda Q, lam=lam: ridge_weights(Q, lam)) for lam in strengths]
     np.testing.assert_allclose([score.value for score in path], brute, **TIGHT)
 
@@ -185,7 +185,7 @@ def test_the_printed_score_keeps_the_point_as_a_basis_point():
         total += gap @ K @ gap
     spectrum = loocv.GramSpectrum.of(K, 1.0)
     np.testing.assert_allclose(loocv.printed_scores(spectrum, np.array([strength])), total / n, **TIGHT)
-    assert abs(loocv.ridge.scores(spectrum, np.array([strength]))[0].value - total / n) > 1e-3
+    assert abs(loocv.ridge_scores(spectrum, np.array([strength]))[0].value - total / n) > 1e-3
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.7])
@@ -216,8 +216,8 @@ def test_gradients(scale, theta):
     Y, alpha = problem(X, theta).Y, diagonal_share(15, "loocv")
     distances = loocv.Distances(Y)
     cases = [
-        (lambda e: loocv.axes.terms(Y, e, alpha), np.array([0.2, 1.1, 0.01, 3.0])),
-        (lambda p: loocv.contracted.terms(Y, p[0], p[1], alpha, *Y.shape), np.array([0.7, 0.4])),
+        (lambda e: loocv.axis_terms(Y, e, alpha), np.array([0.2, 1.1, 0.01, 3.0])),
+        (lambda p: loocv.contracted_terms(Y, p[0], p[1], alpha, *Y.shape), np.array([0.7, 0.4])),
         (lambda p: loocv.isotropic.terms(distances, p[0], alpha), np.array([0.4])),
     ]
     for terms, point in cases:
@@ -252,7 +252,7 @@ def test_scores_of_narrow_kernels_keep_their_digits(ratio, dim):
     X = sample(6, dim)
     Y = problem(X, ratio * km.median_bandwidth(X)).Y
     noise = np.random.default_rng(3).uniform(0.5, 2.0, size=dim) * 2.0 / ratio**2 / dim
-    score = loocv.axes.terms(Y, noise, diagonal_share(6, "loocv")).score()
+    score = loocv.axis_terms(Y, noise, diagonal_share(6, "loocv")).score()
     with mpmath.workdps(60):
         log, sign = exact_excess(Y, noise)
     assert sign == score.sign
@@ -263,7 +263,7 @@ def test_ridge_scores_of_narrow_kernels_keep_their_digits():
     X, kernel = sample(7, 3), Gaussian(1.0)
     off = 1e-30 * kernel(X, X) * (1 - np.eye(7))
     strength = 1e29
-    found = loocv.ridge.scores(loocv.GramSpectrum.of(np.eye(7) + off, 1.0), np.array([strength]))[0].excess
+    found = loocv.ridge_scores(loocv.GramSpectrum.of(np.eye(7) + off, 1.0), np.array([strength]))[0].excess
     with mpmath.workdps(120):
         total = mpmath.mpf(0)
         for i in range(7):

@@ -139,7 +139,7 @@ def test_an_offset_of_a_million_changes_nothing():
 def test_tiles_change_nothing(monkeypatch):
     mu, mixtures = case(Gaussian(1.3), Normal(0.3))
     whole = [MatchingObjective(mu)(mixture) for mixture in mixtures]
-    monkeypatch.setattr("kernelmean.density.gaussians._TILE_NUMBERS", 7 * K * DIM)
+    monkeypatch.setattr("kernelmean.density.mixture._TILE_NUMBERS", 7 * K * DIM)
     for before, mixture in zip(whole, mixtures, strict=True):
         after = MatchingObjective(mu)(mixture)
         np.testing.assert_allclose(after.covariances, before.covariances, rtol=1e-10, atol=1e-14)

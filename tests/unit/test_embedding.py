@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.embedding import density
+from kernelmean.embedding import parts
 from kernelmean.expected import difference, expected, smoothed
 from kernelmean.kernels import Gaussian, Linear, TensorProduct
 from kernelmean.noise import Blankout, Dirac, IndependentSum, Laplace, Normal, Sampled, Uniform
@@ -107,7 +107,7 @@ def test_a_log_density_far_out_is_finite():
 
 
 def test_log_densities_take_the_memory_of_a_block(monkeypatch):
-    monkeypatch.setattr(density, "_BLOCK", (2**7, 2**7))
+    monkeypatch.setattr(parts, "_BLOCK", (2**7, 2**7))
     Z = np.random.default_rng(0).normal(size=(2000, 2))
     mu = km.embed(Z, KERNEL, noise=Normal(0.1))
     tracemalloc.start()

@@ -12,9 +12,8 @@ from scipy.integrate import quad
 from exact import Law
 from kernelmean.expected import SmoothedSeparable, profiles, smooth_separable
 from kernelmean.expected.profiles.exponential import _product_of_powers, horner, product_of_densities
-from kernelmean.expected.profiles.exponential_spline import lower_gammas
 from kernelmean.expected.profiles.half_line import body_moments, tail_moments
-from kernelmean.expected.profiles.spline import Knot
+from kernelmean.expected.profiles.spline import Knot, lower_gammas
 from kernelmean.kernels import Laplacian
 from kernelmean.noise import Dirac, IndependentSum, Laplace, Normal
 

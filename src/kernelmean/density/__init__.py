@@ -1,9 +1,9 @@
 """Density estimation by kernel mean matching."""
 
+from .joint import COVARIANCE_TYPES, ParameterLayout
 from .kernel_mean_matching import KernelMeanMatching
 from .mixture import GaussianMixture
 from .objective import MatchingObjective, weights_problem
-from .parameters import COVARIANCE_TYPES, ParameterLayout
 from .prototypes import kmeans_prototypes
 from .selection import Selection, recommended, select
 

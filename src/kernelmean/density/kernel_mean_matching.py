@@ -21,14 +21,24 @@ from ..estimators.loocv.isotropic import PairDistances
 from ..kernels.bandwidth import bandwidth_from
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
-from .conflicts import check_conflicts, check_embedding_conflicts
-from .joint import warn_of
+from .joint import CovarianceType, n_free, public_covariances, warn_of
 from .mixture import GaussianMixture
-from .parameters import CovarianceType, n_free, public_covariances
 from .prototypes import PoolOver
-from .recipe import RECIPE_OPTIONS, Recipe, Sample, Update, check_at_least_one, make_recipe
+from .recipe import (
+    RECIPE_OPTIONS,
+    Grid,
+    Recipe,
+    Sample,
+    Trial,
+    Update,
+    check_at_least_one,
+    check_conflicts,
+    check_embedding_conflicts,
+    make_recipe,
+    split,
+    try_targets,
+)
 from .units import Units, units_of
-from .validation import Grid, Trial, split, try_targets
 
 FACTORS = (0.1, 0.3, 1.0, 3.0)
 _FALLBACK = (
@@ -207,7 +217,6 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         return self
 
     def _convert(self, units: Units, kernel: Kernel) -> None:
-        """Write what was fitted in other units in those of the table."""
         self.trials_ = [replace(trial, score=units.log_density_back(trial.score)) for trial in self.trials_]
         self.validation_score_ = units.log_density_back(self.validation_score_)
         self._describe(units.mixture_back(self._mixture), units.embedding_back(self.target_, kernel))
@@ -331,16 +340,13 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
             return [], None
         factors = self.bandwidth_factors if self._searches_bandwidth else (1.0,)
         theta = self._bandwidth(part.points, units)
-        pairs = self._pairs(sample.points[np.concatenate([fit, held])], len(fit), theta, min(factors))
+        pairs = None
+        if self.kernel is None and np.ndim(theta) == 0:  # for the smallest bandwidth that there will be
+            least = float(np.sqrt(min(factors)) * theta)
+            pairs = PairDistances(sample.points[np.concatenate([fit, held])], least, len(fit))
         first = pairs and pairs.first
         targets = ((float(f), recipe.target(part, self._kernel(theta, f, part.points), first)) for f in factors)
         return try_targets(recipe, part, targets, grid, sample.take(held), self._patience), pairs
-
-    def _pairs(self, X: Array, leading: int, theta: Any, factor: float) -> PairDistances | None:
-        """Return the distances, for the smallest bandwidth that there will be; none unless there is one θ."""
-        if self.kernel is not None or np.ndim(theta) > 0:
-            return None
-        return PairDistances(X, float(np.sqrt(factor) * theta), leading)
 
     def _best(self) -> Trial | None:
         return max(self.trials_, key=lambda trial: trial.score, default=None)
@@ -371,7 +377,6 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         return self
 
     def _describe(self, mixture: GaussianMixture, target: Embedding) -> None:
-        """Set what a fit is asked for."""
         self._mixture, self.target_, self.kernel_ = mixture, target, target.kernel
         self.weights_, self.means_ = mixture.weights, mixture.means
         self.covariances_ = public_covariances(mixture.covariances, self.covariance_type)

@@ -14,8 +14,7 @@ from ..kernels.gaussian import Gaussian, QuadraticGaussian
 from ..noise.base import Additive, Noise
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal
-from .gaussians import Bumps, overlaps
-from .mixture import GaussianMixture
+from .mixture import Bumps, GaussianMixture, overlaps
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,8 @@ class MatchingObjective:
         points = target.points
         self.dim, self._origin = points.shape[1], points.mean(axis=0)
         self._base = kernel_covariance(target.kernel, self.dim)
-        self._shift = 0.5 * _log_det(self._base)
+        base = self._base
+        self._shift = 0.5 * float(np.log(base).sum() if base.ndim == 1 else np.linalg.slogdet(base)[1])
         groups = [group for part in target.point_parts for group in _shared_covariances(part, self.dim)]
         self._groups = [(Bumps(x - self._origin), beta, noise) for x, beta, noise in groups]
         self._full = self._base.ndim == 2 or any(noise.ndim == 2 for _, _, noise in groups)
@@ -143,11 +143,6 @@ def _shared_covariances(part: PointPart, dim: int) -> list[tuple[Array, Array, A
     if part.noise.per_point is None:
         return [(part.points, part.weights, covariances)]
     return [(part.points[i], part.weights[i], covariances[i.start]) for i in slices(len(part.points), 1)]
-
-
-def _log_det(covariance: Array) -> float:
-    """Return log |C| of variances (d,) or a matrix."""
-    return float(np.log(covariance).sum() if covariance.ndim == 1 else np.linalg.slogdet(covariance)[1])
 
 
 def _matrix(covariance: Array) -> Array:

@@ -9,8 +9,8 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ..core.array import Array, IntArray
+from .joint import CovarianceType
 from .mixture import GaussianMixture
-from .parameters import CovarianceType
 
 PoolOver = Literal["clusters", "data"]
 _SPREAD = 1e-3  # pooled within-cluster variances below this share of the data's mean that clusters are points

@@ -1,24 +1,26 @@
-"""One fit with everything chosen: from points to a target, from prototypes to a mixture."""
+"""One fit with everything chosen, from points to a mixture; and what is chosen on held-out training rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
 
 from ..core.array import Array, IntArray
+from ..core.conflicts import refuse
 from ..core.simplex_qp import solve_simplex_qp
 from ..core.validate import check_points, check_positive, check_weights
 from ..embedding.embedding import Embedding, embed
 from ..estimators import NAMED, KernelMean
 from ..estimators.loocv.isotropic import PairDistances
 from ..kernels.base import Kernel
-from .joint import Descent, Watch, descend
-from .mixture import GaussianMixture
+from .joint import COVARIANCE_TYPES, CovarianceType, Descent, ParameterLayout, Watch, descend, given_mixture
+from .mixture import Bumps, GaussianMixture
 from .objective import MatchingObjective, mean_covariance, weights_problem
-from .parameters import COVARIANCE_TYPES, CovarianceType, ParameterLayout, given_mixture
 from .prototypes import PoolOver, kmeans_prototypes, lift
 
 Update = Literal["weights", "all"]
@@ -99,7 +101,6 @@ class Recipe:
         )
 
     def _spread(self, sample: Sample) -> Array | float:
-        """Return the covariance that every point brings along, the ridge included."""
         ridge = self.ridge * sample.variance
         return sample.spread + (ridge * np.eye(sample.points.shape[1]) if np.ndim(sample.spread) == 2 else ridge)
 
@@ -108,7 +109,9 @@ class Recipe:
 
         What the estimator chooses is chosen on the rows as they are; then its weights are multiplied by the sample's.
         """
-        if _is_plain(self.estimator):
+        e = self.estimator
+        if isinstance(e, KernelMean) and not (e.noise or e.filter or e.contraction):
+            # KME searches nothing, and its leave-one-out score, which costs O(n² d), is not needed
             return embed(sample.points, kernel, weights=sample.weights)
         mu = _estimate(self.estimator, sample.points, kernel, pairs)
         factors = len(sample.weights) * sample.weights
@@ -186,11 +189,6 @@ def _estimate(estimator: Any, X: Array, kernel: Kernel, pairs: PairDistances | N
     return mu
 
 
-def _is_plain(estimator: Any) -> bool:
-    """Whether this is KME, which searches nothing: its leave-one-out score would cost O(n² d) and is not needed."""
-    return isinstance(estimator, KernelMean) and not (estimator.noise or estimator.filter or estimator.contraction)
-
-
 def _check_word(name: str, word: Any, known: tuple[str, ...]) -> Any:
     if word not in known:
         raise ValueError(f"{name} is {word!r}; write one of {', '.join(map(repr, known))}")
@@ -198,9 +196,109 @@ def _check_word(name: str, word: Any, known: tuple[str, ...]) -> Any:
 
 
 def _make_estimator(estimator: Any) -> Any:
-    """Return an estimator of kernel means from its name, or the one that was passed."""
     if isinstance(estimator, str):
         return NAMED[_check_word("estimator", estimator, tuple(NAMED))]()
     if not (hasattr(estimator, "fit") and hasattr(estimator, "set_params")):
         raise TypeError(f"estimator is {estimator!r}; pass a name such as 'mkme', or km.KernelMean(...)")
     return estimator
+
+
+def check_conflicts(model: Any) -> None:
+    """Raise when an option was passed to a ``KernelMeanMatching`` that another one leaves without effect."""
+    if model.kernel is not None:
+        _refuse(model, f"kernel={model.kernel!r} has its bandwidth already", "bandwidth", "bandwidth_factors")
+    if not (isinstance(model.bandwidth, str) and model.bandwidth == "validation"):
+        _refuse(model, f"bandwidth={model.bandwidth!r} is not searched", "bandwidth_factors")
+    if model.prototypes is not None:
+        unused = ("n_components", "pooling", "pool_over", "ridge", "kmeans_n_init", "n_init")
+        _refuse(model, "prototypes= brings the start", *unused)
+    if model.update == "weights":
+        reason = "update='weights' solves for the weights in one step"
+        _refuse(model, reason, "early_stopping", "n_iter_no_change", "max_iter", "tol")
+    if model.update == "all" and not model.early_stopping:
+        _refuse(model, "early_stopping=False stops at max_iter or tol only", "n_iter_no_change")
+
+
+def check_embedding_conflicts(model: Any, held_out: bool) -> None:
+    """Raise when an option was passed that a fit to an embedding, with rows ``held_out`` or none, has no use for."""
+    _refuse(model, "the embedding brings its kernel and its estimate", "estimator", "kernel")
+    _refuse(model, "the embedding brings its kernel", "bandwidth", "bandwidth_factors")
+    _refuse(model, "no row of an embedding is held out, X_val= has such rows", "validation_fraction")
+    if not held_out:
+        _refuse(model, "without X_val= a joint fit is not stopped early", "n_iter_no_change")
+
+
+def _refuse(model: Any, reason: str, *names: str) -> None:
+    defaults = {name: each.default for name, each in signature(type(model)).parameters.items()}
+    refuse(reason, **{name: (getattr(model, name), defaults[name]) for name in names})
+
+
+Grid = list[tuple[int, int]]  # numbers of components with seeds of k-means
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Settings with their held-out score."""
+
+    n_components: int
+    factor: float
+    """θ² in units of what the bandwidth rule gives."""
+    seed: int
+    """Of k-means."""
+    n_iter: int | None
+    """The step at which to stop; None is never."""
+    score: float
+    """Mean log density of the held-out rows."""
+
+
+@dataclass
+class Stopper:
+    """Watches a descent on held-out rows, remembers the best step, ends it when that is long ago."""
+
+    points: Array
+    weights: Array
+    patience: int
+    score: float = -np.inf
+    step: int = 0
+    _bumps: Bumps = field(init=False)
+    _origin: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._origin = self.points.mean(axis=0)
+        self._bumps = Bumps(self.points - self._origin)
+
+    def __call__(self, step: int, mixture: GaussianMixture) -> bool:
+        """Note the score of a step; return whether to end."""
+        score = float(self.weights @ mixture.logpdf_at(self._bumps, self._origin))
+        if score > self.score:
+            self.score, self.step = score, step
+        return step - self.step >= self.patience
+
+
+def split(n: int, fraction: float, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Return the rows to fit and the rows to hold out, at least one of each if n > 1."""
+    held = min(max(1, round(fraction * n)), n - 1)
+    order = rng.permutation(n)
+    return np.sort(order[held:]), np.sort(order[:held])
+
+
+def try_targets(
+    recipe: Recipe,
+    sample: Sample,
+    targets: Iterable[tuple[float, Embedding]],
+    grid: Grid,
+    held: Sample,
+    patience: int | None,
+) -> list[Trial]:
+    """Return one trial for every target (with its factor) and every start; without patience none is stopped."""
+    starts = [(K, seed, recipe.start(sample, K, seed)) for K, seed in grid]
+    stops = recipe.update == "all" and patience is not None
+    trials = []
+    for factor, target in targets:
+        for K, seed, start in starts:
+            watch = Stopper(held.points, held.weights, patience or 0)
+            watch(0, start)
+            end = recipe.run(target, start, recipe.floor(sample), watch=watch if stops else None).mixture
+            score = watch.score if stops else float(held.weights @ end.logpdf(held.points))
+            trials.append(Trial(K, factor, seed, watch.step if stops else None, score))
+    return trials

@@ -95,9 +95,7 @@ class Units:
     def _noise_back(self, noise: Noise) -> Noise:
         if not isinstance(noise, Normal):
             return noise
-        covariance = noise.covariance * self.unit * self.unit
-        makers = {"isotropic": Normal.isotropic, "diagonal": Normal.diagonal, "full": Normal}
-        return makers[noise.form](covariance)
+        return Normal.of_form(noise.covariance * self.unit * self.unit, noise.form)
 
 
 def units_of(sample: Sample, recipe: Recipe, kernel: Kernel | None, bandwidth: Any) -> Units | None:

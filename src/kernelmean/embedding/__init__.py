@@ -3,9 +3,8 @@
 from ..core import lazy as _lazy
 from .embedding import Embedding, embed
 from .herding import herd
-from .means import Means, means
 from .parts import Part, PointPart
-from .score import Terms, diagonal_share
+from .score import Means, Terms, diagonal_share, means
 
 __all__ = ["Embedding", "Means", "Part", "PointPart", "Terms", "diagonal_share", "embed", "herd", "means"]
 

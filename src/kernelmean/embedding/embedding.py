@@ -21,9 +21,8 @@ from ..noise.dirac import Dirac
 from ..plan.plan import DEFAULT, Plan, RemotePlan, check_plan
 from ..report.description import Description
 from ..report.shown import Shown
-from . import density
 from .herding import Herd, herd
-from .parts import Part, PointPart
+from .parts import Part, PointPart, logpdf, sampled
 
 _ROUNDING = 1e-13  # relative error of inner products
 
@@ -115,7 +114,6 @@ class Embedding(Shown):
         return reduce(add, [part.evaluate(Y, self.kernel, self.plan) for part in self.parts])
 
     def _places(self, Y: Any) -> Array:
-        """Return points at which the embedding can be evaluated."""
         return self.parts[0].places(points_like(Y, self.names, "Y", "the embedding"))
 
     def __add__(self, other: Embedding) -> Embedding:
@@ -170,7 +168,7 @@ class Embedding(Shown):
         TypeError
             When the points are not in this process: they are on a cluster, or were added up as features.
         """
-        return like(density.sample(self.to_numpy().point_parts, n, as_rng(rng)), self.parts[0].like)
+        return like(sampled(self.to_numpy().point_parts, n, as_rng(rng)), self.parts[0].like)
 
     def herd(self, m: int, *, candidates: Any = None, n_candidates: int = 2000, rng: RngLike = 0) -> Herd:
         """Choose ``m`` points whose plain average stands for the embedding; see :func:`.herding.herd`.
@@ -192,7 +190,7 @@ class Embedding(Shown):
         ValueError
             When a weight is negative or all are zero, or a part's noise has width 0 in a direction: a point mass.
         """
-        return density.logpdf(self.point_parts, self._places(Y))
+        return logpdf(self.point_parts, self._places(Y))
 
     def to_numpy(self) -> Embedding:
         """Return the same embedding with NumPy's arrays, copied from a device where need be."""

@@ -101,11 +101,13 @@ def herd(mu: Target, m: int, *, candidates: Any = None, n_candidates: int = 2000
     """
     if m < 1:
         raise ValueError(f"m is {m}; at least one point is needed")
-    C = (
-        _draws(mu, n_candidates, rng)
-        if candidates is None
-        else points_like(candidates, mu.names, "candidates", "the embedding")
-    )
+    generator = as_rng(rng)
+    if candidates is not None:
+        C = points_like(candidates, mu.names, "candidates", "the embedding")
+    elif (mu.weights < 0).any():  # no distribution to draw from
+        C = mu.points[generator.choice(len(mu.points), min(n_candidates, len(mu.points)), replace=False)]
+    else:
+        C = mu.sample(n_candidates, generator)
     check_same_columns(mu.points, C, ("the embedding", "candidates"))
     values, own = mu(C), mu.kernel.diag(C)
     inner, square, norm = 0.0, 0.0, mu.norm() ** 2
@@ -118,12 +120,3 @@ def herd(mu: Target, m: int, *, candidates: Any = None, n_candidates: int = 2000
         chosen[t] = best
         errors[t] = np.sqrt(max(norm - 2.0 * inner / (t + 1) + square / (t + 1) ** 2, 0.0))
     return Herd(C[chosen], errors)
-
-
-def _draws(mu: Target, count: int, rng: RngLike) -> Array:
-    """Return candidates: draws from the mixture, or of its points when it is not a distribution."""
-    generator = as_rng(rng)
-    if (mu.weights < 0).any():
-        points = mu.points
-        return points[generator.choice(len(points), min(count, len(points)), replace=False)]
-    return mu.sample(count, generator)

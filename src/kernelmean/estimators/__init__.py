@@ -3,15 +3,15 @@
 from typing import TYPE_CHECKING
 
 from ..core import lazy as _lazy
+from .base import as_filter
 from .bayesian import BayesianKernelMean
-from .contraction_search import search_free, search_tied
 from .curves import ScoreCurve, ScoreCurves, sample_of, score_curves
 from .density_bandwidth import LikelihoodBandwidth, leave_one_out_likelihood, likelihood_bandwidth
-from .filters import Cutoff, Filter, IteratedRidge, Landweber, NuMethod, Ridge, Scale, as_filter
+from .filters import Cutoff, Filter, IteratedRidge, Landweber, NuMethod, Ridge, Scale
 from .kernel_mean import FKMSE, KME, MKME, MMKME, NAMED, SKMSE, VPMKME, KernelMean
 from .median_of_means import MedianOfMeans, geometric_median
 from .noise_problem import NoiseProblem
-from .noise_search import search_diagonal, search_full, search_isotropic
+from .noise_search import search_diagonal, search_free, search_full, search_isotropic, search_tied
 from .regularization import Weighing
 from .spectral_factors import Damping, damping
 

@@ -16,9 +16,8 @@ from ..embedding.embedding import embed
 from ..expected import expected
 from ..kernels.base import Kernel
 from ..noise.normal import Normal
-from .base import MeanEstimator
-from .loocv.masked import Masked, score_of
-from .options import KernelLike, make_kernel
+from .base import KernelLike, MeanEstimator, make_kernel
+from .loocv.spectral import Masked, score_of
 
 LIMIT = 2000
 _LOWEST, _HIGHEST, _GRID = 1e-10, 1e4, 15  # of λ, in units of r(x, x)
@@ -96,7 +95,6 @@ class BayesianKernelMean(MeanEstimator):
         return "since its weights may be negative; use KernelMean(noise='diagonal')"
 
     def _smoothings(self, kernel: Kernel) -> list[float]:
-        """Return the candidates of s²."""
         if not isinstance(self.smoothing, str):
             return [float(check_positive(self.smoothing, "smoothing"))]
         if self.smoothing not in ("loocv", "bandwidth"):

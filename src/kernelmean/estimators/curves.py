@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -13,19 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.array import Array, as_host
 from ..core.frozen import Frozen
 from ..core.words import listed
-from ..embedding.means import means
-from ..embedding.score import Score, diagonal_share
+from ..embedding.score import Score, diagonal_share, means
 from ..kernels.gaussian import Gaussian
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal
+from .base import Options, check_options
 from .filters import Filter, Iterative
 from .fitting import choose, relative
 from .kernel_mean import KernelMean
-from .loocv import contracted
+from .loocv.pair_sums import contracted_terms
 from .noise_problem import NoiseProblem
-from .options import Options, check_options
-from .regularization import ITERATIONS, Strength, Weighing
+from .regularization import ITERATIONS, Weighing
 
 _MOST_CURVES = 6
 _BELOW, _ABOVE = 0.05, 5.0
@@ -177,7 +177,8 @@ class _Scores:
 
     def of_noise(self, columns: Sequence[str]) -> ScoreCurves:
         """Return the score over σ: of every column, or of all alike."""
-        chosen = np.sqrt(np.broadcast_to(_variances(self.estimator.noise_, self.X.shape[1]), self.X.shape[1:]))
+        noise, dim = self.estimator.noise_, self.X.shape[1]
+        chosen = np.sqrt(noise.variances(dim)) if isinstance(noise, Normal) else np.zeros(dim)
         score, deviations = self._score_of_noise(), self.X.std(axis=0)
         if self.options.noise == "diagonal":
             names, every = column_names(self.estimator), chosen_columns(self.estimator, columns)
@@ -253,7 +254,7 @@ class _Scores:
             return self._curves("strength", [curve], score(1.0))
         assert not isinstance(self.options.noise, str)
         weighing = Weighing(self.X, self.estimator.kernel_, self.options.noise or Dirac())
-        path = weighing.printed_path if self.options.criterion == "printed" else _path(weighing, filter_)
+        path = weighing.printed_path if self.options.criterion == "printed" else partial(weighing.path, filter_)
         steps = isinstance(filter_, Iterative)
         values = np.arange(1.0, ITERATIONS + 1) if steps else self._strengths(strength, float(weighing.n))
         found = path(values)
@@ -280,23 +281,11 @@ class _Scores:
         return lambda scale: replace(sums.score(scale), constant=constant)
 
 
-def _variances(noise: Noise, dim: int) -> Array:
-    return noise.variances(dim) if isinstance(noise, Normal) else np.zeros(dim)
-
-
 def _along(score: Callable[[Array], Score], chosen: Array, j: int) -> Callable[[float], Score]:
-    """Return the score as a function of the standard deviation of one column."""
     return lambda sigma: score(np.where(np.arange(len(chosen)) == j, sigma, chosen))
 
 
 def _contracted(problem: NoiseProblem, r: float, noise: float) -> Score:
     """Return the score of a contraction with a noise in units of θ²."""
-    terms = contracted.terms(problem.spanned[0], r, noise, problem.alpha, problem.n, problem.dim)
+    terms = contracted_terms(problem.spanned[0], r, noise, problem.alpha, problem.n, problem.dim)
     return terms.score(problem.scale, constant=problem.constant)
-
-
-def _path(weighing: Weighing, filter_: Filter) -> Callable[[Array], list[Strength]]:
-    def path(strengths: Array) -> list[Strength]:
-        return weighing.path(filter_, strengths)
-
-    return path

@@ -16,11 +16,11 @@ from ..kernels.bandwidth import median_bandwidth
 from ..kernels.distances import squared_distance_blocks
 from ..kernels.gaussian import Gaussian
 from ..noise.normal import Normal
-from ..plan.tiles import serial_blas
+from ..plan.plan import serial_blas
+from .base import NOISE_FORMS, NoiseForm
 from .fitting import SEARCHES, noise_of
 from .loocv.isotropic import PairDistances
 from .noise_problem import NoiseProblem
-from .options import NOISE_FORMS, NoiseForm
 
 RATIOS = tuple(10.0 ** (k / 2) for k in range(-9, 1))
 _TILE = 512

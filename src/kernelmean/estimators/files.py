@@ -73,7 +73,8 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
     >>> load(path)
     Embedding(n=2, d=1, kernel=Gaussian(bandwidth=1.0), noise=Dirac())
     """
-    _save(value, path, {"columns": list(columns) or _names(value)})
+    names = value.names or () if isinstance(value, Embedding) else ()
+    _save(value, path, {"columns": list(columns) or list(names)})
 
 
 def save_state(value: Any, path: str | os.PathLike[str], of: Mapping[str, Any]) -> None:
@@ -90,15 +91,12 @@ def _save(value: Any, path: str | os.PathLike[str], more: Mapping[str, Any]) -> 
         raise FileNotFoundError(f"there is no folder {str(target.parent)!r} to save {target.name!r} in; make it first")
     text = json.dumps(header, allow_nan=False)
     if is_special(target):
-        write_file(target, _bytes(text, arrays))
+        buffer = io.BytesIO()
+        _write(buffer, text, arrays)
+        write_file(target, buffer.getvalue())
         return
     with whole_file(target) as file:
         _write(file, text, arrays)
-
-
-def _names(value: Any) -> list[str]:
-    """Return the names of the columns of an embedding that has some."""
-    return list(value.names or ()) if isinstance(value, Embedding) else []
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -157,12 +155,6 @@ def _guarded(path: str | os.PathLike[str], read: Any) -> Any:
         reason = " ".join(str(error).split()) or type(error).__name__
         mend = "" if isinstance(error, OutdatedError) else "; save it again with kernelmean.save"
         raise ValueError(f"{os.fspath(path)} cannot be loaded: {reason}{mend}") from error
-
-
-def _bytes(header: str, arrays: list[AnyArray]) -> bytes:
-    buffer = io.BytesIO()
-    _write(buffer, header, arrays)
-    return buffer.getvalue()
 
 
 def _write(file: BinaryIO, header: str, arrays: list[AnyArray]) -> None:

@@ -270,18 +270,3 @@ def check_iterations(strength: float) -> int:
     if strength != int(strength) or strength < 1:
         raise ValueError(f"strength is {strength}; this filter needs a number of iterations, an integer ≥ 1")
     return int(strength)
-
-
-NAMED: dict[str, Filter] = {"scale": Scale(), "ridge": Ridge()}
-
-
-def as_filter(value: str | Filter | None) -> Filter | None:
-    """Return the filter of a name, the filter itself, or None."""
-    if value is None or isinstance(value, Filter):
-        return value
-    if isinstance(value, str) and value in NAMED:
-        return NAMED[value]
-    raise ValueError(
-        f"filter is {value!r}; write None, 'scale', 'ridge', or a value of kernelmean.estimators.filters, "
-        "such as IteratedRidge(3), Landweber(), NuMethod(), Cutoff()"
-    )

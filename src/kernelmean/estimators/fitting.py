@@ -13,24 +13,21 @@ from ..core.array import Array, as_host, column_variances, covariance, in_host_m
 from ..core.frozen import owned, sealed
 from ..core.validate import check_weights
 from ..embedding.embedding import Embedding
-from ..embedding.means import Means, means
 from ..embedding.parts import PointPart
-from ..embedding.score import Score, diagonal_share
+from ..embedding.score import Score, diagonal_share, means
 from ..expected.expectations import check_noise
 from ..kernels.base import Kernel
 from ..kernels.gaussian import Gaussian
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..noise.normal import Normal
-from ..plan.tiles import serial_blas
-from .contraction_search import search_free, search_tied
+from ..plan.plan import serial_blas
+from .base import NoiseForm, Options
 from .filters import Filter
-from .generic_search import search_variance
 from .loocv.isotropic import PairDistances
-from .loocv.ridge import LIMIT
+from .loocv.spectral import LIMIT
 from .noise_problem import NoiseProblem, ScoredNoise, some_rows
-from .noise_search import search_diagonal, search_full, search_isotropic
-from .options import NoiseForm, Options
+from .noise_search import search_diagonal, search_free, search_full, search_isotropic, search_tied, search_variance
 from .regularization import ScoreLimitError, Strength, Weighing
 
 SEARCHES: dict[str, Callable[[NoiseProblem], ScoredNoise]] = {
@@ -152,7 +149,7 @@ def _strength(scale: float, options: Options) -> float | None:
 def _generic(X: Array, kernel: Kernel, options: Options) -> FittedMean:
     alpha = diagonal_share(X.shape[0], options.criterion)
     if isinstance(options.noise, str):
-        exact, coarse = (partial(_means, kernel, alpha, rows) for rows in (X, some_rows(X)))
+        exact, coarse = (partial(means, kernel, rows, alpha=alpha) for rows in (X, some_rows(X)))
         variance = float(column_variances(X).mean())
         chosen = search_variance(variance, _family(X, options.noise), exact, coarse, options.scale)
         noise, found = chosen.noise, chosen.means
@@ -172,10 +169,6 @@ def _generic(X: Array, kernel: Kernel, options: Options) -> FittedMean:
     )
 
 
-def _means(kernel: Kernel, alpha: float, X: Array, noise: Noise) -> Means:
-    return means(kernel, X, noise, alpha)
-
-
 def _family(X: Array, form: NoiseForm) -> Callable[[float], Noise]:
     """Return Normal noises by their one parameter: σ², or the factor of the sample covariance."""
     if form == "isotropic":
@@ -190,7 +183,10 @@ def _family(X: Array, form: NoiseForm) -> Callable[[float], Noise]:
 
 def _filtered(weighing: Weighing, filter_: Filter, options: Options) -> FittedMean:
     if options.strength is not None:
-        found = Strength(options.strength, _score_if_cheap(weighing, filter_, options.strength))
+        try:
+            found = weighing.at(filter_, options.strength)
+        except ScoreLimitError:
+            found = Strength(options.strength, Score(math.nan, 0, -math.inf))
     else:
         found = weighing.best_printed() if options.criterion == "printed" else weighing.best(filter_)
     by_loocv = options.criterion == "loocv"
@@ -202,10 +198,3 @@ def _filtered(weighing: Weighing, filter_: Filter, options: Options) -> FittedMe
         loocv=(found.score if by_loocv else weighing.at(filter_, found.value).score).value,
         strength=found.value,
     )
-
-
-def _score_if_cheap(weighing: Weighing, filter_: Filter, strength: float) -> Score:
-    try:
-        return weighing.at(filter_, strength).score
-    except ScoreLimitError:
-        return Score(math.nan, 0, -math.inf)

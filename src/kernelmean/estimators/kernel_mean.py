@@ -17,12 +17,23 @@ from ..embedding.embedding import Embedding
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..plan.plan import DEFAULT, Plan
-from .base import MeanEstimator, by_likelihood, no_density_without_noise
+from .base import (
+    Contraction,
+    FitOn,
+    KernelLike,
+    MeanEstimator,
+    NoiseForm,
+    Options,
+    as_filter,
+    by_likelihood,
+    check_options,
+    make_kernel,
+    no_density_without_noise,
+)
 from .density_bandwidth import likelihood_bandwidth
-from .filters import Filter, Scale, as_filter
-from .fitting import FittedMean, choose
+from .filters import Filter, Scale
+from .fitting import choose
 from .loocv.isotropic import PairDistances
-from .options import Contraction, FitOn, KernelLike, NoiseForm, Options, check_options, make_kernel
 
 if TYPE_CHECKING:
     from ..embedding.features import FeatureMap
@@ -164,7 +175,7 @@ class KernelMean(MeanEstimator):
 
     def _estimate(self, X: Array, pairs: PairDistances | None = None) -> None:
         kernel = make_kernel(self.kernel, self.bandwidth_for(X), X)
-        fitted = self._fitted(X, kernel, pairs)
+        fitted = choose(X, kernel, self.options(kernel), pairs)
         self.embedding_ = fitted.embedding(kernel)
         self.bandwidth_ = getattr(kernel, "bandwidth", None)
         self.strength_, self.contraction_ = fitted.strength, fitted.contraction
@@ -190,10 +201,7 @@ class KernelMean(MeanEstimator):
         >>> KernelMean(noise="isotropic").under(Gaussian(2.0), X).noise
         Normal(0.07105255)
         """
-        return self._fitted(X, kernel, pairs).embedding(kernel)
-
-    def _fitted(self, X: Array, kernel: Kernel, pairs: PairDistances | None = None) -> FittedMean:
-        return choose(X, kernel, self.options(kernel), pairs)
+        return choose(X, kernel, self.options(kernel), pairs).embedding(kernel)
 
     def options(self, kernel: Kernel) -> Options:
         """Return what is asked of an estimate under a kernel, or say what does not go together."""

@@ -15,8 +15,7 @@ from ..expected import expected_blocks
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan.plan import running
-from .base import MeanEstimator, no_density_without_noise
-from .options import KernelLike, make_kernel
+from .base import KernelLike, MeanEstimator, make_kernel, no_density_without_noise
 
 _TOLERANCE, _MOST = 1e-12, 1000
 

@@ -1,14 +1,19 @@
-"""A sample under a Gaussian kernel, in units of the bandwidth: what every search for a noise starts from."""
+"""A sample under a Gaussian kernel, in units of the bandwidth, and searches for the minimum of its score.
+
+Searches go along a line, or in many logarithms at once by quasi-Newton steps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.optimize import Bounds, brentq, minimize
 
 from ..core.array import (
     Array,
@@ -26,8 +31,149 @@ from ..core.array import (
 from ..core.validate import check_range, check_spread
 from ..embedding.score import Criterion, Score, Terms, diagonal_share
 from ..kernels.gaussian import Gaussian
-from .loocv import axes, contracted, isotropic
-from .search import ScoreObjective
+from .loocv import isotropic
+from .loocv.pair_sums import axis_terms, spanned
+
+TermsAt = Callable[[Array], Terms]
+
+_CANDIDATES = 3  # local minima of the coarse score that are polished
+_TOLERANCE = 1e-7
+_DIFFERENCE = 1e-3  # of parameters, for second derivatives
+
+
+@dataclass(frozen=True)
+class Found:
+    """A point with the terms of the score there."""
+
+    point: Array
+    terms: Terms
+    score: Score
+
+
+@dataclass(frozen=True)
+class ScoreObjective:
+    """A score as a function of parameters p, at a fixed scale of the estimate or (None) at the best one.
+
+    ``at_once`` says that terms can be had at many parameters in one call, shape (p, G).
+    """
+
+    terms: TermsAt
+    scale: float | None = 1.0
+    at_once: bool = False
+
+    def at(self, point: Array) -> Found:
+        """Return the terms and the score at a point."""
+        terms = self.terms(point)
+        return Found(point, terms, terms.score(self.scale))
+
+    def slope(self, u: float) -> float:
+        """Return the derivative of the score along a line, up to a positive factor."""
+        return float(self.terms(np.array([u])).slope(self.scale)[0])
+
+    def slopes(self, grid: Array) -> Array:
+        """Return it at many places, at once where the terms can be."""
+        if self.at_once:
+            return self.terms(grid[None]).slope(self.scale)[0]
+        return np.array([self.slope(u) for u in grid])
+
+
+def best(found: Sequence[Found]) -> Found:
+    """Return the one with the smallest score; the first of equals."""
+    return min(found, key=lambda one: one.score.key)
+
+
+def minimize_line(exact: ScoreObjective, coarse: ScoreObjective, grid: Array) -> Found:
+    """Return the global minimum over the range of ``grid``: all minima of the coarse score, polished exactly.
+
+    A minimum is where the slope of the coarse score turns from falling to rising, or an end of the range.
+    """
+    slopes = coarse.slopes(grid)
+    rising = np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0))
+    turns = [float(brentq(coarse.slope, grid[k], grid[k + 1], xtol=1e-6)) for k in rising]
+    ends = [float(grid[0])] * bool(slopes[0] >= 0) + [float(grid[-1])] * bool(slopes[-1] < 0)
+    rough = sorted((coarse.at(np.array([u])) for u in turns + ends), key=lambda found: found.score.key)
+    guesses = [float(found.point[0]) for found in rough[:_CANDIDATES]]
+    return best([exact.at(np.array([_root(exact.slope, u, grid[0], grid[-1])])) for u in guesses])
+
+
+def _root(slope: Callable[[float], float], guess: float, low: float, high: float) -> float:
+    """Return a root of an increasing slope near ``guess`` in [low, high], or the end towards which it falls."""
+    step, here = 1e-3, slope(guess)
+    direction = -1.0 if here > 0 else 1.0
+    near, far = guess, guess
+    while here * direction < 0:
+        near, far = far, min(max(guess + direction * step, low), high)
+        if far == near:
+            return far
+        here, step = slope(far), 8 * step
+    return near if near == far else float(brentq(slope, near, far, xtol=_TOLERANCE))
+
+
+def descend(objective: ScoreObjective, start: Array, bounds: Array, unit: float = 1.0, most: int = 500) -> Found:
+    r"""Return a local minimum by L-BFGS-B from ``start`` within ``bounds`` (p, 2), never worse than the start.
+
+    Minimizes :math:`-\log(J/J_0)/u`, J the (negative) excess of the score, J₀ that of the start and u = ``unit`` the
+    relative size of its informative part: at wide bandwidths plain gradients are below every default tolerance.
+    At most ``most`` iterations.
+    """
+    start = np.clip(start, bounds[:, 0], bounds[:, 1])
+    first = objective.at(start)
+    if first.score.sign >= 0:
+        return first
+    tracker = _Tracker(objective, first, unit)
+    options: Any = {"gtol": 1e-5, "ftol": 1e-10, "maxiter": most, "maxfun": 2 * most, "maxcor": 20}
+    minimize(tracker, start, jac=True, method="L-BFGS-B", bounds=Bounds(*bounds.T), options=options)
+    return tracker.best
+
+
+def polish(objective: ScoreObjective, found: Found, bounds: Array) -> Found:
+    """Return an inner minimum by two Newton steps on the slope, which sees 1e-9 where values of the score see 1e-6.
+
+    The slope's Jacobian is taken by central differences, 2p evaluations for p parameters. The minimum as it was found
+    comes back when it lies on a bound, or steps would lead away from it.
+    """
+    point, steps = found.point, _DIFFERENCE * np.eye(len(found.point))
+    inside = (point - _DIFFERENCE > bounds[:, 0]) & (point + _DIFFERENCE < bounds[:, 1])
+    if not inside.all():
+        return found
+
+    def slope(p: Array) -> Array:
+        return objective.terms(p).slope(objective.scale)
+
+    jacobian = np.stack([slope(point + h) - slope(point - h) for h in steps]) / (2 * _DIFFERENCE)
+    if np.linalg.eigvalsh(jacobian + jacobian.T)[0] <= 0:
+        return found
+    for _ in range(2):
+        point = point - np.linalg.solve(jacobian.T, slope(point))
+    if np.abs(point - found.point).max() > _DIFFERENCE:
+        return found
+    return objective.at(point)
+
+
+class _Tracker:
+    """The objective as scipy wants it, which remembers the best point it saw."""
+
+    def __init__(self, objective: ScoreObjective, first: Found, unit: float) -> None:
+        self.objective, self.reference, self.unit, self.best = objective, first.score.log, unit, first
+
+    def __call__(self, point: Array) -> tuple[float, Array]:
+        found = self.objective.at(point.copy())
+        if found.score < self.best.score:
+            self.best = found
+        value, gradient = self._barrier(found)
+        return value / self.unit, gradient / self.unit
+
+    def _barrier(self, found: Found) -> tuple[float, Array]:
+        """Return -log(J/J₀), continued as a straight line in J where J is above half of J₀."""
+        sign, gain = found.score.sign, found.score.log - self.reference
+        if sign == 0:
+            return 1.0 + math.log(2.0), np.zeros_like(found.point)
+        slope = found.terms.log_slope(self.objective.scale)
+        if sign < 0 and gain > -math.log(2.0):
+            return -gain, -slope
+        ratio = -sign * math.exp(min(gain, 300.0))
+        return math.log(2.0) + 1.0 - 2.0 * ratio, -2.0 * ratio * slope
+
 
 COARSE = 300  # rows on which searches explore
 FEW = 32  # rows on which they look at a whole grid of two parameters
@@ -118,8 +264,8 @@ class NoiseProblem:
     def spanned(self) -> tuple[Array, Array]:
         """All points and ``part``, less the mean, in coordinates of their span, which is small when d > n."""
         mean = namespace(self.Y).mean(self.Y, axis=0)
-        whole = contracted.spanned(self.Y - mean)
-        return whole, whole if self.part is self.Y else contracted.spanned(self.part - to_numpy(mean))
+        whole = spanned(self.Y - mean)
+        return whole, whole if self.part is self.Y else spanned(self.part - to_numpy(mean))
 
     @cached_property
     def few(self) -> Array:
@@ -140,7 +286,7 @@ class NoiseProblem:
         if np.ptp(noise) == 0:
             return self.choice(isotropic.terms(self.distances, float(noise[0]), self.alpha), noise)
         Y = self.Y if vectors is None else self.Y @ like(vectors, self.Y)
-        return self.choice(axes.terms(Y, noise, self.alpha, slopes=False), noise, vectors=vectors)
+        return self.choice(axis_terms(Y, noise, self.alpha, slopes=False), noise, vectors=vectors)
 
     def choice(self, terms: Terms, noise: Array, contraction: float = 1.0, vectors: Array | None = None) -> ScoredNoise:
         """Return the choice of a noise whose terms are known."""

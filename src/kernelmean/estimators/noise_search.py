@@ -1,17 +1,38 @@
-"""The Gaussian noise chosen by leaving one out: isotropic (MKME), per axis (MMKME), a multiple of the covariance."""
+"""The noise chosen by leaving one out.
+
+Gaussian noise under a Gaussian kernel: isotropic (MKME), per axis (MMKME), a multiple of the covariance, with a
+contraction (VPMKME). Under other kernels the variance of a noise of one parameter, without gradient.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.ndimage import minimum_filter
+from scipy.optimize import minimize_scalar
 
 from ..core.array import Array, covariance, largest_norm, like
-from ..embedding.score import Terms
-from .loocv import axes, isotropic
-from .noise_problem import GRID_STEP, NoiseProblem, ScoredNoise, along, in_logs, lower
-from .search import ScoreObjective, best, descend, minimize_line
+from ..embedding.score import Means, Score, Terms
+from ..noise.base import Noise
+from ..noise.dirac import Dirac
+from .loocv import isotropic
+from .loocv.pair_sums import axis_terms, contracted_on_grid, contracted_terms, spanned
+from .noise_problem import (
+    GRID_STEP,
+    NoiseProblem,
+    ScoredNoise,
+    ScoreObjective,
+    along,
+    best,
+    descend,
+    in_logs,
+    lower,
+    minimize_line,
+    polish,
+)
 
 _SMALLEST, _LARGEST = 1e-8, 1e4  # variances, in units of the column's variance plus θ²
 _LEAST = 1e-10  # variance in units of θ² from which lines start
@@ -62,7 +83,7 @@ def _search_direction(problem: NoiseProblem, direction: Array, vectors: Array | 
 def _direction(problem: NoiseProblem, Y: Array, direction: Array) -> ScoreObjective:
     def at(u: Array) -> Terms:
         noise = math.exp(u[0]) * direction
-        return along(axes.terms(Y, noise, problem.alpha), noise)
+        return along(axis_terms(Y, noise, problem.alpha), noise)
 
     return problem.objective(at)
 
@@ -89,11 +110,7 @@ def search_diagonal(problem: NoiseProblem) -> ScoredNoise:
 
 
 def _axes(problem: NoiseProblem, Y: Array) -> ScoreObjective:
-    def at(u: Array) -> Terms:
-        noise = np.exp(u)
-        return in_logs(axes.terms(Y, noise, problem.alpha), noise)
-
-    return problem.objective(at)
+    return problem.objective(lambda u: in_logs(axis_terms(Y, np.exp(u), problem.alpha), np.exp(u)))
 
 
 def _starts(problem: NoiseProblem, common: ScoredNoise) -> list[Array]:
@@ -113,3 +130,133 @@ def _tidy(problem: NoiseProblem, common: ScoredNoise, choice: ScoredNoise) -> Sc
     tidied = problem.at(np.where(choice.noise <= smallest, 0.0, choice.noise))
     same = tidied.score.log >= choice.score.log - _SAME and tidied.score <= common.score
     return tidied if same else choice
+
+
+_LEAST_CONTRACTION, _LEAST_NOISE = 1e-9, 1e-10
+_CONTRACTIONS = np.array([_LEAST_CONTRACTION, *np.linspace(0.0, 1.0, 25)[1:]])
+_BENDS = 1e-2  # σ²/θ² below which the score bends no more
+_STEP = 0.5  # of log σ²/θ²
+_VALLEYS = 4  # of the grid, the deepest, from which a search sets out
+_WAYS = 4  # of all that a search could set out from
+_FAR = 1e10  # bandwidths: a row so far off would draw all others away, and their distances from the mean lose digits
+
+
+def search_tied(problem: NoiseProblem) -> ScoredNoise:
+    """Return the best r of the tied contraction, σ² = (1 - r²) v, v the mean variance of the columns."""
+    exact, coarse = (_tied(problem, Y) for Y in problem.spanned)
+    grid = np.arange(math.log(1e-8), math.log(-math.log(_LEAST_CONTRACTION)), GRID_STEP)
+    found = minimize_line(exact, coarse, grid)
+    r, noise = _tied_parameters(problem, float(found.point[0]))
+    return lower(problem.without(), problem.choice(found.terms, np.full(problem.dim, noise), r))
+
+
+def _tied_parameters(problem: NoiseProblem, u: float) -> tuple[float, float]:
+    """Return r = exp(-e^u) and (1 - r²) v, without rounding 1 - r where r is near 1."""
+    rate = math.exp(u)
+    return math.exp(-rate), -float(problem.variances.mean()) * math.expm1(-2 * rate)
+
+
+def _tied(problem: NoiseProblem, Y: Array) -> ScoreObjective:
+    def at(u: Array) -> Terms:
+        r, noise = _tied_parameters(problem, float(u[0]))
+        r_slope = -math.exp(u[0]) * r
+        direction = np.array([r_slope, -2 * float(problem.variances.mean()) * r * r_slope])
+        return along(contracted_terms(Y, r, noise, problem.alpha, problem.n, problem.dim), direction)
+
+    return problem.objective(at)
+
+
+def search_free(problem: NoiseProblem) -> ScoredNoise:
+    """Return the best (r, σ²), never worse than the best tied pair and the best σ² without contraction.
+
+    The score has many minima under narrow kernels: descents set out from those two, from between them, and from the
+    valleys of a grid on few rows.
+    """
+    common = search_isotropic(problem)
+    if problem.off > _FAR:
+        return common
+    tied = search_tied(problem)
+    unit = problem.informative(lower(common, tied))
+    largest = 1e4 * (float(problem.variances.mean()) + 1.0)
+    bounds = np.array([[_LEAST_CONTRACTION, 1.0], [math.log(_LEAST_NOISE), math.log(largest)]])
+    corners = [_corner(tied), _corner(common)]
+    exact, coarse = (_free(problem, Y) for Y in problem.spanned)
+    ways = [coarse.at(np.clip(u, *bounds.T)) for u in [*corners, 0.5 * (corners[0] + corners[1]), *_valleys(problem)]]
+    ways = sorted(ways, key=lambda way: way.score.key)[:_WAYS]
+    explored = [descend(coarse, way.point, bounds, unit, EXPLORE) for way in ways]
+    starts = [np.clip(u, *bounds.T) for u in [best(explored).point, *corners]]
+    found = polish(exact, descend(exact, best([exact.at(u) for u in starts]).point, bounds, unit), bounds)
+    noise = np.full(problem.dim, math.exp(found.point[1]))
+    return lower(lower(common, tied), problem.choice(found.terms, noise, float(found.point[0])))
+
+
+def _valleys(problem: NoiseProblem) -> list[Array]:
+    """Return the deepest points (r, log σ²/θ²) of a grid that are no higher than their neighbours."""
+    Y = spanned(problem.few)
+    reach = 10 * float(np.square(Y).sum(axis=1).max()) / problem.dim
+    logs = np.arange(math.log(_BENDS), math.log(max(reach, 10.0)) + _STEP, _STEP)
+    sign, size = contracted_on_grid(Y, _CONTRACTIONS, np.exp(logs), problem.alpha, problem.n, problem.dim).excess()
+    height = np.where(sign < 0, -size, np.inf)
+    r, u = np.nonzero((height <= minimum_filter(height, 3, mode="nearest")) & (sign < 0))
+    order = np.argsort(height[r, u], kind="stable")[:_VALLEYS]
+    return [np.array([_CONTRACTIONS[r[k]], logs[u[k]]]) for k in order]
+
+
+def _corner(choice: ScoredNoise) -> Array:
+    return np.array([choice.contraction, math.log(max(float(choice.noise[0]), _LEAST_NOISE))])
+
+
+def _free(problem: NoiseProblem, Y: Array) -> ScoreObjective:
+    def at(p: Array) -> Terms:
+        noise = math.exp(p[1])
+        return in_logs(contracted_terms(Y, p[0], noise, problem.alpha, problem.n, problem.dim), np.array([1.0, noise]))
+
+    return problem.objective(at)
+
+
+MeansOf = Callable[[Noise], Means]
+"""From a noise to the means of which its score consists."""
+_CANDIDATES, _GRID = 2, 41
+
+
+@dataclass(frozen=True)
+class NoiseChoice:
+    """A noise with its means and its score."""
+
+    noise: Noise
+    means: Means
+    score: Score
+
+
+def search_variance(
+    variance: float, noise_of: Callable[[float], Noise], exact: MeansOf, coarse: MeansOf, scale: float | None = 1.0
+) -> NoiseChoice:
+    """Return the best noise ``noise_of(s)``, s ≥ 0, never worse than none: a grid over log s, then Brent's method.
+
+    The grid runs over multiples 1e-8 … 1e4 of ``variance``, with the means of some rows, ``coarse``; minima are refined
+    with those of all, ``exact``.
+    """
+
+    def at(noise: Noise, means: MeansOf) -> NoiseChoice:
+        found = means(noise)
+        return NoiseChoice(noise, found, found.score(scale))
+
+    grid = math.log(max(variance, 1e-300)) + np.linspace(math.log(1e-8), math.log(1e4), _GRID)
+    rough = [at(noise_of(math.exp(u)), coarse).score for u in grid]
+    minima = [k for k in range(_GRID) if all(rough[k] <= rough[j] for j in (k - 1, k + 1) if 0 <= j < _GRID)]
+    found = [at(Dirac(), exact)]
+    for k in sorted(minima, key=lambda index: rough[index].key)[:_CANDIDATES]:
+        ends = grid[max(k - 1, 0)], grid[min(k + 1, _GRID - 1)]
+        found.extend(_refined(lambda u: at(noise_of(math.exp(u)), exact), *ends))
+    return min(found, key=lambda choice: choice.score.key)
+
+
+def _refined(at: Callable[[float], NoiseChoice], low: float, high: float) -> list[NoiseChoice]:
+    seen: list[NoiseChoice] = []
+
+    def value(u: float) -> float:
+        seen.append(at(u))
+        return seen[-1].score.excess
+
+    minimize_scalar(value, bounds=(low, high), method="bounded", options={"xatol": 1e-6})
+    return seen

@@ -20,8 +20,16 @@ from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan.plan import running
 from .filters import Cutoff, Filter, Iterative, Resolvent, Ridge, check_iterations
-from .loocv import ridge
-from .loocv.masked import Masked, cutoff_scores, score_of, spectral_score
+from .loocv.spectral import (
+    GramSpectrum,
+    Masked,
+    check_size,
+    cutoff_scores,
+    printed_scores,
+    ridge_scores,
+    score_of,
+    spectral_score,
+)
 
 MASKED_LIMIT, CUTOFF_LIMIT = 2000, 500
 ITERATIONS = 100  # the most that a search tries
@@ -51,7 +59,7 @@ class Weighing:
     """
 
     def __init__(self, X: Array, kernel: Kernel, noise: Noise) -> None:
-        ridge.check_size(X.shape[0])
+        check_size(X.shape[0])
         self.n, self.X, self.kernel, self.noise = len(X), X, kernel, noise
         self.constant = float(kernel.diag(X).mean())
 
@@ -70,9 +78,9 @@ class Weighing:
         return running().gram(blocks, self.n, self.n, symmetric=symmetric)
 
     @cached_property
-    def spectrum(self) -> ridge.GramSpectrum:
+    def spectrum(self) -> GramSpectrum:
         """The eigendecomposition of a Gram matrix with constant diagonal."""
-        return ridge.GramSpectrum.of(self.square, self.constant)
+        return GramSpectrum.of(self.square, self.constant)
 
     @property
     def has_path(self) -> bool:
@@ -94,7 +102,7 @@ class Weighing:
     def path(self, filter_: Filter, strengths: Array) -> list[Strength]:
         """Return the exact leave-one-out scores of a filter at given strengths; "ridge" decomposes K once for all."""
         if isinstance(filter_, Ridge) and self.has_path:
-            return _paired(strengths, ridge.scores(self.spectrum, strengths))
+            return _paired(strengths, ridge_scores(self.spectrum, strengths))
         if isinstance(filter_, Cutoff):
             return self._cutoffs(strengths)
         if isinstance(filter_, Iterative):
@@ -102,7 +110,10 @@ class Weighing:
             found = self._iterations(filter_, max(steps))
             return [found[step - 1] for step in steps]
         if isinstance(filter_, Resolvent):
-            return [self._resolvent(filter_, float(strength)) for strength in strengths]
+            check_limit(self.n, MASKED_LIMIT, filter_)
+            masked = Masked(self.square)
+            columns = (filter_.solutions(masked, float(strength)) for strength in strengths)
+            return _paired(strengths, [score_of(each, self.cross, self.square, self.constant) for each in columns])
         check_limit(self.n, CUTOFF_LIMIT, filter_)
         factors = (partial(filter_.factor, strength=float(strength)) for strength in strengths)
         scores = [spectral_score(self.cross, self.square, self.constant, factor) for factor in factors]
@@ -120,7 +131,9 @@ class Weighing:
         if isinstance(filter_, Cutoff):
             found = _smallest(self._cutoffs(self._between_eigenvalues()))
         elif isinstance(filter_, Ridge) and self.has_path:
-            found = self._best_ridge()
+            off, largest = self._off
+            ridge = partial(self.path, filter_)
+            found = self._negligible(off) if largest < UNDERFLOW else _minimize(ridge, self._grid(_PER_DECADE_OF_PATH))
         else:
             found = _minimize(partial(self.path, filter_), self._grid(_PER_DECADE))
         return _smallest([Strength(math.inf, Score(self.constant, 0, -math.inf)), found])
@@ -131,7 +144,7 @@ class Weighing:
 
     def printed_path(self, strengths: Array) -> list[Strength]:
         """Return the scores of the ridge as Muandet et al. (2014) print them."""
-        values = ridge.printed_scores(self.spectrum, strengths)
+        values = printed_scores(self.spectrum, strengths)
         return _paired(strengths, [Score.of(float(value) - self.constant, self.constant) for value in values])
 
     # -- ridge: all strengths from one decomposition --------------------------------------------------------------
@@ -141,11 +154,6 @@ class Weighing:
         """The mean and the largest size of Q off the diagonal."""
         off = self.square - np.diag(np.diagonal(self.square))
         return float(off.sum()) / (self.n * (self.n - 1.0)), float(np.abs(off).max())
-
-    def _best_ridge(self) -> Strength:
-        if self._off[1] < UNDERFLOW:
-            return self._negligible(self._off[0])
-        return _minimize(partial(self.path, Ridge()), self._grid(_PER_DECADE_OF_PATH))
 
     def _negligible(self, mean_off: float) -> Strength:
         """Return the optimum where K is c I up to entries whose squares vanish: that of a plain scale."""
@@ -171,11 +179,6 @@ class Weighing:
         return np.unique(diagonal * np.concatenate([wide, around * narrow]))
 
     # -- any filter: leave-one-out weights as a matrix ----------------------------------------------------------------
-
-    def _resolvent(self, filter_: Resolvent, strength: float) -> Strength:
-        check_limit(self.n, MASKED_LIMIT, filter_)
-        columns = filter_.solutions(Masked(self.square), strength)
-        return Strength(strength, score_of(columns, self.cross, self.square, self.constant))
 
     def _iterations(self, filter_: Iterative, most: int) -> list[Strength]:
         """Return the scores after 1, …, ``most`` iterations; the step length is that of the full Gram matrix."""

@@ -21,8 +21,7 @@ from ..core.frozen import sealed
 from ..core.validate import names_in
 from ..embedding.embedding import Embedding, embed
 from ..embedding.features import FeaturePart, FeatureSums
-from ..embedding.features.base import FeatureMap, Summary
-from ..embedding.features.compensated import Total
+from ..embedding.features.base import FeatureMap, Summary, Total
 from ..embedding.parts import PointPart
 from ..embedding.score import Score
 from ..kernels.bandwidth import Bandwidth
@@ -76,7 +75,7 @@ def saved_kinds() -> Mapping[str, Kind]:
     values += [PointPart, FeaturePart, FeatureSums, Score, Total]
     table = {cls.__name__: Kind(cls, _field_names(cls), cls, later=_later(cls)) for cls in values}
     table["Sampled"] = replace(table["Sampled"], make=_sampled)
-    table["Normal"] = Kind(Normal, ("covariance", "form"), _normal)
+    table["Normal"] = Kind(Normal, ("covariance", "form"), Normal.of_form)
     table["Bandwidth"] = Kind(Bandwidth, ("value", "rule", "exact", "n_points"), Bandwidth, _get_bandwidth)
     table["PointPart"] = replace(table["PointPart"], make=_points)
     table["Embedding"] = Kind(Embedding, ("kernel", "parts"), _embedding)
@@ -101,7 +100,6 @@ def _former_kinds() -> Mapping[str, Kind]:
 
 
 def _field_names(cls: Any) -> tuple[str, ...]:
-    """Return the fields that files keep."""
     return tuple(field.name for field in _kept(cls))
 
 
@@ -137,29 +135,17 @@ def encode(value: Any, arrays: list[AnyArray]) -> Any:
     plain = value.item() if isinstance(value, np.generic) else value
     if plain is None or isinstance(plain, bool | int | str) or (type(plain) is float and math.isfinite(plain)):
         return plain
-    tree = _object(plain, arrays) or _collection(plain, arrays)
-    if tree is None:
-        raise TypeError(
-            f"{plain!r} cannot be saved: a file holds kernels, noises, embeddings and estimators of kernelmean, "
-            "numbers, texts and arrays"
-        )
-    return tree
-
-
-def _object(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
-    """Return an object of the library, or one of its classes, as JSON."""
-    cls = value if isinstance(value, type) else type(value)
+    cls = plain if isinstance(plain, type) else type(plain)
     kind = saved_kinds().get(cls.__name__)
-    if kind is None or cls is not kind.cls:
-        return None
-    if value is cls:
-        return {"class": cls.__name__}
-    return {"type": cls.__name__, "fields": {name: encode(kind.get(value, name), arrays) for name in kind.names}}
+    if kind is not None and cls is kind.cls:
+        if plain is cls:
+            return {"class": cls.__name__}
+        return {"type": cls.__name__, "fields": {name: encode(kind.get(plain, name), arrays) for name in kind.names}}
+    return _collection(to_numpy(plain), arrays)
 
 
-def _collection(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
+def _collection(value: Any, arrays: list[AnyArray]) -> dict[str, Any]:
     """Return an array, a sequence or a dictionary as JSON; and an infinite number or NaN, which JSON has not."""
-    value = to_numpy(value)
     if isinstance(value, np.ndarray):
         return _array(value, arrays)
     if isinstance(value, float):
@@ -168,7 +154,10 @@ def _collection(value: Any, arrays: list[AnyArray]) -> dict[str, Any] | None:
         return {type(value).__name__: [encode(item, arrays) for item in value]}
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {"dict": {key: encode(item, arrays) for key, item in value.items()}}
-    return None
+    raise TypeError(
+        f"{value!r} cannot be saved: a file holds kernels, noises, embeddings and estimators of kernelmean, numbers, "
+        "texts and arrays"
+    )
 
 
 def decode(tree: Any, arrays: Sequence[AnyArray]) -> Any:
@@ -180,22 +169,20 @@ def decode(tree: Any, arrays: Sequence[AnyArray]) -> Any:
         When the tree is not of that shape, names an unknown class, or names an array twice: a small file could then
         ask for any memory.
     """
-    return _decode(tree, _Once(arrays))
+    return _decode(tree, dict(enumerate(arrays)))
 
 
-class _Once:
-    """Arrays that are given away once each."""
-
-    def __init__(self, arrays: Sequence[AnyArray]) -> None:
-        self._left = dict(enumerate(arrays))
-
-    def take(self, number: Any) -> AnyArray:
-        if type(number) is not int or number not in self._left:
-            raise ValueError("its header names an array that is not there, or names it twice")
-        return self._left.pop(number)
+_Arrays = dict[int, AnyArray]
+"""Arrays that are given away once each."""
 
 
-def _decode(tree: Any, arrays: _Once) -> Any:
+def _taken(arrays: _Arrays, number: Any) -> AnyArray:
+    if type(number) is not int or number not in arrays:
+        raise ValueError("its header names an array that is not there, or names it twice")
+    return arrays.pop(number)
+
+
+def _decode(tree: Any, arrays: _Arrays) -> Any:
     if tree is None or isinstance(tree, bool | int | float | str):
         return tree
     if isinstance(tree, dict) and set(tree) == {"type", "fields"}:
@@ -208,10 +195,10 @@ def _decode(tree: Any, arrays: _Once) -> Any:
     return _READERS[tag](content, arrays)
 
 
-_READERS: Mapping[str, Callable[[Any, _Once], Any]] = {
-    "array": lambda content, arrays: arrays.take(content),
+_READERS: Mapping[str, Callable[[Any, _Arrays], Any]] = {
+    "array": lambda content, arrays: _taken(arrays, content),
     "texts": lambda content, _: np.array([None if text is None else str(text) for text in content], dtype=object),
-    "times": lambda content, arrays: arrays.take(content[1]).astype(_time_type(content[0])),
+    "times": lambda content, arrays: _taken(arrays, content[1]).astype(_time_type(content[0])),
     "class": lambda content, _: saved_kinds()[content].cls,
     "float": lambda content, _: float(content),
     "tuple": lambda content, arrays: tuple(_decode(item, arrays) for item in content),
@@ -228,7 +215,7 @@ _SUMS = ("TwoSampleStream", "PairStream", "TablePass")
 """Sums of tests that earlier versions saved, of another form than those of today."""
 
 
-def _make(name: str, tree: Any, arrays: _Once) -> Any:
+def _make(name: str, tree: Any, arrays: _Arrays) -> Any:
     kind = saved_kinds().get(name) or _former_kinds().get(name)
     if name in _SUMS and (kind is None or {*tree} != {*kind.names}):
         raise OutdatedError("it holds sums of a test as an earlier version saved them; delete it to begin anew")
@@ -240,7 +227,6 @@ def _make(name: str, tree: Any, arrays: _Once) -> Any:
 
 
 def _concrete(base: type[Any]) -> list[type[Any]]:
-    """Return the concrete classes of the library below ``base``."""
     found = [cls for child in base.__subclasses__() for cls in (child, *_concrete(child))]
     own = (cls for cls in found if cls.__module__.startswith(f"{_PACKAGE}."))
     return [cls for cls in dict.fromkeys(own) if not inspect.isabstract(cls)]
@@ -260,7 +246,6 @@ def _array(array: AnyArray, arrays: list[AnyArray]) -> dict[str, Any]:
 
 
 def _time_type(name: Any) -> np.dtype[Any]:
-    """Return the type of times that a file names."""
     if not (isinstance(name, str) and name[:3] in ("<M8", "<m8")):
         raise ValueError(f"its header names {name!r}, which is no type of times")
     return np.dtype(name)
@@ -317,7 +302,6 @@ def _get_bandwidth(bandwidth: Bandwidth, name: str) -> Any:
 
 
 def _get_estimator(estimator: MeanEstimator, name: str) -> dict[str, Any]:
-    """Return the parameters, or what was fitted and does not follow from the embedding."""
     if name == "parameters":
         return dict(estimator.get_params(deep=False))
     return {key: value for key, value in vars(estimator).items() if _is_fitted_name(key) and key not in _DERIVED}
@@ -343,11 +327,6 @@ def _estimator(cls: Callable[..., MeanEstimator], parameters: Any, fitted: Any) 
         if mu.features is None:
             estimator.weights_ = mu.weights
     return estimator
-
-
-def _normal(covariance: Any, form: str) -> Normal:
-    makers = {"isotropic": Normal.isotropic, "diagonal": Normal.diagonal, "full": Normal}
-    return makers[form](covariance)
 
 
 def _sampled(noise: Any, n_samples: Any, seed: Any) -> Sampled:
@@ -376,7 +355,6 @@ def _embedding(kernel: Any, parts: Any) -> Embedding:
 
 
 def _part_alone(part: PointPart | FeaturePart, kernel: Kernel) -> Embedding:
-    """Return the embedding of one part."""
     if isinstance(part, PointPart):
         return embed(part.points, kernel, weights=part.weights, noise=part.noise)
     if part.features.kernel != kernel:
@@ -390,7 +368,6 @@ def _feature_embedding(features: Any, noise: Any, count: Any, sums: Any) -> Embe
 
 
 def _check_fit(mu: Embedding) -> None:
-    """Raise when the kernel or a noise does not fit the number of columns."""
     if mu.features is not None:
         for noise in mu.parts[0].noises:
             mu.features.check_noise(noise)

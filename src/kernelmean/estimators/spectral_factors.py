@@ -14,8 +14,9 @@ from ..core.frozen import Frozen
 from ..kernels.base import Stationary
 from ..kernels.gaussian import Gaussian
 from ..noise.base import Additive
+from .base import as_filter
 from .curves import chosen_columns, column_names, sample_of
-from .filters import Filter, Iterative, Scale, as_filter
+from .filters import Filter, Iterative, Scale
 from .kernel_mean import KernelMean
 from .regularization import Weighing
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..core.array import Array, IntArray, slices
 from ..core.roots import rising_roots
-from .loocv.isotropic import Sketch, terms
-from .loocv.stacked import sketched, stacked
+from .loocv.isotropic import Sketch, sketched, stacked, terms
 from .noise_search import log_grid
 
 _FEW = 1000

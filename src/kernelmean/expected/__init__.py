@@ -1,7 +1,7 @@
 """Expectations of kernels under noise: one verb, tables of rules, one file a family of closed forms."""
 
 from ..core.type_rules import NoClosedFormError
-from . import composite, gaussian, polynomial, replacement, sampled  # noqa: F401 (they register their rules)
+from . import composite, gaussian, polynomial, replacement  # noqa: F401 (they register their rules)
 from .expectations import (
     difference,
     difference_rules,

@@ -9,11 +9,9 @@ import numpy as np
 
 from ..core.array import Array, take_columns
 from ..core.type_rules import NoClosedFormError
-from ..kernels.base import Kernel, Product, Scaled, Sum
-from ..kernels.blocks import Blocks
-from ..kernels.distances import scaled_blocks
+from ..kernels.base import Kernel, Product, Scaled, Separable, Sum
+from ..kernels.distances import Blocks, scaled_blocks
 from ..kernels.gaussian import Gaussian, QuadraticGaussian
-from ..kernels.separable import Separable
 from ..kernels.tensor_product import TensorProduct
 from ..noise.base import Noise
 from ..noise.normal import Normal

@@ -16,7 +16,7 @@ from ..core.points import named_points, points_like
 from ..core.type_rules import NoClosedFormError, Rules
 from ..core.validate import check_same_columns
 from ..kernels.base import Kernel, Stationary, check_kernel
-from ..kernels.blocks import Blocks
+from ..kernels.distances import Blocks
 from ..noise.base import Additive, Noise, common
 from ..noise.dirac import Dirac
 
@@ -138,16 +138,12 @@ def expected_blocks(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> B
 
 def expected_diag(kernel: Kernel, X: Array, v: Noise, w: Noise) -> Array:
     """Return E k(x̃_i, x̃'_i) for two independent corruptions of the same points, shape (n,)."""
-    if v.per_point is None and w.per_point is None and isinstance(kernel, Stationary) and is_additive(v, w):
+    shared = v.per_point is None and w.per_point is None
+    if shared and isinstance(kernel, Stationary) and isinstance(v, Additive) and isinstance(w, Additive):
         return full(X, float(expected(kernel, X[:1, :], X[:1, :], v, w)[0, 0]))
     block = expected_blocks(kernel, X, v, X, w)
     diagonal: Array = joined([block(row, row)[0, :] for row in slices(X.shape[0], 1)])
     return diagonal
-
-
-def is_additive(*noises: Noise) -> bool:
-    """Whether every noise is additive."""
-    return all(isinstance(noise, Additive) for noise in noises)
 
 
 def check_noise(noise: Noise, n: int, dim: int) -> None:

@@ -10,7 +10,7 @@ from scipy.linalg import cholesky, solve_triangular
 from ..core.array import Array, array_api, as_float64, centered, joined, like, namespace, slices, total
 from ..kernels.bandwidth import check_axes
 from ..kernels.base import Kernel, Scaled
-from ..kernels.blocks import Blocks
+from ..kernels.distances import Blocks
 from ..kernels.gaussian import Gaussian, QuadraticGaussian
 from ..noise.base import Additive, Noise
 from ..noise.normal import Normal, as_normal

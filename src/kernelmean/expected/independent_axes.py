@@ -10,13 +10,11 @@ from typing import final
 
 import numpy as np
 
-from ..core.array import Array
 from ..core.type_rules import NoClosedFormError, Rules
-from ..kernels.base import Kernel, Product, Stationary
+from ..kernels.base import Kernel, Product, Separable, Stationary
 from ..kernels.gaussian import Gaussian
 from ..kernels.laplacian import Laplacian
 from ..kernels.matern import Matern
-from ..kernels.separable import Separable
 from ..kernels.wendland import Wendland
 from ..noise.base import Additive, Noise
 from ..noise.dirac import Dirac
@@ -62,7 +60,13 @@ class SmoothedSeparable(Separable):
 
     def profiles(self, dim: int) -> Profiles:
         """Return the smoothed profile of every axis; equal axes share one."""
-        profiles = reduce(_with_noise, self.noises, find_profiles(self.kernel, dim))
+        profiles = find_profiles(self.kernel, dim)
+        for noise in self.noises:
+            rule = axis_noise_rules.find(noise)
+            if rule is None:
+                *names, last = (family.__name__ for (family,) in axis_noise_rules)
+                raise NoClosedFormError(f"{noise!r} is not {', '.join(names)} or {last}")
+            profiles = rule(noise, profiles)
         distinct: dict[Smoothable, Smoothable] = {}
         return [distinct.setdefault(profile, profile) for profile in profiles]
 
@@ -76,14 +80,6 @@ def find_profiles(kernel: Kernel, dim: int) -> Profiles:
     if rule is None:
         raise NoClosedFormError(f"{kernel!r} has no closed form on an axis of its own")
     return rule(kernel, dim)
-
-
-def _with_noise(profiles: Profiles, noise: Additive) -> Profiles:
-    rule = axis_noise_rules.find(noise)
-    if rule is None:
-        *names, last = (family.__name__ for (family,) in axis_noise_rules)
-        raise NoClosedFormError(f"{noise!r} is not {', '.join(names)} or {last}")
-    return rule(noise, profiles)
 
 
 def axis_noise(
@@ -209,18 +205,12 @@ def _product(kernel: Product, dim: int) -> Profiles:
 
 @axis_noise(Normal, kernels=(Separable,))  # a Gaussian stays a Gaussian: expected/gaussian.py
 def _normal(noise: Normal, profiles: Profiles) -> Profiles:
-    return [
-        profile.plus_normal(float(e)) for profile, e in zip(profiles, _variances(noise, len(profiles)), strict=True)
-    ]
-
-
-def _variances(noise: Normal, dim: int) -> Array:
-    """Return the variance of every axis, or raise when the axes are dependent or the distribution is not shared."""
     if noise.per_point is not None:
         raise NoClosedFormError("one covariance per point needs a Gaussian kernel")
     if noise.form == "full" and np.count_nonzero(noise.covariance - np.diag(np.diagonal(noise.covariance))):
         raise NoClosedFormError("a product over the axes needs noise that is independent between them")
-    return noise.variances(dim)
+    variances = noise.variances(len(profiles))
+    return [profile.plus_normal(float(e)) for profile, e in zip(profiles, variances, strict=True)]
 
 
 @axis_noise(Laplace)

@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 
 from ..core.array import Array, empty, like, namespace, quadratic_forms
-from ..core.type_rules import NoClosedFormError
-from ..kernels.blocks import Blocks
+from ..kernels.distances import Blocks
 from ..kernels.polynomial import Polynomial, check_overflow
 from ..noise.base import Noise
-from ..noise.dirac import Dirac
-from ..noise.normal import Normal
+from ..noise.normal import Normal, as_normal
 from .expectations import blocks_rules
+
+_NOT_GAUSSIAN = (
+    "{noise!r} has no closed form beside a full Gaussian covariance on the other side; use a diagonal covariance, or "
+    "noise.Sampled"
+)
 
 
 @blocks_rules.register(Polynomial, Noise, Noise)
@@ -48,7 +51,7 @@ def _by_moments(kernel: Polynomial, X: Array, v: Noise, Y: Array, w: Noise) -> A
 
 def _by_cumulants(kernel: Polynomial, X: Array, v: Noise, Y: Array, w: Noise) -> Array:
     """Return E (c + x̃ᵀỹ)^p for Gaussian noise on both sides, from the cumulants of a Gaussian bilinear form."""
-    left, right = (_as_normal(noise).matrices(X.shape[1]) for noise in (v, w))
+    left, right = (as_normal(noise, _NOT_GAUSSIAN).matrices(X.shape[1]) for noise in (v, w))
     if left.ndim == 3:
         pairs = [(slice(i, i + 1), slice(None), A, right) for i, A in enumerate(left)]
     else:
@@ -57,21 +60,14 @@ def _by_cumulants(kernel: Polynomial, X: Array, v: Noise, Y: Array, w: Noise) ->
         pairs = [(i, slice(j, j + 1), A, B) for i, _, A, _ in pairs for j, B in enumerate(right)]
     gram: Array = empty(X, (X.shape[0], Y.shape[0]))
     for i, j, A, B in pairs:
-        gram[i, j] = _moment(_cumulants(X[i, :], A, Y[j, :], B, kernel), kernel.degree)
+        gram[i, j] = _gaussian_moment(X[i, :], A, Y[j, :], B, kernel)
     return gram
 
 
-def _as_normal(noise: Noise) -> Normal:
-    if isinstance(noise, Normal | Dirac):
-        return noise if isinstance(noise, Normal) else Normal(0.0)
-    raise NoClosedFormError(
-        f"{noise!r} has no closed form beside a full Gaussian covariance on the other side; "
-        "use a diagonal covariance, or noise.Sampled"
-    )
+def _gaussian_moment(X: Array, A: Array, Y: Array, B: Array, kernel: Polynomial) -> Array:
+    r"""Return E (c + x̃ᵀỹ)^p for x̃ ~ N(x, A), ỹ ~ N(y, B), by m_r = Σ_k C(r-1, k-1) κ_k m_{r-k}.
 
-
-def _cumulants(X: Array, A: Array, Y: Array, B: Array, kernel: Polynomial) -> list[Array]:
-    r"""Return κ_1 … κ_p of c + x̃ᵀỹ: with x̃ ~ N(x, A), ỹ ~ N(y, B) they are traces and forms in powers of AB.
+    The cumulants κ_1 … κ_p of c + x̃ᵀỹ are traces and forms in powers of AB.
 
     For even r = 2s, κ_r = (r-1)! tr((AB)^s) + r!/2 (xᵀ B(AB)^{s-1} x + yᵀ A(BA)^{s-1} y); for odd r = 2s+1,
     κ_r = r! xᵀ (BA)^s y.
@@ -86,13 +82,8 @@ def _cumulants(X: Array, A: Array, Y: Array, B: Array, kernel: Polynomial) -> li
         power = power @ B @ A
         forms = 0.5 * factorial(r) * (own_X[:, None] + own_Y[None, :])
         cumulants.append(factorial(r - 1) * float(np.trace(power)) + forms)
-    return cumulants
-
-
-def _moment(cumulants: list[Array], order: int) -> Array:
-    """Return the raw moment of an order from cumulants, by m_r = Σ_k C(r-1, k-1) κ_k m_{r-k}."""
     moments: list[Array] = [namespace(cumulants[0]).ones_like(cumulants[0])]
-    for r in range(1, order + 1):
+    for r in range(1, kernel.degree + 1):
         terms = [comb(r - 1, k - 1) * cumulants[k - 1] * moments[r - k] for k in range(1, r + 1)]
         moments.append(reduce(add, terms))
-    return moments[order]
+    return moments[-1]

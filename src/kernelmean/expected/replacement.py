@@ -1,10 +1,15 @@
-"""Noises that replace coordinates: for kernels that are products over axes, each axis is a mixture of two atoms."""
+"""Noises that are not additive: those that replace coordinates, and those known by draws.
+
+For kernels that are products over axes, each axis of a replaced row is a mixture of two atoms. Sampled noise is an
+average over its draws, for every kernel and every noise on the other side.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import product
 from operator import add, mul
 from typing import final
 
@@ -12,14 +17,16 @@ import numpy as np
 
 from ..core.array import Array, namespace, take_columns
 from ..core.type_rules import NoClosedFormError, Rules
-from ..kernels.base import Kernel
-from ..kernels.blocks import Blocks
+from ..kernels.base import AxisProfile, Kernel, Product, Separable
 from ..kernels.categorical import Categorical
+from ..kernels.distances import Blocks
 from ..kernels.gaussian import Gaussian
-from ..kernels.separable import AxisProfile, Separable
+from ..kernels.polynomial import Polynomial
+from ..kernels.tensor_product import TensorProduct
 from ..noise.base import Noise
 from ..noise.blankout import Blankout, Switch
 from ..noise.dirac import Dirac
+from ..noise.sampled import Sampled
 from .expectations import blocks_rules, expected_blocks, missing
 from .independent_axes import Profiles, SmoothedSeparable, profile_rules
 
@@ -111,3 +118,29 @@ def _switch(kernel: Categorical, X: Array, v: Noise, Y: Array, w: Noise) -> Bloc
     total = base + gain
     agreement = Categorical(base / total).blocks(X, Y)
     return lambda i, j: total ** X.shape[1] * agreement(i, j)
+
+
+def _sampled(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
+    left, right = _copies(X, v), _copies(Y, w)
+    inner = [expected_blocks(kernel, a, va, b, wb) for (a, va), (b, wb) in product(left, right)]
+
+    def block(i: slice, j: slice) -> Array:
+        total = inner[0](i, j)
+        for other in inner[1:]:
+            total = total + other(i, j)
+        return total / len(inner)
+
+    return block
+
+
+def _copies(X: Array, noise: Noise) -> list[tuple[Array, Noise]]:
+    if not isinstance(noise, Sampled):
+        return [(X, noise)]
+    copies = noise.copies(X)
+    return [(copies[k, :, :], Dirac()) for k in range(noise.n_samples)]
+
+
+# Also for the families with a rule for any noise: draws of a joint distribution must not be taken apart.
+for family in (Kernel, Product, TensorProduct, Polynomial):
+    for sides in ((Sampled, Sampled), (Sampled, Noise), (Noise, Sampled)):
+        blocks_rules.register(family, *sides)(_sampled)

@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 
 from ..core.array import Array, IntArray
-from ..plan.tiles import serial_blas
+from ..plan.plan import serial_blas
 from .engine import check_memory
 from .null import Null
 from .permutations import WITHOUT_GRAM, AllLabelings, AllPermutations, Permutations, RandomPermutations

@@ -24,8 +24,7 @@ import numpy as np
 
 from ..core.array import precision
 from ..core.validate import check_integer
-from ..plan.plan import Plan
-from ..plan.tiles import serial_blas
+from ..plan.plan import Plan, serial_blas
 from .low_rank_problem import LowRankError
 from .null import Null
 from .problem import Problem

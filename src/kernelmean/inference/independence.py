@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.array import RngLike
-from ..estimators.options import KernelLike
+from ..estimators.base import KernelLike
 from ..plan.plan import Plan, RemotePlan
 from .answering import answer
 from .designs.design import Design, check_design

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from ..core.array import Array, IntArray
 from ..estimators import NAMED, KernelMean
-from ..estimators.options import KernelLike, make_kernel
+from ..estimators.base import KernelLike, make_kernel
 from ..expected import difference, smoothed
 from ..kernels import Kernel
 from ..kernels.bandwidth import bandwidth_from, median_bandwidth

@@ -7,7 +7,7 @@ from typing import Any
 from ..core.array import RngLike
 from ..core.words import passed
 from ..estimators import KernelMean
-from ..estimators.options import KernelLike
+from ..estimators.base import KernelLike
 from ..plan.plan import Plan
 from .adaptive.many_kernels import Adaptive
 from .answering import answer

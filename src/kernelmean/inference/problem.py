@@ -15,8 +15,7 @@ import numpy as np
 
 from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean_of, namespace, take_rows
 from ..kernels import Kernel
-from ..kernels.blocks import Blocks
-from ..kernels.distances import ExponentialBlocks
+from ..kernels.distances import Blocks, ExponentialBlocks
 from .coordinates import Coordinates, widened
 from .low_rank import Factor, pivoted_cholesky
 from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations

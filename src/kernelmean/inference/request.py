@@ -11,7 +11,7 @@ from ..core.conflicts import is_passed
 from ..core.option_names import written
 from ..estimators import KME, KernelMean
 from ..estimators import NAMED as ESTIMATORS_BY_NAME
-from ..estimators.options import KernelLike
+from ..estimators.base import KernelLike
 from ..plan.plan import Plan
 from ..tables.limits import ADAPTIVE_LIMIT
 from .adaptive.combination import check_renamed

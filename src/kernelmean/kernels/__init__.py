@@ -1,7 +1,7 @@
 """Kernels: values k(X, Y) that know nothing of noise."""
 
 from .bandwidth import Bandwidth, bandwidth_from, median_bandwidth, normal_rule_bandwidth
-from .base import Blockwise, Kernel, Product, Scaled, Stationary, Sum, WithBandwidth
+from .base import Blockwise, Kernel, Product, Scaled, Separable, Stationary, Sum, WithBandwidth
 from .categorical import Categorical
 from .distance_induced import DistanceInduced
 from .distances import squared_distance_blocks
@@ -10,7 +10,6 @@ from .laplacian import Laplacian
 from .matern import Matern
 from .polynomial import Linear, Polynomial
 from .rational_quadratic import RationalQuadratic
-from .separable import Separable
 from .tensor_product import TensorProduct
 from .wendland import Wendland
 

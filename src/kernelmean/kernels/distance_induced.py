@@ -10,9 +10,8 @@ from scipy.spatial.distance import cdist
 
 from ..core.array import Array, array_api, as_float64, squared_norms
 from ..core.validate import as_value, check_numbers, check_same_columns
-from . import array_api_distances
 from .base import Blockwise
-from .blocks import Blocks
+from .distances import Blocks, summed_over_axes
 
 
 @final
@@ -88,7 +87,7 @@ def _(X: Array) -> Array:
 @array_api
 def _distances(X: Array, Y: Array) -> Array:
     """Return |x_i - y_j|, shape (n, m)."""
-    distances: Array = array_api_distances.summed_over_axes(X, Y, lambda gap: gap * gap) ** 0.5
+    distances: Array = summed_over_axes(X, Y, lambda gap: gap * gap) ** 0.5
     return distances
 
 

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
-from ..core.array import Array, array_api, as_float64, centered
+from ..core.array import (
+    Array,
+    array_api,
+    as_float64,
+    as_type,
+    centered,
+    like,
+    namespace,
+    overwritten,
+    squared_norms,
+    to_numpy,
+)
 from ..core.validate import check_same_columns
-from . import array_api_distances
-from .blocks import Blocks
+
+Blocks = Callable[[slice, slice], Array]
+"""The tile of two slices of rows; two functions of slices make big sums out of them."""
+
 
 _LOSS = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 2.5e-7}
 _FEW_COLUMNS = 5  # up to here differences are as quick as a product that is searched and mended
 _NEAR = 8.0  # exp(2 x · y) then is at most e^16, and its relative error 16 eps
 _HOPELESS = 1e12  # from here on a product knows nothing of the smaller distances, or overflows
+_REACH = {"float64": 450.0, "float32": 2.0}  # |x|² up to which a product of that type is exact to its last digits
 
 
 @array_api
@@ -31,21 +47,28 @@ def squared_distance_blocks(X: Array, Y: Array, *, floor: float = 0.0, dtype: np
     -----
     |x|² + |y|² - 2 x·y is one product of inner size d + 2 of the centered tables. It loses eps (|x|² + |y|²), so
     pairs that are closer than that allows (near duplicates far from the center) are computed again by
-    differences; a tile with many of them by differences altogether. Arrays of other libraries take
-    :mod:`kernelmean.kernels.array_api_distances`.
+    differences; a tile with many of them by differences altogether. Arrays of other libraries take a product in the
+    type of the result, in float64 where that loses digits, and sums of squared differences where both do.
     """
-    return array_api_distances.squared_distance_blocks(*recentered(X, Y), floor, np.dtype(dtype).name)
+    signed = _signed_blocks(*recentered(X, Y), floor, 1.0, np.dtype(dtype).name)
+    return lambda i, j: overwritten("abs", signed(i, j))
 
 
 @squared_distance_blocks.numpy
 def _(X: Array, Y: Array, *, floor: float = 0.0, dtype: npt.DTypeLike = np.float64) -> Blocks:
-    dtype = np.dtype(dtype)
-    return _mended(X, Y, _factors(*recentered(X, Y), floor, dtype), dtype)
+    return _mended(X, Y, *recentered(X, Y), floor, np.dtype(dtype))
 
 
-def _mended(X: Array, Y: Array, factors: tuple[Array, Array, Array, Array], dtype: np.dtype[Any]) -> Blocks:
-    """Prepare products of the factors, by differences where these lose digits."""
-    left, right, far_X, far_Y = factors
+def _mended(X: Array, Y: Array, A: Array, B: Array, floor: float, dtype: np.dtype[Any]) -> Blocks:
+    """Prepare products of A and B, the recentered tables, by differences of X and Y where these lose digits."""
+    with np.errstate(over="ignore"):  # an infinite norm stands for a tile of differences
+        A, B = (Z.astype(dtype, copy=False).astype(np.float64, copy=False) for Z in (A, B))
+        norm_A, norm_B = (np.einsum("ij,ij->i", Z, Z) for Z in (A, B))
+        left = np.column_stack([-2.0 * A, norm_A, np.ones(len(A))]).astype(dtype)
+        right = np.column_stack([B, np.ones(len(B)), norm_B]).astype(dtype)
+    limit = _LOSS[dtype] / np.finfo(dtype).eps
+    # per row the squared distance below which the product is too coarse
+    far_X, far_Y = (np.where(norm > limit * floor, norm / limit, 0.0) for norm in (norm_A, norm_B))
 
     def differences(i: slice, j: slice) -> Array:
         with np.errstate(over="ignore"):
@@ -75,18 +98,6 @@ def recentered(X: Array, Y: Array) -> tuple[Array, Array]:
     check_same_columns(X, Y)
     first, second = centered(as_float64(X), as_float64(Y))
     return first, second
-
-
-def _factors(X: Array, Y: Array, floor: float, dtype: np.dtype[Any]) -> tuple[Array, Array, Array, Array]:
-    """Return the factors of the product, and per row the squared distance below which the product is too coarse."""
-    with np.errstate(over="ignore"):  # an infinite norm stands for a tile of differences
-        X, Y = (Z.astype(dtype, copy=False).astype(np.float64, copy=False) for Z in (X, Y))
-        norm_X, norm_Y = (np.einsum("ij,ij->i", Z, Z) for Z in (X, Y))
-        left = np.column_stack([-2.0 * X, norm_X, np.ones(len(X))]).astype(dtype)
-        right = np.column_stack([Y, np.ones(len(Y)), norm_Y]).astype(dtype)
-    limit = _LOSS[dtype] / np.finfo(dtype).eps
-    far_X, far_Y = (np.where(norm > limit * floor, norm / limit, 0.0) for norm in (norm_X, norm_Y))
-    return left, right, far_X, far_Y
 
 
 @final
@@ -145,12 +156,13 @@ def _(X: Array, Y: Array, factor: float) -> tuple[Array, Blocks, Array] | None:
 @array_api
 def exponential_blocks(X: Array, Y: Array, dtype: str = "float64") -> ExponentialBlocks:
     """Prepare exp(-|x - y|²) for slices of two recentered tables of float64."""
-    return ExponentialBlocks(X, Y, array_api_distances.exponential_blocks(X, Y, dtype), dtype)
+    exponents = _signed_blocks(X, Y, 1.0, -1.0, dtype)
+    return ExponentialBlocks(X, Y, lambda i, j: overwritten("exp", exponents(i, j)), dtype)
 
 
 @exponential_blocks.numpy
 def _(X: Array, Y: Array, dtype: str = "float64") -> ExponentialBlocks:
-    distances = _mended(X, Y, _factors(X, Y, 1.0, np.dtype(dtype)), np.dtype(dtype))
+    distances = _mended(X, Y, X, Y, 1.0, np.dtype(dtype))
 
     def tile(i: slice, j: slice) -> Array:
         gram = distances(i, j)
@@ -165,3 +177,55 @@ def scaled_blocks(factor: float, blocks: Blocks) -> Blocks:
     if isinstance(blocks, ExponentialBlocks):
         return replace(blocks, factor=factor * blocks.factor)
     return lambda i, j: factor * blocks(i, j)
+
+
+# -- arrays of other libraries: nothing waits for a device, and what is asked of a tile is copied to the host once -----
+
+
+@dataclass(frozen=True)
+class _Products:
+    r"""Squared distances as one matrix product of a given type, :math:`±(|x|^2 + |y|^2 - 2 x^⊤y)`."""
+
+    X: Any
+    Y: Any
+    sign: float
+    dtype: str
+
+    @cached_property
+    def _factors(self) -> tuple[Any, Any]:
+        """The factors (n, d + 2) and (m, d + 2)."""
+        X, Y = (as_type(Z, self.dtype) for Z in (self.X, self.Y))
+        norm_X, norm_Y = (as_type(squared_norms(Z), self.dtype)[:, None] for Z in (X, Y))
+        one_X, one_Y = (like(np.ones((Z.shape[0], 1)), Z) for Z in (X, Y))
+        concat = namespace(X).concat
+        left = concat([-2.0 * self.sign * X, self.sign * norm_X, self.sign * one_X], axis=1)
+        return left, concat([Y, one_Y, norm_Y], axis=1)
+
+    def __call__(self, i: slice, j: slice) -> Any:
+        left, right = self._factors
+        return left[i, :] @ right[j, :].T
+
+
+def _signed_blocks(X: Any, Y: Any, floor: float, sign: float, dtype: str) -> Blocks:
+    """Prepare ±|x_i - y_j|² of two recentered tables of float64, by the cheapest way that is accurate on a tile."""
+    norms = [to_numpy(squared_norms(Z)) for Z in (X, Y)]
+    products = {name: _Products(X, Y, sign, name) for name in (dtype, "float64")}
+
+    def block(i: slice, j: slice) -> Any:
+        farthest = [norm[part].max(initial=0.0) for norm, part in zip(norms, (i, j), strict=True)]
+        # where one point is near the origin and the other is not, their distance is as large as what is lost with
+        reach = max(farthest) if max(farthest) > _HOPELESS else min(farthest)
+        product = next((products[name] for name in products if reach <= _REACH[name] * floor), None)
+        if product is not None:
+            return as_type(product(i, j), dtype)
+        return as_type(sign * summed_over_axes(X[i, :], Y[j, :], lambda gap: gap * gap), dtype)
+
+    return block
+
+
+def summed_over_axes(X: Any, Y: Any, term: Callable[[Any], Any]) -> Any:
+    """Return Σ_k f(x_ik - y_jk), shape (n, m), one axis after another, for arrays of any library."""
+    total = term(X[:, 0][:, None] - Y[:, 0][None, :])
+    for axis in range(1, X.shape[1]):
+        total += term(X[:, axis][:, None] - Y[:, axis][None, :])
+    return total

@@ -12,8 +12,7 @@ from ..core.array import Array, array_api, full, like, namespace, precision
 from ..core.validate import as_value
 from .bandwidth import check_axes
 from .base import Blockwise, Kernel, Stationary, WithBandwidth
-from .blocks import Blocks
-from .distances import exponential_blocks, recentered
+from .distances import Blocks, exponential_blocks, recentered
 
 
 @dataclass(frozen=True)

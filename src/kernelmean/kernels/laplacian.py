@@ -11,12 +11,9 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ..core.array import Array, array_api, as_type, like, namespace, overwritten, precision
-from . import array_api_distances
 from .bandwidth import check_axes
-from .base import Kernel, WithBandwidth
-from .blocks import Blocks
-from .distances import recentered
-from .separable import AxisProfile, Separable
+from .base import AxisProfile, Kernel, Separable, WithBandwidth
+from .distances import Blocks, recentered, summed_over_axes
 
 
 @final
@@ -68,7 +65,7 @@ class Laplacian(WithBandwidth, Separable):
 @array_api
 def _tile(X: Array, Y: Array) -> Array:
     """Return exp(-Σ_j |x_j - y_j|), shape (n, m)."""
-    return overwritten("exp", -array_api_distances.summed_over_axes(X, Y, lambda gap: overwritten("abs", gap)))
+    return overwritten("exp", -summed_over_axes(X, Y, lambda gap: overwritten("abs", gap)))
 
 
 @_tile.numpy

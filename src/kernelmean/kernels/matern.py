@@ -10,8 +10,7 @@ from typing import Any, final
 
 from ..core.array import Array, namespace, overwritten
 from ..core.validate import check_positive
-from .base import Kernel, WithBandwidth
-from .separable import AxisProfile, Separable
+from .base import AxisProfile, Kernel, Separable, WithBandwidth
 
 
 @final
@@ -73,11 +72,9 @@ class Matern(WithBandwidth, Separable):
 
     def profiles(self, dim: int) -> Sequence[AxisProfile]:
         """Return t ↦ f(√(2ν) t / θ_j) for every axis."""
-        return [partial(_matern, self._coefficients(), scale) for scale in self.scales(dim)]
-
-    def _coefficients(self) -> list[float]:
         p, factorial = self.degree, math.factorial
-        return [math.comb(p, k) * factorial(2 * p - k) * 2**k / factorial(2 * p) for k in range(p + 1)]
+        coefficients = [math.comb(p, k) * factorial(2 * p - k) * 2**k / factorial(2 * p) for k in range(p + 1)]
+        return [partial(_matern, coefficients, scale) for scale in self.scales(dim)]
 
 
 def _matern(coefficients: list[float], scale: float, gap: Array) -> Array:

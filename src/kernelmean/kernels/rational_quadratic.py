@@ -11,8 +11,7 @@ from ..core.array import Array, full, like, overwritten, precision
 from ..core.validate import as_value, check_positive
 from .bandwidth import check_axes
 from .base import Blockwise, Kernel, WithBandwidth
-from .blocks import Blocks
-from .distances import recentered, squared_distance_blocks
+from .distances import Blocks, recentered, squared_distance_blocks
 
 
 @final

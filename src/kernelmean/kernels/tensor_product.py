@@ -11,7 +11,7 @@ from ..core.array import Array, take_columns
 from ..core.validate import check_same_columns
 from .bandwidth import bandwidth_from
 from .base import BandwidthOf, Blockwise, Kernel, check_kernels
-from .blocks import Blocks
+from .distances import Blocks
 from .gaussian import Gaussian
 from .laplacian import Laplacian
 

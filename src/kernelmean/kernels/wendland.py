@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any, Literal, final
 
 from ..core.array import Array, positive_part
-from .base import Kernel, WithBandwidth
-from .separable import AxisProfile, Separable
+from .base import AxisProfile, Kernel, Separable, WithBandwidth
 
 
 @final

@@ -1,7 +1,6 @@
 """Noises: distributions v(·|x) around points, which know nothing of kernels."""
 
-from .axis_widths import AxisWidths
-from .base import Additive, Noise
+from .base import Additive, AxisWidths, Noise
 from .blankout import Blankout, Switch
 from .dirac import Dirac
 from .laplace import Laplace

@@ -106,16 +106,12 @@ class Switch(Noise):
 
     def check_codes(self, X: Array) -> None:
         """Raise unless all of ``X`` are codes 0 … levels - 1."""
-        if not self._are_codes(X):
-            largest = float(namespace(X).max(X))
-            raise ValueError(
-                f"{self!r} replaces codes 0, …, {self.levels - 1}, the points hold others, up to {largest:.6g}; code "
-                "the categories from 0 on, or pass more levels"
-            )
-
-    def _are_codes(self, X: Array) -> bool:
         xp = namespace(X)
-        return bool(xp.all((xp.floor(X) == X) & (X >= 0) & (self.levels > X)))
+        if not bool(xp.all((xp.floor(X) == X) & (X >= 0) & (self.levels > X))):
+            raise ValueError(
+                f"{self!r} replaces codes 0, …, {self.levels - 1}, the points hold others, up to "
+                f"{float(xp.max(X)):.6g}; code the categories from 0 on, or pass more levels"
+            )
 
     def sample(self, X: Array, rng: np.random.Generator) -> Array:
         """Draw one corrupted copy of every row, shape (n, d)."""

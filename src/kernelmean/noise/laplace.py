@@ -10,8 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from ..core.array import Array, like, namespace
-from .axis_widths import AxisWidths
-from .base import Noise, check_density
+from .base import AxisWidths, Noise, check_density
 
 
 @final

@@ -12,6 +12,7 @@ from scipy.special import factorial2
 
 from ..core.array import Array, array_api, like, total
 from ..core.frozen import Frozen, owned, sealed
+from ..core.type_rules import NoClosedFormError
 from ..core.validate import check_finite, check_numbers, check_positive
 from .base import Additive, Noise, check_density
 from .dirac import Dirac
@@ -94,7 +95,8 @@ class Normal(Frozen, Additive):
         return noise
 
     @classmethod
-    def _of(cls, covariance: Any, form: Form) -> Normal:
+    def of_form(cls, covariance: Any, form: Form) -> Normal:
+        """Return the noise with an array of covariances of a form: "isotropic", "diagonal" or "full"."""
         noise = cls.__new__(cls)
         noise._fill(covariance, form)
         return noise
@@ -102,12 +104,12 @@ class Normal(Frozen, Additive):
     @classmethod
     def diagonal(cls, variances: Any) -> Normal:
         """Return the noise with one variance per axis, shape (d,), or per point and axis, (n, d)."""
-        return cls._of(variances, "diagonal")
+        return cls.of_form(variances, "diagonal")
 
     @classmethod
     def isotropic(cls, variances: Any) -> Normal:
         """Return the noise with one variance for all axes, a number, or one per point, (n,)."""
-        return cls._of(variances, "isotropic")
+        return cls.of_form(variances, "isotropic")
 
     @property
     def per_point(self) -> int | None:
@@ -136,17 +138,15 @@ class Normal(Frozen, Additive):
         """Return Σ as full matrices, shape (d, d) or (n, d, d)."""
         if self.form == "full":
             return self.covariance
-        if self.form == "diagonal":
-            return self.covariance[..., None] * np.eye(dim)
-        return self.covariance[..., None, None] * np.eye(dim)
+        return self.variances(dim)[..., None] * np.eye(dim)
 
     def variances(self, dim: int) -> Array:
         """Return the variance of every axis, shape (d,) or (n, d)."""
         if self.form == "full":
             return np.diagonal(self.covariance, axis1=-2, axis2=-1)
-        shape = (*self.covariance.shape, dim) if self.form == "isotropic" else self.covariance.shape
-        expanded = self.covariance[..., None] if self.form == "isotropic" else self.covariance
-        return np.broadcast_to(expanded, shape)
+        if self.form == "diagonal":
+            return self.covariance
+        return np.broadcast_to(self.covariance[..., None], (*self.covariance.shape, dim))
 
     def sample_gap(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
         """Draw ε ~ N(0, Σ), shape (n, d)."""
@@ -237,5 +237,5 @@ def as_normal(noise: Noise, refusal: str) -> Normal:
     if isinstance(noise, Dirac):
         return Normal(0.0)
     if not isinstance(noise, Normal):
-        raise TypeError(refusal.format(noise=noise))
+        raise NoClosedFormError(refusal.format(noise=noise))
     return noise

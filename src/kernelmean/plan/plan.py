@@ -8,18 +8,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.util import find_spec
+from itertools import product
+from threading import Lock
 from typing import Any, Literal, TypeVar, final
 
 import numpy as np
 from joblib import cpu_count
+from threadpoolctl import ThreadpoolController
 
-from ..core.array import Array, array_api, as_numbers, tile_shape
+from ..core.array import Array, array_api, as_float64, as_numbers, joined, namespace, slices, tile_shape
 from ..core.validate import check_integer
-from ..kernels.blocks import Blocks
-from ..kernels.distances import ExponentialBlocks
-from . import device as _device
-from .tiles import Task, TileSums, accumulate, rectangle, serial_blas, tile_sums, triangle
+from ..kernels.distances import Blocks, ExponentialBlocks
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -171,12 +172,6 @@ class Plan:
         """Return the rows and columns of a tile where ``x`` lives."""
         return tile_shape(x, self.block, self.device_memory)
 
-    def _own(self, blocks: Blocks) -> Blocks:
-        """Return the block function of arrays of another library, in float32 where that is asked for and can be."""
-        if self.dtype == "float32" and isinstance(blocks, ExponentialBlocks):
-            return replace(blocks.unit("float32"), factor=blocks.factor)
-        return blocks
-
     def _prepare(self, blocks: Blocks, W: Array, n: int) -> tuple[TileSums, Any]:
         """Return what one tile adds, and the exponents of two that are taken out of the weights for float32."""
         W = blocks.factor * W if isinstance(blocks, ExponentialBlocks) else W
@@ -185,16 +180,12 @@ class Plan:
         if not isinstance(blocks, ExponentialBlocks):
             return tile_sums(blocks, W), exponent
         unit = blocks.unit(self.dtype)
-        if self._is_fast(unit, n * len(W), W.shape[1]):
+        few = unit.X.shape[1] <= _FAST_COLUMNS and W.shape[1] <= _FAST_WEIGHTS
+        if few and self.compiles(n * len(W)):
             from . import compiled as _fast
 
             return _fast.tile_sums(unit, W), exponent
         return tile_sums(unit, W.astype(self.dtype, copy=False)), exponent
-
-    def _is_fast(self, blocks: ExponentialBlocks, size: int, n_weights: int) -> bool:
-        if blocks.X.shape[1] > _FAST_COLUMNS or n_weights > _FAST_WEIGHTS:
-            return False
-        return self.compiles(size)
 
     def compiles(self, size: int) -> bool:
         """Whether so many steps are compiled: where numba is installed and they pay for loading it, or as was asked."""
@@ -279,8 +270,24 @@ def check_plan(plan: Any) -> Plan | RemotePlan:
 
 @array_api
 def _product(columns: Array, plan: Plan, blocks: Blocks, n: int, symmetric: bool) -> Array:
-    """Return a tiled matrix (n, m) times columns (m, k), float64."""
-    product: Array = _device.matmul(plan._own(blocks), n, columns, plan.tiles(columns), symmetric=symmetric)
+    """Return a tiled matrix (n, m) times columns (m, k), float64: of other libraries one tile after another."""
+    if plan.dtype == "float32" and isinstance(blocks, ExponentialBlocks):
+        blocks = replace(blocks.unit("float32"), factor=blocks.factor)
+    height, width = plan.tiles(columns)
+    if not symmetric:
+        groups = slices(columns.shape[0], width)
+        sums = [sum(as_float64(blocks(i, j)) @ columns[j, :] for j in groups) for i in slices(n, height)]
+        whole: Array = joined(sums)
+        return whole
+    rows, xp = slices(n, min(height, width)), namespace(columns)
+    parts = [xp.zeros_like(columns[i, :]) for i in rows]
+    for a, i in enumerate(rows):
+        for b, j in enumerate(rows[a:], start=a):
+            tile = as_float64(blocks(i, j))
+            parts[a] = parts[a] + tile @ columns[j, :]
+            if b > a:  # tiles right of the diagonal serve twice
+                parts[b] = parts[b] + tile.T @ columns[i, :]
+    product: Array = joined(parts)
     return product
 
 
@@ -316,3 +323,97 @@ def run_by(plan: Plan) -> Iterator[None]:
 def _check_square(n: int, m: int, symmetric: bool) -> None:
     if symmetric and n != m:
         raise ValueError(f"a matrix of {n} × {m} cannot be symmetric; leave symmetric=False")
+
+
+Tile = tuple[slice, slice, bool]  # rows, columns, and whether the mirrored tile is added too
+Task = tuple[slice, Iterator[Tile]]  # the rows of the result that one thread adds to, and its tiles
+TileSums = Callable[[slice, slice, bool], tuple[Array, Any]]  # a tile times weights, and its transpose where asked
+
+_TASKS = 64  # so many at least, where the tiles suffice: fixed, so that no result depends on the threads
+_STACKS = 16  # accumulators of a mirrored sum
+
+
+def rectangle(n: int, m: int, block: tuple[int, int]) -> Iterator[Task]:
+    """Cut all tiles into tasks: a row of tiles each, or a part of it where the rows are few."""
+    rows, columns = slices(n, block[0]), slices(m, block[1])
+    parts = -(-_TASKS // max(len(rows), 1))
+    for i in rows:
+        for group in slices(len(columns), max(1, -(-len(columns) // parts))):
+            yield i, product([i], columns[group], [False])
+
+
+def triangle(n: int, block: tuple[int, int]) -> Iterator[Task]:
+    """Cut the diagonal tiles and those right of them into few tasks, since each needs an accumulator of length n."""
+    rows = slices(n, block[0])
+    for first in range(min(_STACKS, len(rows))):
+        yield slice(0, n), (tile for i in rows[first::_STACKS] for tile in _right_of(i, n, block[1]))
+
+
+def _right_of(i: slice, n: int, width: int) -> Iterator[Tile]:
+    yield i, i, False
+    for j in slices(n - i.stop, width):
+        yield i, slice(j.start + i.stop, j.stop + i.stop), True
+
+
+def tile_sums(blocks: Blocks, weights: Array) -> TileSums:
+    """Prepare ``f(i, j, mirrored)``: the tile times weights[j], and its transpose times weights[i] where asked."""
+
+    def sums(i: slice, j: slice, mirrored: bool) -> tuple[Array, Any]:
+        tile = blocks(i, j)
+        return tile @ weights[j], tile.T @ weights[i] if mirrored else None
+
+    return sums
+
+
+def accumulate(task: Task, sums: TileSums, n_weights: int) -> tuple[slice, Array]:
+    """Return the rows of the result that a task adds to, and what it adds."""
+    span, tiles = task
+    part = np.zeros((span.stop - span.start, n_weights))
+    for i, j, mirrored in tiles:
+        ahead, back = sums(i, j, mirrored)
+        part[i.start - span.start : i.stop - span.start] += ahead
+        if mirrored:
+            part[j] += back
+    return span, part
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Find the loaded libraries once: it takes as long as a small sum."""
+    return ThreadpoolController()
+
+
+def _for_any_thread() -> None:
+    """Let the next thread that asks set the limit: threadpoolctl 3.8 heeds the first one alone, as long as that lives.
+
+    The limit of OpenBLAS is one for the whole process; here a lock and a count decide who sets it.
+    """
+    for library in _blas().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
+@final
+class _SerialBlas:
+    """Holds BLAS at one thread while any reduction runs; the last one to end gives the threads back."""
+
+    def __init__(self) -> None:
+        self._lock, self._users = Lock(), 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                _for_any_thread()
+                self._limit = _blas().limit(limits=1, user_api="blas")
+            self._users += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                _for_any_thread()
+                self._limit.restore_original_limits()
+                _for_any_thread()
+
+
+serial_blas = _SerialBlas()

@@ -16,7 +16,7 @@ from ..core.frozen import Frozen
 from ..core.table import Table
 from ..core.words import count, listed
 from ..density import GaussianMixture, KernelMeanMatching, select
-from ..density.validation import Trial
+from ..density.recipe import Trial
 from ..embedding.embedding import Embedding
 from ..inference.base_result import Result
 from ..kernels import Gaussian

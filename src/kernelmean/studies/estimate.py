@@ -16,7 +16,7 @@ from ..embedding.embedding import Embedding
 from ..embedding.parts import PointPart
 from ..estimators import NAMED, KernelMean
 from ..estimators.by_features import RANK
-from ..estimators.loocv.ridge import LIMIT
+from ..estimators.loocv.spectral import LIMIT
 from ..inference.base_result import Result
 from ..kernels import Gaussian
 from ..kernels.bandwidth import Bandwidth, bandwidth_from

@@ -106,7 +106,7 @@ DENSITIES = {
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("name", DENSITIES)
 def test_log_densities_are_those_of_numpy(library: Library, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelmean.embedding.density._BLOCK", (6, 11))  # three rows at a time
+    monkeypatch.setattr("kernelmean.embedding.parts._BLOCK", (6, 11))  # three rows at a time
     kernel, weights = kernels.Gaussian(1.0), np.linspace(0.0, 1.0, 11)
     places = np.concatenate([Y, [[50.0, 0.0]]])
     parts = [

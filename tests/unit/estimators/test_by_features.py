@@ -11,7 +11,7 @@ import pytest
 import kernelmean as km
 from kernelmean import features
 from kernelmean.estimators import NAMED, KernelMean, by_features
-from kernelmean.estimators.feature_ridge import FeatureRidge
+from kernelmean.estimators.by_features import FeatureRidge
 from kernelmean.estimators.filters import Landweber
 from kernelmean.kernels import Gaussian, Laplacian, Linear
 from kernelmean.noise import Dirac, Laplace, Normal

@@ -170,8 +170,8 @@ def test_a_grid_of_contractions_is_as_good_as_single_ones_for_exploring():
     Y = np.random.default_rng(0).normal(size=(9, 2))
     Y -= Y.mean(axis=0)
     contractions, noises = np.array([1e-9, 0.3, 1.0]), np.array([0.01, 0.5, 20.0])
-    found = loocv.contracted.on_grid(Y, contractions, noises, 1 / 8, 9, 2)
-    each = [[loocv.contracted.terms(Y, r, noise, 1 / 8, 9, 2) for noise in noises] for r in contractions]
+    found = loocv.contracted_on_grid(Y, contractions, noises, 1 / 8, 9, 2)
+    each = [[loocv.contracted_terms(Y, r, noise, 1 / 8, 9, 2) for noise in noises] for r in contractions]
     np.testing.assert_allclose(found.cross, [[one.cross for one in row] for row in each], atol=1e-12)
     np.testing.assert_allclose(found.square, [[one.square for one in row] for row in each], atol=0.01)
 
@@ -185,7 +185,7 @@ def test_many_columns_cost_a_contraction_no_more_than_as_many_as_rows():
     points = wide.Y - wide.Y.mean(axis=0)
     products = points @ points.T
     np.testing.assert_allclose(whole @ whole.T, products, atol=1e-12 * np.abs(products).max())
-    terms = [loocv.contracted.terms(Y, 0.6, 0.3, wide.alpha, 12, 300) for Y in (points, whole)]
+    terms = [loocv.contracted_terms(Y, 0.6, 0.3, wide.alpha, 12, 300) for Y in (points, whole)]
     assert terms[1].cross == pytest.approx(terms[0].cross, rel=1e-12)
     assert terms[1].square == pytest.approx(terms[0].square, rel=1e-12)
     np.testing.assert_allclose(terms[1].cross_slope, terms[0].cross_slope, rtol=1e-10)

@@ -68,7 +68,7 @@ def test_the_score_of_a_filter_is_that_of_its_weights_without_each_point():
 @pytest.mark.parametrize("tile", [1, 4, 512])
 @pytest.mark.parametrize("alpha", [0.0, 0.3])
 def test_means_leave_the_diagonal_out_whatever_the_tiles(monkeypatch, tile, alpha):
-    monkeypatch.setattr(sys.modules["kernelmean.embedding.means"], "_TILE", tile)
+    monkeypatch.setattr(sys.modules["kernelmean.embedding.score"], "_TILE", tile)
     X, noise = np.random.default_rng(2).normal(size=(9, 2)), Normal(0.2)
     found = means(Gaussian(1.0) + Linear(), X, noise, alpha)
     L, Q = expected(Gaussian(1.0) + Linear(), X, X, w=noise), expected(Gaussian(1.0) + Linear(), X, X, noise, noise)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from kernelmean.estimators import loocv
-from kernelmean.estimators.loocv.contracted import spanned
-from kernelmean.estimators.loocv.pair_sums import _tile_size
+from kernelmean.estimators.loocv.pair_sums import _tile_size, spanned
 
 
 def brute(A, B):

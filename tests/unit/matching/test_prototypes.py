@@ -6,7 +6,7 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from kernelmean.density import COVARIANCE_TYPES, KernelMeanMatching, kmeans_prototypes
-from kernelmean.density.parameters import given_mixture, public_covariances
+from kernelmean.density.joint import given_mixture, public_covariances
 from kernelmean.density.recipe import RECIPE_OPTIONS, Sample, make_recipe
 
 OPTIONS = {"floor": 1e-3, "pooling": 0.0, "n_init": 3, "seed": 0}

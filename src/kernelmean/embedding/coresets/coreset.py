@@ -12,10 +12,9 @@ from ...core.array import Array, IntArray, RngLike, as_rng
 from ...core.frozen import Frozen
 from ...core.simplex_qp import solve_simplex_qp
 from ...core.validate import check_integer
-from ...plan.tiles import serial_blas
+from ...plan.plan import serial_blas
 from ..embedding import Embedding
-from .atoms import Atoms
-from .thinning import DENSE, Stage, compressed, swapped
+from .thinning import DENSE, Atoms, Stage, compressed, swapped
 
 Method = Literal["thinning", "split"]
 ErrorKind = Literal["exact", "bound"]
@@ -161,25 +160,26 @@ class _Search:
     reweight: bool
     exact_up_to: int
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether the mean of all points is evaluated at all of them."""
-        return len(self.atoms) <= self.exact_up_to
-
     def found(self, *, swap: bool) -> _Found:
         """Halve, and swap."""
         stages = compressed(self.atoms, self.size, self.rng)
         name = "kernel thinning" if swap else "kernel halving"
         scheme = f"{name}{' by Compress++' if len(self.atoms) > DENSE else ''}"
-        base = stages[0 if self.is_exact or len(stages) < 3 else 1]
+        base = stages[0 if len(self.atoms) <= self.exact_up_to or len(stages) < 3 else 1]
         target = _Target(self.atoms.take(base.rows).weighted(base.weights))
         place: IntArray = np.empty(len(self.atoms), dtype=np.intp)
         place[base.rows] = np.arange(len(base.rows))
         chosen = place[stages[-1].rows], stages[-1].weights
         if swap and self.size < len(base.rows):
-            rows, weights = target.better(chosen, self._drawn(base))
+            rows, weights = min(chosen, self._drawn(base), key=lambda one: target.distance(*one))
             chosen = swapped(target.atoms, target.values, rows, weights), weights
-        return self._finished(target, base, chosen, self._curve(stages, target, base, place), scheme)
+        rows, weights = chosen
+        if self.reweight:
+            weights, scheme = target.best_weights(rows, weights), f"{scheme}, weights by quadratic programme"
+        error = base.moved + target.distance(rows, weights)
+        kind: ErrorKind = "bound" if base.moved else "exact"
+        atoms, curve = target.atoms.take(rows).weighted(weights), self._curve(stages, target, base, place)
+        return _Found(atoms, base.rows[rows], error, kind, curve, scheme)
 
     def _drawn(self, base: Stage) -> tuple[IntArray, Array]:
         """Return a random draw with equal weights, in proportion to the weights."""
@@ -188,28 +188,11 @@ class _Search:
         return drawn, np.full(self.size, total / self.size)
 
     def _curve(self, stages: list[Stage], target: _Target, base: Stage, place: IntArray) -> tuple[IntArray, Array]:
-        """Return sizes and errors after every stage."""
         sizes = np.array([len(stage.rows) for stage in stages])
         if base is not stages[0]:
             return sizes, np.array([stage.moved for stage in stages])
         errors = [0.0, *(target.distance(place[stage.rows], stage.weights) for stage in stages[1:])]
         return sizes, np.array(errors)
-
-    def _finished(
-        self,
-        target: _Target,
-        base: Stage,
-        chosen: tuple[IntArray, Array],
-        curve: tuple[IntArray, Array],
-        name: str,
-    ) -> _Found:
-        rows, weights = chosen
-        if self.reweight:
-            weights, name = target.best_weights(rows, weights), f"{name}, weights by quadratic programme"
-        error = base.moved + target.distance(rows, weights)
-        kind: ErrorKind = "bound" if base.moved else "exact"
-        atoms = target.atoms.take(rows).weighted(weights)
-        return _Found(atoms, base.rows[rows], error, kind, curve, name)
 
 
 class _Target:
@@ -230,10 +213,6 @@ class _Target:
         few = self.atoms.take(rows).weighted(weights)
         squared = self.squared - 2.0 * float(weights @ self.values[rows]) + float(weights @ few.values(few))
         return math.sqrt(max(squared, 0.0))
-
-    def better(self, first: tuple[IntArray, Array], second: tuple[IntArray, Array]) -> tuple[IntArray, Array]:
-        """Return the one that is nearer."""
-        return first if self.distance(*first) <= self.distance(*second) else second
 
     def best_weights(self, rows: IntArray, weights: Array) -> Array:
         """Return the weights of the same sum, none negative, that are nearest to the mean."""

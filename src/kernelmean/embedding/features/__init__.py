@@ -1,16 +1,13 @@
 """Finite features of kernels: kernel means in constant memory, with stated errors."""
 
-from .base import FeatureMap, Summary
-from .compensated import Total
-from .draws import DESIGNS
+from .base import FeatureMap, Summary, Total
 from .embedding import FeaturePart, FeatureSums, embed, pooled, smoothed
 from .error import FeatureEstimate, inner
 from .fourier import Fourier, fourier
 from .landmarks import Landmarks, nystrom, pivoted_triangle, random_cholesky
 from .loocv import choose_noise, leave_one_out, noise_score
-from .noise_scores import DampedScore, NoiseScore
-from .projected import ProjectedRows, ProjectedScore
-from .spectral_measures import spectra, spectral_rules
+from .noise_scores import DampedScore, NoiseScore, ProjectedRows, ProjectedScore
+from .spectral_measures import DESIGNS, spectra, spectral_rules
 
 __all__ = [
     "DESIGNS",

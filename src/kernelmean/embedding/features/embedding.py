@@ -22,8 +22,7 @@ from ...noise.dirac import Dirac
 from ...plan.plan import Plan, RemotePlan, check_plan
 from ..embedding import Embedding
 from ..parts import Part
-from .base import HEAD, FeatureMap
-from .compensated import Total
+from .base import HEAD, FeatureMap, Total
 from .fourier import Fourier
 
 

@@ -16,8 +16,7 @@ from ...kernels.base import Kernel, check_kernel
 from ...noise.base import Additive, Noise
 from ...noise.dirac import Dirac
 from .base import HEAD, FeatureMap, grouped_sums, scratch
-from .draws import DESIGNS, Design
-from .spectral_measures import spectra
+from .spectral_measures import DESIGNS, Design, spectra
 
 _MOST_TURNS = 2.0**44  # of a wave from the origin to a row: the phase then is known to 1/500 of a turn
 _WORDS = {"plain": "random", "orthogonal": "orthogonal random", "quasi": "quasi-random"}

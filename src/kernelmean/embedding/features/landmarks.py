@@ -196,7 +196,6 @@ def _landmarks(kernel: Kernel, points: Array, method: str) -> Landmarks:
 
 
 def _random_pivots(kernel: Kernel, X: Array, rank: int, rng: np.random.Generator) -> IntArray:
-    """Return the numbers of at most ``rank`` different rows."""
     left = kernel.diag(X).astype(np.float64)
     enough = _DEPENDENT * left.sum()
     factor, pivots = np.empty((min(rank, len(X)), len(X))), []

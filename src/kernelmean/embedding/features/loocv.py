@@ -6,7 +6,7 @@ d_j = φ_v(ω_j). With :math:`p_j = |\hat μ_j|^2` the power of the mean at a fr
 .. math:: Σ_{ij} L_{ij} = n^2 Σ_j d_j p_j, \quad L_{ii} = Σ_j d_j w_j, \quad Q: d_j^2 \text{ in place of } d_j,
 
 so that one pass over the rows, which adds up their features, gives the score of every noise. So it does for landmarks,
-with second moments of the features: see ``projected.py``.
+with second moments of the features: see ``noise_scores.py``.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ from ...noise.base import Noise
 from ...noise.dirac import Dirac
 from ...noise.normal import Normal
 from ..embedding import Embedding
-from ..means import Means
-from ..score import diagonal_share
+from ..score import Means, diagonal_share
 from .embedding import sums_of
 from .fourier import Fourier
 from .landmarks import Landmarks
-from .noise_scores import DampedScore, NoiseScore
-from .projected import ProjectedRows, ProjectedScore
+from .noise_scores import DampedScore, NoiseScore, ProjectedRows, ProjectedScore
 
 
 def leave_one_out(mu: Embedding, noise: Noise | None = None) -> Means:

@@ -1,13 +1,11 @@
 """Leave-one-out scores: the definition, and exact shortcuts that tests hold to it."""
 
 from ...embedding.score import Criterion, Score
-from . import axes, binned, contracted, isotropic, ridge
+from . import binned, isotropic
 from .definition import leave_one_out
-from .isotropic import Distances, SummedDistances
-from .masked import Masked, score_of, spectral_score
-from .pair_sums import pair_sum
-from .ridge import GramSpectrum, printed_scores
-from .stacked import sketched, stacked
+from .isotropic import Distances, SummedDistances, sketched, stacked
+from .pair_sums import axis_terms, contracted_on_grid, contracted_terms, pair_sum
+from .spectral import GramSpectrum, Masked, printed_scores, ridge_scores, score_of, spectral_score
 
 __all__ = [
     "Criterion",
@@ -16,14 +14,15 @@ __all__ = [
     "Masked",
     "Score",
     "SummedDistances",
-    "axes",
+    "axis_terms",
     "binned",
-    "contracted",
+    "contracted_on_grid",
+    "contracted_terms",
     "isotropic",
     "leave_one_out",
     "pair_sum",
     "printed_scores",
-    "ridge",
+    "ridge_scores",
     "score_of",
     "sketched",
     "spectral_score",

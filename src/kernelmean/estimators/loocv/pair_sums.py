@@ -1,4 +1,4 @@
-"""Sums of Gaussians over all pairs, with the moments that gradients need, tile by tile."""
+"""Sums of Gaussians over all pairs, tile by tile, and the scores that are made of them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ...core.array import (
     Array,
     array_api,
     as_float64,
+    like,
     namespace,
     overwritten,
     precision,
@@ -20,8 +21,8 @@ from ...core.array import (
     total,
     without_diagonal,
 )
-from ...kernels.blocks import Blocks
-from ...kernels.distances import squared_distance_blocks
+from ...embedding.score import Terms, norm_terms
+from ...kernels.distances import Blocks, squared_distance_blocks
 from ...plan.plan import running
 
 _TILE = 256
@@ -48,7 +49,16 @@ class PairSum:
 @array_api
 def pair_sum(A: Array, B: Array, *, moments: bool = True) -> PairSum:
     """Return the sum over i ≠ j for two tables (n, d); ``B is A`` halves the work. O(n² d) time, O(block²) memory."""
-    return _combine(_device_tiles(A, B, moments))
+    dtype, symmetric, dim = precision(A), A is B, A.shape[1]
+    A, B = as_float64(A), as_float64(B)
+    blocks, rows = squared_distance_blocks(A, B, floor=1.0, dtype=dtype), slices(A.shape[0], min(running().tiles(A)))
+    cells = [(i, j) for k, i in enumerate(rows) for j in (rows[k:] if symmetric else rows)]
+    cells = [(i, j) for i, j in cells if i != j or i.stop - i.start > 1]  # one point has no pair with itself
+    sums = [_device_sums(blocks(i, j), A[i, :], B[j, :], i == j, moments) for i, j in cells]
+    numbers = to_numpy(namespace(A).stack(sums))  # summed up where the arrays live and copied at the end
+    tiles = [_Tile(float(row[0]), float(row[1]), row[2:].reshape(3, dim if moments else 0)) for row in numbers]
+    whole = [tile.mirrored() if symmetric and i != j else tile for tile, (i, j) in zip(tiles, cells, strict=True)]
+    return _combine([tile for tile in whole if tile.total > 0])
 
 
 @pair_sum.numpy
@@ -98,20 +108,6 @@ def _tile(blocks: Blocks, A: Array, B: Array, i: slice, j: slice, moments: bool)
     return _Tile(shift, float(by_row.sum()), np.stack([by_row @ A[i] ** 2, by_column @ B[j] ** 2, both]))
 
 
-def _device_tiles(A: Array, B: Array, moments: bool) -> list[_Tile]:
-    """Return the tiles of arrays of another library, summed up where these live and copied at the end."""
-    dtype, symmetric, dim = precision(A), A is B, A.shape[1]
-    A, B = as_float64(A), as_float64(B)
-    blocks, rows = squared_distance_blocks(A, B, floor=1.0, dtype=dtype), slices(A.shape[0], min(running().tiles(A)))
-    cells = [(i, j) for k, i in enumerate(rows) for j in (rows[k:] if symmetric else rows)]
-    cells = [(i, j) for i, j in cells if i != j or i.stop - i.start > 1]  # one point has no pair with itself
-    sums = [_device_sums(blocks(i, j), A[i, :], B[j, :], i == j, moments) for i, j in cells]
-    numbers = to_numpy(namespace(A).stack(sums))
-    tiles = [_Tile(float(row[0]), float(row[1]), row[2:].reshape(3, dim if moments else 0)) for row in numbers]
-    mirrored = [symmetric and i != j for i, j in cells]
-    return [tile.mirrored() if twice else tile for tile, twice in zip(tiles, mirrored, strict=True) if tile.total > 0]
-
-
 def _device_sums(tile: Array, A: Array, B: Array, diagonal: bool, moments: bool) -> Array:
     """Return the shift of a tile, the sum of its weights, and their products with a², b² and ab, one after another."""
     xp = namespace(tile)
@@ -140,3 +136,107 @@ def _combine(tiles: list[_Tile]) -> PairSum:
 def _tile_size(n: int) -> int:
     """Return a tile of at most 256 rows that cuts ``n`` evenly."""
     return math.ceil(n / math.ceil(n / _TILE))
+
+
+# -- one common Gaussian noise with a variance per axis, with analytic gradient ----------------------------------------
+
+
+def axis_terms(Y: Array, noise: Array, alpha: float, *, slopes: bool = True) -> Terms:
+    r"""Return the terms of the score at the variances e_j/θ_j² = ``noise`` (d,), for points in units of θ.
+
+    L_ij = Π_j (1+a_j)^{-1/2} exp(-½ Σ_j (y_ij - y_kj)²/(1+a_j)), Q_ij the same with 2a: θ^d never appears.
+    O(n² d) time as matrix products, O(block²) memory. Slopes are derivatives in ``noise``.
+    """
+    cross = _axis_factor(Y, noise, 1.0, slopes)
+    off = _axis_factor(Y, noise, 2.0, slopes)
+    diag = -0.5 * float(np.log1p(2 * noise).sum()), -1.0 / (1 + 2 * noise)
+    square = norm_terms(alpha, off, diag)
+    return Terms(cross[0], square[0], cross[1], square[1])
+
+
+def _axis_factor(Y: Array, noise: Array, sides: float, slopes: bool) -> tuple[float, Array]:
+    """Return the logarithm of the mean over i ≠ j of the smoothed kernel, and its gradient."""
+    s = 1.0 + sides * noise
+    scaled = Y / like(np.sqrt(2 * s), Y)
+    pairs = pair_sum(scaled, scaled, moments=slopes)
+    log_mean = pairs.log - np.log(Y.shape[0] * (Y.shape[0] - 1.0)) - 0.5 * np.log1p(sides * noise).sum()
+    slope = sides * (pairs.gaps - 0.5) / s if slopes else np.zeros_like(noise)
+    return float(log_mean), slope
+
+
+# -- the variance-preserving estimator: points drawn towards their mean, the lost variance as noise --------------------
+#
+# x̃ = x̄ + r (x - x̄) + ε, ε ~ N(0, σ²I), tied σ² = (1 - r²) v or free. Leaving one out also moves the mean, so that L is
+# not symmetric.
+
+_STEPS = 100  # of log r²/(1+2a), between which exploring interpolates
+
+
+def spanned(Y: Array) -> Array:
+    """Return the points in coordinates of their span: the same inner products, in at most n columns."""
+    if Y.shape[1] <= Y.shape[0]:
+        return Y
+    left, lengths, _ = namespace(Y).linalg.svd(Y, full_matrices=False)
+    coordinates: Array = left * lengths
+    return coordinates
+
+
+def contracted_terms(Y: Array, contraction: float, noise: float, alpha: float, n: int, dim: int) -> Terms:
+    r"""Return the terms of the score at r = ``contraction`` and σ²/θ² = ``noise``, for points in units of θ.
+
+    L_ij = κ(|y_i - (1-r) ȳ_(-i) - r y_j|²; a) and Q_ij = κ(r² |y_i - y_j|²; 2a) with
+    κ(t; a) = (1+a)^{-d/2} exp(-t/(2(1+a))). Exact in O(n² d); slopes are derivatives in (r, a), r > 0. The ``n``
+    points of the sample have mean zero; Y may be a part of them, and lie in a subspace of the ``dim`` columns.
+    """
+    r = float(contraction)
+    c, c_slope = (
+        1 + (1 - r) / (n - 1),
+        -1.0 / (n - 1),
+    )  # without y_i the mean is -y_i/(n-1), so the target becomes c y_i
+    root = math.sqrt(2 * (1 + noise))
+    pairs = pair_sum(c * Y / root, r * Y / root)
+    left, right, both = (float(part.sum()) for part in (pairs.left, pairs.right, pairs.both))
+    slope = 2 * c_slope * (left - both) / c + 2 * (right - both) / r  # weighted mean of d/dr |c y_i - r y_j|²
+    cross, cross_slope = _log_mean(pairs, Y.shape[0], dim, noise, 1.0, slope)
+    scaled = r * Y / math.sqrt(2 * (1 + 2 * noise))
+    pairs = pair_sum(scaled, scaled)
+    off = _log_mean(pairs, Y.shape[0], dim, noise, 2.0, 2 * float(pairs.gaps.sum()) / r)
+    diag = -0.5 * dim * math.log1p(2 * noise), np.array([0.0, -dim / (1 + 2 * noise)])
+    square, square_slope = norm_terms(alpha, off, diag)
+    return Terms(cross, square, cross_slope, square_slope)
+
+
+def _log_mean(
+    pairs: PairSum, n: int, dim: int, noise: float, sides: float, distance_slope: float
+) -> tuple[float, Array]:
+    s = 1 + sides * noise
+    log_mean = pairs.log - math.log(n * (n - 1.0)) - 0.5 * dim * math.log1p(sides * noise)
+    slope = sides * (float(pairs.gaps.sum()) - 0.5 * dim) / s
+    return log_mean, np.array([-distance_slope, slope])
+
+
+def contracted_on_grid(Y: Array, contractions: Array, noises: Array, alpha: float, n: int, dim: int) -> Terms:
+    """Return the terms at every r of ``contractions`` with every σ²/θ² of ``noises``, shape (R, G), without slopes.
+
+    For exploring: of the off-diagonal of Q, which depends on r²/(1+2a) alone, values in between are interpolated.
+    O(R G n²) time.
+    """
+    inner = Y @ Y.T
+    pairs = ~np.eye(len(Y), dtype=bool)
+    rows, columns = (np.broadcast_to(side, inner.shape)[pairs] for side in (np.diag(inner)[:, None], np.diag(inner)))
+    both, half = inner[pairs], 0.5 * dim
+    c = 1 + (1 - contractions) / (n - 1)
+    products = zip(c, contractions, strict=True)
+    widths = 0.5 / (1 + noises)
+    cross = [_log_means(left**2 * rows + r**2 * columns - 2 * left * r * both, widths) for left, r in products]
+    shares = np.log(contractions[:, None] ** 2 / (1 + 2 * noises))
+    steps = np.linspace(shares.min(), shares.max(), _STEPS)
+    off = np.interp(shares, steps, _log_means(rows + columns - 2 * both, 0.5 * np.exp(steps)))
+    none, (square, _) = np.zeros((0,)), norm_terms(alpha, (off, 0.0), (0.0, 0.0))
+    return Terms(np.stack(cross) - half * np.log1p(noises), square - half * np.log1p(2 * noises), none, none)
+
+
+def _log_means(distances: Array, widths: Array) -> Array:
+    """Return the log mean of exp(-width · distance) over the distances, for every width."""
+    least = max(float(distances.min()), 0.0)
+    return np.log(np.exp(-widths[:, None] * (distances - least)).mean(axis=1)) - widths * least

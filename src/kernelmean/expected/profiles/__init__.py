@@ -1,9 +1,8 @@
 """Closed forms on one axis: kernels as scaled densities of sums of normal, exponential and compact variables."""
 
 from .exponential import LaplacePowers, sum_of_powers
-from .profile import Profile, Smoothable
+from .profile import Profile, Smoothable, Tilted, product_of_profiles
 from .spline import Spline, box, wendland
-from .tilted import Tilted, product_of_profiles
 
 __all__ = [
     "LaplacePowers",

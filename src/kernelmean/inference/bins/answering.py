@@ -14,8 +14,7 @@ import numpy as np
 from ...core.array import Array
 from ...core.table import Table
 from ...core.words import count
-from ...plan.plan import Plan
-from ...plan.tiles import serial_blas
+from ...plan.plan import Plan, serial_blas
 from ...tables.batchwise import read_together, readable
 from ...tables.prefetch import ahead
 from ...tables.source import Source

@@ -16,8 +16,7 @@ import numpy as np
 
 from ...core.array import Array, as_rng, slices
 from ...core.words import count
-from ...plan.plan import Plan
-from ...plan.tiles import serial_blas
+from ...plan.plan import Plan, serial_blas
 from .. import TestResult
 from ..engine import TiledNull, begin
 from ..questions import Pairs, PendingResult, Question, TwoSamples

@@ -13,8 +13,9 @@ from ...core.words import count
 from ...embedding.embedding import Embedding
 from ...embedding.features import Landmarks
 from ...estimators import KernelMean, by_features
+from ...estimators.base import as_filter
 from ...estimators.by_features import drawn_numbers, exact_limit, features_for, fit_sums
-from ...estimators.filters import Scale, as_filter
+from ...estimators.filters import Scale
 from ...kernels.base import Kernel, rules_of
 from ...plan.plan import Plan
 from .parts import ClusterPart

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray
 from ...core.words import count
-from ...plan.tiles import serial_blas
+from ...plan.plan import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelPair, KernelSide, distinct_side

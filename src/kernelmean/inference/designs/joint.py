@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray, slices
 from ...kernels import Kernel
-from ...plan.tiles import serial_blas
+from ...plan.plan import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide

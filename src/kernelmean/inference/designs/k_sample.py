@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray
 from ...kernels import Kernel
-from ...plan.tiles import serial_blas
+from ...plan.plan import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide

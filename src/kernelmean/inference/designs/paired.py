@@ -10,8 +10,8 @@ import numpy as np
 
 from ...core.array import Array, slices
 from ...kernels import Kernel
-from ...kernels.blocks import Blocks
-from ...plan.tiles import serial_blas
+from ...kernels.distances import Blocks
+from ...plan.plan import serial_blas
 from ..coordinates import Coordinates
 from ..engine import check_memory
 from ..null import Null

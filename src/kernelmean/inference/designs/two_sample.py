@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...core.array import Array, IntArray, check_numpy
 from ...core.words import count, listed
 from ...kernels import Kernel
-from ...plan.tiles import serial_blas
+from ...plan.plan import serial_blas
 from ..engine import check_memory
 from ..null import Null
 from ..problem import KernelSide

@@ -16,7 +16,8 @@ import numpy as np
 from ...core.array import Array, IntArray, as_host, centered
 from ...core.validate import check_spread
 from ...estimators import KernelMean
-from ...estimators.filters import Filter, Ridge, Scale, as_filter
+from ...estimators.base import as_filter
+from ...estimators.filters import Filter, Ridge, Scale
 from ...expected import difference, smoothed
 from ...kernels import Gaussian, Kernel
 from ...noise import Dirac, Noise, Normal

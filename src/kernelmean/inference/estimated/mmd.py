@@ -19,7 +19,8 @@ from ...core.array import Array, IntArray, as_host, centered, joined
 from ...core.validate import check_spread
 from ...embedding.embedding import Embedding, embed
 from ...estimators import KernelMean
-from ...estimators.filters import Ridge, Scale, as_filter
+from ...estimators.base import as_filter
+from ...estimators.filters import Ridge, Scale
 from ...kernels import Gaussian, Kernel
 from ...noise import Dirac, Normal
 from ..custom_statistic import CustomStatistic

@@ -17,8 +17,7 @@ from ...core.array import Array, IntArray, centered
 from ...core.validate import check_range
 from ...embedding.score import diagonal_share
 from ...estimators import KernelMean
-from ...estimators.loocv.isotropic import factor
-from ...estimators.loocv.stacked import stacked
+from ...estimators.loocv.isotropic import factor, stacked
 from ...estimators.stacked_noise import best_variances
 from ..statistics import HSIC, StatisticForm, Sums
 from .weighted_mmd import split

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray, slices
 from ...core.roots import rising_roots
-from ...estimators.loocv.ridge import AnyArray, mean_excess
+from ...estimators.loocv.spectral import AnyArray, mean_excess
 from ...estimators.regularization import UNDERFLOW, relative_grids, strength_of_equal_entries
 
 _PER_DECADE = 3

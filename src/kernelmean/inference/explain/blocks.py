@@ -13,7 +13,7 @@ from ...core.array import Array
 from ...core.table import as_table
 from ...core.words import listed
 from ...estimators import KernelMean
-from ...estimators.options import KernelLike
+from ...estimators.base import KernelLike
 from ...kernels import Kernel, TensorProduct
 from ..kernel_choice import KernelOf
 from .subject import kernel_for

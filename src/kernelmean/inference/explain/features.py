@@ -10,7 +10,7 @@ import numpy as np
 from ...core.array import Array
 from ...core.words import passed
 from ...kernels import Kernel
-from ...kernels.blocks import Blocks
+from ...kernels.distances import Blocks
 from ...plan.plan import Plan
 from ..low_rank import Factor, pivoted_cholesky
 from .fluctuation import FeatureMean, Operator

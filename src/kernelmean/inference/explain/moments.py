@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.array import Array, centered, slices
 from ...kernels import Kernel
-from ...plan.tiles import serial_blas
+from ...plan.plan import serial_blas
 from ..low_rank import pivoted_cholesky
 from .subject import SampleSubject
 

@@ -14,7 +14,7 @@ from ...core.points import Names
 from ...estimators import KME, KernelMean
 from ...kernels import Gaussian, Kernel
 from ...kernels.bandwidth import median_bandwidth
-from ...kernels.blocks import Blocks
+from ...kernels.distances import Blocks
 from ...plan.plan import DEFAULT, Plan
 from ..kernel_choice import KernelOf, choose_kernel, is_constant, is_plain, representative_rows
 from ..questions import Pairs, TwoSamples

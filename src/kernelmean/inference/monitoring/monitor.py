@@ -16,7 +16,7 @@ from ...core.checksums import sealed
 from ...core.table import Frame
 from ...core.validate import check_integer
 from ...core.words import passed
-from ...plan.tiles import serial_blas
+from ...plan.plan import serial_blas
 from ...tables.columns.encoding import Encoding
 from .bag import Bag, levels, open_uniforms
 from .betting import BROKE, Wealth

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...core.array import Array, as_host
 from ...core.frozen import copied_elsewhere
-from ...plan.tiles import serial_blas
+from ...plan.plan import serial_blas
 from ...tables import limits
 from ..adaptive.candidates import Evaluated, candidates
 from ..adaptive.many_kernels import Adaptive

@@ -32,8 +32,7 @@ from ...inference.kernel_choice import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for
 from ...inference.resampling_options import Resampling
-from ...plan.plan import DEFAULT, Plan
-from ...plan.tiles import serial_blas
+from ...plan.plan import DEFAULT, Plan, serial_blas
 from ...tables.batchwise import read_together
 from ...tables.columns import Encoded, Encoding, match_columns
 from ...tables.source import Source

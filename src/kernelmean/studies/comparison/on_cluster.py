@@ -22,8 +22,7 @@ from ...inference.bins.columns import Columns
 from ...inference.bins.dealing import Deal
 from ...inference.bins.request import seed_of
 from ...inference.bins.sample_sums import SampleSums
-from ...plan.plan import Plan, RemotePlan
-from ...plan.tiles import serial_blas
+from ...plan.plan import Plan, RemotePlan, serial_blas
 from ...tables.columns import Encoding
 from ...tables.columns.missing import rules_for
 from ...tables.source import joined, numbered

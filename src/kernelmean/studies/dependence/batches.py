@@ -27,8 +27,7 @@ from ...inference.multiple import holm
 from ...inference.request import Request
 from ...inference.request import asked as asked_for
 from ...inference.resampling_options import resources_of
-from ...plan.plan import DEFAULT
-from ...plan.tiles import serial_blas
+from ...plan.plan import DEFAULT, serial_blas
 from ...tables.columns import Encoded
 from ...tables.columns.encoding import groups_of
 from ...tables.prefetch import ahead

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.array import Array
 from ...expected import expected_blocks
 from ...kernels import Gaussian, Kernel
-from ...kernels.blocks import Blocks
+from ...kernels.distances import Blocks
 from ...noise import Normal
 
 

@@ -1,11 +1,13 @@
-r"""Leave-one-out scores of the flexible shrinkage estimator, β = (K+λI)^{-1} K 1_n, for many λ at once.
+r"""Leave-one-out scores of spectral filters: of the ridge for many λ at once, of any filter all points at once.
 
-One eigendecomposition serves all λ. Writing K = c I + E with E zero on the diagonal (stationary kernels) keeps the
-digits of narrow kernels, whose score differs from the constant by products of entries of E.
+For the ridge, β = (K+λI)^{-1} K 1_n, one eigendecomposition serves all λ. Writing K = c I + E with E zero on the
+diagonal (stationary kernels) keeps the digits of narrow kernels, whose score differs from the constant by products of
+entries of E. Other filters have no shortcut: O(n³) a strength.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -62,7 +64,7 @@ def check_size(n: int) -> None:
         )
 
 
-def scores(spectrum: GramSpectrum, strengths: Array) -> list[Score]:
+def ridge_scores(spectrum: GramSpectrum, strengths: Array) -> list[Score]:
     """Return the exact leave-one-out score of every λ in ``strengths``, shape (m,), O(n² m) as matrix products."""
     c, lam = spectrum.constant, np.asarray(strengths, dtype=np.float64)
     excess = mean_excess(spectrum.values, spectrum.vectors, spectrum.squared, np.array(c), lam)
@@ -133,3 +135,80 @@ def printed_scores(spectrum: GramSpectrum, strengths: Array) -> Array:
     own = n * gamma + (n - 1) * lam
     total = (shape * left**2).sum(axis=0) - 2 * V @ (shape * own * left) + squared @ (shape * own**2)
     return np.asarray(total.mean(axis=0) / (n - 1) ** 2)
+
+
+class Masked:
+    """A Gram matrix from which every point is left out in turn: column i of an (n, n) array lives without point i."""
+
+    def __init__(self, gram: Array) -> None:
+        self.gram = gram
+        self.n = len(gram)
+        self._off = 1.0 - np.eye(self.n)
+
+    def start(self) -> Array:
+        """Return equal weights 1/(n-1) for the points that stay."""
+        return self._off / (self.n - 1)
+
+    def apply(self, columns: Array) -> Array:
+        """Multiply column i by the Gram matrix without point i."""
+        return self._off * (self.gram @ columns)
+
+    def solve(self, columns: Array, strength: float) -> Array:
+        """Solve column i with the Gram matrix without point i plus λI, by one inverse and a rank-one correction."""
+        inverse = np.linalg.inv(self.gram + strength * np.eye(self.n))
+        solution = inverse @ columns
+        solution -= inverse * (np.diagonal(solution) / np.diagonal(inverse))
+        return self._off * solution
+
+
+def score_of(columns: Array, cross: Array, square: Array, constant: float) -> Score:
+    r"""Return the score of leave-one-out weights: mean_i (ϱ - 2 Σ_j L_ij B_ji + B_iᵀ Q B_i).
+
+    Parameters
+    ----------
+    columns : array of shape (n, n)
+        Column i holds the weights without point i, and 0 at i.
+    cross : array of shape (n, n)
+        L_ij = E k(x_i, x̃_j).
+    square : array of shape (n, n)
+        Q_ij = E k(x̃_i, x̃_j).
+    constant : float
+        ϱ = mean k(x_i, x_i).
+    """
+    linear = np.einsum("ij,ji->", cross, columns)
+    quadratic = np.einsum("ij,ij->", columns, square @ columns)
+    return Score.of(float(quadratic - 2 * linear) / len(columns), constant)
+
+
+def spectral_score(cross: Array, square: Array, constant: float, factor: Callable[[Array], Array]) -> Score:
+    r"""Return the score of a filter that is known by its factor x g_λ(x) only, by n eigendecompositions, O(n⁴).
+
+    Without point i the filtered weights are Σ_k v_k γ_k g_λ(γ_k) (v_kᵀ 1_{n-1}), of eigenvalues γ_k ≥ 0.
+    """
+    excess = 0.0
+    for values, equal, linear in _without_each(cross, square):
+        shrunk = factor(values) * equal
+        excess += float(shrunk @ (values * shrunk - 2 * linear))
+    return Score.of(excess / len(square), constant)
+
+
+def _without_each(cross: Array, square: Array) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield for every i the eigenvalues γ ≥ 0 of Q without point i, equal weights and L_i along its eigenvectors."""
+    n = len(square)
+    for i in range(n):
+        rest = np.delete(np.arange(n), i)
+        values, vectors = eigh(square[np.ix_(rest, rest)], check_finite=False)
+        yield np.maximum(values, 0.0), vectors.sum(axis=0) / (n - 1), cross[i, rest] @ vectors
+
+
+def cutoff_scores(cross: Array, square: Array, constant: float, cutoffs: Array) -> list[Score]:
+    r"""Return the score of truncated singular values for every cutoff, by n eigendecompositions, O(n⁴).
+
+    Without point i the filtered weights are Σ_{γ_k ≥ λ} v_k (v_kᵀ 1_{n-1}), so one decomposition serves all λ.
+    """
+    excess = np.zeros(len(cutoffs))
+    for values, equal, linear in _without_each(cross, square):
+        parts = equal * (values * equal - 2 * linear)
+        kept_from = np.searchsorted(values, cutoffs)
+        excess += np.append(np.cumsum(parts[::-1])[::-1], 0.0)[kept_from]
+    return [Score.of(float(value) / len(square), constant) for value in excess]
