@@ -17,8 +17,7 @@ from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean
 from ..kernels import Kernel
 from ..kernels.blocks import Blocks
 from ..kernels.distances import ExponentialBlocks
-from .coordinates import Coordinates, widened
-from .low_rank import Factor, pivoted_cholesky
+from .low_rank import Coordinates, Factor, pivoted_cholesky, widened
 from .permutations import AllLabelings, AllPermutations, Permutations, RandomPermutations
 from .resampling_options import Shape
 from .statistics import RemovedMeans, Statistic, Sums

@@ -14,8 +14,7 @@ from ..estimators import NAMED as ESTIMATORS_BY_NAME
 from ..estimators.options import KernelLike
 from ..plan.plan import Plan
 from ..tables.limits import ADAPTIVE_LIMIT
-from .adaptive.combination import check_renamed
-from .adaptive.many_kernels import NAMED, Adaptive
+from .adaptive.many_kernels import NAMED, Adaptive, check_renamed
 from .designs.design import Design
 from .kernel_choice import KernelOf, is_plain, unknown_estimator
 from .resampling_options import Resampling

@@ -19,7 +19,7 @@ from ..report.page import Document
 from .adaptive.kinds import EvidenceKind
 from .adaptive.members import MemberOutcome
 from .base_result import Result
-from .multiple import PairOutcome
+from .null import PairOutcome
 from .null_page import made_by, null_distribution, null_section
 from .result_verbs import Explained
 from .schemes import SCHEMES

@@ -1,26 +1,204 @@
-"""Pairs with strata, clusters or weights: which rows take part, and the permutation distribution of HSIC."""
+r"""Pairs with strata, clusters or weights: which rows take part, and the permutation distribution of HSIC.
+
+With weights p of sum 1 and C_s the weighted cross-covariance within stratum s,
+
+.. math:: \mathrm{HSIC} = \Big| \sum_s p_s C_s \Big|^2 = \sum_{ij} p_i p_j \bar K_{ij} Z_{ij} ,
+
+K̄ the Gram matrix of X less its weighted means over strata: dependence between strata does not enter. With one stratum
+and equal weights it is tr(HKHZ)/n². Only Z is permuted; K̄ takes care of its means.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, final
+from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray
+from ...core.array import Array, IntArray, slices
 from ...core.words import count
 from ...plan.tiles import serial_blas
 from ..engine import check_memory
+from ..low_rank import Factor
+from ..low_rank_problem import shared_rows
 from ..null import Null
+from ..permutations import Expanded, Permutations, within_cells
 from ..problem import KernelPair, KernelSide, distinct_side
 from ..resampling_options import MIB, Resampling, Resources
-from ..schemes.random_pairs import DENSE_LIMIT
+from ..schemes.base import in_order, upper_tiles
+from ..schemes.random_pairs import DENSE_LIMIT, gatherer
 from ..statistics import StatisticForm, ties
-from .design import Design
-from .layout import Layout, check_codes, check_nested, check_sample_weights, codes, description, taken_layout
-from .restricted import Expanded, within_cells
-from .stratified_hsic import stratified_hsic
+from .design import Design, Layout, check_codes, check_nested, check_sample_weights, codes, description, taken_layout
+from .quadratic_forms import FACTORS_FROM, TILE, tiled_forms
+
+_BATCH_BYTES = 2**23
+_PERMUTED = 64
+_ORDERS, _AT_ONCE = 256, 16
+_PAYS = 5  # a product of factors of rank 5 √n takes as long as a gathered matrix
+
+Pairs = tuple[tuple[int, int], ...]
+Factors = list[Factor]
+
+
+class StratifiedHSIC(Protocol):
+    """HSIC of pairs of kernels as a function of a permutation of the rows."""
+
+    def over(self, permutations: Permutations) -> Array:
+        """Return the statistic, shape (pairs, P)."""
+
+    def magnitude(self) -> Array:
+        """Return a size that rounding errors are relative to, shape (pairs,)."""
+
+
+def stratified_hsic(
+    left: KernelSide, right: KernelSide, pairs: Pairs, layout: Layout, resources: Resources
+) -> StratifiedHSIC:
+    """Return the criterion on factors where both ranks are low, else on dense matrices, above 5000 rows on tiles."""
+    factors = _factors(left, right, resources)
+    if factors is not None:
+        own, other = factors
+        return _OnFactors(_centered(own, layout), other, pairs)
+    centered = CenteredTiles(left, layout, resources)
+    return (_Dense if left.n <= DENSE_LIMIT else _OnTiles)(centered, right, pairs, resources.n_jobs)
+
+
+def _factors(left: KernelSide, right: KernelSide, resources: Resources) -> tuple[Factors, Factors] | None:
+    """Return low-rank factors of all kernels, or None where a rank is too high to pay."""
+    if left.explicit and right.explicit:
+        return left.known_factors(), right.known_factors()
+    n = left.n
+    pays = _PAYS * np.sqrt(n) if n <= DENSE_LIMIT else n / 8
+    rank = int(min(pays, resources.memory / (32 * n * (left.count + right.count))))
+    if n < FACTORS_FROM or not rank:
+        return None
+    own, other = ([factor for factor in side.factors(rank) if factor is not None] for side in (left, right))
+    return (own, other) if [len(own), len(other)] == [left.count, right.count] else None
+
+
+def stratum_means(layout: Layout) -> Array:
+    """Return the matrix (n, strata) of the weights within strata, every column of sum 1."""
+    inside = np.zeros((layout.n, int(layout.stratum[-1]) + 1))
+    inside[np.arange(layout.n), layout.stratum] = layout.weights
+    return np.asarray(inside / inside.sum(axis=0))
+
+
+def _centered(factors: Factors, layout: Layout) -> Factors:
+    """Return factors less their means over strata, times the shares of the rows; shared rows stay shared."""
+    means, shares = stratum_means(layout), layout.weights / layout.weights.sum()
+    distinct = {id(own.rows): own.rows for own in factors}
+    centered = {key: (rows - (rows @ means)[:, layout.stratum]) * shares for key, rows in distinct.items()}
+    return [replace(own, rows=centered[id(own.rows)]) for own in factors]
+
+
+@final
+class _OnFactors:
+    """Σ_rq w_r v_q (A C_πᵀ)_rq² for factors A and C with weights w and v: O(n r²) time a permutation."""
+
+    def __init__(self, left: Factors, right: Factors, pairs: Pairs) -> None:
+        self.shared, self.count = shared_rows(left, right, pairs), len(pairs)
+        own, other = ([float(factor.diagonal.sum()) for factor in side] for side in (left, right))
+        self.traces = np.array([own[i] * other[j] for i, j in pairs])
+
+    def over(self, permutations: Permutations) -> Array:
+        """Return the squared norms."""
+        return np.concatenate([self._of(batch) for batch in permutations.batches(_ORDERS)], axis=1)
+
+    def _of(self, orders: IntArray) -> Array:
+        found = np.zeros((self.count, len(orders)))
+        for rows in self.shared:
+            for part in slices(len(orders), _AT_ONCE):
+                entries = np.stack([rows.left @ rows.right[:, order].T for order in orders[part]], axis=-1)
+                found[rows.pairs, part] = rows.weighted_norms(entries, slice(None))
+        return found
+
+    def magnitude(self) -> Array:
+        """Return the products of the traces."""
+        return self.traces
+
+
+@final
+class CenteredTiles:
+    """Tiles of p_i p_j K̄_ij; O(n S) memory for S strata."""
+
+    def __init__(self, side: KernelSide, layout: Layout, resources: Resources) -> None:
+        self.side, self.tiles, self.stratum = side, side.tiles(), layout.stratum
+        self.shares = layout.weights / layout.weights.sum()
+        inside = stratum_means(layout)
+        self.means = tiled_forms(side, resources).times(inside)
+        self.between = np.einsum("ns,mnt->mst", inside, self.means)
+
+    def __call__(self, i: slice, j: slice) -> list[Array]:
+        """Return one tile of every kernel."""
+        rows, columns = self.stratum[i], self.stratum[j]
+        return [
+            (gram - shift - means[i][:, columns] - means[j][:, rows].T + between[np.ix_(rows, columns)])
+            * np.outer(self.shares[i], self.shares[j])
+            for gram, shift, means, between in zip(
+                self.tiles(i, j), self.side.shifts, self.means, self.between, strict=True
+            )
+        ]
+
+    def magnitude(self) -> Array:
+        """Return Σ p_i² |k_ii| of the matrices less a constant, shape (m,)."""
+        return np.abs(self.side.gram_diagonal()) @ np.square(self.shares)
+
+
+class _OnGrams:
+    """Σ_ij M_ij Z_π(i)π(j), M from centered tiles."""
+
+    def __init__(self, left: CenteredTiles, right: KernelSide, pairs: Pairs, n_jobs: int) -> None:
+        self.left, self.right, self.pairs, self.n_jobs = left, right, pairs, n_jobs
+
+    def magnitude(self) -> Array:
+        """Return the traces of both sides, multiplied."""
+        own, other = self.left.magnitude(), np.abs(self.right.gram_diagonal()).sum(axis=1)
+        return np.array([own[i] * other[j] for i, j in self.pairs])
+
+
+@final
+class _Dense(_OnGrams):
+    """Both matrices in memory, the second gathered in every new order: O(n²) time a permutation."""
+
+    def over(self, permutations: Permutations) -> Array:
+        """Gather batch by batch."""
+        n, everything = permutations.n, slice(0, permutations.n)
+        grams = self.left(everything, everything)
+        others = [gram - shift for gram, shift in zip(self.right.tiles()(everything, everything),
+                                                      self.right.shifts, strict=True)]  # fmt: skip
+        gather = gatherer(n**2 * permutations.count)
+
+        def evaluate(batch: IntArray) -> Array:
+            return np.stack([gather(grams[i], others[j], batch) for i, j in self.pairs])
+
+        batches = permutations.batches(max(1, _BATCH_BYTES // (8 * n**2)))
+        return np.concatenate(list(in_order(evaluate, batches, self.n_jobs)), axis=1)
+
+
+@final
+class _OnTiles(_OnGrams):
+    """The second kernel evaluated on permuted rows: O(n² d) time a permutation, O(tile²) memory."""
+
+    def over(self, permutations: Permutations) -> Array:
+        """Evaluate a tile of the first matrix once for a batch of permutations."""
+        tiles = upper_tiles(slices(permutations.n, TILE))
+        return np.concatenate([self._batch(batch, tiles) for batch in permutations.batches(_PERMUTED)], axis=1)
+
+    def _batch(self, batch: IntArray, tiles: list[tuple[slice, slice]]) -> Array:
+        def evaluate(pair: tuple[slice, slice]) -> Array:
+            i, j = pair
+            grams, weight = self.left(i, j), 1.0 if i == j else 2.0
+            return weight * np.array([self._one(grams, order[i], order[j]) for order in batch]).T
+
+        total = np.zeros((len(self.pairs), len(batch)))
+        for part in in_order(evaluate, tiles, self.n_jobs):
+            total += part
+        return total
+
+    def _one(self, grams: list[Array], rows: IntArray, columns: IntArray) -> list[float]:
+        points = self.right.points[rows], self.right.points[columns]
+        others = [kernel(*points) - shift for kernel, shift in zip(self.right.kernels, self.right.shifts, strict=True)]
+        return [float(np.vdot(grams[i], others[j])) for i, j in self.pairs]
 
 
 @final

@@ -15,13 +15,13 @@ from ...kernels import Kernel
 from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
+from ..permutations import within_cells
 from ..problem import KernelSide
 from ..resampling_options import MIB, Resampling, Resources
 from ..schemes.base import in_order, upper_tiles
 from ..schemes.random_pairs import DENSE_LIMIT
 from ..statistics import StatisticForm, ties
 from .quadratic_forms import TILE, tiled_forms
-from .restricted import within_cells
 
 _BATCH, _STRIP = 64, 64
 _SMALL = 2**21

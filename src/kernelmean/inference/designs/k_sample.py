@@ -14,11 +14,11 @@ from ...kernels import Kernel
 from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..null import Null
+from ..permutations import within_cells
 from ..problem import KernelSide
 from ..resampling_options import Resampling, Resources
 from ..statistics import StatisticForm, check_kind, named, ties
 from .quadratic_forms import Forms, forms_bytes, gram_forms
-from .restricted import within_cells
 
 
 @final

@@ -18,10 +18,9 @@ from ..problem import KernelPair, KernelSide
 from ..resampling_options import Resampling
 from ..result import WILD
 from ..statistics import StatisticForm, ties
-from .design import only
-from .layout import plain_layout
+from .design import only, plain_layout
+from .independence import CenteredTiles
 from .quadratic_forms import TiledForms, forms_bytes, gram_forms
-from .stratified_hsic import CenteredTiles
 
 _LEAST_ROWS = 4
 

@@ -1,9 +1,13 @@
-"""Where two samples differ: the function on which their means differ most, and what it could be by chance."""
+"""Where two samples differ: the function on which their means differ most, and what it could be by chance.
+
+Where two variables depend it is the function on which their joint distribution and independence differ most.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, final
 
 import numpy as np
@@ -12,13 +16,79 @@ from ...core.array import Array, IntArray, RngLike, as_host
 from ...core.frozen import Frozen
 from ...core.points import points_like
 from ...core.validate import check_points, check_same_columns
-from ...embedding.embedding import Embedding
+from ...embedding.embedding import Embedding, embed
+from ...estimators import KernelMean
 from ...kernels import Kernel
+from ...noise import Noise
+from ...plan.plan import Plan
 from ..custom_statistic import permutations_of
+from ..estimated.mmd import refitted
+from ..kernel_choice import is_plain
 from ..permutations import Permutations
+from ..questions import TwoSamples
 from ..resampling_options import Resampling, check_n_resamples
 from .fluctuation import LEAST_DRAWS
-from .subject import SampleSubject
+from .subject import PairSubject, SampleSubject, hadamard
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class JointWitness:
+    r"""The unit witness :math:`(μ_{XY} - μ_X ⊗ μ_Y) / \sqrt{\mathrm{HSIC}}` on pairs of points.
+
+    Positive where pairs are more frequent than they would be without dependence, as the kernels see it.
+
+    Attributes
+    ----------
+    pairs : PairSubject
+        The tables, and the kernel of either.
+    norm : float
+        √HSIC (V-statistic): times the unit witness it is the plain difference of the means.
+    """
+
+    pairs: PairSubject
+    norm: float
+
+    def __call__(self, x: Any, y: Any) -> Array:
+        """Return the values at the pairs of rows of ``x`` (p, d) and ``y`` (p, e), shape (p,)."""
+        names = self.pairs.names
+        places = (
+            as_host(points_like(x, names[0], "x", "the sample of x")),
+            as_host(points_like(y, names[1], "y", "the sample of y")),
+        )
+        if len(places[0]) != len(places[1]):
+            raise ValueError(f"x has {len(places[0])} rows and y has {len(places[1])}; row i of both is one place")
+        for place, table, name in zip(places, self.pairs.tables, "xy", strict=True):
+            check_same_columns(table, place, (f"the sample of {name}", name))
+        return (self._mean(places, (0, 1)) - self._mean(places, (0,)) * self._mean(places, (1,))) / self.norm
+
+    def _mean(self, places: tuple[Array, Array], sides: tuple[int, ...]) -> Array:
+        """Return the mean over the sample of the product of the kernels of some sides, shape (p,)."""
+        n = self.pairs.n
+        prepared = [self.pairs.kernels[side].blocks(places[side], self.pairs.tables[side]) for side in sides]
+        blocks = reduce(hadamard, prepared)
+        return self.pairs.plan.matmul(blocks, len(places[0]), n, np.full((n, 1), 1.0 / n))[:, 0]
+
+
+def joint_witness(subject: PairSubject) -> JointWitness:
+    """Return the unit function on which the joint distribution of two variables differs most from independence.
+
+    Raises
+    ------
+    ValueError
+        When the witness is 0 everywhere: of a constant variable, for example.
+
+    Notes
+    -----
+    O(n² (d + e)) time once, and O(n (d + e)) per pair of points. Gretton et al. (2005), section 3.
+    """
+    pairs = subject.owned()
+    squared = float(pairs.products(unbiased=False).mean()) / pairs.n
+    magnitude = np.prod([np.abs(gram.raw_diagonal).mean() for gram in pairs.centered(unbiased=False)])
+    if squared <= 1e-28 * magnitude:
+        raise ValueError("HSIC is 0, so no function tells the pairs from independent ones; pass variables that vary")
+    return JointWitness(pairs, float(np.sqrt(squared)))
+
 
 _BATCH_BYTES = 2**26
 _ROUNDING = 1e-9
@@ -229,3 +299,36 @@ def check_level(level: float) -> None:
 def _check_columns(columns: Sequence[int], dim: int) -> None:
     if len(columns) not in (1, 2) or len(set(columns)) != len(columns) or not all(0 <= j < dim for j in columns):
         raise ValueError(f"columns is {tuple(columns)}; pass one or two different numbers from 0 to {dim - 1}")
+
+
+def means_of(question: TwoSamples, subject: SampleSubject) -> tuple[Embedding, Embedding]:
+    """Return the means of two samples in the space of one kernel: those that the test compared.
+
+    What the test found in the pooled rows, a bandwidth, a noise or λ, is taken from there; what it finds in each sample
+    is found in each. A test of many kernels, or of a function, has plain means under the kernel that explains it.
+    """
+    found = next(iter(question.asked.found), None) if question.asked is not None else None
+    tables = [subject.pooled[part] for part in subject.parts]
+    if found is None:
+        means = [embed(points, subject.kernel, plan=subject.plan) for points in tables]
+    else:
+        means = [_mean(points, found, subject.plan) for points in tables]
+    first, second = (replace(mean, names=question.names) for mean in means)
+    return first, second
+
+
+def _mean(points: Array, found: KernelMean, plan: Plan) -> Embedding:
+    """Return the mean of a sample by an estimator whose parameters were found, or are to be found in the sample."""
+    if hasattr(found, "contraction_"):  # fitted to the pooled rows; with the shift of either sample to its own center
+        return _drawn(points, found, plan)
+    if is_plain(found) and isinstance(found.noise, Noise):
+        return embed(points, found.kernel, noise=found.noise, plan=plan)  # type: ignore[arg-type]  # it was resolved
+    return refitted(found, found.kernel)(points)  # type: ignore[arg-type]
+
+
+def _drawn(points: Array, found: KernelMean, plan: Plan) -> Embedding:
+    """Return the mean of a sample whose points are drawn to its center."""
+    center = points.mean(axis=0)
+    scale = 1.0 if found.strength_ is None else 1.0 / (1.0 + found.strength_)
+    drawn = embed(center + found.contraction_ * (points - center), found.kernel_, noise=found.noise_, plan=plan)
+    return scale * drawn

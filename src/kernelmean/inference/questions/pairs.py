@@ -17,9 +17,8 @@ from ..kernel_choice import HSIC_ESTIMATORS, Chosen
 from ..problem import KernelPair, Problem, distinct_side
 from ..request import Estimators, Known
 from ..resampling_options import Resampling
-from ..samples import named_variables
+from ..samples import each_notes, named_variables
 from ..statistics import HSIC, Statistic, StatisticForm
-from ..units import each_notes
 from .base import Question, Tables
 
 

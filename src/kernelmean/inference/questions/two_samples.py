@@ -24,9 +24,8 @@ from ..kernel_choice import ESTIMATORS, MMD_ESTIMATORS, Chosen
 from ..problem import KernelSide, LabelSide, Problem
 from ..request import Estimators, Known, two_sample_estimator
 from ..resampling_options import Resampling, Shape
-from ..samples import in_fixed_order, named_samples
+from ..samples import in_fixed_order, named_samples, units_notes
 from ..statistics import MMD, Statistic, StatisticForm
-from ..units import units_notes
 from .base import Question, Tables
 
 _LISTS = "exact", "gemm", "low-rank"

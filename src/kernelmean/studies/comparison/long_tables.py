@@ -17,8 +17,8 @@ from ...core.option_names import written
 from ...core.table import Frame
 from ...core.words import count, listed
 from ...inference import TestResult, TwoSamples
+from ...inference.adaptive.columns import row_order
 from ...inference.adaptive.many_kernels import NAMED
-from ...inference.adaptive.row_order import row_order
 from ...inference.adaptive.views import ViewSource
 from ...inference.bins.checkpoint import Checkpoint
 from ...inference.bins.columns import Columns

@@ -16,7 +16,7 @@ from ...core.array import SILENT, Progress, RngLike, as_rng
 from ...core.words import count, listed
 from ...inference import TestResult, hsic_test
 from ...inference.kernel_choice import HSIC_ESTIMATORS
-from ...inference.multiple import holm
+from ...inference.null import holm
 from ...inference.resampling_options import resources_of
 from ...plan.plan import Plan
 from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
