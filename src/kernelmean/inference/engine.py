@@ -188,15 +188,6 @@ def memory_estimate(
     >>> name, needed < 2**30
     ('cyclic', True)
     """
-    shape = _shape(sizes, dim, n_resamples, kernels)
-    resources = resources_of(plan)
-    chosen = choose(shape, scheme)
-    tried = [chosen, _FIRST_TRIED] if scheme == "auto" and chosen.name == "blocks" else [chosen]
-    return chosen.name, max(each.memory(shape, resources) for each in tried)
-
-
-def _shape(sizes: tuple[int, ...], dim: int, n_resamples: int, kernels: tuple[int, int]) -> Shape:
-    """Return the sizes of a call that passes no data, all of them checked."""
     if not isinstance(sizes, tuple | list) or len(sizes) not in (1, 2):
         raise ValueError(f"sizes is {sizes!r}; pass (n, m) for two samples, (n,) for n pairs")
     if not isinstance(kernels, tuple | list) or len(kernels) != 2:
@@ -204,4 +195,8 @@ def _shape(sizes: tuple[int, ...], dim: int, n_resamples: int, kernels: tuple[in
     rows = [check_integer(size, "an entry of sizes", 3 - len(sizes)) for size in sizes]
     left, right = (check_integer(many, "an entry of kernels", 1) for many in kernels)
     first = rows[0] if len(rows) == 2 else None
-    return Shape(sum(rows), check_integer(dim, "dim", 1), check_n_resamples(n_resamples), first, (left, right))
+    shape = Shape(sum(rows), check_integer(dim, "dim", 1), check_n_resamples(n_resamples), first, (left, right))
+    resources = resources_of(plan)
+    chosen = choose(shape, scheme)
+    tried = [chosen, _FIRST_TRIED] if scheme == "auto" and chosen.name == "blocks" else [chosen]
+    return chosen.name, max(each.memory(shape, resources) for each in tried)

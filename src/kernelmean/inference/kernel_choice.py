@@ -78,7 +78,9 @@ def choose_kernel(points: Array, estimator: KernelMean | KernelOf, rows: IntArra
             "another kernel of the kernel"
         )
     made = base_kernel(points, estimator.kernel, estimator.bandwidth, rows, name)
-    noise = fitted_noise(estimator, made.kernel, points[rows])
+    some, noise = points[rows], Dirac()  # a noise that is fitted is a symmetric function of the rows
+    if estimator.noise is not None and not is_constant(some):
+        noise = fitted(estimator, made.kernel, some).noise_
     return replace(with_noise(made, noise, points, rows, name), estimator=settled(estimator, made.kernel, noise=noise))
 
 
@@ -108,13 +110,6 @@ def with_noise(made: Chosen, noise: Noise, points: Array, rows: IntArray, name: 
     if len(rows) < len(points):
         notes = (*notes, f"noise of {name}: fitted to {len(rows)} of {len(points)} rows")
     return Chosen(smoothed(made.kernel, difference(noise, noise), points.shape[1]), noise, notes)
-
-
-def fitted_noise(estimator: KernelMean, kernel: Kernel, points: Array) -> Noise:
-    """Return the noise that the estimator chooses for the points: a symmetric function of the rows."""
-    if estimator.noise is None or is_constant(points):
-        return Dirac()
-    return fitted(estimator, kernel, points).noise_
 
 
 def fitted(estimator: KernelMean, kernel: Kernel, points: Array) -> KernelMean:

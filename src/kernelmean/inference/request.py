@@ -11,7 +11,6 @@ from ..core.conflicts import is_passed
 from ..core.option_names import written
 from ..estimators import KME, KernelMean
 from ..estimators import NAMED as ESTIMATORS_BY_NAME
-from ..estimators.options import KernelLike
 from ..plan.plan import Plan
 from ..tables.limits import ADAPTIVE_LIMIT
 from .adaptive.many_kernels import NAMED, Adaptive, check_renamed
@@ -124,7 +123,15 @@ def asked(kernel: Any, estimator: Any, known: Known, sides: int = 1, *, adaptive
         When both were passed, there is no such estimator, or a tuple has another length.
     """
     if kernel is not None and estimator is not None:
-        raise _both(kernel, estimator)
+        if isinstance(estimator, Adaptive) or (isinstance(estimator, str) and estimator in NAMED):
+            raise ValueError(
+                f"estimator={estimator!r} brings its own kernels; leave kernel= out, or name the kernels in "
+                "Adaptive(members=...)"
+            )
+        raise ValueError(
+            f"kernel={kernel!r} beside estimator={estimator!r}: an estimator brings its kernel; pass it there, such as "
+            "estimator=MKME(kernel), or leave one of the two out"
+        )
     if kernel is not None:
         return Estimators(tuple(KME(own) for own in _each(kernel, sides)))
     if estimator is None:
@@ -170,18 +177,6 @@ def _each(value: Any, sides: int) -> tuple[Any, ...]:
     if any(isinstance(own, Adaptive) or own in NAMED for own in value if isinstance(own, str | Adaptive)):
         raise ValueError(f"{value!r}: an adaptive test has kernels for all variables; pass it alone, not in a tuple")
     return value
-
-
-def _both(kernel: KernelLike, estimator: Any) -> ValueError:
-    if isinstance(estimator, Adaptive) or (isinstance(estimator, str) and estimator in NAMED):
-        return ValueError(
-            f"estimator={estimator!r} brings its own kernels; leave kernel= out, or name the kernels in "
-            "Adaptive(members=...)"
-        )
-    return ValueError(
-        f"kernel={kernel!r} beside estimator={estimator!r}: an estimator brings its kernel; pass it there, such as "
-        "estimator=MKME(kernel), or leave one of the two out"
-    )
 
 
 def check_fit_on(estimator: KernelMean | KernelOf, allowed: tuple[str, ...]) -> str:

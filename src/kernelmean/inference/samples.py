@@ -128,10 +128,6 @@ def units_notes(*samples: Any, study: str = "compare", adaptive: bool = True) ->
     others = [points_like(sample, names, "Y", "X") for sample in samples[1:]]
     with np.errstate(over="ignore", invalid="ignore"):
         spreads = np.sqrt(column_variances(joined([first, *others])))
-    return _notes(spreads, names, study, adaptive)
-
-
-def _notes(spreads: Array, names: Names, study: str, adaptive: bool) -> tuple[str, ...]:
     varying = np.flatnonzero(spreads > 0)
     if not varying.size:
         return ()
@@ -144,8 +140,3 @@ def _notes(spreads: Array, names: Names, study: str, adaptive: bool) -> tuple[st
         f"column {large!r} spreads {spreads[most]:.3g} and column {small!r} {spreads[least]:.3g}: one bandwidth for "
         f"all columns sees little of {small!r}; write {', '.join(write)}",
     )
-
-
-def each_notes(variables: Sequence[Any], **how: Any) -> tuple[str, ...]:
-    """Return the notes of several variables, each with columns of its own."""
-    return tuple(note for variable in variables for note in units_notes(variable, study="dependence", **how))

@@ -90,6 +90,9 @@ def check_design(design: Any) -> Design:
     return design
 
 
+# -- the rows in its order ---------------------------------------------------------------------------------------------
+
+
 @final
 @dataclass(frozen=True)
 class Layout:
@@ -129,11 +132,6 @@ class Layout:
         return [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
 
     @property
-    def row_labels(self) -> IntArray:
-        """Return the labels of the rows."""
-        return np.repeat(self.labels, self.sizes)
-
-    @property
     def still(self) -> int:
         """Return how many units have no other to change places with."""
         own = np.bincount(self.cells)
@@ -168,11 +166,6 @@ def taken_layout(
         f"nothing can be permuted: no two {units} may change places, and p would be 1 whatever the data; pass coarser "
         "groups, or clusters of equal sizes"
     )
-
-
-def plain_layout(n: int) -> Layout:
-    """Return the layout of n rows of which nothing is said."""
-    return make_layout(np.ones(n), None, None, np.zeros(n, dtype=np.intp))
 
 
 def check_codes(values: Any, n: int, name: str) -> Any:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol, final
+from functools import partial, reduce
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -21,12 +22,12 @@ from ...core.words import count
 from ...plan.tiles import serial_blas
 from ..engine import check_memory
 from ..low_rank import Factor
-from ..low_rank_problem import shared_rows
+from ..low_rank_problem import SharedRows, shared_rows
 from ..null import Null
 from ..permutations import Expanded, Permutations, within_cells
 from ..problem import KernelPair, KernelSide, distinct_side
 from ..resampling_options import MIB, Resampling, Resources
-from ..schemes.base import in_order, upper_tiles
+from ..schemes.base import Tile, in_order, upper_tiles
 from ..schemes.random_pairs import DENSE_LIMIT, gatherer
 from ..statistics import StatisticForm, ties
 from .design import Design, Layout, check_codes, check_nested, check_sample_weights, codes, description, taken_layout
@@ -34,33 +35,31 @@ from .quadratic_forms import FACTORS_FROM, TILE, tiled_forms
 
 _BATCH_BYTES = 2**23
 _PERMUTED = 64
-_ORDERS, _AT_ONCE = 256, 16
+_AT_ONCE = 16
 _PAYS = 5  # a product of factors of rank 5 √n takes as long as a gathered matrix
 
 Pairs = tuple[tuple[int, int], ...]
 Factors = list[Factor]
 
 
-class StratifiedHSIC(Protocol):
-    """HSIC of pairs of kernels as a function of a permutation of the rows."""
-
-    def over(self, permutations: Permutations) -> Array:
-        """Return the statistic, shape (pairs, P)."""
-
-    def magnitude(self) -> Array:
-        """Return a size that rounding errors are relative to, shape (pairs,)."""
-
-
 def stratified_hsic(
-    left: KernelSide, right: KernelSide, pairs: Pairs, layout: Layout, resources: Resources
-) -> StratifiedHSIC:
-    """Return the criterion on factors where both ranks are low, else on dense matrices, above 5000 rows on tiles."""
+    sides: tuple[KernelSide, KernelSide], pairs: Pairs, layout: Layout, permutations: Permutations, resources: Resources
+) -> tuple[Array, Array]:
+    """Return HSIC of pairs of kernels, shape (pairs, P), and a size that rounding errors are relative to, (pairs,).
+
+    On factors where both ranks are low, else on dense matrices, above 5000 rows on tiles.
+    """
+    left, right = sides
     factors = _factors(left, right, resources)
     if factors is not None:
-        own, other = factors
-        return _OnFactors(_centered(own, layout), other, pairs)
-    centered = CenteredTiles(left, layout, resources)
-    return (_Dense if left.n <= DENSE_LIMIT else _OnTiles)(centered, right, pairs, resources.n_jobs)
+        centered = _centered(factors[0], layout), factors[1]
+        traces = [np.array([factor.diagonal.sum() for factor in side]) for side in centered]
+        values = _on_factors(shared_rows(*centered, pairs), permutations, len(pairs))
+    else:
+        tiles = CenteredTiles(left, layout, resources)
+        traces = [tiles.magnitude(), np.abs(right.gram_diagonal()).sum(axis=1)]
+        values = (_dense if left.n <= DENSE_LIMIT else _on_tiles)(tiles, right, pairs, permutations, resources.n_jobs)
+    return values, np.array([traces[0][i] * traces[1][j] for i, j in pairs])
 
 
 def _factors(left: KernelSide, right: KernelSide, resources: Resources) -> tuple[Factors, Factors] | None:
@@ -91,30 +90,16 @@ def _centered(factors: Factors, layout: Layout) -> Factors:
     return [replace(own, rows=centered[id(own.rows)]) for own in factors]
 
 
-@final
-class _OnFactors:
-    """Σ_rq w_r v_q (A C_πᵀ)_rq² for factors A and C with weights w and v: O(n r²) time a permutation."""
-
-    def __init__(self, left: Factors, right: Factors, pairs: Pairs) -> None:
-        self.shared, self.count = shared_rows(left, right, pairs), len(pairs)
-        own, other = ([float(factor.diagonal.sum()) for factor in side] for side in (left, right))
-        self.traces = np.array([own[i] * other[j] for i, j in pairs])
-
-    def over(self, permutations: Permutations) -> Array:
-        """Return the squared norms."""
-        return np.concatenate([self._of(batch) for batch in permutations.batches(_ORDERS)], axis=1)
-
-    def _of(self, orders: IntArray) -> Array:
-        found = np.zeros((self.count, len(orders)))
-        for rows in self.shared:
-            for part in slices(len(orders), _AT_ONCE):
-                entries = np.stack([rows.left @ rows.right[:, order].T for order in orders[part]], axis=-1)
-                found[rows.pairs, part] = rows.weighted_norms(entries, slice(None))
-        return found
-
-    def magnitude(self) -> Array:
-        """Return the products of the traces."""
-        return self.traces
+def _on_factors(shared: list[SharedRows], permutations: Permutations, count: int) -> Array:
+    """Return Σ_rq w_r v_q (A C_πᵀ)_rq² for factors A and C with weights w and v: O(n r²) time a permutation."""
+    values = np.empty((count, permutations.count))
+    start = 0
+    for orders in permutations.batches(_AT_ONCE):
+        for rows in shared:
+            entries = np.stack([rows.left @ rows.right[:, order].T for order in orders], axis=-1)
+            values[rows.pairs, start : start + len(orders)] = rows.weighted_norms(entries, slice(None))
+        start += len(orders)
+    return values
 
 
 @final
@@ -144,61 +129,40 @@ class CenteredTiles:
         return np.abs(self.side.gram_diagonal()) @ np.square(self.shares)
 
 
-class _OnGrams:
-    """Σ_ij M_ij Z_π(i)π(j), M from centered tiles."""
+def _dense(left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations: Permutations, n_jobs: int) -> Array:
+    """Return Σ_ij M_ij Z_π(i)π(j), M from centered tiles: both in memory, Z gathered anew, O(n²) time each."""
+    n, everything = permutations.n, slice(0, permutations.n)
+    grams = left(everything, everything)
+    raw = right.tiles()(everything, everything)
+    others = [gram - shift for gram, shift in zip(raw, right.shifts, strict=True)]
+    gather = gatherer(n**2 * permutations.count)
 
-    def __init__(self, left: CenteredTiles, right: KernelSide, pairs: Pairs, n_jobs: int) -> None:
-        self.left, self.right, self.pairs, self.n_jobs = left, right, pairs, n_jobs
+    def evaluate(batch: IntArray) -> Array:
+        return np.stack([gather(grams[i], others[j], batch) for i, j in pairs])
 
-    def magnitude(self) -> Array:
-        """Return the traces of both sides, multiplied."""
-        own, other = self.left.magnitude(), np.abs(self.right.gram_diagonal()).sum(axis=1)
-        return np.array([own[i] * other[j] for i, j in self.pairs])
-
-
-@final
-class _Dense(_OnGrams):
-    """Both matrices in memory, the second gathered in every new order: O(n²) time a permutation."""
-
-    def over(self, permutations: Permutations) -> Array:
-        """Gather batch by batch."""
-        n, everything = permutations.n, slice(0, permutations.n)
-        grams = self.left(everything, everything)
-        others = [gram - shift for gram, shift in zip(self.right.tiles()(everything, everything),
-                                                      self.right.shifts, strict=True)]  # fmt: skip
-        gather = gatherer(n**2 * permutations.count)
-
-        def evaluate(batch: IntArray) -> Array:
-            return np.stack([gather(grams[i], others[j], batch) for i, j in self.pairs])
-
-        batches = permutations.batches(max(1, _BATCH_BYTES // (8 * n**2)))
-        return np.concatenate(list(in_order(evaluate, batches, self.n_jobs)), axis=1)
+    batches = permutations.batches(max(1, _BATCH_BYTES // (8 * n**2)))
+    return np.concatenate(list(in_order(evaluate, batches, n_jobs)), axis=1)
 
 
-@final
-class _OnTiles(_OnGrams):
-    """The second kernel evaluated on permuted rows: O(n² d) time a permutation, O(tile²) memory."""
+def _on_tiles(left: CenteredTiles, right: KernelSide, pairs: Pairs, permutations: Permutations, n_jobs: int) -> Array:
+    """Return the same, Z evaluated on permuted rows: O(n² d) time a permutation, O(tile²) memory.
 
-    def over(self, permutations: Permutations) -> Array:
-        """Evaluate a tile of the first matrix once for a batch of permutations."""
-        tiles = upper_tiles(slices(permutations.n, TILE))
-        return np.concatenate([self._batch(batch, tiles) for batch in permutations.batches(_PERMUTED)], axis=1)
+    A tile of M is evaluated once for a batch of permutations.
+    """
+    tiles = upper_tiles(slices(permutations.n, TILE))
 
-    def _batch(self, batch: IntArray, tiles: list[tuple[slice, slice]]) -> Array:
-        def evaluate(pair: tuple[slice, slice]) -> Array:
-            i, j = pair
-            grams, weight = self.left(i, j), 1.0 if i == j else 2.0
-            return weight * np.array([self._one(grams, order[i], order[j]) for order in batch]).T
+    def of_tile(batch: IntArray, tile: Tile) -> Array:
+        i, j = tile
+        grams, weight, found = left(i, j), 1.0 if i == j else 2.0, []
+        for order in batch:
+            points = right.points[order[i]], right.points[order[j]]
+            others = [kernel(*points) - shift for kernel, shift in zip(right.kernels, right.shifts, strict=True)]
+            found.append([weight * float(np.vdot(grams[k], others[z])) for k, z in pairs])
+        return np.array(found).T
 
-        total = np.zeros((len(self.pairs), len(batch)))
-        for part in in_order(evaluate, tiles, self.n_jobs):
-            total += part
-        return total
-
-    def _one(self, grams: list[Array], rows: IntArray, columns: IntArray) -> list[float]:
-        points = self.right.points[rows], self.right.points[columns]
-        others = [kernel(*points) - shift for kernel, shift in zip(self.right.kernels, self.right.shifts, strict=True)]
-        return [float(np.vdot(grams[i], others[j])) for i, j in self.pairs]
+    batches = permutations.batches(_PERMUTED)
+    sums = [reduce(np.add, in_order(partial(of_tile, batch), tiles, n_jobs)) for batch in batches]
+    return np.concatenate(sums, axis=1)
 
 
 @final
@@ -238,10 +202,9 @@ class PairDesign:
         check_memory(needed, resources, "this design", layout.n)
         with serial_blas:
             pairs = tuple(zip(sides[0][1], sides[1][1], strict=True))
-            criterion = stratified_hsic(sides[0][0], sides[1][0], pairs, layout, resources)
-            values = criterion.over(Expanded(units, layout.sizes))
-            slack = ties(values, criterion.magnitude())
-        return Null(values, slack, "HSIC (V-statistic)", units.scheme, needed)
+            listed = Expanded(units, layout.sizes)
+            values, magnitude = stratified_hsic((sides[0][0], sides[1][0]), pairs, layout, listed, resources)
+        return Null(values, ties(values, magnitude), "HSIC (V-statistic)", units.scheme, needed)
 
 
 def pair_design(n: int, design: Design) -> PairDesign:

@@ -125,7 +125,7 @@ class StratifiedMMD:
     def magnitude(self) -> Array:
         """Return a size that rounding errors are relative to, shape (m,)."""
         weights = self.layout.weights
-        labels = self.layout.row_labels
+        labels = np.repeat(self.layout.labels, self.layout.sizes)
         mean = self.forms.times(weights[:, None])[:, :, 0] / weights.sum()
         diagonal = self.forms.diagonal - 2 * mean + (mean @ weights / weights.sum())[:, None]
         masses = [weights[labels == label] for label in (0, 1)]
@@ -225,9 +225,16 @@ def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
     own, clusters_by_name = _pooled_codes(clusters, sizes, "clusters")
     check_nested(own, clusters_by_name, strata, "groups")
     check_nested(own, clusters_by_name, first, "samples")
-    every = np.ones(sum(sizes)) if weights is None else _pooled_weights(weights, sizes)
+    every = np.ones(sum(sizes))
+    if weights is not None:
+        given = zip(_both(weights, "weights"), sizes, "XY", strict=True)
+        every = np.concatenate([check_sample_weights(part, n, f"weights of {own}") for part, n, own in given])
     kept, names, notes = _kept(every > 0.0, strata, first, names)
-    ordered, rows = _in_fixed_order(samples, kept, first)
+    positions = [np.flatnonzero(kept & (first == label)) for label in (1, 0)]
+    pooled = np.concatenate(samples)
+    taken = [pooled[rows] for rows in positions]
+    ordered = in_fixed_order(taken[0], taken[1])
+    rows = np.concatenate(positions if ordered[0] is taken[0] else positions[::-1])
     labels = np.repeat([1, 0], [len(sample) for sample in ordered])
     layout = taken_layout(rows, every, strata, own, labels)
     if weights is not None:
@@ -236,15 +243,6 @@ def two_sample_design(samples: Samples, design: Design) -> TwoSampleDesign:
             "weights move with their rows: exact where (row, weight) pairs are exchangeable under the null",
         )
     return TwoSampleDesign(ordered, layout, names, notes + description(layout, names, clusters is not None))
-
-
-def _in_fixed_order(samples: Samples, kept: BoolArray, first: IntArray) -> tuple[Samples, IntArray]:
-    """Return the kept rows of both samples, and their positions among all, whichever sample came first."""
-    positions = [np.flatnonzero(kept & (first == label)) for label in (1, 0)]
-    pooled = np.concatenate(samples)
-    own = [pooled[rows] for rows in positions]
-    ordered = in_fixed_order(own[0], own[1])
-    return ordered, np.concatenate(positions if ordered[0] is own[0] else positions[::-1])
 
 
 def _kept(
@@ -276,12 +274,6 @@ def _pooled_codes(pair: Pair | None, sizes: tuple[int, int], name: str) -> tuple
     if len(kinds) > 1:
         raise TypeError(f"{name} are text for one sample and numbers for the other; use one type")
     return codes(np.concatenate(parts), name)
-
-
-def _pooled_weights(pair: Pair, sizes: tuple[int, int]) -> Array:
-    """Return the weights of the pooled rows."""
-    named = zip(_both(pair, "weights"), sizes, "XY", strict=True)
-    return np.concatenate([check_sample_weights(part, n, f"weights of {own}") for part, n, own in named])
 
 
 def _both(pair: Any, name: str) -> Pair:

@@ -146,12 +146,6 @@ def ridge_weights(grams: Array, strength: float | None) -> Array:
     return np.asarray(np.linalg.solve(grams, right)[:, :, 0])
 
 
-def stack_bytes(n: int, strength: float | None) -> float:
-    """Return the memory that one matrix of a stack takes while its weights are found."""
-    grid = sum(map(len, relative_grids(n, _PER_DECADE))) if strength is None else 0
-    return 8.0 * n * (4 * n + GRID_ARRAYS * grid)
-
-
 _STACK_BYTES = 2**24
 
 GramWeights = Callable[[Array], Array]
@@ -188,8 +182,9 @@ class FilterWeights:
         return int(np.clip(_STACK_BYTES / self.bytes(n), 1, 256))
 
     def bytes(self, n: int) -> float:
-        """Return the memory of one sample of n rows."""
-        return stack_bytes(n, self.strength)
+        """Return the memory of one sample of n rows while its weights are found."""
+        grid = sum(map(len, relative_grids(n, _PER_DECADE))) if self.strength is None else 0
+        return 8.0 * n * (4 * n + GRID_ARRAYS * grid)
 
 
 @final

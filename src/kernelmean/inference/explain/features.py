@@ -152,7 +152,13 @@ def _noise_of_means(subject: SampleSubject) -> float:
     parts = [subject.pooled[part] for part in subject.parts]
     kernel, plan = subject.kernel, subject.plan
     own = sum(_covariance_square(kernel.blocks(p, p), kernel.diag(p), plan) / len(p) ** 2 for p in parts)
-    return max(own + 2 * _cross_square(subject) / (n * m), 0.0)
+    raw, rows, columns = kernel.blocks(*parts), subject.row_sums[:n, 1] / m, subject.row_sums[n:, 0] / n
+
+    def squares(i: slice, j: slice) -> Array:
+        return np.square(raw(i, j) - columns[j] - (rows[i] - rows.mean())[:, None])
+
+    cross = float(plan.matmul(squares, n, m, np.ones(m)).sum()) / ((n - 1) * (m - 1))  # tr(C_X C_Y)
+    return max(own + 2 * cross / (n * m), 0.0)
 
 
 def _covariance_square(blocks: Blocks, diagonal: Array, plan: Plan) -> float:
@@ -160,18 +166,6 @@ def _covariance_square(blocks: Blocks, diagonal: Array, plan: Plan) -> float:
     n = len(diagonal)
     centered = CenteredGram.of(blocks, diagonal, plan, unbiased=n >= 4)
     return float(product_rows(centered, centered, plan).sum()) / (n * (n - 3) if n >= 4 else n**2)
-
-
-def _cross_square(subject: SampleSubject) -> float:
-    """Return tr(C_X C_Y) from the doubly centered block between the samples."""
-    n, m = subject.sizes
-    raw = subject.kernel.blocks(*(subject.pooled[part] for part in subject.parts))
-    rows, columns = subject.row_sums[:n, 1] / m, subject.row_sums[n:, 0] / n
-
-    def squares(i: slice, j: slice) -> Array:
-        return np.square(raw(i, j) - columns[j] - (rows[i] - rows.mean())[:, None])
-
-    return float(subject.plan.matmul(squares, n, m, np.ones(m)).sum()) / ((n - 1) * (m - 1))
 
 
 def cross_covariance(pairs: PairSubject) -> Effect:

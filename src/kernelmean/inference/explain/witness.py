@@ -5,7 +5,7 @@ Where two variables depend it is the function on which their joint distribution 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, final
@@ -141,7 +141,9 @@ class Witness:
             When there are not one or two different columns, or one does not exist.
         """
         data = self.function.points
-        _check_columns(columns, data.shape[1])
+        dim = data.shape[1]
+        if len(columns) not in (1, 2) or len({*columns}) != len(columns) or not all(0 <= j < dim for j in columns):
+            raise ValueError(f"columns is {tuple(columns)}; pass one or two different numbers from 0 to {dim - 1}")
         low, high = data.min(axis=0), data.max(axis=0)
         reach = margin * (high - low)
         axes = tuple(np.linspace(low[j] - reach[j], high[j] + reach[j], size) for j in columns)
@@ -245,22 +247,17 @@ def witness_bands(
     how = Resampling.of("auto", check_n_resamples(n_resamples, LEAST_DRAWS), rng)
     listed = permutations_of(subject.sizes, how)
     scale = _null_deviation(subject, places)
-    values, maxima = _largest(_values(subject, places, listed), scale)
+    observed: list[Array] = []
+    largest = []
+    for batch in _values(subject, places, listed):
+        observed = observed or [batch[:, 0]]
+        largest.append(_relative(batch, scale[:, None]).max(axis=0))
+    values, maxima = observed[0], np.concatenate(largest)
     ascending = np.sort(maxima)
     below = np.searchsorted(ascending, _relative(values, scale) * (1.0 - _ROUNDING) - _ROUNDING)
     critical = ascending[int(np.ceil(level * len(maxima) - _ROUNDING)) - 1]
     adjusted = 1.0 - below / len(maxima)
     return WitnessBands(places, values, critical * scale, adjusted, level, len(maxima) - 1, subject.kernel)
-
-
-def _largest(batches: Iterable[Array], scale: Array) -> tuple[Array, Array]:
-    """Return the observed values, and the largest relative one of every permutation."""
-    observed: list[Array] = []
-    maxima = []
-    for batch in batches:
-        observed = observed or [batch[:, 0]]
-        maxima.append(_relative(batch, scale[:, None]).max(axis=0))
-    return observed[0], np.concatenate(maxima)
 
 
 def _relative(values: Array, scale: Array) -> Array:
@@ -296,11 +293,6 @@ def check_level(level: float) -> None:
         raise ValueError(f"level is {level!r}; pass a number between 0 and 1, such as 0.95")
 
 
-def _check_columns(columns: Sequence[int], dim: int) -> None:
-    if len(columns) not in (1, 2) or len(set(columns)) != len(columns) or not all(0 <= j < dim for j in columns):
-        raise ValueError(f"columns is {tuple(columns)}; pass one or two different numbers from 0 to {dim - 1}")
-
-
 def means_of(question: TwoSamples, subject: SampleSubject) -> tuple[Embedding, Embedding]:
     """Return the means of two samples in the space of one kernel: those that the test compared.
 
@@ -320,15 +312,9 @@ def means_of(question: TwoSamples, subject: SampleSubject) -> tuple[Embedding, E
 def _mean(points: Array, found: KernelMean, plan: Plan) -> Embedding:
     """Return the mean of a sample by an estimator whose parameters were found, or are to be found in the sample."""
     if hasattr(found, "contraction_"):  # fitted to the pooled rows; with the shift of either sample to its own center
-        return _drawn(points, found, plan)
+        center, scale = points.mean(axis=0), 1.0 if found.strength_ is None else 1.0 / (1.0 + found.strength_)
+        drawn = center + found.contraction_ * (points - center)
+        return scale * embed(drawn, found.kernel_, noise=found.noise_, plan=plan)
     if is_plain(found) and isinstance(found.noise, Noise):
         return embed(points, found.kernel, noise=found.noise, plan=plan)  # type: ignore[arg-type]  # it was resolved
     return refitted(found, found.kernel)(points)  # type: ignore[arg-type]
-
-
-def _drawn(points: Array, found: KernelMean, plan: Plan) -> Embedding:
-    """Return the mean of a sample whose points are drawn to its center."""
-    center = points.mean(axis=0)
-    scale = 1.0 if found.strength_ is None else 1.0 / (1.0 + found.strength_)
-    drawn = embed(center + found.contraction_ * (points - center), found.kernel_, noise=found.noise_, plan=plan)
-    return scale * drawn

@@ -17,7 +17,7 @@ from ..kernel_choice import HSIC_ESTIMATORS, Chosen
 from ..problem import KernelPair, Problem, distinct_side
 from ..request import Estimators, Known
 from ..resampling_options import Resampling
-from ..samples import each_notes, named_variables
+from ..samples import named_variables, units_notes
 from ..statistics import HSIC, Statistic, StatisticForm
 from .base import Question, Tables
 
@@ -107,5 +107,5 @@ def hsic_problem(variables: Tables, kernels: Sequence[KernelPair], statistic: St
 
 def notes_of_variables(variables: Sequence[Array], names: Sequence[Names], *, adaptive: bool) -> tuple[str, ...]:
     """Return what to tell of the spreads of the columns of every variable, whose names were taken off."""
-    named = zip(variables, names, strict=True)
-    return each_notes([rows if own is None else Table(rows, own) for rows, own in named], adaptive=adaptive)
+    tables = [rows if own is None else Table(rows, own) for rows, own in zip(variables, names, strict=True)]
+    return tuple(note for table in tables for note in units_notes(table, study="dependence", adaptive=adaptive))

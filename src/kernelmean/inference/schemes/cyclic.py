@@ -320,22 +320,16 @@ class Cyclic(TiledScheme):
         """Draw the group and its cosets; where every pair goes by tiles these are left, else both kinds are done."""
         rotations = Rotations.draw(problem.n, n_resamples + 1, rng)
         problem = problem.shuffled(rotations.shuffle)
-        found, low, others = self._split(problem, n_resamples, resources)
+        rank = 0 if problem.left.on_device else self._rank(problem.shape(n_resamples), resources)
+        found, low, others = split(problem, rank) if rank else (None, [], list(range(len(problem.pairs))))
+        if others and not self.tiles:
+            raise LowRankError(problem.n, rank)
         if found is None and not problem.left.on_device:
             return RotationTiling(problem, rotations)
         parts = [] if found is None else [factor_sums(found, rotations)]
         if others:
             parts.append(tile_sums(problem.restricted(others), rotations, resources))
         return Sums.joined(parts, axis=0).reordered(np.argsort(low + others))
-
-    def _split(
-        self, problem: Problem, n_resamples: int, resources: Resources
-    ) -> tuple[Factored | None, list[int], list[int]]:
-        rank = 0 if problem.left.on_device else self._rank(problem.shape(n_resamples), resources)
-        found, low, others = split(problem, rank) if rank else (None, [], list(range(len(problem.pairs))))
-        if others and not self.tiles:
-            raise LowRankError(problem.n, rank)
-        return found, low, others
 
     def _rank(self, shape: Shape, resources: Resources) -> int:
         """Return the highest rank that factors may have; 0 for tiles only."""
