@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, combinations, islice, permutations, product
 from typing import ClassVar, final
@@ -100,8 +100,8 @@ class RandomPermutations(Permutations):
             yield batch
 
 
-def _in_batches(tuples: Iterator[tuple[int, ...]], width: int, size: int) -> Iterator[IntArray]:
-    """Collect tuples of one width into integer arrays of at most ``size`` rows."""
+def _in_batches(tuples: Iterator[Iterable[int]], width: int, size: int) -> Iterator[IntArray]:
+    """Collect rows of one width into integer arrays of at most ``size`` rows."""
     while True:
         flat = np.fromiter(chain.from_iterable(islice(tuples, size)), dtype=np.intp)
         if not flat.size:
@@ -157,7 +157,8 @@ class AllWithinCells(OfCells):
     def batches(self, size: int) -> Iterator[IntArray]:
         """Yield one permutation of every cell after the other, in all combinations."""
         members = (np.flatnonzero(self.cells == cell).tolist() for cell in range(int(self.cells[-1]) + 1))
-        yield from _rows(product(*(list(permutations(cell)) for cell in members)), self.n, size)
+        combined = product(*(list(permutations(cell)) for cell in members))
+        yield from _in_batches((chain(*parts) for parts in combined), self.n, size)
 
 
 @final
@@ -187,7 +188,7 @@ class AllArrangements(OfCells):
         """Yield permutations π for which ``labels[π]`` runs over the arrangements, the given one first."""
         arranged = product(*(list(_arrangements(cell)) for cell in self._by_cell()))
         kinds = int(self.labels.max()) + 1
-        for labels in _rows(arranged, self.n, size):
+        for labels in _in_batches((chain(*parts) for parts in arranged), self.n, size):
             order = np.argsort(self.cells * kinds + labels, axis=1, kind="stable")
             yield np.argsort(order, axis=1)
 
@@ -203,15 +204,6 @@ def _arrangements(labels: list[int]) -> Iterator[tuple[int, ...]]:
         other = next(j for j in range(len(current) - 1, rise, -1) if current[j] > current[rise])
         current[rise], current[other] = current[other], current[rise]
         current[rise + 1 :] = reversed(current[rise + 1 :])
-
-
-def _rows(tuples: Iterator[Sequence[Sequence[int]]], width: int, size: int) -> Iterator[IntArray]:
-    """Join the parts of every tuple to a row, and the rows to arrays of at most ``size``."""
-    while True:
-        some = [list(chain.from_iterable(parts)) for parts in islice(tuples, size)]
-        if not some:
-            return
-        yield np.array(some, dtype=np.intp).reshape(-1, width)
 
 
 @final

@@ -335,8 +335,7 @@ class Explained:
         """
         from .explain import ColumnTests, attribute
         from .explain.subject import check_plain
-        from .kernel_choice import ESTIMATORS
-        from .request import asked
+        from .request import ESTIMATORS, asked
         from .resampling_options import Resampling
 
         question = check_plain(self.question)

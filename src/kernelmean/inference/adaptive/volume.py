@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ..custom_statistic import CustomStatistic
+from ..engine import CustomStatistic
 from ..null import Null
 from ..resampling_options import Resampling
 from .columns import row_order

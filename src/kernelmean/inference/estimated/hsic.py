@@ -20,11 +20,10 @@ from ...estimators.filters import Filter, Ridge, Scale, as_filter
 from ...expected import difference, smoothed
 from ...kernels import Gaussian, Kernel
 from ...noise import Dirac, Noise, Normal
-from ..custom_statistic import CustomStatistic
-from ..kernel_choice import Chosen, KernelOf, fitted, is_constant
+from ..engine import CustomStatistic
 from ..null import Null
 from ..problem import KernelSide
-from ..request import check_fit_on
+from ..request import Chosen, KernelOf, check_fit_on, fitted, is_constant
 from ..resampling_options import Resampling
 from ..statistics import HSIC, SEARCHED, StatisticForm, Sums, check_kind
 from .mmd import REFITTED_ROWS, SOLVED_ROWS, WEIGHTED_ROWS

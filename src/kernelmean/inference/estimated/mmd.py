@@ -22,9 +22,9 @@ from ...estimators import KernelMean
 from ...estimators.filters import Ridge, Scale, as_filter
 from ...kernels import Gaussian, Kernel
 from ...noise import Dirac, Normal
-from ..custom_statistic import CustomStatistic
-from ..kernel_choice import MEDIAN_ROWS, Chosen, base_kernel, fitted, is_constant, median_rows, settled, with_noise
+from ..engine import CustomStatistic
 from ..null import Null
+from ..request import MEDIAN_ROWS, Chosen, base_kernel, fitted, is_constant, median_rows, settled, with_noise
 from ..resampling_options import Resampling
 from ..statistics import MMD, SEARCHED, StatisticForm
 from .contracted_mmd import ContractedMMD

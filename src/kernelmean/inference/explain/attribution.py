@@ -20,9 +20,9 @@ from ...estimators import KernelMean
 from ...kernels import Gaussian, Kernel, TensorProduct
 from ...plan.plan import Plan
 from ..adaptive.many_kernels import evidence, in_parts
-from ..kernel_choice import KernelOf
 from ..null import Null, holm, max_t, standardized
 from ..questions import Pairs, TwoSamples
+from ..request import KernelOf
 from ..resampling_options import Resampling
 from ..samples import in_fixed_order
 from .features import moments, without_each

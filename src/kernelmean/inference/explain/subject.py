@@ -16,8 +16,8 @@ from ...kernels import Gaussian, Kernel
 from ...kernels.bandwidth import median_bandwidth
 from ...kernels.blocks import Blocks
 from ...plan.plan import DEFAULT, Plan
-from ..kernel_choice import KernelOf, choose_kernel, is_constant, is_plain, representative_rows
 from ..questions import Pairs, TwoSamples
+from ..request import KernelOf, choose_kernel, is_constant, is_plain, representative_rows
 from ..samples import in_fixed_order
 
 

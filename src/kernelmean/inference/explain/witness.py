@@ -21,11 +21,11 @@ from ...estimators import KernelMean
 from ...kernels import Kernel
 from ...noise import Noise
 from ...plan.plan import Plan
-from ..custom_statistic import permutations_of
+from ..engine import permutations_of
 from ..estimated.mmd import refitted
-from ..kernel_choice import is_plain
 from ..permutations import Permutations
 from ..questions import TwoSamples
+from ..request import is_plain
 from ..resampling_options import Resampling, check_n_resamples
 from .fluctuation import LEAST_DRAWS
 from .subject import PairSubject, SampleSubject, hadamard

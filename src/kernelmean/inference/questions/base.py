@@ -24,10 +24,19 @@ from ..adaptive.candidates import Evaluated, alone, candidates
 from ..adaptive.many_kernels import Adaptive, combined
 from ..designs.design import Design
 from ..engine import permutation_null
-from ..kernel_choice import ESTIMATORS, Chosen, choose_kernel, median_rows, representative_rows
 from ..null import Null
 from ..problem import Problem
-from ..request import ONE_KERNEL, Estimators, Known, check_fit_on
+from ..request import (
+    ESTIMATORS,
+    ONE_KERNEL,
+    Chosen,
+    Estimators,
+    Known,
+    check_fit_on,
+    choose_kernel,
+    median_rows,
+    representative_rows,
+)
 from ..resampling_options import Resampling
 from ..result import TestResult
 from ..statistics import Statistic, StatisticForm

@@ -13,9 +13,8 @@ from ..designs.design import Design
 from ..designs.independence import PairDesign, pair_design
 from ..designs.wild_bootstrap import WildPairs
 from ..estimated.hsic import pair_estimator
-from ..kernel_choice import HSIC_ESTIMATORS, Chosen
 from ..problem import KernelPair, Problem, distinct_side
-from ..request import Estimators, Known
+from ..request import HSIC_ESTIMATORS, Chosen, Estimators, Known
 from ..resampling_options import Resampling
 from ..samples import named_variables, units_notes
 from ..statistics import HSIC, Statistic, StatisticForm

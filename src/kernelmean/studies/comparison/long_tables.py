@@ -28,7 +28,7 @@ from ...inference.bins.sample_sums import SampleSums, TwoSums
 from ...inference.bins.two_samples import Bins, binned_null
 from ...inference.designs.design import Design
 from ...inference.digest import RowDigest
-from ...inference.kernel_choice import ESTIMATORS as PLAIN
+from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import Request
 from ...inference.request import asked as asked_for
 from ...inference.resampling_options import Resampling

@@ -15,8 +15,8 @@ import numpy as np
 from ...core.array import SILENT, Progress, RngLike, as_rng
 from ...core.words import count, listed
 from ...inference import TestResult, hsic_test
-from ...inference.kernel_choice import HSIC_ESTIMATORS
 from ...inference.null import holm
+from ...inference.request import HSIC_ESTIMATORS
 from ...inference.resampling_options import resources_of
 from ...plan.plan import Plan
 from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
