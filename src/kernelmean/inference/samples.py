@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,12 @@ def named_variables(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Arr
         names = names_of(tables[:1]), names_of(tables[1:])
     check_lengths(variables[0].shape[0], variables[1].shape[0], 2)
     return variables, names
+
+
+def alone(parts: Iterable[Any]) -> Any:
+    """Return what holds for the only table as it is, and for several tables as a tuple."""
+    found = tuple(parts)
+    return found[0] if len(found) == 1 else found
 
 
 def check_lengths(n: int, m: int, least: int) -> None:

@@ -7,7 +7,7 @@ members look at views as they are, without landmarks and filters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import product
@@ -19,6 +19,7 @@ from ...core.array import Array, as_host, like
 from ...kernels import Kernel, Polynomial, TensorProduct
 from ..null import Null
 from ..resampling_options import Resampling
+from ..samples import alone
 from .columns import DIRECT, put_back, row_order
 from .many_kernels import Adaptive, in_parts
 from .members import MEDIAN, QUARTER, WIDE, Member, present
@@ -119,12 +120,6 @@ def _landmarks(n: int, dim: int) -> int:
 
 def _without_kernel(member: Any) -> bool:
     return any(side.view == "volume" for side in member.sides)
-
-
-def alone(parts: Iterable[Any]) -> Any:
-    """Return what holds for the only table as it is, and for several tables as a tuple."""
-    found = tuple(parts)
-    return found[0] if len(found) == 1 else found
 
 
 # -- several variables -------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from ...core.array import Array, as_host
 from ...core.frozen import copied_elsewhere
 from ...plan.tiles import serial_blas
 from ...tables import limits
-from ..adaptive.candidates import Evaluated, alone, candidates
+from ..adaptive.candidates import Evaluated, candidates
 from ..adaptive.many_kernels import Adaptive, combined
 from ..designs.design import Design
 from ..engine import permutation_null
@@ -39,6 +39,7 @@ from ..request import (
 )
 from ..resampling_options import Resampling
 from ..result import TestResult
+from ..samples import alone
 from ..statistics import Statistic, StatisticForm
 
 Tables = tuple[Array, ...]
